@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from . import lessons, measurements
 from .kernels import rung
 from .model import loads_per_output
+from .tables import aligned
 
 #: The lesson that explains each rung, in the order of the course.
 LESSONS = {
@@ -84,13 +85,7 @@ class Roadmap:
     def __repr__(self) -> str:
         head = ["kernel", "loads", "sectors", "GFLOP/s", "lesson"]
         rows = [head, *([*cells, step.lesson[:2]] for cells, step in zip(self._cells(), self.steps, strict=True))]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-        lines = [f"{self.gpu}, n = {self.n:,}, per element of C:"]
-        for row in rows:
-            first, *others = row
-            counts = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-            lines.append("  ".join([first.ljust(widths[0]), *counts]))
-        return "\n".join([*lines, self.end])
+        return "\n".join([f"{self.gpu}, n = {self.n:,}, per element of C:", *aligned(rows), self.end])
 
     def _repr_markdown_(self) -> str:
         lines = [

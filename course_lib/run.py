@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .simulator.findings import Finding
+from .tables import aligned
 
 if TYPE_CHECKING:
     from .trace.trace import Trace
@@ -156,14 +157,7 @@ def cells(row: TrafficRow, counts: tuple[str, ...] = COUNTS) -> list[str]:
 def table_text(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
     """Return the rows as an aligned table, with a column for each of ``counts``."""
     table = [[title(name) for name in (*NAMES, *counts)], *(cells(r, counts) for r in rows)]
-    widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
-    left = (1, 2, 3)
-    return "\n".join(
-        "  ".join(
-            c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in table
-    )
+    return "\n".join(aligned(table, left=(1, 2, 3)))
 
 
 def table_html(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:

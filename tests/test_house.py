@@ -24,13 +24,14 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-
 
 # Arrows point one way: a part of course_lib may import the parts named here, and itself. A part is a folder, or a
 # module beside the folders; the command of a folder may import more than the folder.
-CORE = {"simulator", "observers", "run", "testing", "check_all", "simulate"}
+CORE = {"simulator", "observers", "run", "tables", "testing", "check_all", "simulate"}
 WINGS = {"waiting", "products"}
 MAY_IMPORT = {
     "lazy": set(),
+    "tables": set(),
     "simulator": set(),
     "observers": {"simulator"},
-    "run": {"simulator", "observers", "trace"},
+    "run": {"simulator", "observers", "tables", "trace"},
     "testing": {"run", "simulator"},
     "check_all": {"run", "simulator", "testing"},
     "simulate": {"simulator", "observers", "run", "trace", "check_all", "model"},
@@ -42,7 +43,7 @@ MAY_IMPORT = {
     "lessons": set(),
     "model": {"simulator"},
     "measurements": {"look", "model"},
-    "course_map": {"kernels", "lessons", "measurements", "model"},
+    "course_map": {"kernels", "lessons", "measurements", "model", "tables"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
     "dials": {"figures", "look", "model", "png", "simulator", "viewer"},
@@ -68,6 +69,7 @@ THIRD_PARTY = {
     "simulator": {"numpy"},
     "observers": {"numpy"},
     "run": {"numpy"},
+    "tables": set(),
     "testing": {"numpy"},
     "check_all": {"numpy"},
     "simulate": {"numpy"},

@@ -2,7 +2,8 @@
 
 `check("name", kernel)` runs the kernel on the thread simulator and returns a `Verdict`; `explain("name", "words")`
 shows a model answer after an answer in words; `predict(question, truth)` takes a guess before it shows the truth.
-One file per lesson; `EXERCISES` lists them all, in the order of the course.
+One file per lesson; `EXERCISES` lists them all, in the order of the course. In a notebook, importing this package also
+shortens two errors (`grading.short_errors`), and reads the answers that are kept beside it (`progress.SCORE`).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
 
 
 def calculated(text: str) -> float:
-    """The value of ``text``, such as "2*8+3" or "3/4", in float64; a sign of percent at its end is ignored.
+    """The value of ``text``, such as "2*8+3" or "3/4", in float64; a percent sign at its end is ignored.
 
     Raises ValueError where it is not arithmetic with numbers, ArithmeticError where it has no value.
     """

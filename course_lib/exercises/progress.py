@@ -1,4 +1,4 @@
-"""What a reader has predicted and solved, kept in one small file beside the notebook.
+"""A reader's predictions and solved exercises, kept in one small file beside the notebook.
 
 There is such a file only where a notebook server, or Visual Studio Code, runs a notebook for a reader: tests, graders
 and exporters execute notebooks too, and nothing of theirs is kept.
@@ -26,7 +26,7 @@ _OWNER = "TILE_BY_TILE_READER"
 
 @dataclass
 class Score:
-    """What a lesson's reader has predicted and solved.
+    """The predictions and the solved exercises of a lesson's reader.
 
     ``guesses`` maps a question to whether its *first* guess was right, None where there was none yet, and ``answers``
     to the latest guess; ``points`` maps an exercise to (reached, of), by its latest verdict; ``ticks`` maps an exercise

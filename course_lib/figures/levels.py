@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from .. import measurements, model
 from ..look import COLOURS, FAINT, GROUND, ISSUING
 from ..model.machine import Machine
+from ..tables import aligned
 from .canvas import describe, new_axes
 
 #: Colours of the roofs, from the first level that a load meets to the last; and of a bound often mistaken for a roof.
@@ -85,13 +86,7 @@ class Levels(tuple[Level, ...]):
         ]
 
     def __repr__(self) -> str:
-        rows = self._rows()
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-            for row in rows
-        ]
-        return "\n".join([f"A whole launch, n = {self[0].n:,}, as recorded:", *(line.rstrip() for line in lines)])
+        return "\n".join([f"A whole launch, n = {self[0].n:,}, as recorded:", *aligned(self._rows())])
 
     def _repr_html_(self) -> str:
         head, *rows = ([html.escape(cell) for cell in row] for row in self._rows())

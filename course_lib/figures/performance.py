@@ -101,7 +101,7 @@ def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axe
 def _history(trace: Trace, array: str) -> list[tuple[int, str, dict[tuple[int, ...], int]]]:
     """Return what the first block's warps do with an array, in order: the warp, what it does, and the elements.
 
-    For each element it is told how often it had been stored, so that two reads of the same number are alike.
+    Each element comes with the number of stores to it so far, so that two reads of the same number are alike.
     """
     found: list[tuple[int, str, dict[tuple[int, ...], int]]] = []
     stored: dict[tuple[int, ...], int] = {}

@@ -53,21 +53,8 @@ WHAT = {
     "capstone": "a kernel of your own beside the ladder: `capstone my_kernel.py`, with the file of lesson 18",
 }
 #: Parameters that distinguish the results of one probe.
-PROBED = (
-    "stride",
-    "warps",
-    "blocks",
-    "apart",
-    "bytes",
-    "spacing",
-    "step",
-    "requests",
-    "rows",
-    "pitch",
-    "copies",
-    "barriers",
-    "values",
-    "readers",
+PROBED = tuple(
+    "stride warps blocks apart bytes spacing step requests rows pitch copies barriers values readers".split()
 )
 #: Keys of a result that the printed line shows elsewhere, or that are too long for it.
 UNPRINTED = ("rung", "pattern", "loop", "code", "ends", "params", *"MNK")
@@ -120,7 +107,9 @@ def progress(items: Iterable[Item], label: Callable[[Item], str]) -> Iterator[It
 
 def record(what: str, options: argparse.Namespace) -> Results | None:
     """Do one kind of measurement and return its results; None where there is nothing to record."""
-    from . import experiments, profile
+    from ..products import measure
+    from ..waiting.probes import disassembly, latencies
+    from . import experiments, profile, tensor, wgmma
 
     n = options.size or (4096, 4096, 4096)
     names, repeats = options.rungs, options.repeats
@@ -128,62 +117,29 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     def sizes(default: Any) -> Any:
         return (options.size,) if options.size else default
 
-    def launch() -> None:
-        experiments.launch_once(names, options.size or (1024, 1024, 1024))
-
-    def series() -> Results:
-        return experiments.series(names, (options.size[0],) if options.size else SIZES, repeats, progress)
-
-    def product() -> Results:
-        from ..products.measure import SHAPES, products
-
-        return products(sizes(SHAPES), repeats, progress)
-
-    def random_products() -> Results:
-        from ..products.measure import random_products
-
-        return random_products(repeats, progress)
-
-    def tensor() -> Results:
-        from .tensor import SQUARES, tensor
-
-        return tensor(names, (options.size[0],) if options.size else SQUARES, repeats, progress)
-
-    def wgmma() -> Results:
-        from .wgmma import SQUARES, wgmma
-
-        return wgmma(names, (options.size[0],) if options.size else SQUARES, repeats, progress)
-
-    def machine_code() -> Results:
-        from ..waiting.probes.disassembly import machine_code
-
-        return machine_code(names, progress)
-
-    def latencies() -> Results:
-        from ..waiting.probes.latencies import latencies
-
-        return latencies(names, repeats, progress)
+    def sides(default: Sequence[int]) -> Sequence[int]:
+        return (options.size[0],) if options.size else default
 
     ways: dict[str, Callable[[], Results | None]] = {
         "verify": lambda: verify_all(names),
         "roofline": lambda: roofline_of(options.output),
-        "launch": launch,
+        "launch": lambda: experiments.launch_once(names, options.size or (1024, 1024, 1024)),
         "ladder": lambda: experiments.ladder(names, n, repeats, progress),
-        "series": series,
+        "series": lambda: experiments.series(names, sides(SIZES), repeats, progress),
         "tiles": lambda: experiments.tiles(names, n, repeats, progress),
         "ragged": lambda: experiments.ragged(names, sizes(RAGGED_SIZES), repeats, progress),
         "mistake": lambda: experiments.mistake(names, n, repeats, progress),
-        "product": product,
-        "random-products": random_products,
-        "tensor": tensor,
-        "wgmma": wgmma,
+        "product": lambda: measure.products(sizes(measure.SHAPES), repeats, progress),
+        "random-products": lambda: measure.random_products(repeats, progress),
+        "tensor": lambda: tensor.tensor(names, sides(tensor.SQUARES), repeats, progress),
+        "wgmma": lambda: wgmma.wgmma(names, sides(wgmma.SQUARES), repeats, progress),
         "product-counts": profile.product_counters,
         "exact": lambda: profile.exact_counters(names),
         "patterns": lambda: profile.pattern_counters(names),
         "counters": lambda: profile.counters(names, sizes(profile.COUNTER_SIZES)),
         "instructions": lambda: profile.instructions(names),
-        "machine_code": machine_code,
-        "latencies": latencies,
+        "machine_code": lambda: disassembly.machine_code(names, progress),
+        "latencies": lambda: latencies.latencies(names, repeats, progress),
         "residency": lambda: profile.residency(repeats, progress, False),
         "cached": lambda: profile.residency(repeats, progress, True),
         "ceilings": lambda: experiments.ceilings(repeats, progress),
@@ -210,25 +166,22 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
     from ..products.measure import SHAPES
     from .patterns import patterns
 
-    def name(result: dict[str, Any]) -> str:
-        return result.get("rung") or result.get("pattern") or result.get("probe") or ""
-
     def identity(result: dict[str, Any]) -> tuple[Any, ...]:
         chosen = "" if old["what"] == "product" else str(result.get("params"))
-        return name(result), chosen, *(result.get(about) for about in (*"MNK", *PROBED))
+        return _name(result), chosen, *(result.get(about) for about in (*"MNK", *PROBED))
 
     def place(result: dict[str, Any]) -> tuple[Any, ...]:
         size = tuple(result.get(axis, 0) for axis in "MNK") if old["what"] in ("counters", "exact", "product") else ()
         if old["what"] == "product":
             size = (SHAPES.index(size) if size in SHAPES else len(SHAPES), *size)
-        return size, old["what"] == "counters" and "skipped" in result, order.get(name(result), len(order))
+        return size, old["what"] == "counters" and "skipped" in result, order.get(_name(result), len(order))
 
     rungs = [r.name for r in (*LADDER, *TENSOR_CORES)]
     order = {name: i for i, name in enumerate([*rungs, *(p.name for p in patterns())])}
     fresh = [
         {**result, "command": new["command"], "provenance": new["provenance"]}
         for result in new["results"]
-        if "probe" in result or name(result).startswith(tuple(names or ("",)))
+        if "probe" in result or _name(result).startswith(tuple(names or ("",)))
     ]
     replaced = {identity(result) for result in fresh}
     kept = [result for result in old["results"] if identity(result) not in replaced]
@@ -293,14 +246,7 @@ def show(what: str, results: Results) -> None:
     yardstick = next((r["gflops"] for r in results if r.get("rung") == "cublas" and "gflops" in r), None)
     print(f"\n{what}")
     for result in results:
-        name = (
-            result.get("rung")
-            or result.get("pattern")
-            or result.get("probe")
-            or result.get("ceiling")
-            or result.get("instruction")
-            or f"stride {result.get('stride')}"
-        )
+        name = _name(result) or f"stride {result.get('stride')}"
         size_text = "×".join(str(result[k]) for k in "MNK") if "M" in result else ""
         if "wrong" in result or "skipped" in result:
             text = result.get("wrong") and f"WRONG: {result['wrong']}" or f"skipped: {result['skipped']}"
@@ -313,6 +259,11 @@ def show(what: str, results: Results) -> None:
         else:
             text = "  ".join(f"{k} {_short(v)}" for k, v in result.items() if k not in UNPRINTED)
         print(f"  {name:18} {size_text:16} {str(result.get('params') or ''):22} {text}")
+
+
+def _name(result: dict[str, Any]) -> str:
+    """Return the name of what was measured, if it has one."""
+    return next((result[key] for key in ("rung", "pattern", "probe", "ceiling", "instruction") if key in result), "")
 
 
 def _short(value: float) -> str:
@@ -344,6 +295,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.what == ["waiting"]:
         return judge_the_model(options.output)
+    for alone in {"waiting", "capstone"}.intersection(options.what):
+        parser().error(f"{alone} is a command of its own: python -m course_lib.gpu {alone}")
     if not available():
         try:
             require()

@@ -313,7 +313,7 @@ def _zeros(*shape: int, dtype: str = "f4") -> np.ndarray:
 
 
 def _indices(seed: int = 0) -> dict[str, np.ndarray]:
-    """Which element each lane reads, by the name of the pattern."""
+    """The element that each lane reads, by the name of the pattern."""
     lanes = np.arange(WARP_SIZE)
     return {
         "pairs": lanes // 2,
@@ -338,7 +338,7 @@ def _indices(seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def _masks() -> dict[str, np.ndarray]:
-    """Which lanes are active, by name."""
+    """Masks of active lanes, by name."""
     lanes = np.arange(WARP_SIZE)
     chosen = {
         "even lanes": lanes % 2 == 0,

@@ -21,9 +21,10 @@ Effect: no register holds data in flight, and the store to shared memory is no i
 """
 
 from llvmlite import ir
-from numba import config, types
+from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from .intrinsics import declared
 
 BYTE = ir.IntType(8)
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
@@ -125,25 +126,25 @@ def _copy(arguments, elements):
     return types.none(types.StarArgTuple.from_types(arguments)), generate
 
 
-@intrinsic
+@declared(("copy", 1), _copy_async)
 def copy_async(typingctx, *arguments):
     """Start to copy array[from_row, from_column] to tile[row, column]: one element of 4 or 8 bytes."""
     return _copy(arguments, 1)
 
 
-@intrinsic
+@declared(("copy", 4), _copy4_async)
 def copy4_async(typingctx, *arguments):
     """Start to copy the four float32 array[from_row, from_column : from_column + 4] in one access of 16 bytes."""
     return _copy(arguments, 4)
 
 
-@intrinsic
+@declared(("copy", 8), _copy8_async)
 def copy8_async(typingctx, *arguments):
     """Start to copy the eight 16-bit elements array[from_row, from_column : from_column + 8] in one access."""
     return _copy(arguments, 8)
 
 
-@intrinsic
+@declared(("commit",), _commit_copies)
 def commit_copies(typingctx):
     """Make one group of the copies that this thread started since the last call."""
 
@@ -154,7 +155,7 @@ def commit_copies(typingctx):
     return types.none(), generate
 
 
-@intrinsic(prefer_literal=True)
+@declared(("wait",), _wait_copies, prefer_literal=True)
 def wait_copies(typingctx, pending):
     """Wait until all groups of this thread but the last `pending` have arrived; `pending` is a constant."""
     if not isinstance(pending, types.IntegerLiteral) or pending.literal_value < 0:
@@ -165,16 +166,3 @@ def wait_copies(typingctx, pending):
         return context.get_dummy_value()
 
     return types.none(pending), generate
-
-
-if config.ENABLE_CUDASIM:
-    copy_async, copy4_async, copy8_async = _copy_async, _copy4_async, _copy8_async
-    commit_copies, wait_copies = _commit_copies, _wait_copies
-else:
-    copy_async.py_func, copy4_async.py_func, copy8_async.py_func = _copy_async, _copy4_async, _copy8_async
-    commit_copies.py_func, wait_copies.py_func = _commit_copies, _wait_copies
-copy_async.__simulated_as__ = ("copy", 1)
-copy4_async.__simulated_as__ = ("copy", 4)
-copy8_async.__simulated_as__ = ("copy", 8)
-commit_copies.__simulated_as__ = ("commit",)
-wait_copies.__simulated_as__ = ("wait",)

@@ -41,7 +41,7 @@ ROW_BYTES, PITCH_BYTES = 128, 16
 
 
 class Mapped(NamedTuple):
-    """What a kernel on a GPU gets of a matrix: its map, an array of 16 uint64, and its shape."""
+    """The arguments of a kernel on a GPU for a matrix: its map, an array of 16 uint64, and its shape."""
 
     map: Any
     shape: Any

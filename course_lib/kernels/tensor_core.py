@@ -33,11 +33,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, cuda, types
+from numba import cuda, types
 from numba.core import errors
 from numba.cuda.cudadrv.error import CudaSupportError
-from numba.extending import intrinsic
 
+from .intrinsics import declared
 from .tensor_core_formats import cut_to_tf32, from_bfloat16
 
 FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
@@ -201,18 +201,6 @@ def _typed(name, form, a, b, c):
     return types.UniTuple(types.float32, C_ITEMS)(a, b, c), generate
 
 
-@intrinsic
-def mma_tf32(typingctx, a, b, c):
-    """Return the lane's items of D = A B + C, of 16×8, 8×8 and 16×8 matrices in fragments of 4, 2 and 4 float32."""
-    return _typed("mma_tf32", TF32, a, b, c)
-
-
-@intrinsic
-def mma_bf16(typingctx, a, b, c):
-    """Return the lane's items of D = A B + C, of 16×16 and 16×8 bfloat16 in 4 and 2 uint32, and 16×8 float32 in 4."""
-    return _typed("mma_bf16", BF16, a, b, c)
-
-
 def alone(name):
     """Return a function that raises NotImplementedError: in numba's simulator the operations of a warp do not exist."""
 
@@ -224,9 +212,13 @@ def alone(name):
     return refuse
 
 
-if config.ENABLE_CUDASIM:
-    mma_tf32, mma_bf16 = alone("mma_tf32"), alone("mma_bf16")
-else:
-    mma_tf32.py_func, mma_bf16.py_func = alone("mma_tf32"), alone("mma_bf16")
-mma_tf32.__simulated_as__ = ("warp", TF32.of_warps, TF32.simulated_types)
-mma_bf16.__simulated_as__ = ("warp", BF16.of_warps, BF16.simulated_types)
+@declared(("warp", TF32.of_warps, TF32.simulated_types), alone("mma_tf32"))
+def mma_tf32(typingctx, a, b, c):
+    """Return the lane's items of D = A B + C, of 16×8, 8×8 and 16×8 matrices in fragments of 4, 2 and 4 float32."""
+    return _typed("mma_tf32", TF32, a, b, c)
+
+
+@declared(("warp", BF16.of_warps, BF16.simulated_types), alone("mma_bf16"))
+def mma_bf16(typingctx, a, b, c):
+    """Return the lane's items of D = A B + C, of 16×16 and 16×8 bfloat16 in 4 and 2 uint32, and 16×8 float32 in 4."""
+    return _typed("mma_bf16", BF16, a, b, c)

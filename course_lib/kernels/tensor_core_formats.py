@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
+from numba import types
+
+from .intrinsics import declared
 
 #: The bits of a float32's fraction that TF32 and bfloat16 lack.
 TF32_DROPPED, BFLOAT16_DROPPED = 13, 16
@@ -69,7 +70,7 @@ def from_float16(bits: Any) -> Any:
 
 
 def with_whole_lines(X: Any) -> Any:
-    """Return the matrix X with zeros behind its rows, so that each begins on a 128-byte boundary."""
+    """Return the matrix X with zeros after its rows, so that each begins on a 128-byte boundary."""
     X = np.asarray(X)
     return np.pad(X, ((0, 0), (0, -X.shape[1] % (LINE_BYTES // X.itemsize))))
 
@@ -85,7 +86,7 @@ def _simulated_type(x):
     return x
 
 
-@intrinsic
+@declared(("lane", round_to_tf32, _simulated_type), _to_tf32)
 def to_tf32(typingctx, x):
     """Return the float32 nearest to the float32 x that TF32 holds."""
     if x != types.float32:
@@ -97,10 +98,3 @@ def to_tf32(typingctx, x):
         return builder.bitcast(rounded, FLOAT)
 
     return types.float32(x), generate
-
-
-if config.ENABLE_CUDASIM:
-    to_tf32 = _to_tf32
-else:
-    to_tf32.py_func = _to_tf32
-to_tf32.__simulated_as__ = ("lane", round_to_tf32, _simulated_type)

@@ -26,11 +26,11 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on ldmatrix.
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from .async_copy import SHARED_ADDRESS_SPACE, align_shared_arrays, element_address
+from .intrinsics import declared
 from .tensor_core import alone, require_ampere
 
 FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
@@ -118,13 +118,13 @@ def _ldmatrix(name, tile, row, column, form=""):
     return result(tile, row, column), generate
 
 
-@intrinsic
+@declared(("matrices", matrices_of_warps, _simulated_types), alone("load_matrices"))
 def load_matrices(typingctx, tile, row, column):
     """Load four matrices whose rows are 16 bytes of `tile` at the lanes' [row, column]; return a word of each."""
     return _ldmatrix("load_matrices", tile, row, column)
 
 
-@intrinsic
+@declared(("matrices", transposed_of_warps, _simulated_types_transposed), alone("load_matrices_transposed"))
 def load_matrices_transposed(typingctx, tile, row, column):
     """Load four 8×8 matrices of 16-bit elements as `load_matrices` does, each transposed."""
     return _ldmatrix("load_matrices_transposed", tile, row, column, ".trans")
@@ -141,7 +141,7 @@ def _has_pairs(array, *indices):
     return fits and array.ndim == len(indices) and all(isinstance(index, types.Integer) for index in indices)
 
 
-@intrinsic
+@declared(("load", 2), _load2)
 def load2(typingctx, tile, *index):
     """Load the float32 at [index] and the one beside it in one 8-byte access; returns two float32."""
     if not _has_pairs(tile, *index):
@@ -156,7 +156,7 @@ def load2(typingctx, tile, *index):
     return PAIR(tile, types.StarArgTuple.from_types(index)), generate
 
 
-@intrinsic
+@declared(("store", 2), _store2)
 def store2(typingctx, array, row, column, values):
     """Store two float32 into array[row, column : column + 2] in one 8-byte access."""
     if not _has_pairs(array, row, column) or values != PAIR:
@@ -170,16 +170,3 @@ def store2(typingctx, array, row, column, values):
         return context.get_dummy_value()
 
     return types.none(array, row, column, values), generate
-
-
-if config.ENABLE_CUDASIM:
-    load_matrices, load_matrices_transposed = alone("load_matrices"), alone("load_matrices_transposed")
-    load2, store2 = _load2, _store2
-else:
-    load_matrices.py_func = alone("load_matrices")
-    load_matrices_transposed.py_func = alone("load_matrices_transposed")
-    load2.py_func, store2.py_func = _load2, _store2
-load_matrices.__simulated_as__ = ("matrices", matrices_of_warps, _simulated_types)
-load_matrices_transposed.__simulated_as__ = ("matrices", transposed_of_warps, _simulated_types_transposed)
-load2.__simulated_as__ = ("load", 2)
-store2.__simulated_as__ = ("store", 2)

@@ -17,9 +17,10 @@ Effect: a quarter of the load instructions; the arithmetic units wait for instru
 """
 
 from llvmlite import ir
-from numba import config, cuda, float32, types, uint64
+from numba import cuda, float32, types, uint64
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from .intrinsics import declared
 
 FLOAT4 = ir.VectorType(ir.FloatType(), 4)
 BYTE_POINTER = ir.IntType(8).as_pointer()
@@ -64,7 +65,7 @@ def _lane(number):
     return ir.Constant(ir.IntType(32), number)
 
 
-@intrinsic
+@declared(("load", 4), _load4)
 def load4(typingctx, array, row, column):
     """Load array[row, column : column + 4] in one 16-byte access; returns four float32."""
     if not _is_float32_matrix(array):
@@ -79,7 +80,7 @@ def load4(typingctx, array, row, column):
     return result(array, row, column), generate
 
 
-@intrinsic
+@declared(("store", 4), _store4)
 def store4(typingctx, array, row, column, values):
     """Store four float32 into array[row, column : column + 4] in one 16-byte access."""
     if not _is_float32_matrix(array) or values != types.UniTuple(types.float32, 4):
@@ -93,14 +94,6 @@ def store4(typingctx, array, row, column, values):
         return context.get_dummy_value()
 
     return types.none(array, row, column, values), generate
-
-
-if config.ENABLE_CUDASIM:
-    load4, store4 = _load4, _store4
-else:
-    load4.py_func, store4.py_func = _load4, _store4
-load4.__simulated_as__ = ("load", 4)
-store4.__simulated_as__ = ("store", 4)
 
 
 @cuda.jit(device=True)

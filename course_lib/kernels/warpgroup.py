@@ -71,7 +71,7 @@ HOPPER, NUMBA_CUDA = (9, 0), (0, 24)
 
 @dataclass(frozen=True)
 class Format:
-    """What is multiplied: its name in the compiler's language, the type of its arrays, and their numbers as float32.
+    """A number format: its name in the compiler's language, the type of its arrays, and their numbers as float32.
 
     least: the least e with |x| < 2**e of its smallest normal number.
     """
@@ -111,7 +111,7 @@ def result_places(columns: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class GroupProduct:
-    """What `products` starts, in NumPy: the simulator runs it, a warp's 16 rows of every block at once."""
+    """The NumPy form of what `products` starts: the simulator runs it, a warp's 16 rows of every block at once."""
 
     form: Format
     columns: int
@@ -124,7 +124,7 @@ class GroupProduct:
 
     @property
     def by_rows(self) -> bool:
-        """Is B stored row by row?"""
+        """Whether B is stored row by row."""
         return self.dtype == "uint16"
 
     @property

@@ -1,4 +1,4 @@
-"""What the wgmma rungs share: which tile of C a block computes, and the way from a warpgroup's registers to C."""
+"""Parts of all wgmma rungs: the tile of C that a block computes, and the stores from a warpgroup's registers to C."""
 
 from numba import cuda, uint64
 

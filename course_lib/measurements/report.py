@@ -11,6 +11,7 @@ from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
@@ -140,16 +141,12 @@ def tensor_axes(recording: Recording) -> Axes:
     names = [f"{'cuBLAS' if r['rung'] == 'cublas' else r['rung']}\n{r['format']}" for r in results]
     speeds = [result["gflops"] / 1e3 for result in results]
     colours = [KERNELS["cublas" if result["rung"] == "cublas" else "best"] for result in results]
-    axes = _card(8, 0.6 + 0.45 * len(results), left=0.22, right=0.97, top=0.92, bottom=0.02)
-    bars = axes.barh(names, speeds, color=colours, height=0.75)
+    n, gpu = results[0]["M"], recording.provenance["gpu"]
+    title = f"TFLOP/s (and error against float64) on an {gpu}, n = {n}"
+    axes, bars = _bars(title, names, speeds, colours, 0.6 + 0.45 * len(names), left=0.22, top=0.92)
     labels = [f"{speed:,.1f} (error {r['relative_error']:.0e})" for speed, r in zip(speeds, results, strict=True)]
     axes.bar_label(bars, labels, padding=4, color=GROUND)
-    axes.invert_yaxis()
     axes.set_xlim(0, 1.25 * max(speeds))
-    axes.spines["bottom"].set_visible(False)
-    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
-    n, gpu = results[0]["M"], recording.provenance["gpu"]
-    axes.set_title(f"TFLOP/s (and error against float64) on an {gpu}, n = {n}", loc="left", fontsize=11, color=GROUND)
     return axes
 
 
@@ -201,6 +198,23 @@ def _card(width: float, height: float, **margins: float) -> Axes:
     return axes
 
 
+def _bars(
+    title: str, names: Sequence[str], lengths: Sequence[float], colours: Any, height: float, **margins: float
+) -> tuple[Axes, BarContainer]:
+    """Return Axes with a bar for each name, the first one on top and no scale below, and the bars."""
+    axes = _card(8, height, **{"left": 0.2, "right": 0.97, "top": 0.94, "bottom": 0.02, **margins})
+    bars = axes.barh(names, lengths, color=colours, height=0.75)
+    axes.invert_yaxis()
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
+    _entitle(axes, title)
+    return axes, bars
+
+
+def _entitle(axes: Axes, title: str) -> None:
+    axes.set_title(title, loc="left", fontsize=11, color=GROUND)
+
+
 def _svg(axes: Axes) -> str:
     """Return the picture as SVG, the same bytes each time: no date, no random names, and text as text."""
     drawn = io.StringIO()
@@ -213,25 +227,16 @@ def _svg(axes: Axes) -> str:
 def ladder_axes(recording: Recording, ceilings: Recording) -> Axes:
     """Draw the ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top, the limit below."""
     results, limit = measured(recording), limit_of(ceilings)
-    cublas = recording.result("cublas")
     rungs = [result["rung"] for result in results if result["rung"] != "cublas"]
     names = ["cuBLAS" if result["rung"] == "cublas" else result["rung"] for result in results]
     names.append("multiply-adds alone")
     speeds = [*(result["gflops"] for result in results), limit]
     colours = [KERNELS["best" if name in rungs else "cublas"] for name in names]
-    axes = _card(8, 0.6 + 0.3 * len(names), left=0.2, right=0.97, top=0.94, bottom=0.02)
-    bars = axes.barh(names, speeds, color=colours, height=0.75)
+    gpu, n = recording.provenance["gpu"], recording.result("cublas")["M"]
+    title = f"GFLOP/s (and share of multiply-adds alone) on an {gpu}, float32, n = {n}"
+    axes, bars = _bars(title, names, speeds, colours, 0.6 + 0.3 * len(names))
     axes.bar_label(bars, [f"{speed:,.0f} ({speed / limit:.1%})" for speed in speeds], padding=4, color=GROUND)
-    axes.invert_yaxis()
     axes.set_xlim(0, 1.25 * max(speeds))
-    axes.spines["bottom"].set_visible(False)
-    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
-    axes.set_title(
-        f"GFLOP/s (and share of multiply-adds alone) on an {recording.provenance['gpu']}, float32, n = {cublas['M']}",
-        loc="left",
-        fontsize=11,
-        color=GROUND,
-    )
     return axes
 
 
@@ -252,12 +257,7 @@ def series_axes(recording: Recording) -> Axes:
     axes.grid(axis="y", color=WASH, lw=1)
     axes.set_xlabel("n", color=GROUND)
     axes.set_ylabel("milliseconds", color=GROUND)
-    axes.set_title(
-        f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)",
-        loc="left",
-        fontsize=11,
-        color=GROUND,
-    )
+    _entitle(axes, f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)")
     _label_the_ends(axes, points)
     return axes
 
@@ -294,21 +294,14 @@ def product_axes(recording: Recording) -> Axes:
         of["product"] / max(speed for name, speed in of.items() if name != "product")
         for of in (speeds[shape] for shape in shapes)
     ]
-    axes = _card(8, 0.9 + 0.19 * len(shapes), left=0.2, right=0.93, top=0.955, bottom=0.01)
     names = ["×".join(map(str, shape if len(set(shape)) > 1 else shape[:1])) for shape in shapes]
-    bars = axes.barh(names, shares, color=KERNELS["best"], height=0.75)
+    title = f"product beside the fastest of cuBLAS and cuBLASLt, M×N×K (or n), {recording.provenance['gpu']}"
+    height = 0.9 + 0.19 * len(shapes)
+    axes, bars = _bars(title, names, shares, KERNELS["best"], height, right=0.93, top=0.955, bottom=0.01)
     axes.bar_label(bars, [f"{share:.0%}" for share in shares], label_type="center", color=INK, fontsize=8)
     axes.axvline(1, color=GROUND, lw=1)
-    axes.invert_yaxis()
     axes.margins(y=0.01)
-    axes.spines["bottom"].set_visible(False)
-    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND, labelsize=8)
-    axes.set_title(
-        f"product beside the fastest of cuBLAS and cuBLASLt, M×N×K (or n), {recording.provenance['gpu']}",
-        loc="left",
-        fontsize=11,
-        color=GROUND,
-    )
+    axes.tick_params(labelsize=8)
     return axes
 
 

@@ -68,17 +68,11 @@ class BarriersObserver(Observer):
                     other, why = met, f"went to the barrier in line {met}"
         thread = vector.first_thread(absent)
         name, whole = ("this_grid().sync()", "the grid") if barrier.grid else ("syncthreads()", "a block")
-        self.add(
-            Finding(
-                "barrier-divergence",
-                line,
-                f"{self.name(came)} reached {name} in line {line}, but {self.name(thread)} {why}; "
-                f"every thread of {whole} must reach the same barrier",
-                other_line=other,
-                threads=(came, thread),
-                count=count,
-            )
+        text = (
+            f"{self.name(came)} reached {name} in line {line}, but {self.name(thread)} {why}; every thread of {whole} "
+            "must reach the same barrier"
         )
+        self.add(Finding("barrier-divergence", line, text, other_line=other, threads=(came, thread), count=count))
 
     def _barrier_of_the_other_path(self, barrier: Barrier, arrivals: Arrivals) -> int | None:
         """The line of the barrier on the branch's other path that the threads which are now here have missed.
@@ -95,40 +89,27 @@ class BarriersObserver(Observer):
         self, line: int, vector: WarpVector, lanes: Mask, array: Any, index: Any, missing: tuple[int, int, int]
     ) -> None:
         thread, name = vector.first_thread(lanes), array.element_name(index)
-        left, arrivals, count = missing
+        left, arrivals, unpaid = missing
         what = [f"{left} of its {arrivals} arrivals"] if left else []
-        what += [f"{count} bytes"] if count > 0 else []
-        what += [f"the arrival that expects {-count} bytes"] if count < 0 else []
+        what += [f"{unpaid} bytes"] if unpaid > 0 else []
+        what += [f"the arrival that expects {-unpaid} bytes"] if unpaid < 0 else []
         what = what if arrivals else ["init_barrier"]
-        self.add(
-            Finding(
-                "barrier-divergence",
-                line,
-                f"{self.name(thread)} waits for a phase of {name} that never completes: missing are "
-                f"{' and '.join(what) or 'none'}; look at its arrivals, at the bytes of its copies and at the parity, "
-                "which changes with each phase",
-                array=array.name,
-                index=index,
-                threads=(thread,),
-                count=int(np.count_nonzero(lanes)),
-            )
+        text = (
+            f"{self.name(thread)} waits for a phase of {name} that never completes: missing are "
+            f"{' and '.join(what) or 'none'}; look at its arrivals, at the bytes of its copies and at the parity, "
+            "which changes with each phase"
         )
+        count = int(np.count_nonzero(lanes))
+        self.add(Finding("barrier-divergence", line, text, None, array.name, index, (thread,), count))
 
     def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         thread = vector.first_thread(lanes)
-        text = {
+        fault = {
             "absent": "is named in the mask of this warp operation but does not arrive at it",
             "stray": "arrives at this warp operation but is not named in its mask",
         }[what]
-        self.add(
-            Finding(
-                "barrier-divergence",
-                line,
-                f"{self.name(thread)} {text}; the mask must name exactly the lanes that take part",
-                threads=(thread,),
-                count=int(np.count_nonzero(lanes)),
-            )
-        )
+        text = f"{self.name(thread)} {fault}; the mask must name exactly the lanes that take part"
+        self.add(Finding("barrier-divergence", line, text, threads=(thread,), count=int(np.count_nonzero(lanes))))
 
 
 def blocks_of(missing: dict[int, np.ndarray]) -> np.ndarray:

@@ -44,34 +44,18 @@ class BoundsObserver(Observer):
                 f"{verb} {site.width} elements from {element} on, not all inside its shape {array.shape}: such an "
                 f"access may begin{dim} at " + (f"0 to {size - 1}" if size > 0 else "no index")
             )
-        self.add(
-            Finding(
-                "out-of-bounds",
-                site.line,
-                f"{self.name(thread)} {what}; guard the access with an if",
-                array=array.name,
-                index=numbers,
-                threads=(thread,),
-                count=count,
-            )
-        )
+        text = f"{self.name(thread)} {what}; guard the access with an if"
+        self.add(Finding("out-of-bounds", site.line, text, None, array.name, numbers, (thread,), count))
 
     def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         vector, array = site.vector, pattern.array
         index, thread = pattern.index_at(base, vector.first_lane(lanes)), vector.first_thread(lanes)
-        self.add(
-            Finding(
-                "misaligned-access",
-                site.line,
-                f"{self.name(thread)} accesses {pattern.access_bytes} bytes at "
-                f"{array.element_name(index)}, which is no multiple of {pattern.access_bytes} "
-                "bytes from the array's start; align the index, or use single elements",
-                array=array.name,
-                index=index,
-                threads=(thread,),
-                count=int(np.count_nonzero(vector.full(lanes))),
-            )
+        text = (
+            f"{self.name(thread)} accesses {pattern.access_bytes} bytes at {array.element_name(index)}, which is no "
+            f"multiple of {pattern.access_bytes} bytes from the array's start; align the index, or use single elements"
         )
+        count = int(np.count_nonzero(vector.full(lanes)))
+        self.add(Finding("misaligned-access", site.line, text, None, array.name, index, (thread,), count))
 
     def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
         numbers, thread, count = self._first(site, index, lanes)
@@ -82,15 +66,8 @@ class BoundsObserver(Observer):
             full = full | before
         self._wrapped = index, full
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
-        self.add(
-            Finding(
-                "negative-index",
-                site.line,
-                f"{self.name(thread)} uses {array.element_name(numbers)}; numba wraps the "
-                f"negative index{dim} silently to {wrapped}: guard it if that is not meant",
-                array=array.name,
-                index=numbers,
-                threads=(thread,),
-                count=count,
-            )
+        text = (
+            f"{self.name(thread)} uses {array.element_name(numbers)}; numba wraps the negative index{dim} silently to "
+            f"{wrapped}: guard it if that is not meant"
         )
+        self.add(Finding("negative-index", site.line, text, None, array.name, numbers, (thread,), count))

@@ -67,16 +67,9 @@ class CopiesObserver(Observer):
         first = vector.first_lane(lanes)
         thread, index, copied = vector.first_thread(lanes), pattern.index_at(base, first), int(lines[first])
         does = "reads" if site.op == "load" else "writes"
-        self.add(
-            Finding(
-                "unfinished-copy",
-                site.line,
-                f"{self.name(thread)} {does} {array.element_name(index)} while the asynchronous copy to it that line "
-                f"{copied} started may be on its way; wait for the copy's group first, then synchronize",
-                other_line=copied,
-                array=array.name,
-                index=index,
-                threads=(thread,),
-                count=int(np.count_nonzero(lanes)),
-            )
+        text = (
+            f"{self.name(thread)} {does} {array.element_name(index)} while the asynchronous copy to it that line "
+            f"{copied} started may be on its way; wait for the copy's group first, then synchronize"
         )
+        count = int(np.count_nonzero(lanes))
+        self.add(Finding("unfinished-copy", site.line, text, copied, array.name, index, (thread,), count))

@@ -26,13 +26,5 @@ class FailuresObserver(Observer):
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
         thread = vector.first_thread(lanes)
         what = "fails" if kind == "failed-assertion" else "ends"
-        self.add(
-            Finding(
-                kind,
-                line,
-                f"{self.name(thread)} {what} at {text}; {self._on_gpu}: "
-                "look at its values, with print or in the stepper",
-                threads=(thread,),
-                count=int(np.count_nonzero(lanes)),
-            )
-        )
+        said = f"{self.name(thread)} {what} at {text}; {self._on_gpu}: look at its values, with print or in the stepper"
+        self.add(Finding(kind, line, said, threads=(thread,), count=int(np.count_nonzero(lanes))))

@@ -38,18 +38,12 @@ class InitializationObserver(Observer):
     def report(self, site: Site, pattern: Pattern, base: int, missing: dict[int, np.ndarray]) -> None:
         array, vector = pattern.array, site.vector
         index, thread = pattern.index_at(base, vector.first_lane(missing)), vector.first_thread(missing)
-        self.add(
-            Finding(
-                "uninitialized-read",
-                site.line,
-                f"{self.name(thread)} reads {array.element_name(index)} ({array.space} memory) "
-                "before any thread wrote it; write every element that is read, and synchronize",
-                array=array.name,
-                index=index,
-                threads=(thread,),
-                count=int(np.count_nonzero(vector.full(missing))),
-            )
+        text = (
+            f"{self.name(thread)} reads {array.element_name(index)} ({array.space} memory) before any thread wrote it; "
+            "write every element that is read, and synchronize"
         )
+        count = int(np.count_nonzero(vector.full(missing)))
+        self.add(Finding("uninitialized-read", site.line, text, None, array.name, index, (thread,), count))
 
     def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
         thread = vector.first_thread(lanes)

@@ -70,17 +70,12 @@ class ProductsObserver(Observer):
         where[lanes] = busy
         first, thread = vector.first_lane(where), vector.first_thread(where)
         index, line = pattern.index_at(base, first), int(self.reading[array][keys[busy][0]])
-        self._report(
-            "unfinished-product",
-            site.line,
+        text = (
             f"{self.name(thread)} writes {array.element_name(index)} while the product that line {line} started may "
-            "still read it; wait for the product's group first, then synchronize",
-            line,
-            array,
-            index,
-            thread,
-            int(busy.sum()),
+            "still read it; wait for the product's group first, then synchronize"
         )
+        count = int(np.count_nonzero(busy))
+        self.add(Finding("unfinished-product", site.line, text, line, array.name, index, (thread,), count))
 
     def proxy_fence(self, vector: Any, mask: Any) -> None:
         here = vector.full(mask)
@@ -130,18 +125,12 @@ class ProductsObserver(Observer):
     def _unfenced(self, site: Any, vector: Any, product: Any, array: Any, keys: Any, missing: np.ndarray) -> None:
         at = int(np.flatnonzero(missing)[0])
         index, line, thread = array.index_of_key(keys[at]), int(missing[at]), vector.first_thread(product.on_its_way)
-        self._report(
-            "missing-fence",
-            site.line,
+        text = (
             f"the product reads {array.element_name(index)}, which line {line} stored, and the storing thread called "
-            "no fence_proxy() in between; call it after the stores (of copies: after their wait), before the "
-            "barrier",
-            line,
-            array,
-            index,
-            thread,
-            int(np.count_nonzero(missing)),
+            "no fence_proxy() in between; call it after the stores (of copies: after their wait), before the barrier"
         )
+        count = int(np.count_nonzero(missing))
+        self.add(Finding("missing-fence", site.line, text, line, array.name, index, (thread,), count))
 
     # --- results ------------------------------------------------------------------------------------------------
 
@@ -156,16 +145,8 @@ class ProductsObserver(Observer):
             return
         thread = vector.first_thread(product.on_its_way)
         before = f"line {line} {does} {product.acc.name}" if line else "this is the first product"
-        self._report(
-            "missing-fence",
-            site.line,
-            f"{before}, and no fence_registers() came before the product; call it before the products of a group",
-            line or None,
-            product.acc,
-            None,
-            thread,
-            1,
-        )
+        text = f"{before}, and no fence_registers() came before the product; call it before the products of a group"
+        self.add(Finding("missing-fence", site.line, text, line or None, product.acc.name, threads=(thread,)))
 
     def _results_accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
         array, vector = pattern.array, site.vector
@@ -177,34 +158,22 @@ class ProductsObserver(Observer):
             lanes = product.on_its_way & vector.full(pattern.mask)
             if lanes.any():
                 thread, index = vector.first_thread(lanes), pattern.index_at(base, vector.first_lane(lanes))
-                self._report(
-                    "unfinished-product",
-                    site.line,
+                text = (
                     f"{self.name(thread)} {does} {array.element_name(index)} while the product that line "
-                    f"{product.line} started may be on its way; wait for the product's group first",
-                    product.line,
-                    array,
-                    index,
-                    thread,
-                    int(np.count_nonzero(lanes)),
+                    f"{product.line} started may be on its way; wait for the product's group first"
                 )
+                at, count = (array.name, index, (thread,)), int(np.count_nonzero(lanes))
+                self.add(Finding("unfinished-product", site.line, text, product.line, *at, count))
                 return
 
     # --- the rest -----------------------------------------------------------------------------------------------
 
     def misplaced(self, line: int, vector: Any, array: Any, operand: str, element: int) -> None:
-        thread = vector.first_thread(True)
-        self._report(
-            "out-of-bounds",
-            line,
+        text = (
             f"the descriptor of {operand} reaches element {element} of {array.name}, which has {array.size}; look at "
-            "its place, its two distances and the swizzle",
-            None,
-            array,
-            (element,),
-            thread,
-            1,
+            "its place, its two distances and the swizzle"
         )
+        self.add(Finding("out-of-bounds", line, text, None, array.name, (element,), (vector.first_thread(True),)))
 
     def end_of_chunk(self, vectors: Any) -> None:
         chunk = vectors[0].chunk  # if blocks wait for each other, others may still run
@@ -213,18 +182,12 @@ class ProductsObserver(Observer):
                 late = np.argwhere(counts < counts.max(axis=0))
                 if len(late):
                     vector = vectors[WARPS * group + int(late[0, 0])]
-                    thread = vector.first_thread(True)
-                    self._report(
-                        "barrier-divergence",
-                        line,
+                    text = (
                         f"warp {vector.warp} starts fewer products here than other warps of its warpgroup; all four "
-                        "must arrive: remove the condition, or make it the same for all 128 threads",
-                        None,
-                        None,
-                        None,
-                        thread,
-                        len(late),
+                        "must arrive: remove the condition, or make it the same for all 128 threads"
                     )
+                    thread = vector.first_thread(True)
+                    self.add(Finding("barrier-divergence", line, text, threads=(thread,), count=len(late)))
         for array in [array for array in self.readers if array.chunk is chunk]:
             del self.readers[array], self.reading[array], self.unfenced[array]
         for vector in vectors:
@@ -232,9 +195,3 @@ class ProductsObserver(Observer):
             self.fenced.discard(vector)
         for key in [key for key in self.touched if key[0].chunk is chunk]:
             del self.touched[key]
-
-    def _report(
-        self, kind: str, line: int, text: str, other: int | None, array: Any, index: Any, thread: Any, count: int
-    ) -> None:
-        name = None if array is None else array.name
-        self.add(Finding(kind, line, text, other_line=other, array=name, index=index, threads=(thread,), count=count))

@@ -11,8 +11,9 @@ Without a GPU it is ordinary Python. The attribute `__simulated_as__` says that 
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
+from numba import types
+
+from ..kernels.intrinsics import declared
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
 
@@ -34,7 +35,7 @@ def _simulated_type(a, b):
     return "int64"
 
 
-@intrinsic
+@declared(("lane", quotients, _simulated_type), _quotient)
 def quotient(typingctx, a, b):
     """Return a // b as int64, for integers 0 <= a < 2**32 and 1 <= b < 2**32."""
     if not (isinstance(a, types.Integer) and isinstance(b, types.Integer)):
@@ -48,10 +49,3 @@ def quotient(typingctx, a, b):
         return builder.zext(builder.udiv(*short), INT64)
 
     return types.int64(a, b), generate
-
-
-if config.ENABLE_CUDASIM:
-    quotient = _quotient
-else:
-    quotient.py_func = _quotient
-quotient.__simulated_as__ = ("lane", quotients, _simulated_type)

@@ -17,7 +17,7 @@ _SKIP = "__skip_statement__"
 
 
 class UsageError(Exception):
-    """What was asked for cannot be done; the message is one sentence for the person who asked."""
+    """A request that cannot be done; the message is one sentence for the user."""
 
 
 @dataclass(frozen=True)

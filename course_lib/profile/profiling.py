@@ -1,4 +1,4 @@
-"""What a profiler and a sanitizer would tell of a launch, from the simulator and the models: no GPU is needed."""
+"""The findings of a profiler and a sanitizer for a launch, from the simulator and the models, without a GPU."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_PLAYED = 500_000
 
 @dataclass(frozen=True)
 class Residency:
-    """How many blocks a multiprocessor holds. ``registers`` of a thread: None where nobody has compiled the kernel.
+    """The blocks that a multiprocessor holds. ``registers`` of a thread: None where nobody has compiled the kernel.
 
     ``spare``: the most registers of a thread with which the occupancy stays what it is.
     """
@@ -61,7 +61,7 @@ class Residency:
 
 @dataclass(frozen=True)
 class Time:
-    """What the model of waiting says: cycles of one multiprocessor, and the time of the launch in microseconds.
+    """The prediction of the model of waiting: cycles of one multiprocessor, and the time of the launch in microseconds.
 
     ``waits``: the share of the warps' cycles by reason.
     """

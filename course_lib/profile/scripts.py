@@ -54,7 +54,7 @@ class ScriptLaunch:
 
 @dataclass(frozen=True)
 class ScriptRun:
-    """What a script launched, which of its statements failed, and how many further launches were not profiled."""
+    """The launches of a script, its statements that failed, and the number of further launches, not profiled."""
 
     launches: tuple[ScriptLaunch, ...]
     skipped: tuple[str, ...]

@@ -38,7 +38,7 @@ OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"
 #: A product of a warpgroup: the step that starts it, the step that has waited for it (or NONE), its group in the warp.
 PRODUCT = {"step": "i4", "end": "i4", "group": "i4"}
 OPS = ("load", "store", "atomic")
-#: The number that stands for no list in ``access``: ``values`` of a load; and, of all but an atomic, ``old`` (what each
+#: The number that means no list in ``access``: ``values`` of a load; and, of all but an atomic, ``old`` (what each
 #: lane found), ``given`` (its operands, lane after lane) and ``operation`` (its name, in ``Columns.operations``).
 NONE = -1
 #: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop; it continues a line after a

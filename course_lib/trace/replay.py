@@ -84,7 +84,7 @@ class Timeline:
         store = op != LOAD
         value = np.zeros(len(row), array.dtype)
         if store.any():
-            # A list as long as one lane's values (one, or several for wide stores) stands for all lanes.
+            # A list as long as one lane's values (one, or several for wide stores) is for all lanes.
             lengths = columns.vector_lengths(table["values"])[row]
             place = np.where(lengths == width, part, rank * width + part)
             value[store] = columns.values(table["values"], row[store], place[store], value.dtype)

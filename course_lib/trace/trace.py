@@ -163,7 +163,7 @@ class Trace:
     program: Function | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """A pickled trace has no program: that holds functions, which belong to this process."""
+        """Return the state without the program: its functions belong to this process."""
         return self.__dict__ | {"program": None}
 
     @cached_property

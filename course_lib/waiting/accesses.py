@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -21,12 +20,12 @@ class Statement:
 
     facts: Facts
     step: TracedStep
-    loads: list[tuple[int, ...]] = field(default_factory=list)  # each as the positions that its value comes from
-    operations: dict[int, int] = field(default_factory=dict)  # number -> position of those emitted
+    loads: list[tuple[int, ...]] = field(default_factory=list)  # each as the instructions that its value comes from
+    operations: dict[int, int] = field(default_factory=dict)  # those emitted: which operation -> its instruction
     head: bool = False  # whether it is the head of an `if` or a loop, which makes its comparison separately
     within: Any = None  # the function that it has called and that has not returned
     arrays: list[str] = field(default_factory=list)  # that it has loaded from, thread-private arrays excluded
-    needs: tuple[int, ...] | None = None  # the positions that its values depend on, once it has been computed
+    needs: tuple[int, ...] | None = None  # what its values depend on, once they have been computed
 
     @property
     def executed(self) -> frozenset[int] | None:
@@ -38,18 +37,11 @@ class Statement:
         found = {way.operations for way in named or ways if len(way.loads) == len(self.arrays)}
         return next(iter(found)) if len(found) == 1 else None
 
-    def move(self, moved: Mapping[int, int]) -> None:
-        """Update the recorded positions after a reordering: `moved` maps old positions to new ones."""
-        self.loads = [tuple(moved.get(p, p) for p in positions) for positions in self.loads]
-        self.operations = {number: moved.get(p, p) for number, p in self.operations.items()}
-        if self.needs is not None:
-            self.needs = tuple(moved.get(p, p) for p in self.needs)
-
 
 class _Begun(NamedTuple):
-    """A load of shared memory that may be widened to 16 bytes: its position, and how many elements it covers so far."""
+    """A load of shared memory that may be widened to 16 bytes: its number, and how many elements it covers so far."""
 
-    position: int
+    number: int
     first: TracedAccess
     words: int
 
@@ -61,18 +53,17 @@ class Accesses(Addresses):
         super().__init__(source)
         self.wide: dict[tuple[str, int], int] = {}  # where a 16-byte load begins -> its wavefronts
         self.begun: dict[tuple[int, str], _Begun] = {}  # by line and array
-        self.stored: dict[str, int] = {}  # array -> position of the latest store to it; "" for all of global memory
+        self.stored: dict[str, int] = {}  # array -> the latest store to it; "" for all of global memory
         self.touches: list[tuple[int, int]] = []  # the accesses to global memory: (step, place among its accesses)
         self.number = -1  # of the current step
 
-    def move(self, moved: Mapping[int, int]) -> None:
-        """Update the recorded positions after a reordering: `moved` maps old positions to new ones."""
-        super().move(moved)
+    def flush(self, whole: bool = False) -> None:
+        """Put the region in order; no load of it can be widened any more."""
+        super().flush(whole)
         self.begun.clear()
-        self.stored.clear()
 
     def load(self, statement: Statement, place: int) -> tuple[int, ...]:
-        """Emit a load with its index arithmetic; return the positions that its value comes from."""
+        """Emit a load with its index arithmetic; return the instructions that its value comes from."""
         facts, step = statement.facts, statement.step
         access = step.accesses[place]
         if access.space == "local":
@@ -84,13 +75,13 @@ class Accesses(Addresses):
             needs = tuple(sorted({*needs, *values}))
         if access.space == "shared" and (merged := self._merge(step.line, access)) is not None:
             return (merged,)
-        position = self.stay_after(self.emit(self._moves("load", step, place, needs)), access)
+        number = self.stay_after(self.emit(self._moves("load", step, place, needs)), access)
         if self.source.meets and access.space == "global" and facts.moving and facts.index(access.array).guards:
-            self.met = (self.idiom(idioms.MEET, step, (position, *needs)[1:]),)
-        return (position,)
+            self.met = (self.idiom(idioms.MEET, step, needs),)
+        return (number,)
 
     def _index_values(self, statement: Statement) -> set[int]:
-        """Return the positions that the index of a statement's next load, or a guard of it, depends on."""
+        """Return the instructions that the index of a statement's next load, or a guard of it, depends on."""
         facts, loads = statement.facts, statement.facts.computation.loads
         found = set(self.decided_by_values(facts))
         if loads is not None and len(statement.loads) < len(loads):
@@ -110,14 +101,14 @@ class Accesses(Addresses):
             for key in [key for key in self.begun if key[1] == access.array]:
                 del self.begun[key]  # later loads may read what this stores
 
-    def stay_after(self, position: int, access: TracedAccess) -> int:
-        """Keep a load after the latest store that may be to the same elements; return the load's position.
+    def stay_after(self, number: int, access: TracedAccess) -> int:
+        """Keep a load after the latest store that may be to the same elements; return the load's number.
 
         Two arrays in global memory may overlap, whatever their names; two arrays in shared memory never do.
         """
         if _memory(access) in self.stored:
-            self.schedule.after[position] = self.stored[_memory(access)]
-        return position
+            self.schedule.after[number] = (self.stored[_memory(access)],)
+        return number
 
     def _moves(self, kind: str, step: TracedStep, place: int, needs: tuple[int, ...]) -> Instruction:
         """Return the load or store instruction of one access."""
@@ -134,24 +125,24 @@ class Accesses(Addresses):
         return (("", len(self.touches) - 1),)
 
     def _merge(self, line: int, access: TracedAccess) -> int | None:
-        """Return the position of the 16-byte load that this is a part of, or None; note a load that may begin one."""
+        """Return the number of the 16-byte load that this is a part of, or None; note a load that may begin one."""
         each = WIDE_BYTES // access.itemsize  # elements in 16 bytes
         if access.width > 1 or access.lanes < WARP_SIZE or access.itemsize not in (WORD_BYTES, 2 * WORD_BYTES):
             return None
-        base, begun = len(self.out), self.begun.get((line, access.array))
+        begun = self.begun.get((line, access.array))
         if begun is not None:
-            position, first, words = begun
+            number, first, words = begun
             if words < each and (access.words == first.words + words).all():
                 if words == 1:  # every lane reads the next element: one load of 16 bytes
                     pattern = first.array, first.pattern
                     if pattern not in self.wide:
                         self.wide[pattern] = wide_wavefronts(first.places)
-                    wide = self.region[position - base]._replace(wavefronts=self.wide[pattern], bytes=WIDE_BYTES)
-                    self.region[position - base] = wide
-                self.begun[line, access.array] = _Begun(position, first, words + 1)
-                return position
+                    wide = self.region[number]._replace(wavefronts=self.wide[pattern], bytes=WIDE_BYTES)
+                    self.region[number] = wide
+                self.begun[line, access.array] = _Begun(number, first, words + 1)
+                return number
         if access.aligned:
-            self.begun[line, access.array] = _Begun(base + len(self.region), access, 1)
+            self.begun[line, access.array] = _Begun(self.emitted, access, 1)
         return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from . import idioms
@@ -20,16 +20,10 @@ class Addresses(Emission):
         self.source = source
         self.moved: dict[tuple[Any, ...], frozenset[str]] = {}  # indices of this iteration -> names in them
         self.iterations_inner = 0
-        self.branches: list[tuple[Any, int, int]] = []  # open ones: function, line, position
+        self.branches: list[tuple[Any, int, int]] = []  # open ones: function, line, number
         self.met: tuple[int, ...] = ()  # where the paths of the last branch joined
         self.under_predicate: set[int] = set()  # lines of each `if` that became predicates, not a branch
         self.on_values: set[int] = set()  # lines of each `if` whose condition was loaded or computed
-
-    def move(self, moved: Mapping[int, int]) -> None:
-        """Update the recorded positions after a reordering: `moved` maps old positions to new ones."""
-        super().move(moved)
-        self.branches = [(function, line, moved.get(p, p)) for function, line, p in self.branches]
-        self.met = tuple(moved.get(p, p) for p in self.met)
 
     def guard(self, facts: Facts, step: TracedStep) -> None:
         """Emit the condition of an `if`; the guarded instructions depend on it."""
@@ -68,7 +62,7 @@ class Addresses(Emission):
     def _compare(
         self, step: TracedStep, comparisons: list[GuardComparison], needs: tuple[int, ...], copies: bool
     ) -> int:
-        """Emit comparisons, with the sums that they compare; return the position of the last one."""
+        """Emit comparisons, with the sums that they compare; return the number of the last one."""
         decided: list[int] = []
         for comparison in comparisons:
             value = needs
@@ -78,21 +72,20 @@ class Addresses(Emission):
                 self.beside(idioms.ADVANCED_SUM, step)
             alone = len(comparisons) == 1 and not comparison.constant
             decided.append(self.idiom(idioms.COMPARE_ARGUMENT if alone else idioms.COMPARE, step, value))
-        self.schedule.latency.update((position, 4) for position in decided[:-1])  # until the next comparison
-        position = decided[-1]
-        at = position - len(self.out)
-        self.region[at] = self.region[at]._replace(needs=(*self.region[at].needs, *decided[:-1]))
-        return position
+        *before, last = decided
+        self.schedule.latency.update(dict.fromkeys(before, 4))  # until the next comparison
+        self.region[last] = self.region[last]._replace(needs=(*self.region[last].needs, *before))
+        return last
 
     def compare_values(self, facts: Facts, step: TracedStep, values: tuple[int, ...]) -> int:
-        """Emit a comparison of loaded or computed values, and its branch; return the position of the last one."""
+        """Emit a comparison of loaded or computed values, and its branch; return the number of the last one."""
         values = tuple(sorted({*values, *self.around(facts)}))
         if self.source.meets:
             return self.idiom(idioms.JUMP, step, (self.idiom(idioms.COMPARE_VALUE, step, values),))
         return self.index_of("guard", step, values, max(facts.guards, 1))
 
     def _sum(self, step: TracedStep, sums: Iterable[Sum], needs: tuple[int, ...]) -> tuple[int, ...]:
-        """Emit 64-bit sums, each once an iteration; return `needs` and their positions."""
+        """Emit 64-bit sums, each once an iteration; return `needs` and their numbers."""
         for each in sums:
             if each == VARIED or ("sum", each) not in self.moved:
                 self.moved["sum", each] = each.names
@@ -105,15 +98,15 @@ class Addresses(Emission):
         return any(("sum", each) not in self.moved for each in sums)
 
     def around(self, facts: Facts) -> tuple[int, ...]:
-        """The positions of the condition of the innermost `if` around a statement and of the branch ended before it."""
+        """The condition of the innermost `if` around a statement, and the branch ended before it."""
         return (*self._decided(facts), *self.met)
 
     def _decided(self, facts: Facts) -> tuple[int, ...]:
-        """The positions of the condition of the innermost `if` around a statement."""
+        """The condition of the innermost `if` around a statement."""
         return next((self.made["if", line] for line in facts.conditions if ("if", line) in self.made), ())
 
     def decided_by_values(self, facts: Facts) -> tuple[int, ...]:
-        """The positions of the conditions around a statement that compare loaded or computed values."""
+        """The conditions around a statement that compare loaded or computed values."""
         if not self.on_values:
             return ()
         return tuple(p for line in facts.conditions if line in self.on_values for p in self.made.get(("if", line), ()))
@@ -121,14 +114,14 @@ class Addresses(Emission):
     def leave(self, facts: Facts, step: TracedStep) -> None:
         """Emit the ends of the branches that a step has left."""
         while self.branches:
-            function, line, position = self.branches[-1]
+            function, line, branch = self.branches[-1]
             if facts.function is not function or line in facts.conditions:
                 return
             self.branches.pop()
-            self.met = (self.idiom(idioms.MEET, step, (position,)),)
+            self.met = (self.idiom(idioms.MEET, step, (branch,)),)
 
     def index(self, facts: Facts, step: TracedStep, access: TracedAccess) -> tuple[int, ...]:
-        """Emit the arithmetic of an index that varies, once an iteration; return the positions that an access needs."""
+        """Emit the arithmetic of an index that varies, once an iteration; return what an access needs."""
         if not facts.moving:
             return ()
         if self.source.meets:
@@ -148,7 +141,7 @@ class Addresses(Emission):
         return (self.index_of("shared" if shared else index.arithmetic, step, met),)
 
     def _place(self, facts: Facts, step: TracedStep, access: TracedAccess) -> tuple[int, ...]:
-        """Emit an address that varies, once an iteration; return the positions the access depends on."""
+        """Emit an address that varies, once an iteration; return the instructions that the access needs."""
         met = self.around(facts)
         index, shared = facts.index(access.array), access.space == "shared"
         if not index.moved:
@@ -164,7 +157,7 @@ class Addresses(Emission):
         return (*met, *self.made[key])
 
     def _address(self, facts: Facts, step: TracedStep, access: TracedAccess, met: tuple[int, ...]) -> int:
-        """Emit the instructions of an address; return the position of the last one."""
+        """Emit the instructions of an address; return the number of the last one."""
         index = facts.index(access.array)
         if access.space == "shared":
             if access.op == "store":

@@ -95,7 +95,7 @@ class Way:
 
 @dataclass
 class Computation:
-    """What one line computes, and which part of it the model does not know (`unknown`, empty if none).
+    """The arithmetic of one line, and the part of it that the model does not know (`unknown`, empty if none).
 
     operations: the float instructions, each as what it depends on. result: what the values depend on that the line
     assigns, stores, returns or tests; assigned: the same for each assigned name. choices: number of float comparisons

@@ -25,6 +25,7 @@ from ..exercises.progress import SCORE
 from ..model.machine import Machine
 from ..simulate import simulate
 from ..simulator.hardware import WARP_SIZE, ceil_div
+from ..tables import aligned
 from ..trace.columns import BARRIER, OPS
 from ..trace.trace import Trace
 from .instructions import programs
@@ -45,7 +46,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True)
 class Costs:
-    """What a kernel costs. Counts are for each multiplication of a warp, which are 32 multiplications.
+    """The costs of a kernel. Counts are for each multiplication of a warp, which are 32 multiplications.
 
     ``gflops`` is the model's speed on large matrices on the recorded GPU, ``instructions`` those of its lowering; both
     are None where the model cannot play the kernel, and ``unknown`` says why. ``loads`` are those from shared memory.
@@ -77,7 +78,7 @@ class Band:
     form: str = ".3g"
 
     def points(self, costs: Costs) -> int:
-        """How many limits are kept."""
+        """The number of limits that are kept."""
         value = self.cost(costs)
         if value is None:
             return 0
@@ -167,7 +168,7 @@ class Attempt:
 
     @property
     def milestones(self) -> int:
-        """How many were reached, one after the other."""
+        """The number of milestones reached, one after the other."""
         taken = [milestone.taken(self.costs) for milestone in MILESTONES]
         return [*taken, False].index(False)
 
@@ -259,12 +260,7 @@ _NO_ATTEMPT = "No kernel has passed the gates yet."
 
 
 def _text(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    )
-    return "\n".join(f"  {line}" for line in lines)
+    return "\n".join(f"  {line}" for line in aligned(rows))
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:
@@ -303,7 +299,7 @@ def attempts() -> Attempts:
 
 
 def exercise(tile: Size, threads: Size) -> Exercise:
-    """What a kernel for blocks of this shape must do: the gates of `attempt`."""
+    """The task of a kernel for blocks of this shape: the gates of `attempt`."""
     down, across = _pair(tile, "tile", "(rows, columns)")
     x, y = _pair(threads, "threads", "(x, y)")
     if x * y > _MOST_THREADS:
@@ -359,7 +355,7 @@ def costs(kernel: Any, tile: Size, threads: Size) -> Costs:
 
 
 def _intervals(trace: Trace) -> tuple[int, float]:
-    """How often warps of the block wait at a barrier, and `Costs.overlap`."""
+    """The number of waits of the block's warps at barriers, and `Costs.overlap`."""
     columns = trace.columns
     stops = columns.step["flags"] & BARRIER != 0
     warp, interval = columns.step["warp"], np.zeros(len(stops), np.int64)

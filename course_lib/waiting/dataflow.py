@@ -1,4 +1,4 @@
-"""What the syntax trees of a kernel and its device functions tell of each statement: what it reads, and what varies.
+"""Facts about each statement from the syntax trees of a kernel and its device functions: what it reads, what varies.
 
 "Varies" (`moving`) means: changes between iterations of the innermost loop that is not unrolled. A loop of constant
 length counts as unrolled by the compiler, unless it holds more than WRITTEN_OUT float instructions.
@@ -382,7 +382,7 @@ class Dataflow:
         known = {name: value for name, value in function.constants.items() if isinstance(value, int)}
         try:
             return int(eval(compile(ast.Expression(node), "", "eval"), {}, known))
-        except Exception:
+        except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError):
             raise ValueError(f"line {node.lineno}: {ast.unparse(node)} is no constant") from None
 
     def _iterations(self, function: TracedFunction, loop: ast.For) -> int:

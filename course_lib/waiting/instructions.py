@@ -29,7 +29,8 @@ is what the small kernels, which are such loops, have measured (:class:`.machine
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -108,14 +109,6 @@ class _Lowering(Accesses):
         self.groups: list[list[int]] = [[]]  # copies that this warp has not waited for, the open group last
         self.iterations_open = 0
         self.outer: int | None = None
-
-    def move(self, moved: Mapping[int, int]) -> None:
-        """Update the recorded positions after a reordering: `moved` maps old positions to new ones."""
-        super().move(moved)
-        for statement in self.open:
-            statement.move(moved)
-        for group in self.groups:
-            group[:] = [moved.get(p, p) for p in group]
 
     def of(self, steps: Sequence[TracedStep]) -> list[Instruction]:
         """Return the program of a warp with these steps."""
@@ -197,7 +190,7 @@ class _Lowering(Accesses):
         known = statement.facts.computation.loads
         if known is not None and len(statement.loads) > len(known) and not statement.head:
             more = statement.loads[len(known) :]
-            self.made[AHEAD_OF_LOOP] = tuple(sorted({p for positions in more for p in positions}))
+            self.made[AHEAD_OF_LOOP] = tuple(sorted(set(chain(*more))))
             del statement.loads[len(known) :]
         return stores
 
@@ -217,14 +210,14 @@ class _Lowering(Accesses):
             self.made[key] = tuple(sorted({*self.made.get(key, ()), *needs}))
 
     def _computed(self, statement: Statement) -> tuple[int, ...]:
-        """Emit the arithmetic of a statement; return the positions that its values depend on."""
+        """Emit the arithmetic of a statement; return the instructions that its values depend on."""
         needs = self._summed(statement)
         for _ in range(0 if statement.head else statement.facts.computation.choices):
             needs = (self.idiom(idioms.COMPARE_VALUE, statement.step, needs),)
         return needs
 
     def _summed(self, statement: Statement) -> tuple[int, ...]:
-        """Emit the float instructions; return the positions that the statement's values depend on."""
+        """Emit the float instructions; return the instructions that the statement's values depend on."""
         computation, executed = statement.facts.computation, statement.executed
         if executed is None:
             raise ValueError(
@@ -236,20 +229,20 @@ class _Lowering(Accesses):
         return tuple(sorted(self._sources(statement, computation.result)))
 
     def _operation(self, statement: Statement, number: int) -> int:
-        """Emit an operation of a statement after its operands, unless it has been emitted; return its position."""
+        """Emit an operation of a statement after its operands, unless it has been emitted; return its instruction."""
         if number not in statement.operations:
             needs = self._sources(statement, statement.facts.computation.operations[number])
             statement.operations[number] = self._float(statement.step, tuple(sorted(needs)))
         return statement.operations[number]
 
     def _sources(self, statement: Statement, needs: Needs) -> set[int]:
-        """Return the positions that a value of a statement depends on: operations, loads and the variables it reads."""
+        """Return the instructions that a value of a statement depends on: operations, loads, variables."""
         numbers = statement.executed if statement.facts.computation.ways else None
         executed = needs.operations if numbers is None else numbers.intersection(needs.operations)
         return {self._operation(statement, number) for number in executed} | self._values(statement, needs)
 
     def _values(self, statement: Statement, needs: Needs) -> set[int]:
-        """Return the positions that a value depends on, without the statement's own operations, but with its guards."""
+        """Return what a value depends on, without the operations of the statement, but with its guards."""
         facts, made = statement.facts, self.made
         found = set(self.decided_by_values(facts))
         found.update(*(made.get((facts.function, name), ()) for name in needs.names))
@@ -264,9 +257,9 @@ class _Lowering(Accesses):
 
     def _float(self, step: TracedStep, needs: tuple[int, ...]) -> int:
         """Emit a float instruction; all of them have the same latency."""
-        position = self.emit(Instruction("multiply-add", step.line, needs, turn=self.iteration))
-        self.schedule.latency[position] = idioms.MULTIPLY_ADD
-        return position
+        number = self.emit(Instruction("multiply-add", step.line, needs, turn=self.iteration))
+        self.schedule.latency[number] = idioms.MULTIPLY_ADD
+        return number
 
     def _assign(self, statement: Statement, needs: tuple[int, ...]) -> None:
         """Note what the variables that a statement assigns depend on."""
@@ -282,7 +275,7 @@ class _Lowering(Accesses):
             self.made[facts.function, variable] = sources.get(variable, needs)
 
     def _added(self, step: TracedStep, needs: tuple[int, ...]) -> tuple[int, ...]:
-        """Emit an integer addition; return the positions that the sum depends on."""
+        """Emit an integer addition; return the instructions that the sum depends on."""
         meets = self.source.meets
         if needs:
             return (self.idiom(idioms.SUM, step, needs) if meets else self.index_of("add", step, needs),)
@@ -303,8 +296,7 @@ class _Lowering(Accesses):
         elif name == "wait":
             done = groups_arrived(self.groups, facts.computation.pending or 0)
             self.flush()
-            places = [position for group in done for position in group]
-            self.emit(Instruction("wait", step.line, tuple(places), turn=self.iteration))
+            self.emit(Instruction("wait", step.line, tuple(chain(*done)), turn=self.iteration))
             self.flush()
             del self.groups[: len(done)]
         else:
@@ -363,7 +355,7 @@ class _Lowering(Accesses):
         statement = Statement(facts, step, head=True)
         begins, before = self._begins(facts), self.made.pop(AHEAD_OF_LOOP, ())
         self._loads(statement)
-        loaded = {p for positions in statement.loads for p in positions}
+        loaded = set(chain(*statement.loads))
         if begins:
             loaded.update(before)
             if facts.computation.loads and not loaded:
@@ -380,7 +372,7 @@ class _Lowering(Accesses):
         return before is None or (before.function is facts.function and facts.node not in before.within)
 
     def _tested(self, facts: Facts, step: TracedStep) -> tuple[int, ...]:
-        """Emit the loads and the arithmetic in the head of a statement; return the positions of its condition."""
+        """Emit the loads and the arithmetic in the head of a statement; return the instructions of its condition."""
         statement = Statement(facts, step, head=True)
         self._loads(statement)
         return self._computed(statement)

@@ -13,6 +13,7 @@ from itertools import combinations, product
 import numpy as np
 
 from ..gpu.types import Result
+from ..tables import aligned
 from .predictions import WHICH
 
 #: Relative difference of speed above which two cases have an order; repeats on another day differ by up to 2 %.
@@ -103,9 +104,7 @@ class Reasons:
     rows: tuple[tuple[str, str, str], ...]
 
     def __repr__(self) -> str:
-        table = [_TITLES, *self.rows]
-        widths = [max(len(row[i]) for row in table) for i in range(3)]
-        return "\n".join("  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in table)
+        return "\n".join(aligned([_TITLES, *self.rows], left=range(3)))
 
     def _repr_html_(self) -> str:
         left = ' style="text-align:left"'

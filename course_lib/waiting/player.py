@@ -13,7 +13,7 @@ from ..model.machine import Machine
 from ..simulator.hardware import LINE_BYTES, SECTOR_BYTES
 from .instructions import Instruction
 
-#: The reasons for waiting; the first one stands for the cycles in which a warp issues.
+#: The reasons for waiting; the first one is for the cycles in which a warp issues.
 REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "its turn")
 ISSUING, GLOBAL, SHARED, ARITHMETIC, BARRIER, TURN = range(len(REASONS))
 #: Requests that may queue at a scheduler for the path to memory before the next one must wait. No kernel measures it:

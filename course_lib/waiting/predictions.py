@@ -463,18 +463,18 @@ def _beside(predicted: float, measured: float, unit: str) -> Result:
 
 def _per_instruction(play: Played, counted: Result) -> dict[str, tuple[float, float]]:
     """Return for each reason the cycles that a warp waits per issued instruction: (modelled, measured)."""
-    return {
-        reason: (
-            play.waits[reason] / play.waits["issuing"],
-            sum(counted[f"stalled_{name}_percent"] for name in names) / 100,
-        )
-        for reason, names in STALLS.items()
-    }
+    issuing = play.waits["issuing"]
+    return {reason: (play.waits[reason] / issuing, amount / 100) for reason, amount in _stalls(counted).items()}
+
+
+def _stalls(counted: Result) -> dict[str, float]:
+    """Return the percentages that the profiler counted for each reason."""
+    return {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
 
 
 def _row(play: Played, counted: Result) -> Result:
     """Return the issue rate and the reasons for waiting, the model's beside the profiler's."""
-    stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
+    stalls = _stalls(counted)
     waits = {reason: play.waits[reason] for reason in STALLS}
     return {
         "predicted_issue_percent": 100 * play.issued_per_cycle,

@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..simulator.hardware import ceil_div
@@ -29,7 +29,7 @@ LEADS = ("index", "integer", "multiply", "uniform", "constant", "branch", "other
 
 
 class Instruction(NamedTuple):
-    """What a warp issues: `kind`, and the positions in its program of the instructions whose results it needs.
+    """An instruction of a warp: its `kind`, and the positions in the program of those whose results it needs.
 
     kind: "multiply-add" (any +, - or * of floats), "load", "store", "shared load", "shared store", "copy", "commit",
     "wait" or "barrier"; of index arithmetic "index" for all of an index, or the kind of a machine instruction:
@@ -56,119 +56,107 @@ class Instruction(NamedTuple):
 
 
 class _Registers:
-    """The registers that hold loaded values until their last use, by place in the region."""
+    """The registers that hold loaded values until their last use, by the load's number."""
 
-    def __init__(self, region: Sequence[Instruction], base: int, ahead: int) -> None:
+    def __init__(self, region: dict[int, Instruction], ahead: int) -> None:
         self.users: dict[int, list[int]] = {}
-        for place, instruction in enumerate(region):
+        for number, instruction in region.items():
             for need in instruction.needs:
-                if need >= base and region[need - base].kind in ("load", "shared load"):
-                    self.users.setdefault(need - base, []).append(place)
+                if need in region and region[need].kind in ("load", "shared load"):
+                    self.users.setdefault(need, []).append(number)
         self.size = {load: ceil_div(region[load].bytes, REGISTER_BYTES) for load in self.users}
-        self.used: dict[int, list[int]] = {}  # instruction -> the loads it uses
+        self.freed: Counter[int] = Counter()  # instruction -> the registers of which it is the last user
         for load, users in self.users.items():
             each = len(users) == self.size[load]  # one use for each element of it
             for user in users if each else users[-1:]:
-                self.used.setdefault(user, []).append(load if each else -load - 1)
+                self.freed[user] += 1 if each else self.size[load]
         self.held = self.most = 0
-        for place in range(len(region)):
-            self.take(place)
+        for number in region:
+            self.take(number)
         self.held, self.most = 0, max(self.most, ahead)
 
-    def again(self, needs: Sequence[int], base: int) -> int:
+    def again(self, needs: Iterable[int]) -> int:
         """Return how many multiply-adds share an operand of one with these needs: 1 where each is used once."""
-        loads = (need - base for need in needs if need - base in self.users)
-        return max([1, *(len(self.users[load]) // self.size[load] for load in loads)])
+        return max([1, *(len(self.users[load]) // self.size[load] for load in needs if load in self.users)])
 
-    def room(self, place: int) -> bool:
+    def room(self, number: int) -> bool:
         """Whether registers are free for what an instruction loads."""
-        return self.held + self.size.get(place, 0) <= self.most
+        return self.held + self.size.get(number, 0) <= self.most
 
-    def take(self, place: int) -> None:
+    def take(self, number: int) -> None:
         """Issue an instruction: allocate registers for its result, and free those of which it is the last user."""
-        self.held += self.size.get(place, 0)
+        self.held += self.size.get(number, 0)
         self.most = max(self.most, self.held)
-        for load in self.used.get(place, ()):
-            self.held -= 1 if load >= 0 else self.size[-load - 1]
+        self.held -= self.freed[number]
 
 
 class Schedule:
     """Instructions in the compiler's order, in `out`, one region after the other.
 
-    Of the region to be put next, by position: `latency`, cycles until the result where the compiler knows them;
-    `holds`, cycles until the next instruction; `fills`, what fills gaps; `after`, the store that a load must follow.
+    By the number of an instruction: `latency`, cycles until the result where the compiler knows them; `holds`, cycles
+    until the next instruction; `fills`, what fills gaps; `after`, the store that a load must follow; `place`, the
+    position in `out`.
     """
 
     def __init__(self) -> None:
         self.out: list[Instruction] = []
+        self.place: dict[int, int] = {}
         self.latency: dict[int, int] = {}
         self.holds: dict[int, int] = {}
         self.fills: set[int] = set()
-        self.after: dict[int, int] = {}
+        self.after: dict[int, tuple[int, ...]] = {}
         self.kept: set[str] = set()  # arrays with an advancing pointer, which keeps its registers
         self.known = _Clock()  # as the paces have it
-        self.reckoned = _Clock()  # with the latencies that the compiler assumes
+        self.assumed = _Clock()  # with the latencies that the compiler assumes
         self.multiply_adds = 0
 
-    def put(self, region: Sequence[Instruction], whole: bool) -> tuple[list[Instruction], dict[int, int]]:
-        """Put a region in order; return the part left for the next one, and the new positions of the rest by the old.
+    def put(self, region: dict[int, Instruction], whole: bool) -> dict[int, Instruction]:
+        """Put a region, by number, in order; return the part left for the next one.
 
-        Positions in the region count from the end of `out`. Only gap fillers can be left; nothing if `whole`.
+        Only gap fillers can be left; nothing if `whole`.
         """
-        base = len(self.out)
-        early = {i for i, ins in enumerate(region) if ins.kind in ("load", "shared load", "copy")}
-        for i in reversed(range(len(region))):  # the instructions of their addresses, too
-            if i in early:
-                early |= {p - base for p in region[i].needs if p >= base and region[p - base].kind in LEADS}
-        fills = deque(i for i in range(len(region)) if base + i in self.fills)
-        loads = deque(i for i in range(len(region)) if i in early and base + i not in self.fills)
-        others = deque(i for i in range(len(region)) if i not in early and base + i not in self.fills)
-        registers = _Registers(region, base, AHEAD - POINTER * len(self.kept))
-        moved: dict[int, int] = {}  # old position -> new position
+        early = {number for number, each in region.items() if each.kind in ("load", "shared load", "copy")}
+        for number in reversed(region):  # the instructions of their addresses, too
+            if number in early:
+                early |= {p for p in region[number].needs if p in region and region[p].kind in LEADS}
+        fills = deque(number for number in region if number in self.fills)
+        loads = deque(number for number in region if number in early - self.fills)
+        others = deque(number for number in region if number not in early | self.fills)
+        registers = _Registers(region, AHEAD - POINTER * len(self.kept))
 
-        def ready(i: int) -> bool:
-            needs = (*region[i].needs, self.after.get(base + i, -1))
-            return all(p < base or p in moved for p in needs)
+        def ready(number: int) -> bool:
+            return all(p in self.place for p in (*region[number].needs, *self.after.get(number, ())))
 
-        def begin(i: int) -> int:
-            return self.reckoned.begin(region[i].kind, (moved.get(p, p) for p in region[i].needs))
+        def begin(number: int) -> int:
+            return self.assumed.begin(region[number].kind, region[number].needs)
 
         while loads or others:
             take_load = loads and ready(loads[0]) and (registers.room(loads[0]) or not others or not ready(others[0]))
             queue = loads if take_load or not others else others
             if fills and begin(fills[0]) < begin(queue[0]):
                 queue = fills
-            i = queue.popleft()
-            self._issue(base + i, region[i], moved, registers.again(region[i].needs, base))
-            registers.take(i)
+            number = queue.popleft()
+            self._issue(number, region[number], registers.again(region[number].needs))
+            registers.take(number)
         while fills and whole:
-            i = fills.popleft()
-            self._issue(base + i, region[i], moved, 1)
-        end = len(self.out)
-        moved.update({base + i: end + place for place, i in enumerate(fills)})
-        rest = [region[i]._replace(needs=tuple(moved.get(p, p) for p in region[i].needs)) for i in fills]
-        self.latency, self.holds = (
-            {moved[base + i]: table[base + i] for i in fills if base + i in table}
-            for table in (self.latency, self.holds)
-        )
-        self.fills = {moved[base + i] for i in fills}
-        self.after.clear()  # no load is left
-        return rest, moved
+            number = fills.popleft()
+            self._issue(number, region[number], 1)
+        return {number: region[number] for number in fills}
 
-    def _issue(self, old: int, instruction: Instruction, moved: dict[int, int], again: int) -> None:
+    def _issue(self, number: int, instruction: Instruction, again: int) -> None:
         """Append an instruction to `out`, with unknown latencies as needs and known ones as paces."""
-        place = moved[old] = len(self.out)
-        needs = sorted({moved.get(p, p) for p in instruction.needs})
-        unknown = tuple(p for p in needs if p not in self.known.done)
-        latency, holds, kind = self.latency.get(old), self.holds.get(old, 1), instruction.kind
+        self.place[number] = len(self.out)
+        needs, kind = instruction.needs, instruction.kind
+        latency, holds = self.latency.get(number), self.holds.get(number, 1)
         before, begun = self.known.cycle, self.known.begin(kind, needs)
         if self.out and begun > before:
             self.out[-1] = self.out[-1]._replace(pace=self.out[-1].pace + begun - before)
-        self.known.issue(place, kind, begun, latency, holds)
+        self.known.issue(number, kind, begun, latency, holds)
         expected = EXPECTED.get(kind) if latency is None else latency
-        self.reckoned.issue(place, kind, self.reckoned.begin(kind, needs), expected, holds)
+        self.assumed.issue(number, kind, self.assumed.begin(kind, needs), expected, holds)
         reads = self._reads(again) if kind == "multiply-add" else (0, 0)
-        self.out.append(instruction._replace(needs=unknown, pace=holds, reads=reads))
+        unknown = sorted({self.place[p] for p in needs if p not in self.known.done})
+        self.out.append(instruction._replace(needs=tuple(unknown), pace=holds, reads=reads))
 
     def _reads(self, again: int) -> tuple[int, int]:
         """Return how many operands a multiply-add reads from each register bank."""
@@ -179,7 +167,7 @@ class Schedule:
 
 
 class _Clock:
-    """The clock of a warp that runs alone: the cycle now, and by position when results are available."""
+    """The clock of a warp that runs alone: the cycle now, and by number when results are available."""
 
     def __init__(self) -> None:
         self.cycle = 0
@@ -195,10 +183,10 @@ class _Clock:
         unit = idioms.UNIT.get(kind)
         return max(begun, self.free.get(unit[0], 0)) if unit else begun
 
-    def issue(self, place: int, kind: str, begun: int, latency: int | None, holds: int) -> None:
+    def issue(self, number: int, kind: str, begun: int, latency: int | None, holds: int) -> None:
         """Issue an instruction; without a latency, the time of its result stays unknown."""
         if latency is not None:
-            self.done[place] = begun + latency
+            self.done[number] = begun + latency
         if unit := idioms.UNIT.get(kind):
             self.free[unit[0]] = begun + unit[1]
         self.cycle = begun + holds

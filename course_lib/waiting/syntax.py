@@ -1,4 +1,4 @@
-"""What a kernel's syntax tree tells by itself: the names in expressions, their sums, and the functions they call."""
+"""Facts from a kernel's syntax tree alone: the names in expressions, their sums, and the functions that they call."""
 
 from __future__ import annotations
 

@@ -27,6 +27,13 @@ def test_help_explains_every_kind(capsys):
     assert all(word in text for word in ("ladder", "series", "tiles", "counters", "status 2"))
 
 
+@pytest.mark.parametrize("alone", ["waiting", "capstone"])
+def test_a_command_of_its_own_is_not_combined(alone, capsys):
+    with pytest.raises(SystemExit):
+        main(["ladder", alone])
+    assert f"python -m course_lib.gpu {alone}" in capsys.readouterr().err
+
+
 def test_sizes():
     """One number is a square, three are M, N and K; anything else is refused."""
     assert size("64") == (64, 64, 64)

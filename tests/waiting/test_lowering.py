@@ -137,7 +137,7 @@ def scheduled(parts, *after, fills=()):
     schedule.latency = {place: part.latency for place, part in enumerate(parts) if part.latency}
     schedule.holds = {place: part.holds for place, part in enumerate(parts) if part.holds > 1}
     schedule.fills = set(fills)
-    schedule.put([*region, *after], whole=True)
+    schedule.put(dict(enumerate([*region, *after])), whole=True)
     return schedule.out
 
 
@@ -173,7 +173,7 @@ def test_loads_go_ahead_as_far_as_there_are_registers():
             region.append(Instruction("shared load", 0, bytes=size))
             region += [Instruction("multiply-add", 0, (load,))] * (size // 4)
         schedule = Schedule()
-        schedule.put(region, whole=True)
+        schedule.put(dict(enumerate(region)), whole=True)
         kinds = [i.kind for i in schedule.out]
         assert kinds.index("multiply-add") == count
         assert Counter(kinds) == Counter(i.kind for i in region)
@@ -186,5 +186,5 @@ def test_a_multiply_add_reads_three_operands_unless_one_is_kept():
     shared = [loads[0], *loads, *(Instruction("multiply-add", 0, (0, 1)) for _ in range(8))]
     for region, reads in ((apart, {3: 1}), (shared, {2: 7, 3: 1})):
         schedule = Schedule()
-        schedule.put(region, whole=True)
+        schedule.put(dict(enumerate(region)), whole=True)
         assert Counter(sum(i.reads) for i in schedule.out if i.kind == "multiply-add") == reads

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,14 @@ class Outcome:
             return 0
         return int(self.run.traffic.per_thread(space="global", op="store", array=self.own(array)).max(initial=0))
 
+    def stored_elsewhere(self) -> tuple[str, int] | None:
+        """A global array other than the output that the kernel stores into, and the line of the store; else None."""
+        *inputs, _ = self.names.values()
+        for row in self.run.traffic.rows:
+            if row.space == "global" and row.op != "load" and row.array in inputs:
+                return row.array, row.line
+        return None
+
     def loads_per_thread(self) -> int:
         """The global loads of the thread with the most of them."""
         return self.most_per_thread("global", "load")
@@ -89,7 +98,7 @@ class Outcome:
         return self._most_at(self.source.loops - self.source.unrolled if self.source else ())
 
     def repeated(self) -> int:
-        """How often a warp executed statements in a loop that compute the same in each iteration."""
+        """The number of times that a warp executed statements in a loop that compute the same in each iteration."""
         return self._most_at(self.source.repeated if self.source else ())
 
     def most_sectors(self, array: str, op: str) -> int:
@@ -200,17 +209,17 @@ class Exercise:
 
     The first advice of ``diagnoses`` is shown. ``given`` is the kernel as the lesson shows it, if the exercise changes
     one; in other exercises, three dots mark the lines to write. ``fixed`` are the lesson's lines beside those dots,
-    which no hint may blame. Each of the functions below makes one kind of exercise.
+    which no hint may blame. Each of the names below makes one kind of exercise.
     """
 
     name: str
-    kind: str
     task: Task
     budgets: tuple[Budget, ...]
     hints: Hints
     diagnoses: tuple[Diagnosis, ...] = ()
     given: str = ""
     fixed: tuple[str, ...] = ()
+    kind: str = WRITE
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -229,34 +238,11 @@ class Exercise:
         return 2 + len(self.budgets)
 
 
-def fill_in(
-    name: str,
-    task: Task,
-    budgets: tuple[Budget, ...],
-    hints: Hints,
-    diagnoses: tuple[Diagnosis, ...] = (),
-    fixed: tuple[str, ...] = (),
-) -> Exercise:
-    """An exercise in which a few lines of a kernel are missing."""
-    return Exercise(name, FILL_IN, task, budgets, hints, diagnoses, fixed=fixed)
-
-
-def write(
-    name: str, task: Task, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
-) -> Exercise:
-    """An exercise in which little more than the kernel's first line is given."""
-    return Exercise(name, WRITE, task, budgets, hints, diagnoses)
-
-
-def make_cheaper(
-    name: str, task: Task, given: str, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
-) -> Exercise:
-    """An exercise on a kernel that is correct but costs too much."""
-    return Exercise(name, CHEAPER, task, budgets, hints, diagnoses, given)
-
-
-def find_bug(
-    name: str, task: Task, given: str, budgets: tuple[Budget, ...], hints: Hints, diagnoses: tuple[Diagnosis, ...] = ()
-) -> Exercise:
-    """An exercise on a kernel that is wrong."""
-    return Exercise(name, FIND, task, budgets, hints, diagnoses, given)
+#: An exercise in which a few lines of a kernel are missing.
+fill_in = partial(Exercise, kind=FILL_IN)
+#: An exercise in which little more than the kernel's first line is given.
+write = partial(Exercise, kind=WRITE)
+#: An exercise on a kernel that is correct but costs too much.
+make_cheaper = partial(Exercise, kind=CHEAPER)
+#: An exercise on a kernel that is wrong.
+find_bug = partial(Exercise, kind=FIND)

@@ -7,8 +7,9 @@ import io
 import math
 import secrets
 import zlib
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -41,25 +42,12 @@ def grade(exercise: Exercise, kernel: Any) -> Verdict:
     source = look_at(exercise, kernel, "kernel")
     if isinstance(source, Verdict):
         return source
-    cause = cause_in_text(source, source.parameters[-1], alone=_is_alone(exercise))
+    grading = Grading(exercise, kernel, source)
     try:
-        outcomes = [launch(exercise, kernel, shape, source, tracer=exercise.traced) for shape in exercise.task.launches]
-        counted = outcomes
-        if exercise.traced and source.is_crowded:
-            laid_out = spread(source)
-            counted = [
-                launch(exercise, laid_out.function, shape, laid_out, tracer=exercise.traced)
-                for shape in exercise.task.launches
-            ]
+        launched = grading.launched()
     except _REFUSALS as error:
-        return _refused(exercise, kernel, source, cause, error)
-    return _judged(exercise, kernel, source, cause, outcomes, counted)
-
-
-def _is_alone(exercise: Exercise) -> bool:
-    """Does one thread do all the work, as on the host?"""
-    launches = [exercise.task.launch(*shape) for shape in exercise.task.shapes]
-    return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
+        return grading.refused(error)
+    return launched.judged()
 
 
 def launch(
@@ -103,53 +91,6 @@ def whole_numbers(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
     return numbers
 
 
-def _failed(
-    exercise: Exercise, checks: list[Check], hint: str | None, remarks: tuple[str, ...] = (), opens: Any = None
-) -> Verdict:
-    return Verdict(exercise.name, FAILED, tuple(checks), hint, remarks, 0, exercise.points, opens)
-
-
-def _refused(
-    exercise: Exercise, kernel: Any, source: Submission, cause: Cause | None, error: SimulatorError
-) -> Verdict:
-    """The verdict on a kernel that the simulator refused or stopped; nothing else can be judged."""
-    said = error.without_option()  # a student cannot pass the option to check
-    line = cause.line if cause else error.line
-    cause = cause or cause_by_repair(source, _trial(exercise, []), exercise.fixed)
-    hint = cause.advice if cause else said
-    checks = [Check(False, "the simulator can run it" if hint == said else said, source.quoted(line))]
-    checks.append(Check(None, f"{source.parameters[-1]} and its costs: not judged, since the kernel did not finish"))
-    return _failed(exercise, checks, hint, remarks_on_text(source, _is_alone(exercise)))
-
-
-#: Is a changed kernel right?
-_Trial = Callable[[FunctionType], bool]
-
-
-def _trial(exercise: Exercise, outcomes: list[Outcome]) -> _Trial:
-    """`_is_right`, beginning with the launch that shows at the lowest cost that a changed kernel is still wrong."""
-    failed = (outcome for outcome in outcomes if outcome.differs.any() or _broken([outcome]))
-    return partial(_is_right, exercise, min(failed, key=lambda outcome: math.prod(outcome.shape), default=None))
-
-
-def _is_right(exercise: Exercise, first: Outcome | None, kernel: FunctionType) -> bool:
-    """Does the kernel break no rule and give the right values, on every shape? That of ``first`` is tried first.
-
-    For that shape, indices and values are checked before a launch with all observers.
-    """
-    try:
-        if first is not None and not _gives_right_values(exercise, kernel, first.shape):
-            return False
-        shapes = exercise.task.launches if first is None else (first.shape, *exercise.task.launches)
-        for shape in dict.fromkeys(shapes):
-            outcome = launch(exercise, kernel, shape)
-            if outcome.differs.any() or _broken([outcome]) or _stored_elsewhere(exercise, [outcome]):
-                return False
-    except _REFUSALS:
-        return False
-    return True
-
-
 class _Inside(Observer):
     """Stops a launch at the first index outside an array."""
 
@@ -170,247 +111,303 @@ def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape) 
     return not differing(got, want).any()
 
 
-# ---- after a launch -------------------------------------------------------------------------------------------
-
-
-def _judged(
-    exercise: Exercise,
-    kernel: Any,
-    source: Submission,
-    cause: Cause | None,
-    outcomes: list[Outcome],
-    counted: list[Outcome],
-) -> Verdict:
-    """Check rules, values and budgets, with a hint on the first one that failed.
-
-    The budgets are measured on the launches ``counted``, of the same kernel with each statement on a separate line.
-    """
-    output = source.parameters[-1]
-    rules, broken = _rules(exercise, source, outcomes)
-    values, wrong = _values(exercise, outcomes, broken)
-    costs = [_cost(budget, exercise, counted, wrong is None) for budget in exercise.budgets]
-    checks = [rules, values, *(check for check, _ in costs)]
-    remarks = remarks_on_text(source, _is_alone(exercise))
-    remarks += _warnings(outcomes) if not any("float64" in remark for remark in remarks) else ()
-    if all(check.passed for check in checks):
-        doubt = _doubt(exercise, kernel, source, outcomes)
-        if doubt:
-            place, check, hint = doubt
-            checks[place] = check
-            points = 0 if check is checks[1] else exercise.points - 1
-            return Verdict(exercise.name, FAILED, tuple(checks), hint, remarks, points, exercise.points)
-        return Verdict(exercise.name, PASSED, tuple(checks), None, remarks, exercise.points, exercise.points)
-    points = 0 if wrong else sum(check.passed is True for check in checks)
-    if broken or wrong:
-        cause = cause or cause_by_repair(source, _trial(exercise, outcomes), exercise.fixed)
-    if cause:
-        hint = cause.advice
-    elif rules.passed is False and not broken:
-        hint = f"{_inputs_of(source)} only to be read: keep what you compute in variables, and store it into {output}."
-    elif broken:
-        hint = _advice_on_a_rule(exercise, source, outcomes, broken)
-    elif wrong and not any(outcome.count("accesses", "store", exercise.task.output) for outcome in outcomes):
-        hint = f"your kernel never stores into {output}: the last line of a thread is usually {output}[row, col] = …"
-    elif wrong:
-        hint = _advice_on_values(exercise, source, outcomes, wrong)
-    else:
-        hint = next(advice for check, advice in costs if check.passed is False)
-    opens = _viewer(exercise, kernel, source, outcomes, broken, wrong)
-    return Verdict(exercise.name, FAILED, tuple(checks), hint, remarks, points, exercise.points, opens)
-
-
-def _broken(outcomes: list[Outcome]) -> list[Finding]:
-    """The findings of all launches that make the answer wrong, causes first."""
+def _broken(*outcomes: Outcome) -> list[Finding]:
+    """The findings of launches that make the answer wrong, causes first."""
     found = [finding for outcome in outcomes for finding in outcome.run.findings if finding.kind in _BROKEN]
     return sorted(found, key=lambda finding: RANK[finding.kind])
 
 
-def _warnings(outcomes: list[Outcome]) -> tuple[str, ...]:
-    found = {f"line {f.line}: {f.message}" for outcome in outcomes for f in outcome.run.findings if f.kind == "float64"}
-    return tuple(sorted(found)[:1])
+@dataclass(frozen=True)
+class Grading:
+    """The grading of a kernel for an exercise: its launches on every shape, and what follows from them.
 
-
-def _stored_elsewhere(exercise: Exercise, outcomes: list[Outcome]) -> tuple[str, int] | None:
-    """A global array other than the output that the kernel stores into, and the line of the store; else None."""
-    for outcome in outcomes:
-        for row in outcome.run.traffic.rows:
-            if row.space == "global" and row.op != "load" and row.array in map(outcome.own, exercise.parameters[:-1]):
-                return row.array, row.line
-    return None
-
-
-def _inputs_of(source: Submission) -> str:
-    *names, last = source.parameters[:-1]
-    return f"{', '.join(names)} and {last} are" if names else f"{last} is"
-
-
-def _rules(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> tuple[Check, Finding | None]:
-    found = _broken(outcomes)
-    elsewhere = _stored_elsewhere(exercise, outcomes)
-    if elsewhere and not found:
-        array, line = elsewhere
-        return Check(
-            False, f"line {line} stores into {array}, which the kernel was given to read", source.quoted(line)
-        ), None
-    if not found:
-        kept = "no access out of bounds"
-        if not _is_alone(exercise):
-            kept = f"no race, {kept}, no barrier that part of a block misses"
-        return Check(True, kept), None
-    worst = found[0]
-    said = str(worst).removesuffix("; guard the access with an if")  # the hint gives the advice
-    return Check(False, said, source.quoted(worst.other_line, worst.line)), worst
-
-
-def _values(exercise: Exercise, outcomes: list[Outcome], broken: Finding | None) -> tuple[Check, Outcome | None]:
-    output = outcomes[0].own(exercise.task.output)
-    for outcome in outcomes:
-        if not outcome.differs.any():
-            continue
-        if not outcome.count("accesses", "store", exercise.task.output):
-            return Check(
-                False, f"your kernel never stores into {output} for {_named(exercise, outcome.shape)}"
-            ), outcome
-        first = tuple(np.argwhere(outcome.differs)[0])
-        where = ", ".join(map(str, first))
-        got, want = float(outcome.got[first]), float(outcome.want[first])
-        text = (
-            f"{output} is wrong in {outcome.differs.sum():,} of {outcome.got.size:,} elements for "
-            f"{_named(exercise, outcome.shape)}, first {output}[{where}]: got "
-            f"{'nothing' if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
-        )
-        return Check(False, text), outcome
-    if broken and KINDS[broken.kind] == "error":
-        text = f"{output} is right here, but may be wrong on a GPU: with {broken.kind}, the result is not defined"
-        return Check(None, text), None
-    sizes = ", ".join(str(outcome.shape if len(outcome.shape) > 1 else outcome.shape[0]) for outcome in outcomes)
-    return Check(True, f"{output} equals NumPy's for {exercise.task.sizes} = {sizes}"), None
-
-
-def _doubt(
-    exercise: Exercise, kernel: Any, source: Submission, outcomes: list[Outcome]
-) -> tuple[int, Check, str] | None:
-    """A further fault of a kernel that passes every check: (the check it concerns, its new text, a hint); else None.
-
-    One thread may do all the work, results may be stored in the program, or the kernel may need square blocks.
+    The budgets are measured on the launches ``counted``, of the same kernel with each statement on a separate line.
     """
-    output = source.parameters[-1]
-    for outcome in outcomes:
-        most, share = outcome.stores_per_thread(exercise.task.output), exercise.task.share(*outcome.shape)
-        if most > share:
-            wanted = "one element" if share == 1 else f"{share:,} elements"
+
+    exercise: Exercise
+    kernel: Any
+    source: Submission
+    outcomes: tuple[Outcome, ...] = ()
+    counted: tuple[Outcome, ...] = ()
+
+    def launched(self) -> Grading:
+        """Add the launches; raises an error of `_REFUSALS` if the simulator refuses or stops one."""
+        shapes, tracer = self.exercise.task.launches, self.exercise.traced
+        outcomes = tuple(launch(self.exercise, self.kernel, shape, self.source, tracer=tracer) for shape in shapes)
+        counted = outcomes
+        if tracer and self.source.is_crowded:
+            each = spread(self.source)
+            counted = tuple(launch(self.exercise, each.function, shape, each, tracer=tracer) for shape in shapes)
+        return replace(self, outcomes=outcomes, counted=counted)
+
+    def refused(self, error: SimulatorError) -> Verdict:
+        """Return the verdict on a kernel that the simulator refused or stopped; nothing else can be judged."""
+        said = error.without_option()  # a student cannot pass the option to check
+        line = self._cause_in_text.line if self._cause_in_text else error.line
+        hint = self._cause.advice if self._cause else said
+        checks = [Check(False, "the simulator can run it" if hint == said else said, self.source.quoted(line))]
+        checks.append(Check(None, f"{self.output} and its costs: not judged, since the kernel did not finish"))
+        return self._verdict(FAILED, checks, hint, self._remarks)
+
+    def judged(self) -> Verdict:
+        """Check rules, values and budgets, and return the verdict with a hint on the first check that failed."""
+        costs = [self._cost(budget) for budget in self.exercise.budgets]
+        checks = [self._rules(), self._values(), *costs]
+        remarks, points = self._remarks, self.exercise.points
+        if not any("float64" in remark for remark in remarks):
+            remarks += self._warnings()
+        if not all(check.passed for check in checks):
+            points = 0 if self._wrong else sum(check.passed is True for check in checks)
+            hint = self._hint(rules_hold=checks[0].passed is True, costs=costs)
+            return self._verdict(FAILED, checks, hint, remarks, points, self._viewer())
+        doubt = self._doubt()
+        if doubt is None:
+            return self._verdict(PASSED, checks, None, remarks, points)
+        place, checks[place], hint = doubt
+        return self._verdict(FAILED, checks, hint, remarks, 0 if place == 1 else points - 1)
+
+    def _verdict(
+        self,
+        status: str,
+        checks: list[Check],
+        hint: str | None,
+        remarks: tuple[str, ...],
+        points: int = 0,
+        opens: Callable[[], Any] | None = None,
+    ) -> Verdict:
+        return Verdict(self.exercise.name, status, tuple(checks), hint, remarks, points, self.exercise.points, opens)
+
+    # ---- what several checks need ------------------------------------------------------------------------------
+
+    @property
+    def output(self) -> str:
+        """The kernel's name for the array that it must store into."""
+        return self.source.parameters[-1]
+
+    @cached_property
+    def _alone(self) -> bool:
+        """Whether one thread does all the work, as on the host."""
+        launches = [self.exercise.task.launch(*shape) for shape in self.exercise.task.shapes]
+        return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
+
+    @cached_property
+    def _broken(self) -> Finding | None:
+        """The first finding that makes the answer wrong."""
+        return next(iter(_broken(*self.outcomes)), None)
+
+    @cached_property
+    def _wrong(self) -> Outcome | None:
+        """The first launch with a wrong value."""
+        return next((outcome for outcome in self.outcomes if outcome.differs.any()), None)
+
+    @cached_property
+    def _cause_in_text(self) -> Cause | None:
+        return cause_in_text(self.source, self.output, self._alone)
+
+    @cached_property
+    def _cause(self) -> Cause | None:
+        """The cause of a mistake, if the text shows it or a repair proves it."""
+        return self._cause_in_text or cause_by_repair(self.source, self._is_right, self.exercise.fixed)
+
+    @property
+    def _remarks(self) -> tuple[str, ...]:
+        return remarks_on_text(self.source, self._alone)
+
+    def _warnings(self) -> tuple[str, ...]:
+        findings = (finding for outcome in self.outcomes for finding in outcome.run.findings)
+        return tuple(sorted({f"line {f.line}: {f.message}" for f in findings if f.kind == "float64"})[:1])
+
+    def _named(self, shape: Shape) -> str:
+        return f"{self.exercise.task.sizes} = {shape if len(shape) > 1 else shape[0]}"
+
+    def _never_stores(self, outcome: Outcome) -> bool:
+        return not outcome.count("accesses", "store", self.exercise.task.output)
+
+    # ---- changed kernels ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _cheapest_failure(self) -> tuple[Shape, ...]:
+        """The smallest shape whose launch fails, if one does."""
+        failed = (outcome.shape for outcome in self.outcomes if outcome.differs.any() or _broken(outcome))
+        return tuple(sorted(failed, key=math.prod)[:1])
+
+    def _is_right(self, changed: FunctionType) -> bool:
+        """Whether a changed kernel breaks no rule and gives the right values, on every shape.
+
+        The cheapest launch that failed comes first: its indices and values are checked before a launch with all
+        observers.
+        """
+        first = self._cheapest_failure
+        try:
+            if first and not _gives_right_values(self.exercise, changed, first[0]):
+                return False
+            for shape in dict.fromkeys((*first, *self.exercise.task.launches)):
+                outcome = launch(self.exercise, changed, shape)
+                if outcome.differs.any() or _broken(outcome) or outcome.stored_elsewhere():
+                    return False
+        except _REFUSALS:
+            return False
+        return True
+
+    # ---- checks ------------------------------------------------------------------------------------------------
+
+    def _rules(self) -> Check:
+        if self._broken:
+            said = str(self._broken).removesuffix("; guard the access with an if")  # the hint gives the advice
+            return Check(False, said, self.source.quoted(self._broken.other_line, self._broken.line))
+        elsewhere = next(filter(None, (outcome.stored_elsewhere() for outcome in self.outcomes)), None)
+        if elsewhere:
+            array, line = elsewhere
+            said = f"line {line} stores into {array}, which the kernel was given to read"
+            return Check(False, said, self.source.quoted(line))
+        kept = "no access out of bounds"
+        return Check(True, kept if self._alone else f"no race, {kept}, no barrier that part of a block misses")
+
+    def _values(self) -> Check:
+        outcome = self._wrong
+        if outcome and self._never_stores(outcome):
+            return Check(False, f"your kernel never stores into {self.output} for {self._named(outcome.shape)}")
+        if outcome:
+            first = tuple(np.argwhere(outcome.differs)[0])
+            where = ", ".join(map(str, first))
+            got, want = float(outcome.got[first]), float(outcome.want[first])
             text = (
-                f"the work is not shared: one thread stores {most:,} elements of {output} for "
-                f"{_named(exercise, outcome.shape)}, where each should store {wanted} at most"
+                f"{self.output} is wrong in {outcome.differs.sum():,} of {outcome.got.size:,} elements for "
+                f"{self._named(outcome.shape)}, first {self.output}[{where}]: got "
+                f"{'nothing' if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
             )
-            hint = f"the launch has more threads than work: let each of them compute its own part of {output}."
-            return 0, Check(False, text), hint
-    shape = exercise.task.launches[-1]
-    other = launch(exercise, kernel, shape, seed=secrets.randbits(32))
-    if other.differs.any():
-        names = " and ".join(source.parameters[:-1])
-        text = f"{output} is right for the numbers that check always takes, and wrong for others of the same shapes"
-        return 1, Check(False, text), f"compute {output} from {names}, whatever numbers they hold, fractions too."
-    return _only_in_square_blocks(exercise, kernel, source, shape)
+            return Check(False, text)
+        if self._broken and KINDS[self._broken.kind] == "error":
+            why = f"with {self._broken.kind}, the result is not defined"
+            return Check(None, f"{self.output} is right here, but may be wrong on a GPU: {why}")
+        sizes = ", ".join(
+            str(outcome.shape if len(outcome.shape) > 1 else outcome.shape[0]) for outcome in self.outcomes
+        )
+        return Check(True, f"{self.output} equals NumPy's for {self.exercise.task.sizes} = {sizes}")
 
+    def _cost(self, budget: Budget) -> Check:
+        """The check of a budget; it passes only if the values are right, since doing less work is no saving."""
+        measured = [
+            (budget.measure(outcome), limit, outcome.shape)
+            for outcome in self.counted
+            if (limit := budget.limit(outcome.shape)) is not None
+        ]
+        if not measured:
+            return Check(None, f"{budget.name}: no launch here measures it")
+        got, limit, shape = max(measured, key=lambda entry: entry[0] - entry[1])
+        if got <= limit and self._wrong:
+            return Check(None, f"{budget.name}: not judged while {self.exercise.task.output} is wrong")
+        text = f"{budget.name}: {got:g} for {self._named(shape)}, allowed {limit:g} ({budget.formula})"
+        return Check(got <= limit, text)
 
-def _only_in_square_blocks(
-    exercise: Exercise, kernel: Any, source: Submission, shape: Shape
-) -> tuple[int, Check, str] | None:
-    """`_doubt` about a kernel that uses the width of its blocks as their height: it fails in blocks half as high."""
-    cause = mixed_directions(source.tree) if source.tree else None
-    (across, down, *deep), (width, height, *depth) = ((*sizes, 1)[:3] for sizes in exercise.task.launch(*shape))
-    if cause is None or width != height or height % 2:
-        return None
-    flat = (across, 2 * down, *deep), (width, height // 2, *depth)
-    other = launch(exercise, kernel, shape, at=flat)
-    if not other.differs.any() and not _broken([other]):
-        return None
-    text = (
-        f"{source.parameters[-1]} is right only where blocks are square: in blocks of {width}×{height // 2} it is not"
-    )
-    return 1, Check(False, text, source.quoted(cause.line)), cause.advice
+    def _doubt(self) -> tuple[int, Check, str] | None:
+        """A further fault of a kernel that passes every check: (number of the check, its new text, a hint); else None.
 
+        One thread may do all the work, results may be stored in the program, or the kernel may need square blocks.
+        """
+        task = self.exercise.task
+        for outcome in self.outcomes:
+            most, share = outcome.stores_per_thread(task.output), task.share(*outcome.shape)
+            if most > share:
+                wanted = "one element" if share == 1 else f"{share:,} elements"
+                text = (
+                    f"the work is not shared: one thread stores {most:,} elements of {self.output} for "
+                    f"{self._named(outcome.shape)}, where each should store {wanted} at most"
+                )
+                hint = f"the launch has more threads than work: let each of them compute its own part of {self.output}."
+                return 0, Check(False, text), hint
+        other = launch(self.exercise, self.kernel, task.launches[-1], seed=secrets.randbits(32))
+        if other.differs.any():
+            names = " and ".join(self.source.parameters[:-1])
+            text = "is right for the numbers that check always takes, and wrong for others of the same shapes"
+            hint = f"compute {self.output} from {names}, whatever numbers they hold, fractions too."
+            return 1, Check(False, f"{self.output} {text}"), hint
+        return self._only_in_square_blocks(task.launches[-1])
 
-def _place(exercise: Exercise, source: Submission, outcomes: list[Outcome]) -> str | None:
-    cause = cause_by_place(source, _trial(exercise, outcomes))
-    return cause.advice if cause else None
+    def _only_in_square_blocks(self, shape: Shape) -> tuple[int, Check, str] | None:
+        """`_doubt` about a kernel that uses the width of its blocks as their height: blocks half as high show it."""
+        cause = mixed_directions(self.source.tree) if self.source.tree else None
+        (across, down, *deep), (width, height, *depth) = (
+            (*sizes, 1)[:3] for sizes in self.exercise.task.launch(*shape)
+        )
+        if cause is None or width != height or height % 2:
+            return None
+        flat = (across, 2 * down, *deep), (width, height // 2, *depth)
+        other = launch(self.exercise, self.kernel, shape, at=flat)
+        if not other.differs.any() and not _broken(other):
+            return None
+        text = f"{self.output} is right only where blocks are square: in blocks of {width}×{height // 2} it is not"
+        return 1, Check(False, text, self.source.quoted(cause.line)), cause.advice
 
+    # ---- hints -------------------------------------------------------------------------------------------------
 
-def _advice_on_a_rule(exercise: Exercise, source: Submission, outcomes: list[Outcome], broken: Finding) -> str:
-    advice = None
-    if broken.kind == "out-of-bounds":
-        # An error in every launch may exceed the matrices in only some of them: the others show the cause.
-        cause = cause_by_length(source, _trial(exercise, outcomes))
-        seen = [outcome for outcome in outcomes if not outcome.run.findings]
-        advice = cause.advice if cause else _diagnosed(exercise, seen)
-    return advice or exercise.hints.get(broken.kind) or _place(exercise, source, outcomes) or broken.message
+    def _hint(self, rules_hold: bool, costs: list[Check]) -> str:
+        """Advice on the first check that failed."""
+        cause = self._cause if self._broken or self._wrong else self._cause_in_text
+        if cause:
+            return cause.advice
+        if self._broken:
+            return self._advice_on_a_rule(self._broken)
+        if not rules_hold:
+            *names, last = self.source.parameters[:-1]
+            inputs = f"{', '.join(names)} and {last} are" if names else f"{last} is"
+            return f"{inputs} only to be read: keep what you compute in variables, and store it into {self.output}."
+        if self._wrong:
+            return self._advice_on_values(self._wrong)
+        return next(b.hint for b, check in zip(self.exercise.budgets, costs, strict=True) if check.passed is False)
 
+    def _advice_on_a_rule(self, broken: Finding) -> str:
+        advice = None
+        if broken.kind == "out-of-bounds":
+            # An error in every launch may exceed the matrices in only some of them: the others show the cause.
+            cause = cause_by_length(self.source, self._is_right)
+            advice = cause.advice if cause else self._diagnosed(o for o in self.outcomes if not o.run.findings)
+        return advice or self.exercise.hints.get(broken.kind) or self._place() or broken.message
 
-def _diagnosed(exercise: Exercise, outcomes: list[Outcome]) -> str | None:
-    """The first advice of a diagnosis, for launches with wrong values: on tiny shapes the values may be right."""
-    found = (diagnosis(o) for o in outcomes if o.differs.any() for diagnosis in exercise.diagnoses)
-    return next(filter(None, found), None)
+    def _advice_on_values(self, wrong: Outcome) -> str:
+        if all(map(self._never_stores, self.outcomes)):
+            usual = f"the last line of a thread is usually {self.output}[row, col] = …"
+            return f"your kernel never stores into {self.output}: {usual}"
+        advice = self._diagnosed(self.outcomes)
+        if advice:
+            return advice
+        if wrong.count("accesses", "load", self.exercise.task.output):
+            return (
+                f"{self.output} is not zero when the kernel starts: sum in a variable of the thread, and store it once."
+            )
+        stored = wrong.got[~np.isnan(wrong.got)]
+        if stored.size and not stored.any():
+            return f"every element stored into {self.output} is 0: no product reaches the sum before it is stored."
+        place = self._place()
+        if place:
+            return place
+        if np.isnan(wrong.got).any():
+            return f"some elements of {self.output} were never stored: which thread should store each of them?"
+        return "follow one thread with a pencil: which elements does it multiply, and how often?"
 
+    def _diagnosed(self, outcomes: Iterable[Outcome]) -> str | None:
+        """The first advice of a diagnosis, for launches with wrong values: on tiny shapes the values may be right."""
+        found = (diagnosis(o) for o in outcomes if o.differs.any() for diagnosis in self.exercise.diagnoses)
+        return next(filter(None, found), None)
 
-def _advice_on_values(exercise: Exercise, source: Submission, outcomes: list[Outcome], wrong: Outcome) -> str:
-    advice = _diagnosed(exercise, outcomes)
-    if advice:
-        return advice
-    output = source.parameters[-1]
-    if wrong.count("accesses", "load", exercise.task.output):
-        return f"{output} is not zero when the kernel starts: sum in a variable of the thread, and store it once."
-    stored = wrong.got[~np.isnan(wrong.got)]
-    if stored.size and not stored.any():
-        return f"every element stored into {output} is 0: no product reaches the sum before it is stored."
-    place = _place(exercise, source, outcomes)
-    if place:
-        return place
-    if np.isnan(wrong.got).any():
-        return f"some elements of {output} were never stored: which thread should store each of them?"
-    return "follow one thread with a pencil: which elements does it multiply, and how often?"
+    def _place(self) -> str | None:
+        cause = cause_by_place(self.source, self._is_right)
+        return cause.advice if cause else None
 
+    def _viewer(self) -> Callable[[], Any] | None:
+        """A function that opens the viewer at the first finding, else at the first wrong store.
 
-def _cost(budget: Budget, exercise: Exercise, outcomes: list[Outcome], right: bool) -> tuple[Check, str]:
-    """The check of a budget; it passes only if the values are right, since doing less work is no saving."""
-    measured = [
-        (budget.measure(outcome), limit, outcome.shape)
-        for outcome in outcomes
-        if (limit := budget.limit(outcome.shape)) is not None
-    ]
-    if not measured:
-        return Check(None, f"{budget.name}: no launch here measures it"), budget.hint
-    got, limit, shape = max(measured, key=lambda entry: entry[0] - entry[1])
-    text = f"{budget.name}: {got:g} for {_named(exercise, shape)}, allowed {limit:g} ({budget.formula})"
-    if got <= limit and not right:
-        return Check(None, f"{budget.name}: not judged while {exercise.task.output} is wrong"), budget.hint
-    return Check(got <= limit, text), budget.hint
+        None if there is neither, or if the kernel has no step to show.
+        """
+        broken, wrong = self._broken, self._wrong
+        if broken is not None:
+            outcome = next(outcome for outcome in self.outcomes if broken in outcome.run.findings)
+            return lambda: at_finding(self._traced(outcome), broken, self.output)
+        if wrong is None or (self.source.tree is not None and is_empty(self.source.tree)):
+            return None
+        return lambda: at_wrong_store(self._traced(wrong), self.output)
 
-
-def _named(exercise: Exercise, shape: Shape) -> str:
-    return f"{exercise.task.sizes} = {shape if len(shape) > 1 else shape[0]}"
-
-
-def _viewer(
-    exercise: Exercise,
-    kernel: Any,
-    source: Submission,
-    outcomes: list[Outcome],
-    broken: Finding | None,
-    wrong: Outcome | None,
-) -> Any:
-    """A function that opens the viewer at the first finding, else at the first wrong store; None if there is neither,
-    or if the kernel has no step to show."""
-
-    def traced(outcome: Outcome) -> Outcome:
-        if exercise.traced is TraceObserver:
+    def _traced(self, outcome: Outcome) -> Outcome:
+        if self.exercise.traced is TraceObserver:
             return outcome
-        return launch(exercise, kernel, outcome.shape, tracer=TraceObserver)
-
-    output = source.parameters[-1]
-    if broken is not None:
-        outcome = next(outcome for outcome in outcomes if broken in outcome.run.findings)
-        return lambda: at_finding(traced(outcome), broken, output)
-    if wrong is None or (source.tree is not None and is_empty(source.tree)):
-        return None
-    return lambda: at_wrong_store(traced(wrong), output)
+        return launch(self.exercise, self.kernel, outcome.shape, tracer=TraceObserver)

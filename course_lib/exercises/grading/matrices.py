@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...simulator.hardware import ceil_div
 from .budgets import iterations
-from .exercise import Array, Launch, Outcome, Shape, Task
+from .exercise import Array, Diagnosis, Launch, Outcome, Shape, Task
 from .grades import whole_numbers
 
 #: Blocks are 8×8 threads, two warps, so that a missing barrier between warps has an effect.
@@ -109,42 +109,52 @@ ITERATIONS_OF_TILES = iterations(
 # ---- mistakes -------------------------------------------------------------------------------------------------
 
 
-def last_term_missing(outcome: Outcome) -> str | None:
-    """The sums stop at k = K - 2."""
-    A, B = outcome.inputs
-    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :-1] @ B[:-1]):
-        return "each sum lacks its last term: range(K) already stops at K - 1."
-    return None
+def result_is(wrong: Callable[..., Array | None], advice: str) -> Diagnosis:
+    """Recognise a result that equals ``wrong(*inputs)``, which is None for inputs that do not show the mistake."""
+
+    def diagnosis(outcome: Outcome) -> str | None:
+        result = wrong(*outcome.inputs)
+        return advice if result is not None and np.array_equal(outcome.got, result) else None
+
+    return diagnosis
 
 
-def last_term_alone(outcome: Outcome) -> str | None:
-    """The sums hold only the product of k = K - 1."""
-    A, B = outcome.inputs
-    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, -1:] @ B[-1:]):
-        return "only the last product is in each sum: acc is set to zero again in every step of the innermost loop."
-    return None
+def sums_take(terms: Callable[[int], Sequence[int] | None], advice: str) -> Diagnosis:
+    """Recognise sums that take only the ``terms(K)`` of 0, …, K - 1, or some of them twice."""
+
+    def sums(A: Array, B: Array) -> Array | None:
+        k = terms(A.shape[1])
+        return None if k is None else A[:, list(k)] @ B[list(k)]
+
+    return result_is(sums, advice)
 
 
-def last_tile_missing(outcome: Outcome) -> str | None:
-    """The sums stop before the last tile of A and of B."""
-    A, B = outcome.inputs
-    whole = (A.shape[1] - 1) // width() * width()
-    if whole > 0 and np.array_equal(outcome.got, A[:, :whole] @ B[:whole]):
-        return "the last pair of tiles is missing from every sum: after which iteration is the last pair multiplied?"
-    return None
+#: The sums stop at k = K - 2.
+last_term_missing = sums_take(
+    lambda K: range(K - 1) or None, "each sum lacks its last term: range(K) already stops at K - 1."
+)
 
+#: The sums hold only the product of k = K - 1.
+last_term_alone = sums_take(
+    lambda K: [K - 1] if K > 1 else None,
+    "only the last product is in each sum: acc is set to zero again in every step of the innermost loop.",
+)
 
-def last_of_each_tile_missing(outcome: Outcome) -> str | None:
-    """The sums lack the last column of each of A's tiles."""
-    A, B = outcome.inputs
-    kept = [k for k in range(A.shape[1]) if (k + 1) % width()]
-    if len(kept) < A.shape[1] and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
-        return "the last element of every tile is left out: range(TILE) already stops at TILE - 1."
-    return None
+#: The sums stop before the last tile of A and of B.
+last_tile_missing = sums_take(
+    lambda K: range((K - 1) // width() * width()) or None,
+    "the last pair of tiles is missing from every sum: after which iteration is the last pair multiplied?",
+)
+
+#: The sums lack the last column of each of A's tiles.
+last_of_each_tile_missing = sums_take(
+    lambda K: [k for k in range(K) if (k + 1) % width()],
+    "the last element of every tile is left out: range(TILE) already stops at TILE - 1.",
+)
 
 
 def right_on_the_diagonal_alone(outcome: Outcome) -> bool:
-    """Are the tiles of C on the diagonal right, and others wrong?"""
+    """Whether the tiles of C on the diagonal are right, and others wrong."""
     rows, columns = (np.arange(size) // width() for size in outcome.want.shape)
     diagonal = rows[:, None] == columns
     return not diagonal.all() and np.array_equal(outcome.got[diagonal], outcome.want[diagonal])

@@ -109,7 +109,7 @@ def _sums_begun_in_the_loop(tree: ast.FunctionDef) -> Iterator[Candidate]:
 
 
 def _is_number(value: ast.expr) -> bool:
-    """Is ``value`` a number such as 0, 0.0 or float32(0)?"""
+    """Whether ``value`` is a number such as 0, 0.0 or float32(0)."""
     return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
 
 

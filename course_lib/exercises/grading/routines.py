@@ -128,7 +128,7 @@ def _run(function: Any, arguments: tuple[Any, ...]) -> Any:
 
 
 def _same(got: Any, want: bool | float) -> bool:
-    """Is ``got`` the wanted answer? A bool must be equal, a number equal except for rounding."""
+    """Whether ``got`` is the wanted answer: equal for a bool, equal except for rounding for a number."""
     value = got.item() if hasattr(got, "item") and getattr(got, "ndim", 0) == 0 else got
     if isinstance(want, bool):
         return isinstance(value, bool) and value == want

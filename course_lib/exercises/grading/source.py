@@ -39,7 +39,7 @@ class Submission:
 
     @property
     def is_crowded(self) -> bool:
-        """Do statements share a line, or is a loop the first statement of a while? Then lines cannot be counted."""
+        """Whether statements share a line, or a while begins with a loop: then lines cannot be counted."""
         nodes = list(ast.walk(self.tree)) if self.tree else []
         lines = [node.lineno for node in nodes if isinstance(node, ast.stmt)]
         return len(set(lines)) < len(lines) or any(isinstance(n, ast.While) and _is_loop(n.body[0]) for n in nodes)
@@ -156,7 +156,7 @@ def read(kernel: Any) -> Submission | None:
 
 
 def is_unfilled(tree: ast.FunctionDef) -> bool:
-    """Does the body still contain a ``...`` of the skeleton, or raise NotImplementedError?"""
+    """Whether the body still contains a ``...`` of the skeleton, or raises NotImplementedError."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
             return True
@@ -166,7 +166,7 @@ def is_unfilled(tree: ast.FunctionDef) -> bool:
 
 
 def is_empty(tree: ast.FunctionDef) -> bool:
-    """Does the body do nothing (a docstring, `pass`, a name)?"""
+    """Whether the body does nothing (a docstring, `pass`, a name)."""
     return all(isinstance(node, ast.Pass | ast.Expr) and not _has_call(node) for node in tree.body)
 
 
@@ -175,7 +175,7 @@ def _has_call(node: ast.AST) -> bool:
 
 
 def same_body(tree: ast.FunctionDef, given: str) -> bool:
-    """Is the function's code, without comments, that of ``given``?"""
+    """Whether the function's code, without comments, is that of ``given``."""
     other = next((node for node in ast.walk(ast.parse(given)) if isinstance(node, ast.FunctionDef)), None)
     return other is not None and _body(tree) == _body(other)
 

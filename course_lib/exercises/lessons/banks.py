@@ -9,7 +9,7 @@ from ...trace.record import StepObserver
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper, write
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over, one_array
+from ..grading.matrices import PRODUCT, grid_over, one_array, result_is
 from ..grading.routines import Case, Routine
 
 #: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.
@@ -65,11 +65,10 @@ def _four_where_whole(shape: Shape) -> float | None:
     return 4 if shape[0] % TILE == 0 and shape[1] % TILE == 0 else None
 
 
-def _rows_and_columns(outcome: Outcome) -> str | None:
-    (A,) = outcome.inputs
-    if A.shape[0] == A.shape[1] and np.array_equal(outcome.got, A.sum(axis=0)):
-        return "these are the sums of the columns: a thread adds up the elements of one row."
-    return None
+_COLUMNS_SUMMED = result_is(
+    lambda A: A.sum(axis=0) if A.shape[0] == A.shape[1] else None,
+    "these are the sums of the columns: a thread adds up the elements of one row.",
+)
 
 
 def _once_per_element(shape: Shape) -> int:
@@ -113,7 +112,7 @@ ROW_SUMS = fill_in(
     hints={
         "out-of-bounds": "the tile must hold 32 rows of at least 32 elements.",
     },
-    diagnoses=(_rows_and_columns,),
+    diagnoses=(_COLUMNS_SUMMED,),
 )
 
 _CONFLICTING = """
@@ -165,7 +164,7 @@ SKEWED = make_cheaper(
         "out-of-bounds": "an index of 32 is after the end of the row: return to its start with % 32.",
         "uninitialized-read": "read an element where it was stored: store and load must agree.",
     },
-    diagnoses=(_rows_and_columns,),
+    diagnoses=(_COLUMNS_SUMMED,),
 )
 
 _WRONG_TILE = """
@@ -229,12 +228,9 @@ WRONG_TILE = find_bug(
 )
 
 
-def _not_transposed(outcome: Outcome) -> str | None:
-    (A,) = outcome.inputs
-    if outcome.got.shape == A.shape and np.array_equal(outcome.got, A):
-        return "this copies A: the block that reads the tile in row y, column x of the grid writes row x, column y."
-    return None
-
+_COPIED = result_is(
+    lambda A: A, "this copies A: the block that reads the tile in row y, column x of the grid writes row x, column y."
+)
 
 #: A matrix transposed through shared memory: coalesced on both sides, without a conflict.
 TRANSPOSE = write(
@@ -270,7 +266,7 @@ TRANSPOSE = write(
         "guard the stores into C by the shape of C.",
         "out-of-bounds": "C has N rows and M columns: its guard is not the one of A.",
     },
-    diagnoses=(_not_transposed,),
+    diagnoses=(_COPIED,),
 )
 
 SAME_WORD = Explanation(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..grading.budgets import barriers, sectors_per_request
-from ..grading.exercise import Outcome, Shape, Task, fill_in, make_cheaper
+from ..grading.exercise import Array, Outcome, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import TILE, grid_over, one_array
+from ..grading.matrices import TILE, grid_over, one_array, result_is
 from .tiling import GRAM
 
 
@@ -59,12 +59,10 @@ SIDE_BY_SIDE = fill_in(
 # ---- x along the row ------------------------------------------------------------------------------------------
 
 
-def _turned(outcome: Outcome) -> str | None:
-    (A,) = outcome.inputs
-    if np.array_equal(outcome.got, 2 * A.T):
-        return "this is the transposed matrix: row and col have changed places in one access, and not in the other."
-    return None
-
+_TURNED = result_is(
+    lambda A: 2 * A.T,
+    "this is the transposed matrix: row and col have changed places in one access, and not in the other.",
+)
 
 _STILL_DOWN = (
     "neighbouring threads, which differ in threadIdx.x, still take neighbouring rows: the column must come from "
@@ -97,24 +95,24 @@ def double(A, C):
         "out-of-bounds": "the guard asks about row with the rows, A.shape[0], and about col with the columns.",
         "race": "two threads store into the same element: row and col each need the block, its width and the thread.",
     },
-    diagnoses=(_turned,),
+    diagnoses=(_TURNED,),
 )
 
 
 # ---- transpose ------------------------------------------------------------------------------------------------
 
 
-def _tiles_not_turned(outcome: Outcome) -> str | None:
-    """The tiles are in their new places, but are not transposed themselves."""
-    (A,) = outcome.inputs
+def _tiles_moved(A: Array) -> Array | None:
+    """The tiles in their new places, but not transposed themselves."""
     rows, columns = A.shape
     if rows % TILE or columns % TILE:
         return None
-    tiles = A.reshape(rows // TILE, TILE, columns // TILE, TILE)
-    if np.array_equal(outcome.got, tiles.transpose(2, 1, 0, 3).reshape(columns, rows)):
-        return "each tile is in its new place, but is not transposed itself: store tile[tx, ty], not tile[ty, tx]."
-    return None
+    return A.reshape(rows // TILE, TILE, columns // TILE, TILE).transpose(2, 1, 0, 3).reshape(columns, rows)
 
+
+_TILES_NOT_TURNED = result_is(
+    _tiles_moved, "each tile is in its new place, but is not transposed itself: store tile[tx, ty], not tile[ty, tx]."
+)
 
 _ALONG_A = "tx must run along a row of A when the tile is loaded: tile[ty, tx] = A[row, col]."
 _ALONG_C = (
@@ -146,7 +144,7 @@ TURN_A_TILE = fill_in(
         "tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
         "barrier-divergence": "every thread must reach the barrier, also those outside A: keep it out of any if.",
     },
-    diagnoses=(_tiles_not_turned,),
+    diagnoses=(_TILES_NOT_TURNED,),
 )
 
 SAME_LOADS = Explanation(

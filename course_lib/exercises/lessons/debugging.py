@@ -6,7 +6,7 @@ import numpy as np
 
 from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, global_stores, iterations
-from ..grading.exercise import Array, Outcome, Task, find_bug
+from ..grading.exercise import Array, Task, find_bug
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import (
@@ -16,6 +16,7 @@ from ..grading.matrices import (
     last_tile_missing,
     one_array,
     product_inputs,
+    result_is,
     two_each_step,
     two_each_tile,
     width,
@@ -33,12 +34,10 @@ def rows_of_b(A, B, C):
 """
 
 
-def _transposed(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if A.shape[1] == B.shape[1] and np.array_equal(outcome.got, A @ B.T):
-        return "this is A·Bᵀ: the loop goes along a row of B. Element (row, col) needs column `col` of B."
-    return None
-
+_TRANSPOSED = result_is(
+    lambda A, B: A @ B.T if A.shape[1] == B.shape[1] else None,
+    "this is A·Bᵀ: the loop goes along a row of B. Element (row, col) needs column `col` of B.",
+)
 
 #: Two mistakes in six lines: B is read by rows, and the store is outside the guard.
 ROWS_OF_B = find_bug(
@@ -53,7 +52,7 @@ ROWS_OF_B = find_bug(
         "out-of-bounds": "three things can reach beyond an array here: indices in the wrong order (a matrix takes its "
         "row first), a store that the guard does not cover, and a guard that lets one row or column too many in.",
     },
-    diagnoses=(_transposed,),
+    diagnoses=(_TRANSPOSED,),
 )
 
 _UNSEEN_ADD = """
@@ -82,21 +81,18 @@ def _added(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...
     return *product_inputs(rng, M, N, K), whole_numbers(rng, M, N)
 
 
-def _added_for_each_pair(outcome: Outcome) -> str | None:
-    A, B, D = outcome.inputs
-    pairs = ceil_div(A.shape[1], width())
-    if pairs > 1 and np.array_equal(outcome.got, A @ B + pairs * D):
-        return "C is right where K is at most 8. What grows with the number of pairs of tiles, and should not?"
-    return None
+_ADDED_FOR_EACH_PAIR = result_is(
+    lambda A, B, D: A @ B + ceil_div(A.shape[1], width()) * D,
+    "C is right where K is at most 8. What grows with the number of pairs of tiles, and should not?",
+)
 
 
-def _last_pair_alone(outcome: Outcome) -> str | None:
-    A, B, D = outcome.inputs
+def _last_pair(A: Array, B: Array, D: Array) -> Array:
     last = (A.shape[1] - 1) // width() * width()
-    if last > 0 and np.array_equal(outcome.got, A[:, last:] @ B[last:] + D):
-        return "only the last pair of tiles is in C: acc begins anew with each pair."
-    return None
+    return A[:, last:] @ B[last:] + D
 
+
+_LAST_PAIR_ALONE = result_is(_last_pair, "only the last pair of tiles is in C: acc begins anew with each pair.")
 
 #: C = A·B + D by a tiled kernel with two mistakes that the lesson has not shown.
 UNSEEN_ADD = find_bug(
@@ -113,7 +109,7 @@ UNSEEN_ADD = find_bug(
         "race": "two barriers for each pair of tiles: when they are full, and when they have been used.",
         "barrier-divergence": "every thread of the block must come to the barrier: keep it out of the if.",
     },
-    diagnoses=(_added_for_each_pair, _last_pair_alone),
+    diagnoses=(_ADDED_FOR_EACH_PAIR, _LAST_PAIR_ALONE),
 )
 
 #: Threads of a block that adds the elements of a row.
@@ -137,20 +133,15 @@ def unseen_sums(A, S):
 """
 
 
-def _some_twice(outcome: Outcome) -> str | None:
-    (A,) = outcome.inputs
-    twice = A[:, THREADS // 2 :].sum(axis=1)
-    if A.shape[1] > THREADS // 2 and np.array_equal(outcome.got, A.sum(axis=1) + twice):
-        return "some elements are in the sum twice. Which columns does thread 0 add, and which does thread 32 add?"
-    return None
+_SOME_TWICE = result_is(
+    lambda A: A.sum(axis=1) + A[:, THREADS // 2 :].sum(axis=1),
+    "some elements are in the sum twice. Which columns does thread 0 add, and which does thread 32 add?",
+)
 
-
-def _odd_threads_missing(outcome: Outcome) -> str | None:
-    (A,) = outcome.inputs
-    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, ::2].sum(axis=1)):
-        return "the sums of threads with odd numbers are missing: with which value of `half` are they added?"
-    return None
-
+_ODD_THREADS_MISSING = result_is(
+    lambda A: A[:, ::2].sum(axis=1),
+    "the sums of threads with odd numbers are missing: with which value of `half` are they added?",
+)
 
 #: Sums of rows: a reduction in shared memory with two mistakes that the lesson has not shown.
 UNSEEN_SUMS = find_bug(
@@ -173,7 +164,7 @@ UNSEEN_SUMS = find_bug(
         "written?",
         "barrier-divergence": "every thread of the block must come to the barrier, also those that add nothing.",
     },
-    diagnoses=(_some_twice, _odd_threads_missing),
+    diagnoses=(_SOME_TWICE, _ODD_THREADS_MISSING),
 )
 
 _TOO_FAR = """

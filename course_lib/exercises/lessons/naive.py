@@ -8,7 +8,16 @@ from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import Array, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.matrices import PRODUCT, TILE, each_element, grid_over, last_term_alone, last_term_missing, two_each_step
+from ..grading.matrices import (
+    PRODUCT,
+    TILE,
+    each_element,
+    grid_over,
+    last_term_alone,
+    last_term_missing,
+    result_is,
+    two_each_step,
+)
 
 _SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
 
@@ -17,18 +26,15 @@ def _inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ..
     return whole_numbers(rng, M, K), whole_numbers(rng, N, K)
 
 
-def _last_term_missing(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :-1] @ B[:, :-1].T):
-        return "each sum lacks its last term: range(K) already stops at K - 1."
-    return None
+_LAST_TERM_MISSING = result_is(
+    lambda A, B: A[:, :-1] @ B[:, :-1].T if A.shape[1] > 1 else None,
+    "each sum lacks its last term: range(K) already stops at K - 1.",
+)
 
-
-def _not_transposed(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if A.shape == B.shape == (A.shape[0],) * 2 and np.array_equal(outcome.got, A @ B):
-        return "this is A·B: element (row, col) of A·Bᵀ takes row `col` of B, not its column."
-    return None
+_NOT_TRANSPOSED = result_is(
+    lambda A, B: A @ B if len({*A.shape, *B.shape}) == 1 else None,
+    "this is A·B: element (row, col) of A·Bᵀ takes row `col` of B, not its column.",
+)
 
 
 def _row_and_column_swapped(outcome: Outcome) -> str | None:
@@ -60,15 +66,14 @@ TRANSPOSED = fill_in(
         "out-of-bounds": "the last blocks reach beyond C: only a thread with row < M and col < N may load or store. "
         "If it has a guard, look at the order of B's indices: B is N×K.",
     },
-    diagnoses=(_not_transposed, _row_and_column_swapped, _last_term_missing),
+    diagnoses=(_NOT_TRANSPOSED, _row_and_column_swapped, _LAST_TERM_MISSING),
 )
 
 
-def _first_of_A_alone(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, :1] * B.sum(axis=0)):
-        return "every step multiplies with the same element of A: load A[row, k] once in each iteration."
-    return None
+_FIRST_OF_A_ALONE = result_is(
+    lambda A, B: A[:, :1] * B.sum(axis=0),
+    "every step multiplies with the same element of A: load A[row, k] once in each iteration.",
+)
 
 
 def _same_column_twice(outcome: Outcome) -> str | None:
@@ -93,7 +98,7 @@ TWO_COLUMNS = fill_in(
         ),
     ),
     hints={"out-of-bounds": "the columns of this thread are left and left + 1, and k runs over range(K)."},
-    diagnoses=(_same_column_twice, _first_of_A_alone, last_term_missing),
+    diagnoses=(_same_column_twice, _FIRST_OF_A_ALONE, last_term_missing),
 )
 
 #: The sum grows in C, in global memory.
@@ -126,12 +131,9 @@ def sum_in_C(A, B, C):
 )
 
 
-def _reads_rows_of_B(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if len(A) > 1 and np.array_equal(outcome.got, A @ B.T):
-        return "this is A·Bᵀ: column y of B is B[k, y], and B[y, k] goes along its row y."
-    return None
-
+_ROWS_OF_B = result_is(
+    lambda A, B: A @ B.T, "this is A·Bᵀ: column y of B is B[k, y], and B[y, k] goes along its row y."
+)
 
 #: The device kernel of Sankar's report: guarded loop, unguarded store, B by rows.
 REPORT_KERNEL = find_bug(
@@ -156,7 +158,7 @@ def mat_mul_dev(A, B, C):
         "out-of-bounds": "a thread outside C reaches a line that loads or stores: the guard x < n and y < n must hold "
         "them all, the store too.",
     },
-    diagnoses=(_reads_rows_of_B, last_term_alone, last_term_missing),
+    diagnoses=(_ROWS_OF_B, last_term_alone, last_term_missing),
 )
 
 QUARTER = Explanation(

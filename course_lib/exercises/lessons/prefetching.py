@@ -16,6 +16,7 @@ from ..grading.matrices import (
     PRODUCT,
     iterations_of_tiles,
     last_tile_missing,
+    sums_take,
     two_each_tile,
     width,
 )
@@ -53,16 +54,12 @@ def _hidden_behind_too_little(outcome: Outcome) -> int:
     return sum(gap < width() for gap in gaps[2:])
 
 
-def _first_tile_missing(outcome: Outcome) -> str | None:
-    """Each pair is overwritten by the next one before it is multiplied."""
-    A, B = outcome.inputs
-    if A.shape[1] > width() and np.array_equal(outcome.got, A[:, width() :] @ B[width() :]):
-        return (
-            "the first pair of tiles is missing from every sum: the next pair was stored over it before it was "
-            "multiplied. Store a_next and b_next into the tiles after the loop over k."
-        )
-    return None
-
+#: Each pair is overwritten by the next one before it is multiplied.
+_FIRST_TILE_MISSING = sums_take(
+    lambda K: range(width(), K) or None,
+    "the first pair of tiles is missing from every sum: the next pair was stored over it before it was multiplied. "
+    "Store a_next and b_next into the tiles after the loop over k.",
+)
 
 #: Prefetch into registers, with a single pair of tiles in shared memory.
 ONE_BUFFER = fill_in(
@@ -97,7 +94,7 @@ ONE_BUFFER = fill_in(
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
         "tx or ty.",
     },
-    diagnoses=(last_tile_missing, _first_tile_missing),
+    diagnoses=(last_tile_missing, _FIRST_TILE_MISSING),
 )
 
 

@@ -8,7 +8,7 @@ from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
 from ..grading.exercise import FILL_IN, Outcome, Shape, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, each_element, grid_over
+from ..grading.matrices import PRODUCT, each_element, grid_over, result_is, sums_take
 from ..grading.routines import Case, Routine
 
 #: Results of a thread in the outer product, and the depth of its tile of A.
@@ -53,22 +53,15 @@ def _shared_loads_of_outer(shape: Shape) -> int:
     return R * R * ceil_div(shape[2], R)
 
 
-def _only_last_step(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    K = A.shape[1]
-    kept = [k for k in range(K) if k % R == R - 1]
-    if 0 < len(kept) < K and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
-        return "every row of B but one in eight is missing: b must be loaded again for each k."
-    return None
+_ONLY_LAST_STEP = sums_take(
+    lambda K: range(R - 1, K, R) or None,
+    "every row of B but one in eight is missing: b must be loaded again for each k.",
+)
 
-
-def _same_row_of_b(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    firsts = [k // R * R for k in range(A.shape[1])]
-    if A.shape[1] > 1 and np.array_equal(outcome.got, A @ B[firsts]):
-        return "all eight steps of a tile use the same row of B: b is B[start + k, col]."
-    return None
-
+_SAME_ROW_OF_B = result_is(
+    lambda A, B: A @ B[[k // R * R for k in range(A.shape[1])]],
+    "all eight steps of a tile use the same row of B: b is B[start + k, col].",
+)
 
 #: The inner loops of the outer product: an element of B in a register is multiplied with a column of A's tile.
 OUTER = fill_in(
@@ -102,7 +95,7 @@ OUTER = fill_in(
         "take 0 there. (A's elements lie in A_tile, with such zeros.)",
         "uninitialized-read": "acc has elements 0 to 7; each begins at 0 and is added to.",
     },
-    diagnoses=(_same_row_of_b, _only_last_step),
+    diagnoses=(_SAME_ROW_OF_B, _ONLY_LAST_STEP),
 )
 
 
@@ -111,7 +104,7 @@ _FOUR_EACH = PRODUCT.but(launch=grid_over(TILE, TILE, block=(SIDE, SIDE)), share
 
 
 def _quadrants(outcome: Outcome) -> str | None:
-    """Which quarter of the tiles is wrong, where the upper left one is right."""
+    """Recognise tiles of which the upper left quarter is right, and another is wrong."""
     got, want = outcome.got, outcome.want
     if got.shape[0] < TILE or got.shape[1] < TILE:
         return None

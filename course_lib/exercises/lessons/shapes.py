@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...simulator.hardware import ceil_div
 from ..grading.budgets import global_loads, global_stores
-from ..grading.exercise import FILL_IN, Array, Outcome, Task, fill_in
+from ..grading.exercise import FILL_IN, Array, Diagnosis, Outcome, Task, fill_in
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.matrices import TILE, launch_per_element, product_inputs
+from ..grading.matrices import TILE, launch_per_element, product_inputs, result_is
 from ..grading.routines import Case, Routine
 
 #: The blocks that share a sum, each with a part of K.
@@ -43,65 +45,28 @@ BUSY = Routine(
 )
 
 
+#: The terms of a share, from its number and K.
+_Part = Callable[[int, int], slice]
+
+
+def _sums(A: Array, B: Array, part: _Part) -> Array:
+    """P[s] = A·B over ``part(s, K)``, for each of SHARES shares."""
+    parts = [part(s, A.shape[1]) for s in range(SHARES)]
+    return np.stack([A[:, k] @ B[k] for k in parts])
+
+
 def _partial_sums(A: Array, B: Array) -> Array:
-    """P[s] = A·B over the share s of K, of SHARES nearly equal ones."""
-    K = A.shape[1]
-    bounds = [(s * K // SHARES, (s + 1) * K // SHARES) for s in range(SHARES)]
-    return np.stack([A[:, first:last] @ B[first:last] for first, last in bounds])
+    """The sums of nearly equal shares of K."""
+    return _sums(A, B, lambda s, K: slice(s * K // SHARES, (s + 1) * K // SHARES))
+
+
+def _shares_are(part: _Part, advice: str) -> Diagnosis:
+    """Recognise other shares; those of a small K are too much alike."""
+    return result_is(lambda A, B: _sums(A, B, part) if A.shape[1] >= 2 * SHARES else None, advice)
 
 
 def _launch_shares(M: int, N: int, K: int) -> tuple[tuple[int, int, int], tuple[int, int]]:
     return (ceil_div(N, TILE), ceil_div(M, TILE), SHARES), (TILE, TILE)
-
-
-def _rest_of_k_missing(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    each = A.shape[1] // SHARES
-    shares = [A[:, s * each : (s + 1) * each] @ B[s * each : (s + 1) * each] for s in range(SHARES)]
-    if 0 < SHARES * each < A.shape[1] and np.array_equal(outcome.got, np.stack(shares)):
-        return "four times K // 4 may be less than K: the last elements are in no share. Multiply first, then divide."
-    return None
-
-
-def _all_of_k_in_each(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if A.shape[1] > 1 and all(np.array_equal(part, A @ B) for part in outcome.got):
-        return "every block sums all of K: it is to take its share only, from s·K // 4 up to (s + 1)·K // 4."
-    return None
-
-
-def _first_share_in_each(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    first = A.shape[1] // SHARES
-    if first and all(np.array_equal(part, A[:, :first] @ B[:first]) for part in outcome.got):
-        return (
-            "every block sums the first share of K: block (x, y, s) begins at s·K // 4, and ends before (s + 1)·K // 4."
-        )
-    return None
-
-
-def _other_share(outcome: Outcome) -> str | None:
-    """Every SHARES-th element of K, or the end of a share without its parentheses."""
-    A, B = outcome.inputs
-    K = A.shape[1]
-    if K < 2 * SHARES:
-        return None
-    every = [slice(s, K, SHARES) for s in range(SHARES)]
-    to_its_number_more = [slice(s * K // SHARES, s + K // SHARES) for s in range(SHARES)]
-    for slices, advice in (
-        (
-            every,
-            "block (x, y, s) sums every fourth element of K; its share is contiguous, from s·K // 4 up to "
-            "(s + 1)·K // 4.",
-        ),
-        (
-            to_its_number_more,
-            "a product comes before a sum: the end of a share is (share + 1) * K // SHARES, in parentheses.",
-        ),
-    ):
-        if np.array_equal(outcome.got, np.stack([A[:, k] @ B[k] for k in slices])):
-            return advice
-    return None
 
 
 #: The partial sums of one share of K, in the elements of P that belong to the block.
@@ -127,7 +92,30 @@ SHARE_OF_K = fill_in(
         "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
         "race": "blocks cannot wait for each other: each stores into its own matrix P[share].",
     },
-    diagnoses=(_all_of_k_in_each, _first_share_in_each, _rest_of_k_missing, _other_share),
+    diagnoses=(
+        _shares_are(
+            lambda s, K: slice(K),
+            "every block sums all of K: it is to take its share only, from s·K // 4 up to (s + 1)·K // 4.",
+        ),
+        _shares_are(
+            lambda s, K: slice(K // SHARES),
+            "every block sums the first share of K: block (x, y, s) begins at s·K // 4, and ends before "
+            "(s + 1)·K // 4.",
+        ),
+        _shares_are(
+            lambda s, K: slice(s * (K // SHARES), (s + 1) * (K // SHARES)),
+            "four times K // 4 may be less than K: the last elements are in no share. Multiply first, then divide.",
+        ),
+        _shares_are(
+            lambda s, K: slice(s, K, SHARES),
+            "block (x, y, s) sums every fourth element of K; its share is contiguous, from s·K // 4 up to "
+            "(s + 1)·K // 4.",
+        ),
+        _shares_are(
+            lambda s, K: slice(s * K // SHARES, s + K // SHARES),
+            "a product comes before a sum: the end of a share is (share + 1) * K // SHARES, in parentheses.",
+        ),
+    ),
 )
 
 

@@ -8,7 +8,7 @@ from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads
 from ..grading.exercise import Array, Budget, Launch, Outcome, Task, fill_in, find_bug
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array
+from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array, result_is
 
 _WAIT = "a thread reads a place of the table that another one has not filled yet: all must wait at cuda.syncthreads()."
 
@@ -41,13 +41,14 @@ def _sum_of_neighbours(A: Array) -> Array:
     return total
 
 
-def _without_ends(outcome: Outcome) -> str | None:
-    """The neighbours across the edge of a block count as zero."""
-    (A,) = outcome.inputs
-    alone = np.concatenate([_sum_of_neighbours(A[start : start + 64]) for start in range(0, A.size, 64)])
-    if A.size > 64 and np.array_equal(outcome.got, alone):
-        return "at the edges of a block its neighbours count as zero: near[0] and near[65] hold A's elements next door."
-    return None
+def _sums_within_blocks(A: Array) -> Array:
+    return np.concatenate([_sum_of_neighbours(A[start : start + 64]) for start in range(0, A.size, 64)])
+
+
+_WITHOUT_ENDS = result_is(
+    _sums_within_blocks,
+    "at the edges of a block its neighbours count as zero: near[0] and near[65] hold A's elements next door.",
+)
 
 
 def _moved(outcome: Outcome) -> str | None:
@@ -92,7 +93,7 @@ NEIGHBOURS = fill_in(
         "negative-index": "numba takes an index of -1 for the last element: ask for i > 0 before A[i - 1], and on the "
         "table, where near[t + 1] is the thread's own, its neighbours are near[t] and near[t + 2].",
     },
-    diagnoses=(_without_ends, _moved),
+    diagnoses=(_WITHOUT_ENDS, _moved),
 )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, each_element, last_term_alone, last_term_missing
+from ..grading.matrices import PRODUCT, each_element, last_term_alone, last_term_missing, result_is
 
 
 def _first_terms_missing(outcome: Outcome) -> str | None:
@@ -23,18 +23,15 @@ def _last_term_of_many(outcome: Outcome) -> str | None:
     return last_term_alone(outcome) if outcome.inputs[0].shape[1] > 4 else None
 
 
-def _added(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if np.array_equal(outcome.got, A.sum(axis=1)[:, None] + B.sum(axis=0)):
-        return "the two elements are added to each other: in each step multiply them, and add the product to acc."
-    return None
+_ADDED = result_is(
+    lambda A, B: A.sum(axis=1)[:, None] + B.sum(axis=0),
+    "the two elements are added to each other: in each step multiply them, and add the product to acc.",
+)
 
-
-def _all_zero(outcome: Outcome) -> str | None:
-    if not outcome.got.any():
-        return "every element is 0: acc stays at zero. Add to acc in the innermost loop; it is stored after the loop."
-    return None
-
+_ALL_ZERO = result_is(
+    lambda A, B: np.zeros((len(A), B.shape[1])),
+    "every element is 0: acc stays at zero. Add to acc in the innermost loop; it is stored after the loop.",
+)
 
 #: One thread for all of C.
 _ALONE = PRODUCT.but(
@@ -58,7 +55,7 @@ TRIPLE_LOOP = fill_in(
         "out-of-bounds": "the row comes first, the column second: A[row, k] walks along a row of A, B[k, col] down a "
         "column of B.",
     },
-    diagnoses=(_added, _all_zero, last_term_alone, last_term_missing),
+    diagnoses=(_ADDED, _ALL_ZERO, last_term_alone, last_term_missing),
 )
 
 #: The innermost loop begins at 1.

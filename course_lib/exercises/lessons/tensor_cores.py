@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..grading.budgets import global_loads
-from ..grading.exercise import FILL_IN, Outcome, fill_in
+from ..grading.exercise import FILL_IN, Array, Outcome, fill_in
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over
+from ..grading.matrices import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, Routine
 
 #: Rows, columns and depth of the matrices that one instruction of a tensor core multiplies.
@@ -36,12 +36,10 @@ LANE_OF = Routine(
 )
 
 
-def _one_step_over_and_over(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    steps = A.shape[1] // DEPTH
-    if steps > 1 and np.array_equal(outcome.got, steps * (A[:, :DEPTH] @ B[:DEPTH])):
-        return "the same fragments are fetched in every iteration: along K they begin at k."
-    return None
+_ONE_STEP_OVER_AND_OVER = result_is(
+    lambda A, B: A.shape[1] // DEPTH * (A[:, :DEPTH] @ B[:DEPTH]),
+    "the same fragments are fetched in every iteration: along K they begin at k.",
+)
 
 
 def _fragments_of_first_tile(outcome: Outcome) -> str | None:
@@ -56,28 +54,24 @@ def _fragments_of_first_tile(outcome: Outcome) -> str | None:
     return None
 
 
-def _exchanged_items(outcome: Outcome) -> str | None:
-    """A lane supplies the right elements in the wrong order, or those of another lane."""
-    A, B = outcome.inputs
-    if outcome.want.shape != (ROWS, COLUMNS) or A.shape[1] != DEPTH:
+def _quarters_exchanged(A: Array, B: Array) -> Array | None:
+    """The upper right and the lower left quarter of A exchanged, as the second and the third item are."""
+    if (*A.shape, B.shape[1]) != (ROWS, DEPTH, COLUMNS):
         return None
-    # the second and the third item exchanged: the upper right and the lower left quarter of A change places
-    upper, lower = np.hsplit(A[:8], 2), np.hsplit(A[8:], 2)
-    exchanged = np.vstack([np.hstack([upper[0], lower[0]]), np.hstack([upper[1], lower[1]])])
-    if np.array_equal(outcome.got, exchanged @ B):
-        return (
-            "the order of A's items: the second item is 8 rows below the first, and only the third 4 columns beside it."
-        )
-    return None
+    quarters = A.reshape(2, ROWS // 2, 2, DEPTH // 2)
+    return quarters.transpose(2, 1, 0, 3).reshape(ROWS, DEPTH) @ B
 
 
-def _lanes_of_b_exchanged(outcome: Outcome) -> str | None:
-    """A lane supplies B[q, t] and B[q, t + 4] instead of B[t, q] and B[t + 4, q]."""
-    A, B = outcome.inputs
-    if outcome.want.shape == (ROWS, COLUMNS) and A.shape[1] == DEPTH and np.array_equal(outcome.got, A @ B.T):
-        return "in B's items t counts the rows, along K, and q the columns: B[k + t, left + q]."
-    return None
+_EXCHANGED_ITEMS = result_is(
+    _quarters_exchanged,
+    "the order of A's items: the second item is 8 rows below the first, and only the third 4 columns beside it.",
+)
 
+#: A lane supplies B[q, t] and B[q, t + 4] instead of B[t, q] and B[t + 4, q].
+_LANES_OF_B_EXCHANGED = result_is(
+    lambda A, B: A @ B.T if (*A.shape, B.shape[1]) == (ROWS, DEPTH, COLUMNS) else None,
+    "in B's items t counts the rows, along K, and q the columns: B[k + t, left + q].",
+)
 
 #: The fragments of A and B that each lane of a warp supplies to a tensor core.
 FRAGMENTS = fill_in(
@@ -99,7 +93,7 @@ FRAGMENTS = fill_in(
         "columns at left.",
         "barrier-divergence": "all 32 lanes must come to mma_tf32 together: keep it out of any if.",
     },
-    diagnoses=(_one_step_over_and_over, _fragments_of_first_tile, _exchanged_items, _lanes_of_b_exchanged),
+    diagnoses=(_ONE_STEP_OVER_AND_OVER, _fragments_of_first_tile, _EXCHANGED_ITEMS, _LANES_OF_B_EXCHANGED),
 )
 
 FEWER_DIGITS = Explanation(

@@ -16,19 +16,17 @@ from ..grading.matrices import (
     last_of_each_tile_missing,
     last_tile_missing,
     launch_per_element,
+    result_is,
     right_on_the_diagonal_alone,
+    sums_take,
     two_each_tile,
     width,
 )
 
-
-def _only_last_tile(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    last = (A.shape[1] - 1) // width() * width()
-    if last > 0 and np.array_equal(outcome.got, A[:, last:] @ B[last:]):
-        return "only the last pair of tiles is in the sums: acc must keep its value from tile to tile."
-    return None
-
+_ONLY_LAST_TILE = sums_take(
+    lambda K: range((K - 1) // width() * width(), K),
+    "only the last pair of tiles is in the sums: acc must keep its value from tile to tile.",
+)
 
 #: The inner loop of the tiled kernel, with exactly the barriers that it needs.
 BARRIERS = fill_in(
@@ -57,7 +55,7 @@ BARRIERS = fill_in(
         "out-of-bounds": "the tiles are on the table already: multiply A_tile[ty, k] with B_tile[k, tx], for k in "
         "range(TILE), and leave A and B alone.",
     },
-    diagnoses=(last_of_each_tile_missing, _only_last_tile, last_tile_missing),
+    diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE, last_tile_missing),
 )
 
 
@@ -65,11 +63,10 @@ def _one_matrix(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array
     return (whole_numbers(rng, M, K),)
 
 
-def _square(outcome: Outcome) -> str | None:
-    (A,) = outcome.inputs
-    if A.shape[0] == A.shape[1] and np.array_equal(outcome.got, A @ A):
-        return "this is A·A: element (row, col) of A·Aᵀ multiplies row `row` of A with row `col` of A."
-    return None
+_SQUARE = result_is(
+    lambda A: A @ A if A.shape[0] == A.shape[1] else None,
+    "this is A·A: element (row, col) of A·Aᵀ multiplies row `row` of A with row `col` of A.",
+)
 
 
 def _diagonal_tiles_only(outcome: Outcome) -> str | None:
@@ -81,20 +78,20 @@ def _diagonal_tiles_only(outcome: Outcome) -> str | None:
     return None
 
 
-def _one_row_for_a_column_of_threads(outcome: Outcome) -> str | None:
-    """The thread loads from row ``col``, which goes with tx, not with ty."""
-    (A,) = outcome.inputs
+def _rows_by_column(A: Array) -> Array | None:
+    """The result if a thread loads from row ``col``, which goes with tx, not with ty."""
     M, K = A.shape
     if M % TILE or K % TILE:
         return None
     carried = np.array([[A[col // TILE * TILE + k % TILE, k] for k in range(K)] for col in range(M)])
-    if np.array_equal(outcome.got, A @ carried.T):
-        return (
-            "cols[ty, tx] is filled from row blockIdx.x * TILE + tx, which goes with tx: in row ty of the second tile "
-            "belongs the row of A that is ty below blockIdx.x * TILE."
-        )
-    return None
+    return A @ carried.T
 
+
+_ONE_ROW_FOR_A_COLUMN_OF_THREADS = result_is(
+    _rows_by_column,
+    "cols[ty, tx] is filled from row blockIdx.x * TILE + tx, which goes with tx: in row ty of the second tile belongs "
+    "the row of A that is ty below blockIdx.x * TILE.",
+)
 
 #: C = A·Aᵀ by tiles; both tiles come from A.
 GRAM = fill_in(
@@ -140,7 +137,7 @@ GRAM = fill_in(
         "out-of-bounds": "the second tile's load has a guard of its own: it tests the row that it really loads from, "
         "which is not `row`, and the column, start + tx < K.",
     },
-    diagnoses=(_square, _diagonal_tiles_only, _one_row_for_a_column_of_threads),
+    diagnoses=(_SQUARE, _diagonal_tiles_only, _ONE_ROW_FOR_A_COLUMN_OF_THREADS),
 )
 
 # ---- tiles of a transposed matrix -----------------------------------------------------------------------------
@@ -150,32 +147,28 @@ def _transposed_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tupl
     return whole_numbers(rng, K, M), whole_numbers(rng, K, N)
 
 
-def _not_transposed(outcome: Outcome) -> str | None:
-    At, B = outcome.inputs
-    if At.shape[0] == At.shape[1] and np.array_equal(outcome.got, At @ B):
-        return "At was read as if it were A: element (row, start + tx) of A is at At[start + tx, row]."
-    return None
+_NOT_TRANSPOSED = result_is(
+    lambda At, B: At @ B if At.shape[0] == At.shape[1] else None,
+    "At was read as if it were A: element (row, start + tx) of A is at At[start + tx, row].",
+)
 
 
-def _transposed_in_the_tile(outcome: Outcome) -> str | None:
-    """The place [tx, ty] is filled with the element for [ty, tx]: the row of C goes with ty."""
-    At, B = outcome.inputs
-    M, N, K = outcome.shape
+def _places_exchanged(At: Array, B: Array) -> Array | None:
+    """The result if the place [tx, ty] is filled with the element for [ty, tx]: the row of C goes with ty."""
+    K, M = At.shape
     own = np.array([[At[k, row // width() * width() + k % width()] for k in range(K)] for row in range(M)])
-    if M * K > 1 and np.array_equal(outcome.got, own @ B):
-        return "row goes with ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx)."
-    return None
+    return own @ B if M * K > 1 else None
 
 
-def _first_pair_again(outcome: Outcome) -> str | None:
-    """start is missing in a load, so each iteration loads the first pair again."""
-    At, B = outcome.inputs
-    T = width()
-    rounds = At.shape[0] // T
-    if rounds > 1 and np.array_equal(outcome.got, rounds * (At[:T].T @ B[:T])):
-        return "every round multiplies the first pair again: start, the place of this pair, is missing from the loads."
-    return None
+_TRANSPOSED_IN_THE_TILE = result_is(
+    _places_exchanged,
+    "row goes with ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx).",
+)
 
+_FIRST_PAIR_AGAIN = result_is(
+    lambda At, B: At.shape[0] // width() * (At[: width()].T @ B[: width()]),
+    "every round multiplies the first pair again: start, the place of this pair, is missing from the loads.",
+)
 
 _BARRIERS_OF_EVEN = barriers(
     "2·K/T",
@@ -204,7 +197,7 @@ TILES_OF_TRANSPOSE = fill_in(
         "uninitialized-read": "a place of a tile is read that nobody has stored: each thread fills its own, [ty, tx].",
         "race": "two threads store into the same place of a tile: each fills its own, [ty, tx].",
     },
-    diagnoses=(_not_transposed, _transposed_in_the_tile, _first_pair_again),
+    diagnoses=(_NOT_TRANSPOSED, _TRANSPOSED_IN_THE_TILE, _FIRST_PAIR_AGAIN),
 )
 
 _TOO_DEEP = """@cuda.jit
@@ -237,7 +230,7 @@ TOO_DEEP = make_cheaper(
     given=_TOO_DEEP,
     budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
     hints=_RACE,
-    diagnoses=(last_of_each_tile_missing, _only_last_tile),
+    diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE),
 )
 
 #: Sankar's tiled kernel: one barrier, and a store for each pair of tiles.
@@ -265,7 +258,7 @@ def report_tiled(A, B, C):
         _BARRIERS_OF_EVEN,
     ),
     hints=_RACE,
-    diagnoses=(last_of_each_tile_missing, _only_last_tile),
+    diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE),
 )
 
 TWO_BARRIERS = Explanation(

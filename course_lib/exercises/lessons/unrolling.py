@@ -5,43 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from ..grading.budgets import global_loads, global_stores, iterations_left, repeated
-from ..grading.exercise import Outcome, fill_in, find_bug, make_cheaper
+from ..grading.exercise import Diagnosis, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, each_element, last_term_missing, two_each_step
+from ..grading.matrices import PRODUCT, each_element, last_term_missing, result_is, sums_take, two_each_step
 
 #: The loops of these exercises are unrolled four times.
 TIMES = 4
 
 
-def _every_fourth(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if A.shape[1] > 1 and np.array_equal(outcome.got, A[:, ::TIMES] @ B[::TIMES]):
-        return "only every fourth term is in the sums: k, k + 1, k + 2 and k + 3 belong to one iteration."
-    return None
+_EVERY_FOURTH = sums_take(
+    lambda K: range(0, K, TIMES),
+    "only every fourth term is in the sums: k, k + 1, k + 2 and k + 3 belong to one iteration.",
+)
+
+_FIRST_FOUR_TIMES = result_is(
+    lambda A, B: TIMES * (A[:, ::TIMES] @ B[::TIMES]),
+    "each iteration adds the same product four times: the index is k, then k + 1, k + 2 and k + 3.",
+)
+
+_REST_MISSING = sums_take(
+    lambda K: range(K // TIMES * TIMES),
+    "the last one to three terms are missing where 4 does not divide K: they need a loop of their own.",
+)
 
 
-def _first_four_times(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if A.shape[1] > 1 and np.array_equal(outcome.got, TIMES * (A[:, ::TIMES] @ B[::TIMES])):
-        return "each iteration adds the same product four times: the index is k, then k + 1, k + 2 and k + 3."
-    return None
-
-
-def _rest_missing(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    whole = A.shape[1] // TIMES * TIMES
-    if whole < A.shape[1] and np.array_equal(outcome.got, A[:, :whole] @ B[:whole]):
-        return "the last one to three terms are missing where 4 does not divide K: they need a loop of their own."
-    return None
-
-
-def _one_of_four_missing(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    for left_out in range(1, TIMES):
-        kept = [k for k in range(A.shape[1]) if k % TIMES != left_out]
-        if len(kept) < A.shape[1] and np.array_equal(outcome.got, A[:, kept] @ B[kept]):
-            return f"a term is missing in every iteration: that of k + {left_out}."
-    return None
+def _lacks_term(number: int) -> Diagnosis:
+    return sums_take(
+        lambda K: [k for k in range(K) if k % TIMES != number],
+        f"a term is missing in every iteration: that of k + {number}.",
+    )
 
 
 def _one_matrix_stays(outcome: Outcome) -> str | None:
@@ -60,35 +52,14 @@ def _one_matrix_stays(outcome: Outcome) -> str | None:
     return None
 
 
-def _fours_counted(outcome: Outcome) -> str | None:
-    """The loop in steps of four ends at the number of fours, K // 4, not at their end."""
-    A, B = outcome.inputs
-    K = A.shape[1]
-    fours = K // TIMES
-    begun = [k + i for k in range(0, fours, TIMES) for i in range(TIMES)]
-    for steps in (begun, begun + list(range(fours * TIMES, K))):
-        if 0 < len(steps) < K and np.array_equal(outcome.got, A[:, steps] @ B[steps]):
-            return (
-                "K // 4 says how many whole fours there are, and k goes up by 4: the loop over the whole fours ends "
-                "at K // 4 * 4."
-            )
-    return None
+def _in_fours(K: int) -> list[int]:
+    """The terms of a loop in steps of four that ends at the number of fours, K // 4, not at their end."""
+    return [k + i for k in range(0, K // TIMES, TIMES) for i in range(TIMES)]
 
 
-def _rest_begins_elsewhere(outcome: Outcome) -> str | None:
-    """The single steps do not begin where the whole fours end."""
-    A, B = outcome.inputs
-    K = A.shape[1]
-    fours = K // TIMES
-    whole, again = list(range(fours * TIMES)), list(range(K % TIMES))
-    in_fours = [k + i for k in range(0, fours, TIMES) for i in range(TIMES)]
-    for steps, advice in (
-        (whole + again, "0 again: the rest is what the fours left, from K // 4 * 4 on."),
-        (in_fours + list(range(fours, K)), "K // 4, which says how many fours there are, not how far they go."),
-    ):
-        if sorted(steps) != list(range(K)) and np.array_equal(outcome.got, A[:, steps] @ B[steps]):
-            return f"the single steps begin at {advice}"
-    return None
+_FOURS_COUNTED = (
+    "K // 4 says how many whole fours there are, and k goes up by 4: the loop over the whole fours ends at K // 4 * 4."
+)
 
 
 #: The naive kernel's loop, unrolled four times by hand.
@@ -103,7 +74,7 @@ BY_FOUR = fill_in(
         "out-of-bounds": "k goes up in fours: an iteration takes only k, k + 1, k + 2 and k + 3; and B takes its "
         "row first, B[k + 1, col].",
     },
-    diagnoses=(_every_fourth, _first_four_times, _one_of_four_missing, _one_matrix_stays),
+    diagnoses=(_EVERY_FOURTH, _FIRST_FOUR_TIMES, *map(_lacks_term, range(1, TIMES)), _one_matrix_stays),
 )
 
 _HOISTED = """
@@ -169,7 +140,20 @@ REMAINDER = find_bug(
         "uninitialized-read": "if K is less than 4 the first loop has no iteration and gives k no value: the rest "
         "begins at K // 4 * 4, whatever k is.",
     },
-    diagnoses=(_fours_counted, _rest_missing, _every_fourth, _rest_begins_elsewhere),
+    diagnoses=(
+        sums_take(lambda K: _in_fours(K) or None, _FOURS_COUNTED),
+        sums_take(lambda K: _in_fours(K) + list(range(K // TIMES * TIMES, K)), _FOURS_COUNTED),
+        _REST_MISSING,
+        _EVERY_FOURTH,
+        sums_take(
+            lambda K: [*range(K // TIMES * TIMES), *range(K % TIMES)],
+            "the single steps begin at 0 again: the rest is what the fours left, from K // 4 * 4 on.",
+        ),
+        sums_take(
+            lambda K: _in_fours(K) + list(range(K // TIMES, K)),
+            "the single steps begin at K // 4, which says how many fours there are, not how far they go.",
+        ),
+    ),
 )
 
 RESIDENT = Explanation(

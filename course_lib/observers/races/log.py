@@ -97,7 +97,7 @@ class SharedLog:
         return self._each_once(writers)
 
     def _each_once(self, writers: list[Access]) -> bool:
-        """Is each word written at most once in each block?"""
+        """Whether each word is written at most once in each block."""
         if all(e.pattern.mask is True and e.pattern.same_in_blocks for e in writers):
             words = np.concatenate(
                 [np.broadcast_to(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers]

@@ -66,7 +66,7 @@ class Fences:
         self.heard: dict[int, dict[int, Heard]] = {}  # by block and thread, before the fence
 
     def reach(self, block: int, own: int, threads: int, now: int) -> Reach | None:
-        """What the thread can release: what is before its own fence, or before a fence and a barrier of its block."""
+        """Accesses that the thread can release: before its own fence, or before a fence and a barrier of its block."""
         here = slice(block * threads, (block + 1) * threads)
         passed = self.barriers[here]
         counts = (passed >= 0) & (passed < now)
@@ -146,7 +146,7 @@ class Releases:
         self.length[word] = length + 1
 
     def _known_in(self, block: int, now: int) -> Acquired:
-        """What the block has acquired; after a barrier, all its threads share it."""
+        """Accesses that the block has acquired; after a barrier, all its threads share them."""
         known = self.acquired.setdefault(block, Acquired())
         if known.barriers < now:
             for heard in known.by_one.values():
@@ -156,7 +156,7 @@ class Releases:
         return known
 
     def heard(self, block: int, own: int, now: int) -> Heard:
-        """What a thread that has passed ``now`` barriers has acquired."""
+        """Accesses that a thread has acquired that has passed ``now`` barriers."""
         known = self._known_in(block, now)
         return {**known.by_all, **known.by_one.get(own, {})}
 

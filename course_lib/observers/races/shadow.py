@@ -212,7 +212,7 @@ class Memory:
         self.written: dict[tuple[Any, ...], Access] = {}  # looked-up writes, whose values are not in the shadow yet
 
     def recognises(self, key: tuple[Any, ...]) -> bool:
-        """Has this access been seen several times, as in a loop?"""
+        """Whether this access has been seen several times, as in a loop."""
         if len(self.seen) > self.KEYS:
             self.seen.clear()
         self.seen[key] = self.seen.get(key, 0) + 1

@@ -3,6 +3,7 @@
 Results are in cycles of the multiprocessor's clock unless their unit says otherwise.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ FULL = 64
 QUANTILES = 16
 
 
-def distances(repeats: int) -> list[Result]:
+def distances(repeats: int) -> Iterator[Result]:
     """Measure how long a lane waits for lines of the second-level cache, one by one: their distances differ.
 
     `spread`: the cycles by which sixteen equal parts of them differ from the mean, each part's median.
@@ -41,15 +42,14 @@ def distances(repeats: int) -> list[Result]:
     spread = [round(float(part - waits.mean()), 1) for part in parts]
     del memory
     totals = [int(each.sum()) for each in seen]
-    return [measured("L2 latency by line", waits.mean(), totals, steps=steps, spread=spread)]
+    yield measured("L2 latency by line", waits.mean(), totals, steps=steps, spread=spread)
 
 
-def cold(repeats: int) -> list[Result]:
+def cold(repeats: int) -> Iterator[Result]:
     """Measure how long a warp waits for the last of 1 to 32 lines of DRAM requested at once.
 
     Each is 64 bytes of a different row of a matrix, read from left to right; no cache holds them.
     """
-    results: list[Result] = []
     pitch = 4 * PITCH
     memory = require().to_device(np.zeros(2 * DRAM_LIST // 4, np.uint32))
     base = memory.__cuda_array_interface__["data"][0]
@@ -60,13 +60,11 @@ def cold(repeats: int) -> list[Result]:
         for _ in range(repeats + 1):
             seen += time_cycles(kernel, WARP_SIZE, (base + band * pitch, pitch, steps), 1, warmups=0, out=np.uint32)
             band += rows  # what was written first has left the second-level cache
-        results.append(measured("DRAM latency of rows", np.median(seen[1:]) / steps, seen[1:], rows=rows, steps=steps))
-    return results
+        yield measured("DRAM latency of rows", np.median(seen[1:]) / steps, seen[1:], rows=rows, steps=steps)
 
 
-def runs(repeats: int) -> list[Result]:
+def runs(repeats: int) -> Iterator[Result]:
     """Measure how long a warp waits for 512 bytes of DRAM in 1 to 8 rows, the same number of bytes in each."""
-    results: list[Result] = []
     pitch, asked = 4 * PITCH, 16 * WARP_SIZE
     memory = require().to_device(np.zeros(2 * DRAM_LIST // 4, np.uint32))
     base = memory.__cuda_array_interface__["data"][0]
@@ -80,13 +78,11 @@ def runs(repeats: int) -> list[Result]:
             seen += time_cycles(kernel, WARP_SIZE, arguments, 1, warmups=0, out=np.uint32)
             band += rows
         value = np.median(seen[1:]) / steps
-        results.append(measured("DRAM latency of runs", value, seen[1:], rows=rows, bytes=run, steps=steps))
-    return results
+        yield measured("DRAM latency of runs", value, seen[1:], rows=rows, bytes=run, steps=steps)
 
 
-def groups(repeats: int) -> list[Result]:
+def groups(repeats: int) -> Iterator[Result]:
     """Measure asynchronous copies of 32 warps, of 1, 2 and 4 rows, in groups of 1, 2, 4 and 8: cycles per copy."""
-    results: list[Result] = []
     array = require().to_device(np.zeros((WARP_SIZE * max(ROWS), PITCH), np.float32))
     rounds = PITCH // 256 - 1
     for rows in ROWS:
@@ -94,14 +90,12 @@ def groups(repeats: int) -> list[Result]:
             kernel = shared_probes.copies_in_groups(rows, each)
             seen = time_cycles(kernel, 1024, (array, 256, rounds), repeats)
             value = np.median(seen) / rounds / 8 / WARP_SIZE
-            results.append(measured("copies in groups", value, seen, "cycles per copy", rows=rows, copies=each))
-    return results
+            yield measured("copies in groups", value, seen, "cycles per copy", rows=rows, copies=each)
 
 
-def barriers(repeats: int) -> list[Result]:
+def barriers(repeats: int) -> Iterator[Result]:
     """Measure a multiprocessor full of warps, in blocks of several sizes: 8 words of shared memory, then barriers."""
     device = require()
-    results: list[Result] = []
     count, rounds = device.get_current_device().MULTIPROCESSOR_COUNT, 4096
     hertz = np.median(clock(3))
     out = device.device_array(1024, np.float32)
@@ -119,30 +113,27 @@ def barriers(repeats: int) -> list[Result]:
                 seen.append(begin.elapsed_time(end) / 1e3 * hertz)
             value = np.median(seen[1:]) / rounds / FULL
             about: dict[str, Any] = {"warps": warps, "barriers": passed}
-            results.append(measured("shared reads and barriers", value, seen[1:], "cycles per warp's round", **about))
-    return results
+            yield measured("shared reads and barriers", value, seen[1:], "cycles per warp's round", **about)
 
 
-def uniforms(repeats: int) -> list[Result]:
+def uniforms(repeats: int) -> Iterator[Result]:
     """Measure uniform values that a warp changes, 4 instructions a change, and chains that read them."""
-    results: list[Result] = []
     for values, readers in ((1, 0), (2, 0), (1, 1), (2, 2)):
         kernel = shared_probes.uniform_values(values, readers)
         seen = time_cycles(kernel, 1024, (3, 5, ROUNDS), repeats)
         value = np.median(seen) / (ROUNDS * 8 * WARP_SIZE / 4)
         about = {"values": values, "readers": readers}
-        results.append(measured("values of a warp", value, seen, "cycles per step of a scheduler", **about))
-    return results
+        yield measured("values of a warp", value, seen, "cycles per step of a scheduler", **about)
 
 
-def orders(repeats: int) -> list[Result]:
+def orders(repeats: int) -> Iterator[Result]:
     """Measure priorities: of warps of one block that ask for shared memory, and of blocks that began before others.
 
     For warps: their mean end divided by the last one's, 1 where they alternate. For blocks: the time of a block's first
     lap divided by that of its last one, 1 where the order of beginning does not matter.
     """
     device = require()
-    results = [in_turns("warps that ask", ends_of_warps(shared_probes.ask_and_compete, (16 * ROUNDS,), repeats))]
+    yield in_turns("warps that ask", ends_of_warps(shared_probes.ask_and_compete, (16 * ROUNDS,), repeats))
     laps, threads = 4, 256
     fit = FULL * WARP_SIZE // threads * device.get_current_device().MULTIPROCESSOR_COUNT
     blocks = 6 * fit
@@ -154,4 +145,4 @@ def orders(repeats: int) -> list[Result]:
         seen.append(means)
     value = np.median([means[0] / means[-1] for means in seen[1:]])
     cycles = np.median(seen[1:], axis=0)
-    return [*results, measured("laps of blocks", value, cycles, "first lap as a part of the last")]
+    yield measured("laps of blocks", value, cycles, "first lap as a part of the last")

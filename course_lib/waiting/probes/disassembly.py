@@ -26,7 +26,7 @@ from ...kernels import LADDER, Rung
 
 #: First bit of the control information in the upper 64 bits of an instruction.
 CONTROL = 41
-#: Stands for no counter.
+#: The number that means no counter.
 NONE = 7
 
 

@@ -3,6 +3,7 @@
 Results are in cycles of the multiprocessor's clock unless their unit says otherwise; every one keeps its repeats.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,24 +23,12 @@ WARPS = (1, 2, 4, 8, 16, 32)
 
 def latencies(names: Names, repeats: int, progress: Progress) -> list[Result]:
     """Measure latencies and rates of one multiprocessor, and the bandwidth of one and of all; or the parts named."""
-    parts = [arithmetic, pointers, shared_memory, first_level, bandwidth, waiting, indexing, copies]
-    parts += [sharing.order, sharing.rates, sharing.paths, sharing.rows, sharing.banks, sharing.everywhere]
-    parts += [
-        crowds.distances,
-        crowds.cold,
-        crowds.runs,
-        crowds.groups,
-        crowds.barriers,
-        crowds.uniforms,
-        crowds.orders,
-    ]
-    chosen = [part for part in parts if not names or part.__name__ in names]
+    chosen = [part for part in PARTS if not names or part.__name__ in names]
     return [result for part in progress(chosen, lambda part: part.__name__) for result in part(min(repeats, 7))]
 
 
-def arithmetic(repeats: int) -> list[Result]:
+def arithmetic(repeats: int) -> Iterator[Result]:
     """Measure one dependent operation after the other; then 32 warps of four or eight chains, for the rate."""
-    results: list[Result] = []
     cases = (
         ("multiply-add", probes.multiply_add, float32, 4, 1),
         ("integer multiply-add", probes.multiply_add_integer, uint32, 4, 1),
@@ -48,17 +37,15 @@ def arithmetic(repeats: int) -> list[Result]:
     for name, operation, dtype, chains, each in cases:
         alone = time_cycles(probes.arithmetic(operation, dtype, 1), WARP_SIZE, (dtype(3), ROUNDS), repeats)
         per = ROUNDS * probes.UNROLLED * each
-        results.append(measured(f"{name} latency", np.median(alone) / per, alone, operations=per))
+        yield measured(f"{name} latency", np.median(alone) / per, alone, operations=per)
         full = time_cycles(probes.arithmetic(operation, dtype, chains), 1024, (dtype(3), ROUNDS), repeats)
         per *= chains * 1024 // WARP_SIZE
         rate = per / np.median(full)
-        results.append(measured(f"{name} rate", rate, full, "warp instructions per cycle", operations=per))
-    return results
+        yield measured(f"{name} rate", rate, full, "warp instructions per cycle", operations=per)
 
 
-def pointers(repeats: int) -> list[Result]:
+def pointers(repeats: int) -> Iterator[Result]:
     """Measure one lane that follows a list of addresses in each level of memory; DRAM's is new to the caches."""
-    results: list[Result] = []
     for level, size, spacing, laps in (("L1", L1_LIST, 256, 4), ("L2", L2_LIST, 256, 2), ("DRAM", DRAM_LIST, 8192, 1)):
         memory, nodes = address_list(size, spacing)
         steps = min(len(nodes) // (repeats if laps == 1 else 1), 32768) // probes.UNROLLED * probes.UNROLLED
@@ -66,19 +53,18 @@ def pointers(repeats: int) -> list[Result]:
         seen: list[int] = []
         for start in np.resize(starts, repeats):
             seen += time_cycles(probes.chase, 1, (start, 8, steps, laps), 1, warmups=0, out=np.int64)
-        results.append(measured(f"{level} latency", np.median(seen) / steps, seen, steps=steps))
+        yield measured(f"{level} latency", np.median(seen) / steps, seen, steps=steps)
         del memory
-    results += neighbours(repeats) + lines(repeats)
-    seen = time_cycles(probes.chase_shared, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
+    yield from neighbours(repeats)
+    yield from lines(repeats)
     steps = ROUNDS * probes.UNROLLED
-    results.append(measured("shared latency", np.median(seen) / steps, seen, steps=steps))
-    seen = time_cycles(probes.chase_constants, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
-    return [*results, measured("constant latency", np.median(seen) / steps, seen, steps=steps)]
+    for level, kernel in (("shared", probes.chase_shared), ("constant", probes.chase_constants)):
+        seen = time_cycles(kernel, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
+        yield measured(f"{level} latency", np.median(seen) / steps, seen, steps=steps)
 
 
-def lines(repeats: int) -> list[Result]:
+def lines(repeats: int) -> Iterator[Result]:
     """Measure 32 lanes that follow lists in separate lines: the latency of one request for 32 lines of memory."""
-    results: list[Result] = []
     for level, size, laps in (("L1", 16 * L1_LIST, 4), ("L2", L2_LIST, 2)):
         for apart in (8, 32, 128):
             memory, nodes = address_list(size, max(WARP_SIZE * apart, 256))
@@ -87,14 +73,12 @@ def lines(repeats: int) -> list[Result]:
                 probes.chase, WARP_SIZE, (nodes[0], apart, steps, laps), repeats, warmups=0, out=np.int64
             )
             name = f"{level} latency of 32 lanes"
-            results.append(measured(name, np.median(seen) / steps, seen, apart=apart, steps=steps))
+            yield measured(name, np.median(seen) / steps, seen, apart=apart, steps=steps)
             del memory
-    return results
 
 
-def neighbours(repeats: int) -> list[Result]:
+def neighbours(repeats: int) -> Iterator[Result]:
     """Measure a list whose nodes are adjacent in DRAM, for several sizes: some come with the node before."""
-    results: list[Result] = []
     steps = 4096
     for spacing in (32, 64, 128, 256):
         memory, nodes = address_list(DRAM_LIST, spacing, shuffled=False)
@@ -102,14 +86,12 @@ def neighbours(repeats: int) -> list[Result]:
         seen: list[int] = []
         for start in early[:: len(early) // repeats][:repeats]:
             seen += time_cycles(probes.chase, 1, (start, 8, steps, 1), 1, warmups=0, out=np.int64)
-        results.append(measured("DRAM neighbours", np.median(seen) / steps, seen, spacing=spacing, steps=steps))
+        yield measured("DRAM neighbours", np.median(seen) / steps, seen, spacing=spacing, steps=steps)
         del memory
-    return results
 
 
-def shared_memory(repeats: int) -> list[Result]:
+def shared_memory(repeats: int) -> Iterator[Result]:
     """Measure requests of 32 warps to shared memory: without conflicts, with them, wide ones, stores."""
-    results: list[Result] = []
     requests = ROUNDS * probes.UNROLLED * 1024 // WARP_SIZE
     cases = [("read", probes.read_shared, stride) for stride in (0, 1, 2, 4, 8, 16, 32)]
     cases += [("read 16 bytes", probes.read_shared4, stride) for stride in (0, 1)]
@@ -118,24 +100,21 @@ def shared_memory(repeats: int) -> list[Result]:
     for name, kernel, stride in cases:
         seen = time_cycles(kernel, 1024, (stride, 0, ROUNDS), repeats)
         value = np.median(seen) / requests
-        results.append(measured(f"shared {name}", value, seen, "cycles per request", stride=stride, requests=requests))
-    return results
+        yield measured(f"shared {name}", value, seen, "cycles per request", stride=stride, requests=requests)
 
 
-def first_level(repeats: int) -> list[Result]:
+def first_level(repeats: int) -> Iterator[Result]:
     """Measure requests of 32 warps that the first-level cache serves: lanes 0, 1, 2, 4, 8, 16, 32 words apart."""
     cuda = require()
-    results: list[Result] = []
     requests = ROUNDS * probes.UNROLLED * 1024 // WARP_SIZE
     array = cuda.to_device(np.ones(WARP_SIZE * WARP_SIZE * probes.UNROLLED, np.float32))
     for stride in (0, 1, 2, 4, 8, 16, 32):
         seen = time_cycles(probes.read_global(stride), 1024, (array, 0, ROUNDS), repeats)
         value = np.median(seen) / requests
-        results.append(measured("L1 read", value, seen, "cycles per request", stride=stride, requests=requests))
-    return results
+        yield measured("L1 read", value, seen, "cycles per request", stride=stride, requests=requests)
 
 
-def bandwidth(repeats: int) -> list[Result]:
+def bandwidth(repeats: int) -> Iterator[Result]:
     """Measure the bytes per cycle from the second-level cache and from DRAM, of one multiprocessor and of all.
 
     Each reads its own data. From the cache: random words that were read a lap before, by loads that the first level
@@ -144,14 +123,13 @@ def bandwidth(repeats: int) -> list[Result]:
     """
     cuda = require()
     count = cuda.get_current_device().MULTIPROCESSOR_COUNT
-    results: list[Result] = []
     for blocks, rounds, laps in ((1, 128, 4), (count, 2, 32)):
         words = rounds * 8 * 1024 * blocks
         array = cuda.to_device(np.random.default_rng(0).integers(0, 2**62, words))
         start = np.int64(array.__cuda_array_interface__["data"][0])
         seen = time_cycles(probes.read_past_l1, 1024, (start, rounds, laps), repeats, blocks, out=np.int64)
         value = laps * 8 * words / blocks / np.median(seen)
-        results.append(measured("L2 bandwidth", value, seen, "bytes per cycle", blocks=blocks))
+        yield measured("L2 bandwidth", value, seen, "bytes per cycle", blocks=blocks)
         del array
     for blocks, rows in ((1, 2**20), (count, 2**26)):
         array = cuda.to_device(np.ones((rows * repeats, 4), np.float32))
@@ -160,37 +138,33 @@ def bandwidth(repeats: int) -> list[Result]:
             part = array[repeat * rows : (repeat + 1) * rows]
             seen += time_cycles(probes.read_rows, 1024, (part, 1), 1, grid=blocks, warmups=0)
         value = rows * 16 / blocks / np.median(seen)
-        results.append(measured("DRAM bandwidth", value, seen, "bytes per cycle", blocks=blocks))
+        yield measured("DRAM bandwidth", value, seen, "bytes per cycle", blocks=blocks)
         del array
-    return results
 
 
-def waiting(repeats: int) -> list[Result]:
+def waiting(repeats: int) -> Iterator[Result]:
     """Measure warps that each follow a list of 256-byte nodes in the second-level cache; barriers of 1 to 32 warps."""
-    results: list[Result] = []
     memory, nodes = address_list(2 * L2_LIST, 256 * max(WARPS))
     steps = len(nodes)
     for warps in WARPS:
         lanes = warps * WARP_SIZE
         seen = time_cycles(probes.chase, lanes, (nodes[0], 8, steps, 2), repeats, out=np.int64)
         value = np.median(seen) / steps
-        results.append(measured("warps following lists", value, seen, "cycles per step", warps=warps, steps=steps))
+        yield measured("warps following lists", value, seen, "cycles per step", warps=warps, steps=steps)
     del memory
     for warps in WARPS:
         seen = time_cycles(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats)
         value = np.median(seen) / ROUNDS / probes.UNROLLED
-        results.append(measured("barrier", value, seen, warps=warps, code=code_of(probes.barriers)))
-    return results
+        yield measured("barrier", value, seen, warps=warps, code=code_of(probes.barriers))
 
 
-def indexing(repeats: int) -> list[Result]:
+def indexing(repeats: int) -> Iterator[Result]:
     """Measure numba's loops and indices: 32 warps at once (the rate), and one alone whose index is the last value.
 
     The rates are those of a whole iteration, with two accesses for the signed, unsigned and guarded ones;
     `instructions` are its machine instructions.
     """
     cuda = require()
-    results: list[Result] = []
     row, tile = (cuda.to_device(np.ones(shape, np.float32)) for shape in ((1, 1024), (probes.ROWS, 1024)))
     zeros = cuda.to_device(np.zeros((1, 256), np.int64))
     unit = "cycles per warp of a scheduler"
@@ -204,17 +178,16 @@ def indexing(repeats: int) -> list[Result]:
         kernel = probes.index_rate(access)
         seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (row, row), repeats)
         value = np.median(seen) / (row.shape[1] * WARP_SIZE / 4)
-        results.append(measured(f"{kind} index rate", value, seen, unit, instructions=_instructions(kernel)))
+        yield measured(f"{kind} index rate", value, seen, unit, instructions=_instructions(kernel))
         if access:
             seen = time_cycles(probes.index_chase(access), (WARP_SIZE, 1), (zeros, 256), repeats)
-            results.append(measured(f"{kind} index latency", np.median(seen) / 256, seen))
+            yield measured(f"{kind} index latency", np.median(seen) / 256, seen)
     for written_out in (False, True):
         kernel = probes.shared_index_rate(written_out)
         seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (tile,), repeats)
         value = np.median(seen) / (probes.ROWS * (WARP_SIZE if written_out else 1) * WARP_SIZE / 4)
         name = f"shared index rate, {'written out' if written_out else 'in a loop'}"
-        results.append(measured(name, value, seen, unit, instructions=_instructions(kernel)))
-    return results
+        yield measured(name, value, seen, unit, instructions=_instructions(kernel))
 
 
 def _instructions(kernel: Any) -> float:
@@ -223,12 +196,12 @@ def _instructions(kernel: Any) -> float:
     return len(loop) / sum("FFMA" in line for line in loop)
 
 
-def copies(repeats: int) -> list[Result]:
+def copies(repeats: int) -> Iterator[Result]:
     """Measure an asynchronous copy from L1 and the read of its data, each pair after the one before."""
     cuda = require()
     array = cuda.to_device(np.arange(WARP_SIZE, dtype=np.int64)[None])
     seen = time_cycles(probes.chase_copies, WARP_SIZE, (array, 1024), repeats, out=np.int64)
-    results = [measured("asynchronous copy and read", np.median(seen) / 1024, seen)]
+    yield measured("asynchronous copy and read", np.median(seen) / 1024, seen)
     requests = ROUNDS * probes.UNROLLED
     row = cuda.to_device(np.ones((1, 2**16), np.float32))
     for name, kernel in (
@@ -238,5 +211,12 @@ def copies(repeats: int) -> list[Result]:
         for warps in WARPS:
             seen = time_cycles(kernel, warps * WARP_SIZE, (row, 0, ROUNDS), repeats)
             value = np.median(seen) / requests / warps
-            results.append(measured(name, value, seen, "cycles per request", warps=warps, requests=requests * warps))
-    return results
+            yield measured(name, value, seen, "cycles per request", warps=warps, requests=requests * warps)
+
+
+#: The parts of the recording, in its order.
+PARTS = (
+    *(arithmetic, pointers, shared_memory, first_level, bandwidth, waiting, indexing, copies),
+    *(sharing.order, sharing.rates, sharing.paths, sharing.rows, sharing.banks, sharing.everywhere),
+    *(crowds.distances, crowds.cold, crowds.runs, crowds.groups, crowds.barriers, crowds.uniforms, crowds.orders),
+)

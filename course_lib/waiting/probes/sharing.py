@@ -3,6 +3,7 @@
 A part of the recording `latencies`. Results are in cycles of the multiprocessor's clock, or in the unit that they name.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,20 @@ PITCHES = (8192, 8192 + 4)
 OUTER = ((8, 8), (4, 8), (4, 4), (2, 2))
 
 
-def order(repeats: int) -> list[Result]:
+def order(repeats: int) -> Iterator[Result]:
     """Measure when each of 32 warps ends that ask only for issue slots: `ends`, by warp, from the first's beginning.
 
     The value is their mean divided by the last: 1 where all alternate, 9/16 where eight run one after the other.
     """
-    return [in_turns("warps without turns", ends_of_warps(shared_probes.compete, (float32(0.5), ROUNDS), repeats))]
+    yield in_turns("warps without turns", ends_of_warps(shared_probes.compete, (float32(0.5), ROUNDS), repeats))
 
 
-def rates(repeats: int) -> list[Result]:
+def rates(repeats: int) -> Iterator[Result]:
     """Measure the rate of the integer unit; constants, also beside requests to shared memory; one warp's empty loop."""
     seen = time_cycles(probes.arithmetic(shared_probes.shift, uint32, 4), 1024, (uint32(3), ROUNDS), repeats)
     per = ROUNDS * UNROLLED * 4 * WARP_SIZE
     unit = "warp instructions per cycle"
-    results = [measured("integer shift rate", per / np.median(seen), seen, unit, operations=per)]
+    yield measured("integer shift rate", per / np.median(seen), seen, unit, operations=per)
     readers = {
         "constant read": shared_probes.read_constants,
         "constant and shared read": shared_probes.read_both,
@@ -48,17 +49,15 @@ def rates(repeats: int) -> list[Result]:
         for warps in (1, 4, 32):
             seen = time_cycles(reader, warps * WARP_SIZE, (ROUNDS,), repeats)
             value = np.median(seen) / ROUNDS / UNROLLED / warps
-            results.append(measured(name, value, seen, "cycles per request", warps=warps))
+            yield measured(name, value, seen, "cycles per request", warps=warps)
     kernel = probes.index_rate(None)
     row = require().to_device(np.ones((1, 4096), np.float32))
     seen = time_cycles(kernel, WARP_SIZE, (row, row), repeats)
-    results.append(measured("loop of one warp", np.median(seen) / row.shape[1], seen, code=code_of(kernel)))
-    return results
+    yield measured("loop of one warp", np.median(seen) / row.shape[1], seen, code=code_of(kernel))
 
 
-def paths(repeats: int) -> list[Result]:
+def paths(repeats: int) -> Iterator[Result]:
     """Measure how soon a warp continues after several requests to shared memory: alone, and one on each scheduler."""
-    results: list[Result] = []
     wide = [("16 bytes", shared_probes.shared_words, step) for step in (16, 0)]
     cases = [("word", shared_probes.shared_word, 4), *wide, ("store", shared_probes.store_word, 4)]
     for name, access, step in cases:
@@ -66,13 +65,11 @@ def paths(repeats: int) -> list[Result]:
             for count in IN_A_ROW:
                 seen = time_cycles(shared_probes.in_a_row(access, count), warps * WARP_SIZE, (step, 3), 3)
                 about: dict[str, Any] = {"step": step, "warps": warps, "requests": count}
-                results.append(measured(f"asked for, {name}", np.median(seen), seen, **about))
-    return results
+                yield measured(f"asked for, {name}", np.median(seen), seen, **about)
 
 
-def rows(repeats: int) -> list[Result]:
+def rows(repeats: int) -> Iterator[Result]:
     """Measure requests of 32 warps for a few words of each of a few rows, in the first- and the second-level cache."""
-    results: list[Result] = []
     device = require()
     most = WARP_SIZE * WARP_SIZE // min(EACH)
     array = device.to_device(np.ones(most * max(PITCHES), np.float32))
@@ -85,20 +82,18 @@ def rows(repeats: int) -> list[Result]:
                 )
                 value = np.median(seen) / ROUNDS / UNROLLED / warps
                 about = {"rows": WARP_SIZE // each, "pitch": pitch, "warps": warps}
-                results.append(measured("L1 read of rows", value, seen, "cycles per request", **about))
+                yield measured("L1 read of rows", value, seen, "cycles per request", **about)
         for blocks in (1, everywhere):
             rounds = PITCHES[0] // each // UNROLLED
             arguments = array, PITCHES[0], UNROLLED * each, rounds
             seen = time_cycles(shared_probes.read_lines(each, False), 1024, arguments, 3, grid=blocks, warmups=0)
             value = np.median(seen) / rounds / UNROLLED / WARP_SIZE
             about = {"rows": WARP_SIZE // each, "blocks": blocks}
-            results.append(measured("L2 read of rows", value, seen, "cycles per request", **about))
-    return results
+            yield measured("L2 read of rows", value, seen, "cycles per request", **about)
 
 
-def banks(repeats: int) -> list[Result]:
+def banks(repeats: int) -> Iterator[Result]:
     """Measure multiply-adds of outer products in registers, with their code: the waits caused by register banks."""
-    results: list[Result] = []
     values = require().to_device(np.ones((16, 1024), np.float32))
     for m, n in OUTER:
         kernel = shared_probes.outer(m, n)
@@ -106,21 +101,20 @@ def banks(repeats: int) -> list[Result]:
             seen = time_cycles(kernel, warps * WARP_SIZE, (values, ROUNDS), repeats)
             value = np.median(seen) / (ROUNDS * 8 * m * n * warps / 4)
             unit = "cycles per multiply-add of a scheduler"
-            results.append(measured(f"outer product {m}×{n}", value, seen, unit, warps=warps, code=code_of(kernel)))
-    return results
+            yield measured(f"outer product {m}×{n}", value, seen, unit, warps=warps, code=code_of(kernel))
 
 
-def everywhere(repeats: int) -> list[Result]:
+def everywhere(repeats: int) -> Iterator[Result]:
     """Measure all multiprocessors at once: a list in the second-level cache; several blocks' barriers; the clock."""
     device = require()
     count = device.get_current_device().MULTIPROCESSOR_COUNT
     memory, nodes = address_list(L2_LIST, 256)
     seen = time_cycles(probes.chase, 1, (nodes[0], 8, len(nodes), 2), 3, grid=count, out=np.int64)
-    results = [measured("L2 latency, all at once", np.median(seen) / len(nodes), seen, blocks=count)]
+    yield measured("L2 latency, all at once", np.median(seen) / len(nodes), seen, blocks=count)
     del memory
     for warps, blocks in ((2, 1), (2, 4), (2, 16), (8, 1), (8, 4), (8, 8)):
         seen = time_cycles(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats, grid=blocks * count)
         value = np.median(seen) / ROUNDS / UNROLLED
-        results.append(measured("barriers of blocks", value, seen, warps=warps, blocks=blocks))
+        yield measured("barriers of blocks", value, seen, warps=warps, blocks=blocks)
     hertz = clock(repeats)
-    return [*results, measured("clock", np.median(hertz), [int(h) for h in hertz], "hertz")]
+    yield measured("clock", np.median(hertz), [int(h) for h in hertz], "hertz")
