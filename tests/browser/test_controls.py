@@ -35,7 +35,7 @@ def step(page):
 )
 def test_keys_walk_by_barrier_phase_and_turn(walk, forward, back, unit):
     """From the start to the end, every stop is the one that the trace's reading names; and back again."""
-    page, timeline = walk("tiled_16")
+    page, timeline = walk("tiled")
     root = page.locator(".tt-root")
     stops = [0]
     while stops[-1] < len(timeline):

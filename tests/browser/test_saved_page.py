@@ -246,7 +246,7 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(offline, tmp_path, conve
     if convert is slides:
         page.wait_for_function("() => window.Reveal?.isReady()")
         page.keyboard.press("ArrowRight")
-    page.get_by_role("link", name="the last step").click(timeout=9000)
+    page.get_by_role("link", name="the last step").click()
     expect(below.locator(".tt-count")).to_have_text("step 9 of 31")
     expect(below.locator(".tt-thread")).to_have_value("3")
     expect(below.get_by_role("tab", name="Waiting")).to_have_attribute("aria-selected", "true")
@@ -254,7 +254,7 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(offline, tmp_path, conve
     page.keyboard.press("ArrowRight")
     expect(below.locator(".tt-count")).to_have_text("step 10 of 31")
     if convert is html_page:
-        page.get_by_role("link", name="the last step").press("Enter", timeout=9000)
+        page.get_by_role("link", name="the last step").press("Enter")
         expect(below.locator(".tt-count")).to_have_text("step 9 of 31")
     expect(below).to_be_visible()
     assert "step=" not in page.url
