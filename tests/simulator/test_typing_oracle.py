@@ -72,7 +72,8 @@ def test_versions_of_a_variable_unify():
     for a, b in PAIRS:
         assert rules.unify(a.name, b.name) == oracle.oracle_unify(a, b).name, f"{a} and {b}"
     plain = [p for p in PAIRS if not {d.name for d in p} & {"float16", *rules.COMPLEX}]
-    for a, b in plain[:: 9 if NIGHTLY else 27]:  # numba takes a while over each of these, and needs a GPU for the others
+    # numba takes a while over each of these, and needs a GPU for the others
+    for a, b in plain[:: 9 if NIGHTLY else 27]:
         assert rules.unify(a.name, b.name) == oracle.oracle_call(min, a, b).name
         assert rules.unify(a.name, b.name) == oracle.oracle_call(max, b, a).name
 

@@ -66,7 +66,7 @@ WRONG = [
         "set acc to zero in every iteration",
     ),
     ("guarded-rows", "one term short", [("range(K)", "range(K - 1)")], "last term"),
-    ("half-a-guard", "the other half", [("row < M and col < N", "col < N")], "row < M and col < N, around"),
+    ("half-a-guard", "the other half", [("row < M and col < N", "col < N")], "row < M and col < N, around", "nightly"),
     (
         "half-a-guard",
         "or for and",
@@ -74,7 +74,13 @@ WRONG = [
         "row < M and col < N, around",
         "nightly",
     ),
-    ("half-a-guard", "the sizes exchanged", [("row < M and col < N", "row < N and col < M")], "row < M and col < N"),
+    (
+        "half-a-guard",
+        "the sizes exchanged",
+        [("row < M and col < N", "row < N and col < M")],
+        "row < M and col < N",
+        "nightly",
+    ),
     (
         "half-a-guard",
         "the store outside",
