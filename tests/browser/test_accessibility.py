@@ -67,7 +67,7 @@ def test_axe_finds_nothing_in_fragments(show, launch_of, themes, theme):
     assert violations(page, LENS, theme) == []
     page.evaluate("step => window.model.set('step', step)", step - 1)
     expect(page.locator(".tt-multiplied")).to_have_count(0)
-    if NIGHTLY or theme == "light":
+    if NIGHTLY:
         assert violations(page, LENS, theme) == []
 
 
