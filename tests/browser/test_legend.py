@@ -36,7 +36,10 @@ MARKS = {
 
 @pytest.mark.parametrize("name", ["tiled", "out_of_bounds_2d", *map(at_night, ["racy", "complex", "histogram"])])
 def test_the_legend_lists_what_the_picture_shows(show, launch_of, name):
-    """Of every step, of a long walk by day of every third, the looks and the marks of the scene's grids, and the colour of each array."""
+    """Of every step the looks and the marks of the scene's grids, and the colour of each array.
+
+    By day of every third step of a long walk.
+    """
     timeline = Timeline(launch_of(name).trace, (0, 0, 0))
     page = show(Stepper(launch_of(name)))
     page.locator(".tt-root").press("?")
