@@ -1,7 +1,5 @@
 """Answers to the exercises on threads and data: plausible wrong ones with the first hint they meet, and right ones."""
 
-GUARD = "    if row < M"
-
 WRONG = [
     ("half-a-guard", "bits for and", [("row < M and col", "row < M & col")], "what is compared here is `M & col`"),
     ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "must go over A.shape[0]", "nightly"),
