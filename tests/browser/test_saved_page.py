@@ -23,7 +23,7 @@ from course_lib.waiting.plays import Machine
 from course_lib.waiting.widget import plan
 
 #: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
-LATENCIES = waiting.RECORDED_LATENCIES if NIGHTLY else (600,)
+LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8, 32))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,6 +40,7 @@ def played_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(waiting, "plan", once)
         patch.setattr(waiting, "RECORDED_LATENCIES", LATENCIES)
+        patch.setattr(waiting, "TILE_WIDTHS", WIDTHS)
         yield
 
 
