@@ -1,7 +1,8 @@
 """Forks an IPython kernel for each line of its input, `<connection file> TAB <folder>`, and prints its process id.
 
-The server has imported the other packages that lessons use, which costs a kernel four seconds of processor. Each kernel
-imports the course itself. The server ends when its input ends, and its kernels end with it.
+The server has imported the packages that lessons use, which costs a kernel four seconds of processor, and the part of
+the course that does not look for IPython when it is imported; each kernel imports the rest. The server ends when its
+input ends, and its kernels end with it.
 """
 
 import gc
@@ -17,6 +18,10 @@ import matplotlib.backends.backend_agg  # noqa: F401
 import matplotlib_inline.backend_inline  # noqa: F401
 import numba.cuda  # noqa: F401
 from ipykernel.kernelapp import IPKernelApp
+
+import course_lib.figures
+import course_lib.kernels
+import course_lib.measurements  # noqa: F401
 
 
 def serve(connection_file: str, folder: str) -> None:

@@ -35,7 +35,7 @@ def step(page):
 )
 def test_keys_walk_by_barrier_phase_and_turn(walk, forward, back, unit):
     """From the start to the end, every stop is the one that the trace's reading names; and back again."""
-    page, timeline = walk("tiled_16")
+    page, timeline = walk("tiled")
     root = page.locator(".tt-root")
     stops = [0]
     while stops[-1] < len(timeline):
@@ -375,45 +375,35 @@ def test_two_views_of_one_model(walk):
     assert page.page_errors == []
 
 
-@pytest.mark.parametrize(
-    "text, says",
-    [
-        ("{", "This trace can't be read; run the cell again."),
-        ('{"version": 3}', "This trace can't be read; run the cell again."),
-        ('{"version": 4}', "This trace is of a newer version of the course; update and run the cell again."),
-    ],
-)
-def test_a_trace_that_cannot_be_read(show, text, says):
-    """One sentence in place of the picture, and no error on the page; a good trace after it is drawn."""
-    page = show({"_data": text, "step": 0, "block": [0, 0, 0], "thread": [0, 0, 0]})
-    expect(page.locator(".tt-unreadable")).to_have_text(says)
-    assert page.locator(".tt-root").count() == 0
-    assert page.page_errors == []
+UNREADABLE = "This trace can't be read; run the cell again."
+#: What may be wrong with the head of a trace, beside its version.
+DAMAGES = {
+    "no arrays": lambda head: head.pop("arrays"),
+    "no shape": lambda head: head["arrays"][0].update(shape=None),
+    "an array less than the accesses name": lambda head: head["arrays"].pop(),
+    "no source": lambda head: head.update(source=None),
+    "more steps than there are": lambda head: head["blocks"][0].update(steps=10**6),
+    "cut off": lambda head: head.update(packed=head["packed"][:-400]),
+}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda head: head.pop("arrays"),
-        lambda head: head["arrays"][0].update(shape=None),
-        lambda head: head["arrays"].pop(),  # the accesses name one array more
-        lambda head: head.update(source=None),
-        lambda head: head["blocks"][0].update(steps=10**6),
-        lambda head: head.update(packed=head["packed"][:-400]),
-    ],
-    ids=["no arrays", "no shape", "an array less", "no source", "more steps than there are", "cut off"],
-)
-def test_a_trace_that_is_damaged_is_refused_in_the_same_sentence(show, launch_of, change):
-    """Wherever the damage shows: on reading, or only when the page is built from it; then a good one is drawn."""
+def test_a_trace_that_cannot_be_read_is_refused_in_a_sentence(show, launch_of):
+    """Wherever the damage shows, on reading or only when the page is built from it; a good trace after it is drawn."""
     stepper = Stepper(launch_of("tiled"))
-    head = json.loads(stepper._data)
-    change(head)
-    page = show({"_data": json.dumps(head), "step": 0, "block": [0, 0, 0], "thread": [0, 0, 0]})
-    expect(page.locator(".tt-unreadable")).to_have_text("This trace can't be read; run the cell again.")
-    assert page.locator(".tt-root").count() == 0
-    page.evaluate("text => window.model.set('_data', text)", stepper._data)
-    expect(page.locator(".tt-count")).to_have_text(f"step 0 of {len(stepper.timeline)}")
-    assert page.page_errors == []
+    newer = "This trace is of a newer version of the course; update and run the cell again."
+    cases = {"{": UNREADABLE, '{"version": 3}': UNREADABLE, '{"version": 4}': newer}
+    for change in DAMAGES.values():
+        head = json.loads(stepper._data)
+        change(head)
+        cases[json.dumps(head)] = UNREADABLE
+    page = show({"_data": "", "step": 0, "block": [0, 0, 0], "thread": [0, 0, 0]})
+    for (text, says), what in zip(cases.items(), ["no JSON", "older", "newer", *DAMAGES], strict=True):
+        page.evaluate("text => window.model.set('_data', text)", text)
+        expect(page.locator(".tt-unreadable"), what).to_have_text(says)
+        assert page.locator(".tt-root").count() == 0, what
+        page.evaluate("text => window.model.set('_data', text)", stepper._data)
+        expect(page.locator(".tt-count"), what).to_have_text(f"step 0 of {len(stepper.timeline)}")
+        assert page.page_errors == [], what
 
 
 def test_a_wrong_value_is_marked_with_the_wanted_one(show, launch_of):

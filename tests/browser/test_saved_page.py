@@ -23,7 +23,7 @@ from course_lib.waiting.plays import Machine
 from course_lib.waiting.widget import plan
 
 #: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
-LATENCIES = waiting.RECORDED_LATENCIES if NIGHTLY else (600,)
+LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8, 32))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,6 +40,7 @@ def played_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(waiting, "plan", once)
         patch.setattr(waiting, "RECORDED_LATENCIES", LATENCIES)
+        patch.setattr(waiting, "TILE_WIDTHS", WIDTHS)
         yield
 
 
@@ -246,7 +247,7 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(offline, tmp_path, conve
     if convert is slides:
         page.wait_for_function("() => window.Reveal?.isReady()")
         page.keyboard.press("ArrowRight")
-    page.get_by_role("link", name="the last step").click(timeout=9000)
+    page.get_by_role("link", name="the last step").click()
     expect(below.locator(".tt-count")).to_have_text("step 9 of 31")
     expect(below.locator(".tt-thread")).to_have_value("3")
     expect(below.get_by_role("tab", name="Waiting")).to_have_attribute("aria-selected", "true")
@@ -254,7 +255,7 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(offline, tmp_path, conve
     page.keyboard.press("ArrowRight")
     expect(below.locator(".tt-count")).to_have_text("step 10 of 31")
     if convert is html_page:
-        page.get_by_role("link", name="the last step").press("Enter", timeout=9000)
+        page.get_by_role("link", name="the last step").press("Enter")
         expect(below.locator(".tt-count")).to_have_text("step 9 of 31")
     expect(below).to_be_visible()
     assert "step=" not in page.url

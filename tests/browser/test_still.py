@@ -28,8 +28,8 @@ KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel
 def test_the_living_widget_takes_the_place_of_its_picture(open_notebook):
     """In JupyterLab, in a box too, again when the cell runs again, and out of sight; what is the reader's own stays."""
     notebook = open_notebook([SETUP, *OURS, THEIRS])
-    notebook.run_all()
     for _ in range(2):
+        notebook.run_all()
         for cell, living in enumerate((".tt-root", ".predict", ".tt-root"), 1):
             notebook.cell(cell).scroll_into_view_if_needed()
             expect(notebook.cell(cell).locator(".jp-OutputArea-child")).to_have_count(2)
@@ -41,7 +41,6 @@ def test_the_living_widget_takes_the_place_of_its_picture(open_notebook):
         expect(notebook.cell(4).locator(".tt-root, .predict").filter(visible=True)).to_have_count(3)
         for place, shown in enumerate((True, True, False, False, False, True)):
             expect(notebook.cell(4).locator(".jp-OutputArea-child").nth(place)).to_be_visible(visible=shown)
-        notebook.run_all()
     assert notebook.page_errors == []
 
 

@@ -76,7 +76,7 @@ AS_WRITTEN = ("outer_product", *(r.name for r in LADDER[[r.name for r in LADDER]
 @pytest.mark.parametrize(
     ("name", "n"),
     [at_night(name, 1024) if name in STEPWISE else (name, 1024) for name in closed_forms.TRAFFIC if name not in SMALL]
-    + [(name, 4096) for name in closed_forms.TRAFFIC if name not in SMALL + STEPWISE],
+    + [at_night(name, 4096) for name in closed_forms.TRAFFIC if name not in SMALL + STEPWISE],
 )
 def test_counters_agree_with_the_model(name, n):
     """Nsight Compute saw the requests and sectors of the closed form exactly, its wavefronts within a thousandth."""

@@ -36,10 +36,6 @@ lessons = pytest.mark.parametrize("path", LESSONS, ids=_name)
 notebooks = pytest.mark.parametrize("path", LESSONS + SOLUTIONS, ids=_name)
 
 
-def _metadata(path, key):
-    return [cell["metadata"].get(key) for cell in _read(path)["cells"]]
-
-
 def _notes(path):
     return notes_of(path.name[:2])
 

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-from . import corpus
-
 #: By group, the sizes at which a careful writer tries a kernel once: whole blocks, and squares.
 FRIENDLY = {"line": lambda x, y: (2 * x,), "plane": lambda x, y: (2 * math.lcm(x, y),) * 2,
             "product": lambda x, y: (2 * math.lcm(x, y),) * 3}  # fmt: skip
@@ -60,6 +58,3 @@ def launch_of(pair, which):
         return ended([(M, K), (K, N), (M, N)], N, M)
 
     return {"line": line, "plane": plane, "product": product}[group(pair)]
-
-
-GROUPED = tuple(name for name in corpus.REFERENCED if group(corpus.load(name)))

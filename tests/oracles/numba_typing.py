@@ -5,8 +5,6 @@ NumPy dtypes; an operation that numba refuses returns None. Values of Python lit
 as they do in a kernel (an int exponent excepted: see `oracle_binop`).
 """
 
-import builtins
-import math
 import operator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -141,22 +139,6 @@ def oracle_unify(*dtypes):
     unified = _context().unify_types(*(_numba_type(d) for d in dtypes))
     return None if unified is None else as_dtype(unified)
 
-
-def oracle_cast(dtype, a):
-    """Return the dtype of `float32(x)`, `int8(x)`, … for x of dtype `a`."""
-    signature = _resolve(types.NumberClass(_numba_type(dtype)), _numba_type(a))
-    return None if signature is None else as_dtype(signature.return_type)
-
-
-def math_functions(arguments):
-    """Return {name: function} of the math functions that the CUDA target types for this many arguments."""
-    sample = (np.dtype("float64"),) * arguments
-    names = (n for n in dir(math) if not n.startswith("_"))
-    functions = {n: getattr(math, n) for n in names if callable(getattr(math, n))}
-    return {n: f for n, f in functions.items() if oracle_call(f, *sample) is not None}
-
-
-BUILTINS = {n: getattr(builtins, n) for n in ("abs", "int", "float", "bool", "round", "min", "max")}
 
 PARTS = {np.dtype("complex64"): np.dtype("float32"), np.dtype("complex128"): np.dtype("float64")}
 

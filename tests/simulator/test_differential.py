@@ -80,7 +80,7 @@ def check_with_reference(case, folder):
     return arrays, record
 
 
-@examples(day=12, night=1500)
+@examples(day=8, night=1500)
 @given(case=generator.cases(typed=True))
 def test_typed_kernels(folder, case):
     """Mixtures of types, wrap-around, division by zero, shuffles: values and counts equal the reference's."""
@@ -97,7 +97,7 @@ def test_plain_kernels(folder, numba_simulator, case):
     assert_same_values(case, arrays, numba_simulator.run(case.source, case.grid, case.block, inputs(case)))
 
 
-@examples(day=3, night=150)
+@examples(day=2, night=150)
 @given(case=generator.cases(typed=True, shared=False))
 def test_numbas_own_code(folder, case):
     """Kernels of independent threads: values equal those of numba's compiled code, thread by thread."""
@@ -132,7 +132,7 @@ def pairs_of_lines(findings, kind):
     return {(f.array, frozenset({f.line, f.other_line} - {None})) for f in findings if f.kind == kind}
 
 
-@examples(day=25, night=1500)
+@examples(day=16, night=1500)
 @given(case=generator.careless_cases())
 def test_findings(folder, case):
     """In kernels that may break every rule, the simulator finds what an exhaustive search of all accesses finds."""

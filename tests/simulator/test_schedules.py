@@ -1,6 +1,6 @@
 """Whichever warp of a block runs first, a kernel does the same: its values, its counts and what is found in it.
 
-The kernels of the course and a quarter of the kernels with a bug, in order, reversed and shuffled; with `--nightly` all
+The kernels of the course and an eighth of the kernels with a bug, in order, reversed and shuffled; with `--nightly` all
 of them, also the kernels with register tiles and on tensor cores, and 20 shuffles each.
 """
 
@@ -82,7 +82,7 @@ def run_pair(pair, which, schedule):
     return simulate(getattr(pair.module, which), strict=False, schedule=schedule)[grid, block](*arguments), arguments
 
 
-@pytest.mark.parametrize("name", every(4, corpus.NAMES))
+@pytest.mark.parametrize("name", every(8, corpus.NAMES))
 def test_innocent_twins(name):
     pair = corpus.load(name)
     right = run_pair(pair, "twin", "in-order")
@@ -101,7 +101,7 @@ def found(run):
             for f in run.findings if f.kind != "uninitialized-read" or f.array not in raced}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", every(4, corpus.NAMES))
+@pytest.mark.parametrize("name", every(8, corpus.NAMES))
 def test_kernels_with_bugs(name):
     """A race gives other values, but it is found where it is, and so is everything else."""
     pair = corpus.load(name)

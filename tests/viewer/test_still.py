@@ -26,6 +26,12 @@ class Small(Still, ipywidgets.DOMWidget):
         return {"text/plain": "small", VIEW: {"model_id": self.model_id}}, {}
 
 
+@pytest.fixture(autouse=True)
+def few_objects():
+    """Leave what other tests hold out of the search for garbage after a cell."""
+    gc.freeze()
+
+
 @pytest.fixture
 def run():
     """Run a cell as a front end does; return how many of the widgets there are, and how many can have a view."""

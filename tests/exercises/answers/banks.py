@@ -32,8 +32,8 @@ WRONG = [
     ("row-sums", "odd and wasteful", [(PADDED, "(32, 35)")], "one word more in each of the 32 rows", "nightly"),
     ("row-sums", "too short", [(PADDED, "(32, 31)")], "at least 32 elements", "nightly"),
     ("row-sums", "sums of columns", [("tile[tx, k]", "tile[k, tx]")], "the wrong way round", "nightly"),
-    ("skewed", "padded", [("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32"),
-    ("skewed", "twice the step", [("(k + tx) % 32", "(k + 2 * tx) % 32")], "begin at a different k"),
+    ("skewed", "padded", [("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32", "nightly"),
+    ("skewed", "twice the step", [("(k + tx) % 32", "(k + 2 * tx) % 32")], "begin at a different k", "nightly"),
     ("skewed", "beyond the row", [("(k + tx) % 32", "k + tx")], "return to its start", "nightly"),
     ("skewed", "only half round", [("(k + tx) % 32", "(k + tx) % 16")], "pencil", "nightly"),
     (
@@ -48,6 +48,7 @@ WRONG = [
         "uncoalesced",
         [("tile[i, tx]", "tile[tx, i]"), ("* 32 + i, start + tx", "* 32 + tx, start + i"), ("(k + tx) % 32", "k")],
         "all lanes read the same k",
+        "nightly",
     ),
     (
         "wrong-tile",

@@ -40,7 +40,13 @@ WRONG = [
         [(SIDE, "i = cuda.grid(1) + 128 * step")],
         "a block takes 128 elements",
     ),
-    ("side-by-side", "no thread", [(SIDE, "i = cuda.blockIdx.x * 128 + step")], "the iteration and the thread"),
+    (
+        "side-by-side",
+        "no thread",
+        [(SIDE, "i = cuda.blockIdx.x * 128 + step")],
+        "the iteration and the thread",
+        "nightly",
+    ),
     ("along-the-row", "the load alone", [("A[row, col]", "A[col, row]")], "this is the transposed matrix"),
     (
         "along-the-row",
@@ -66,6 +72,7 @@ WRONG = [
         "no guard",
         [("row < A.shape[0] and col < A.shape[1]", "row >= 0 or col >= 0")],
         "the guard asks about row",
+        "nightly",
     ),
     (
         "along-the-row",
@@ -82,7 +89,7 @@ WRONG = [
         ],
         "Let tx count columns of C",
     ),
-    ("turn-a-tile", "no barrier", [(BARRIER, "")], "all must wait in between"),
+    ("turn-a-tile", "no barrier", [(BARRIER, "")], "all must wait in between", "nightly"),
     ("turn-a-tile", "the tile not turned", [("tile[tx, ty]", "tile[ty, tx]")], "the wrong way round"),
     (
         "turn-a-tile",
@@ -100,12 +107,14 @@ WRONG = [
         "guarded by A",
         [("to_row < C.shape[0] and to_col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]")],
         "the store by C's",
+        "nightly",
     ),
     (
         "turn-a-tile",
         "the barrier in the guard",
         [("        tile[ty, tx] = A[row, col]\n" + BARRIER, "        tile[ty, tx] = A[row, col]\n    " + BARRIER)],
         "keep it out of any if",
+        "nightly",
     ),
     (
         "turn-a-tile",

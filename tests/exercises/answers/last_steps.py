@@ -27,21 +27,34 @@ WRONG = [
         [(GAIN, "return executed_before / executed_after + busy_after / busy_before - 1")],
         "half of both",
     ),
-    ("rectangular-tiles", "half of B's tile", [(SECOND, "")], "B's tile has 16 columns"),
+    ("rectangular-tiles", "half of B's tile", [(SECOND, "")], "B's tile has 16 columns", "nightly"),
     (
         "rectangular-tiles",
         "the same column of B",
         [("B[start + ty, col + 8]", "B[start + ty, col]")],
         "8 columns to the right",
     ),
-    ("rectangular-tiles", "the same column of the tile", [(RIGHT_SUM, RIGHT_SUM.replace(" + 8", ""))], "8 columns"),
-    ("rectangular-tiles", "one guard for both", [("col + 8 < N else", "col < N else")], "its own guard"),
-    ("rectangular-tiles", "no second barrier", [("tx + 8]\n" + BARRIER, "tx + 8]\n")], "again before the next pair"),
+    (
+        "rectangular-tiles",
+        "the same column of the tile",
+        [(RIGHT_SUM, RIGHT_SUM.replace(" + 8", ""))],
+        "8 columns",
+        "nightly",
+    ),
+    ("rectangular-tiles", "one guard for both", [("col + 8 < N else", "col < N else")], "its own guard", "nightly"),
+    (
+        "rectangular-tiles",
+        "no second barrier",
+        [("tx + 8]\n" + BARRIER, "tx + 8]\n")],
+        "again before the next pair",
+        "nightly",
+    ),
     (
         "rectangular-tiles",
         "no first barrier",
         [(BARRIER + "        for k", "        for k")],
         "when the tiles are full",
+        "nightly",
     ),
     (
         "rectangular-tiles",
@@ -49,7 +62,7 @@ WRONG = [
         [("right += a *", "right += A_tile[ty, k] *"), ("left += a *", "left += A_tile[ty, k] *")],
         "keep A's element in a variable",
     ),
-    ("rectangular-tiles", "= for +=", [("right += a", "right = a")], "add to it with `right += …`"),
+    ("rectangular-tiles", "= for +=", [("right += a", "right = a")], "add to it with `right += …`", "nightly"),
 ]
 
 RIGHT = [

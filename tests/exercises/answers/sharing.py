@@ -33,7 +33,13 @@ WRONG = [
         "two threads store into the same place",
         "nightly",
     ),
-    ("to-the-table", "not its own place", [("A_shared[row, col] =", "A_shared[0, col] =")], "has a place of its own"),
+    (
+        "to-the-table",
+        "not its own place",
+        [("A_shared[row, col] =", "A_shared[0, col] =")],
+        "has a place of its own",
+        "nightly",
+    ),
     (
         "to-the-table",
         "multiplies from global memory",

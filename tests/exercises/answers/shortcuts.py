@@ -146,7 +146,7 @@ WRONG = [
     ("scattered", "no tiles at all", FOUR_WITHOUT_TILES, "two elements of each tile per thread"),
     ("row-sums", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
     ("skewed", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
-    ("skewed", "atomic sums", ROWS_BY_ATOMICS, "to the tile once"),
+    ("skewed", "atomic sums", ROWS_BY_ATOMICS, "to the tile once", "nightly"),
     ("half-a-guard", "indices held inside", CLAMPED, "nothing orders the two", "nightly"),
     ("half-a-guard", "indices come round", WRAPPED, "nothing orders the two", "nightly"),
     (

@@ -1,7 +1,5 @@
 """Answers to the exercises on threads and data: plausible wrong ones with the first hint they meet, and right ones."""
 
-GUARD = "    if row < M"
-
 WRONG = [
     ("half-a-guard", "bits for and", [("row < M and col", "row < M & col")], "what is compared here is `M & col`"),
     ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "must go over A.shape[0]", "nightly"),
@@ -66,7 +64,7 @@ WRONG = [
         "set acc to zero in every iteration",
     ),
     ("guarded-rows", "one term short", [("range(K)", "range(K - 1)")], "last term"),
-    ("half-a-guard", "the other half", [("row < M and col < N", "col < N")], "row < M and col < N, around"),
+    ("half-a-guard", "the other half", [("row < M and col < N", "col < N")], "row < M and col < N, around", "nightly"),
     (
         "half-a-guard",
         "or for and",
@@ -74,7 +72,13 @@ WRONG = [
         "row < M and col < N, around",
         "nightly",
     ),
-    ("half-a-guard", "the sizes exchanged", [("row < M and col < N", "row < N and col < M")], "row < M and col < N"),
+    (
+        "half-a-guard",
+        "the sizes exchanged",
+        [("row < M and col < N", "row < N and col < M")],
+        "row < M and col < N",
+        "nightly",
+    ),
     (
         "half-a-guard",
         "the store outside",
