@@ -282,15 +282,6 @@ export class Machine {
   }
 
   /**
-   * Whether the block has loaded or stored it by now.
-   * @param {number} array
-   * @param {number} element
-   */
-  touched(array, element) {
-    return Math.min(this.survey.loaded[array][element], this.survey.stored[array][element]) <= this.position;
-  }
-
-  /**
    * @param {number} array
    * @param {number} element
    */
@@ -325,6 +316,16 @@ export class Machine {
   value(array, element) {
     const { space, size } = this.trace.arrays[array];
     return this.values[array][space === "local" ? element + this.thread * size : element];
+  }
+
+  /**
+   * The values of an array's elements, as the chosen thread sees them.
+   * @param {number} array
+   */
+  held(array) {
+    const { space, size } = this.trace.arrays[array];
+    const values = this.values[array];
+    return space === "local" ? values.slice(this.thread * size, (this.thread + 1) * size) : values;
   }
 
   /**
