@@ -133,7 +133,10 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
             held = np.ma.array(access.values[lane[0]]).reshape(-1)
         values = ", ".join("empty" if value is np.ma.masked else number(value) for value in held)
         text = f"{elements(array.name, flat, access.width, array.shape)} = {values}"
-        (loads if access.op == "load" else stores).append(text)
+        if access.op == "load":
+            loads.append(text + " (stored by another block)" * (access.values is not None))
+        else:
+            stores.append(text)
     lane = np.flatnonzero(step.threads == thread)
     sets = [f"{name} = {number(np.asarray(values)[lane[0]])}" for name, values in step.variables.items()]
     return [
@@ -159,7 +162,7 @@ def _updates(timeline: Timeline, position: int, thread: int) -> list[str]:
         given = ", ".join(map(number, access.given[lane]))
         others = ""
         if array.initial is not None:
-            here = np.flatnonzero(touches.store & (touches.element == flat))
+            here = np.flatnonzero(touches.new & (touches.element == flat))
             mine = here[(touches.position[here] == position) & (touches.thread[here] == thread)]
             nth = sum(text.startswith(f"{element(array.name, flat, array.shape)}:") for text in found)
             before = here[here < mine[nth]]

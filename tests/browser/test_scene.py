@@ -27,7 +27,7 @@ MANY = 40 if NIGHTLY else 6
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", "stencil", "histogram", "transpose",
          "device_function", "returns_early", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d",
          "divergent", "odd_blocks", "three_dimensions", "complex",
-         "large_integers", "half", "one_thread", "shuffles", "four_blocks_a_side")  # fmt: skip
+         "large_integers", "half", "one_thread", "shuffles", "exchange", "lock", "four_blocks_a_side")  # fmt: skip
 
 
 def steps_of(name, timeline):

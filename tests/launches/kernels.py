@@ -120,3 +120,34 @@ def shuffled(x, out, votes):
     if cuda.any_sync(0xFFFFFFFF, acc > float32(160)):
         out[i] = acc
     cuda.atomic.add(votes, cuda.blockIdx.x, 1)
+
+
+@cuda.jit
+def exchange(x, y):
+    grid = cuda.cg.this_grid()
+    block = cuda.blockIdx.x
+    x[block] = block + 1
+    grid.sync()
+    y[block] = x[1 - block]
+    grid.sync()
+    x[block] = 10 * x[block]
+    grid.sync()
+    y[block] += x[1 - block]
+
+
+@cuda.jit
+def count_under_a_lock(mutex, total):
+    if cuda.threadIdx.x == 0:
+        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+            pass
+        cuda.threadfence()
+        total[0] += 1
+        cuda.threadfence()
+        cuda.atomic.exch(mutex, 0, 0)
+
+
+@cuda.jit
+def accumulate(A, B, C):
+    i, j = cuda.grid(2)
+    for k in range(A.shape[1]):
+        C[i, j] += A[i, k] * B[k, j]

@@ -9,6 +9,7 @@ import { Access, at, BARRIER, LOAD, LOOP_TURN, WARP } from "./trace.js";
 /**
  * @typedef {object} Event  what the chosen thread did with neighbouring elements
  * @property {boolean} loading
+ * @property {boolean} [foreign]  a load of what another block stored
  * @property {number} array
  * @property {number} element  the first
  * @property {Value[]} values  a load's are those before the step
@@ -163,7 +164,7 @@ export class Machine {
     }
     const [from, to] = block.rows("access", i);
     if (shown) this.show();
-    for (let row = from; row < to; row++) if (columns.access_op[row]) this.store(row, first);
+    for (let row = from; row < to; row++) if (columns.access_values[row] >= 0) this.store(row, first);
     const [start, end] = block.rows("variable", i);
     for (let row = start; row < end; row++) {
       const name = trace.names[columns.variable_name[row]];
@@ -220,14 +221,15 @@ export class Machine {
           if (mine) add(this.nowMine[number]);
         }
         const before = left[number].get(element) ?? this.value(number, element);
-        if (!loading) for (let w = 0; w < width; w++) left[number].set(element + w, access.stored(k, w));
+        if (access.values) for (let w = 0; w < width; w++) left[number].set(element + w, access.stored(k, w));
         if (!mine) return;
         const values = Array.from({ length: width }, (_, w) =>
-          loading ? this.value(number, element + w) : access.stored(k, w),
+          access.values ? access.stored(k, w) : this.value(number, element + w),
         );
         const { update } = access;
         this.events.push({
           loading,
+          ...(loading && access.values && { foreign: true }),
           array: number,
           element,
           values,

@@ -171,7 +171,8 @@ export class Access {
     this.conflicts = columns.access_conflicts[row];
     this.base = columns.access_base[row];
     this.pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
-    this.values = this.loading ? null : trace.vector(columns.access_values[row]);
+    // of a load only if they are new to the block, because another one stored them
+    this.values = columns.access_values[row] < 0 ? null : trace.vector(columns.access_values[row]);
     /** @type {import("./trace.js").Update | null}  what an atomic did, null of any other access */
     this.update = this.op === ATOMIC ? trace.update(row, this.lanes.length) : null;
   }
@@ -185,7 +186,7 @@ export class Access {
   }
 
   /**
-   * What the k-th lane stored in its w-th element.
+   * What the k-th lane stored in its w-th element, or found there if that is new to the block.
    * @param {number} k
    * @param {number} w
    * @returns {Value}
