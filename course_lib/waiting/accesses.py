@@ -63,7 +63,6 @@ class Accesses(Addresses):
         self.begun: dict[tuple[int, str], _Begun] = {}  # by line and array
         self.stored: dict[str, int] = {}  # array -> position of the latest store to it; "" for all of global memory
         self.touches: list[tuple[int, int]] = []  # the accesses to global memory: (step, place among its accesses)
-        self.number = -1  # of the current step
 
     def move(self, moved: Mapping[int, int]) -> None:
         """Update the recorded positions after a reordering: `moved` maps old positions to new ones."""

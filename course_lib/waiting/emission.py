@@ -22,10 +22,11 @@ class Emission:
         self.region: list[Instruction] = []  # needs count from the region's beginning; below 0: earlier instructions
         self.made: dict[tuple[Any, ...], tuple[int, ...]] = {}
         self.iteration = 0  # iterations of the outermost loop begun so far
+        self.number = -1  # of the current step
 
     def emit(self, instruction: Instruction) -> int:
         """Append an instruction to the region; return its position."""
-        self.region.append(instruction)
+        self.region.append(instruction._replace(step=self.number))
         return len(self.out) + len(self.region) - 1
 
     def index_of(self, arithmetic: str, step: TracedStep, needs: tuple[int, ...] = (), amount: int = 1) -> int:

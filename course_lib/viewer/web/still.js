@@ -5,7 +5,7 @@ const FIRST_TRY = 20; // ms, doubled after each attempt
 const SLOWEST = 5000;
 
 // The texts of a widget's model; the last one is short.
-const TEXTS = ["_esm", "_css", "_data", "_other", "_plan", "_sketch", "_still"];
+const TEXTS = ["_esm", "_css", "_data", "_other", "_orders", "_plan", "_sketch", "_still"];
 
 /**
  * @typedef {{get(name: string): any, set(name: string, value: any): void}} Model

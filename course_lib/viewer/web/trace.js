@@ -380,6 +380,8 @@ export class Trace {
     this.omitted = sent.omitted ?? 0;
     /** @type {Record<string, Record<string, [string, string]>>}  array, element: what it holds in the end, and should */
     this.wanted = {};
+    /** @type {[string, number[]][]}  other orders of the first block's steps: a name, and when each step ends */
+    this.orders = [];
     this.threads = this.block[0] * this.block[1] * this.block[2];
     this.warps = Math.ceil(this.threads / WARP);
     this.dims = Math.max(...[this.grid, this.block].map((d) => (d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1)));
