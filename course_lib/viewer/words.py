@@ -126,15 +126,15 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
         if not len(lane) or access.operation:
             continue
         flat = int(np.ravel_multi_index(tuple(access.index[lane[0]]), array.shape)) if array.shape else 0
-        if access.values is None:
-            held = before.values(array.name)
-            held = (held[thread] if array.space == "local" else held)[flat : flat + access.width]
-        else:
-            held = np.ma.array(access.values[lane[0]]).reshape(-1)
-        values = ", ".join("empty" if value is np.ma.masked else number(value) for value in held)
+        known = before.values(array.name)
+        known = (known[thread] if array.space == "local" else known)[flat : flat + access.width]
+        held = known if access.values is None else np.ma.array(access.values[lane[0]]).reshape(-1)
+        was, values = (
+            ", ".join("empty" if value is np.ma.masked else number(value) for value in each) for each in (known, held)
+        )
         text = f"{elements(array.name, flat, access.width, array.shape)} = {values}"
         if access.op == "load":
-            loads.append(text + " (stored by another block)" * (access.values is not None))
+            loads.append(text + " (stored by another block)" * (values != was))
         else:
             stores.append(text)
     lane = np.flatnonzero(step.threads == thread)

@@ -223,13 +223,12 @@ export class Machine {
         const before = left[number].get(element) ?? this.value(number, element);
         if (access.values) for (let w = 0; w < width; w++) left[number].set(element + w, access.stored(k, w));
         if (!mine) return;
-        const values = Array.from({ length: width }, (_, w) =>
-          access.values ? access.stored(k, w) : this.value(number, element + w),
-        );
+        const known = Array.from({ length: width }, (_, w) => this.value(number, element + w));
+        const values = access.values ? known.map((_, w) => access.stored(k, w)) : known;
         const { update } = access;
         this.events.push({
           loading,
-          ...(loading && access.values && { foreign: true }),
+          ...(loading && String(values) !== String(known) && { foreign: true }),
           array: number,
           element,
           values,
