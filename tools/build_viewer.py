@@ -74,7 +74,7 @@ def bundled(commands: Path, entry: Path) -> str:
     """Return the bundle of an entry with its first line."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / entry.name
-        options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--charset=utf8", "--log-level=warning"]
+        options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--charset=ascii", "--log-level=warning"]
         subprocess.run([commands / "esbuild", entry, *options, f"--outfile={out}"], cwd=SOURCES, check=True)
         body = out.read_text(encoding="utf-8")
     return HEAD.format(digest_of_sources(entry), digest(body)) + body

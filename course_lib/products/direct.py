@@ -5,7 +5,7 @@ a few thousand results, the time is that of the launch, of the first loads and o
 no barrier and no shared memory has the shortest of all three.
 Work: a thread computes rows×columns results, and the lanes of a warp lie across and down C, so that loads of B and
 stores of C are consecutive. Where few results have a long K, the warps of a block take slices of it and add their sums
-through shared memory, and several blocks take parts of K; the last of these to take its ticket adds the parts, in order.
+through shared memory, and several blocks take parts of K; the last to take its ticket adds them up, in order.
 """
 
 from dataclasses import dataclass
@@ -102,8 +102,8 @@ def direct(shape, a_along_k, b_along_k, onto):
         for i in range(rows):
             for j in range(columns):
                 acc[i, j] = 0
-        # Selected after loading, the zeros keep the compiler from mixing loads and multiplications, which then would wait
-        # step by step. With slices there are more warps to fill such waits, and the plain loop has less to do.
+        # Selected after loading, the zeros keep the compiler from mixing loads and multiplications, which then would
+        # wait step by step. With slices there are more warps to fill such waits, and the plain loop has less to do.
         whole = 0 if slices == 1 else (end - begin) // AHEAD * AHEAD
         for start in range(begin + warp % slices * AHEAD, begin + whole, AHEAD * slices):
             for u in range(AHEAD):

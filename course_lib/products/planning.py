@@ -62,11 +62,11 @@ BEST = 0.985
 #: With so many units of K or fewer, only the existing elements of a ragged unit are multiplied, without zero padding.
 SHORT = 8
 # Cycles of kernels without shared memory, fitted to 700 candidates for 66 sizes on an H200.
-#: For the launch; for an iteration along K, and for each element that a thread loads in a step of it, one after another.
+#: For the launch; for an iteration along K, and for each element that a thread loads in a step of it.
 DIRECT_START, DIRECT_ITERATION, DIRECT_WAIT = 5670, 406, 46
-#: For each warp, each of its loads of A or of B, and each store; for the ticket of a part of K and for adding each part.
+#: For each warp, each of its loads of A or of B, and each store; for the ticket of a part of K, and to add each part.
 DIRECT_WARP, DIRECT_A, DIRECT_B, DIRECT_STORE, DIRECT_TICKET, DIRECT_PART = 50, 1.17, 2.58, 8.9, 3330, 106
-#: Lengths of K for whole sums and for slices; the least for a part, and the blocks of a multiprocessor if there are parts.
+#: Lengths of K for whole sums and for slices; the least for a part; with parts, the blocks of a multiprocessor.
 DIRECT_WHOLE, DIRECT_SLICED, DIRECT_LEAST, DIRECT_BLOCKS = 256, 24, 32, (0.5, 1, 2, 4)
 #: The most blocks across, a limit of the hardware.
 MOST_ACROSS = 65535
@@ -91,8 +91,9 @@ class ProductPlan:
     """The way in which an M×N product over K is computed.
 
     tile: None if `best` computes `rows`, or if all are inner products. direct: the kernel without shared memory for all
-    of C, with `parts` of K, or None. rows, columns: those of C in tiles; the rest are inner products. whole: the number of blocks with one tile each; shares: the number of blocks that divide the other
-    tiles equally. copied: whether A and B are first copied into rows on 16-byte boundaries. cycles: the prediction.
+    of C, with `parts` of K, or None. rows, columns: those of C in tiles; the rest are inner products. whole: the number
+    of blocks with one tile each; shares: the number of blocks that divide the other tiles equally. copied: whether A
+    and B are first copied into rows on 16-byte boundaries. cycles: the prediction.
     """
 
     M: int
@@ -214,7 +215,7 @@ def _ends(tile, blocks, tiles, gpu, columns):
 
 
 def direct_plans(M, N, K, gpu):
-    """Return the candidates without shared memory, with whole sums where K is short, and with parts where it is long."""
+    """Return the candidates without shared memory: whole sums where K is short, slices and parts where it is long."""
     found = []
     for shape in DIRECT:
         across = shape.lanes > 4 and shape.width > 2 * N

@@ -38,8 +38,9 @@ OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"
 #: A product of a warpgroup: the step that starts it, the step that has waited for it (or NONE), its group in the warp.
 PRODUCT = {"step": "i4", "end": "i4", "group": "i4"}
 OPS = ("load", "store", "atomic")
-#: The number that means no list in ``access``: ``values`` of a load; and, of all but an atomic, ``old`` (what each
-#: lane found), ``given`` (its operands, lane after lane) and ``operation`` (its name, in ``Columns.operations``).
+#: The number of no list in ``access``: ``values`` of a load, unless it found what another block stored;
+#: and, of all but an atomic, ``old`` (what a lane found), ``given`` (its operands, lane after lane) and ``operation``
+#: (its name, in ``Columns.operations``).
 NONE = -1
 #: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop; it continues a line after a
 #: device function that the line called has returned.
@@ -195,8 +196,9 @@ class Touches:
     """Every element that a block's lanes accessed in one array, in order: columns of equal length.
 
     ``position`` counts steps from 1; ``element`` is row-major; ``store``: whether it was stored or updated atomically;
-    ``atomic``: whether it was the latter; ``value``: its value after the access. Lanes that access several neighbouring
-    elements at once have an entry for each, of which ``first`` marks the first.
+    ``atomic``: whether it was the latter; ``new``: whether the access stored the value, or found one that another block
+    had stored; ``value``: the value after the access, if it is new. Lanes that access several neighbouring elements at
+    once have an entry for each, of which ``first`` marks the first.
     """
 
     position: np.ndarray
@@ -204,6 +206,7 @@ class Touches:
     element: np.ndarray
     store: np.ndarray
     atomic: np.ndarray
+    new: np.ndarray
     value: np.ndarray
     first: np.ndarray
 

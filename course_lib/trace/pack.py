@@ -81,6 +81,8 @@ class Packer:
 
     def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
         self._figures = figures
+        #: the arrays that several blocks may access and change, row-major and as they were before the launch
+        self.shared_by_blocks: dict[str, np.ndarray] = {}
         self.vectors = Vectors()
         self._names: dict[str, int] = {}
         self._texts: dict[str, int] = {}
@@ -235,6 +237,10 @@ class Packer:
                 values[i] = self._stored(lanes, laid[row][0], pattern, value)
         if not which:
             return c.empty(c.ACCESS)
+        for i, found in self._from_other_blocks(chunk).items():
+            event, _, pattern, _, value = chunk.accesses[i]
+            lanes, bits = self._warps[chunk.warps[event]], laid[which[i]][0]
+            values[i] = np.where(found, self._stored(lanes, np.where(found, bits, 0), pattern, value), c.NONE)
         tables = [np.array([entry[t] for entry in laid]) for t in range(3)]
         figures = [np.array([entry[3][t] for entry in laid]) for t in range(3)]
         events = np.array([a[0] for a in chunk.accesses])
@@ -258,6 +264,40 @@ class Packer:
             "wavefronts": figures[1][entry, block],
             "conflicts": figures[2][entry, block],
         }
+
+    def _from_other_blocks(self, chunk: Events) -> dict[int, np.ndarray]:
+        """Return the loads that find something else than the block knows, each with the blocks in which it does.
+
+        A block knows what was there before the launch, and the value of its last access, whatever that was.
+        """
+        entries: dict[
+            str, list[tuple[np.ndarray, ...]]
+        ] = {}  # array -> (block, element, access, whether a load, value)
+        for i, (event, op, pattern, base, value) in enumerate(chunk.accesses):
+            array = pattern.array
+            if array.name not in self.shared_by_blocks:
+                continue
+            lanes = self._warps[chunk.warps[event]]
+            at = np.asarray(pattern.elements(base))
+            flat = lanes.flat(np.ravel_multi_index(array.index_of(at), array.shape))
+            lane, block = np.nonzero(lanes.flat(pattern.mask))
+            value = value.new if op == "atomic" else value
+            for part, each in enumerate(value if pattern.width > 1 else [value]):
+                row = block, flat[lane, block] + part, np.full(len(lane), i), np.full(len(lane), op == "load")
+                entries.setdefault(array.name, []).append((*row, lanes.flat(each)[lane, block].astype(array.dtype)))
+        found: dict[int, np.ndarray] = {}
+        for name, parts in entries.items():
+            block, element, access, loads, value = map(np.concatenate, zip(*parts, strict=True))
+            order = np.lexsort((element, block))  # stable: in the order of the accesses
+            block, element, access, loads, value = (column[order] for column in (block, element, access, loads, value))
+            known = np.roll(value, 1)
+            first = np.ones(len(order), bool)
+            first[1:] = (np.diff(block) != 0) | (np.diff(element) != 0)
+            known[first] = self.shared_by_blocks[name][element[first]]
+            other = loads & (value != known) & ~((value != value) & (known != known))
+            for i, at in zip(access[other].tolist(), block[other].tolist(), strict=True):
+                found.setdefault(i, np.zeros(self._row.shape[1], bool))[at] = True
+        return found
 
     def _lay(self, lanes: PackedLanes, pattern: Any, base: int, phase: int, plain: bool) -> tuple[Any, ...]:
         """Return (lanes, first element, list of further elements, (sectors, wavefronts, conflicts)) for each block."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +79,12 @@ class TraceObserver(StepCounter):
                 self._arrays[value.name] = TraceArray(
                     value.name, "global", value.dtype.name, value.shape, value.host.copy(), tuple(value.strides)
                 )
+        if prod(prepared.launch.grid) > 1:
+            changed = {array.name for array in prepared.may_write}
+            known = ((array.name, array.initial) for array in self._arrays.values() if array.name in changed)
+            self._packer.shared_by_blocks = {
+                name: initial.reshape(-1) for name, initial in known if initial is not None
+            }
         #: what is recorded of each chunk of blocks that runs: one, unless blocks wait for each other
         self._running: dict[Any, tuple[Events, dict[int, int], dict[tuple[int, int], int]]] = {}
         self._of: Any = None  # the chunk whose records these are:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .columns import BARRIER, OPS, RESUMED, TURN, Touches, lanes_of
+from .columns import BARRIER, NONE, OPS, RESUMED, TURN, Touches, lanes_of
 from .program import loops, phases
 from .strips import Strip, strips
 from .trace import Dim3, RecordedSteps, Step, Trace
@@ -81,15 +81,16 @@ class Timeline:
         else:
             part = np.zeros(len(row), np.int64)
         op = table["op"][row]
-        store = op != LOAD
+        new = (table["values"] != NONE)[row]
         value = np.zeros(len(row), array.dtype)
-        if store.any():
+        if new.any():
             # A list as long as one lane's values (one, or several for wide stores) is for all lanes.
             lengths = columns.vector_lengths(table["values"])[row]
             place = np.where(lengths == width, part, rank * width + part)
-            value[store] = columns.values(table["values"], row[store], place[store], value.dtype)
+            value[new] = columns.values(table["values"], row[new], place[new], value.dtype)
         thread = table_threads(self.warps, table["step"] - self.first, row, lane)
-        return Touches(table["step"][row] - self.first + 1, thread, element, store, op == ATOMIC, value, part == 0)
+        position = table["step"][row] - self.first + 1
+        return Touches(position, thread, element, op != LOAD, op == ATOMIC, new, value, part == 0)
 
     def assignments(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (position, thread, value) of every assignment to a variable, in order."""
@@ -230,7 +231,7 @@ class Timeline:
         return len(self)
 
     def state(self, position: int) -> State:
-        """Return the machine after the first ``position`` steps; stores of other blocks are not included."""
+        """Return the machine after the first ``position`` steps; of other blocks it has what this one has read."""
         return State(self, position)
 
 
@@ -253,15 +254,15 @@ class State:
     def _replayed(self, name: str) -> np.ma.MaskedArray:
         array, touches = self.timeline.trace.arrays[name], self.timeline.touches(name)
         done = touches.until(self.position)
-        store = touches.store[done]
-        element, value = touches.element[done][store], touches.value[done][store]
+        new = touches.new[done]
+        element, value = touches.element[done][new], touches.value[done][new]
         if array.initial is not None:
             held = np.ma.array(np.ascontiguousarray(array.initial).reshape(-1).copy(), mask=np.zeros(array.size, bool))
             held[element] = value
             return held
         rows = self.timeline.n_threads if array.space == "local" else 1
         held = nothing(rows * array.size, array.dtype)
-        held[element + (touches.thread[done][store] * array.size if array.space == "local" else 0)] = value
+        held[element + (touches.thread[done][new] * array.size if array.space == "local" else 0)] = value
         by_thread: np.ma.MaskedArray = held.reshape(rows, array.size)
         return by_thread if array.space == "local" else held
 

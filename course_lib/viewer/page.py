@@ -36,7 +36,7 @@ class Bundle:
 STEPPER = Bundle(
     "stepper",
     pathlib.Path(__file__).parent,
-    ("_data", "_other", "_wanted", "step", "block", "thread", "panel", "panels", "text_size", "match"),
+    ("_data", "_other", "_wanted", "_orders", "step", "block", "thread", "panel", "panels", "text_size", "match"),
     "tile-by-tile-state",
 )
 

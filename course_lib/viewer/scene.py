@@ -24,7 +24,7 @@ from .fragments import Matrices, matrices_of
 from .grids import Grid, Grids
 from .pieces import flight_of
 from .requests import Request, request_of
-from .results import WrongElements
+from .results import WrongElements, heat
 from .words import (
     conditions,
     element,
@@ -127,6 +127,18 @@ class Scene:
         return [(str(finding), at) for finding, at in self._located]
 
     @property
+    def found(self) -> list[list[Any]]:
+        """[kind, message, whether this step takes part] of every finding of the launch."""
+        now = [finding for finding, at in self._located if self.position in at]
+        return [[each.kind, each.message, each in now] for each in self.trace.findings]
+
+    @property
+    def broken(self) -> list[int]:
+        """The lines of the findings in which this step takes part."""
+        lines = {number for f, at in self._located if self.position in at for number in (f.line, f.other_line)}
+        return [number for number, _ in shown_source(self.trace) if number in lines]
+
+    @property
     def ticks(self) -> list[int]:
         """The positions at which the block's barriers open, and at which it breaks rules."""
         places = (locate(self.trace, finding)[:1] for finding in self.trace.findings)
@@ -206,28 +218,53 @@ class Scene:
     def costs(self) -> list[list[Any]]:
         """The requests so far: [space, line, access, requests, sectors or wavefronts, conflicts].
 
-        A row for each line, array and kind of access that the block makes in the whole launch.
+        A row for each line, array and kind of access that the block makes in the whole launch; the last entry tells
+        whether this step makes it.
         """
         columns, arrays, timeline = self.trace.columns, self.trace.arrays, self.timeline
         rows = columns.rows("access", timeline.first, timeline.last)
         table = {name: column[rows].tolist() for name, column in columns.access.items()}
-        found: dict[tuple[str, int, str], list[int]] = {}
+        found: dict[tuple[str, int, str], list[Any]] = {}
         for i, step in enumerate(table["step"]):
             array = arrays[columns.arrays[table["array"][i]]]
             if array.space == "local":
                 continue
             key = array.space, int(columns.step["line"][step]), f"{OPS[table['op'][i]]} {array.name}"
-            row = found.setdefault(key, [0, 0, 0])
+            row = found.setdefault(key, [0, 0, 0, False])
             if step - timeline.first < self.position:
                 cost = table["sectors" if array.space == "global" else "wavefronts"][i]
                 for j, more in enumerate((1, cost, table["conflicts"][i])):
                     row[j] += more
+                row[3] = step - timeline.first == self.position - 1
         return sorted([*key, *row] for key, row in found.items())
+
+    @property
+    def _lane(self) -> int:
+        """The thread's lane if its warp runs in this step, else -1."""
+        runs = self.step is not None and self.step.warp == self.thread // WARP_SIZE
+        return self.thread % WARP_SIZE if runs else -1
 
     @property
     def requests_told(self) -> list[Request]:
         """The requests that one of the chosen panels shows."""
         return [request for request in self.requests if _TELLS[request.space] in self.panels]
+
+    # --- the whole launch --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def launch(self) -> dict[str, Any]:
+        """The launch's loads of each element of the arrays that it loads, the most loads of an element, and its counts.
+
+        A row for each line, array and kind of access: [whether it runs now, line, access, accesses, requests].
+        """
+        heats = ((a.name, heat(self.timeline, a.name)) for a in self.trace.arrays.values() if a.space == "global")
+        loads = [[name, counts.reshape(-1).tolist()] for name, counts in heats if counts.any()]
+        rows = [[row.line, f"{row.op} {row.array}", row.accesses, row.requests] for row in self.trace.traffic]
+        return {
+            "scale": max((max(counts) for _, counts in loads), default=0),
+            "loads": loads,
+            "rows": [[row[0] == self.line, *map(str, row)] for row in rows],
+        }
 
     # --- matrices in a warp's registers -------------------------------------------------------------------------------
 
@@ -271,6 +308,8 @@ class Scene:
             "truth": self.truth,
             "ticks": self.ticks,
             "costs": self.costs,
+            "found": self.found,
+            "broken": self.broken,
             "source": [list(row) for row in self.source],
             "findings": self.findings_now,
             "counts": {name: list(row) for name, row in self.counts.items()},
@@ -295,6 +334,7 @@ class Scene:
                     "says": request.says,
                     "lanes": request.lanes,
                     "words": [list(item) for item in sorted(request.words.items())],
+                    "mine": sorted(word for word, lanes in request.words.items() if self._lane in lanes),
                     "sectors": [list(item) for item in request.sectors.items()],
                     "banks": request.banks,
                 }

@@ -43,8 +43,11 @@ class Stepper(Still, anywidget.AnyWidget):
     each element of a tensor core's matrices), "waits" (where warps wait) and "launch" (what the lines of the whole
     launch cost). Findings are always offered. The trace is sent once, so stepping never waits for the kernel.
 
-    Raises ValueError if the run has no trace, or one that is too large to send, and for an unknown array in ``wanted``
-    or an unknown panel.
+    ``orders`` maps names to other orders of the statements of block (0, 0, 0), which the view "waits" then offers: for
+    each step the cycle at which it ends, as ``waiting.orders`` computes it.
+
+    Raises ValueError if the run has no trace, or one that is too large to send, for an unknown array in ``wanted``, an
+    unknown panel, and an order that is not one of this run.
     """
 
     # as text: of a path, anywidget keeps each widget for changes of the file
@@ -53,6 +56,7 @@ class Stepper(Still, anywidget.AnyWidget):
     _data = traitlets.Unicode().tag(sync=True)
     _other = traitlets.Unicode("").tag(sync=True)
     _wanted = traitlets.Unicode("").tag(sync=True)
+    _orders = traitlets.Unicode("").tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     block = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
     thread = traitlets.Tuple(default_value=(0, 0, 0)).tag(sync=True)
@@ -70,6 +74,7 @@ class Stepper(Still, anywidget.AnyWidget):
         thread: Sequence[int] = (0, 0),
         wanted: Mapping[str, np.ndarray] | None = None,
         panels: Sequence[str] = PANELS,
+        orders: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         if unknown := [name for name in panels if name not in PANELS]:
             raise ValueError(f"There is no panel {unknown[0]!r}; choose from {', '.join(PANELS)}.")
@@ -77,6 +82,7 @@ class Stepper(Still, anywidget.AnyWidget):
         self._run, self._wrong = run, wrong_elements(run.trace, wanted or {})
         self._beside: Any = None  # the run to compare with
         super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "", panels=tuple(panels))
+        self._orders = _encoded(orders, Timeline(self.trace, (0, 0, 0))) if orders else ""
         self.block, self.thread = tuple(block), tuple(thread)
         self.step = step
 
@@ -102,7 +108,7 @@ class Stepper(Still, anywidget.AnyWidget):
         with self.hold_sync():
             self._run, self._wrong, self._beside = run, {}, None
             self.step = 0
-            self._wanted = self._other = ""
+            self._wanted = self._other = self._orders = ""
             self.match = "statement"
             self.block, self.thread = at, who
             self.step = min(step, len(self.timeline))
@@ -230,6 +236,16 @@ class Stepper(Still, anywidget.AnyWidget):
         """Return the widget, and the picture and text for readers who have not run the notebook."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata
+
+
+def _encoded(orders: Mapping[str, Sequence[int]], timeline: Timeline) -> str:
+    for name, cycles in orders.items():
+        each = np.asarray(cycles)
+        if each.shape != (len(timeline),):
+            raise ValueError(f"The order {name!r} has {each.size} cycles; block (0, 0, 0) takes {len(timeline)} steps.")
+        if any((np.diff(each[timeline.warps == warp], prepend=0) < 0).any() for warp in np.unique(timeline.warps)):
+            raise ValueError(f"The order {name!r} ends a statement before the one before it in the same warp.")
+    return json.dumps([[name, np.asarray(cycles).tolist()] for name, cycles in orders.items()])
 
 
 def _payload(run: Any) -> str:

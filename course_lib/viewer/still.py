@@ -42,7 +42,13 @@ class Still(traitlets.HasTraits):
     def open(self) -> None:
         """Connect the widget with its views, also once it has been closed."""
         self.__dict__.pop("_repr_mimebundle_", None)  # ipywidgets' close() hides the method
-        super().open()  # type: ignore[misc]  # every widget has it
+        self.layout.open()  # type: ignore[attr-defined]  # every widget has one
+        super().open()  # type: ignore[misc]
+
+    def close(self) -> None:
+        """Disconnect the widget and its layout, whose model would keep the views of the widget on the page."""
+        super().close()  # type: ignore[misc]
+        self.layout.close()  # type: ignore[attr-defined]
 
     def _ipython_display_(self) -> None:
         """Show the still, then the widget."""

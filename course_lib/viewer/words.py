@@ -126,14 +126,17 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
         if not len(lane) or access.operation:
             continue
         flat = int(np.ravel_multi_index(tuple(access.index[lane[0]]), array.shape)) if array.shape else 0
-        if access.values is None:
-            held = before.values(array.name)
-            held = (held[thread] if array.space == "local" else held)[flat : flat + access.width]
-        else:
-            held = np.ma.array(access.values[lane[0]]).reshape(-1)
-        values = ", ".join("empty" if value is np.ma.masked else number(value) for value in held)
+        known = before.values(array.name)
+        known = (known[thread] if array.space == "local" else known)[flat : flat + access.width]
+        held = known if access.values is None else np.ma.array(access.values[lane[0]]).reshape(-1)
+        was, values = (
+            ", ".join("empty" if value is np.ma.masked else number(value) for value in each) for each in (known, held)
+        )
         text = f"{elements(array.name, flat, access.width, array.shape)} = {values}"
-        (loads if access.op == "load" else stores).append(text)
+        if access.op == "load":
+            loads.append(text + " (stored by another block)" * (values != was))
+        else:
+            stores.append(text)
     lane = np.flatnonzero(step.threads == thread)
     sets = [f"{name} = {number(np.asarray(values)[lane[0]])}" for name, values in step.variables.items()]
     return [
@@ -159,7 +162,7 @@ def _updates(timeline: Timeline, position: int, thread: int) -> list[str]:
         given = ", ".join(map(number, access.given[lane]))
         others = ""
         if array.initial is not None:
-            here = np.flatnonzero(touches.store & (touches.element == flat))
+            here = np.flatnonzero(touches.new & (touches.element == flat))
             mine = here[(touches.position[here] == position) & (touches.thread[here] == thread)]
             nth = sum(text.startswith(f"{element(array.name, flat, array.shape)}:") for text in found)
             before = here[here < mine[nth]]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .capstone import attempt, attempts
     from .drawing import draw
     from .instructions import programs
+    from .interleaving import orders
     from .judgement import reasons
     from .machine_code import machine_programs, register_bank_conflicts
     from .plays import REASONS, Play, play, play_programs
@@ -31,6 +32,7 @@ __all__ = [
     "attempts",
     "draw",
     "machine_programs",
+    "orders",
     "plan",
     "play",
     "play_programs",
@@ -49,6 +51,7 @@ __getattr__, __dir__ = lazily(
         "programs": ".instructions",
         "reasons": ".judgement",
         "Machine": "..model.machine",
+        "orders": ".interleaving",
         **dict.fromkeys(("slacks", "timeline_rows"), "..trace.reading"),
         **dict.fromkeys(("machine_programs", "register_bank_conflicts"), ".machine_code"),
         **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".plays"),

@@ -55,7 +55,6 @@ class Accesses(Addresses):
         self.begun: dict[tuple[int, str], _Begun] = {}  # by line and array
         self.stored: dict[str, int] = {}  # array -> the latest store to it; "" for all of global memory
         self.touches: list[tuple[int, int]] = []  # the accesses to global memory: (step, place among its accesses)
-        self.number = -1  # of the current step
 
     def flush(self, whole: bool = False) -> None:
         """Put the region in order; no load of it can be widened any more."""

@@ -24,10 +24,11 @@ class Emission:
         self.emitted = 0
         self.made: dict[tuple[Any, ...], tuple[int, ...]] = {}
         self.iteration = 0  # iterations of the outermost loop begun so far
+        self.number = -1  # of the current step
 
     def emit(self, instruction: Instruction) -> int:
         """Append an instruction to the region; return its number."""
-        self.region[self.emitted] = instruction
+        self.region[self.emitted] = instruction._replace(step=self.number)
         self.emitted += 1
         return self.emitted - 1
 

@@ -184,6 +184,7 @@ class Player:
         count, schedulers = len(self.programs), machine.schedulers
         self.position = [0] * count
         self.done = [[0.0] * len(program) for program in self.programs]
+        self.left = [[0.0] * len(program) for program in self.programs]  # when it could go on after each instruction
         self.since = [0.0] * count  # the cycle from which it could issue
         self.free = [0.0] * count  # the cycle at which the warp's last instruction had been issued
         self.ended = [0.0] * count
@@ -314,6 +315,7 @@ class Player:
         if step.pace > slots:  # the compiler has fixed the cycles until the next one
             self._wait(warp, ARITHMETIC, end, now + step.pace)
             end = now + step.pace
+        self.left[warp][position] = end
         self.position[warp] = position = position + 1
         if step.iteration > self.iteration[warp]:
             self.iteration[warp] = step.iteration

@@ -61,7 +61,8 @@ class Play:
     `spans[w]` is the timeline of warp w (resident blocks one after the other): (reason, first cycle, cycle after the
     last) where it waits, and where it issues. `turns[w]` holds the cycles at which warp w began the iterations of the
     outermost loop. `fetches` are the sectors that came from beyond the first-level cache, each with the cycle of its
-    request and that of its arrival.
+    request and that of its arrival. `issued_at[w]` has the cycle at which warp w had issued each instruction, with the
+    pace that the compiler gave it, in the last of several rounds.
     """
 
     cycles: float
@@ -71,6 +72,7 @@ class Play:
     turns: tuple[tuple[float, ...], ...]
     fetches: tuple[tuple[float, float], ...]
     schedulers: int
+    issued_at: tuple[tuple[float, ...], ...]
 
     @property
     def bytes_loaded(self) -> int:
@@ -182,6 +184,7 @@ def play_programs(
         tuple(map(tuple, player.turns)),
         tuple(player.fetches),
         machine.schedulers,
+        tuple(map(tuple, player.left)),
     )
 
 

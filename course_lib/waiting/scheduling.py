@@ -38,7 +38,7 @@ class Instruction(NamedTuple):
     sectors: the 32-byte sectors of global memory; arithmetic: the kind of index arithmetic ("signed", …, "").
     bytes: what a lane moves; turn: the iteration of the outermost loop, 0 before it.
     pace: cycles until the warp's next instruction; reads: operands that it takes from the even and the odd registers;
-    uniform_read: whether it reads a uniform register that the loop changes.
+    uniform_read: whether it reads a uniform register that the loop changes; step: the warp's step in the trace, from 0.
     """
 
     kind: str
@@ -53,6 +53,7 @@ class Instruction(NamedTuple):
     pace: int = 1
     reads: tuple[int, int] = (0, 0)
     uniform_read: bool = False
+    step: int = 0
 
 
 class _Registers:

@@ -16,16 +16,17 @@ from course_lib.viewer.alignment import MATCHES
 from course_lib.viewer.grids import texts_of
 from course_lib.viewer.results import heat
 from course_lib.viewer.scene import Scene
+from course_lib.viewer.words import thread_position
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all. By default those that another
 # one resembles are left out: best is vectorized and register_2d too, and padded is bank_conflicts without conflicts.
 STEPS = {"bank_conflicts": 4, "outer_product": 6, "best": 2, "racy": 12, "tensor_cores": 6}
-LEFT_OUT = {"padded": 4, "register_2d": 3, "vectorized": 3}
+LEFT_OUT = {"padded": 4, "register_2d": 3, "vectorized": 3, "eight_blocks_a_side": 6}
 #: At most so many steps of the others.
 MANY = 40 if NIGHTLY else 6
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "reduction", "histogram", "transpose", "returns_early",
          "race_in_a_warp", "out_of_bounds_2d", "divergent", "odd_blocks", "three_dimensions", "complex",
-         "large_integers")  # fmt: skip
+         "large_integers", "shuffles", "exchange", "lock", "four_blocks_a_side")  # fmt: skip
 RESEMBLED = ("prefetched", "stencil", "device_function", "out_of_bounds", "half", "one_thread")
 
 
@@ -95,9 +96,14 @@ def compare_scene(shown, wanted, where, ticks=None):
     assert shown["truth"] == wanted["truth"], where
     assert shown["phase"] == (wanted["phase"] if ticks is None else ""), where
     assert shown["ticks"] == (wanted["ticks"] if ticks is None else ticks), where
-    assert sorted([*shown["costs"], *shown.get("bank_costs", [])]) == [
-        row[: 5 if row[0] == "global" else 6] for row in wanted["costs"]
-    ], where
+    costs = [
+        [*row[: 5 if row[0] == "global" else 6], pytest.approx(row[4] / row[3] if row[3] else 0, abs=0.0051), row[6]]
+        for row in wanted["costs"]
+    ]
+    assert sorted([*shown["costs"], *shown.get("bank_costs", [])]) == costs, where
+    assert (shown.get("found", []), shown["broken"]) == (wanted["found"], wanted["broken"]), where
+    assert shown["where"] == wanted["where"], where
+    assert shown["totals"] == wanted["counts"]["global load"][2:], where
     assert shown["strips"] == wanted["strips"], where
     assert shown["timeline"] == [strip for strip in wanted["strips"] if strip[0].startswith("warp ")], where
     assert shown["waiting"] == wanted["waiting"], where
@@ -108,7 +114,7 @@ def compare_scene(shown, wanted, where, ticks=None):
     for grid in wanted["grids"]:
         compare_grid(grids[grid["name"]], grid)
     requests = [*shown["requests"], *shown.get("banked", [])]
-    wanted_requests = [{name: r[name] for name in ("says", "lanes", "words")} for r in wanted["requests"]]
+    wanted_requests = [{name: r[name] for name in ("says", "lanes", "words", "mine")} for r in wanted["requests"]]
     key = lambda request: (request["says"], str(request["lanes"]))  # noqa: E731
     assert sorted(requests, key=key) == sorted(wanted_requests, key=key), where
 
@@ -120,12 +126,14 @@ def test_page_shows_the_scene(show, launch_of, name):
     block = tuple(trace.columns.blocks[-1].tolist())
     timeline = Timeline(trace, block)
     thread = min(timeline.n_threads - 1, 5)
-    x, y = thread % trace.block[0], thread // trace.block[0]
-    page = show(Stepper(launch_of(name), block=block, thread=(x, y, 0)))
+    page = show(Stepper(launch_of(name), block=block, thread=thread_position(thread, trace.block)))
     for step in steps_of(name, timeline):
         shown, scene = on_page(page, step), Scene(timeline, step, thread)
         compare_scene(shown, scene.data(), f"{name}, step {step}")
         compare_lenses(shown, scene)
+    launch = shown["launch"] | {"rows": [row[:5] for row in shown["launch"]["rows"]]}
+    assert launch == scene.launch
+    assert shown["title"] == [trace.kernel_name, scene.where.partition("     ")[0], f"step {step} of {len(timeline)}"]
     assert page.page_errors == []
 
 

@@ -227,3 +227,19 @@ def test_notebook_that_was_not_run_shows_the_picture(lab, open_notebook):
     picture = notebook.outputs(0).locator("img")
     expect(picture).to_be_visible()
     assert [1500, 1000] == picture.evaluate("image => [image.naturalWidth, Number(image.getAttribute('width'))]")
+
+
+def test_a_cell_that_is_run_again_frees_what_it_showed(open_notebook):
+    """The page holds as many models as before, and what JupyterLab keeps of the old one has no text."""
+    notebook = open_notebook([SETUP, TILED])
+    notebook.run_all()
+    OnPage(notebook, 1)
+    models = "Object.keys(window.shown.widget_manager._models).length"
+    notebook.page.evaluate("() => { window.shown = document.querySelector('.tt-place').stepper.model; }")
+    before = notebook.page.evaluate(f"() => {models}")
+    notebook.run_all()
+    OnPage(notebook, 1)
+    notebook.page.wait_for_function("() => !window.shown.get('_still')")
+    assert notebook.page.evaluate("() => ['_esm', '_css', '_data'].map((name) => window.shown.get(name))") == [""] * 3
+    assert notebook.page.evaluate(f"() => {models}") == before
+    assert notebook.page_errors == []

@@ -128,3 +128,45 @@ def groups_in_flight(A, B, C):
         cuda.syncthreads()
     wait_64(acc, 0)
     store_64(C, acc)
+
+
+@cuda.jit
+def shuffled(x, out, votes):
+    i = cuda.grid(1)
+    acc = x[i]
+    for distance in (1, 2, 4, 8, 16):
+        acc += cuda.shfl_xor_sync(0xFFFFFFFF, acc, distance)
+    if cuda.any_sync(0xFFFFFFFF, acc > float32(160)):
+        out[i] = acc
+    cuda.atomic.add(votes, cuda.blockIdx.x, 1)
+
+
+@cuda.jit
+def exchange(x, y):
+    grid = cuda.cg.this_grid()
+    block = cuda.blockIdx.x
+    x[block] = block + 1
+    grid.sync()
+    y[block] = x[1 - block]
+    grid.sync()
+    x[block] = 10 * x[block]
+    grid.sync()
+    y[block] += x[1 - block]
+
+
+@cuda.jit
+def count_under_a_lock(mutex, total):
+    if cuda.threadIdx.x == 0:
+        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
+            pass
+        cuda.threadfence()
+        total[0] += 1
+        cuda.threadfence()
+        cuda.atomic.exch(mutex, 0, 0)
+
+
+@cuda.jit
+def accumulate(A, B, C):
+    i, j = cuda.grid(2)
+    for k in range(A.shape[1]):
+        C[i, j] += A[i, k] * B[k, j]

@@ -98,6 +98,13 @@ LAUNCHES = {
     "large_integers": plain(kernels.doubled, 1, 12, LARGE, np.zeros((3, 4), np.int64)),
     "half": plain(kernels.doubled, 1, 12, (numbers(3, 4) / 7).astype(np.float16), np.zeros((3, 4), np.float16)),
     "one_thread": plain(kernels.doubled, 1, 1, numbers(1, 1), np.zeros((1, 1), np.float32)),
+    # what lanes get from other lanes, and votes
+    "shuffles": plain(kernels.shuffled, 2, 64, numbers(128), np.zeros(128, np.float32), np.zeros(2, np.int32)),
+    # blocks that read what other blocks have stored
+    "exchange": plain(kernels.exchange, 2, 1, np.zeros(2, np.int32), np.zeros(2, np.int32)),
+    "lock": plain(kernels.count_under_a_lock, 3, 2, np.zeros(1, np.int32), np.zeros(1, np.int32)),
+    "four_blocks_a_side": product("naive", 7, 3, 8, block_width=2),
+    "eight_blocks_a_side": product("tiled", 16, 4, 15, tile_width=2),
     "uninitialized": bug("uninitialised_tile_edge"),
 }
 

@@ -82,3 +82,11 @@ def test_a_closed_stepper_leaves_the_memory():
     del made
     gc.collect()
     assert kept() is None
+
+
+def test_a_closed_widget_closes_its_layout():
+    """A layout that stayed open would keep the widget's views on the page. Both open again."""
+    made = Small()
+    for act, closed in ((made.close, True), (made.open, False)):
+        act()
+        assert [each.comm is None for each in (made, made.layout)] == [closed, closed]

@@ -2,7 +2,7 @@
 // kernel the pictures of some settings are recorded, and the sliders go from one of these to the next.
 
 import { html, part, svg, write } from "./dom.js";
-import { replaceStill } from "./still.js";
+import { initialize, replaceStill } from "./still.js";
 import { slider, unpacked } from "./waiting.js";
 
 /**
@@ -89,4 +89,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

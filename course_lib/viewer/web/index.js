@@ -1,9 +1,10 @@
 // The stepper's browser side. The whole trace is here, so a step is replayed and drawn without the kernel.
 
 import { Player } from "./player.js";
-import { replaceStill } from "./still.js";
+import { initialize, replaceStill } from "./still.js";
 
 export default {
+  initialize,
   /** @param {{model: import("./player.js").Model, el: HTMLElement}} place */
   render({ model, el }) {
     const player = new Player(model, el);

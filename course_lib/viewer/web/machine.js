@@ -9,6 +9,7 @@ import { Access, at, BARRIER, LOAD, LOOP_TURN, WARP } from "./trace.js";
 /**
  * @typedef {object} Event  what the chosen thread did with neighbouring elements
  * @property {boolean} loading
+ * @property {boolean} [foreign]  a load of what another block stored
  * @property {number} array
  * @property {number} element  the first
  * @property {Value[]} values  a load's are those before the step
@@ -163,7 +164,7 @@ export class Machine {
     }
     const [from, to] = block.rows("access", i);
     if (shown) this.show();
-    for (let row = from; row < to; row++) if (columns.access_op[row]) this.store(row, first);
+    for (let row = from; row < to; row++) if (columns.access_values[row] >= 0) this.store(row, first);
     const [start, end] = block.rows("variable", i);
     for (let row = start; row < end; row++) {
       const name = trace.names[columns.variable_name[row]];
@@ -220,14 +221,14 @@ export class Machine {
           if (mine) add(this.nowMine[number]);
         }
         const before = left[number].get(element) ?? this.value(number, element);
-        if (!loading) for (let w = 0; w < width; w++) left[number].set(element + w, access.stored(k, w));
+        if (access.values) for (let w = 0; w < width; w++) left[number].set(element + w, access.stored(k, w));
         if (!mine) return;
-        const values = Array.from({ length: width }, (_, w) =>
-          loading ? this.value(number, element + w) : access.stored(k, w),
-        );
+        const known = Array.from({ length: width }, (_, w) => this.value(number, element + w));
+        const values = access.values ? known.map((_, w) => access.stored(k, w)) : known;
         const { update } = access;
         this.events.push({
           loading,
+          ...(loading && String(values) !== String(known) && { foreign: true }),
           array: number,
           element,
           values,
@@ -282,15 +283,6 @@ export class Machine {
   }
 
   /**
-   * Whether the block has loaded or stored it by now.
-   * @param {number} array
-   * @param {number} element
-   */
-  touched(array, element) {
-    return Math.min(this.survey.loaded[array][element], this.survey.stored[array][element]) <= this.position;
-  }
-
-  /**
    * @param {number} array
    * @param {number} element
    */
@@ -325,6 +317,16 @@ export class Machine {
   value(array, element) {
     const { space, size } = this.trace.arrays[array];
     return this.values[array][space === "local" ? element + this.thread * size : element];
+  }
+
+  /**
+   * The values of an array's elements, as the chosen thread sees them.
+   * @param {number} array
+   */
+  held(array) {
+    const { space, size } = this.trace.arrays[array];
+    const values = this.values[array];
+    return space === "local" ? values.slice(this.thread * size, (this.thread + 1) * size) : values;
   }
 
   /**

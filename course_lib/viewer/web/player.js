@@ -82,6 +82,7 @@ export class Player {
       "change:_data": () => this.load(),
       "change:_other": () => this.load(),
       "change:_wanted": () => this.load(),
+      "change:_orders": () => this.load(),
       "change:panels": () => this.load(),
       "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
       "change:block": () => this.changed("block", () => this.choose()),
@@ -158,6 +159,7 @@ export class Player {
       const traces = await Promise.all(texts.map(open));
       if (this.loading !== texts) return;
       traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
+      traces[0].orders = JSON.parse(this.model.get("_orders") || "[]");
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
       this.el.classList.remove("tt-later");
       const actions = {

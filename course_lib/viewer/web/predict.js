@@ -1,7 +1,7 @@
 // A question, a box or buttons for the guess, and the truth beside the guess once there is one.
 // What is right is decided in Python; without a kernel the page still shows the guess and the truth.
 
-import { replaceStill } from "./still.js";
+import { initialize, replaceStill } from "./still.js";
 
 /**
  * @typedef {{get(name: string): any, set(name: string, value: any): void, save_changes(): void,
@@ -176,4 +176,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

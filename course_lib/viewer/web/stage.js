@@ -401,11 +401,14 @@ export class Stage {
     for (const view of run.lenses) view.draw();
     const [says, ...findings] = [...this.said[number].children].map((node) => node.textContent);
     const phase = part(this.root, "phase").textContent;
+    const { blockNumber, length, position, thread, trace } = run.context.machine;
+    const where = [trace.blocks[blockNumber].at, thread, position, length];
+    const title = ["kernel", "launch", "count"].map((name) => part(this.root, name).textContent);
     const legend = [...part(this.root, "marks").children].map(({ textContent }) => textContent);
     const shared = number ? [] : (this.open.get(compare.name)?.views ?? []);
     for (const view of shared) view.choose();
     for (const view of shared) view.draw();
-    return Object.assign({ says, legend, findings, phase, ...this.timeline.state(number) }, ...[...run.views, ...run.lenses, ...shared].map((view) => view.state?.() ?? {}));
+    return Object.assign({ where, title, says, legend, findings, phase, ...this.timeline.state(number) }, ...[...run.views, ...run.lenses, ...shared].map((view) => view.state?.() ?? {}));
   }
 
   /** The visible views. */

@@ -4,9 +4,21 @@
 const FIRST_TRY = 20; // ms, doubled after each attempt
 const SLOWEST = 5000;
 
+// The texts of a widget's model; the last one is short.
+const TEXTS = ["_esm", "_css", "_data", "_other", "_orders", "_plan", "_sketch", "_still"];
+
 /**
- * @typedef {{get(name: string): any}} Model
+ * @typedef {{get(name: string): any, set(name: string, value: any): void}} Model
  */
+
+/**
+ * When the kernel closes a widget, free the texts of its model: JupyterLab keeps the model until the kernel is shut down.
+ * @param {{model: Model}} place
+ */
+export function initialize({ model }) {
+  // after its views have left the page
+  return () => setTimeout(() => TEXTS.forEach((name) => model.get(name) && model.set(name, "")));
+}
 
 /**
  * Hide the still, as soon as the widget is on the page.

@@ -25,30 +25,19 @@ const KNOWN = new WeakMap();
 export function warpsOf(trace, block) {
   const known = KNOWN.get(block);
   if (known) return known;
-  const { access_array, access_op } = trace.columns;
-  // for each array, what a store and what a load is called, and its rank among a statement's accesses
-  const kinds = trace.arrays.map(({ name, space }) => {
-    const least = space === "global" ? 3 : space === "shared" ? 1 : -1;
-    return ["store", "load"].map((verb, loading) => ({ what: `${verb} ${name}`, rank: least + 1 - loading }));
-  });
+  const what = kindsOf(trace, block);
   /** @type {Strip[]} */
   const strips = Array.from({ length: trace.warps }, (_, warp) => ({ name: `warp ${warp}`, spans: [] }));
   /** @type {number[][]} */
   const arrivals = strips.map(() => []);
   let open = 0; // the next barrier
   for (let i = 0; i < block.length; i++) {
-    const [warp, [from, to]] = [block.warp(i), block.rows("access", i)];
-    let [what, rank] = ["other", 0];
-    for (let row = from; row < to; row++) {
-      const kind = kinds[access_array[row]][access_op[row] === LOAD ? 1 : 0];
-      if (kind.rank > rank) ({ what, rank } = kind);
-    }
-    if (block.has(i, BARRIER)) what = "barrier";
+    const [warp, kind] = [block.warp(i), what(i)];
     const { spans } = strips[warp];
     const before = spans[spans.length - 1];
-    if (before && before[1] === i && before[2] === what) before[1] = i + 1;
-    else spans.push([i, i + 1, what]);
-    if (what !== "barrier") continue;
+    if (before && before[1] === i && before[2] === kind) before[1] = i + 1;
+    else spans.push([i, i + 1, kind]);
+    if (kind !== "barrier") continue;
     arrivals[warp].push(i + 1);
     while (block.releases[open] <= i) open++;
     const release = block.releases[open] ?? block.length;
@@ -57,6 +46,61 @@ export function warpsOf(trace, block) {
   const read = { strips, arrivals };
   KNOWN.set(block, read);
   return read;
+}
+
+/**
+ * What a step is drawn as: its access to the outermost memory, a store before a load.
+ * @param {import("./trace.js").Trace} trace
+ * @param {import("./trace.js").Block} block
+ */
+function kindsOf(trace, block) {
+  const { access_array, access_op } = trace.columns;
+  // for each array, what a store and what a load is called, and its rank among a statement's accesses
+  const kinds = trace.arrays.map(({ name, space }) => {
+    const least = space === "global" ? 3 : space === "shared" ? 1 : -1;
+    return ["store", "load"].map((verb, loading) => ({ what: `${verb} ${name}`, rank: least + 1 - loading }));
+  });
+  return (/** @type {number} */ i) => {
+    if (block.has(i, BARRIER)) return "barrier";
+    const [from, to] = block.rows("access", i);
+    let [what, rank] = ["other", 0];
+    for (let row = from; row < to; row++) {
+      const kind = kinds[access_array[row]][access_op[row] === LOAD ? 1 : 0];
+      if (kind.rank > rank) ({ what, rank } = kind);
+    }
+    return what;
+  };
+}
+
+/**
+ * The history of each warp in another order: a statement lasts from the end of the one before it, or from the opening of
+ * the barrier after that, to its own cycle. Beside the strips, for each warp its steps with their ends.
+ * @param {import("./trace.js").Trace} trace
+ * @param {import("./trace.js").Block} block
+ * @param {number[]} cycles  at which each step ends
+ */
+export function warpsIn(trace, block, cycles) {
+  const what = kindsOf(trace, block);
+  const strips = Array.from({ length: trace.warps }, (_, warp) => ({ name: `warp ${warp}`, spans: /** @type {Span[]} */ ([]) }));
+  const ends = strips.map(() => /** @type {[number, number][]} */ ([]));
+  const from = strips.map(() => 0);
+  /** @type {number[]}  steps that wait at the next barrier */
+  let waiting = [];
+  for (let i = 0; i < block.length; i++) {
+    const [warp, kind] = [block.warp(i), what(i)];
+    if (cycles[i] > from[warp]) strips[warp].spans.push([from[warp], cycles[i], kind]);
+    ends[warp].push([cycles[i], i + 1]);
+    from[warp] = Math.max(from[warp], cycles[i]);
+    if (kind === "barrier") waiting.push(i);
+    if (!block.releases.includes(i + 1)) continue;
+    const open = Math.max(...waiting.map((step) => cycles[step]));
+    for (const step of waiting) {
+      if (open > cycles[step]) strips[block.warp(step)].spans.push([cycles[step], open, "wait"]);
+      from[block.warp(step)] = open;
+    }
+    waiting = [];
+  }
+  return { strips, ends };
 }
 
 /**

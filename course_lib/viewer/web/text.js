@@ -111,8 +111,9 @@ export function sentence(machine) {
   const done = (loading) =>
     machine.events
       .filter((event) => event.loading === loading && !event.update)
-      .map(({ array, element, values }) => {
-        return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}`;
+      .map(({ array, element, values, foreign }) => {
+        const from = foreign ? " (stored by another block)" : "";
+        return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}${from}`;
       });
   const updated = machine.events.flatMap(({ array, element, values, update }) => {
     if (!update) return [];

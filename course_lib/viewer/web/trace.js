@@ -173,7 +173,8 @@ export class Access {
     this.conflicts = columns.access_conflicts[row];
     this.base = columns.access_base[row];
     this.pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
-    this.values = this.loading ? null : trace.vector(columns.access_values[row]);
+    // of a load only if they are new to the block, because another one stored them
+    this.values = columns.access_values[row] < 0 ? null : trace.vector(columns.access_values[row]);
     /** @type {import("./trace.js").Update | null}  what an atomic did, null of any other access */
     this.update = this.op === ATOMIC ? trace.update(row, this.lanes.length) : null;
   }
@@ -187,7 +188,7 @@ export class Access {
   }
 
   /**
-   * What the k-th lane stored in its w-th element.
+   * What the k-th lane stored in its w-th element, or found there if that is new to the block.
    * @param {number} k
    * @param {number} w
    * @returns {Value}
@@ -381,6 +382,8 @@ export class Trace {
     this.omitted = sent.omitted ?? 0;
     /** @type {Record<string, Record<string, [string, string]>>}  array, element: what it holds in the end, and should */
     this.wanted = {};
+    /** @type {[string, number[]][]}  other orders of the first block's steps: a name, and when each step ends */
+    this.orders = [];
     this.threads = this.block[0] * this.block[1] * this.block[2];
     this.warps = Math.ceil(this.threads / WARP);
     this.dims = Math.max(...[this.grid, this.block].map((d) => (d[2] > 1 ? 3 : d[1] > 1 ? 2 : 1)));

@@ -2,7 +2,7 @@
 // without a kernel the plays of some settings are recorded, and the sliders go from one of these to the next.
 
 import { html, part, svg, write } from "./dom.js";
-import { replaceStill } from "./still.js";
+import { initialize, replaceStill } from "./still.js";
 
 /**
  * @typedef {object} Plan
@@ -224,4 +224,4 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+export default { initialize, render };

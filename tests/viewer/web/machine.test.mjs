@@ -192,7 +192,6 @@ test("what a thread has loaded, and what requests cost so far, line by line and 
   at.choose(2);
   at.seek(4);
   assert.deepEqual(at.elementsLoadedByThread(0), [0, 1, 2]);
-  assert.deepEqual([0, 1, 2, 3].map((e) => at.touched(0, e)), [true, true, true, false]);
   assert.deepEqual([2, 3, 5, 10].map((e) => at.inRegion(0, e)), [true, false, false, true]);
   assert.deepEqual([...at.survey.totals.requests], [0, 1, 1, 1, 3]);
   const sites = [...at.survey.sites.values()].map(({ line, array, op, positions, sectors }) => [line, array, op, positions, sectors]);

@@ -335,9 +335,11 @@ class Arrays {
       const planes = this.planes[number];
       if (!planes.length) return;
       const each = planes[0].size;
+      const look = this.looks(number);
+      const values = machine.held(number);
       const paint = (/** @type {number} */ element) => {
         const plane = planes[Math.floor(element / each)];
-        plane.cell(element - plane.offset, this.look(number, element), machine.value(number, element));
+        plane.cell(element - plane.offset, look(element), values[element]);
       };
       if (near && drawn) for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
       else for (let element = 0; element < array.size; element++) paint(element);
@@ -357,18 +359,24 @@ class Arrays {
   }
 
   /**
+   * How each element of an array looks now. A drag asks for all elements of large arrays, so what they share is read once.
    * @param {number} number
-   * @param {number} element
    */
-  look(number, element) {
+  looks(number) {
     const { machine, trace } = this.context;
-    const marked = machine.now[number].get(element) ?? 0;
-    if (marked) return marked & WRITTEN ? NOW_WRITTEN : NOW_READ;
+    const { length, position, survey } = machine;
+    const [loaded, stored] = [survey.loaded[number], survey.stored[number]];
     const { space, role } = trace.arrays[number];
-    const touched = space !== "global" || machine.touched(number, element);
-    const inside = machine.inRegion(number, element);
-    const state = machine.value(number, element) === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
-    return state | (!inside || (role === "C" && !machine.stored(number, element)) ? FAINT : 0);
+    const [now, values] = [machine.now[number], machine.held(number)];
+    return (/** @type {number} */ element) => {
+      const marked = now.get(element);
+      if (marked) return marked & WRITTEN ? NOW_WRITTEN : NOW_READ;
+      const first = Math.min(loaded[element], stored[element]);
+      const inside = first <= length; // the block loads or stores it in the launch
+      const touched = space !== "global" || first <= position;
+      const state = values[element] === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
+      return state | (!inside || (role === "C" && stored[element] > position) ? FAINT : 0);
+    };
   }
 
   /** For each array, the elements at which this step breaks a rule, and the positions of its accesses out of bounds. */
@@ -488,7 +496,8 @@ class Arrays {
   /** @param {Lens} lens */
   paint({ grid, array, elements }) {
     const { machine, trace } = this.context;
-    elements.forEach((element, i) => grid.cell(i, this.look(array, element), machine.value(array, element)));
+    const [look, values] = [this.looks(array), machine.held(array)];
+    elements.forEach((element, i) => grid.cell(i, look(element), values[element]));
     const at = (/** @type {Iterable<number>} */ some) => [...some].map((e) => elements.indexOf(e)).filter((i) => i >= 0);
     const global = trace.arrays[array].space === "global";
     const dots = global ? elements.filter((element) => machine.loadedByThread(array, element)) : [];

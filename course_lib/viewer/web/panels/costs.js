@@ -34,15 +34,21 @@ export function spread(access, starts) {
   return lanes;
 }
 
-/** The text of a request on the page, with the texts of its words. @param {Element} place */
+/** The text of a request on the page, with its words, and of these the chosen thread's. @param {Element} place */
 export function requestState(place) {
   const { lanes } = /** @type {HTMLElement} */ (place).dataset;
-  const words = [...place.querySelectorAll("svg rect > title")].flatMap(({ textContent }) => {
-    const [, unit, at, asking] = /^(byte|word) (\d+): lanes? ([\d, ]+)$/.exec(textContent ?? "") ?? [];
-    return asking ? [[unit === "byte" ? Number(at) / WORD_BYTES : Number(at), asking.split(", ").map(Number)]] : [];
+  /** @type {number[]} */
+  const mine = [];
+  const words = [...place.querySelectorAll("svg rect > title")].flatMap((title) => {
+    const [, unit, at, asking] = /^(byte|word) (\d+): lanes? ([\d, ]+)$/.exec(title.textContent ?? "") ?? [];
+    if (!asking) return [];
+    const word = unit === "byte" ? Number(at) / WORD_BYTES : Number(at);
+    if (title.parentElement?.classList.contains("tt-mine-lane")) mine.push(word);
+    return [[word, asking.split(", ").map(Number)]];
   });
   words.sort(([x], [y]) => Number(x) - Number(y));
-  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]"), words };
+  mine.sort((x, y) => x - y);
+  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]"), words, mine };
 }
 
 const ROOMY = 40; // ems for 32 lanes or banks in a row; with less, they are in two rows
@@ -103,10 +109,10 @@ export class Costs {
     }
   }
 
-    state() {
+  state() {
     return this.rows.map(({ row }) => {
       const [line, access, ...numbers] = [...row.children].map((cell) => cell.textContent ?? "");
-      return [this.space, Number(line), access, ...numbers.slice(0, this.cost === "wavefronts" ? 3 : 2).map(Number)];
+      return [this.space, Number(line), access, ...numbers.slice(0, -1).map(Number), row.classList.contains("tt-here")];
     });
   }
 }

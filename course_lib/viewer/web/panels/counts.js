@@ -66,6 +66,6 @@ class Counts {
       `${space} ${OPS[op]}`,
       [Number(thread.textContent), Number(block.textContent)],
     ]);
-    return { counts: Object.fromEntries(rows) };
+    return { counts: Object.fromEntries(rows), totals: [...this.callout.querySelectorAll("p > span")].map((text) => parseInt(text.textContent?.slice(3) ?? "")) };
   }
 }

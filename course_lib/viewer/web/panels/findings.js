@@ -55,4 +55,8 @@ class Findings {
       else this.rows[i].removeAttribute("aria-current");
     });
   }
+
+  state() {
+    return { found: this.rows.map((row) => [row.querySelector("b")?.textContent, row.querySelector("p")?.textContent, row.classList.contains("tt-here")]) };
+  }
 }

@@ -26,6 +26,8 @@ class Launch {
     /** @type {{line: number, row: HTMLElement}[]} */
     this.rows = this.lines();
     this.painted = false;
+    /** @type {{scale: number, loads: [string, number[]][]}}  of the pictures */
+    this.shown = { scale: 0, loads: [] };
   }
 
   lines() {
@@ -58,6 +60,7 @@ class Launch {
     this.painted = true;
     // one scale for all arrays, and for two runs: equal counts have the same strength of colour
     const scale = scaleOf(other ? [trace, other.trace] : [trace]);
+    this.shown = { scale, loads: [] };
     const figures = loadsOf(trace).flatMap((counts, number) => {
       const most = mostOf(counts);
       if (!counts || !most) return [];
@@ -66,6 +69,7 @@ class Launch {
       const tell = (/** @type {number} */ i) => `${trace.element(array, i)}: ${counts[i]} loads`;
       const figure = picture(this.place, array, counts, scale, [array.hue], rangeOf(least, most), tell);
       Object.assign(figure.dataset, { most, least, scale });
+      this.shown.loads.push([array.name, [...counts]]);
       return [figure];
     });
     const omitted = trace.omitted ? ` ${trace.omitted} blocks that are not here did the same.` : "";
@@ -83,5 +87,10 @@ class Launch {
     if (!this.painted) this.paint();
     const { machine } = this.context;
     for (const { line, row } of this.rows) row.classList.toggle("tt-here", line === machine.line);
+  }
+
+  state() {
+    const rows = this.rows.map(({ row }) => [row.classList.contains("tt-here"), ...[...row.children].map((cell) => cell.textContent)]);
+    return { launch: { ...this.shown, rows } };
   }
 }

@@ -94,6 +94,7 @@ class Source {
     return {
       line: this.current ? Number(this.current.dataset.line) : null,
       truth: this.truth.isConnected ? this.truth.textContent : "",
+      broken: [...this.lines].flatMap(([line, { node }]) => (node.classList.contains("tt-broken") ? [line] : [])),
       source: [...this.lines].map(([line, { runs, loads }]) => [line, number(runs), number(loads)]),
     };
   }

@@ -2,13 +2,17 @@
 
 import { html, write } from "../dom.js";
 import { layout } from "../grid.js";
-import { coloursOf, ORDER, paint, warpsOf } from "../strips.js";
+import { coloursOf, ORDER, paint, warpsIn, warpsOf } from "../strips.js";
 import { countUpTo } from "../survey.js";
 
 const WIDTH = 1200; // pixels of the picture, whatever its size on the page
 const HEIGHT = 160; // pixels for all rows, between these for each
 const [THIN, THICK] = [5, 18];
 const NAME = 14; // pixels that a row's name needs
+const MOST = 8; // warps of which a sentence tells
+const SIMULATED = "the simulator's";
+const MODEL =
+  "Cycles of a model, which interleaves the warps of this block. A bar ends when its warp has issued the statement; where it is long, the warp has waited. A click goes to the statement; values remain those of the simulator's order.";
 
 /** The array of a buffer: of A_tiles[1] A_tiles. @param {string} name */
 const buffer = (name) => name.replace(/\[\d+\]$/, "");
@@ -80,9 +84,22 @@ class Waits {
     const strip = html("div", { class: "tt-strip" }, this.canvas, this.head);
     strip.addEventListener("click", (event) => {
       const box = strip.getBoundingClientRect();
-      const { length } = this.context.machine;
-      context.choose({ step: Math.max(1, Math.ceil(((event.clientX - box.left) / box.width) * length)) });
+      const [across, down] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+      const at = across * this.end;
+      const ends = this.ends?.[Math.min(this.ends.length - 1, Math.floor(down * this.ends.length))];
+      const [, step] = ends?.find(([end]) => end >= at) ?? ends?.[ends.length - 1] ?? [0, Math.ceil(at)];
+      context.choose({ step: Math.max(1, step) });
     });
+    this.orders = /** @type {[string, number[]][]} */ (context.trace.orders);
+    this.select = /** @type {HTMLSelectElement} */ (
+      html("select", {}, ...[SIMULATED, ...this.orders.map(([name]) => name)].map((name, value) => html("option", { value }, name)))
+    );
+    this.select.addEventListener("change", () => {
+      this.read();
+      this.paint();
+      this.draw();
+    });
+    this.ordered = html("label", { class: "tt-ordered" }, "Order: ", this.select);
     const key = html("p", { class: "tt-strip-key" });
     key.append(
       ...[
@@ -93,9 +110,12 @@ class Waits {
         ["tt-key-wait", "waits there"],
       ].map(([look, text]) => html("span", {}, html("i", { class: look }), text)),
     );
-    const order = html("p", { class: "tt-soft" }, ORDER);
-    place.append(this.said, html("div", { class: "tt-strips" }, this.names, strip), order, key);
+    this.note = html("p", { class: "tt-soft" });
+    place.append(this.ordered, this.said, html("div", { class: "tt-strips" }, this.names, strip), this.note, key);
     this.block = -1;
+    this.end = 1; // of the last step, in steps or in cycles
+    /** @type {[number, number][][] | null}  in another order, for each warp the end of each step */
+    this.ends = null;
   }
 
   choose() {
@@ -109,14 +129,28 @@ class Waits {
   read() {
     const { machine, trace } = this.context;
     const { block } = machine;
-    const { strips, arrivals } = warpsOf(trace, block);
-    this.arrivals = arrivals;
+    this.ordered.hidden = !this.orders.length || String(block.at) !== "0,0,0"; // the block that is played
+    this.arrivals = warpsOf(trace, block).arrivals;
+    const cycles = this.cycles;
+    write(this.note, cycles ? MODEL : ORDER);
+    if (cycles) {
+      const { strips, ends } = warpsIn(trace, block, cycles);
+      [this.rows, this.ends, this.end] = [strips, ends, Math.max(...ends.map((each) => each[each.length - 1]?.[0] ?? 0))];
+      return;
+    }
+    const { strips } = warpsOf(trace, block);
+    [this.ends, this.end] = [null, machine.length];
     const buffers = trace.arrays.flatMap((array, number) => (array.space === "shared" ? [new Buffers(array, number)] : []));
     for (let i = 0; buffers.length && i < block.length; i++) {
       const accesses = block.accesses(i);
       for (const each of buffers) each.take(i, accesses);
     }
     this.rows = [...strips, ...buffers.flatMap(({ rows }) => rows)];
+  }
+
+  /** When each step ends in the chosen order; null in the simulator's. */
+  get cycles() {
+    return this.ordered.hidden ? null : (this.orders[Number(this.select.value) - 1]?.[1] ?? null);
   }
 
   paint() {
@@ -129,11 +163,12 @@ class Waits {
     this.names.style.setProperty("--tt-pitch", `${pitch / 13.5}em`);
     const every = Math.ceil(NAME / pitch); // of many rows, every fourth has its name
     this.names.replaceChildren(...this.rows.map(({ name }, i) => html("span", {}, i % every ? "" : name)));
-    const label = `What each of ${trace.warps} warps does over the ${machine.length} statements of the block`;
+    const over = this.ends ? `${this.end} cycles of the model` : `the ${machine.length} statements of the block`;
+    const label = `What each of ${trace.warps} warps does over ${over}`;
     this.canvas.setAttribute("aria-label", label);
     const colours = coloursOf(/** @type {HTMLElement} */ (this.canvas.parentElement), trace.arrays);
     const hues = (/** @type {string} */ what, /** @type {string} */ name) => colours(what === "held" ? `load ${buffer(name)}` : what);
-    paint(this.canvas, this.rows, { from: 0, to: machine.length, pitch, hues });
+    paint(this.canvas, this.rows, { from: 0, to: this.end, pitch, hues });
     this.painted = true;
   }
 
@@ -142,13 +177,15 @@ class Waits {
   }
 
   state() {
-    return { strips: (this.rows ?? []).map(({ name, spans }) => [name, spans]), waiting: this.said.textContent };
+    return { strips: (this.rows ?? []).map(({ name, spans }) => [name, spans]), waiting: this.said.textContent, order: this.cycles ? this.select.selectedOptions[0].textContent : SIMULATED };
   }
 
   draw() {
     if (!this.painted) this.paint();
     const { machine, trace } = this.context;
-    this.head.style.left = `${(100 * machine.position) / machine.length}%`;
+    const { cycles } = this;
+    this.head.style.left = `${(100 * (cycles ? (cycles[machine.position - 1] ?? 0) : machine.position)) / this.end}%`;
+    if (cycles) return this.tell(cycles[machine.position - 1] ?? 0);
     const released = machine.block.releases.filter((r) => r <= machine.position).pop() ?? 0;
     const waiting = (this.arrivals ?? []).flatMap((arrivals, warp) => {
       const last = arrivals[countUpTo(arrivals, machine.position) - 1] ?? 0;
@@ -163,5 +200,18 @@ class Waits {
         : `No warp waits.${machine.block.releases.length ? "" : " This block meets no barrier."}`,
     );
     this.said.dataset.waiting = waiting.join(" ");
+  }
+
+  /** Say where each warp is at a cycle of the other order, in which the current step ends. @param {number} cycle */
+  tell(cycle) {
+    const { block } = this.context.machine;
+    const where = (this.ends ?? []).map((ends, warp) => {
+      const waits = this.rows?.[warp].spans.some(([from, to, what]) => what === "wait" && from <= cycle && cycle < to);
+      const [, step] = ends.find(([end]) => end > cycle) ?? [0, 0];
+      return `warp ${warp} ${waits ? "waits at the barrier" : step ? `is in line ${block.line(step - 1)}` : "has ended"}`;
+    });
+    const more = where.length > MOST ? `; and ${where.length - MOST} more` : "";
+    write(this.said, `At cycle ${cycle} of ${this.end}: ${where.slice(0, MOST).join(", ")}${more}.`);
+    delete this.said.dataset.waiting;
   }
 }

@@ -1,0 +1,77 @@
+"""The view of waiting in the order of the model: its bars are the play's, and a click goes to a statement."""
+
+import pytest
+
+from course_lib import measurements, waiting
+from course_lib.kernels import rung
+from course_lib.trace.replay import Timeline
+from course_lib.viewer import Stepper
+
+
+@pytest.fixture
+def ordered(show, launch_of):
+    """A page in the view of waiting, the timeline of its block, and the orders that it offers."""
+    kernel, run = rung("tiled").make(tile_width=8), launch_of("tiled_two_warps")
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    orders = waiting.orders(kernel, run.trace, machine)
+    stepper = Stepper(run, orders=orders)
+    page = show(stepper, _orders=stepper._orders, panel="waits")
+    yield page, Timeline(run.trace, (0, 0, 0)), orders, waiting.play(kernel, run.trace, machine)
+    assert page.page_errors == []
+
+
+def state(page, step):
+    page.evaluate("step => window.model.set('step', step)", step)
+    return page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+
+
+def test_bars_are_the_plays(ordered):
+    """In each order a warp's bars end with its statements, and where the player says that it waits at a barrier."""
+    page, timeline, orders, play = ordered
+    select = page.locator(".tt-ordered select")
+    assert state(page, 30)["order"] == "the simulator's"
+    for name, cycles in orders.items():
+        select.select_option(label=name)
+        shown = state(page, 30)
+        assert shown["order"] == name
+        for warp, (_, spans) in enumerate(shown["strips"]):
+            ends = {cycle for cycle, of in zip(cycles, timeline.warps, strict=True) if of == warp and cycle}
+            assert {to for _, to, what in spans if what != "wait"} <= ends <= {to for _, to, _ in spans}
+            assert [start for start, _, _ in spans[1:]] == [to for _, to, _ in spans[:-1]]
+    select.select_option(index=1)
+    for warp, (_, spans) in enumerate(state(page, 30)["strips"]):
+        waits = [(first, last) for reason, first, last in play.spans[warp] if reason == "barrier"]
+        for first, last, what in spans:
+            if what == "wait":
+                assert any(begin - 1 <= first and last <= end + 1 for begin, end in waits)
+
+
+def test_a_click_goes_to_the_statement_of_its_warp(ordered):
+    """The one that the warp is in at that cycle; the sentence says where the warps are when it ends."""
+    page, timeline, orders, _ = ordered
+    page.locator(".tt-ordered select").select_option(index=1)
+    (cycles, _), strip = orders.values(), page.locator(".tt-strip").bounding_box()
+    for warp, share in ((0, 0.3), (1, 0.3), (1, 0.8)):
+        page.mouse.click(strip["x"] + share * strip["width"], strip["y"] + (warp + 0.5) / 2 * strip["height"])
+        step = page.evaluate("() => window.model.get('step')")
+        assert timeline.warps[step - 1] == warp
+        at = share * max(cycles)
+        before = max(c for c, of in zip(cycles[: step - 1], timeline.warps, strict=False) if of == warp)
+        assert before <= at + 2 and at <= cycles[step - 1] + 2
+        line = next(
+            int(timeline.lines[i])
+            for i in range(len(cycles))
+            if timeline.warps[i] == 0 and cycles[i] > cycles[step - 1]
+        )
+        says = page.locator(".tt-waiting").text_content()
+        assert says.startswith(f"At cycle {cycles[step - 1]} of {max(cycles)}: warp 0 ")
+        assert f"warp 0 is in line {line}," in says or "warp 0 waits at the barrier" in says
+
+
+def test_another_block_has_the_simulators_order(ordered):
+    """Only the first block is played; a stepper without orders offers none."""
+    page, *_ = ordered
+    page.locator(".tt-ordered select").select_option(index=2)
+    page.evaluate("() => window.model.set('_orders', '')")
+    page.wait_for_function("() => document.querySelector('.tt-ordered').hidden")
+    assert state(page, 5)["order"] == "the simulator's"
