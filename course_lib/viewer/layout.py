@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..look import INK
 from .layout_arrays import lay_out_arrays
-from .layout_warps import lay_out_matrices, lay_out_strips
+from .layout_warps import lay_out_exchanges, lay_out_matrices, lay_out_strips
 from .scene import Scene
 from .shapes import CARD, CARD_EDGE, CURRENT, HEADING, MEMORY, SOFT, WIDTH, WRONG, Box, Shape, Text, tint, wrapped
 
@@ -78,6 +78,8 @@ def _source(shapes: list[Shape], scene: Scene, top: float) -> float:
     for request in scene.requests_told[:4]:
         bottom += 20
         shapes.append(Text(left + 2, bottom, request.says, 12, HEADING))
+    if scene.exchanges_told:
+        bottom = lay_out_exchanges(shapes, scene, bottom + 22)
     if scene.matrices_told:
         bottom = lay_out_matrices(shapes, scene, bottom + 22)
     return (

@@ -10,7 +10,8 @@ from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
-from course_lib.viewer.words import label, n_dims, number, thread_position
+from course_lib.viewer.digits import number
+from course_lib.viewer.words import label, n_dims, thread_position
 
 DID = {"load": "read", "store": "written", "atomic": "updated"}
 #: What the card says of every element of every array, at a step; with the list of its accesses.

@@ -13,6 +13,7 @@ from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper, compare
 from course_lib.viewer.alignment import MATCHES
+from course_lib.viewer.exchanges import Exchanged
 from course_lib.viewer.grids import texts_of
 from course_lib.viewer.results import heat
 from course_lib.viewer.scene import Scene
@@ -26,7 +27,7 @@ MANY = 40 if NIGHTLY else 6
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "prefetched", "reduction", "stencil", "histogram", "transpose",
          "device_function", "returns_early", "race_in_a_warp", "out_of_bounds", "out_of_bounds_2d",
          "divergent", "odd_blocks", "three_dimensions", "complex",
-         "large_integers", "half", "one_thread")  # fmt: skip
+         "large_integers", "half", "one_thread", "exchanges")  # fmt: skip
 
 
 def steps_of(name, timeline):
@@ -85,6 +86,21 @@ def compare_lenses(shown, scene):
             assert lens[marks] == [i for i, element in enumerate(lens["elements"]) if element in theirs], lens["name"]
 
 
+def compare_exchanges(shown, wanted, where):
+    """What each lane gives and gets in words, and a line for each value that goes from a lane to one."""
+    assert [each["says"] for each in shown] == [each["says"] for each in wanted], where
+    for drawn, each in zip(shown, wanted, strict=True):
+        exchange = Exchanged(*(each[name] for name in ("operation", "gave", "source", "got")))
+        told = [" ".join(exchange.told(lane) or ["takes no part"]) for lane in range(32)]
+        assert drawn["gets"] == told, where
+        pairs = [
+            [s, lane] for lane, s in enumerate(each["source"]) if s is not None and each["got"][lane] != "undefined"
+        ]
+        assert sorted(drawn["lines"]) == sorted(pairs), where
+        gives = [f"gives {text}" if text is not None else "takes no part" for text in each["gave"]]
+        assert drawn["gives"] == (gives if any(s is not None for s in each["source"]) else []), where
+
+
 def compare_scene(shown, wanted, where, ticks=None):
     """Sentence, findings, counts, registers, grids, requests, strips; of two runs the first one's ``ticks``."""
     assert shown["says"] == wanted["says"], where
@@ -98,6 +114,7 @@ def compare_scene(shown, wanted, where, ticks=None):
     assert sorted([*shown["costs"], *shown.get("bank_costs", [])]) == [
         row[: 5 if row[0] == "global" else 6] for row in wanted["costs"]
     ], where
+    compare_exchanges(shown["exchanges"], wanted["exchanges"], where)
     assert shown["strips"] == wanted["strips"], where
     assert shown["timeline"] == [strip for strip in wanted["strips"] if strip[0].startswith("warp ")], where
     assert shown["waiting"] == wanted["waiting"], where

@@ -95,6 +95,7 @@ LAUNCHES = {
     "large_integers": plain(kernels.doubled, 1, 12, LARGE, np.zeros((3, 4), np.int64)),
     "half": plain(kernels.doubled, 1, 12, (numbers(3, 4) / 7).astype(np.float16), np.zeros((3, 4), np.float16)),
     "one_thread": plain(kernels.doubled, 1, 1, numbers(1, 1), np.zeros((1, 1), np.float32)),
+    "exchanges": plain(kernels.exchanges, 2, 45, numbers(90) / 4, np.zeros((11, 90), np.float32)),
     "uninitialized": bug("uninitialised_tile_edge"),
 }
 

@@ -12,14 +12,14 @@ from PIL import ImageColor
 
 from course_lib.look import INK
 from course_lib.trace.replay import Timeline
+from course_lib.viewer.digits import short
 from course_lib.viewer.grids import READ, SEEN, WRITTEN, Grid, Grids
 from course_lib.viewer.layout import Layout
 from course_lib.viewer.layout_arrays import LEGIBLE, lay_out_arrays
 from course_lib.viewer.layout_warps import LANE_GAP
 from course_lib.viewer.picture import SCALE, StillPicture, draw, font
 from course_lib.viewer.scene import Scene
-from course_lib.viewer.shapes import CURRENT, HEADING, HUES, MEMORY, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
-from course_lib.viewer.words import short
+from course_lib.viewer.shapes import CURRENT, HEADING, HUES, MEMORY, WIDTH, Box, Disc, Line, Pixels, Text, tint, wrapped
 
 NAMES = ["naive", "naive_ragged", "tiled_16", "prefetched", "register_2d", "best", "reduction", "stencil", "racy"]
 
@@ -470,3 +470,20 @@ def test_each_lane_stands_in_the_place_of_its_element():
         assert right is None or left - side / 2 == pytest.approx(right + LANE_GAP)
         right = left + (held.columns - 0.5) * side
     assert not numbers
+
+
+def test_a_line_leads_from_each_lane_that_gives():
+    """Of ``shfl_up_sync(members, a[j], 2)`` without every fifth lane: from the middle of a lane to that of another."""
+    timeline = Timeline(launch("exchanges").trace, (0, 0, 0))
+    step = next(i for i in range(1, len(timeline) + 1) if "shfl_up" in str(timeline.step(i).exchanges))
+    shapes = StillPicture(Scene(timeline, step, 6)).layout.shapes
+    lines = [s for s in shapes if isinstance(s, Line)]
+    numbers = [s for s in shapes if isinstance(s, Text) and s.y > lines[0].y and s.text.isdigit() and s.size == 9]
+    across = {int(text.text): text.x for text in numbers}
+    members = [lane for lane in range(32) if lane % 5 != 2]
+    pairs = [(lane - 2 if lane >= 2 else lane, lane) for lane in members]
+    wanted = [(across[source], across[lane]) for source, lane in pairs if source in members]
+    assert len(across) == 32
+    np.testing.assert_allclose(sorted((line.x, line.x2) for line in lines), sorted(wanted))
+    (mine,) = [line for line in lines if line.colour == CURRENT]
+    assert (mine.x, mine.x2) == (across[4], across[6])

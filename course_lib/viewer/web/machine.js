@@ -86,6 +86,8 @@ export class Machine {
     this.outside = [];
     /** @type {import("./trace.js").Test[]} */
     this.tests = [];
+    /** @type {import("./trace.js").Exchange[]} */
+    this.exchanges = [];
     /** @type {Set<string>} */
     this.assigned = new Set(); // by any thread
     /** @type {Set<string>} */
@@ -160,6 +162,7 @@ export class Machine {
       this.accesses = block.accesses(i);
       this.outside = block.outside(i);
       this.tests = block.tests(i);
+      this.exchanges = block.exchanges(i);
     }
     const [from, to] = block.rows("access", i);
     if (shown) this.show();
