@@ -28,6 +28,7 @@ from .shapes import (
     tint,
     wrapped,
 )
+from .words import ORDER
 
 LANE_CELL, LANE_GAP = 17.0, 14.0  # an element of a matrix in a warp's registers, and the gap between two matrices
 LANE, FLOW = (WIDTH - MEMORY - 24) / WARP_SIZE, 36.0  # a lane of a shuffle, and the height of the lines
@@ -122,6 +123,9 @@ def lay_out_strips(shapes: list[Shape], scene: Scene, top: float) -> float:
         shapes.append(Pixels(x, top + row * pitch, width, pitch - 1, _strip(scene, name, spans, width, scale)))
     bottom = top + len(scene.strips) * pitch
     shapes.append(Box(x + scene.position * scale - 1, top - 3, 2, bottom - top + 6, CURRENT))
+    for line in wrapped(ORDER, 84):
+        bottom += 17
+        shapes.append(Text(MEMORY + 22, bottom, line, 11, HEADING))
     return bottom + 4
 
 

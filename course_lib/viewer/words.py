@@ -159,6 +159,13 @@ def missed(timeline: Timeline, position: int, thread: int) -> list[str]:
     return found
 
 
+#: What the rows of the warps' histories do not say.
+ORDER = (
+    "Order is not time: the simulator runs one warp after another, each up to its next barrier. "
+    "A GPU interleaves the warps."
+)
+
+
 def waiting_sentence(timeline: Timeline, position: int) -> str:
     """Say which warps have arrived at a barrier that is still closed."""
     there = waiting(timeline, position)

@@ -32,10 +32,10 @@ def save(show, launch_of):
     return save
 
 
-@pytest.mark.parametrize("name", ["tiled_two_warps", "best"])
-def test_an_svg_shows_all_of_its_step(save, launch_of, name):
+@pytest.mark.parametrize("name, size", [("tiled_two_warps", (390, 844)), ("best", (853, 480))])
+def test_an_svg_shows_all_of_its_step(save, launch_of, name, size):
     """Also what the page scrolls: the whole source, the sentence, the registers; and the page stays where it was."""
-    file, data = save(name, "SVG", 40, step=7, size=(853, 480), panel="arrays")
+    file, data = save(name, "SVG", 40, step=7, size=size, panel="arrays")
     assert file == f"{launch_of(name).trace.kernel_name}-step-40.svg"
     expect(save.page.locator(".tt-saving p")).to_have_text(f"{file} is saved.")
     expect(save.page.locator(".tt-count")).to_contain_text("step 7 of")
@@ -48,6 +48,12 @@ def test_an_svg_shows_all_of_its_step(save, launch_of, name):
     size = save.page.locator(".tt-sentence").evaluate("node => getComputedStyle(node).fontSize")
     save.page.set_content(data.decode())
     assert save.page.locator(".tt-sentence").evaluate("node => getComputedStyle(node).fontSize") == size
+    beyond = save.page.locator(".tt-source").evaluate(
+        """place => [...place.querySelectorAll('.tt-code, .tt-truth')].filter((node) => [...node.getClientRects()].some(
+          ({ right }) => right > place.getBoundingClientRect().right) || node.scrollWidth > node.clientWidth + 1)
+          .map((node) => node.textContent)"""
+    )
+    assert beyond == []  # long lines are wrapped
     assert "step 40 of" in text and "Speed" not in text
     assert save.page.page_errors == []
 

@@ -20,6 +20,7 @@ from course_lib.viewer.layout_warps import LANE_GAP
 from course_lib.viewer.picture import SCALE, StillPicture, draw, font
 from course_lib.viewer.scene import Scene
 from course_lib.viewer.shapes import CURRENT, HEADING, HUES, MEMORY, WIDTH, Box, Disc, Line, Pixels, Text, tint, wrapped
+from course_lib.viewer.words import ORDER
 
 NAMES = ["naive", "naive_ragged", "tiled_16", "prefetched", "register_2d", "best", "reduction", "stencil", "racy"]
 
@@ -243,6 +244,8 @@ def test_where_warps_wait_is_drawn_as_the_scene_has_it():
             looked.add(verb)
     assert looked == set(tall)
     assert scene.waiting in [t.text for t in layout.shapes if isinstance(t, Text)]
+    below = [t.text for t in layout.shapes if isinstance(t, Text) and t.y > strips[-1].y + strips[-1].height]
+    assert " ".join(below).endswith(ORDER)
     (line,) = [s for s in layout.shapes if isinstance(s, Box) and (s.width, s.fill) == (2, CURRENT)]
     assert line.x + 1 == pytest.approx(strips[0].x + scene.position * strips[0].width / len(scene.timeline))
     assert line.y < strips[0].y and line.y + line.height > strips[-1].y + strips[-1].height

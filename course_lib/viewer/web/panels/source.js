@@ -35,7 +35,9 @@ class Source {
     const rows = trace.source.map(([number, text]) => {
       const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
       const label = html("span", { class: "tt-number" }, String(number));
-      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, highlight(text, hues));
+      const code = highlight(text, hues);
+      code.style.setProperty("--deep", `${text.length - text.trimStart().length}ch`);
+      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, code);
       this.lines.set(number, { node, runs, loads });
       return node;
     });
