@@ -10,6 +10,7 @@ from nightly import NIGHTLY, at_night
 from numba import cuda
 
 from course_lib import simulate
+from course_lib.trace.program import accumulators
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper, compare
 from course_lib.viewer.alignment import MATCHES
@@ -72,7 +73,13 @@ def compare_grid(shown, wanted):
 
 
 def compare_lenses(shown, scene):
-    """What is magnified is what the arrays hold and how their elements look, wherever the page puts its lens."""
+    """What is magnified is what the arrays hold and how their elements look, wherever the page puts its lens.
+
+    So are the accumulators that the line fills.
+    """
+    if shown["filled"] is not None:
+        names = set(accumulators(scene.trace)) & set(scene.changed)
+        assert sorted(shown["filled"]) == sorted([name, text] for name, text in scene.registers if name in names)
     for lens in shown["lenses"]:
         values = scene.state.values(lens["array"])
         values = values[scene.thread] if scene.trace.arrays[lens["array"]].space == "local" else values
