@@ -14,7 +14,7 @@ from course_lib.look import INK
 from course_lib.trace.replay import Timeline
 from course_lib.viewer.digits import short
 from course_lib.viewer.grids import READ, SEEN, WRITTEN, Grid, Grids
-from course_lib.viewer.layout import Layout
+from course_lib.viewer.layout import LINE, Layout
 from course_lib.viewer.layout_arrays import LEGIBLE, lay_out_arrays
 from course_lib.viewer.layout_warps import LANE_GAP
 from course_lib.viewer.picture import SCALE, StillPicture, draw, font
@@ -273,7 +273,10 @@ def test_runs_and_loads_stand_under_their_headings(picture):
         shown += 1
     assert shown == min(len(scene.source), 34)
     (bar,) = [s for s in picture.layout.shapes if isinstance(s, Box) and s.width == 4]
-    assert bar.y + bar.height / 2 == numbers[str(scene.line)]
+    assert bar.y + LINE / 2 == numbers[str(scene.line)]
+    code = next(code for line, code, *_ in scene.source if line == scene.line)
+    inside = [t.text for t in texts if t.mono and t.anchor == "left" and t.x > 470 and bar.y < t.y < bar.y + bar.height]
+    assert "".join(inside).replace(" ", "") == code.replace(" ", "")
 
 
 def test_what_the_thread_has_loaded_has_a_dot_in_its_corner(picture):
