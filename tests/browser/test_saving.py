@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from nightly import at_night
 from PIL import Image
 from playwright.sync_api import expect
 
@@ -13,14 +14,18 @@ from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
 from course_lib.viewer.scene import Scene
 
+from .test_accessibility import violations
+
 
 @pytest.fixture
 def save(show, launch_of):
-    """Save a picture from a page, and return it as bytes, with its name; the page is `save.page`."""
+    """Save a picture from a page, and return it as bytes, with its name; the page is `save.page`, made once."""
 
     def save(name, kind, first, last=None, **state):
-        page = save.page = show(Stepper(launch_of(name)), own=True, **state)
-        page.get_by_role("button", name="Save a picture").click()
+        if not save.page:
+            save.page = show(Stepper(launch_of(name)), own=True, **state)
+            save.page.get_by_role("button", name="Save a picture").click()
+        page = save.page
         page.get_by_label("Save as").select_option(kind)
         page.get_by_label("step", exact=True).fill(str(first))
         if last is not None:
@@ -29,10 +34,13 @@ def save(show, launch_of):
             page.get_by_role("button", name="Save", exact=True).click()
         return found.value.suggested_filename, found.value.path().read_bytes()
 
+    save.page = None
     return save
 
 
-@pytest.mark.parametrize("name, size", [("tiled_two_warps", (390, 844)), ("best", (853, 480))])
+@pytest.mark.parametrize(
+    "name, size", [("tiled_two_warps", (390, 844)), ("outer_product", (853, 480)), at_night("best", (853, 480))]
+)
 def test_an_svg_shows_all_of_its_step(save, launch_of, name, size):
     """Also what the page scrolls: the whole source, the sentence, the registers; and the page stays where it was."""
     file, data = save(name, "SVG", 40, step=7, size=size, panel="arrays")
@@ -76,39 +84,57 @@ def test_a_png_looks_as_the_page(save):
 
 def test_a_gif_has_the_frames_asked_for(save):
     """Each its own step, as the page shows it: told apart by where the current line is."""
-    file, data = save("tiled", "GIF", 8, 12, size=(1280, 900))
-    assert file == "tiled-step-8-to-12.gif"
+    file, data = save("tiled", "GIF", 8, 10, size=(1280, 900))
+    assert file == "tiled-step-8-to-10.gif"
     gif = Image.open(io.BytesIO(data))
-    assert gif.n_frames == 5
+    assert gif.n_frames == 3
     frames = []
-    for frame in range(5):
+    for frame in range(3):
         gif.seek(frame)
         assert gif.info["duration"] == 1000
         frames.append(np.asarray(gif.convert("RGB"), float))
-    for frame, step in enumerate(range(8, 13)):
-        _, png = save("tiled", "PNG", step, size=(1280, 900))
+    for frame, step in enumerate(range(8, 11)):
+        _, png = save("tiled", "PNG", step)
         still = np.asarray(Image.open(io.BytesIO(png)).convert("RGB").resize(frames[0].shape[1::-1]), float)
         far = [np.abs(still - other).mean() for other in frames]
         assert np.argmin(far) == frame, far
 
 
-@pytest.mark.parametrize(
-    "kind, first, last", [("PNG", 999, 0), ("SVG", -1, 0), ("GIF", 9, 3), ("GIF", "", 3), ("GIF", 2.5, 3)]
-)
-def test_wrong_steps_are_refused(show, launch_of, kind, first, last):
-    """With a sentence, and no file; Esc closes the form."""
+def test_wrong_steps_are_refused(show, launch_of):
+    """With a sentence, and no file; Esc closes the form, and so does a button in it."""
     page = show(Stepper(launch_of("tiled")))
+    said = page.locator(".tt-saving p")
     page.get_by_role("button", name="Save a picture").click()
-    page.get_by_label("Save as").select_option(kind)
-    page.get_by_label("step", exact=True).fill(str(first))
-    if kind == "GIF":
-        page.get_by_label("to", exact=True).fill(str(last))
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator(".tt-saving p")).to_have_text(
-        "Give steps from 0 to 31, the first one first, and at most 300 of them."
-    )
+    for kind, first, last in [("PNG", 999, 0), ("SVG", -1, 0), ("GIF", 9, 3), ("GIF", "", 3), ("GIF", 2.5, 3)]:
+        said.evaluate("node => (node.textContent = '')")
+        page.get_by_label("Save as").select_option(kind)
+        page.get_by_label("step", exact=True).fill(str(first))
+        if kind == "GIF":
+            page.get_by_label("to", exact=True).fill(str(last))
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(said).to_have_text("Give steps from 0 to 31, the first one first, and at most 300 of them.")
     page.keyboard.press("Escape")
     expect(page.locator(".tt-saving")).to_be_hidden()
+    page.get_by_role("button", name="Save a picture").click()
+    page.locator(".tt-saving .tt-close").click()
+    expect(page.locator(".tt-saving")).to_be_hidden()
+    expect(page.locator(".tt-picture")).to_be_focused()
+
+
+@pytest.mark.parametrize("size", [(853, 480), (390, 844)])
+def test_the_form_can_be_used_with_large_text(show, launch_of, size):
+    """At twice the size: each of its controls is in sight, nothing covers it, and axe-core finds nothing."""
+    page = show(Stepper(launch_of("tiled")), size=size, text_size=2)
+    page.get_by_role("button", name="Save a picture").click()
+    page.get_by_label("Save as").select_option("GIF")
+    covered = page.locator(".tt-saving :is(select, input, button)").evaluate_all(
+        """nodes => nodes.filter((node) => {
+          const { left, right, top, bottom } = node.getBoundingClientRect();
+          return !node.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+        }).map((node) => node.outerHTML)"""
+    )
+    assert covered == []
+    assert violations(page, ".tt-saving") == []
 
 
 def test_print_shows_all(show, launch_of):
