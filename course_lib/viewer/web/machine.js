@@ -359,6 +359,33 @@ export class Machine {
     };
   }
 
+  /**
+   * The positions at which the chosen thread runs a line, or else any warp of the block.
+   * @param {number} line
+   */
+  stepsOnLine(line) {
+    const mine = this.own.runs.get(line);
+    return mine?.length ? mine : this.where((i) => this.block.line(i) === line);
+  }
+
+  /**
+   * The positions at which the chosen thread sets a variable.
+   * @param {string} name
+   */
+  stepsThatSet(name) {
+    const { block, thread, trace } = this;
+    const number = trace.names.indexOf(name);
+    return this.where((i) => {
+      const [from, to] = block.rows("variable", i);
+      return block.runs(i, thread) && trace.columns.variable_name.subarray(from, to).includes(number);
+    });
+  }
+
+  /** @param {(i: number) => boolean} holds */
+  where(holds) {
+    return Array.from({ length: this.length }, (_, i) => i + 1).filter((position) => holds(position - 1));
+  }
+
   /** The findings in which this step takes part. */
   get found() {
     const here = (/** @type {{block: number, step: number}} */ place) =>
