@@ -15,7 +15,7 @@ const UNREADABLE = 0.8; // of the height, for a product without numbers: the mag
 const MOST = 8; // elements a side of a magnified part
 const NUMBERS = 9; // pixels of the digits there, at least
 const [AROUND, ARROW] = [34, 20]; // pixels for the name and the indices of such a part, and between parts
-const FILLED = 5; // ems for a register that the line fills
+const FILLED = 8; // ems for a register that the line fills
 const TIGHT = 22; // ems of height in which the matrices have no room for the counts
 const SHARE = 0.5; // of the height that is kept below the matrices; what exceeds it scrolls
 const HIGH = 0.3; // of the height for the magnified parts, at most
@@ -490,7 +490,9 @@ class Arrays {
     const caption = html("figcaption", {}, plane.name, part);
     caption.style.setProperty("--hue", hue);
     this.listen(grid, number, (i) => elements[i]);
-    return { key, grid, array: number, elements, written, side, node: html("figure", {}, caption, grid.node) };
+    const node = html("figure", {}, caption, grid.node);
+    node.style.minWidth = grid.node.style.width; // only the caption may be cut off
+    return { key, grid, array: number, elements, written, side, node };
   }
 
   /** @param {Lens} lens */
