@@ -137,6 +137,14 @@ class Observer:
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
         """Lanes end in a failed assert (``kind`` "failed-assertion") or in a raise; ``text`` is its source."""
 
+    def exchanged(
+        self, vector: WarpVector, line: int, name: str, given: Any, source: Any, result: Any, mask: Mask
+    ) -> None:
+        """Lanes shuffled or voted by ``cuda.name``: what each gave, the lane that it took from, and what it got.
+
+        ``source`` is None for a vote; 32 less than the lane if that lane gave nothing.
+        """
+
     def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         """The mask that a warp operation names is wrong for ``lanes``.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..simulator.hardware import WARP_SIZE
 
-#: The columns and their types. ``*_step`` is the row of the step that an access, assignment, test or miss belongs to.
+#: The columns and their types; ``step`` is the row of the step to which an access, assignment and so on belongs.
 STEP = {"block": "i4", "line": "i4", "warp": "i4", "lanes": "u4", "flags": "u1"}
 ACCESS = {
     "step": "i4",
@@ -37,10 +37,11 @@ TEST = {"step": "i4", "text": "i4", "lanes": "u4", "truth": "u4", "left": "i4", 
 OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"}
 #: A product of a warpgroup: the step that starts it, the step that has waited for it (or NONE), its group in the warp.
 PRODUCT = {"step": "i4", "end": "i4", "group": "i4"}
+EXCHANGE = {"step": "i4", "operation": "i4", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"}
 OPS = ("load", "store", "atomic")
 #: The number of no list in ``access``: ``values`` of a load, unless it found what another block stored;
 #: and, of all but an atomic, ``old`` (what a lane found), ``given`` (its operands, lane after lane) and ``operation``
-#: (its name, in ``Columns.operations``).
+#: (its name, in ``Columns.operations``); in ``exchange``, the ``source`` of a vote.
 NONE = -1
 #: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop; it continues a line after a
 #: device function that the line called has returned.
@@ -120,6 +121,7 @@ class Columns:
     variable: Table
     test: Table
     outside: Table
+    exchange: Table
     vectors: Vectors
     blocks: np.ndarray
     names: list[str] = field(default_factory=list)

@@ -33,7 +33,8 @@ class Events:
 
     The lists hold tuples: ``accesses`` (event, op, pattern, base, value), with an :class:`Update` as the value of an
     atomic; ``variables`` (event, name, value); ``tests`` (event, text, left, right, truth, mask); ``outside`` (event,
-    op, array, index, lanes); ``arrivals`` (event, mask); ``products`` (event, product, its ends: (event, lanes)).
+    op, array, index, lanes); ``exchanges`` (event, name, given, source, result, mask); ``arrivals`` (event, mask);
+    ``products`` (event, product, its ends: (event, lanes)).
     """
 
     lines: list[int] = field(default_factory=list)
@@ -44,6 +45,7 @@ class Events:
     variables: list[tuple[int, str, Any]] = field(default_factory=list)
     tests: list[tuple[int, str, Any, Any, Any, Any]] = field(default_factory=list)
     outside: list[tuple[int, str, str, tuple[Any, ...], np.ndarray]] = field(default_factory=list)
+    exchanges: list[tuple[int, str, Any, Any, Any, Any]] = field(default_factory=list)
     arrivals: list[tuple[int, Any]] = field(default_factory=list)
     products: list[tuple[int, Any, list[tuple[int, np.ndarray]]]] = field(default_factory=list)
 
@@ -118,19 +120,20 @@ class Packer:
                 "variable": self._variables(chunk),
                 "test": self._tests(chunk),
                 "outside": self._outside(chunk, numbers),
+                "exchange": self._exchanges(chunk),
                 "product": self._products(chunk),
             }
         )
 
     def columns(self, launch: Any, arrays: list[str]) -> Columns:
         """Return the columns of all chunks together, in the order of the blocks."""
-        tables = {"step": c.STEP, "access": c.ACCESS, "variable": c.VARIABLE, "test": c.TEST, "outside": c.OUTSIDE}
-        tables["product"] = c.PRODUCT
+        parts = {"access": c.ACCESS, "variable": c.VARIABLE, "test": c.TEST, "outside": c.OUTSIDE}
+        parts |= {"exchange": c.EXCHANGE, "product": c.PRODUCT}
+        tables = {"step": c.STEP, **parts}
         sizes = np.cumsum([0, *(len(chunk["step"]["line"]) for chunk in self._chunks)])
         for chunk, size in zip(self._chunks, sizes.tolist(), strict=False):
-            for name in tables:
-                if name != "step":
-                    chunk[name]["step"] = chunk[name]["step"] + size
+            for name in parts:
+                chunk[name]["step"] = chunk[name]["step"] + size
             ends = chunk["product"]["end"]
             ends[ends != c.NONE] += size
         whole = {name: c.joined(columns, [chunk[name] for chunk in self._chunks]) for name, columns in tables.items()}
@@ -140,7 +143,7 @@ class Packer:
         whole["step"] = {name: column[order] for name, column in whole["step"].items()}
         ends = whole["product"]["end"]
         ends[ends != c.NONE] = place[ends[ends != c.NONE]]
-        for name in ("access", "variable", "test", "outside", "product"):
+        for name in parts:
             table = whole[name]
             table["step"] = place[table["step"]].astype("i4")
             by_step = np.argsort(table["step"], kind="stable")
@@ -371,6 +374,25 @@ class Packer:
             "left": sides[0, item, block],
             "right": sides[1, item, block],
         }
+
+    def _exchanges(self, chunk: Events) -> Table:
+        items = chunk.exchanges
+        if not items:
+            return c.empty(c.EXCHANGE)
+        shape = len(items), self._row.shape[1]
+        lanes = np.zeros(shape, np.uint32)
+        lists = np.full((3, *shape), c.NONE, np.int64)  # given, source and result
+        for i, (event, _, *values, mask) in enumerate(items):
+            warp = self._warps[chunk.warps[event]]
+            lanes[i] = bits = warp.bits(mask)
+            for part, value in zip(lists, values, strict=True):
+                if value is not None:
+                    part[i] = self._value(warp, bits, value)
+        operation = np.array([self._operations.setdefault(item[1], len(self._operations)) for item in items])
+        step = self._row[np.array([item[0] for item in items])]
+        block, item = np.nonzero((step.T >= 0) & (lanes.T != 0))
+        found = dict(zip(("given", "source", "result"), lists[:, item, block], strict=True))
+        return {"step": step[item, block], "operation": operation[item], "lanes": lanes[item, block], **found}
 
     def _outside(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
         parts: list[Table] = []

@@ -208,6 +208,11 @@ class TraceObserver(StepCounter):
         if event is not None:
             self._chunk.outside.append((event, site.op, array.name, index, lanes))
 
+    def exchanged(self, vector: Any, line: int, name: str, given: Any, source: Any, result: Any, mask: Any) -> None:
+        event = self._event(vector, line)
+        if event is not None:
+            self._chunk.exchanges.append((event, name, given, source, result, mask))
+
     def barrier(self, arrivals: Sequence[tuple[Any, Any]], complete: bool) -> None:
         self._turn_to(arrivals[0][0])
         for vector, mask in arrivals:
@@ -282,12 +287,12 @@ class TraceObserver(StepCounter):
 
 
 class StepObserver(TraceObserver):
-    """Records the steps of a launch and its arrays, without accesses, variables and tests: enough for counting."""
+    """Records the steps of a launch and its arrays, without what its statements did: enough for counting."""
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])
         chunk = self._chunk
-        for records in (chunk.accesses, chunk.variables, chunk.tests, chunk.outside):
+        for records in (chunk.accesses, chunk.variables, chunk.tests, chunk.outside, chunk.exchanges):
             records.clear()
         super().end_of_chunk(vectors)
 

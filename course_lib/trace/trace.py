@@ -83,6 +83,20 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """A shuffle or a vote by a function of ``cuda``: the ``threads`` (n,) that took part, what each gave and got.
+
+    ``source`` (n,) are the lanes from which a shuffle takes, 32 less than a lane that gave nothing; None for a vote.
+    """
+
+    operation: str
+    threads: np.ndarray
+    given: np.ndarray
+    source: np.ndarray | None
+    result: np.ndarray
+
+
+@dataclass(frozen=True)
 class Step:
     """One source statement, executed once by one warp of one block.
 
@@ -101,6 +115,7 @@ class Step:
     turn: bool = False
     resumed: bool = False
     conditions: tuple[Condition, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -188,7 +203,8 @@ class RecordedSteps(Sequence[Step]):
         self.columns, self._arrays = columns, arrays
         steps = np.arange(len(columns.step["line"]) + 1)
         self._starts = {
-            name: np.searchsorted(getattr(columns, name)["step"], steps) for name in ("access", "variable", "test")
+            name: np.searchsorted(getattr(columns, name)["step"], steps)
+            for name in ("access", "variable", "test", "exchange")
         }
 
     def __len__(self) -> int:
@@ -231,6 +247,7 @@ class RecordedSteps(Sequence[Step]):
             bool(row["flags"] & c.TURN),
             bool(row["flags"] & c.RESUMED),
             tuple(self._test(t, int(row["warp"])) for t in self._rows("test", i)),
+            tuple(self._exchange(e, int(row["warp"])) for e in self._rows("exchange", i)),
         )
 
     def _access(self, a: int, warp: int) -> TraceAccess:
@@ -275,6 +292,14 @@ class RecordedSteps(Sequence[Step]):
         )
         truth = np.isin(threads, _threads(row["truth"], warp))
         return Condition(columns.texts[row["text"]], threads, truth, left, right)
+
+    def _exchange(self, e: int, warp: int) -> Exchange:
+        columns = self.columns
+        row = {name: column[e] for name, column in columns.exchange.items()}
+        threads = _threads(row["lanes"], warp)
+        given, result = (_spread(columns.vector(row[part]), threads) for part in ("given", "result"))
+        source = None if row["source"] == c.NONE else _spread(columns.vector(row["source"]), threads)
+        return Exchange(columns.operations[row["operation"]], threads, given, source, result)
 
 
 def _threads(lanes: Any, warp: int) -> np.ndarray:
@@ -329,6 +354,7 @@ def columns_of(steps: Sequence[Step], arrays: Mapping[str, TraceArray]) -> Colum
         _table(c.VARIABLE, variable_rows),
         c.empty(c.TEST),
         _table(c.OUTSIDE, outside_rows),
+        c.empty(c.EXCHANGE),
         vectors,
         np.array(blocks, np.int64).reshape(-1, 3),
         list(names),

@@ -13,8 +13,8 @@ from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..trace.program import accumulators, roles, tiles
 from ..trace.replay import Timeline
 from ..trace.trace import TraceArray
+from .digits import short
 from .results import WrongElements
-from .words import short
 
 #: The look of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,
 #: nothing stored yet, read in this step, written in this step.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
 from ..look import INK
 from .layout_arrays import lay_out_arrays
-from .layout_warps import lay_out_matrices, lay_out_strips
+from .layout_warps import lay_out_exchanges, lay_out_matrices, lay_out_strips
 from .scene import Scene
 from .shapes import CARD, CARD_EDGE, CURRENT, HEADING, MEMORY, SOFT, WIDTH, WRONG, Box, Shape, Text, tint, wrapped
 
-LINE = 17.5
+#: The height of a line of the source, and its width in characters; a longer line goes on below.
+LINE, WIDE = 17.5, 56
 #: The hint on a picture, for a reader who can run the notebook.
 HINT = "A still picture: run this cell to step through the launch."
 
@@ -50,6 +52,12 @@ def _head(shapes: list[Shape], scene: Scene, hint: str) -> float:
     return float(bottom + 34)
 
 
+def _wrapped(code: str) -> list[str]:
+    """Break a line of the source; what goes on below is further in."""
+    deep = " " * (len(code) - len(code.lstrip()) + 4)
+    return textwrap.wrap(code, WIDE, subsequent_indent=deep, break_on_hyphens=False) or [code]
+
+
 # --- source -----------------------------------------------------------------------------------------------------------
 
 
@@ -61,23 +69,28 @@ def _source(shapes: list[Shape], scene: Scene, top: float) -> float:
         at = next((i for i, row in enumerate(lines) if row[0] == scene.line), 0)
         begin = min(max(0, at - most // 2), len(lines) - most)
         lines = lines[begin : begin + most]
-    shapes.append(Box(left, top, WIDTH - left - 1, 30 + LINE * len(lines), CARD, CARD_EDGE, round=6))
+    parts = [_wrapped(code) for _, code, *_ in lines]
+    bottom = top + 30 + LINE * sum(map(len, parts))
+    shapes.append(Box(left, top, WIDTH - left - 1, bottom - top, CARD, CARD_EDGE, round=6))
     for x, name in ((72, "runs"), (112, "loads")):
         shapes.append(Text(left + x, top + 13, name, 10.5, SOFT, "right"))
-    for row, (line, code, runs, loads) in enumerate(lines):
-        y = top + 32 + row * LINE
+    y = top + 32
+    for (line, _, runs, loads), code in zip(lines, parts, strict=True):
         if line == scene.line:
-            shapes.append(Box(left + 1, y - LINE / 2, WIDTH - left - 3, LINE, tint(CURRENT, 0.17)))
-            shapes.append(Box(left + 1, y - LINE / 2, 4, LINE, CURRENT))
+            for width, colour in ((WIDTH - left - 3, tint(CURRENT, 0.17)), (4, CURRENT)):
+                shapes.append(Box(left + 1, y - LINE / 2, width, LINE * len(code), colour))
         shapes.append(Text(left + 34, y, str(line), 11, SOFT, "right", mono=True))
         for x, count in ((72, runs), (112, loads)):
             if count:
                 shapes.append(Text(left + x, y, str(count), 11, INK, "right", mono=True, bold=True))
-        shapes.append(Text(left + 122, y, code if len(code) <= 56 else code[:55] + "…", 11, INK, mono=True))
-    bottom = top + 30 + LINE * len(lines)
+        for part in code:
+            shapes.append(Text(left + 122, y, part, 11, INK, mono=True))
+            y += LINE
     for request in scene.requests_told[:4]:
         bottom += 20
         shapes.append(Text(left + 2, bottom, request.says, 12, HEADING))
+    if scene.exchanges_told:
+        bottom = lay_out_exchanges(shapes, scene, bottom + 22)
     if scene.matrices_told:
         bottom = lay_out_matrices(shapes, scene, bottom + 22)
     return (

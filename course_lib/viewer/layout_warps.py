@@ -1,4 +1,4 @@
-"""The layout of matrices in a warp's registers, and of the warps' waiting, in the still picture."""
+"""The layout of what warps do in the still picture: shuffles, votes, matrices in registers, and waiting."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..look import INK
-from ..simulator.hardware import ceil_div
+from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..trace.strips import ARRIVES, HELD, WAITS, Span
+from .exchanges import UNDEFINED, Exchanged
 from .pieces import Read
 from .scene import Scene
 from .shapes import (
@@ -20,6 +21,7 @@ from .shapes import (
     SOFT,
     WIDTH,
     Box,
+    Line,
     Pixels,
     Shape,
     Text,
@@ -27,12 +29,56 @@ from .shapes import (
     tint,
     wrapped,
 )
+from .words import ORDER
 
 READ_ROW = 13.0  # a row of pieces that are read at the same time
 LANE_CELL, LANE_GAP = 17.0, 14.0  # an element of a matrix in a warp's registers, and the gap between two matrices
+LANE, FLOW = (WIDTH - MEMORY - 24) / WARP_SIZE, 36.0  # a lane of a shuffle, and the height of the lines
 #: The rows of warps that wait: pixels for names, for a row, for all rows; tenths of its row that a span fills.
 STRIP_NAME, STRIP_PITCH, STRIPS = 96, 15, 160
 STRIP_PARTS = {"load": 6, "store": 10, "other": 3, ARRIVES: 10, WAITS: 1, HELD: 2}
+
+# --- shuffles and votes -----------------------------------------------------------------------------------------------
+
+
+def lay_out_exchanges(shapes: list[Shape], scene: Scene, top: float) -> float:
+    """Add the lanes of each shuffle, with a line for each value that goes to another, and of each vote."""
+    mine = scene.thread % WARP_SIZE if scene.step and scene.thread // WARP_SIZE == scene.step.warp else None
+    for exchange in scene.exchanges_told:
+        for line in wrapped(exchange.says, 80):
+            shapes.append(Text(MEMORY + 22, top, line, 12, HEADING))
+            top += 17
+        if any(source is not None for source in exchange.source):
+            below = top + LANE + FLOW
+            for lane, source in enumerate(exchange.source):
+                if source is not None and exchange.got[lane] != UNDEFINED:
+                    look = (CURRENT, 2.0) if lane == mine else (HEADING, 1.0)
+                    shapes.append(Line(_middle(source), top + LANE, _middle(lane), below, *look))
+            _lanes(shapes, exchange, top, None if mine is None else exchange.source[mine])
+        else:
+            below = top
+            for lane, text in enumerate(exchange.gave):
+                shapes.append(
+                    Text(_middle(lane), top + LANE + 8, text if text in ("yes", "no") else "", 9, HEADING, "middle")
+                )
+        _lanes(shapes, exchange, below, mine)
+        top = below + LANE + 32
+    return top - 10
+
+
+def _middle(lane: int) -> float:
+    return MEMORY + 22 + (lane + 0.5) * LANE
+
+
+def _lanes(shapes: list[Shape], exchange: Exchanged, top: float, framed: int | None) -> None:
+    for lane, text in enumerate(exchange.gave):
+        yes, x = text not in (None, "no"), _middle(lane) - LANE / 2
+        fill = tint(HUES["register"], 0.48) if yes else PLAIN_CELL if text is None else "#ffffff"
+        shapes.append(Box(x + 0.5, top + 0.5, LANE - 1, LANE - 1, fill, SOFT if text == "no" else None))
+        shapes.append(Text(_middle(lane), top + LANE / 2, str(lane), 9, SOFT if text is None else INK, "middle"))
+        if lane == framed:
+            shapes.append(Box(x, top, LANE, LANE, None, INK, 1.4))
+
 
 # --- matrices in a warp's registers -----------------------------------------------------------------------------------
 
@@ -99,6 +145,9 @@ def lay_out_strips(shapes: list[Shape], scene: Scene, top: float) -> float:
         shapes.append(Pixels(x, top + row * pitch, width, pitch - 1, _strip(scene, name, spans, width, scale)))
     bottom = top + len(scene.strips) * pitch
     shapes.append(Box(x + scene.position * scale - 1, top - 3, 2, bottom - top + 6, CURRENT))
+    for line in wrapped(ORDER, 84):
+        bottom += 17
+        shapes.append(Text(MEMORY + 22, bottom, line, 11, HEADING))
     return bottom + 4
 
 

@@ -33,7 +33,6 @@ MAX_ELEMENTS = 4_000_000
 
 #: The columns of a payload and their types; the first rows of all steps are written as n + 1 numbers.
 STEP = {"line": "u4", "warp": "u2", "lanes": "u4", "flags": "u1"}
-STARTS = ("access", "variable", "test", "outside")
 TABLES = {
     "access": {
         "op": "u1",
@@ -53,6 +52,7 @@ TABLES = {
     "variable": {"name": "u2", "values": "i4"},
     "test": {"text": "u2", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"},
     "outside": {"op": "u1", "array": "u2", "lanes": "u4", "index": "i4"},
+    "exchange": {"operation": "u2", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"},
     "product": {"step": "u4", "end": "i4", "group": "u4"},
 }
 INTS, FLOATS, DOUBLES, TEXTS = range(4)
@@ -87,12 +87,13 @@ def encode(trace: Trace) -> str:
     for name, kind in STEP.items():
         packed.add(f"step_{name}", columns.step[name], kind)
     steps = np.arange(len(trace.steps) + 1)
-    for name in STARTS:
-        table: Table = getattr(columns, name)
-        packed.add(f"step_{name}", np.searchsorted(table["step"], steps), "u4")
     for name, kinds in TABLES.items():
+        table: Table = getattr(columns, name)
+        if name == "exchange" and not len(table["step"]):  # few launches have any
+            continue
+        packed.add(f"step_{name}", np.searchsorted(table["step"], steps), "u4")
         for column, kind in kinds.items():
-            packed.add(f"{name}_{column}", getattr(columns, name)[column], kind)
+            packed.add(f"{name}_{column}", table[column], kind)
     for column, kind in (("kind", "u1"), ("start", "u4"), ("length", "u4")):
         packed.add(f"vector_{column}", getattr(vectors, column), kind)
     for column, kind, pool in (("ints", "i4", INTS), ("floats", "f4", FLOATS), ("doubles", "f8", DOUBLES)):

@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 from ..png import element, quantized
 from .layout import HINT, Layout, lay_out
 from .scene import Scene
-from .shapes import WIDTH, Box, Disc, Pixels, Text
+from .shapes import WIDTH, Box, Disc, Line, Pixels, Text
 
 #: Pixels of the file for each shown pixel: sharp on a projector.
 SCALE = 1.5
@@ -91,6 +91,9 @@ def draw(layout: Layout, scale: float) -> Image.Image:
         elif isinstance(shape, Disc):
             stamp = _disc(round(2 * shape.radius * scale), shape.fill)
             image.alpha_composite(stamp, _corner(shape.x - shape.radius, shape.y - shape.radius, scale))
+        elif isinstance(shape, Line):
+            ends = shape.x * scale, shape.y * scale, shape.x2 * scale, shape.y2 * scale
+            pen.line(ends, fill=shape.colour, width=max(1, round(shape.thick * scale)))
         elif isinstance(shape, Pixels):
             size = max(1, round(shape.width * scale)), max(1, round(shape.height * scale))
             cells = Image.fromarray(np.ascontiguousarray(shape.colours)).resize(size, Image.Resampling.NEAREST)

@@ -9,7 +9,7 @@ import numpy as np
 from ..testing import differs
 from ..trace.replay import Timeline
 from ..trace.trace import Dim3, Trace
-from .words import number
+from .digits import number
 
 #: For each array, element number (as text) -> (its final value, the wanted value).
 WrongElements = dict[str, dict[str, tuple[str, str]]]

@@ -7,6 +7,7 @@ Elements are row-major numbers; threads are linear ids in the block.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,8 @@ from ..trace.program import roles, shown_source
 from ..trace.replay import Timeline
 from ..trace.strips import Strip
 from ..trace.trace import Step
+from .digits import number
+from .exchanges import Exchanged, exchanged
 from .fragments import Matrices, matrices_of
 from .grids import Grid, Grids
 from .pieces import flight_of
@@ -29,7 +32,6 @@ from .words import (
     conditions,
     element,
     n_dims,
-    number,
     sentence,
     short_condition,
     thread_position,
@@ -266,6 +268,18 @@ class Scene:
             "rows": [[row[0] == self.line, *map(str, row)] for row in rows],
         }
 
+    # --- the warp's shuffles and votes -----------------------------------------------------------------------------
+
+    @cached_property
+    def exchanges(self) -> list[Exchanged]:
+        """The shuffles and votes of the step's warp."""
+        return [exchanged(each) for each in self.step.exchanges] if self.step else []
+
+    @property
+    def exchanges_told(self) -> list[Exchanged]:
+        """Those, if the panel that shows them is chosen."""
+        return self.exchanges if "warp" in self.panels else []
+
     # --- matrices in a warp's registers -------------------------------------------------------------------------------
 
     @cached_property
@@ -340,6 +354,7 @@ class Scene:
                 }
                 for request in self.requests
             ],
+            "exchanges": [asdict(each) | {"says": each.says} for each in self.exchanges],
             "matrices": [
                 {
                     "says": each.says,

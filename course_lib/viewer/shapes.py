@@ -48,6 +48,18 @@ class Disc:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A straight line from (x, y) to (x2, y2)."""
+
+    x: float
+    y: float
+    x2: float
+    y2: float
+    colour: str
+    thick: float = 1.0
+
+
+@dataclass(frozen=True)
 class Text:
     """A line of text; (x, y) is at half its height, at its ``anchor``: left, middle or right."""
 
@@ -72,7 +84,7 @@ class Pixels:
     colours: Any
 
 
-Shape = Box | Disc | Text | Pixels
+Shape = Box | Disc | Line | Text | Pixels
 
 
 def tint(hue: str, strength: float) -> str:

@@ -229,7 +229,16 @@ class Stepper(Still, anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return "\n\n".join(
-            "\n".join([summary(each.trace), each.told, *each.wrong_now, *each.matrices_told]) for each in self._scenes()
+            "\n".join(
+                [
+                    summary(each.trace),
+                    each.told,
+                    *each.wrong_now,
+                    *(exchange.says for exchange in each.exchanges_told),
+                    *each.matrices_told,
+                ]
+            )
+            for each in self._scenes()
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -54,6 +54,12 @@
       const seen = drawn.filter((one) => one && one.side >= 4);
       arrays[name] = [seen.length > 0, seen.some(({ digits }) => digits >= 9)];
     });
+    const filled = trace.accumulators.filter((name) => machine.changed.has(name));
+    for (const name of view.magnifier.hidden ? [] : filled) {
+      const node = view.filled[filled.indexOf(name)];
+      const box = node.getBoundingClientRect();
+      arrays[name] = [inside(clipped(node), box), Number.parseFloat(getComputedStyle(node).fontSize) >= 9];
+    }
     found.push({ step, line, arrays });
   }
   return found;

@@ -10,7 +10,8 @@ from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
-from course_lib.viewer.words import label, n_dims, number, thread_position
+from course_lib.viewer.digits import number
+from course_lib.viewer.words import label, n_dims, thread_position
 
 DID = {"load": "read", "store": "written", "atomic": "updated"}
 #: What the card says of every element of every array, at a step; with the list of its accesses.
@@ -187,3 +188,45 @@ def test_playing_does_not_announce_the_element(show, launch_of):
     page.clock.run_for(2000)
     assert page.evaluate("() => window.model.get('step')") > 10
     assert array.get_attribute("aria-valuetext") == text != " ".join(page.evaluate(STATE)["says"])
+
+
+def steps_behind(timeline, thread):
+    """For a row of each list of the page, its place and the positions of its steps, from the columns of the trace."""
+    columns, rows = timeline.columns, timeline.columns.rows("access", timeline.first, timeline.last)
+    line = int(timeline.lines[timeline.of_thread(thread)][-3])
+    position, who, _ = timeline.assignments("acc")
+    touches = [timeline.touches(name) for name in ("A", "B")]
+    load = (columns.access["op"][rows] == 0) & (columns.access["array"][rows] == columns.arrays.index("A"))
+    step = columns.access["step"][rows][load] - timeline.first
+    first = timeline.lines[step].min()
+    return {
+        f".tt-line[data-line='{line}']": np.flatnonzero(timeline.of_thread(thread) & (timeline.lines == line)) + 1,
+        ".tt-registers dl > div:has-text('acc')": position[who == thread],
+        ".tt-traffic tr:has-text('global loads')": [t.position[(t.thread == thread) & ~t.store] for t in touches],
+        f".tt-lens-warp .tt-costs tr:has-text('load A'):has-text('{first}')": step[timeline.lines[step] == first] + 1,
+    }
+
+
+def test_lines_registers_counts_and_costs_lead_to_their_steps(show, launch_of):
+    """In turn, by clicks, and from the keyboard; with Shift back."""
+    run = launch_of("tiled_two_warps")
+    timeline, thread = Timeline(run.trace, (0, 0, 0)), 40
+    last = len(timeline)
+    page = show(Stepper(run), thread=(0, 5, 0), step=last, panel="warp")
+    here = "() => window.model.get('step')"
+    for row, found in steps_behind(timeline, thread).items():
+        found = sorted({int(p) for p in np.concatenate([np.atleast_1d(part) for part in found])} - {last})
+        assert len(found) > 1
+        page.locator(".tt-end").click()
+        for wanted in (found[0], found[1]):
+            page.locator(row).click()
+            assert page.evaluate(here) == wanted, row
+        button = page.locator(f"{row} .tt-lead")
+        button.press("Shift+Enter")
+        assert page.evaluate(here) == found[0], row
+        button.press("Enter")
+        assert page.evaluate(here) == found[1], row
+    assert page.locator(".tt-traffic .tt-lead[tabindex='0']").count() == 1
+    page.locator(".tt-traffic .tt-lead").first.press("ArrowDown")
+    expect(page.locator(".tt-traffic .tt-lead").nth(1)).to_be_focused()
+    assert page.page_errors == []

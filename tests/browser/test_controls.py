@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
 from course_lib.viewer.scene import Scene
-from course_lib.viewer.words import sentence
+from course_lib.viewer.words import ORDER, sentence
 
 
 @pytest.fixture
@@ -205,6 +205,9 @@ def test_keys_are_listed(walk):
     expect(page.locator(".tt-keys")).to_be_hidden()
     page.locator(".tt-help").click()
     expect(page.locator(".tt-help")).to_have_attribute("aria-expanded", "true")
+    page.locator(".tt-keys .tt-close").click()  # without a keyboard, where the list covers the button
+    expect(page.locator(".tt-keys")).to_be_hidden()
+    expect(page.locator(".tt-help")).to_be_focused()
 
 
 def test_text_size(walk):
@@ -343,9 +346,7 @@ def test_findings_say_what_they_count(walk, launch_of, name, counted):
 
 def test_the_order_of_waiting_is_explained(walk):
     page, _ = walk("tiled_two_warps", panel="waits")
-    expect(page.locator(".tt-lens-waits")).to_contain_text(
-        "Order is not time: the simulator runs one warp after another"
-    )
+    expect(page.locator(".tt-lens-waits")).to_contain_text(ORDER)
 
 
 def test_a_page_with_a_kernel_offers_no_links(walk):

@@ -14,14 +14,18 @@ from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
 from course_lib.viewer.scene import Scene
 
+from .test_accessibility import violations
+
 
 @pytest.fixture
 def save(show, launch_of):
-    """Save a picture from a page, and return it as bytes, with its name; the page is `save.page`."""
+    """Save a picture from a page, and return it as bytes, with its name; the page is `save.page`, made once."""
 
     def save(name, kind, first, last=None, **state):
-        page = save.page = show(Stepper(launch_of(name)), own=True, **state)
-        page.get_by_role("button", name="Save a picture").click()
+        if not save.page:
+            save.page = show(Stepper(launch_of(name)), own=True, **state)
+            save.page.get_by_role("button", name="Save a picture").click()
+        page = save.page
         page.get_by_label("Save as").select_option(kind)
         page.get_by_label("step", exact=True).fill(str(first))
         if last is not None:
@@ -30,13 +34,16 @@ def save(show, launch_of):
             page.get_by_role("button", name="Save", exact=True).click()
         return found.value.suggested_filename, found.value.path().read_bytes()
 
+    save.page = None
     return save
 
 
-@pytest.mark.parametrize("name", ["prefetched", at_night("best")])
-def test_an_svg_shows_all_of_its_step(save, launch_of, name):
+@pytest.mark.parametrize(
+    "name, size", [("tiled_two_warps", (390, 844)), ("outer_product", (853, 480)), at_night("best", (853, 480))]
+)
+def test_an_svg_shows_all_of_its_step(save, launch_of, name, size):
     """Also what the page scrolls: the whole source, the sentence, the registers; and the page stays where it was."""
-    file, data = save(name, "SVG", 40, step=7, size=(853, 480), panel="arrays")
+    file, data = save(name, "SVG", 40, step=7, size=size, panel="arrays")
     assert file == f"{launch_of(name).trace.kernel_name}-step-40.svg"
     expect(save.page.locator(".tt-saving p")).to_have_text(f"{file} is saved.")
     expect(save.page.locator(".tt-count")).to_contain_text("step 7 of")
@@ -49,6 +56,12 @@ def test_an_svg_shows_all_of_its_step(save, launch_of, name):
     size = save.page.locator(".tt-sentence").evaluate("node => getComputedStyle(node).fontSize")
     save.page.set_content(data.decode())
     assert save.page.locator(".tt-sentence").evaluate("node => getComputedStyle(node).fontSize") == size
+    beyond = save.page.locator(".tt-source").evaluate(
+        """place => [...place.querySelectorAll('.tt-code, .tt-truth')].filter((node) => [...node.getClientRects()].some(
+          ({ right }) => right > place.getBoundingClientRect().right) || node.scrollWidth > node.clientWidth + 1)
+          .map((node) => node.textContent)"""
+    )
+    assert beyond == []  # long lines are wrapped
     assert "step 40 of" in text and "Speed" not in text
     assert save.page.page_errors == []
 
@@ -81,18 +94,18 @@ def test_a_gif_has_the_frames_asked_for(save):
         assert gif.info["duration"] == 1000
         frames.append(np.asarray(gif.convert("RGB"), float))
     for frame, step in ((0, 8), (2, 10)):
-        _, png = save("tiled", "PNG", step, size=(1280, 900))
+        _, png = save("tiled", "PNG", step)
         still = np.asarray(Image.open(io.BytesIO(png)).convert("RGB").resize(frames[0].shape[1::-1]), float)
         far = [np.abs(still - other).mean() for other in frames]
         assert np.argmin(far) == frame, far
 
 
 def test_wrong_steps_are_refused(show, launch_of):
-    """With a sentence, and no file; Esc closes the form."""
+    """With a sentence, and no file; Esc closes the form, and so does a button in it."""
     page = show(Stepper(launch_of("tiled")))
     said = page.locator(".tt-saving p")
-    for kind, first, last in (("PNG", 999, 0), ("SVG", -1, 0), ("GIF", 9, 3), ("GIF", "", 3), ("GIF", 2.5, 3)):
-        page.get_by_role("button", name="Save a picture").click()
+    page.get_by_role("button", name="Save a picture").click()
+    for kind, first, last in [("PNG", 999, 0), ("SVG", -1, 0), ("GIF", 9, 3), ("GIF", "", 3), ("GIF", 2.5, 3)]:
         said.evaluate("node => (node.textContent = '')")
         page.get_by_label("Save as").select_option(kind)
         page.get_by_label("step", exact=True).fill(str(first))
@@ -100,8 +113,28 @@ def test_wrong_steps_are_refused(show, launch_of):
             page.get_by_label("to", exact=True).fill(str(last))
         page.get_by_role("button", name="Save", exact=True).click()
         expect(said).to_have_text("Give steps from 0 to 31, the first one first, and at most 300 of them.")
-        page.keyboard.press("Escape")
-        expect(page.locator(".tt-saving")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.locator(".tt-saving")).to_be_hidden()
+    page.get_by_role("button", name="Save a picture").click()
+    page.locator(".tt-saving .tt-close").click()
+    expect(page.locator(".tt-saving")).to_be_hidden()
+    expect(page.locator(".tt-picture")).to_be_focused()
+
+
+@pytest.mark.parametrize("size", [(853, 480), (390, 844)])
+def test_the_form_can_be_used_with_large_text(show, launch_of, size):
+    """At twice the size: each of its controls is in sight, nothing covers it, and axe-core finds nothing."""
+    page = show(Stepper(launch_of("tiled")), size=size, text_size=2)
+    page.get_by_role("button", name="Save a picture").click()
+    page.get_by_label("Save as").select_option("GIF")
+    covered = page.locator(".tt-saving :is(select, input, button)").evaluate_all(
+        """nodes => nodes.filter((node) => {
+          const { left, right, top, bottom } = node.getBoundingClientRect();
+          return !node.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+        }).map((node) => node.outerHTML)"""
+    )
+    assert covered == []
+    assert violations(page, ".tt-saving") == []
 
 
 def test_print_shows_all(show, launch_of):

@@ -10,9 +10,11 @@ from nightly import NIGHTLY, at_night
 from numba import cuda
 
 from course_lib import simulate
+from course_lib.trace.program import accumulators
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper, compare
 from course_lib.viewer.alignment import MATCHES
+from course_lib.viewer.exchanges import Exchanged
 from course_lib.viewer.grids import texts_of
 from course_lib.viewer.results import heat
 from course_lib.viewer.scene import Scene
@@ -26,8 +28,8 @@ LEFT_OUT = {"padded": 4, "register_2d": 3, "vectorized": 3, "eight_blocks_a_side
 MANY = 40 if NIGHTLY else 6
 SMALL = ("naive_ragged", "tiled", "tiled_two_warps", "reduction", "histogram", "transpose", "returns_early",
          "race_in_a_warp", "out_of_bounds_2d", "divergent", "odd_blocks", "three_dimensions", "complex",
-         "large_integers", "shuffles", "exchange", "lock", "four_blocks_a_side")  # fmt: skip
-RESEMBLED = ("prefetched", "stencil", "device_function", "out_of_bounds", "half", "one_thread")
+         "large_integers", "exchanges", "exchange", "lock", "four_blocks_a_side")  # fmt: skip
+RESEMBLED = ("prefetched", "stencil", "device_function", "out_of_bounds", "half", "one_thread", "shuffles")
 
 
 def steps_of(name, timeline):
@@ -72,7 +74,13 @@ def compare_grid(shown, wanted):
 
 
 def compare_lenses(shown, scene):
-    """What is magnified is what the arrays hold and how their elements look, wherever the page puts its lens."""
+    """What is magnified is what the arrays hold and how their elements look, wherever the page puts its lens.
+
+    So are the accumulators that the line fills.
+    """
+    if shown["filled"] is not None:
+        names = set(accumulators(scene.trace)) & set(scene.changed)
+        assert sorted(shown["filled"]) == sorted([name, text] for name, text in scene.registers if name in names)
     for lens in shown["lenses"]:
         values = scene.state.values(lens["array"])
         values = values[scene.thread] if scene.trace.arrays[lens["array"]].space == "local" else values
@@ -84,6 +92,21 @@ def compare_lenses(shown, scene):
         for marks in ("owned", "owned_by_warp"):
             theirs = {i + grid.offset for grid in grids for i in getattr(grid, marks)}
             assert lens[marks] == [i for i, element in enumerate(lens["elements"]) if element in theirs], lens["name"]
+
+
+def compare_exchanges(shown, wanted, where):
+    """What each lane gives and gets in words, and a line for each value that goes from a lane to one."""
+    assert [each["says"] for each in shown] == [each["says"] for each in wanted], where
+    for drawn, each in zip(shown, wanted, strict=True):
+        exchange = Exchanged(*(each[name] for name in ("operation", "gave", "source", "got")))
+        told = [" ".join(exchange.told(lane) or ["takes no part"]) for lane in range(32)]
+        assert drawn["gets"] == told, where
+        pairs = [
+            [s, lane] for lane, s in enumerate(each["source"]) if s is not None and each["got"][lane] != "undefined"
+        ]
+        assert sorted(drawn["lines"]) == sorted(pairs), where
+        gives = [f"gives {text}" if text is not None else "takes no part" for text in each["gave"]]
+        assert drawn["gives"] == (gives if any(s is not None for s in each["source"]) else []), where
 
 
 def compare_scene(shown, wanted, where, ticks=None):
@@ -104,6 +127,7 @@ def compare_scene(shown, wanted, where, ticks=None):
     assert (shown.get("found", []), shown["broken"]) == (wanted["found"], wanted["broken"]), where
     assert shown["where"] == wanted["where"], where
     assert shown["totals"] == wanted["counts"]["global load"][2:], where
+    compare_exchanges(shown["exchanges"], wanted["exchanges"], where)
     assert shown["strips"] == wanted["strips"], where
     assert shown["timeline"] == [strip for strip in wanted["strips"] if strip[0].startswith("warp ")], where
     assert shown["waiting"] == wanted["waiting"], where

@@ -9,7 +9,8 @@ from course_lib import simulate
 from course_lib.kernels.tiled import tiled
 from course_lib.trace.replay import Timeline
 from course_lib.viewer import Stepper
-from course_lib.viewer.words import sentence, short
+from course_lib.viewer.digits import short
+from course_lib.viewer.words import sentence
 
 SETUP = """\
 import numpy as np

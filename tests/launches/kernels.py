@@ -170,3 +170,24 @@ def accumulate(A, B, C):
     i, j = cuda.grid(2)
     for k in range(A.shape[1]):
         C[i, j] += A[i, k] * B[k, j]
+
+
+@cuda.jit
+def exchanges(a, out):
+    """Shuffles and votes: by whole warps, by some lanes, and in a last warp of fewer than 32 lanes."""
+    i, j = cuda.threadIdx.x, cuda.grid(1)
+    lane = i % 32
+    members = cuda.ballot_sync(cuda.activemask(), i % 5 != 2)
+    if i % 5 != 2:
+        out[0, j] = cuda.shfl_sync(members, a[j], 3 * lane)
+        out[1, j] = cuda.shfl_up_sync(members, a[j], 2)
+        out[2, j] = cuda.shfl_down_sync(members, a[j], 4)
+        out[3, j] = cuda.shfl_xor_sync(members, a[j], 1)
+        out[4, j] = cuda.all_sync(members, a[j] > 3)
+        out[5, j] = cuda.any_sync(members, a[j] > 8)
+        out[6, j] = cuda.eq_sync(members, lane // 32)
+        out[7, j] = cuda.match_any_sync(members, lane % 3)
+        out[8, j] = cuda.match_all_sync(members, a[j])[1]
+    group = cuda.match_any_sync(cuda.activemask(), i % 2)
+    out[9, j] = cuda.ballot_sync(group, a[j] > 4)
+    out[10, j] = cuda.shfl_xor_sync(group, a[j], 2)

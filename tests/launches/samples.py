@@ -105,6 +105,7 @@ LAUNCHES = {
     "lock": plain(kernels.count_under_a_lock, 3, 2, np.zeros(1, np.int32), np.zeros(1, np.int32)),
     "four_blocks_a_side": product("naive", 7, 3, 8, block_width=2),
     "eight_blocks_a_side": product("tiled", 16, 4, 15, tile_width=2),
+    "exchanges": plain(kernels.exchanges, 2, 45, numbers(90) / 4, np.zeros((11, 90), np.float32)),
     "uninitialized": bug("uninitialised_tile_edge"),
 }
 

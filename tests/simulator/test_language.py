@@ -382,6 +382,30 @@ def test_other_shuffles_and_votes():
     np.testing.assert_array_equal(out[8], 0)
 
 
+def test_lanes_with_different_masks_vote_apart():
+    """After match_any_sync the even and the odd lanes are two groups; a lane may not take from the other one."""
+
+    @cuda.jit
+    def exchange(out):
+        i = cuda.threadIdx.x
+        group = cuda.match_any_sync(0xFFFFFFFF, i % 2)
+        out[0, i] = cuda.ballot_sync(group, i % 4 < 2)
+        out[1, i] = cuda.all_sync(group, i % 2 == 1)
+        out[2, i] = cuda.eq_sync(group, i % 2)
+        out[3, i] = cuda.shfl_xor_sync(group, i, 2)
+        cuda.shfl_xor_sync(group, i, 3)
+
+    out = np.zeros((4, 32), np.int32)
+    run = simulate(exchange, strict=False)[1, 32](out)
+    lane = np.arange(32)
+    np.testing.assert_array_equal(out[0].view(np.uint32), np.where(lane % 2, 0x22222222, 0x11111111))
+    np.testing.assert_array_equal(out[1], lane % 2)
+    np.testing.assert_array_equal(out[2], 1)
+    np.testing.assert_array_equal(out[3], lane ^ 2)
+    (finding,) = run.findings
+    assert (finding.kind, finding.count) == ("uninitialized-read", 32)
+
+
 def test_atomics_return_the_old_value_once_to_each_thread():
     @cuda.jit
     def tickets(counter, out, low, high):

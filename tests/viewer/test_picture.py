@@ -12,14 +12,15 @@ from PIL import ImageColor
 
 from course_lib.look import INK
 from course_lib.trace.replay import Timeline
+from course_lib.viewer.digits import short
 from course_lib.viewer.grids import READ, SEEN, WRITTEN, Grid, Grids
-from course_lib.viewer.layout import Layout
+from course_lib.viewer.layout import LINE, Layout
 from course_lib.viewer.layout_arrays import LEGIBLE, lay_out_arrays
 from course_lib.viewer.layout_warps import LANE_GAP
 from course_lib.viewer.picture import SCALE, StillPicture, draw, font
 from course_lib.viewer.scene import Scene
-from course_lib.viewer.shapes import CURRENT, HEADING, HUES, MEMORY, WIDTH, Box, Disc, Pixels, Text, tint, wrapped
-from course_lib.viewer.words import short
+from course_lib.viewer.shapes import CURRENT, HEADING, HUES, MEMORY, WIDTH, Box, Disc, Line, Pixels, Text, tint, wrapped
+from course_lib.viewer.words import ORDER
 
 NAMES = ["naive", "naive_ragged", "tiled_16", "prefetched", "register_2d", "best", "reduction", "stencil", "racy"]
 
@@ -243,6 +244,8 @@ def test_where_warps_wait_is_drawn_as_the_scene_has_it():
             looked.add(verb)
     assert looked == set(tall)
     assert scene.waiting in [t.text for t in layout.shapes if isinstance(t, Text)]
+    below = [t.text for t in layout.shapes if isinstance(t, Text) and t.y > strips[-1].y + strips[-1].height]
+    assert " ".join(below).endswith(ORDER)
     (line,) = [s for s in layout.shapes if isinstance(s, Box) and (s.width, s.fill) == (2, CURRENT)]
     assert line.x + 1 == pytest.approx(strips[0].x + scene.position * strips[0].width / len(scene.timeline))
     assert line.y < strips[0].y and line.y + line.height > strips[-1].y + strips[-1].height
@@ -270,7 +273,10 @@ def test_runs_and_loads_stand_under_their_headings(picture):
         shown += 1
     assert shown == min(len(scene.source), 34)
     (bar,) = [s for s in picture.layout.shapes if isinstance(s, Box) and s.width == 4]
-    assert bar.y + bar.height / 2 == numbers[str(scene.line)]
+    assert bar.y + LINE / 2 == numbers[str(scene.line)]
+    code = next(code for line, code, *_ in scene.source if line == scene.line)
+    inside = [t.text for t in texts if t.mono and t.anchor == "left" and t.x > 470 and bar.y < t.y < bar.y + bar.height]
+    assert "".join(inside).replace(" ", "") == code.replace(" ", "")
 
 
 def test_what_the_thread_has_loaded_has_a_dot_in_its_corner(picture):
@@ -470,3 +476,20 @@ def test_each_lane_stands_in_the_place_of_its_element():
         assert right is None or left - side / 2 == pytest.approx(right + LANE_GAP)
         right = left + (held.columns - 0.5) * side
     assert not numbers
+
+
+def test_a_line_leads_from_each_lane_that_gives():
+    """Of ``shfl_up_sync(members, a[j], 2)`` without every fifth lane: from the middle of a lane to that of another."""
+    timeline = Timeline(launch("exchanges").trace, (0, 0, 0))
+    step = next(i for i in range(1, len(timeline) + 1) if "shfl_up" in str(timeline.step(i).exchanges))
+    shapes = StillPicture(Scene(timeline, step, 6)).layout.shapes
+    lines = [s for s in shapes if isinstance(s, Line)]
+    numbers = [s for s in shapes if isinstance(s, Text) and s.y > lines[0].y and s.text.isdigit() and s.size == 9]
+    across = {int(text.text): text.x for text in numbers}
+    members = [lane for lane in range(32) if lane % 5 != 2]
+    pairs = [(lane - 2 if lane >= 2 else lane, lane) for lane in members]
+    wanted = [(across[source], across[lane]) for source, lane in pairs if source in members]
+    assert len(across) == 32
+    np.testing.assert_allclose(sorted((line.x, line.x2) for line in lines), sorted(wanted))
+    (mine,) = [line for line in lines if line.colour == CURRENT]
+    assert (mine.x, mine.x2) == (across[4], across[6])

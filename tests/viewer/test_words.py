@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from course_lib.viewer.digits import number, short
 from course_lib.viewer.payload import TEXTS, _Vectors, kind_of
-from course_lib.viewer.words import number, short
 
 TEXT = Path(__file__).parents[2] / "course_lib" / "viewer" / "web" / "text.js"
 ASK = """import(process.argv[1]).then(({ full, short }) => {

@@ -277,9 +277,25 @@ class WarpVector(LaneVector):
         """Order the active lanes' accesses to registers before the products that follow."""
         self.engine.tell("register_fence", self, mask)
 
-    def vote(self, kind: str, predicate: Any, mask: Mask) -> Any:
-        """all_sync, any_sync, eq_sync, ballot_sync and match_any_sync over the active lanes of each warp."""
+    def vote(self, kind: str, members: Any, predicate: Any, mask: Mask, line: int | None = None, name: str = "") -> Any:
+        """all_sync, any_sync, eq_sync, ballot_sync and match_any_sync over the active lanes of each warp.
+
+        Lanes that pass different ``members`` vote apart. ``line`` is None for what is no vote in the source, and
+        ``name`` that of the vote if it is not ``kind``.
+        """
         value, here = self._by_lane(predicate), self._by_lane(mask)
+        if np.ndim(members) == 0:
+            result = self._voted(kind, value, here)
+        else:
+            members = self._by_lane(members)
+            groups = [here & (members == named) for named in np.unique(members[here])]
+            results = (np.broadcast_to(self._voted(kind, value, group), self.shape) for group in groups)
+            result = np.select([group.reshape(self.shape) for group in groups], list(results), False)
+        if line is not None:
+            self.engine.tell("exchanged", self, line, name or kind, predicate, None, result, mask)
+        return result
+
+    def _voted(self, kind: str, value: np.ndarray, here: np.ndarray) -> np.ndarray:
         if kind in ("all_sync", "any_sync"):
             result = (value | ~here).all(axis=0) if kind == "all_sync" else (value & here).any(axis=0)
             return result[None, None]
@@ -368,21 +384,31 @@ class WarpVector(LaneVector):
         """Wait, in each lane, for all of its groups except the last ``pending``."""
         self.copies.wait(pending, mask)
 
-    def shuffle(self, kind: str, value: Any, lane: Any, mask: Mask, line: int) -> Any:
-        """Return, for each active lane, ``value`` of another lane; beyond the ends, up and down give its own."""
-        value, here = self._by_lane(value), self._by_lane(mask)
+    def shuffle(self, kind: str, members: Any, given: Any, lane: Any, mask: Mask, line: int) -> Any:
+        """Return, for each active lane, the value ``given`` by another lane; beyond the ends, up and down give its own.
+
+        A lane may take only from one that passes the same ``members``.
+        """
+        value, here = self._by_lane(given), self._by_lane(mask)
         own = np.arange(self.lanes.count).reshape(-1, 1, 1)
         lane = self._by_lane(lane).astype(np.int64)
         source = {
-            "at": lambda: lane % WARP_SIZE,
-            "up": lambda: own - lane,
-            "down": lambda: own + lane,
-            "xor": lambda: own ^ lane,
+            "shfl_sync": lambda: lane % WARP_SIZE,
+            "shfl_up_sync": lambda: own - lane,
+            "shfl_down_sync": lambda: own + lane,
+            "shfl_xor_sync": lambda: own ^ lane,
         }[kind]()
         source = np.where((source < 0) | (source >= WARP_SIZE), own, source)
         valid = source < self.lanes.count
         safe = np.where(valid, source, own)
-        silent = here & ~(valid & np.take_along_axis(here, safe, axis=0))
+        given_by = valid & np.take_along_axis(here, safe, axis=0)
+        if np.ndim(members):
+            members = self._by_lane(members)
+            given_by &= members == np.take_along_axis(members, safe, axis=0)
+        silent = here & ~given_by
         if silent.any():
             self.engine.tell("unassigned", None, line, self, silent.reshape(self.shape))
-        return np.take_along_axis(value, safe, axis=0).reshape(self.shape)
+        result = np.take_along_axis(value, safe, axis=0).reshape(self.shape)
+        source = np.where(given_by, source, source - WARP_SIZE).reshape(self.shape)
+        self.engine.tell("exchanged", self, line, kind, given, source, result, mask)
+        return result

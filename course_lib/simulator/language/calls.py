@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import FunctionType
 from typing import Any, NoReturn
@@ -368,12 +368,19 @@ LIBDEVICE = {
 }
 
 _CHECKED = "w.check_members({0}, {mask}, {line})\n"
+
+
+def _voting(name: str, told: str = ", {line}") -> str:
+    """The code of a vote; ``told`` are the further arguments by which observers hear of it."""
+    return f"{_CHECKED}w.vote({name!r}, {{0}}, {{1}}, {{mask}}{told})"
+
+
 _WARP = {
-    name: Row(f"cuda.{name}", (2,), _vote(result), f"{_CHECKED}w.vote({name!r}, {{1}}, {{mask}})", effect=True)
+    name: Row(f"cuda.{name}", (2,), _vote(result), _voting(name), effect=True)
     for name, result in {"all_sync": "bool", "any_sync": "bool", "ballot_sync": "int32"}.items()
 }
 _WARP |= {
-    name: Row(f"cuda.{name}", (2,), _match(result), f"{_CHECKED}w.vote({name!r}, {{1}}, {{mask}})", effect=True)
+    name: Row(f"cuda.{name}", (2,), _match(result), _voting(name), effect=True)
     for name, result in {"eq_sync": "bool", "match_any_sync": "int32"}.items()
 }
 _WARP |= {
@@ -381,10 +388,10 @@ _WARP |= {
         f"cuda.{name}",
         (3,),
         _shuffle(name),
-        f"{_CHECKED}w.shuffle({way!r}, {{1}}, {{2}}, {{mask}}, {{line}})",
+        f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})",
         effect=True,
     )
-    for name, way in {"shfl_sync": "at", "shfl_up_sync": "up", "shfl_down_sync": "down", "shfl_xor_sync": "xor"}.items()
+    for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 }
 
 
@@ -393,8 +400,18 @@ def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
     arguments = tuple(once(part) for part in x.arguments(node, (2,), "cuda.match_all_sync"))
     _members(str(arguments[0].type))
     same, lanes = (
-        once(Apply(operation=_WARP[name].operation, args=arguments, type=kind, line=node.lineno))
-        for name, kind in (("eq_sync", "bool"), ("match_any_sync", "int32"))
+        once(
+            Apply(
+                operation=replace(_WARP[name].operation, code=_voting(name, told)),
+                args=arguments,
+                type=kind,
+                line=node.lineno,
+            )
+        )
+        for name, kind, told in (
+            ("eq_sync", "bool", ", {line}, 'match_all_sync'"),
+            ("match_any_sync", "int32", ""),
+        )
     )
     zero = cast(x.number(0), "int32")
     return tuple_of((Select(test=same, yes=lanes, no=zero, type="int32", line=node.lineno), same))
@@ -468,7 +485,7 @@ CUDA: dict[str, Row | forms.Form] = {
         "cuda.activemask",
         (0,),
         lambda: ("uint32", ()),
-        "cast(w.vote('ballot_sync', np.True_, {mask}), {dtype})",
+        "cast(w.vote('ballot_sync', 0, np.True_, {mask}), {dtype})",
         effect=True,
     ),
     "lanemask_lt": Row("cuda.lanemask_lt", (0,), lambda: ("uint32", ()), "w.lanemask_lt()"),

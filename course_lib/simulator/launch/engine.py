@@ -46,6 +46,7 @@ HOOKS = (
     "divergence",
     "fence",
     "released",
+    "exchanged",
     "misled",
     "copy_started",
     "copied",

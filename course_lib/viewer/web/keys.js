@@ -19,6 +19,7 @@ export const KEYS = [
   [["z", "Z"], "z Z", "zoom into the timeline, out of it"],
   [["+", "-"], "+ −", "faster, slower"],
   [[], "Tab", "to the next array; there the arrows choose an element, and Enter lists its accesses"],
+  [[], "↑ ↓", "the line, register, count or cost before and after; Enter leads to its steps in turn, also a click"],
   [["v", "V"], "v V", "the next view, the one before"],
   [["[", "]"], "[ ]", "smaller text, larger text"],
   [["f"], "f", "full screen, and back"],

@@ -87,6 +87,8 @@ export class Machine {
     this.outside = [];
     /** @type {import("./trace.js").Test[]} */
     this.tests = [];
+    /** @type {import("./trace.js").Exchange[]} */
+    this.exchanges = [];
     /** @type {Set<string>} */
     this.assigned = new Set(); // by any thread
     /** @type {Set<string>} */
@@ -161,6 +163,7 @@ export class Machine {
       this.accesses = block.accesses(i);
       this.outside = block.outside(i);
       this.tests = block.tests(i);
+      this.exchanges = block.exchanges(i);
     }
     const [from, to] = block.rows("access", i);
     if (shown) this.show();
@@ -356,6 +359,33 @@ export class Machine {
       runs: countUpTo(this.own.runs.get(line) ?? [], this.position),
       loads: countUpTo(this.own.loads.get(line) ?? [], this.position),
     };
+  }
+
+  /**
+   * The positions at which the chosen thread runs a line, or else any warp of the block.
+   * @param {number} line
+   */
+  stepsOnLine(line) {
+    const mine = this.own.runs.get(line);
+    return mine?.length ? mine : this.where((i) => this.block.line(i) === line);
+  }
+
+  /**
+   * The positions at which the chosen thread sets a variable.
+   * @param {string} name
+   */
+  stepsThatSet(name) {
+    const { block, thread, trace } = this;
+    const number = trace.names.indexOf(name);
+    return this.where((i) => {
+      const [from, to] = block.rows("variable", i);
+      return block.runs(i, thread) && trace.columns.variable_name.subarray(from, to).includes(number);
+    });
+  }
+
+  /** @param {(i: number) => boolean} holds */
+  where(holds) {
+    return Array.from({ length: this.length }, (_, i) => i + 1).filter((position) => holds(position - 1));
   }
 
   /** The findings in which this step takes part. */

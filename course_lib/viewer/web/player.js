@@ -278,6 +278,10 @@ export class Player {
     options("text", SIZES.map((s) => `${100 * s} %`));
     this.setSpeed(this.speed);
     find("key-list").append(listOfKeys());
+    part(find("keys"), "close").addEventListener("click", () => {
+      this.help();
+      find("help").focus();
+    });
   }
 
   /** @param {number} number */

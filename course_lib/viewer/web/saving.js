@@ -19,6 +19,7 @@ export class Saving {
       this.save();
     });
     this.form.addEventListener("change", () => this.show());
+    part(this.form, "close").addEventListener("click", () => this.toggle());
   }
 
   get open() {

@@ -84,9 +84,11 @@ const FRAME = `
     <label>step <input name="first" type="number" min="0" required /></label>
     <label class="tt-until">to <input name="last" type="number" min="0" required /></label>
     <button type="submit" class="tt-save">Save</button>
+    <button type="button" class="tt-close" aria-label="Close (Esc)">×</button>
     <p role="status"></p>
   </form>
   <div class="tt-keys" role="dialog" aria-label="Legend and keys" tabindex="0" hidden>
+    <button type="button" class="tt-close" aria-label="Close (Esc)">×</button>
     <div class="tt-heading">Colours and marks in this picture</div><div class="tt-marks"></div>
     <div class="tt-heading">Keys</div><div class="tt-key-list"></div>
     <div class="tt-heading">Words</div><dl class="tt-words"></dl>

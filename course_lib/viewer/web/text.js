@@ -1,6 +1,7 @@
 // The texts of values, lines of Python and steps.
 
 import { html } from "./dom.js";
+import { exchanged, toldOf } from "./exchanges.js";
 import { lanesOf, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
@@ -129,6 +130,10 @@ export function sentence(machine) {
   const doings = [
     ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
     ["reads", done(true)],
+    ...machine.exchanges.flatMap((exchange) => {
+      const told = toldOf(exchanged(exchange, full), machine.thread % WARP);
+      return told ? [told] : [];
+    }),
     ["writes", done(false)],
     ["updates", updated],
     ["misses", missed],

@@ -58,6 +58,15 @@
  * @property {(k: number) => Value} old  what the k-th lane found
  * @property {(k: number) => Value[]} given  its operands
  */
+/**
+ * @typedef {object} Exchange  a shuffle or a vote of a warp
+ * @property {string} operation  of cuda
+ * @property {number[]} lanes  that take part
+ * @property {(k: number) => Value} given  by the k-th of them
+ * @property {((k: number) => number) | null} source  the lane from which the k-th takes, or 32 less if that one gives
+ *   nothing; null for a vote
+ * @property {(k: number) => Value} result  what the k-th gets
+ */
 /** @typedef {ArrayLike<number> | ArrayLike<string>} Vector  of length 1 where all lanes have the same */
 
 export const VERSION = 3;
@@ -271,13 +280,14 @@ export class Block {
   }
 
   /**
-   * Rows of the columns "access", "variable", "test" or "outside" that belong to a step.
+   * Rows of the columns "access", "variable", "test", "outside" or "exchange" that belong to a step.
    * @param {string} what
    * @param {number} i
    * @returns {[number, number]}
    */
   rows(what, i) {
     const starts = this.trace.columns[`step_${what}`];
+    if (!starts) return [0, 0]; // most launches have no exchanges
     return [starts[this.first + i], starts[this.first + i + 1]];
   }
 
@@ -307,6 +317,24 @@ export class Block {
       });
     }
     return found;
+  }
+
+  /**
+   * @param {number} i
+   * @returns {Exchange[]}
+   */
+  exchanges(i) {
+    const { columns, operations } = this.trace;
+    const [from, to] = this.rows("exchange", i);
+    return Array.from({ length: to - from }, (_, k) => {
+      const row = from + k;
+      const [given, source, result] = ["given", "source", "result"].map((part) => {
+        const number = columns[`exchange_${part}`][row];
+        return (/** @type {number} */ lane) => at(this.trace.vector(number), lane);
+      });
+      const from_ = columns.exchange_source[row] < 0 ? null : (/** @type {number} */ lane) => Number(source(lane));
+      return { operation: operations[columns.exchange_operation[row]], lanes: lanesOf(columns.exchange_lanes[row]), given, source: from_, result };
+    });
   }
 
   /**

@@ -6,7 +6,7 @@ import { Heat } from "../heat.js";
 import { READ, WRITTEN } from "../machine.js";
 import { Ask } from "./ask.js";
 import { EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
-import { short } from "../text.js";
+import { full, short } from "../text.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
 
@@ -15,6 +15,7 @@ const UNREADABLE = 0.8; // of the height, for a product without numbers: the mag
 const MOST = 8; // elements a side of a magnified part
 const NUMBERS = 9; // pixels of the digits there, at least
 const [AROUND, ARROW] = [34, 20]; // pixels for the name and the indices of such a part, and between parts
+const FILLED = 8; // ems for a register that the line fills
 const TIGHT = 22; // ems of height in which the matrices have no room for the counts
 const SHARE = 0.5; // of the height that is kept below the matrices; what exceeds it scrolls
 const HIGH = 0.3; // of the height for the magnified parts, at most
@@ -90,8 +91,10 @@ class Arrays {
     this.line = part(this.magnifier, "now-line");
     this.small = this.planes.flat().some((plane) => plane instanceof Heat);
     this.magnifier.hidden = !this.small;
-    /** @type {{width: number, height: number}}  of the place of the magnified parts, in pixels */
-    this.room = { width: 400, height: 130 };
+    /** @type {{width: number, height: number, em: number}}  of the place of the magnified parts, in pixels */
+    this.room = { width: 400, height: 130, em: 13.5 };
+    /** @type {HTMLElement[]}  accumulators of the chosen thread that the line fills */
+    this.filled = [];
     /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, now: Map<number, number>[]} | null} */
     this.drawn = null;
     /** @type {{array: number, element: number} | null} */
@@ -263,7 +266,7 @@ class Arrays {
     magnifier.hidden = !!whole || !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
     if (!magnifier.hidden) {
       this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
-      this.room = { width, height: Math.max(6.3 * em, HIGH * height) };
+      this.room = { em, width, height: Math.max(6.3 * em, HIGH * height) };
       magnifier.style.setProperty("--tt-high", `${this.room.height}px`);
       if (this.sides && !size.narrow) this.scale(this.sides, { ...size, height: Math.max(height - magnifier.offsetHeight - 0.2 * em, SHARE * height) });
       this.lenses.clear();
@@ -407,7 +410,9 @@ class Arrays {
   state() {
     const { arrays } = this.context.trace;
     const lenses = [...this.lenses.values()].map(({ array, elements, grid }) => ({ array: arrays[array].name, elements, ...grid.state() }));
-    return { asked: this.ask.state(), grids: this.planes.flat().map((plane) => plane.state()), lenses: this.magnifier.hidden ? [] : lenses };
+    const filled = this.filled.map(({ children }) => [...children].map(({ textContent }) => textContent));
+    const magnified = this.magnifier.hidden ? { lenses: [], filled: null } : { lenses, filled };
+    return { asked: this.ask.state(), grids: this.planes.flat().map((plane) => plane.state()), ...magnified };
   }
 
   close() {
@@ -421,6 +426,8 @@ class Arrays {
     const now = trace.source.find(([line]) => line === machine.line);
     write(this.line, now ? `${now[0]}  ${now[1].trim()}` : "");
     const targets = this.targets();
+    const names = this.pointed ? [] : trace.accumulators.filter((name) => machine.changed.has(name));
+    this.filled = names.map((name) => html("figure", { class: "tt-filled" }, html("figcaption", {}, name), html("b", {}, full(machine.variable(name)))));
     if (targets.length) {
       const known = this.lenses;
       this.lenses = new Map(targets.map((target) => [target.array, this.aim(target, targets.length, known.get(target.array))]));
@@ -429,8 +436,9 @@ class Arrays {
     const writes = [...this.lenses.values()].filter(({ written }) => written);
     const arrow = html("span", { class: "tt-arrow", "aria-hidden": "true" }, "→");
     for (const lens of this.lenses.values()) this.paint(lens);
-    fill(this.row, [...reads, ...writes].map(({ node }) => node));
-    if (reads.length && writes.length) writes[0].node.before(arrow);
+    const into = [...writes.map(({ node }) => node), ...this.filled];
+    fill(this.row, [...reads.map(({ node }) => node), ...into]);
+    if (reads.length && into.length) into[0].before(arrow);
   }
 
   /**
@@ -471,7 +479,7 @@ class Arrays {
       Math.min(all, Math.max(1, Math.min(MOST, Math.floor(room / side))));
     const window = (/** @type {number} */ side) => {
       const rows = fitting(this.room.height - AROUND, plane.rows, side);
-      const columns = fitting((this.room.width - ARROW) / beside - side, plane.columns, side);
+      const columns = fitting((this.room.width - ARROW - this.filled.length * FILLED * this.room.em) / beside - side, plane.columns, side);
       const top = corner(places.map((i) => Math.floor(i / plane.columns)), rows, plane.rows);
       const left = corner(places.map((i) => i % plane.columns), columns, plane.columns);
       const inside = Array.from({ length: rows * columns }, (_, i) => (top + Math.floor(i / columns)) * plane.columns + left + (i % columns));
@@ -490,7 +498,9 @@ class Arrays {
     const caption = html("figcaption", {}, plane.name, part);
     caption.style.setProperty("--hue", hue);
     this.listen(grid, number, (i) => elements[i]);
-    return { key, grid, array: number, elements, written, side, node: html("figure", {}, caption, grid.node) };
+    const node = html("figure", {}, caption, grid.node);
+    node.style.minWidth = grid.node.style.width; // only the caption may be cut off
+    return { key, grid, array: number, elements, written, side, node };
   }
 
   /** @param {Lens} lens */

@@ -23,7 +23,7 @@ export class Ask {
     this.lines = html("div");
     this.list = html("ol", { tabindex: "-1" });
     this.left = html("p", { class: "tt-soft" });
-    this.close = html("button", { type: "button", class: "tt-ask-close", "aria-label": "Close (Esc)" }, "×");
+    this.close = html("button", { type: "button", class: "tt-close", "aria-label": "Close (Esc)" }, "×");
     this.close.addEventListener("click", () => this.shut(true));
     this.node = html("div", { class: "tt-ask", role: "dialog", hidden: "" }, this.close, this.lines, this.left, this.list);
     this.node.addEventListener("keydown", (event) => {

@@ -1,6 +1,7 @@
 // The cost so far of the lines that access a space: a row for each line and array, with a bar for its average request.
 
 import { html, write } from "../dom.js";
+import { follow, lead, reach } from "../jumps.js";
 import { countUpTo } from "../survey.js";
 import { tip } from "../terms.js";
 import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
@@ -70,6 +71,7 @@ export class Costs {
     this.space = space;
     this.cost = cost;
     this.node = html("table", { class: "tt-costs" });
+    follow(this.node, "tr", context, (row) => this.rows.find((one) => one.row === row)?.site.positions ?? []);
     /** @type {{site: import("../survey.js").Site, row: HTMLElement, cells: HTMLElement[], bar: HTMLElement}[]} */
     this.rows = [];
   }
@@ -84,13 +86,14 @@ export class Costs {
       const { name, hue } = trace.arrays[site.array];
       const cells = heads.slice(2).map(() => html("td"));
       const bar = html("i", { class: "tt-bar-of" });
-      const what = html("td", { class: "tt-what" }, `${OPS[site.op]} ${name}`);
+      const what = html("td", { class: "tt-what" }, lead(`${OPS[site.op]} ${name}`, "makes such a request"));
       const row = html("tr", {}, html("td", {}, String(site.line)), what, ...cells, html("td", { class: "tt-bars" }, bar));
       row.style.setProperty("--hue", hue);
       return { site, row, cells, bar };
     });
     const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col", ...tip(text) }, text)), html("td"));
     this.node.replaceChildren(html("tbody", {}, head, ...this.rows.map(({ row }) => row)));
+    reach(this.node);
   }
 
   draw() {

@@ -1,6 +1,7 @@
 // The accesses so far, of the chosen thread and of its block; the global loads stand out beside the matrices.
 
 import { html, part, write } from "../dom.js";
+import { follow, lead, reach } from "../jumps.js";
 import { ATOMIC, OPS } from "../trace.js";
 
 /** @typedef {import("../machine.js").Space} Space */
@@ -22,6 +23,10 @@ class Counts {
     this.table = part(place, "traffic").querySelector("table");
     /** @type {{space: Space, op: number, thread: HTMLElement, block: HTMLElement}[]} */
     this.numbers = [];
+    follow(part(place, "traffic"), "tr", context, (row) => {
+      const shown = this.numbers.find(({ thread }) => thread.parentNode === row);
+      return shown ? context.machine.own.counts[shown.space][shown.op] : [];
+    });
   }
 
   // The counts' places, with the totals of the whole launch; a step only changes the numbers.
@@ -46,10 +51,11 @@ class Counts {
         if ((space !== "global" || op === ATOMIC) && !machine.count(space, op, last).block) return;
         const cells = [html("td"), html("td")];
         this.numbers.push({ space, op, thread: cells[0], block: cells[1] });
-        rows.push(html("tr", {}, html("th", {}, `${space} ${what}s`), ...cells));
+        rows.push(html("tr", {}, html("th", {}, lead(`${space} ${what}s`, "counts here, of the chosen thread")), ...cells));
       });
     }
     this.table?.replaceChildren(...rows);
+    reach(this.table);
   }
 
   draw() {

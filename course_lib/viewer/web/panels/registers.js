@@ -1,6 +1,7 @@
 // The variables of the chosen thread, the ones it has just set framed.
 
 import { html, part, write } from "../dom.js";
+import { follow, lead, reach } from "../jumps.js";
 import { full } from "../text.js";
 
 /** @type {import("../panel.js").Panel} */
@@ -21,6 +22,7 @@ class Registers {
     this.rows = new Map();
     this.list = section.querySelector("dl");
     this.frame = section.querySelector(".tt-scroll");
+    follow(section, "dl > div", context, ({ firstChild }) => context.machine.stepsThatSet(firstChild?.textContent ?? ""));
   }
 
   choose() {
@@ -36,6 +38,7 @@ class Registers {
     if (String(held) !== String([...this.rows.keys()])) {
       this.rows = new Map(held.map((name) => [name, this.rows.get(name) ?? this.row(name)]));
       this.list?.replaceChildren(...[...this.rows.values()].map(({ row }) => row));
+      reach(this.list);
     }
     for (const [name, { row, value }] of this.rows) {
       write(value, full(machine.variable(name)));
@@ -46,7 +49,7 @@ class Registers {
   /** @param {string} name */
   row(name) {
     const value = html("dd");
-    return { value, row: html("div", {}, html("dt", {}, name), value) };
+    return { value, row: html("div", {}, html("dt", {}, lead(name, "sets it")), value) };
   }
 
   state() {

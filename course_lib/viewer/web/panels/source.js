@@ -1,6 +1,7 @@
 // The kernel's source: the line that runs, how often the chosen thread ran each, and its global loads there.
 
 import { html, part, write } from "../dom.js";
+import { follow, lead, reach } from "../jumps.js";
 import { highlight, truth } from "../text.js";
 
 const GROUP = 10; // lines
@@ -34,8 +35,10 @@ class Source {
     this.lines = new Map();
     const rows = trace.source.map(([number, text]) => {
       const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
-      const label = html("span", { class: "tt-number" }, String(number));
-      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, highlight(text, hues));
+      const label = html("span", { class: "tt-number" }, lead(String(number), "runs the line"));
+      const code = highlight(text, hues);
+      code.style.setProperty("--deep", `${text.length - text.trimStart().length}ch`);
+      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, code);
       this.lines.set(number, { node, runs, loads });
       return node;
     });
@@ -44,6 +47,8 @@ class Source {
       html("div", { class: "tt-group" }, ...rows.slice(i * GROUP, (i + 1) * GROUP)),
     );
     place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...groups));
+    follow(place, ".tt-line", context, ({ dataset }) => context.machine.stepsOnLine(Number(dataset.line)));
+    reach(place);
     /** @type {HTMLElement | undefined} */
     this.current = undefined;
     this.truth = html("span", { class: "tt-truth" });

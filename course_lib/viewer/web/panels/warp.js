@@ -1,8 +1,10 @@
-// The request of a warp to global memory: its 32 lanes, their addresses, and the 32-byte sectors that are loaded or stored.
+// What the 32 lanes of a warp do together: its requests to global memory, with their addresses and the 32-byte sectors
+// that are loaded or stored, and its shuffles and votes.
 
 import { fill, html, set, svg, write } from "../dom.js";
 import { SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 import { beside, Costs, requestSays, requestState, spread } from "./costs.js";
+import { picture as flows, shownExchange } from "./exchanges.js";
 
 const CELL = 20; // a lane, in SVG units
 const WORD = 9; // four bytes of a sector
@@ -25,6 +27,12 @@ class Warp {
   constructor(place, context) {
     this.context = context;
     this.said = html("div", { class: "tt-requests" });
+    this.said.addEventListener("click", ({ target }) => {
+      const lane = target instanceof Element ? target.closest("[data-lane]")?.getAttribute("data-lane") : null;
+      const { trace, machine, choose } = this.context;
+      const thread = WARP * machine.warp + Number(lane);
+      if (lane && thread < trace.threads) choose({ thread: trace.threadPosition(thread) });
+    });
     this.costs = new Costs(context, "global", "sectors");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.beside = WARP; // lanes in a row
@@ -45,7 +53,8 @@ class Warp {
   }
 
   state() {
-    return { requests: [...this.said.querySelectorAll(".tt-request")].map(requestState), costs: this.costs.state() };
+    const [requests, exchanges] = ["request", "exchange"].map((what) => [...this.said.querySelectorAll(`.tt-${what}`)]);
+    return { requests: requests.map(requestState), exchanges: exchanges.map(shownExchange), costs: this.costs.state() };
   }
 
   choose() {
@@ -62,8 +71,10 @@ class Warp {
     while (this.requests.length < accesses.length) this.requests.push(new Request(this.beside));
     const requests = this.requests.slice(0, accesses.length);
     requests.forEach((request, i) => request.draw(machine, accesses[i]));
-    if (!requests.length) this.idle.draw(machine);
-    fill(this.said, requests.length ? requests.map(({ node }) => node) : [this.idle.node]);
+    const exchanges = machine.exchanges.map((exchange) => flows(exchange, laneOf(machine), this.beside));
+    const nodes = [...exchanges, ...requests.map(({ node }) => node)];
+    if (!nodes.length) this.idle.draw(machine);
+    fill(this.said, nodes.length ? nodes : [this.idle.node]);
   }
 }
 

@@ -1,0 +1,51 @@
+// Lists whose rows lead to the steps behind them, one after another: lines, registers, counts, costs.
+
+import { html } from "./dom.js";
+
+/**
+ * The button of a row; of a list, Tab reaches one of them, and the arrow keys reach the others.
+ * @param {string} text
+ * @param {string} what  the step does
+ */
+export function lead(text, what) {
+  return html("button", { type: "button", class: "tt-lead", tabindex: -1, title: `To the next step that ${what}; with Shift, to the one before` }, text);
+}
+
+/**
+ * Follow clicks on the rows of a list, and the keys on their buttons.
+ * @param {HTMLElement} place
+ * @param {string} rows  their selector
+ * @param {import("./panel.js").Context} context
+ * @param {(row: HTMLElement) => readonly number[]} positions  of the steps behind a row, ascending
+ */
+export function follow(place, rows, context, positions) {
+  const buttons = () => /** @type {HTMLElement[]} */ ([...place.querySelectorAll(".tt-lead")]);
+  place.addEventListener("click", ({ target, shiftKey }) => {
+    const row = /** @type {HTMLElement} */ (target).closest(rows);
+    if (!row?.querySelector(".tt-lead") || !getSelection()?.isCollapsed) return;
+    const { machine, choose } = context;
+    const found = positions(/** @type {HTMLElement} */ (row));
+    const [before, after] = [found.filter((p) => p < machine.position), found.filter((p) => p > machine.position)];
+    const step = shiftKey ? (before.pop() ?? after.pop()) : (after[0] ?? before[0]);
+    if (step !== undefined) choose({ step });
+  });
+  place.addEventListener("keydown", (event) => {
+    const all = buttons();
+    const at = all.indexOf(/** @type {HTMLElement} */ (event.target));
+    const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (at < 0 || !way) return;
+    event.preventDefault();
+    event.stopPropagation();
+    all[at + way]?.focus();
+  });
+  place.addEventListener("focusin", ({ target }) => {
+    const all = buttons();
+    if (all.includes(/** @type {HTMLElement} */ (target))) for (const one of all) one.tabIndex = one === target ? 0 : -1;
+  });
+}
+
+/** Let Tab reach one of the buttons of a list. @param {HTMLElement | null} place */
+export function reach(place) {
+  const [first, ...others] = place?.querySelectorAll(".tt-lead") ?? [];
+  if (first && ![first, ...others].some((one) => /** @type {HTMLElement} */ (one).tabIndex === 0)) /** @type {HTMLElement} */ (first).tabIndex = 0;
+}
