@@ -63,12 +63,14 @@ LESSONS = {
     "17_capstone": capstone.EXERCISES,
 }
 #: Exercises at the end of a lesson that count neither for its score nor for its minutes, and are in no assignment.
-OPTIONAL = {
+OPTIONAL: dict[str, tuple[Exercise | Routine | Explanation, ...]] = {
     "02_naive": naive.OPTIONAL,
+    "03_shared_memory": sharing.OPTIONAL,
     "04_tiling": tiling.OPTIONAL,
     "05_coalescing": coalescing.OPTIONAL,
     "06_bank_conflicts": banks.OPTIONAL,
     "07_register_tiles": register_tiles.OPTIONAL,
+    "08_unrolling_and_occupancy": unrolling.OPTIONAL,
 }
 _LESSON = {e.name: int(lesson[:2]) for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL.get(lesson, ()))}
 EXERCISES: dict[str, Exercise | Routine | Explanation] = {
