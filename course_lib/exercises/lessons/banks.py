@@ -327,13 +327,12 @@ FREE_PADDINGS = Routine(
 SAME_WORD = Explanation(
     name="same-word",
     question="Why do 32 lanes that read one and the same word need one wavefront, and 32 words of one bank 32?",
-    model="A bank gives one word in each wavefront. Lanes that ask for the same word are all served by it, since the "
-    "word is sent to every lane that wants it: a broadcast. Different words of the same bank have to be given one "
-    "after the other, each in a wavefront of its own.",
+    model="A bank delivers one word in each wavefront. All lanes that ask for this word receive it at once: a "
+    "broadcast. Different words of the same bank are delivered one after the other, each in a wavefront of its own.",
     ideas=(
-        "a bank gives one word at a time",
-        "the same word serves all lanes: a broadcast",
-        "different words of a bank wait for each other",
+        "a bank delivers one word at a time",
+        "all lanes receive the same word at once: a broadcast",
+        "different words of a bank are delivered one after the other",
     ),
 )
 
