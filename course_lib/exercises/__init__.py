@@ -65,10 +65,20 @@ LESSONS = {
     "17_wgmma": wgmma.EXERCISES,
     "18_capstone": capstone.EXERCISES,
 }
-EXERCISES: dict[str, Exercise | Routine | Explanation] = {
-    exercise.name: exercise for exercises in LESSONS.values() for exercise in exercises
+#: Exercises at the end of a lesson that count neither for its score nor for its minutes, and are in no assignment.
+OPTIONAL: dict[str, tuple[Exercise | Routine | Explanation, ...]] = {
+    "02_naive": naive.OPTIONAL,
+    "03_shared_memory": sharing.OPTIONAL,
+    "04_tiling": tiling.OPTIONAL,
+    "05_coalescing": coalescing.OPTIONAL,
+    "06_bank_conflicts": banks.OPTIONAL,
+    "07_register_tiles": register_tiles.OPTIONAL,
+    "08_unrolling_and_occupancy": unrolling.OPTIONAL,
 }
-_LESSON = {exercise.name: int(lesson[:2]) for lesson, exercises in LESSONS.items() for exercise in exercises}
+_LESSON = {e.name: int(lesson[:2]) for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL.get(lesson, ()))}
+EXERCISES: dict[str, Exercise | Routine | Explanation] = {
+    exercise.name: exercise for lesson, found in LESSONS.items() for exercise in (*found, *OPTIONAL.get(lesson, ()))
+}
 
 shorten_errors()
 
@@ -119,6 +129,8 @@ def _exercise(name: Any, called: str) -> Exercise | Routine | Explanation:
 
 def _counted(verdict: Verdict) -> Verdict:
     """Count the points of a verdict; an answer that was not begun takes away none that are kept."""
+    if any(verdict.exercise == exercise.name for found in OPTIONAL.values() for exercise in found):
+        return verdict
     if verdict.status != NOT_YET or verdict.exercise not in SCORE.points:
         SCORE.solve(verdict.exercise, verdict.points, EXERCISES[verdict.exercise].points)
     return verdict

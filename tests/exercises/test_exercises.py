@@ -25,12 +25,14 @@ from oracles.mutation import mutants
 from oracles.rewrites import REWRITES
 from oracles.sources import import_module
 
+from course_lib import simulate
 from course_lib.exercises import EXERCISES, check, explain
 from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.exercises.grading.grades import launch
 from course_lib.exercises.grading.verdict import Check, Verdict
 from course_lib.exercises.progress import SCORE
+from course_lib.kernels import rung
 from course_lib.simulator.findings import SimulatorError
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -191,6 +193,17 @@ def test_a_solution_in_other_words_passes(case, tmp_path):
     text = REWRITES[rewrite](solutions()[name])
     verdict = check(name, kernel_from(text, tmp_path, HEADERS.get(name, HEADER)))
     assert verdict, f"{text}\n{verdict}"
+
+
+@pytest.mark.parametrize("case", EXERCISES["free-paddings"].cases[2:], ids=lambda case: case.said)
+def test_paddings_without_conflict_are_those_of_the_kernel(case):
+    """Counted again as wavefronts of `padded`, for matrices that are one tile."""
+    (T, most), free = case.arguments, 0
+    for padding in range(most + 1):
+        run = simulate(rung("padded").make(T, padding=padding))[1, (T, T)](*np.ones((3, T, T), np.float32))
+        loads = run.traffic.select(space="shared", op="load", array="B_tile")
+        free += loads.wavefronts == loads.requests
+    assert free == case.want
 
 
 def _holds(exercise, kernel, shapes):

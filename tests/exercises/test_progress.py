@@ -19,6 +19,10 @@ def useful_share(mix):
 def not_begun(mix): ...
 
 
+def blocks_that_fit(threads, registers, shared):
+    return 32
+
+
 @pytest.fixture
 def begun(monkeypatch, tmp_path):
     """Begin anew, as a kernel does that was restarted; in the place of `SCORE`, which other modules hold."""
@@ -48,6 +52,12 @@ def test_answers_survive_a_restart(begun):
     assert check("useful-share", not_begun).status == "not yet"
     assert SCORE.points["useful-share"][0] > 0, "an exercise that is solved stays solved in a fresh copy"
     assert "kept in .lesson.progress.json" in before
+
+
+def test_an_optional_exercise_is_checked_and_does_not_count(begun):
+    begun()
+    assert check("blocks-that-fit", blocks_that_fit).points == 1
+    assert SCORE.points == {}
 
 
 def test_nothing_is_written_before_an_answer(begun, tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.exercises import OPTIONAL
 from course_lib.publish.notes import heading_of, notes_of
 
 ROOT = Path(__file__).parents[2]
@@ -87,9 +88,17 @@ def test_the_lesson_says_how_long_it_takes_and_what_comes_before(path):
     title = _sources(path, "markdown")[0]
     assert re.match(r"# \d+ · .+\n\n\*\*Goal: .+\*\*\n", title)
     (minutes,) = re.findall(r"\*\*Time:\*\* about (\d+) minutes", title)
-    assert 30 <= int(minutes) <= (60 if path.name >= "09" else 70)
+    assert 30 <= int(minutes) <= 60
     if any("check(" in source for source in _sources(path, "code")):
         assert f"](solutions/{path.name})" in title
+
+
+@pytest.mark.parametrize("path", LESSONS[1:], ids=_name)
+def test_a_lesson_opens_with_three_lines_of_last_time(path):
+    title = _sources(path, "markdown")[0]
+    (lines,) = re.findall(r"\n\nLast time[^\n]*:\n\n((?:- [^\n]+\n)+)\n", title)
+    assert len(lines.splitlines()) == 3
+    assert len(lines.split()) <= 90
 
 
 @lessons
@@ -120,9 +129,15 @@ WORD = re.compile(r"<[^>]*>|\]\([^)]*\)")
 WORDS_A_MINUTE, LINES_A_MINUTE = 200, 15
 
 
+def _optional(cell):
+    return "optional" in cell["metadata"].get("tags", ())
+
+
 def _minutes(cell):
     """How long a cell takes a reader: its words or lines, and the time to guess, to write and to explain."""
     source = "".join(cell["source"])
+    if _optional(cell):
+        return 0
     if cell["cell_type"] == "markdown":
         return len(WORD.sub(" ", source).split()) / WORDS_A_MINUTE
     if _predicts_only(source):
@@ -139,6 +154,22 @@ def _minutes(cell):
 def test_the_minutes_are_those_that_counting_gives(path):
     (stated,) = re.findall(r"\*\*Time:\*\* about (\d+) minutes", _sources(path, "markdown")[0])
     assert sum(map(_minutes, _read(path)["cells"])) == pytest.approx(int(stated), rel=0.2)
+
+
+@lessons
+def test_optional_exercises_are_marked_and_folded(path):
+    """They come after the score; JupyterLab folds what is below their heading."""
+    cells, offered = _read(path)["cells"], {each.name for each in OPTIONAL.get(path.stem, ())}
+    checks = [
+        (re.search(r'^check\("([\w-]+)"', "".join(cell["source"]), re.MULTILINE), _optional(cell)) for cell in cells
+    ]
+    assert {found[1] for found, optional in checks if found and optional} == offered
+    assert not offered & {found[1] for found, optional in checks if found and not optional}
+    if offered:
+        assert list(map(_optional, cells[-1 - 2 * len(offered) :])) == [True] * 2 * len(offered) + [False]
+    for cell in filter(_optional, cells):
+        assert cell["cell_type"] == "code" or cell["metadata"]["jp-MarkdownHeadingCollapsed"]
+        assert cell["cell_type"] == "code" or "".join(cell["source"]).startswith("### Optional: ")
 
 
 @lessons

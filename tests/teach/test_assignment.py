@@ -90,7 +90,7 @@ def test_otter_has_skeleton_and_solution_and_a_test_for_each_point(lesson):
 def test_the_command_writes_a_notebook(tmp_path, capsys):
     assert main(["assignment", "4", "--for", "nbgrader", "--out", str(tmp_path / "source")]) == 0
     path = tmp_path / "source" / f"{LESSON}.ipynb"
-    assert capsys.readouterr().out == f"{path}: 5 exercises, 20 points\n"
+    assert capsys.readouterr().out == f"{path}: 4 exercises, 15 points\n"
     assert json.loads(path.read_text(encoding="utf-8")) == assignment(LESSON, "nbgrader")
 
 

@@ -90,7 +90,7 @@ def test_the_table_has_a_row_for_each_answer(folder, judged, capsys):
         (s, name) for s in ("anna", "ben") for name in NAMES
     ]
     assert words_of(folder, "anna") == ("", "to read")
-    assert "2 submissions, 10 answers: 8 not yet, 2 to read." in capsys.readouterr().out
+    assert "2 submissions, 8 answers: 6 not yet, 2 to read." in capsys.readouterr().out
 
 
 def test_what_was_judged_is_not_judged_again(folder, judged):
@@ -143,13 +143,13 @@ def test_points_by_hand_are_taken_from_the_table(folder, judged, capsys):
     run(folder)
     teacher, page = folder / "grades.html", folder / "feedback" / "ben.html"
     assert "1. " not in page.read_text() and "overwrites the tile" in teacher.read_text()
-    assert "0 of 20 points; to be read by your teacher: two-barriers" in page.read_text()
+    assert "0 of 15 points; to be read by your teacher: two-barriers" in page.read_text()
     edit(folder, "ben", WORDS, "1,5")
     judged.clear()
     run(folder)
     assert judged == []
     assert words_of(folder, "ben") == ("1.5", BY_HAND) and words_of(folder, "anna") == ("", "to read")
-    assert "1.5 of 20 points</p>" in page.read_text() and "given by your teacher" in page.read_text()
+    assert "1.5 of 15 points</p>" in page.read_text() and "given by your teacher" in page.read_text()
     run(folder)  # and stay
     assert words_of(folder, "ben") == ("1.5", BY_HAND)
 
@@ -173,7 +173,7 @@ def test_points_that_cannot_be_are_refused(folder, judged, points, capsys):
     run(folder)
     edit(folder, "anna", WORDS, points)
     assert run(folder) == 1
-    assert f"grades.csv, line 6: the points of two-barriers are from 0 to 2, not '{points}'" in capsys.readouterr().err
+    assert f"grades.csv, line 5: the points of two-barriers are from 0 to 2, not '{points}'" in capsys.readouterr().err
 
 
 def test_a_bad_file_never_stops_the_batch(folder, judged):

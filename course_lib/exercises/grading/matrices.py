@@ -38,6 +38,11 @@ def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Ar
     return whole_numbers(rng, M, K), whole_numbers(rng, K, N)
 
 
+def transposed_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
+    """A of M×K and B of N×K, for A·Bᵀ."""
+    return whole_numbers(rng, M, K), whole_numbers(rng, N, K)
+
+
 def product(A: Array, B: Array) -> Array:
     """A·B by NumPy."""
     return A @ B

@@ -9,7 +9,7 @@ from ...trace.record import StepObserver
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper, write
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over, one_array, result_is
+from ..grading.matrices import PRODUCT, grid_over, one_array, result_is, transposed_inputs
 from ..grading.routines import Case, Routine
 
 #: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.
@@ -83,36 +83,6 @@ _SUMS_OF_ROWS = Task(
     lambda M, K: ((ceil_div(M, TILE),), (TILE,)),  # a warp for every 32 rows
     shapes=((32, 32), (32, 64), (45, 70), (1, 1)),
     sizes="(M, K)",
-)
-
-#: Row sums through shared memory: choose the shape of the tile so that reading along its rows costs no conflict.
-ROW_SUMS = fill_in(
-    "row-sums",
-    _SUMS_OF_ROWS,
-    budgets=(
-        conflicts(
-            "lane tx reads a word of row tx of the tile. How many words apart are two rows, and which number of words "
-            "puts 32 rows into 32 different banks?"
-        ),
-        Budget(
-            "words of shared memory",
-            "33·32",
-            _shared_words,
-            lambda shape: 33 * 32,
-            "one word more in each of the 32 rows is enough.",
-            traced=StepObserver,
-        ),
-        sectors_per_request(
-            "A",
-            "4",
-            _four_where_whole,
-            "load A as the kernel did: 32 lanes, 32 neighbours of one row.",
-        ),
-    ),
-    hints={
-        "out-of-bounds": "the tile must hold 32 rows of at least 32 elements.",
-    },
-    diagnoses=(_COLUMNS_SUMMED,),
 )
 
 _CONFLICTING = """
@@ -269,17 +239,98 @@ TRANSPOSE = write(
     diagnoses=(_COPIED,),
 )
 
-SAME_WORD = Explanation(
-    name="same-word",
-    question="Why do 32 lanes that read one and the same word need one wavefront, and 32 words of one bank 32?",
-    model="A bank gives one word in each wavefront. Lanes that ask for the same word are all served by it, since the "
-    "word is sent to every lane that wants it: a broadcast. Different words of the same bank have to be given one "
-    "after the other, each in a wavefront of its own.",
-    ideas=(
-        "a bank gives one word at a time",
-        "the same word serves all lanes: a broadcast",
-        "different words of a bank wait for each other",
+
+def _from_other_places(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    if A.shape == B.shape == (A.shape[0],) * 2 and np.array_equal(outcome.got, A @ B):
+        return "this is A·B: the sum over k takes row `col` of B, which is row tx of the tile."
+    return None
+
+
+def _another_column(outcome: Outcome) -> str | None:
+    A, B = outcome.inputs
+    n, k = np.indices(B.shape)
+    if B.shape[1] % SIDE == 0 and np.array_equal(outcome.got, A @ B[n, k ^ n % SIDE].T):
+        return "the load looks in another column than the store: both must compute the same column from n and k."
+    return None
+
+
+#: A·Bᵀ with a tile that is read down its columns, free of conflicts by an exchange of its columns.
+SWIZZLE = fill_in(
+    "swizzle",
+    PRODUCT.but(
+        shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)),
+        inputs=transposed_inputs,
+        answer=lambda A, B: A @ B.T,
+        launch=grid_over(SIDE, SIDE),
+    ),
+    budgets=(
+        Budget(
+            "words of shared memory",
+            "2·16·16",
+            _shared_words,
+            lambda shape: 2 * SIDE * SIDE,
+            "this time without padding: both tiles stay 16×16.",
+            traced=StepObserver,
+        ),
+        conflicts(
+            "16 lanes read 16 rows of the tile at the same k. Let the column depend on the row, so that they read "
+            "different columns, and let no two elements of a row share a column."
+        ),
+        global_loads(
+            "2·⌈K/16⌉",
+            lambda shape: 2 * ceil_div(shape[2], SIDE),
+            "the element of B is in b already; the loop over k reads the tiles only.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "the column must stay within 0 to 15: `^` of two numbers below 16 does.",
+        "race": "two elements go to one place: for a fixed row, different k need different columns.",
+        "uninitialized-read": "the load looks where nothing was stored: store and load must compute the same column.",
+    },
+    diagnoses=(_from_other_places, _another_column),
+)
+
+
+def _free_paddings(T: int, most: int) -> int:
+    """Of the paddings 0 to ``most``, those that put the T words of a column into T banks."""
+    return sum(len({i * (T + padding) % BANKS for i in range(T)}) == T for padding in range(most + 1))
+
+
+def _another_width(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
+    T, most = int(rng.integers(3, BANKS)), int(rng.integers(20, 60))
+    return (T, most), _free_paddings(T, most)
+
+
+#: How many paddings leave no conflict.
+FREE_PADDINGS = Routine(
+    name="free-paddings",
+    another=_another_width,
+    parameters=("T", "most"),
+    cases=tuple(
+        Case(f"T = {T}, most = {most}", (T, most), _free_paddings(T, most), hint)
+        for T, most, hint in (
+            (2, 30, "the rows are T + p words apart: only p = 30 puts both words of a column into one bank."),
+            (32, 8, "with 32 rows every bank is needed: rows of 33, 35, 37 … words use all of them."),
+            (16, 4, "16 words need 16 different banks, not 32: rows of 18 words, with p = 2, leave no conflict."),
+            (8, 15, "8 words need 8 different banks: the paddings 0 and `most` count too."),
+            (10, 9, "rows of 10 words, with p = 0, leave no conflict: rows are T + p words apart, not p."),
+            (12, 7, "T is not always a power of two: look at the banks of all T words of the column."),
+        )
     ),
 )
 
-EXERCISES = (WHICH_BANK, ROW_SUMS, SKEWED, WRONG_TILE, TRANSPOSE, SAME_WORD)
+SAME_WORD = Explanation(
+    name="same-word",
+    question="Why do 32 lanes that read one and the same word need one wavefront, and 32 words of one bank 32?",
+    model="A bank delivers one word in each wavefront. All lanes that ask for this word receive it at once: a "
+    "broadcast. Different words of the same bank are delivered one after the other, each in a wavefront of its own.",
+    ideas=(
+        "a bank delivers one word at a time",
+        "all lanes receive the same word at once: a broadcast",
+        "different words of a bank are delivered one after the other",
+    ),
+)
+
+EXERCISES = (WHICH_BANK, SKEWED, WRONG_TILE, SWIZZLE, FREE_PADDINGS, SAME_WORD)
+OPTIONAL = (TRANSPOSE,)

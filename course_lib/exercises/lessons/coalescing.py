@@ -151,12 +151,13 @@ SAME_LOADS = Explanation(
     name="same-loads",
     question="Two kernels make the same number of loads, and one needs six times as many sectors. How can that be?",
     model="The lanes of a warp ask together, and memory answers in sectors of 32 bytes. Neighbouring addresses share a "
-    "sector, up to 8 float32 in one. Addresses that lie far apart need a sector each, of which 28 bytes are not used.",
+    "sector, up to 8 float32 in one. Addresses that are far apart need a sector each, of which 28 bytes are not used.",
     ideas=(
         "a warp's lanes make one request together",
         "neighbouring addresses share a sector",
-        "addresses far apart bring a sector each",
+        "addresses that are far apart need a sector each",
     ),
 )
 
-EXERCISES = (SIDE_BY_SIDE, ALONG_THE_ROW, TURN_A_TILE, GRAM, SAME_LOADS)
+EXERCISES = (SIDE_BY_SIDE, ALONG_THE_ROW, TURN_A_TILE, SAME_LOADS)
+OPTIONAL = (GRAM,)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...simulator.hardware import ceil_div
-from ..grading.budgets import barriers, global_loads
-from ..grading.exercise import Array, Budget, Launch, Outcome, Task, fill_in, find_bug
+from ..grading.budgets import barriers, global_loads, shared_loads
+from ..grading.exercise import Array, Budget, Launch, Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array, result_is
 
@@ -154,4 +154,32 @@ FIRST_BARRIER = Explanation(
     ),
 )
 
+
+def _sums_of_blocks(A: Array) -> Array:
+    sums: Array = np.add.reduceat(A, np.arange(0, A.size, 64))
+    return sums
+
+
+#: A sum over each block in six steps, with a barrier in the loop.
+BLOCK_SUMS = write(
+    "block-sums",
+    NEIGHBOURS.task.but(answer=_sums_of_blocks),
+    budgets=(
+        global_loads("1", lambda shape: 1, "each thread loads its own element, and finds the others in shared memory."),
+        barriers("7", lambda shape: 7, "one barrier after the first stores, and one after each of the six steps."),
+        shared_loads(
+            "13",
+            lambda shape: 13,
+            "a thread adds two numbers in each of six steps: let many threads add at the same time.",
+        ),
+    ),
+    hints={
+        "race": "in each step a thread reads what another one stored in the step before: wait after every step.",
+        "uninitialized-read": "a place of the shared array was never stored: where A has no element it must hold 0.",
+        "barrier-divergence": "in each step fewer threads add, but all must reach the barrier: keep it out of the if.",
+        "out-of-bounds": "the last block may have fewer than 64 elements: load A[i] only where i < A.size.",
+    },
+)
+
 EXERCISES = (TO_THE_TABLE, NEIGHBOURS, DIVERGENT, FIRST_BARRIER)
+OPTIONAL = (BLOCK_SUMS,)

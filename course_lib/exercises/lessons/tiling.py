@@ -265,11 +265,12 @@ TWO_BARRIERS = Explanation(
     name="two-barriers",
     question="What could go wrong without the first barrier, and what without the second?",
     model="Without the first, a thread may multiply with elements of the tile that another thread has not stored yet. "
-    "Without the second, a fast warp lays the next pair over this one while a slow warp still reads it.",
+    "Without the second, a fast warp overwrites this pair with the next one while a slow warp still reads it.",
     ideas=(
         "without the first: elements are read before they are stored",
         "without the second: the tile is overwritten while it is read",
     ),
 )
 
-EXERCISES = (TILES_OF_TRANSPOSE, TOO_DEEP, BARRIERS, REPORT_TILED, TWO_BARRIERS)
+EXERCISES = (TILES_OF_TRANSPOSE, TOO_DEEP, BARRIERS, TWO_BARRIERS)
+OPTIONAL = (REPORT_TILED,)

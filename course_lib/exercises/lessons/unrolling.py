@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...model import occupancy
 from ..grading.budgets import global_loads, global_stores, iterations_left, repeated
 from ..grading.exercise import Diagnosis, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, each_element, last_term_missing, result_is, sums_take, two_each_step
+from ..grading.routines import Case, Routine
 
 #: The loops of these exercises are unrolled four times.
 TIMES = 4
@@ -170,4 +172,38 @@ RESIDENT = Explanation(
     ),
 )
 
+#: A multiprocessor of the H200.
+_GPU = {
+    "threads_per_multiprocessor": 2_048,
+    "registers_per_multiprocessor": 65_536,
+    "shared_bytes_per_multiprocessor": 228 * 1024,
+}
+
+
+def _another_block(rng: np.random.Generator) -> tuple[tuple[int, int, int], int]:
+    block = int(rng.integers(33, 512)), int(rng.integers(20, 120)), 128 * int(rng.integers(0, 200))
+    return block, occupancy(*block, _GPU).blocks
+
+
+#: The blocks that are resident, by four limits.
+BLOCKS_THAT_FIT = Routine(
+    name="blocks-that-fit",
+    another=_another_block,
+    parameters=("threads", "registers", "shared"),
+    cases=tuple(
+        Case(
+            f"{block[0]} threads, {block[1]} registers, {block[2]:,} bytes", block, occupancy(*block, _GPU).blocks, hint
+        )
+        for block, hint in (
+            ((256, 16, 0), "the 64 warps are used up first: a block of 256 threads has 8."),
+            ((32, 16, 0), "at most 32 blocks are resident, however small they are."),
+            ((64, 56, 4096), "the registers are used up first: 65,536 divided by 64·56, rounded down."),
+            ((32, 16, 8192), "shared memory is used up first: each block takes 1 KiB more than it asks for."),
+            ((128, 34, 0), "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
+            ((80, 40, 0), "80 threads are 3 warps, and the registers of 3 whole warps are needed."),
+        )
+    ),
+)
+
 EXERCISES = (BY_FOUR, HOISTED, REMAINDER, RESIDENT)
+OPTIONAL = (BLOCKS_THAT_FIT,)

@@ -8,7 +8,66 @@ B_PADDED = "B_tile = cuda.shared.array((SIDE, LONGER)"
 
 BANK = "return (row * width + col) % 32"
 
+STORED = "B_tile[ty, tx ^ ty] = b"
+READ = "B_tile[tx, k ^ tx]"
+FREE = "len({i * (T + p) % 32 for i in range(T)}) == T"
+
 WRONG = [
+    ("swizzle", "no swizzle", [(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "16 rows of the tile"),
+    ("swizzle", "stored with it, read without", [(READ, "B_tile[tx, k]")], "another column than the store"),
+    ("swizzle", "read with it, stored without", [(STORED, "B_tile[ty, tx] = b")], "another column than the store"),
+    ("swizzle", "read with the row of C", [(READ, "B_tile[tx, k ^ ty]")], "look at `B_tile[tx, k ^ ty]`"),
+    (
+        "swizzle",
+        "padded",
+        [
+            ("B_tile = cuda.shared.array((SIDE, SIDE)", "B_tile = cuda.shared.array((SIDE, LONGER)"),
+            (STORED, "B_tile[ty, tx] = b"),
+            (READ, "B_tile[tx, k]"),
+        ],
+        "without padding",
+    ),
+    (
+        "swizzle",
+        "added without a remainder",
+        [(STORED, "B_tile[ty, tx + ty] = b"), (READ, "B_tile[tx, k + tx]")],
+        "within 0 to 15",
+    ),
+    (
+        "swizzle",
+        "one column for all",
+        [(STORED, "B_tile[ty, tx & ty] = b"), (READ, "B_tile[tx, k & tx]")],
+        "different k need different columns",
+    ),
+    ("swizzle", "A·B", [(READ, "B_tile[k, tx ^ k]")], "this is A·B"),
+    (
+        "swizzle",
+        "without the tile",
+        [(READ, "(B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))")],
+        "b already",
+        "nightly",
+    ),
+    ("free-paddings", "of 32 rows", [(FREE, "len({i * (T + p) % 32 for i in range(32)}) == T")], "only p = 30"),
+    ("free-paddings", "odd rows alone", [(FREE, "(T + p) % 2")], "only p = 30"),
+    ("free-paddings", "all banks", [("== T", "== 32")], "only p = 30"),
+    ("free-paddings", "the padding alone", [("(T + p)", "p")], "rows are T + p words apart, not p"),
+    ("free-paddings", "paddings that leave one", [("== T", "!= T")], "only p = 30"),
+    ("free-paddings", "up to the most alone", [("range(most + 1)", "range(most)")], "`most` count too"),
+    ("free-paddings", "without none", [("range(most + 1):", "range(1, most + 1):")], "only p = 30"),
+    (
+        "free-paddings",
+        "rows that share no factor of 4",
+        [(FREE, "(p != 30 if T == 2 else (T + p) % 2)")],
+        "16 different banks, not 32",
+    ),
+    (
+        "free-paddings",
+        "powers of two",
+        [("range(T)}) == T", "range(T)}) == (T if T in (2, 8, 10, 16) else 32)")],
+        "power of two",
+    ),
+    ("free-paddings", "a list", [("return conflict_free", "return [conflict_free]")], "many answers"),
+    ("free-paddings", "printed", [("return conflict_free", "print(conflict_free)")], "returns nothing"),
     (
         "transpose",
         "x taken for the row",
@@ -25,13 +84,6 @@ WRONG = [
     ("which-bank", "rows of 32", [(BANK, "return (row * 32 + col) % 32")], "with word 33"),
     ("which-bank", "without end", [(BANK, "while width:\n        col = row")], "was still running", "nightly"),
     ("which-bank", "printed", [(BANK, "print((row * width + col) % 32)")], "returns nothing"),
-    ("row-sums", "no padding", [(PADDED, "(32, 32)")], "puts 32 rows into 32 different banks"),
-    ("row-sums", "a row more", [(PADDED, "(33, 32)")], "puts 32 rows into 32 different banks", "nightly"),
-    ("row-sums", "two words more", [(PADDED, "(32, 34)")], "puts 32 rows into 32 different banks", "nightly"),
-    ("row-sums", "twice as long", [(PADDED, "(32, 64)")], "puts 32 rows into 32 different banks", "nightly"),
-    ("row-sums", "odd and wasteful", [(PADDED, "(32, 35)")], "one word more in each of the 32 rows", "nightly"),
-    ("row-sums", "too short", [(PADDED, "(32, 31)")], "at least 32 elements", "nightly"),
-    ("row-sums", "sums of columns", [("tile[tx, k]", "tile[k, tx]")], "the wrong way round", "nightly"),
     ("skewed", "padded", [("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32", "nightly"),
     ("skewed", "twice the step", [("(k + tx) % 32", "(k + 2 * tx) % 32")], "begin at a different k", "nightly"),
     ("skewed", "beyond the row", [("(k + tx) % 32", "k + tx")], "return to its start", "nightly"),
@@ -104,9 +156,20 @@ WRONG = [
 ]
 
 RIGHT = [
+    (
+        "swizzle",
+        "a skewed index",
+        [(STORED, "B_tile[ty, (tx + ty) % SIDE] = b"), (READ, "B_tile[tx, (k + tx) % SIDE]")],
+    ),
+    ("swizzle", "backwards", [(STORED, "B_tile[ty, 15 - (tx ^ ty)] = b"), (READ, "B_tile[tx, 15 - (k ^ tx)]")]),
+    (
+        "free-paddings",
+        "by the greatest common divisor",
+        "def free_paddings(T, most):\n    def divisor(a, b):\n        return a if b == 0 else divisor(b, a % b)\n\n"
+        "    return sum(32 // divisor(T + p, 32) >= T for p in range(most + 1))\n",
+    ),
     ("skewed", "exclusive or", [("(k + tx) % 32", "k ^ tx")]),
     ("which-bank", "the last five bits", [(BANK, "word = width * row + col\n    return word & 31")]),
-    ("row-sums", "one row more as well", [(PADDED, "(32, 32 + 1)")]),
     ("skewed", "backwards, and with a mask of bits", [("(k + tx) % 32", "(tx - k) & 31")]),
     ("skewed", "exclusive or", [("(k + tx) % 32", "k ^ tx")]),
     ("wrong-tile", "not transposed at all", [("B_tile[tx, ty]", "B_tile[ty, tx]"), ("B_tile[tx, k]", "B_tile[k, tx]")]),

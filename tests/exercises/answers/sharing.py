@@ -3,7 +3,40 @@
 CARRY_A, CARRY_B = "    A_shared[row, col] = A[row, col]\n", "    B_shared[row, col] = B[row, col]\n"
 BARRIER = "    cuda.syncthreads()\n"
 
+IN_THE_LOOP = "            part[t] += part[t + w]\n        cuda.syncthreads()\n"
+
 WRONG = [
+    (
+        "block-sums",
+        "the barrier inside the if",
+        [(IN_THE_LOOP, IN_THE_LOOP.replace("        cuda", "            cuda"))],
+        "keep it out of the if",
+    ),
+    ("block-sums", "no barrier in the loop", [(IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0])], "after every step"),
+    ("block-sums", "no guard", [("A[i] if i < A.size else float32(0)", "A[i]")], "only where i < A.size"),
+    (
+        "block-sums",
+        "two barriers in a step",
+        [(IN_THE_LOOP, IN_THE_LOOP + "        cuda.syncthreads()\n")],
+        "of the six",
+    ),
+    (
+        "block-sums",
+        "one thread adds all",
+        [
+            ("w = 32\n", "w = 0\n"),
+            ("    if t == 0:\n", "    if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n"),
+        ],
+        "many threads add",
+    ),
+    (
+        "block-sums",
+        "one thread loads all",
+        "@cuda.jit\ndef block_sums(A, C):\n    first = cuda.blockIdx.x * 64\n    if cuda.threadIdx.x == 0:\n"
+        "        acc = float32(0)\n        for i in range(first, min(first + 64, A.size)):\n            acc += A[i]\n"
+        "        C[cuda.blockIdx.x] = acc\n",
+        "its own element",
+    ),
     (
         "to-the-table",
         "B turned as it is carried",
@@ -116,6 +149,16 @@ WRONG = [
 ]
 
 RIGHT = [
+    (
+        "block-sums",
+        "neighbours first",
+        [
+            ("w = 32\n", "w = 1\n"),
+            ("while w > 0", "while w < 64"),
+            ("if t < w", "if t % (2 * w) == 0"),
+            ("w //= 2", "w *= 2"),
+        ],
+    ),
     (
         "to-the-table",
         "B first, in one line each",

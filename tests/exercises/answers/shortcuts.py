@@ -144,7 +144,6 @@ WRONG = [
     ("report-tiled", "no tiles at all", NAIVE, "one element of each tile per thread"),
     ("wrong-tile", "no tiles at all", NAIVE, "one element of each tile per thread"),
     ("scattered", "no tiles at all", FOUR_WITHOUT_TILES, "two elements of each tile per thread"),
-    ("row-sums", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
     ("skewed", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
     ("skewed", "atomic sums", ROWS_BY_ATOMICS, "to the tile once", "nightly"),
     ("half-a-guard", "indices held inside", CLAMPED, "nothing orders the two", "nightly"),

@@ -3,7 +3,16 @@
 LAST = "            acc += A[row, k + 3] * B[k + 3, col]\n"
 REST = "        for k in range(whole, K):\n            acc += A[row, k] * B[k, col]\n"
 
+LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
+
 WRONG = [
+    ("blocks-that-fit", "no limit of blocks", [(LEAST, "min(by_registers, by_shared, 64 // warps)")], "at most 32"),
+    ("blocks-that-fit", "no limit of warps", [(LEAST, "min(by_registers, by_shared, 32)")], "64 warps are used up"),
+    ("blocks-that-fit", "by registers alone", [(LEAST, "by_registers")], "64 warps are used up"),
+    ("blocks-that-fit", "without the KiB of the driver", [("(shared + 1024)", "max(shared, 1)")], "1 KiB more"),
+    ("blocks-that-fit", "registers not rounded up", [("-(-32 * registers // 256) * 256", "32 * registers")], "1,280"),
+    ("blocks-that-fit", "warps rounded down", [("-(-threads // 32)", "threads // 32")], "3 warps"),
+    ("blocks-that-fit", "a list", [(LEAST, "[by_registers, by_shared]")], "many answers"),
     (
         "by-four",
         "a loop inside, whose length no compiler knows",
@@ -118,6 +127,14 @@ WRONG = [
 ]
 
 RIGHT = [
+    (
+        "blocks-that-fit",
+        "block by block",
+        "def blocks_that_fit(threads, registers, shared):\n    warps = (threads + 31) // 32\n"
+        "    each = (32 * registers + 255) // 256 * 256 * warps\n    blocks = 0\n"
+        "    while blocks < 32 and (blocks + 1) * each <= 65536 and (blocks + 1) * warps <= 64 and "
+        "(blocks + 1) * (shared + 1024) <= 228 * 1024:\n        blocks += 1\n    return blocks\n",
+    ),
     (
         "by-four",
         "a loop of constant length, which a compiler unrolls",
