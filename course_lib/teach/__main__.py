@@ -56,12 +56,15 @@ def main(arguments: Sequence[str] | None = None, commands: Sequence[Command] = C
     """Run the command that the first argument names; return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser(prog="python -m course_lib.teach", description="Commands for teachers.")
-    table = parser.add_subparsers(dest="command", required=True, metavar="command")
+    table = parser.add_subparsers(dest="command", metavar="command")
     for command in commands:
         part = table.add_parser(command.name, help=command.does, description=command.does)
         if command.name in words[:1]:
             command.arguments(part)
     chosen = parser.parse_args(words)
+    if chosen.command is None:
+        parser.print_help()
+        return 0
     command = next(c for c in commands if c.name == chosen.command)
     try:
         return command.run(chosen)

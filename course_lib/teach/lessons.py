@@ -11,9 +11,10 @@ from pathlib import Path
 
 from ..exercises import EXERCISES, LESSONS
 from ..exercises.grading.explain import Explanation
+from ..lessons import home
 
-#: The lessons, in a checkout of the course.
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+#: The lessons, in a checkout of the course or in the installed package, which has no solutions.
+NOTEBOOKS = home()
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ def lesson_named(words: str) -> str:
 
 @cache
 def lesson_cells(lesson: str, folder: Path = NOTEBOOKS) -> tuple[tuple[str, str], ...]:
-    """Return the code cells of a lesson, (id, source) each. FileNotFoundError where the lessons are not installed."""
+    """Return the code cells of a lesson, (id, source) each. FileNotFoundError where the folder does not have it."""
     path = folder / f"{lesson}.ipynb"
     if not path.exists():
-        raise FileNotFoundError(f"{path} is not there; the lessons' notebooks must be beside course_lib")
+        raise FileNotFoundError(f"{path} is not there: run this command in a git clone of the course.")
     return tuple(code_cells(json.loads(path.read_text(encoding="utf-8"))))
 
 

@@ -39,6 +39,12 @@ def test_an_unknown_command_shows_the_known_ones(commands, capsys):
     assert "double" in capsys.readouterr().err
 
 
+def test_without_a_command_all_are_listed(capsys):
+    assert main([]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert all(f"{command.name} {command.does}" in told for command in COMMANDS)
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_each_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as ended:
