@@ -195,6 +195,7 @@ def _recorded(rung: Any, recipe: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             continue
         shown = {"Kernel": rung.title, "n": n, "Tile width": width if _has_width(rung) else None, "Padding": padding}
         setting = {name: value for name, value in shown.items() if value is not None}
+        assert run.trace is not None
         yield {"setting": setting, "data": encode(run.trace)}
 
 
