@@ -83,6 +83,11 @@ def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp
     assert "03_shared_memory.html" in page
     assert "tile-by-tile-state" in (tmp_path / "03_shared_memory.html").read_text(encoding="utf-8")
 
+    (tmp_path / "submitted").mkdir()
+    shutil.copy(folder / "03_shared_memory.ipynb", tmp_path / "submitted" / "ada.ipynb")
+    graded = run(programs / "python", "-m", "course_lib.teach", "grade", tmp_path / "submitted", "--lesson", "03")
+    assert f"1 submission, {len(LESSONS['03_shared_memory'])} answers: " in graded and "not yet" in graded
+
 
 @pytest.mark.nightly
 def test_the_core_needs_neither_jupyterlab_nor_nbconvert(uv, wheel, tmp_path):

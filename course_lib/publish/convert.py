@@ -20,6 +20,7 @@ from traitlets.config import Config
 
 from ..dials.widget import BUNDLE as DIALS
 from ..dials.widget import recorded as recorded_dials
+from ..viewer.explore import recorded as recorded_launches
 from ..viewer.page import STEPPER, Bundle, module, place, style
 from ..viewer.still import CLASS, HTML, VIEW, mark_of
 from ..waiting.widget import BUNDLE as WAITING
@@ -100,14 +101,19 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 20px; --j
 </style>"""
 )
 _START = """<script>
-const WIDGETS = ".tt-root, .tw-root";
+const WIDGETS = ".tt-root, .tt-schedule, .tt-launches";
 Reveal.initialize({
   width: %d, height: %d, margin: 0.02, center: false, hash: true, transition: "none", slideNumber: "c/t",
   plugins: [RevealNotes],
   // a widget that has the focus keeps its keys; Enter gives it to the slide's first one, Escape takes it back
   keyboardCondition: () => !document.activeElement?.closest(WIDGETS),
-  keyboard: { 13: () => Reveal.getCurrentSlide().querySelector(WIDGETS)?.focus() },
+  keyboard: { 13: () => Reveal.getCurrentSlide().querySelector(".tt-root, .tt-schedule input")?.focus() },
 });
+addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !document.activeElement?.closest(".tt-schedule, .tt-launches")) return;
+  document.activeElement.blur();
+  event.stopPropagation(); // reveal.js shows all slides
+}, true);
 // What is too tall for its slide gets smaller: a live stepper takes the height that is left, then pictures, then all.
 const fit = () => {
   const slide = Reveal.getCurrentSlide();
@@ -195,8 +201,8 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "")
 def living(notebook: Any) -> Any:
     """Return a copy of an executed notebook with places for live widgets instead of views of them.
 
-    Steppers, the model of waiting and pictures with sliders are live. Other widgets, which need a kernel, are replaced
-    by their pictures and texts; the explorer keeps its stepper.
+    Steppers, the model of waiting and pictures with sliders are live; the explorer gets menus of recorded launches.
+    Other widgets, which need a kernel, are replaced by their pictures and texts.
     """
     notebook = copy.deepcopy(notebook)
     models = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
@@ -234,8 +240,10 @@ def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str,
         yield recorded(state), WAITING
     elif kind == "Dials":
         yield recorded_dials(state), DIALS
+    launches = recorded_launches(state) if "_recipe" in state else []
     for child in state.get("children", ()):
-        yield from _alive(models, str(child).removeprefix("IPY_MODEL_"))
+        for found, bundle in _alive(models, str(child).removeprefix("IPY_MODEL_")):
+            yield ({**found, "_launches": launches} if launches else found), bundle
 
 
 def _holds(notebook: Any, text: str) -> bool:

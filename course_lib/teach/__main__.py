@@ -10,66 +10,44 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+
+#: Each command: the module of this package that runs it, and what it does. The module has ``arguments(parser)``, and
+#: ``run(chosen)``, which returns the exit status; a ValueError or an OSError of it is shown as one sentence. It is
+#: imported only when its command is called.
+COMMANDS = {
+    "students": ("editions", "Write an edition without solutions, notes and tests."),
+    "assignment": ("assignment", "Write a lesson's exercises as an assignment for nbgrader, Otter or neither."),
+    "grade": ("grade", "Grade the submissions of a class in one lesson."),
+    "ranking": ("ranking", "Rank the kernels of a class in the capstone."),
+    "guides": ("guides", "Write the guides to the lessons, and the plans."),
+}
 
 
-@dataclass(frozen=True)
-class Command:
-    """A subcommand: what it does, and the module of this package that implements it.
-
-    The module has ``arguments(parser)``, and ``run(chosen)``, which returns the exit status; a ValueError or an OSError
-    of it is shown as one sentence. The module is imported only when its command is called.
-    """
-
-    name: str
-    does: str
-    module: str
-
-    @property
-    def arguments(self) -> Callable[[argparse.ArgumentParser], None]:
-        """Declare the command's arguments."""
-        return self._module.arguments
-
-    @property
-    def run(self) -> Callable[[argparse.Namespace], int]:
-        """Do it."""
-        return self._module.run
-
-    @property
-    def _module(self) -> Any:
-        return import_module(f"{__package__}.{self.module}")
-
-
-COMMANDS: tuple[Command, ...] = (
-    Command("students", "Write an edition without solutions, notes and tests.", "editions"),
-    Command("assignment", "Write a lesson's exercises as an assignment for nbgrader, Otter or neither.", "assignment"),
-    Command("grade", "Grade the submissions of a class in one lesson.", "grade"),
-    Command("ranking", "Rank the kernels of a class in the capstone.", "ranking"),
-    Command("guides", "Write the guides to the lessons, and the plans.", "guides"),
-)
-
-
-def main(arguments: Sequence[str] | None = None, commands: Sequence[Command] = COMMANDS) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that the first argument names; return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser(prog="python -m course_lib.teach", description="Commands for teachers.")
-    table = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for command in commands:
-        part = table.add_parser(command.name, help=command.does, description=command.does)
-        if command.name in words[:1]:
+    table = parser.add_subparsers(metavar="command")
+    for name, (module, does) in COMMANDS.items():
+        part = table.add_parser(name, help=does, description=does)
+        if name in words[:1]:
+            command = import_module(f"{__package__}.{module}")
             command.arguments(part)
+            part.set_defaults(run=command.run)
     chosen = parser.parse_args(words)
-    command = next(c for c in commands if c.name == chosen.command)
+    if "run" not in chosen:
+        parser.print_help()
+        return 0
     try:
-        return command.run(chosen)
+        status: int = chosen.run(chosen)
+        return status
     except (ValueError, OSError) as error:
-        print(f"{parser.prog} {command.name}: {error}", file=sys.stderr)
+        print(f"{parser.prog} {words[0]}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"{parser.prog} {command.name}: interrupted", file=sys.stderr)
+        print(f"{parser.prog} {words[0]}: interrupted", file=sys.stderr)
         return 130
 
 

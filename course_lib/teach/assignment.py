@@ -14,7 +14,8 @@ from ..exercises import EXERCISES
 from ..exercises.grading.exercise import Exercise
 from ..exercises.grading.explain import Explanation
 from ..exercises.variants import Variant, code_of
-from .lessons import NOTEBOOKS, ExerciseCell, lesson_cells, lesson_named, places
+from ..lessons import title
+from .lessons import NOTEBOOKS, ExerciseCell, counted, lesson_cells, lesson_named, notebook, places
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
 
@@ -53,7 +54,7 @@ def _write(folder: Path, lesson: str, notebook: dict[str, Any]) -> None:
         raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8")
-    print(f"{path}: {_count(len(places(lesson)), 'exercise')}, {_points(lesson)} points")
+    print(f"{path}: {counted(len(places(lesson)), 'exercise')}, {_points(lesson)} points")
 
 
 def _names(path: Path) -> list[str]:
@@ -65,10 +66,6 @@ def _names(path: Path) -> list[str]:
         said = [f"{name!r} cannot be the name of a folder" for name in wrong] + [f"{name!r} is twice" for name in twice]
         raise ValueError(f"{path}: {', '.join(said) or 'there is no name in it'}")
     return names
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _points(lesson: str) -> int:
@@ -84,7 +81,7 @@ def assignment(lesson: str, tool: str, solved: bool = False, variant: Variant | 
     """
     solutions = places(lesson, NOTEBOOKS / "solutions")
     imports = dict(lesson_cells(lesson, NOTEBOOKS / "solutions"))["imports"]
-    cells = [_markdown("title", f"# {_title(lesson)}: exercises"), _code("imports", imports)]
+    cells = [_markdown("title", f"# {title(notebook(lesson))}: exercises"), _code("imports", imports)]
     if tool == NBGRADER:
         cells[1]["metadata"]["nbgrader"] = _nbgrader("imports", locked=True)
     if tool == OTTER:
@@ -135,7 +132,7 @@ def _for_nbgrader(name: str, about: Cell, answer: Cell, solution: ExerciseCell) 
     yield answer
     if isinstance(exercise, Explanation):
         ideas = "\n".join(f"- 1 point: {idea}" for idea in exercise.ideas)
-        text = f"Your teacher reads the answer above: {_count(exercise.points, 'point')}."
+        text = f"Your teacher reads the answer above: {counted(exercise.points, 'point')}."
         scheme = f"=== BEGIN MARK SCHEME ===\n{ideas}\n\nA model answer: {exercise.model}\n=== END MARK SCHEME ==="
         cell = _markdown(f"points-{name}", f"{text}\n\n{scheme}")
         cell["metadata"]["nbgrader"] = _nbgrader(f"points-{name}", locked=True, task=True, points=exercise.points)
@@ -172,20 +169,10 @@ def _for_otter(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> 
     yield _raw(f"end-{name}", "# END QUESTION")
 
 
-def _title(lesson: str) -> str:
-    first = next(cell for cell in _lesson(lesson) if cell["cell_type"] == "markdown")
-    return "".join(first["source"]).splitlines()[0].lstrip("# ")
-
-
-def _lesson(lesson: str) -> list[Cell]:
-    cells: list[Cell] = json.loads((NOTEBOOKS / f"{lesson}.ipynb").read_text(encoding="utf-8"))["cells"]
-    return cells
-
-
 def _texts(lesson: str) -> dict[str, str]:
     """The text above each code cell, from its last heading on; speaker notes are left out."""
     texts, above = {}, ""
-    for cell in _lesson(lesson):
+    for cell in notebook(lesson)["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "code":
             texts[cell["id"]] = above

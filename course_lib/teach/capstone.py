@@ -14,7 +14,7 @@ from ..exercises import LESSONS
 from ..exercises.grading.verdict import Verdict
 from ..waiting import attempt
 from ..waiting.capstone import BANDS, NAME, Costs, Size
-from .extract import Missing, Refused, extract
+from .extract import Missing, Refused, extract, trees_of
 from .judge import MISSING, REFUSED, last_function, reason
 from .lessons import ExerciseCell, lesson_cells, parsed
 from .likeness import copied_from, written
@@ -79,7 +79,7 @@ def _judged(answer: Answer) -> Kernel:
     found = extract(NAME, wanted, _PARAMETERS, answer.source, answer.others, course, simulated=True)
     if copy := copied_from(found.tree, last_function(_place().source), keeps=False):
         raise Refused(f"this is {copy} of the course with other names at most; only a student's own kernel counts.")
-    names = names_of([*(_tree(text) for text in (*course, *answer.others)), cell])
+    names = names_of([*trees_of([*course, *answer.others]), cell])
     tile, threads = (_size(node, name, names) for node, name in zip([*given[1:], None, None], _SIZES, strict=False))
     result = attempt(found.function, tile, threads, keep=False)
     if isinstance(result, Verdict):
@@ -91,13 +91,6 @@ def _judged(answer: Answer) -> Kernel:
 
 def _unknown(costs: Costs) -> str:
     return f"the model cannot time this kernel: {costs.unknown}." if costs.unknown else ""
-
-
-def _tree(text: str) -> ast.Module:
-    try:
-        return parsed(text)
-    except SyntaxError:
-        return ast.Module([], [])
 
 
 def _attempted(cell: ast.Module) -> list[ast.expr]:

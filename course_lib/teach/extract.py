@@ -66,7 +66,7 @@ def extract(
     tree, remarks = _find(name, wanted, parameters, cell)
     if tree is None:
         for text in reversed(others):
-            tree = next((f for f in _functions(_trees([text])) if f.name == name), None)
+            tree = next((f for f in _functions(trees_of([text])) if f.name == name), None)
             if tree is not None:
                 source, remarks = text, [f"the function {name} is in another cell."]
                 break
@@ -78,12 +78,12 @@ def extract(
     if ignored:
         line = ignored[0].lineno
         remarks.append(f"line {line} is not executed: only the function, imports and constants of the cell are read.")
-    trees = [*_trees(course), *_trees(others), cell]
+    trees = [*trees_of(course), *trees_of(others), cell]
     helpers = [f for f in _functions(trees) if f.name != tree.name]
     return Extracted(_function(exercise, tree, source, names_of(trees), helpers, simulated), tree, tuple(remarks))
 
 
-def _trees(texts: Sequence[str]) -> list[ast.Module]:
+def trees_of(texts: Sequence[str]) -> list[ast.Module]:
     """The trees of cells; those that are no Python are left out."""
     trees = []
     for text in texts:
@@ -235,7 +235,7 @@ def _helper(tree: ast.FunctionDef, title: str, names: dict[str, Any]) -> Functio
 def text_of(exercise: str, source: str, others: Sequence[str]) -> str | None:
     """Return the text that ``explain("name", …)`` is given in a cell; None where it is no text that can be read."""
     cell = parsed(source)
-    names: Mapping[str, Any] = names_of([*_trees(others), cell])
+    names: Mapping[str, Any] = names_of([*trees_of(others), cell])
     for name, call in calls(cell):
         given = (
             call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "answer"), None)

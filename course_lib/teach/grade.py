@@ -22,7 +22,7 @@ from tqdm import tqdm
 from ..exercises import EXERCISES
 from ..exercises.variants import code_of
 from .judge import STOPPED, UNREADABLE, Judged, unjudged
-from .lessons import lesson_named, places
+from .lessons import counted, lesson_named, places
 from .pages import BY_HAND, feedback, for_teacher, with_points
 from .sandbox import Limits, Sandbox, Stopped
 
@@ -147,8 +147,8 @@ class Batch:
     def said(self) -> str:
         """Say what there is now, for the person who graded."""
         rows = [row for each in self.graded().values() for row in each]
-        counted = ", ".join(f"{count} {status}" for status, count in Counter(row.status for row in rows).items())
-        lines = [f"{len(self.submissions)} submissions, {len(rows)} answers: {counted}."]
+        statuses = ", ".join(f"{count} {status}" for status, count in Counter(row.status for row in rows).items())
+        lines = [f"{counted(len(self.submissions), 'submission')}, {counted(len(rows), 'answer')}: {statuses}."]
         if any(row.points is None for row in rows):
             lines.append(
                 f"Answers in words are in {self.teacher}: write their points into {self.table}, and run again."

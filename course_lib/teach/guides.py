@@ -6,18 +6,17 @@ Only objectives, wrong answers of the quiz and the choice of sections are writte
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import lessons
 from ..exercises import LESSONS, OPTIONAL
 from ..exercises.grading.exercise import Exercise
 from ..exercises.grading.explain import Explanation
 from ..publish.notes import NOTES, notes_of
+from .lessons import lesson_named, notebook
 
 FOLDER = NOTES.parent
 _NOTE = """For teachers: contains answers. `python -m course_lib.teach guides` writes this page from
@@ -63,7 +62,7 @@ def minutes_of(lesson: str) -> dict[str, int]:
 def predictions(lesson: str) -> dict[str, tuple[str, str, str]]:
     """Return (question, answer, reason) of a lesson's predictions, as their stored outputs say, by cell id."""
     found = {}
-    for cell in _cells(lesson):
+    for cell in notebook(lesson_named(lesson))["cells"]:
         for output in cell.get("outputs", ()):
             said = "".join(output.get("data", {}).get("text/plain", ""))
             if told := re.match(r"Predict: (.*?)(?: \((.* · .*)\))?\n.*\n  answer: (.*?)\. (.*)", said):
@@ -72,13 +71,8 @@ def predictions(lesson: str) -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def _cells(lesson: str) -> list[Any]:
-    (path,) = lessons.home().glob(f"{lesson}_*.ipynb")
-    return list(json.loads(path.read_text(encoding="utf-8"))["cells"])
-
-
 def _guide(name: str, ours: Mapping[str, Any]) -> Iterator[str]:
-    lesson, cells = name[:2], _cells(name[:2])
+    lesson, cells = name[:2], notebook(name)["cells"]
     first, last = "".join(cells[0]["source"]), "".join(cells[-1]["source"])
     yield f"# {first.splitlines()[0].strip('# ')}: a guide for teachers\n"
     sources = f"[the lesson](../../../notebooks/{name}.ipynb), [its notes](../notes/{name}.md), its exercises and"

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ..exercises import EXERCISES, LESSONS
 from ..exercises.grading.explain import Explanation
+from ..lessons import home
 
-#: The lessons, in a checkout of the course.
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+#: The lessons, in a checkout of the course or in the installed package, which has no solutions.
+NOTEBOOKS = home()
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,18 @@ def lesson_named(words: str) -> str:
 
 
 @cache
-def lesson_cells(lesson: str, folder: Path = NOTEBOOKS) -> tuple[tuple[str, str], ...]:
-    """Return the code cells of a lesson, (id, source) each. FileNotFoundError where the lessons are not installed."""
+def notebook(lesson: str, folder: Path = NOTEBOOKS) -> Any:
+    """Return a lesson's notebook as JSON. FileNotFoundError where the folder does not have it."""
     path = folder / f"{lesson}.ipynb"
     if not path.exists():
-        raise FileNotFoundError(f"{path} is not there; the lessons' notebooks must be beside course_lib")
-    return tuple(code_cells(json.loads(path.read_text(encoding="utf-8"))))
+        raise FileNotFoundError(f"{path} is not there: run this command in a git clone of the course.")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@cache
+def lesson_cells(lesson: str, folder: Path = NOTEBOOKS) -> tuple[tuple[str, str], ...]:
+    """Return the code cells of a lesson, (id, source) each."""
+    return tuple(code_cells(notebook(lesson, folder)))
 
 
 def code_cells(notebook: object) -> Iterator[tuple[str, str]]:
@@ -66,6 +74,11 @@ def places(lesson: str, folder: Path = NOTEBOOKS) -> dict[str, ExerciseCell]:
             in_words = isinstance(EXERCISES.get(exercise), Explanation)
             found[exercise] = ExerciseCell(exercise, cell, source, "" if in_words else defined[-1])
     return {exercise.name: found[exercise.name] for exercise in LESSONS[lesson]}
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 answer", or "2 answers"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def parsed(source: str) -> ast.Module:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..exercises import EXERCISES
 from ..exercises.grading.explain import Explanation
@@ -31,6 +31,15 @@ def document(title: str, body: str) -> str:
         '<meta name="viewport" content="width=device-width">'
         f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>\n<body>{body}</body></html>\n"
     )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of HTML; the texts in it are escaped."""
+
+    def line(tag: str, row: Sequence[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in row)}</tr>"
+
+    return f"<table>{line('th', head)}{''.join(line('td', row) for row in rows)}</table>"
 
 
 def feedback(lesson: str, student: str, rows: Sequence[Judged]) -> str:
@@ -89,34 +98,30 @@ def for_teacher(lesson: str, graded: Mapping[str, Sequence[Judged]]) -> str:
     """Return the teacher's page: how the class did, answers in words beside their rubrics, and equal answers."""
     rows = [row for each in graded.values() for row in each]
     names = list(dict.fromkeys(row.exercise for row in rows))
-    body = f"<h1>{html.escape(lesson)}: {len(graded)} submissions</h1>{_table(names, rows)}"
+    body = f"<h1>{html.escape(lesson)}: {len(graded)} submissions</h1>{_passed(names, rows)}"
     for name in names:
         exercise = EXERCISES[name]
         texts = {student: row for student, each in graded.items() for row in each if row.exercise == name}
         if isinstance(exercise, Explanation):
             body += _answers(exercise, {student: row for student, row in texts.items() if row.text})
     body += "<h2>Answers that are nearly the same</h2>"
-    listed = ""
+    listed = []
     for name in names:
         units = {student: row.units for student, each in graded.items() for row in each if row.exercise == name}
         for authors, share in alike(units | course_units(lesson, name)):
             if set(authors) - set(COURSE):
-                listed += f"<tr><td>{name}</td><td>{share:.0%}</td><td>{html.escape(', '.join(authors))}</td></tr>"
+                listed.append((name, f"{share:.0%}", ", ".join(authors)))
     if listed:
-        head = "<tr><th>exercise</th><th>shared</th><th>written by</th></tr>"
-        listed = f"<p>What the lesson gives is left out. Equal answers are no proof.</p><table>{head}{listed}</table>"
-    return document(f"{lesson}: for the teacher", body + (listed or "<p>None.</p>"))
+        body += "<p>What the lesson gives is left out. Equal answers are no proof.</p>"
+        body += table(("exercise", "shared", "written by"), listed)
+    return document(f"{lesson}: for the teacher", body if listed else f"{body}<p>None.</p>")
 
 
-def _table(names: Sequence[str], rows: Sequence[Judged]) -> str:
+def _passed(names: Sequence[str], rows: Sequence[Judged]) -> str:
     statuses = list(dict.fromkeys(row.status for row in rows))
     counted = Counter((row.exercise, row.status) for row in rows)
-    head = "".join(f"<th>{status}</th>" for status in statuses)
-    lines = "".join(
-        f"<tr><td>{name}</td>{''.join(f'<td>{counted[name, status] or str()}</td>' for status in statuses)}</tr>"
-        for name in names
-    )
-    return f"<table><tr><th>exercise</th>{head}</tr>{lines}</table>"
+    lines = ([name, *(str(counted[name, status] or "") for status in statuses)] for name in names)
+    return table(["exercise", *statuses], lines)
 
 
 def _answers(exercise: Explanation, texts: Mapping[str, Judged]) -> str:

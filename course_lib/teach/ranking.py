@@ -20,8 +20,9 @@ from ..waiting.capstone import BANDS, MILESTONES, OF
 from .capstone import RANKED, Kernel, lesson
 from .grade import HandedIn, check_size, each_judged, safe, submissions
 from .judge import STOPPED, UNREADABLE
+from .lessons import counted
 from .likeness import alike
-from .pages import document
+from .pages import document, table
 from .sandbox import Limits, Sandbox, Stopped
 
 COLUMNS = ("place", "student", "points", "of", "milestones", *(band.name for band in BANDS))
@@ -64,7 +65,8 @@ def run(chosen: argparse.Namespace) -> int:
         _write(chosen.csv, places)
         chosen.page.write_text(page(places), encoding="utf-8")
     without = sum(place is None for place, _, _ in places)
-    print(f"{len(places)} submissions: {len(places) - without} ranked, {without} without a place. See {chosen.page}.")
+    said = f"{len(places) - without} ranked, {without} without a place. See {chosen.page}."
+    print(f"{counted(len(places), 'submission')}: {said}")
     return 0
 
 
@@ -114,8 +116,8 @@ def ranked(kernels: Mapping[str, Kernel]) -> list[tuple[int | None, str, Kernel]
     return first + [(None, student, kernel) for student, kernel in others]
 
 
-def _write(table: Path, places: Sequence[tuple[int | None, str, Kernel]]) -> None:
-    with table.open("w", encoding="utf-8", newline="") as file:
+def _write(to: Path, places: Sequence[tuple[int | None, str, Kernel]]) -> None:
+    with to.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for row in places:
@@ -137,18 +139,11 @@ def page(places: Sequence[tuple[int | None, str, Kernel]]) -> str:
     body = "<h1>The kernels of the class</h1>"
     body += f"<p>Up to {OF} points. Counts are for each multiplication of a warp; GFLOP/s are the model's.</p>"
     having = [_fields(*row)[: COLUMNS.index("status")] for row in places if row[0]]
-    body += _table(COLUMNS[: COLUMNS.index("status")], having) if having else "<p>No kernel has a place.</p>"
+    body += table(COLUMNS[: COLUMNS.index("status")], having) if having else "<p>No kernel has a place.</p>"
     without = [(student, kernel.status, kernel.hint) for place, student, kernel in places if not place]
-    body += f"<h2>Without a place</h2>{_table(('student', 'status', 'hint'), without)}" if without else ""
+    body += f"<h2>Without a place</h2>{table(('student', 'status', 'hint'), without)}" if without else ""
     same = alike({student: kernel.units for place, student, kernel in places if place})
     rows = [(f"{share:.0%}", ", ".join(authors)) for authors, share in same]
-    body += f"<h2>Kernels that are nearly the same</h2>{_table(('shared', 'written by'), rows)}" if rows else ""
+    body += f"<h2>Kernels that are nearly the same</h2>{table(('shared', 'written by'), rows)}" if rows else ""
     steps = ", ".join(milestone.title for milestone in MILESTONES)
     return document("Ranking of the capstone", f"{body}<p>Milestones: {html.escape(steps)}.</p>")
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    def line(tag: str, row: Sequence[str]) -> str:
-        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in row)}</tr>"
-
-    return f"<table>{line('th', head)}{''.join(line('td', row) for row in rows)}</table>"

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import html
 import inspect
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import ipywidgets
 import numpy as np
+import traitlets
 
 from ..run import Run
 from ..simulate import simulate
 from ..simulator.findings import SimulatorError
 from ..simulator.hardware import ceil_div
+from .payload import encode
 from .scene import PANELS
 from .stepper import Stepper
 from .still import HTML, Still
@@ -35,6 +39,9 @@ SQUARE = "as wide"
 REFUSED = (SimulatorError, ValueError)
 #: The narrowest tile of float32 in whose columns the lanes of a warp meet in banks.
 CONFLICTING = 8
+#: The n of the launches that a page without a kernel holds, beside the explorer's first one, and how many tiles are in
+#: a row of their matrices at most.
+RECORDED_SIZES, RECORDED_TILES = (4, 8, 16), 4
 
 
 class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has no annotations
@@ -46,6 +53,8 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
     The matrices hold small whole numbers, always the same. Below the stepper, a section that can be opened plots the
     loads of all its kernels against n and against the tile width, and their sectors if the view "warp" is offered.
     """
+
+    _recipe = traitlets.Unicode().tag(sync=True)  # for pages made of a notebook's widget states
 
     def __init__(
         self, rungs: Sequence[Any], kernel: str, n: int, tile_width: int, padding: int, panels: Sequence[str] = PANELS
@@ -74,7 +83,8 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
             control.observe(self._relaunch, names="value")
         self._offer()
         row = ipywidgets.HBox(self._controls, layout={"flex_flow": "row wrap"})
-        super().__init__([row, self.message, self.stepper, self.plots])
+        recipe = {"kernels": list(self._rungs), "n": n, "tile_width": tile_width}
+        super().__init__([row, self.message, self.stepper, self.plots], _recipe=json.dumps(recipe))
 
     @property
     def _controls(self) -> tuple[ipywidgets.Widget, ...]:
@@ -84,7 +94,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         """Show the controls that the chosen kernel uses."""
         rung = self._rungs[self.kernel.value]
         shown = {
-            self.tile_width: bool({"tile_width", "block_width"} & set(rung.params)),
+            self.tile_width: _has_width(rung),
             self.block_height: "block_width" in rung.params and self._two_dimensional,
             self.padding: _takes_padding(rung),
         }
@@ -161,6 +171,34 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         return bundle | {"text/plain": repr(self), HTML: self.stepper.picture()._repr_html_()}, {}
 
 
+def recorded(state: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return launches of an `Explorer` (its traits by name) for a page without a kernel.
+
+    Each has a "setting", what the controls show, and the stepper's "data". None if a rung is not the course's.
+    """
+    from ..kernels import LADDER
+
+    recipe, known = json.loads(state["_recipe"]), {rung.name: rung for rung in LADDER}
+    if not set(recipe["kernels"]) <= set(known):
+        return []
+    return [launch for name in recipe["kernels"] for launch in _recorded(known[name], recipe)]
+
+
+def _recorded(rung: Any, recipe: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    grid = {(n, width) for n, width in product(RECORDED_SIZES, TILE_WIDTHS) if width <= n <= RECORDED_TILES * width}
+    sizes = {(n, width if _has_width(rung) else n) for n, width in {*grid, (recipe["n"], recipe["tile_width"])}}
+    paddings = PADDINGS if _takes_padding(rung) else (None,)
+    for (n, width), padding in product(sorted(sizes), paddings):
+        try:
+            run = run_product(rung, n, width, padding=padding, trace=True)
+        except REFUSED:
+            continue
+        shown = {"Kernel": rung.title, "n": n, "Tile width": width if _has_width(rung) else None, "Padding": padding}
+        setting = {name: value for name, value in shown.items() if value is not None}
+        assert run.trace is not None
+        yield {"setting": setting, "data": encode(run.trace)}
+
+
 def run_product(
     rung: Any,
     n: int,
@@ -184,6 +222,10 @@ def run_product(
     made = rung.make(**params) if padding is None else rung.make(**params, padding=padding)
     run: Run = simulate(made, trace=trace)[grid, shape](A, B, C)
     return run
+
+
+def _has_width(rung: Any) -> bool:
+    return bool({"tile_width", "block_width"} & set(rung.params))
 
 
 def _takes_padding(rung: Any) -> bool:

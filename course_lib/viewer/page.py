@@ -36,7 +36,10 @@ class Bundle:
 STEPPER = Bundle(
     "stepper",
     pathlib.Path(__file__).parent,
-    ("_data", "_other", "_wanted", "_orders", "step", "block", "thread", "panel", "panels", "text_size", "match"),
+    (
+        *("_data", "_other", "_wanted", "_orders", "_launches"),
+        *("step", "block", "thread", "panel", "panels", "text_size", "match"),
+    ),
     "tile-by-tile-state",
 )
 
@@ -57,6 +60,40 @@ class PageModel {
   off(event, listener) { this.listeners.get(event)?.delete(listener); }
   save_changes() {}
 }
+// Menus for an explorer's recorded launches: a choice goes to the launch that has it, and most of the other settings.
+function menus(model, launches) {
+  const names = [...new Set(launches.flatMap(({ setting }) => Object.keys(setting)))];
+  const bar = document.createElement("p");
+  bar.className = "tt-launches";
+  bar.style = "margin: 4px 0; font: var(--jp-ui-font-size1, 14px) sans-serif; color: var(--jp-ui-font-color1, inherit)";
+  bar.append("This page has no kernel: choose from recorded launches. ");
+  const menu = Object.fromEntries(names.map((name) => {
+    const select = document.createElement("select"), label = document.createElement("label");
+    select.ariaLabel = name;
+    select.style = "font: inherit; color: inherit; background: var(--jp-layout-color0)";
+    const values = new Set(launches.flatMap(({ setting }) => setting[name] ?? []));
+    select.append(...[...values].map((value) => new Option(value)));
+    label.append(`${name} `, select);
+    bar.append(label, " ");
+    return [name, select];
+  }));
+  const show = ({ setting, data }) => {
+    for (const name of names) {
+      menu[name].parentElement.hidden = !(name in setting);
+      if (name in setting) menu[name].value = setting[name];
+    }
+    if (data === model.get("_data")) return;
+    for (const [name, value] of [["step", 0], ["block", [0, 0, 0]], ["thread", [0, 0, 0]], ["_data", data]])
+      model.set(name, value);
+  };
+  for (const name of names) menu[name].onchange = () => {
+    const alike = ({ setting }) => names.filter((each) => String(setting[each]) === menu[each].value).length;
+    const having = launches.filter(({ setting }) => String(setting[name]) === menu[name].value);
+    show(having.reduce((best, each) => (alike(each) > alike(best) ? each : best)));
+  };
+  show(launches.find(({ data }) => data === model.get("_data")) ?? launches[0]);
+  return bar;
+}
 let number = 0;
 for (const state of document.querySelectorAll("script.%s")) {
   number += 1;
@@ -73,6 +110,8 @@ for (const state of document.querySelectorAll("script.%s")) {
   }).observe(place, { childList: true });
   try {
     const model = new PageModel(JSON.parse(state.textContent), number);
+    const launches = model.get("_launches");
+    if (launches) place.before(menus(model, launches));
     viewer.render({ model, el: place });
   } catch (error) {
     console.error(error);

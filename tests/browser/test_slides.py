@@ -8,10 +8,12 @@ from launches.samples import product
 from nightly import at_night
 from playwright.sync_api import expect
 
+from course_lib.kernels import rung
 from course_lib.publish.convert import HEIGHT, WIDTH, slides
 from course_lib.publish.deck import lines_of
 from course_lib.publish.notes import with_notes
-from course_lib.viewer import Stepper
+from course_lib.viewer import Stepper, explore
+from course_lib.viewer.explore import recorded
 from course_lib.viewer.page import STEPPER, place
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.ipynb"))
@@ -115,10 +117,40 @@ def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tm
     expect(opened.value.locator("body")).to_contain_text("say this")
 
 
-def stepper_output(run):
+def test_an_explorer_goes_to_recorded_launches(new_page, tmp_path):
+    """A choice shows the launch that has it, with the nearest of the other settings; arrow keys stay in the menu."""
+    page = new_page()
+    explorer = explore(["naive", "tiled"], kernel="naive", n=8, tile_width=2)
+    cells = [
+        nbformat.v4.new_markdown_cell("# One", metadata={"slideshow": {"slide_type": "slide"}}),
+        nbformat.v4.new_code_cell(
+            "explore()", outputs=[stepper_output(explorer.stepper.run, _launches=recorded(explorer.get_state()))]
+        ),
+        nbformat.v4.new_markdown_cell("# Two", metadata={"slideshow": {"slide_type": "slide"}}),
+    ]
+    file = tmp_path / "lesson.slides.html"
+    file.write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), encoding="utf-8")
+    page.goto(file.as_uri())
+    expect(page.locator(".tt-root")).to_contain_text("step 0 of 23")
+    shown = [page.get_by_label(name, exact=True) for name in ("Kernel", "n", "Tile width")]
+    shown[0].select_option(rung("tiled").title)
+    expect(page.locator(".tt-root .tt-kernel")).to_have_text("tiled")
+    assert [menu.input_value() for menu in shown] == [rung("tiled").title, "8", "2"]
+    shown[1].select_option("16")  # in tiles of 2 nothing is recorded
+    assert [menu.input_value() for menu in shown[1:]] == ["16", "4"]
+    shown[1].focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("() => Reveal.getSlidePastCount()") == 0
+    page.keyboard.press("Escape")
+    assert page.evaluate("() => [Reveal.isOverview(), document.activeElement.tagName]") == [False, "BODY"]
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("() => Reveal.getSlidePastCount()") == 1
+
+
+def stepper_output(run, **more):
     """What `living` leaves of a stepper."""
     stepper = Stepper(run)
-    state = {name: getattr(stepper, name) for name in STEPPER.traits if hasattr(stepper, name)}
+    state = {name: getattr(stepper, name) for name in STEPPER.traits if hasattr(stepper, name)} | more
     return nbformat.v4.new_output("display_data", data={"text/html": place(state)})
 
 

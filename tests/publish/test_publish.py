@@ -81,6 +81,7 @@ def test_every_stepper_lives_and_nothing_is_fetched(notebook, convert):
     """The stepper and the explorer's are present as traces; no script, style or picture has an address."""
     text = convert(notebook, "Lesson")
     assert [("tiled", 7), ("tiled", 0)] == [(Payload(s["_data"]).head["kernel"], s["step"]) for s in states(text)]
+    assert [False, True] == ["_launches" in state for state in states(text)]
     assert [] == fetched(text)
     assert "import mermaid" not in text and "@jupyter-widgets/html-manager" not in text
     assert text.count('<script type="module">') == 1

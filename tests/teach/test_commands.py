@@ -5,12 +5,12 @@ from types import ModuleType
 
 import pytest
 
-from course_lib.teach.__main__ import COMMANDS, Command, main
+from course_lib.teach.__main__ import COMMANDS, main
 
 
 @pytest.fixture
-def commands(monkeypatch):
-    """One command, "double", which doubles a number and refuses 0."""
+def double(monkeypatch):
+    """A command that doubles a number and refuses 0."""
     module = ModuleType("course_lib.teach.doubling")
 
     def run(chosen):
@@ -21,27 +21,33 @@ def commands(monkeypatch):
     module.arguments = lambda parser: parser.add_argument("number", type=int)
     module.run = run
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    return (Command("double", "Double a number.", "doubling"),)
+    monkeypatch.setitem(COMMANDS, "double", ("doubling", "Double a number."))
 
 
-def test_a_command_of_the_table_runs(commands):
-    assert main(["double", "4"], commands) == 8
+def test_a_command_of_the_table_runs(double):
+    assert main(["double", "4"]) == 8
 
 
-def test_an_error_is_one_sentence(commands, capsys):
-    assert main(["double", "0"], commands) == 1
+def test_an_error_is_one_sentence(double, capsys):
+    assert main(["double", "0"]) == 1
     assert capsys.readouterr().err == "python -m course_lib.teach double: 0 cannot be doubled; take another number\n"
 
 
-def test_an_unknown_command_shows_the_known_ones(commands, capsys):
+def test_an_unknown_command_shows_the_known_ones(double, capsys):
     with pytest.raises(SystemExit):
-        main(["halve"], commands)
+        main(["halve"])
     assert "double" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_without_a_command_all_are_listed(capsys):
+    assert main([]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert all(f"{name} {does}" in told for name, (_, does) in COMMANDS.items())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as ended:
-        main([command.name, "--help"])
+        main([command, "--help"])
     assert ended.value.code == 0
-    assert command.does in " ".join(capsys.readouterr().out.split())
+    assert COMMANDS[command][1] in " ".join(capsys.readouterr().out.split())

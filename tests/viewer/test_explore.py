@@ -1,10 +1,14 @@
 """The stepper with controls: another choice launches again, a wrong one is answered in a sentence."""
 
+from dataclasses import replace
+
 import pytest
+from launches.decode import LOAD, Payload
 from nightly import NIGHTLY
 
-from course_lib.kernels import LADDER
+from course_lib.kernels import LADDER, rung
 from course_lib.viewer import explore
+from course_lib.viewer.explore import recorded
 from course_lib.viewer.still import HTML
 
 
@@ -169,3 +173,31 @@ def test_a_launch_too_large_to_trace_is_answered_in_a_sentence():
     explorer.n.value = 64
     assert explorer.message.value.startswith("<b>Not launched.</b> this launch has more than 200,000 steps")
     assert (4, 4, 1) == explorer.stepper.run.grid
+
+
+def test_a_page_without_a_kernel_gets_launches_of_its_controls():
+    """Each is what its setting says: a thread of n×n in tiles of T loads 2·n/T numbers, or 2·n without tiles."""
+    explorer = explore(["naive", "single_block", "tiled"], n=8, tile_width=2)
+    launches = recorded(explorer.get_state())
+    titles = {name: rung(name).title for name in ("naive", "single_block", "tiled")}
+    assert {launch["setting"]["Kernel"] for launch in launches} == {*titles.values()}
+    assert len({launch["data"] for launch in launches}) == len(launches) == 9 + 3 + 9
+    assert explorer.stepper._data in {launch["data"] for launch in launches}
+    for launch in launches:
+        read, n = Payload(launch["data"]), launch["setting"]["n"]
+        assert launch["setting"]["Kernel"] == titles[read.head["kernel"]]
+        assert read.head["arrays"][0]["shape"] == [n, n]
+        loads = [access for step in range(len(read["step_warp"])) for access in read.accesses(step)]
+        wanted = {"naive": n, "single_block": 1, "tiled": n / launch["setting"].get("Tile width", n)}
+        loaded = sum(
+            len(elements) for op, array, _, elements, _ in loads if op == LOAD and array in read.head["arrays"][:2]
+        )
+        assert loaded == 2 * wanted[read.head["kernel"]] * n * n, launch["setting"]
+
+
+def test_padding_is_a_choice_of_the_recorded_launches_and_a_rung_of_ones_own_has_none():
+    launches = recorded(explore(["bank_conflicts", "padded"], n=8, tile_width=8).get_state())
+    paddings = {launch["setting"].get("Padding") for launch in launches if launch["setting"]["n"] == 16}
+    assert paddings == {None, 0, 1, 2, 3, 4, 8}
+    own = explore([replace(rung("naive"), name="mine")])
+    assert recorded(own.get_state()) == []
