@@ -1,9 +1,7 @@
 """The recordings: complete, honest about their origin, and what the README shows."""
 
 import json
-import re
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,17 +163,6 @@ def test_a_missing_recording_is_named(tmp_path):
     assert measurements.load("ladder", tmp_path).results == []
     with pytest.raises(FileNotFoundError, match="ladder"):
         measurements.load("series", tmp_path)
-
-
-def test_the_readme_says_what_the_product_reaches():
-    """The geometric mean, over all shapes, of its speed beside the fastest that cuBLAS and cuBLASLt have."""
-    by_shape = {}
-    for result in measurements.load("product").results:
-        by_shape.setdefault(tuple(result[axis] for axis in "MNK"), {})[result["rung"]] = result["gflops"]
-    shares = [of["product"] / max(speed for name, speed in of.items() if name != "product") for of in by_shape.values()]
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    shapes, percent = re.search(r"Over (\d+)\s+shapes it reaches (\d+) %", readme).groups()
-    assert (len(shares), round(100 * np.exp(np.mean(np.log(shares))))) == (int(shapes), int(percent))
 
 
 TENSOR = measurements.load("tensor")
