@@ -101,12 +101,13 @@ for (const state of document.querySelectorAll("script.%s")) {
   state.replaceWith(place);
   // A notebook's page has rules for the tables and lists of its outputs; a widget brings its own.
   place.closest(".jp-RenderedHTMLCommon")?.classList.remove("jp-RenderedHTMLCommon");
-  // Remove the still once the widget shows something.
+  // The still keeps the widget's place until it is drawn, and stays beside a message that it cannot be.
   const still = document.getElementById(state.dataset.still ?? "");
+  if (still) place.append(still);
   new MutationObserver((_, sight) => {
-    if (!place.firstElementChild || place.querySelector("[role=alert]")) return;
-    still?.remove();
     sight.disconnect();
+    if (place.querySelector("[role=alert]") && still) place.append(still);
+    else still?.remove();
   }).observe(place, { childList: true });
   try {
     const model = new PageModel(JSON.parse(state.textContent), number);

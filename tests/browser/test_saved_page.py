@@ -73,6 +73,18 @@ def test_a_saved_stepper_lives_without_a_network(offline, tmp_path):
     assert [path.resolve().as_uri()] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
 
 
+def test_a_saved_comparison_is_drawn_in_a_small_window(offline, tmp_path):
+    """The still of two runs is higher than the window; the stepper takes its place without scrolling."""
+    path = compare(launch("naive_16"), launch("tiled_16"), step=9).save(tmp_path / "page.html")
+    page = offline(path)
+    page.set_viewport_size({"width": 853, "height": 480})
+    page.reload()
+    expect(page.locator(".tt-count")).to_contain_text("step 9 of")
+    expect(page.locator("#tile-by-tile-still")).to_have_count(0)
+    assert page.locator(".tt-root").bounding_box()["y"] < 480
+    assert [] == page.errors
+
+
 def test_a_kernel_that_speaks_of_html(offline, tmp_path):
     """What opens a remark or a script in HTML does neither in the source of a kernel."""
 
