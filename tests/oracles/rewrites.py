@@ -182,7 +182,9 @@ class _Renamed(_Rewriter):
 
     def whole(self):
         arguments = {argument.arg for argument in self.tree.args.args}
-        chosen = arguments if self.parameters else _stored(self.tree) - arguments
+        parts = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name)]
+        variables = {part.id for part in parts if isinstance(part.ctx, ast.Store)} - arguments
+        chosen = arguments if self.parameters else variables
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Name) and node.id in chosen:
                 node.id += _SUFFIX
