@@ -8,7 +8,7 @@ export default {
   /** @param {{model: import("./player.js").Model, el: HTMLElement}} place */
   render({ model, el }) {
     const player = new Player(model, el);
-    const bringBack = replaceStill(model, el);
+    const bringBack = replaceStill(model, el, (still) => player.watch(still));
     return () => {
       bringBack();
       player.destroy();

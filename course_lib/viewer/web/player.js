@@ -119,9 +119,14 @@ export class Player {
       (entries) => entries.some(({ isIntersecting }) => isIntersecting) && this.approach(),
       /** @type {IntersectionObserverInit} */ ({ rootMargin: NEAR, scrollMargin: NEAR }),
     );
-    this.sight.observe(el);
+    this.watch(el);
     this.approach = this.approach.bind(this);
     window.addEventListener("beforeprint", this.approach);
+  }
+
+  /** Draw when this element comes near: the stepper's place, or the still above it. @param {HTMLElement} element */
+  watch(element) {
+    if (!this.near) this.sight.observe(element);
   }
 
   /** Read the trace and draw it, once. */

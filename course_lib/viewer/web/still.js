@@ -24,9 +24,10 @@ export function initialize({ model }) {
  * Hide the still, as soon as the widget is on the page.
  * @param {Model} model
  * @param {HTMLElement} el the widget's place, empty until the widget has drawn itself
+ * @param {(still: HTMLElement) => void} [found] called with the still's output while the widget has not drawn itself
  * @returns {() => void} to be called when the widget leaves the page
  */
-export function replaceStill(model, el) {
+export function replaceStill(model, el, found) {
   const mark = model.get("_still");
   if (!mark) return () => {};
   /** @type {HTMLElement | null} */
@@ -34,10 +35,15 @@ export function replaceStill(model, el) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer = undefined;
   const replace = () => {
-    if (!el.isConnected || !el.firstElementChild || el.querySelector("[role=alert]")) return false;
+    if (!el.isConnected) return false;
+    const still = outputBefore(el, mark);
+    if (!el.firstElementChild || el.querySelector("[role=alert]")) {
+      if (still) found?.(still);
+      return false;
+    }
     sizes.disconnect();
     clearTimeout(timer);
-    hidden = outputBefore(el, mark);
+    hidden = still;
     if (hidden) hidden.style.display = "none";
     return true;
   };
