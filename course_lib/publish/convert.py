@@ -93,7 +93,7 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 20px; --j
 .reveal .tt-root :is(.tt-shared, .tt-accumulators, .tt-locals) { --tt-shrink: 0.7; }
 .reveal .tt-root[data-compact] .tt-source { flex: 0 1 auto; min-height: 9em; }
 .reveal .tt-root[data-compact] .tt-state { flex: none; }
-.reveal table:has(tr:nth-child(18)) :is(td, th) { padding-top: 1px; padding-bottom: 1px; }
+.reveal table:has(tr:nth-child(12)) :is(td, th) { padding-top: 1px; padding-bottom: 1px; }
 .reveal aside.notes { display: none; }
 .reveal .tile-by-tile-still > p:has(+ details) { display: none; } /* where to type a guess: not here */
 .reveal .controls { font-size: 5px; }
