@@ -24,27 +24,16 @@ if TYPE_CHECKING:
     Arrivals = Sequence[tuple[WarpVector, Mask]]
 
 
-class Observer:
-    """Receives the events of a launch: override the hooks you need. The engine calls only those.
+class Hooks:
+    """The events of a launch, each with the method that hears of it; none of these does anything.
 
-    To see every access in order, which costs time on every access, override :meth:`watch`. The other hooks are called
-    once for a pattern, a barrier, a violation, a chunk of blocks or a launch; when tracing, also for each statement.
-    ``vector`` is a :class:`~course_lib.simulator.lanes.warp.WarpVector`, and ``lanes`` a mask over it; ``site``,
-    ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.lanes.access`.
+    Each is called once for a pattern, a barrier, a violation, a chunk of blocks or a launch; when tracing, also for
+    each statement. ``vector`` is a :class:`~course_lib.simulator.lanes.warp.WarpVector`, and ``lanes`` a mask over it;
+    ``site``, ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.lanes.access`.
     """
-
-    def __init__(self) -> None:
-        self._findings: dict[FindingKey, Finding] = {}
-
-    def start(self, prepared: Prepared) -> None:
-        """A launch begins; ``prepared`` has its shape, its compiled kernel and its arguments."""
-        self.launch = prepared.launch
 
     def warnings(self, unit: Unit) -> None:
         """Report warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""
-
-    def watch(self, array: Array) -> Watcher | None:
-        """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
 
     def tallied(self, site: Site, pattern: Pattern) -> None:
         """``pattern.tally`` holds how often ``site`` used this pattern, by byte phase of the base."""
@@ -162,6 +151,23 @@ class Observer:
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         """All warps of a chunk have finished."""
+
+
+class Observer(Hooks):
+    """Receives the events of a launch: override the hooks you need. The engine calls only those.
+
+    To see every access in order, which costs time on every access, override :meth:`watch`.
+    """
+
+    def __init__(self) -> None:
+        self._findings: dict[FindingKey, Finding] = {}
+
+    def start(self, prepared: Prepared) -> None:
+        """A launch begins; ``prepared`` has its shape, its compiled kernel and its arguments."""
+        self.launch = prepared.launch
+
+    def watch(self, array: Array) -> Watcher | None:
+        """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
 
     def name(self, thread: Thread) -> str:
         """Name a thread: ``thread (3, 1) of block (0, 2)``; in one dimension, ``thread 3 of block 0``."""

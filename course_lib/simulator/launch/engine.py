@@ -19,7 +19,7 @@ from ..lanes.memory import SharedArray
 from ..lanes.phases import Phases
 from ..lanes.printed import Printed
 from ..lanes.warp import WarpVector
-from ..observer import Observer
+from ..observer import Hooks, Observer
 from .prepare import Prepared
 from .schedule import order
 from .waits import Waits
@@ -30,39 +30,8 @@ MAX_BYTES = 256 * 1024 * 1024
 MOVING_ROUNDS = 64
 #: Estimate of what observers store for an element of a shared array: its last writer and readers, and when.
 WATCHING_BYTES = 40
-#: Hooks called by :meth:`Engine.tell`; ``start`` and ``watch`` are called on every observer.
-HOOKS = (
-    "warnings",
-    "tallied",
-    "negative_index",
-    "out_of_bounds",
-    "misaligned",
-    "updated",
-    "unwritten",
-    "unassigned",
-    "unreturned",
-    "barrier",
-    "grid_barrier",
-    "divergence",
-    "fence",
-    "released",
-    "exchanged",
-    "misled",
-    "copy_started",
-    "copied",
-    "copy_arrived",
-    "product_started",
-    "product_finished",
-    "proxy_fence",
-    "register_fence",
-    "misplaced",
-    "unfinished_phase",
-    "statement",
-    "assigned",
-    "tested",
-    "failed",
-    "end_of_chunk",
-)
+#: The hooks that :meth:`Engine.tell` calls; ``start`` and ``watch`` are called on every observer.
+HOOKS = tuple(name for name in vars(Hooks) if not name.startswith("_"))
 
 
 class Engine:
@@ -307,4 +276,4 @@ class Engine:
 @cache
 def hooks_of(kind: type[Observer]) -> frozenset[str]:
     """Names of the hooks that this observer class overrides."""
-    return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Observer, name))
+    return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Hooks, name))
