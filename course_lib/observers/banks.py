@@ -16,6 +16,7 @@ A load of matrices (ldmatrix) serves the four quarters of a warp, one matrix eac
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,9 +52,9 @@ class BanksObserver(Counter):
         for phase, times in pattern.tally.items():
             # a shift by whole words rotates all banks alike, so only the position within a word has an effect
             within = phase % WORD_BYTES
-            if within not in pattern.memo:
-                pattern.memo[within] = wavefronts(pattern, within, site.in_pairs)
-            one, beyond = pattern.memo[within]
+            one, beyond = pattern.once(
+                ("wavefronts", within, site.in_pairs), partial(wavefronts, pattern, within, site.in_pairs)
+            )
             needed += times * one
             extra += times * beyond
         key = key_of(site, pattern)

@@ -336,9 +336,7 @@ class Shadow:
 
     def _put(self, keys: Ints, me: ActiveLanes, pattern: Pattern) -> None:
         """Enter the lanes into the slots."""
-        if "meetings" not in pattern.memo:  # it does not depend on the base
-            pattern.memo["meetings"] = meetings(keys, me)
-        meet = pattern.memo["meetings"]
+        meet = pattern.once("meetings", lambda: meetings(keys, me))  # it does not depend on the base
         if me.access.kind == WRITE:
             self._write(keys, me, meet)
         elif meet is None:
