@@ -94,18 +94,23 @@ def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> 
         busy = busiest(word, 1)
         needed, ideal = busy, np.minimum(busy, 1)
     else:
-        needed, ideal = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
-        group = WARP_SIZE // words_each
         idle = np.full((WARP_SIZE - len(word), columns), NOBODY)
-        word = np.concatenate([word, idle])
-        merged = agree(word, 1) | agree(word, 2) if in_pairs else np.zeros(columns, bool)
-        for start in range(0, WARP_SIZE, 2 * group):
-            pair = word[start : start + 2 * group]
-            both = busiest(pair, words_each)
-            first, second = busiest(pair[:group], words_each), busiest(pair[group:], words_each)
-            needed += np.where(merged, both, first + second)
-            ideal += np.where(merged, np.minimum(both, 1), np.minimum(first, 1) + np.minimum(second, 1))
+        needed, ideal = in_groups(np.concatenate([word, idle]), words_each, in_pairs)
     return needed.reshape(blocks), (needed - ideal).reshape(blocks)
+
+
+def in_groups(word: np.ndarray, words_each: int, in_pairs: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """(wavefronts, the fewest possible) of wide accesses, for each column: lanes access words from ``word`` on."""
+    columns, group = word.shape[1], WARP_SIZE // words_each
+    needed, ideal = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
+    merged = agree(word, 1) | agree(word, 2) if in_pairs else np.zeros(columns, bool)
+    for start in range(0, WARP_SIZE, 2 * group):
+        pair = word[start : start + 2 * group]
+        both = busiest(pair, words_each)
+        first, second = busiest(pair[:group], words_each), busiest(pair[group:], words_each)
+        needed += np.where(merged, both, first + second)
+        ideal += np.where(merged, np.minimum(both, 1), np.minimum(first, 1) + np.minimum(second, 1))
+    return needed, ideal
 
 
 def agree(word: np.ndarray, partner: int) -> np.ndarray:

@@ -30,7 +30,6 @@ from . import plays
 from .instructions import Instruction, programs
 from .launches import First, LaunchTime, launch_time
 from .machine_code import CodedOperation, machine_programs, operations
-from .wavefronts import Ints
 
 #: The recordings that are read.
 READS = ("latencies", "residency", "cached", "ladder", "counters", "machine_code")
@@ -408,7 +407,7 @@ class RecordedLaunch:
     def _together(self) -> int:
         return int(self.blocks * self.gpu["multiprocessors"])
 
-    def _places(self) -> tuple[Ints, Ints]:
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
         """Return, for every block in launch order, the row and the column of its block of C.
 
         Those of a row read the same rows of A, those of a column the same columns of B.
