@@ -38,7 +38,7 @@ from .device import l2_bytes, require
 from .dynamic_shared import configured
 from .experiments import prepare
 from .tensor import OPERANDS as OPERANDS_OF_ALL
-from .tensor import clock, different, measure_cublas, measure_rung, numbers, timed
+from .tensor import clock, different, measure_cublas, measure_rung, multiply, numbers, timed
 from .timing import MAX_SETS, time_calls
 from .types import Names, Progress, Result, Results
 
@@ -111,8 +111,8 @@ def inputs() -> Results:
         except ImportError:
             continue
         theirs = tuple(torch.as_tensor(X, device="cuda").bfloat16() for X in (A, B, C))
-        multiply = timed(lambda a, b, c: torch.mm(a, b, out=c), [theirs], n, INPUTS_LAUNCHES)
-        results.append({"rung": "cublas", "title": f"cuBLAS through PyTorch {torch.__version__}", **entry, **multiply})
+        title = f"cuBLAS through PyTorch {torch.__version__}"
+        results.append({"rung": "cublas", "title": title, **entry, **timed(multiply, [theirs], n, INPUTS_LAUNCHES)})
     return results
 
 

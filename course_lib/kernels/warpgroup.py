@@ -53,7 +53,7 @@ from numba.core import errors
 from numba.cuda.cudadrv.error import CudaSupportError
 from numba.extending import intrinsic
 
-from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE
+from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, assembly
 from .tensor_core import LEAST_EXPONENT, sums_of_products
 from .tensor_core import TF32 as MMA_TF32
 from .tensor_core_formats import cut_to_tf32, from_bfloat16, from_float16
@@ -225,7 +225,7 @@ def _plain(text: str) -> Any:
 
     def generate(context, builder, signature, args):
         require_hopper()
-        builder.asm(ir.FunctionType(ir.VoidType(), []), text, "~{memory}", [], side_effect=True)
+        assembly(builder, text)
         return context.get_dummy_value()
 
     return types.none(), generate
