@@ -302,17 +302,15 @@ class Shadow:
         if self.memory is None or self.values is None:
             return
         for access in self.memory.written.values():
-            mask = access.vector.full(access.pattern.mask)
-            keys = np.broadcast_to(self.array.keys(access.vector, access.pattern, access.base), mask.shape)[mask]
+            keys, mask = access.pattern.words(access.base)
             self.values[keys] = np.broadcast_to(np.asarray(access.value), mask.shape)[mask]
         self.memory.written.clear()
 
     def apply(self, access: Access, epoch: Ints) -> None:
-        vector, pattern = access.vector, access.pattern
+        pattern = access.pattern
         if pattern.mask is False:
             return
-        mask = vector.full(pattern.mask)
-        keys = np.broadcast_to(self.array.keys(vector, pattern, access.base), vector.shape)[mask]
+        keys, mask = pattern.words(access.base)
         me = ActiveLanes(access, mask, epoch)
         opponents = {READ: (WRITE, ATOMIC), WRITE: (READ, WRITE, ATOMIC), ATOMIC: (READ, WRITE)}[access.kind]
         for kind in opponents:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..hardware import SECTOR_BYTES
-from .masks import Mask
+from .masks import Mask, widened
 from .vector import LaneVector
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -227,6 +227,11 @@ class Pattern:
     def elements(self, base: int) -> Any:
         """The offset of each lane's element in the array; a single number if it is the same for all."""
         return base if self.offsets is None else self.offsets + base
+
+    def words(self, base: int) -> tuple[Ints, np.ndarray]:
+        """The keys of the words that the active lanes access, and these lanes, as a mask of the whole vector."""
+        lanes = self.vector.full(self.mask)
+        return widened(self.array.keys(self.vector, self, base), self.vector.shape)[lanes], lanes
 
     def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
         """The array index that the lane at ``place`` of the vector accesses."""
