@@ -1,4 +1,4 @@
-"""What each picture with sliders shows of a setting: shapes, and sentences that say the same."""
+"""The content of each picture with sliders for a setting: shapes, and sentences that say the same."""
 
 from __future__ import annotations
 
@@ -122,12 +122,12 @@ class Queue:
 
     @property
     def busy(self) -> int:
-        """When the GPU is free for the first kernel."""
+        """The time at which the GPU is free for the first kernel."""
         return self.launches * self.launch if self.filled else 0
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """When each kernel begins and ends."""
+        """The times at which each kernel begins and ends."""
         found: list[tuple[int, int]] = []
         for number in range(1, self.launches + 1):
             begin = max(number * self.launch, found[-1][1] if found else self.busy)

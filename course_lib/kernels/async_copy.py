@@ -79,7 +79,7 @@ def element_address(context, builder, array_type, value, index_types, indices, s
 
 
 def align_shared_arrays(builder, size):
-    """Align all shared arrays of a kernel to so many bytes."""
+    """Align all shared arrays of a kernel to `size` bytes."""
     for variable in builder.module.global_values:
         # numba aligns a shared array to its element; a copy of 16 bytes needs 16.
         if getattr(variable, "addrspace", None) == SHARED_ADDRESS_SPACE:
@@ -93,7 +93,7 @@ def assembly(builder, text, constraints="", *operands):
 
 
 def _copy(arguments, elements):
-    """Return the signature and the generator of one copy of so many elements; None for other types.
+    """Return the signature and the generator of one copy of `elements` elements; None for other types.
 
     arguments: those of the call, an array and its indices, another and its indices, and perhaps one more.
     """

@@ -138,13 +138,13 @@ def _on_barrier(text, barriers, *numbers):
 
 @intrinsic
 def init_barrier(typingctx, barriers, i, arrivals):
-    """Make barriers[i] a barrier whose phases need so many arrivals."""
+    """Make barriers[i] a barrier whose phases need `arrivals` arrivals."""
     return _on_barrier("mbarrier.init.shared::cta.b64 [$0], $1;", barriers, i, arrivals)
 
 
 @intrinsic
 def expect_bytes(typingctx, barriers, i, count):
-    """Arrive at barriers[i]; its phase is not complete before `count` bytes were copied, too."""
+    """Arrive at barriers[i]; its phase also waits for `count` copied bytes."""
     return _on_barrier("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", barriers, i, count)
 
 
@@ -157,7 +157,7 @@ def wait_barrier(typingctx, barriers, i, parity):
 
 @cache
 def tile_copy(rows: int, columns: int) -> Any:
-    """Return `copy(tile, place, A, row, column, barriers, i)`, which starts to copy so many rows of 128 bytes."""
+    """Return `copy(tile, place, A, row, column, barriers, i)`, which starts to copy `rows` rows of 128 bytes."""
     element = next((kind for kind in (types.uint16, types.float32) if columns * kind.bitwidth == 8 * ROW_BYTES), None)
     if not 0 < rows <= 256 or element is None:
         raise ValueError(

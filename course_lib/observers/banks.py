@@ -114,7 +114,7 @@ def in_groups(word: np.ndarray, words_each: int, in_pairs: bool = True) -> tuple
 
 
 def agree(word: np.ndarray, partner: int) -> np.ndarray:
-    """For each column: does every lane access the same word as lane ^ partner? Idle lanes match any."""
+    """Whether, in each column, every lane accesses the same word as lane ^ partner; idle lanes match any."""
     other = word[np.arange(len(word)) ^ partner]
     return ((word == other) | (word == NOBODY) | (other == NOBODY)).all(axis=0)
 

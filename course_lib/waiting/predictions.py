@@ -79,7 +79,7 @@ def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
 
 
 def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
-    """Predict the kernels that measured the machine: what the model makes of its own numbers."""
+    """Predict the times of the kernels that measured the machine, from the numbers that they gave."""
     machine, recording = _machine(gpu), measurements.load("latencies", gpu)
     results = []
     for part in (_barriers, _lists, _cold_lines, _paths, _chains, _crowds, _alternation):
@@ -422,7 +422,7 @@ class RecordedLaunch:
 
 
 def _mixed(played: Mapping[First, plays.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
-    """Combine the plays of a launch whose blocks divide their time among these and waiting for each other's lines."""
+    """Combine the plays of a launch, by the time that blocks spend in each and in waiting for lines."""
     whole = sum(time.spent.values()) + time.held
     waits = {
         reason: sum(time.spent[first] * play.waits[reason] for first, play in played.items()) / whole

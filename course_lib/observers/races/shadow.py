@@ -98,7 +98,7 @@ class ActiveLanes:
         return some
 
     def knows(self, threads: Ints, whens: Ints, first: int) -> np.ndarray:
-        """Did a syncwarp order the earlier accesses (``threads``, ``whens``) of its own warp before each lane's?
+        """Whether a syncwarp ordered each lane's access after the earlier one (``threads``, ``whens``) of its own warp.
 
         ``first`` is the thread of lane 0, relative to the block.
         """
@@ -374,7 +374,7 @@ class Shadow:
             )
 
     def _unordered(self, places: Ints, me: ActiveLanes, thread: Ints, when: Ints, stamps: Stamps) -> Ints:
-        """These lanes from the first on that no release orders after the earlier access."""
+        """The rest of ``places``, from the first lane on that no release orders after the earlier access."""
         assert self.releases is not None
         now = me.barriers
         for count, i in enumerate(places):
@@ -457,7 +457,7 @@ class Shadow:
 
 
 def meetings(keys: Ints, me: ActiveLanes) -> list[Ints] | None:
-    """Lanes to enter into the slots one after another, if several access one word in one instruction; else None.
+    """Groups of lanes to enter into the slots in sequence, if several access one word in one instruction; else None.
 
     For each word, these are the first thread, the first of the last block, and the last: they fill all slots that
     can be filled.

@@ -388,7 +388,7 @@ class MatrixSite(WideSite):
 
 
 def misaligned(pattern: Pattern, phase: int) -> np.ndarray:
-    """The active lanes whose address is no multiple of the access's size; ``phase``: the base's bytes beyond one."""
+    """The active lanes whose address is not a multiple of the access's size; ``phase``: the base modulo that size."""
     offsets = np.asarray(0 if pattern.offsets is None else pattern.offsets)
     return active((offsets * pattern.array.itemsize + phase) % pattern.access_bytes != 0, pattern.mask)
 

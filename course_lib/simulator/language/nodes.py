@@ -59,7 +59,7 @@ class Expr(Node):
 
     @property
     def acts(self) -> bool:
-        """Does the node itself have an effect, apart from its operands?"""
+        """Whether the node itself has an effect, apart from its operands."""
         return self._acts
 
     @property
@@ -69,12 +69,12 @@ class Expr(Node):
 
     @cached_property
     def effect(self) -> bool:
-        """Must it run in program order, under the mask of the lanes that evaluate it?"""
+        """Whether it must run in program order, under the mask of the lanes that evaluate it."""
         return self.acts or any(operand.effect for operand in self.operands)
 
     @cached_property
     def does(self) -> bool:
-        """Must it be evaluated even if its value is not used?"""
+        """Whether it must be evaluated even if its value is not used."""
         return self.acts or any(operand.does for operand in self.operands)
 
     @property

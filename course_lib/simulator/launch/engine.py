@@ -70,7 +70,7 @@ class Engine:
             listener(*event)
 
     def hears(self, hook: str) -> bool:
-        """Does an observer override this hook?"""
+        """Whether an observer overrides this hook."""
         return bool(self._listeners[hook])
 
     def watch(self, array: Array) -> None:
@@ -230,7 +230,7 @@ class Engine:
                 vector.forget()
 
     def _arrived_in_grid(self, barrier: Barrier, arrivals: list[tuple[WarpVector, Mask]]) -> AtGrid:
-        """What the blocks of a chunk yield at a barrier of the grid. Raises PartOfGrid if some are elsewhere."""
+        """Return what a chunk yields when its blocks reach a barrier of the grid. Raises PartOfGrid if some do not."""
         here = np.any([v.full(mask).any(axis=(0, 1)) for v, mask in arrivals], axis=0)
         if not here.all():
             raise PartOfGrid("", barrier.line)
