@@ -18,6 +18,7 @@ import traitlets
 
 from ..simulate import simulate
 from ..simulator.hardware import SECTOR_BYTES
+from ..tables import plural
 from ..viewer.page import Bundle, page
 from ..viewer.still import HTML, Still
 from . import plays
@@ -132,7 +133,7 @@ class Plan:
         barriers = sum(i.kind == "barrier" for i in instructions(self.tile_width, self.buffers)[0])
         waits = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
         return [
-            f"T = {self.tile_width}, {kernel}, {_many(self.warps, 'warp')} on the scheduler, "
+            f"T = {self.tile_width}, {kernel}, {plural(self.warps, 'warp')} on the scheduler, "
             f"{self.latency:,} cycles from a load to its value",
             f"{play.cycles:,.0f} cycles in all, {barriers} barriers a warp; "
             f"{100 * play.issued_per_cycle:.0f} % of the issue slots used",
@@ -325,7 +326,3 @@ class Waiting(Still, anywidget.AnyWidget):
         """Offer the widget, and the picture and the text for readers who have not run the notebook."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
