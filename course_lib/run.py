@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .simulator.findings import Finding
-from .tables import aligned
+from .tables import aligned, plural
 
 if TYPE_CHECKING:
     from .trace.trace import Trace
@@ -277,7 +277,7 @@ class Run:
     def _verdict(self) -> str:
         if not self.findings:
             return "no findings"
-        return f"{len(self.findings)} finding" + "s" * (len(self.findings) != 1)
+        return plural(len(self.findings), "finding")
 
     def __repr__(self) -> str:
         lines = [

@@ -22,6 +22,7 @@ from .simulator.lanes.loops import PartOfGrid, WaitsForOthers
 from .simulator.lanes.masks import DifferentArrays
 from .simulator.launch.engine import Engine
 from .simulator.launch.prepare import Prepared, prepare
+from .tables import plural
 from .trace.record import TraceObserver
 
 
@@ -245,7 +246,7 @@ def error_text(run: Run, source: tuple[tuple[int, str], ...]) -> str:
     shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
     more = len(run.errors) - 1
     tail = (
-        [f"(and {more} more finding{'s' * (more != 1)}; simulate(..., strict=False) returns the run with them all)"]
+        [f"(and {plural(more, 'more finding')}; simulate(..., strict=False) returns the run with them all)"]
         if more
         else []
     )

@@ -1,4 +1,4 @@
-"""Tables as text."""
+"""Tables and counts as text."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -10,3 +10,8 @@ def aligned(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> list
         justified, width = str.ljust if place in left else str.rjust, max(map(len, column))
         columns.append([justified(cell, width) for cell in column])
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+
+
+def plural(count: int, noun: str, ending: str = "s") -> str:
+    """Return the number and the noun: 1 sector, 2,048 sectors."""
+    return f"{count:,} {noun}{'' if count == 1 else ending}"

@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "run": {"simulator", "observers", "tables", "trace"},
     "testing": {"run", "simulator"},
     "check_all": {"run", "simulator", "testing"},
-    "simulate": {"simulator", "observers", "run", "trace", "check_all", "model"},
+    "simulate": {"simulator", "observers", "run", "tables", "trace", "check_all", "model"},
     "kernels": set(),
     "trace": {"simulator"},
     "look": set(),
@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "course_map": {"kernels", "lessons", "measurements", "model", "tables"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
-    "dials": {"figures", "look", "model", "png", "simulator", "viewer"},
+    "dials": {"figures", "look", "model", "png", "simulator", "tables", "viewer"},
     "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},
     "exercises": CORE | {"model", "kernels", "figures", "trace", "viewer"},
     "__init__": CORE

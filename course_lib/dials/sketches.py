@@ -1,4 +1,4 @@
-"""What each picture with sliders shows of a setting: shapes, and sentences that say the same."""
+"""The content of each picture with sliders for a setting: shapes, and sentences that say the same."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from .. import model
 from ..figures import sectors_of
 from ..look import COLOURS, GROUND, INK, ISSUING
 from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
+from ..tables import plural
 from ..viewer.shapes import CARD_EDGE, WIDTH, Box, Shape, Text, tint
 
 _WORD = 4
@@ -65,8 +66,8 @@ def draw_sectors(stride: int, first: int) -> Sketch:
         shapes.append(Box(x + 0.5, y + 1, cell - 1, high - 2, COLOURS["B"]))
     share = len(used) / (each * len(fetched))
     says = (
-        f"Lane i loads element {first} + {stride}·i: {_many(len(used), 'different element')}, "
-        f"in {_many(len(fetched), 'sector')} of {SECTOR_BYTES} bytes",
+        f"Lane i loads element {first} + {stride}·i: {plural(len(used), 'different element')}, "
+        f"in {plural(len(fetched), 'sector')} of {SECTOR_BYTES} bytes",
         f"Used are {len(used)} of {each * len(fetched)} numbers that are fetched: {100 * share:.0f} %",
         f"Each box is a sector of {each} numbers; the number at the left is the index of the first element of a row",
     )
@@ -100,7 +101,7 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
     room = ", ".join(f"{resource} {blocks}" for resource, blocks in held.room.items())
     says = (
         f"Blocks that have room on a multiprocessor of an {gpu['gpu']}, by each resource: {room}",
-        f"The least counts: {_many(held.blocks, 'block')} of {_many(warps, 'warp')}, "
+        f"The least counts: {plural(held.blocks, 'block')} of {plural(warps, 'warp')}, "
         f"limited by {' and '.join(limiting)}",
         f"Occupancy: {held.warps} of {slots} warps, {100 * held.share:.0f} %",
     )
@@ -122,12 +123,12 @@ class Queue:
 
     @property
     def busy(self) -> int:
-        """When the GPU is free for the first kernel."""
+        """The time at which the GPU is free for the first kernel."""
         return self.launches * self.launch if self.filled else 0
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """When each kernel begins and ends."""
+        """The times at which each kernel begins and ends."""
         found: list[tuple[int, int]] = []
         for number in range(1, self.launches + 1):
             begin = max(number * self.launch, found[-1][1] if found else self.busy)
@@ -176,7 +177,7 @@ def draw_queue(launches: int, kernel: int, launch: int, filled: int) -> Sketch:
     measured = ", ".join(f"{name} {last - begin} µs" for name, (begin, last) in queue.clocks.items())
     idle = queue.spans[-1][1] - queue.spans[0][0] - work
     says = (
-        f"{_many(launches, 'launch', 'es')} of a kernel that takes {kernel} µs: {work} µs of work. The host takes "
+        f"{plural(launches, 'launch', 'es')} of a kernel that takes {kernel} µs: {work} µs of work. The host takes "
         f"{launch} µs for a launch, and the queue is {'filled first' if filled else 'empty at first'}",
         f"The clocks show: {measured}",
         f"Between the kernels the GPU has nothing to do for {idle} µs",
@@ -219,14 +220,10 @@ def draw_layout(layout: int, piece: int) -> Sketch:
     read = max([places[piece] for places in where].count(group) for group in range(groups))
     says = (
         f"Layout: {name}; the numbers are those of the pieces of {_PIECE} bytes of each row",
-        f"The {pieces} pieces of one row are written in {_many(written, 'pass', 'es')}",
-        f"Piece {piece} of the {_ROWS} rows, which are read together, takes {_many(read, 'pass', 'es')}",
+        f"The {pieces} pieces of one row are written in {plural(written, 'pass', 'es')}",
+        f"Piece {piece} of the {_ROWS} rows, which are read together, takes {plural(read, 'pass', 'es')}",
     )
     return Sketch(tuple(shapes), 24 + _ROWS * high + 4, says)
-
-
-def _many(count: int, noun: str, plural: str = "s") -> str:
-    return f"{count} {noun}{'' if count == 1 else plural}"
 
 
 _STRIDES, _THREADS = tuple(range(33)), tuple(range(32, 1025, 32))

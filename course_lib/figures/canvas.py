@@ -138,8 +138,3 @@ def bare(ax: Axes, equal: bool = False) -> None:
     ax.set_axis_off()
     if equal:
         ax.set_aspect("equal")
-
-
-def plural(n: int, what: str) -> str:
-    """Return the number and the noun: 1 sector, 2,048 sectors."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -11,7 +11,8 @@ from matplotlib.patches import Rectangle
 
 from ..look import COLOURS, EDGE, GROUND
 from ..simulator.hardware import BANKS, SECTOR_BYTES
-from .canvas import bare, cell, describe, new_axes, plural
+from ..tables import plural
+from .canvas import bare, cell, describe, new_axes
 
 if TYPE_CHECKING:
     from ..trace import Trace

@@ -12,8 +12,9 @@ from matplotlib.patches import Rectangle
 
 from .. import model
 from ..look import COLOURS, FAINT, GROUND, INK, ISSUING
+from ..tables import plural
 from ..trace.reading import ROWS, slacks
-from .canvas import bare, describe, log2_axis, new_axes, plural
+from .canvas import bare, describe, log2_axis, new_axes
 
 if TYPE_CHECKING:
     from ..trace import Trace

@@ -12,7 +12,8 @@ from matplotlib.patches import Rectangle
 
 from ..look import COLOURS, GROUND, INK, WASH
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .canvas import bare, cell, describe, mixed, new_axes, plural
+from ..tables import plural
+from .canvas import bare, cell, describe, mixed, new_axes
 
 if TYPE_CHECKING:
     from ..trace import Trace

@@ -295,7 +295,7 @@ def one_product(form: Format, columns: int, swizzle: int, registers: bool) -> An
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """One launch: a name, a kernel, its grid and block, and what it is given."""
+    """One launch: a name, a kernel, its grid and block, and its arguments."""
 
     name: str
     kernel: Any
@@ -448,7 +448,7 @@ def _copies() -> Iterator[AccessPattern]:
 
 
 def _places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
-    """Return (to, from, active) by name, for copies of so many bytes: places are counted in copies."""
+    """Return (to, from, active) by name, for copies of `size` bytes; places are in units of that size."""
     lanes, everybody = np.arange(WARP_SIZE), np.ones(WARP_SIZE, np.int32)
     random = [np.random.default_rng(seed).permutation(512)[:WARP_SIZE] for seed in range(6)]
     near = [np.random.default_rng(seed).permutation(64)[:WARP_SIZE] for seed in range(2)]
@@ -518,7 +518,7 @@ def _narrow_places(size: int) -> dict[str, tuple[np.ndarray, ...]]:
 
 
 def _matrices() -> Iterator[AccessPattern]:
-    """Loads of matrices whose rows are side by side, in one bank, on each other or anywhere."""
+    """Loads of matrices whose rows are side by side, in one bank, identical or random."""
     lanes = np.arange(WARP_SIZE)
     rows = {
         "side by side": lanes,
@@ -539,7 +539,7 @@ def _matrices() -> Iterator[AccessPattern]:
 
 
 def _products() -> Iterator[AccessPattern]:
-    """Products of a warpgroup: widths, swizzles, A in registers, and tiles whose rows lie on each other."""
+    """Products of a warpgroup: widths, swizzles, A in registers, and tiles whose rows overlap."""
     widths, swizzles = (8, 16, 24, 40, 64, 128, 256), (0, 32, 64, 128)
     cases = [(BF16, columns, swizzle, "") for columns in widths for swizzle in swizzles]
     cases += [(TF32, columns, swizzle, "") for columns in (8, 24, 64, 128) for swizzle in (0, 128)]

@@ -33,7 +33,7 @@ from .dynamic_shared import configured
 from .experiments import RAGGED, prepare, resources
 from .timing import Timing, input_sets, time_calls
 from .types import Names, Progress, Result, Results
-from .verification import verify
+from .verification import distance, verify
 
 SQUARES = (1024, 2048, 4096, 8192)
 #: The rungs, the parameters that they are measured with, and the format that each multiplies.
@@ -46,8 +46,6 @@ CASES: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 #: The error allowed for the sums: float32's rounding, or the truncation of tensor cores, of up to 16,384 products.
 SUMS = 1e-4
-#: Products with more multiplications are compared through one random vector.
-DIRECT = 2**34
 SAMPLES_MILLISECONDS = 10
 PAUSE_SECONDS = 0.5
 RATE_WARPS, RATE_ROUNDS = 8, 4000
@@ -107,16 +105,6 @@ def errors(arrays: Any, C: np.ndarray, multiplied: Callable[..., Any] | None) ->
     A, B = (X.copy_to_host() for X in arrays[:2])
     result = {"relative_error": distance(A, B, C)}
     return result if multiplied is None else {**result, "sum_error": distance(multiplied(A), multiplied(B), C)}
-
-
-def distance(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:
-    """Return ‖C - AB‖ / ‖AB‖ in float64; of large matrices ‖(C - AB) x‖ / ‖AB x‖ for a random vector x."""
-    A, B, C = (X.astype(np.float64) for X in (A, B, C))
-    if A.size * B.shape[1] > DIRECT:
-        x = np.random.default_rng(0).standard_normal((B.shape[1], 1))
-        B, C = B @ x, C @ x
-    exact = A @ B
-    return float(np.linalg.norm(C - exact) / np.linalg.norm(exact))
 
 
 def measure_cublas(sets: list[Any], repeats: int, forms: Sequence[str] = ("float32", "TF32", "bfloat16")) -> Results:

@@ -11,6 +11,8 @@ from ..kernels.rung import Rung
 from .device import require
 from .dynamic_shared import configured
 
+#: Products with more multiplications are compared through one random vector.
+DIRECT = 2**34
 TOLERANCE = {"float32": 1e-5, "float64": 1e-13}
 
 
@@ -36,6 +38,16 @@ def judge(C: Any, reference: np.ndarray, tolerance: float | None = None) -> Comp
     norm = np.linalg.norm(reference)
     # With an empty inner dimension the exact result is 0: then any difference counts in full.
     return Comparison(float(error / norm) if norm > 0 else float(error), tolerance)
+
+
+def distance(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:
+    """Return ‖C - AB‖ / ‖AB‖ in float64; of large matrices ‖(C - AB) x‖ / ‖AB x‖ for a random vector x."""
+    A, B, C = (X.astype(np.float64) for X in (A, B, C))
+    if A.size * B.shape[1] > DIRECT:
+        x = np.random.default_rng().standard_normal((B.shape[1], 1))
+        B, C = B @ x, C @ x
+    exact = A @ B
+    return float(np.linalg.norm(C - exact) / np.linalg.norm(exact))
 
 
 def random_matrices(

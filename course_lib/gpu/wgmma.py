@@ -1,10 +1,10 @@
-"""The rungs with wgmma: how fast, beside cuBLAS and the instruction alone; its bits; and what the inputs change.
+"""The rungs with wgmma: speed, compared with cuBLAS and the instruction alone; exactness; the effect of the inputs.
 
-Results of four kinds, told apart by their keys:
+Results are of four kinds, distinguished by their keys:
 
 - ``rung``, without ``inputs``: a kernel, or cuBLAS, on an n×n product of random normal numbers, as in :mod:`tensor`.
 - ``instruction`` with ``gflops``: wgmma alone, 64×256 results a warpgroup, two warpgroups a multiprocessor.
-- ``instruction`` with ``compared``: results of one instruction beside its meaning in NumPy, bit by bit.
+- ``instruction`` with ``compared``: results of one instruction compared with its definition in NumPy, bit by bit.
 - ``inputs``: what was multiplied (zeros, small integers, normal numbers) for about half a second, with the clock and
   the power meanwhile.
 """
@@ -38,7 +38,7 @@ from .device import l2_bytes, require
 from .dynamic_shared import configured
 from .experiments import prepare
 from .tensor import OPERANDS as OPERANDS_OF_ALL
-from .tensor import clock, different, measure_cublas, measure_rung, numbers, timed
+from .tensor import clock, different, measure_cublas, measure_rung, multiply, numbers, timed
 from .timing import MAX_SETS, time_calls
 from .types import Names, Progress, Result, Results
 
@@ -111,8 +111,8 @@ def inputs() -> Results:
         except ImportError:
             continue
         theirs = tuple(torch.as_tensor(X, device="cuda").bfloat16() for X in (A, B, C))
-        multiply = timed(lambda a, b, c: torch.mm(a, b, out=c), [theirs], n, INPUTS_LAUNCHES)
-        results.append({"rung": "cublas", "title": f"cuBLAS through PyTorch {torch.__version__}", **entry, **multiply})
+        title = f"cuBLAS through PyTorch {torch.__version__}"
+        results.append({"rung": "cublas", "title": title, **entry, **timed(multiply, [theirs], n, INPUTS_LAUNCHES)})
     return results
 
 
@@ -121,7 +121,7 @@ def inputs() -> Results:
 
 @lru_cache
 def alone(name: str) -> Any:
-    """Return a kernel in which two warpgroups multiply the same tiles again and again."""
+    """Return a kernel in which two warpgroups multiply the same tiles repeatedly."""
     form = FORMS[name]
     multiply, wait = products(form, RATE_COLUMNS), wait_for_products(RATE_COLUMNS)
     word = uint16 if form.dtype == "uint16" else float32
@@ -211,7 +211,7 @@ def once(name: str) -> Any:
 
 
 def operands(name: str, case: dict[str, float], blocks: int = BLOCKS) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return random A (blocks, 64, depth), B (blocks, depth, 64) and C (blocks, 64, 64) of the types of the form."""
+    """Return random A (blocks, 64, depth), B (blocks, depth, 64) and C (blocks, 64, 64) of the format's types."""
     rng, form = np.random.default_rng(), FORMS[name]
     A, B = (numbers(rng, (blocks, *shape), **case) for shape in ((64, form.depth), (form.depth, COLUMNS)))
     if form is not TF32:
@@ -220,7 +220,7 @@ def operands(name: str, case: dict[str, float], blocks: int = BLOCKS) -> tuple[n
 
 
 def compare(name: str, case: dict[str, float]) -> Result:
-    """Return how many results of one instruction on random numbers are other bits than its meaning in NumPy says."""
+    """Return how many results of one instruction on random numbers differ in any bit from its definition in NumPy."""
     A, B, C = operands(name, case)
     D = np.zeros_like(C)
     once(name)[len(A), 128](A, B, C, D)

@@ -198,7 +198,7 @@ _BULK: dict[str, Any] = {
     "dynamic_bytes": wgmma_bulk.dynamic_bytes,
 }
 #: The rungs of Hopper's own instructions: they compile for compute capability 9.0 alone. Their operands have zeros
-#: behind the rows of A and B, so that each row begins on a 128-byte boundary.
+#: after the rows of A and B, so that each row begins on a 128-byte boundary.
 WGMMA = (
     _of_16_bits("wgmma", "A warpgroup, bfloat16", wgmma, (64, 128)),
     _of_16_bits("wgmma_swizzled", "Swizzled tiles", wgmma_swizzled, (128, 256)),

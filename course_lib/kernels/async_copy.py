@@ -79,19 +79,21 @@ def element_address(context, builder, array_type, value, index_types, indices, s
 
 
 def align_shared_arrays(builder, size):
+    """Align all shared arrays of a kernel to `size` bytes."""
     for variable in builder.module.global_values:
         # numba aligns a shared array to its element; a copy of 16 bytes needs 16.
         if getattr(variable, "addrspace", None) == SHARED_ADDRESS_SPACE:
             variable.align = max(variable.align or 1, size)
 
 
-def _do(builder, text, constraints="", *operands):
+def assembly(builder, text, constraints="", *operands):
+    """Write a line of the GPU's assembly without a result; `constraints` has a letter for each of its operands."""
     kind = ir.FunctionType(ir.VoidType(), [operand.type for operand in operands])
     builder.asm(kind, text, ",".join(filter(None, (constraints, "~{memory}"))), operands, side_effect=True)
 
 
 def _copy(arguments, elements):
-    """Return the signature and the generator of one copy of so many elements; None for other types.
+    """Return the signature and the generator of one copy of `elements` elements; None for other types.
 
     arguments: those of the call, an array and its indices, another and its indices, and perhaps one more.
     """
@@ -120,7 +122,7 @@ def _copy(arguments, elements):
         if given:  # of so many bytes; the others of the tile become 0
             inside = context.cast(builder, args[-1], given[0], types.boolean)
             operands.append(builder.select(inside, INT32(size), INT32(0)))
-        _do(builder, text, "r,l,r" if given else "r,l", *operands)
+        assembly(builder, text, "r,l,r" if given else "r,l", *operands)
         return context.get_dummy_value()
 
     return types.none(types.StarArgTuple.from_types(arguments)), generate
@@ -149,7 +151,7 @@ def commit_copies(typingctx):
     """Make one group of the copies that this thread started since the last call."""
 
     def generate(context, builder, signature, args):
-        _do(builder, "cp.async.commit_group;")
+        assembly(builder, "cp.async.commit_group;")
         return context.get_dummy_value()
 
     return types.none(), generate
@@ -162,7 +164,7 @@ def wait_copies(typingctx, pending):
         return None
 
     def generate(context, builder, signature, args):
-        _do(builder, f"cp.async.wait_group {pending.literal_value};")
+        assembly(builder, f"cp.async.wait_group {pending.literal_value};")
         return context.get_dummy_value()
 
     return types.none(pending), generate

@@ -29,11 +29,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import cuda, types
 from numba.extending import intrinsic
 
-from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, element_address
+from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, assembly, element_address
 from .warpgroup import require_hopper
 
 #: The bytes of a tile's row, and of those of a matrix on whose multiple each must begin.
@@ -116,12 +115,6 @@ def _are_barriers(kind):
     return isinstance(kind, types.Array) and (kind.dtype, kind.ndim, kind.layout) == (types.uint64, 1, "C")
 
 
-def _do(builder, text, constraints, operands):
-    require_hopper()
-    kind = ir.FunctionType(ir.VoidType(), [operand.type for operand in operands])
-    builder.asm(kind, text, f"{constraints},~{{memory}}", operands, side_effect=True)
-
-
 def _address(context, builder, kind, value, index_type, index):
     place = element_address(context, builder, kind, value, [index_type], [index], SHARED_ADDRESS_SPACE)
     return builder.ptrtoint(place, INT32)
@@ -136,7 +129,8 @@ def _on_barrier(text, barriers, *numbers):
         kinds = signature.args
         operands = [_address(context, builder, kinds[0], args[0], kinds[1], args[1])]
         operands += [context.cast(builder, args[i], kinds[i], types.int32) for i in range(2, len(args))]
-        _do(builder, text, ",".join("r" for _ in operands), operands)
+        require_hopper()
+        assembly(builder, text, ",".join("r" for _ in operands), *operands)
         return context.get_dummy_value()
 
     return types.none(barriers, *numbers), generate
@@ -144,13 +138,13 @@ def _on_barrier(text, barriers, *numbers):
 
 @intrinsic
 def init_barrier(typingctx, barriers, i, arrivals):
-    """Make barriers[i] a barrier whose phases need so many arrivals."""
+    """Make barriers[i] a barrier whose phases need `arrivals` arrivals."""
     return _on_barrier("mbarrier.init.shared::cta.b64 [$0], $1;", barriers, i, arrivals)
 
 
 @intrinsic
 def expect_bytes(typingctx, barriers, i, count):
-    """Arrive at barriers[i]; its phase is not complete before `count` bytes were copied, too."""
+    """Arrive at barriers[i]; its phase also waits for `count` copied bytes."""
     return _on_barrier("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", barriers, i, count)
 
 
@@ -163,7 +157,7 @@ def wait_barrier(typingctx, barriers, i, parity):
 
 @cache
 def tile_copy(rows: int, columns: int) -> Any:
-    """Return `copy(tile, place, A, row, column, barriers, i)`, which starts to copy so many rows of 128 bytes."""
+    """Return `copy(tile, place, A, row, column, barriers, i)`, which starts to copy `rows` rows of 128 bytes."""
     element = next((kind for kind in (types.uint16, types.float32) if columns * kind.bitwidth == 8 * ROW_BYTES), None)
     if not 0 < rows <= 256 or element is None:
         raise ValueError(
@@ -191,7 +185,8 @@ def tile_copy(rows: int, columns: int) -> Any:
                 _address(context, builder, kinds[5], args[5], kinds[6], args[6]),
             ]
             text = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-            _do(builder, f"{text} [$0], [$1, {{$2, $3}}], [$4];", "r,l,r,r,r", operands)
+            require_hopper()
+            assembly(builder, f"{text} [$0], [$1, {{$2, $3}}], [$4];", "r,l,r,r,r", *operands)
             return context.get_dummy_value()
 
         return types.none(tile, place, matrix, row, column, barriers, i), generate

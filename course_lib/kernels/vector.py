@@ -20,11 +20,11 @@ from llvmlite import ir
 from numba import cuda, float32, types, uint64
 from numba.core import cgutils
 
+from .async_copy import align_shared_arrays
 from .intrinsics import declared
 
 FLOAT4 = ir.VectorType(ir.FloatType(), 4)
 BYTE_POINTER = ir.IntType(8).as_pointer()
-SHARED_ADDRESS_SPACE = 3
 
 
 def _load4(array, row, column):
@@ -48,10 +48,7 @@ def _address(context, builder, signature, args):
     """Return a pointer to four float32 at array[row, column], computed without numba's test for negative indices."""
     array_type, row_type, column_type = signature.args[:3]
     array = context.make_array(array_type)(context, builder, args[0])
-    for variable in builder.module.global_values:
-        # numba aligns a shared array to its element; 16-byte accesses need 16.
-        if getattr(variable, "addrspace", None) == SHARED_ADDRESS_SPACE:
-            variable.align = max(variable.align or 1, 16)
+    align_shared_arrays(builder, 16)
     row, column = (
         context.cast(builder, value, kind, types.int64) for value, kind in ((args[1], row_type), (args[2], column_type))
     )

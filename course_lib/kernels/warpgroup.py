@@ -1,4 +1,4 @@
-"""Tensor cores of Hopper: four warps multiply tiles of shared memory, and go on meanwhile (compute capability 9.0).
+"""Tensor cores of Hopper: four warps multiply tiles of shared memory asynchronously (compute capability 9.0).
 
 numba has no way to say this in Python, so these functions write the compiler's own code for it, wgmma. They are called
 by all 128 threads of a warpgroup together, four warps of which the first has a number divisible by 4:
@@ -15,7 +15,7 @@ by all 128 threads of a warpgroup together, four warps of which the first has a 
 A is 64×depth and B depth×columns; one instruction is `INSTRUCTION_BYTES` (32) deep: 16 elements of 16 bits, or 8 TF32.
 `columns` is a multiple of 8 up to 256. D is float32: thread 32 w + 4 q + t of the warpgroup holds columns / 2 elements
 of it, acc[i] being D[16 w + q + 8 (i // 2 % 2), 8 (i // 4) + 2 t + i % 2], as `result_places` says too. Between
-`multiply` and the `wait` for its group nobody may touch acc, nor store to the tiles. `pending` is a number fixed when
+`multiply` and the `wait` for its group no thread may access acc or store to the tiles. `pending` is a number fixed when
 compiling.
 
 A descriptor describes a tile by its first byte and two distances in bytes. Rows of A are stored one by one, those of
@@ -53,7 +53,7 @@ from numba.core import errors
 from numba.cuda.cudadrv.error import CudaSupportError
 from numba.extending import intrinsic
 
-from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE
+from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, assembly
 from .tensor_core import LEAST_EXPONENT, sums_of_products
 from .tensor_core import TF32 as MMA_TF32
 from .tensor_core_formats import cut_to_tf32, from_bfloat16, from_float16
@@ -150,7 +150,7 @@ class GroupProduct:
         return _along_rows(descriptor, row + 16 * warp, PIECE * half)
 
     def b_bytes(self, descriptor: int) -> np.ndarray:
-        """Return where the pieces of B begin: for eight columns after the other its 16 pieces, eight at a time."""
+        """Return where the pieces of B begin: for each group of eight columns its 16 pieces, eight at a time."""
         piece = np.arange(2 * self.columns)
         group, half, eighth = piece // 16, piece // 8 % 2, piece % 8
         if not self.by_rows:
@@ -191,7 +191,7 @@ def _fields(descriptor: int) -> tuple[int, int, int, int]:
 
 
 def _along_rows(descriptor: int, row: np.ndarray, byte: np.ndarray) -> np.ndarray:
-    """Return where a piece is of a matrix whose rows (of A; columns of B) are stored one by one."""
+    """Return the address of a piece of a matrix whose rows (of B: columns) are stored one by one."""
     start, leading, stride, swizzle = _fields(descriptor)
     if not swizzle:
         return start + row // 8 * stride + row % 8 * PIECE + byte // PIECE * leading
@@ -225,7 +225,7 @@ def _plain(text: str) -> Any:
 
     def generate(context, builder, signature, args):
         require_hopper()
-        builder.asm(ir.FunctionType(ir.VoidType(), []), text, "~{memory}", [], side_effect=True)
+        assembly(builder, text)
         return context.get_dummy_value()
 
     return types.none(), generate
@@ -290,7 +290,7 @@ def _elements(context, builder, kind, value, count):
 
 
 def _with_results(builder, places, text, constraints, operands):
-    """Do `text` with all elements at `places` in registers, as $0 and so on, before the other operands."""
+    """Write the instruction `text`, whose first operands, $0 and so on, are the elements at `places`, in registers."""
     count = len(places)
     values = [builder.load(place) for place in places]
     result = ir.LiteralStructType([FLOAT] * count)

@@ -16,6 +16,7 @@ A load of matrices (ldmatrix) serves the four quarters of a warp, one matrix eac
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,9 +52,9 @@ class BanksObserver(Counter):
         for phase, times in pattern.tally.items():
             # a shift by whole words rotates all banks alike, so only the position within a word has an effect
             within = phase % WORD_BYTES
-            if within not in pattern.memo:
-                pattern.memo[within] = wavefronts(pattern, within, site.in_pairs)
-            one, beyond = pattern.memo[within]
+            one, beyond = pattern.once(
+                ("wavefronts", within, site.in_pairs), partial(wavefronts, pattern, within, site.in_pairs)
+            )
             needed += times * one
             extra += times * beyond
         key = key_of(site, pattern)
@@ -93,22 +94,27 @@ def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> 
         busy = busiest(word, 1)
         needed, ideal = busy, np.minimum(busy, 1)
     else:
-        needed, ideal = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
-        group = WARP_SIZE // words_each
         idle = np.full((WARP_SIZE - len(word), columns), NOBODY)
-        word = np.concatenate([word, idle])
-        merged = agree(word, 1) | agree(word, 2) if in_pairs else np.zeros(columns, bool)
-        for start in range(0, WARP_SIZE, 2 * group):
-            pair = word[start : start + 2 * group]
-            both = busiest(pair, words_each)
-            first, second = busiest(pair[:group], words_each), busiest(pair[group:], words_each)
-            needed += np.where(merged, both, first + second)
-            ideal += np.where(merged, np.minimum(both, 1), np.minimum(first, 1) + np.minimum(second, 1))
+        needed, ideal = in_groups(np.concatenate([word, idle]), words_each, in_pairs)
     return needed.reshape(blocks), (needed - ideal).reshape(blocks)
 
 
+def in_groups(word: np.ndarray, words_each: int, in_pairs: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """(wavefronts, the fewest possible) of wide accesses, for each column: lanes access words from ``word`` on."""
+    columns, group = word.shape[1], WARP_SIZE // words_each
+    needed, ideal = np.zeros(columns, np.int64), np.zeros(columns, np.int64)
+    merged = agree(word, 1) | agree(word, 2) if in_pairs else np.zeros(columns, bool)
+    for start in range(0, WARP_SIZE, 2 * group):
+        pair = word[start : start + 2 * group]
+        both = busiest(pair, words_each)
+        first, second = busiest(pair[:group], words_each), busiest(pair[group:], words_each)
+        needed += np.where(merged, both, first + second)
+        ideal += np.where(merged, np.minimum(both, 1), np.minimum(first, 1) + np.minimum(second, 1))
+    return needed, ideal
+
+
 def agree(word: np.ndarray, partner: int) -> np.ndarray:
-    """For each column: does every lane access the same word as lane ^ partner? Idle lanes match any."""
+    """Whether, in each column, every lane accesses the same word as lane ^ partner; idle lanes match any."""
     other = word[np.arange(len(word)) ^ partner]
     return ((word == other) | (word == NOBODY) | (other == NOBODY)).all(axis=0)
 

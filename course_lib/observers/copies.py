@@ -31,7 +31,7 @@ class CopiesObserver(Observer):
     def copy_started(self, site: Any, pattern: Any, base: int, values: tuple[Any, ...]) -> None:
         array = pattern.array
         for element in range(pattern.width):
-            keys = self._keys(site, pattern, base + element)
+            keys = np.unique(pattern.words(base + element)[0])
             if self.outstanding[array]:
                 self._check(site, pattern, base + element)
             self.outstanding[array] += int(np.count_nonzero(self.lines[array][keys] == 0))
@@ -40,18 +40,13 @@ class CopiesObserver(Observer):
     def copy_arrived(self, site: Any, pattern: Any, base: int) -> None:
         array = pattern.array
         for element in range(pattern.width):
-            keys = self._keys(site, pattern, base + element)
+            keys = np.unique(pattern.words(base + element)[0])
             self.outstanding[array] -= int(np.count_nonzero(self.lines[array][keys]))
             self.lines[array][keys] = 0
 
     def end_of_chunk(self, vectors: Any) -> None:
         for array in [array for array in self.lines if array.chunk is vectors[0].chunk]:
             del self.lines[array], self.outstanding[array]
-
-    def _keys(self, site: Any, pattern: Any, base: int) -> np.ndarray:
-        vector = site.vector
-        keys = np.broadcast_to(pattern.array.keys(vector, pattern, base), vector.shape)
-        return np.unique(keys[vector.full(pattern.mask)])
 
     def _accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
         if self.outstanding.get(pattern.array):

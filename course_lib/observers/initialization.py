@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..simulator.findings import Finding
-from ..simulator.lanes.masks import widened
 from ..simulator.lanes.memory import SharedArray
 from ..simulator.observer import Observer
 
@@ -87,8 +86,7 @@ class SharedInitialization:
             self.written[pattern.elements(base)] = True
         else:
             self._spread()
-            keys = widened(self.array.keys(site.vector, pattern, base), site.vector.shape)
-            self.written[keys[site.vector.full(pattern.mask)]] = True
+            self.written[pattern.words(base)[0]] = True
         self.complete = bool(self.written.all())
 
     def _load(self, site: Site, pattern: Pattern, base: int) -> None:

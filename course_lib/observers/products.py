@@ -40,13 +40,6 @@ class ProductsObserver(Observer):
 
     # --- shared memory ------------------------------------------------------------------------------------------
 
-    def _words(self, site: Any, pattern: Any, base: int) -> tuple[np.ndarray, np.ndarray]:
-        """The words of the active lanes, and these lanes."""
-        vector = site.vector
-        keys = np.broadcast_to(pattern.array.keys(vector, pattern, base), vector.shape)
-        lanes = vector.full(pattern.mask)
-        return keys[lanes], lanes
-
     def copy_started(self, site: Any, pattern: Any, base: int, values: tuple[Any, ...]) -> None:
         if pattern.array in self.readers:
             for element in range(pattern.width):
@@ -56,12 +49,12 @@ class ProductsObserver(Observer):
         if site.op == "load":
             return
         self._overwrites(site, pattern, base)
-        keys, lanes = self._words(site, pattern, base)
+        keys, lanes = pattern.words(base)
         self.unfenced[pattern.array][keys] = site.line
         self.stored.setdefault(site.vector, []).append((pattern.array, keys, lanes))
 
     def _overwrites(self, site: Any, pattern: Any, base: int) -> None:
-        keys, lanes = self._words(site, pattern, base)
+        keys, lanes = pattern.words(base)
         array, vector = pattern.array, site.vector
         busy = self.readers[array][keys] > 0
         if not busy.any():

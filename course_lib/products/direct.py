@@ -3,7 +3,7 @@
 Idea: a tile in shared memory pays if each of its elements serves many multiplications. With K of a few dozens, or with
 a few thousand results, the time is that of the launch, of the first loads and of the stores; a kernel with little code,
 no barrier and no shared memory has the shortest of all three.
-Work: a thread computes rows×columns results, and the lanes of a warp lie across and down C, so that loads of B and
+Work: a thread computes rows×columns results, and a warp's lanes are spread across and down C, so that loads of B and
 stores of C are consecutive. Where few results have a long K, the warps of a block take slices of it and add their sums
 through shared memory, and several blocks take parts of K; the last to take its ticket adds them up, in order.
 """

@@ -8,7 +8,7 @@ import numpy as np
 from ..gpu.cublas import cublas_matmul
 from ..gpu.device import require
 from ..gpu.timing import Timing, input_sets, time_calls
-from ..gpu.verification import TOLERANCE
+from ..gpu.verification import TOLERANCE, distance
 from . import cublaslt
 from .multiplication import Gpu, Operands, plan_of, prepare
 
@@ -35,8 +35,6 @@ MILLISECONDS = 600
 MOST_LAUNCHES = 5
 #: Small products whose launches are counted: whole and shared tiles, copies, inner products along and across K.
 COUNTED = ((64, 64, 64), (70, 44, 600), (130, 257, 100), (70, 45, 300), (512, 512, 40), (2, 70, 500), (70, 2, 1000))
-#: Products with more multiplications are verified through one random vector.
-DIRECT = 2**36
 
 
 def products(
@@ -77,7 +75,7 @@ def _measure(size: tuple[int, int, int], gpu: Gpu, repeats: int) -> list[dict[st
     A, B, C = sets[0]
     calls = [prepare(*arrays) for arrays in sets]
     calls[0]()
-    error = relative_error(A, B, C)
+    error = distance(*(X.copy_to_host() for X in sets[0]))
     chosen = plan_of(Operands(A, B, C, np.float32(1), np.float32(0), False, False), *size, gpu)
     how = {"kernels": chosen.kernels, "whole": chosen.whole, "shares": chosen.shares}
     entry = {"rung": "product", **shape, "params": how, "relative_error": error}
@@ -124,16 +122,3 @@ def _fastest(size: tuple[int, int, int], sets: list[Any], repeats: int) -> dict[
 
 def _pointer(X: Any) -> int:
     return int(X.__cuda_array_interface__["data"][0])
-
-
-def relative_error(A: Any, B: Any, C: Any) -> float:
-    """Return ‖C - AB‖ / ‖AB‖ in float64, of arrays on the GPU; of large ones ‖(C - AB) x‖ / ‖AB x‖ for a random x."""
-    A, B, C = (X.copy_to_host() for X in (A, B, C))
-    if A.shape[0] * A.shape[1] * B.shape[1] > DIRECT:
-        x = np.random.default_rng().standard_normal(B.shape[1])
-        exact = A.astype(np.float64) @ (B.astype(np.float64) @ x)
-        difference = C.astype(np.float64) @ x - exact
-    else:
-        exact = A.astype(np.float64) @ B.astype(np.float64)
-        difference = C - exact
-    return float(np.linalg.norm(difference) / np.linalg.norm(exact))

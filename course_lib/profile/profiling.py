@@ -16,6 +16,7 @@ from ..simulate import simulate
 from ..simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 from ..simulator.hardware import ceil_div
 from ..simulator.launch.prepare import prepare
+from ..tables import plural
 
 if TYPE_CHECKING:
     from ..trace.trace import Trace
@@ -52,9 +53,9 @@ class Residency:
             else f"A thread takes {self.registers} registers."
         )
         return (
-            f"{self.gpu}: a multiprocessor holds {o.blocks} block{'s' * (o.blocks != 1)} of this launch, {o.warps} "
+            f"{self.gpu}: a multiprocessor holds {plural(o.blocks, 'block')} of this launch, {o.warps} "
             f"warps, {o.share:.0%} of its maximum; the limit is {o.limit}. {registers} Shared memory: "
-            f"{self.shared_bytes:,} bytes per block. The launch has {self.blocks:,} block{'s' * (self.blocks != 1)} "
+            f"{self.shared_bytes:,} bytes per block. The launch has {plural(self.blocks, 'block')} "
             f"for {self.multiprocessors} multiprocessors."
         )
 
@@ -76,7 +77,7 @@ class Time:
         shares = ", ".join(f"{reason} {share:.0%}" for reason, share in reasons if share >= 0.005)
         return (
             f"{self.microseconds:,.3g} µs, by the model, if the L2 cache serves all loads: {self.cycles:,.0f} cycles "
-            f"for {self.resident} resident block{'s' * (self.resident != 1)}. The warps' time: {shares}."
+            f"for {plural(self.resident, 'resident block')}. The warps' time: {shares}."
         )
 
 

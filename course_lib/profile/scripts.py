@@ -23,7 +23,7 @@ from ..simulator.language.source import python_function
 from .files import load
 from .profiling import MACHINE, Profile, profile
 
-#: Launches that are profiled; a script that makes more different ones has them run, and no more.
+#: Launches that are profiled; further different launches of a script run without a profile.
 MOST_PROFILES = 20
 #: Threads of a block where a script leaves their number to numba (``kernel.forall(n)``).
 FORALL = 128

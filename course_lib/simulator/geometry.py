@@ -89,7 +89,7 @@ class Launch:
         return tuple(WarpLanes(self, w) for w in range(self.warps_per_block))
 
     def chunks(self, edges: tuple[bool, bool] = (False, False), most: int = LANES_PER_VECTOR) -> Iterator[Chunk]:
-        """Divide the grid into rectangles of at ``most`` so many blocks, with about LANES_PER_VECTOR lanes a vector.
+        """Divide the grid into rectangles of at most ``most`` blocks, with about LANES_PER_VECTOR lanes a vector.
 
         ``edges`` (x, y): put the last column, or the last row, of the grid into separate chunks. If a matrix is
         no multiple of the block, guards cut only there, and all other blocks run without masks.

@@ -24,59 +24,48 @@ if TYPE_CHECKING:
     Arrivals = Sequence[tuple[WarpVector, Mask]]
 
 
-class Observer:
-    """Receives the events of a launch: override the hooks you need. The engine calls only those.
+class Hooks:
+    """The events of a launch: a method for each, which does nothing.
 
-    To see every access in order, which costs time on every access, override :meth:`watch`. The other hooks are called
-    once for a pattern, a barrier, a violation, a chunk of blocks or a launch; when tracing, also for each statement.
-    ``vector`` is a :class:`~course_lib.simulator.lanes.warp.WarpVector`, and ``lanes`` a mask over it; ``site``,
-    ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.lanes.access`.
+    Each is called once for a pattern, a barrier, a violation, a chunk of blocks or a launch; when tracing, also for
+    each statement. ``vector`` is a :class:`~course_lib.simulator.lanes.warp.WarpVector`, and ``lanes`` a mask over it;
+    ``site``, ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.lanes.access`.
     """
-
-    def __init__(self) -> None:
-        self._findings: dict[FindingKey, Finding] = {}
-
-    def start(self, prepared: Prepared) -> None:
-        """A launch begins; ``prepared`` has its shape, its compiled kernel and its arguments."""
-        self.launch = prepared.launch
 
     def warnings(self, unit: Unit) -> None:
         """Report warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""
-
-    def watch(self, array: Array) -> Watcher | None:
-        """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
 
     def tallied(self, site: Site, pattern: Pattern) -> None:
         """``pattern.tally`` holds how often ``site`` used this pattern, by byte phase of the base."""
 
     def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
-        """In ``lanes`` (a mask) an index was negative, and numba wraps it."""
+        """A negative index in ``lanes`` (a mask), which numba wraps."""
 
     def out_of_bounds(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
-        """In ``lanes`` (a mask) an index was outside the array; the access was skipped."""
+        """An index outside the array in ``lanes`` (a mask), whose access was skipped."""
 
     def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
-        """In ``lanes`` (a mask) the address of a vector access was not a multiple of its size."""
+        """A vector access whose address, in ``lanes`` (a mask), is not a multiple of its size."""
 
     def updated(
         self, site: Site, pattern: Pattern, base: int, operation: str, values: tuple[Any, ...], old: Any
     ) -> None:
-        """Lanes updated elements by an atomic ``operation``: ``values`` are its operands, ``old`` what each found."""
+        """An update by an atomic ``operation``: ``values`` are its operands, ``old`` what each lane found."""
 
     def unwritten(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
-        """In ``lanes`` (a mask) an element of a local array was read before it was written."""
+        """A read, in ``lanes`` (a mask), of an element of a local array that has not been written."""
 
     def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
-        """In ``lanes`` a variable, or another lane's register, was read before it had a value."""
+        """A read, in ``lanes``, of a variable, or of another lane's register, that has no value yet."""
 
     def unreturned(self, function: str, line: int, vector: WarpVector, lanes: Mask) -> None:
-        """In ``lanes`` the result of a device function is used, but the function returned nothing there."""
+        """A use, in ``lanes``, of the result of a device function that returned nothing there."""
 
     def barrier(self, arrivals: Arrivals, complete: bool) -> None:
-        """Warps met at a barrier. ``arrivals`` are (vector, mask); ``complete``: every thread of the chunk came."""
+        """A barrier at which warps met. ``arrivals`` are (vector, mask); ``complete``: all threads arrived."""
 
     def grid_barrier(self) -> None:
-        """All threads of the grid passed a barrier."""
+        """A barrier that all threads of the grid passed."""
 
     def divergence(
         self,
@@ -86,7 +75,7 @@ class Observer:
         missing: dict[int, np.ndarray],
         waiting: dict[int, Barrier],
     ) -> None:
-        """In some blocks of the chunk, only some of the threads reached ``barrier``.
+        """A barrier that, in some blocks of the chunk, only some of the threads reached.
 
         ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that arrived; ``missing`` holds the masks of the
         other threads, by warp. ``waiting`` holds the :class:`~course_lib.simulator.lanes.barrier.Barrier` at which each
@@ -94,74 +83,91 @@ class Observer:
         """
 
     def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
-        """Lanes passed a ``threadfence`` or ``threadfence_system``, or, ``block_only``, a ``threadfence_block``."""
+        """A ``threadfence`` or ``threadfence_system`` of some lanes, or, ``block_only``, a ``threadfence_block``."""
 
     def released(self, vector: WarpVector, pattern: Pattern) -> None:
-        """Lanes arrived, or copied, at barriers in shared memory: who waits for the phase acquires what they did."""
+        """Arrivals at barriers in shared memory: a thread that waits for the phase acquires what these lanes did."""
 
     def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:
-        """An asynchronous copy to shared memory was started; ``pattern`` and ``base`` are its target.
+        """The start of an asynchronous copy to shared memory; ``pattern`` and ``base`` are its target.
 
         ``values`` are the copied values, one for each element of a lane's access.
         """
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Array, index: Any) -> None:
-        """An asynchronous copy was counted: as `copy_started`, with the source, ``index`` of the global ``array``."""
+        """An asynchronous copy to count: as `copy_started`, with the source, ``index`` of the global ``array``."""
 
     def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
-        """Lanes waited for an asynchronous copy; its store to shared memory follows, as an access of ``site``."""
+        """The arrival of an asynchronous copy; its store to shared memory follows, as an access of ``site``."""
 
     def product_started(self, site: Site, vector: WarpVector, product: PendingProduct) -> None:
-        """A warp started a product of its warpgroup; ``site`` reads ``product.operands``."""
+        """The start of a product of a warpgroup by one of its warps; ``site`` reads ``product.operands``."""
 
     def product_finished(self, vector: WarpVector, product: PendingProduct, lanes: np.ndarray) -> None:
-        """``lanes`` waited for a product of their warpgroup."""
+        """The end of the wait of ``lanes`` for a product of their warpgroup."""
 
     def proxy_fence(self, vector: WarpVector, mask: Mask) -> None:
-        """Lanes made their stores to shared memory visible to the tensor cores."""
+        """A fence that makes the lanes' stores to shared memory visible to the tensor cores."""
 
     def register_fence(self, vector: WarpVector, mask: Mask) -> None:
-        """Lanes ordered their accesses to registers before the products that follow."""
+        """A fence that orders the lanes' accesses to registers before the products that follow."""
 
     def misplaced(self, line: int, vector: WarpVector, array: Array, operand: str, element: int) -> None:
-        """The descriptor of operand "A" or "B" includes ``element``, which is outside ``array``."""
+        """A descriptor of operand "A" or "B" that includes ``element``, which is outside ``array``."""
 
     def unfinished_phase(
         self, line: int, vector: WarpVector, lanes: Mask, array: Array, index: Index, missing: tuple[int, int, int]
     ) -> None:
-        """``lanes`` wait for a phase of the barrier ``array[index]`` that never completes, and go on nevertheless.
+        """A wait of ``lanes`` for a phase of the barrier ``array[index]`` that never completes; they continue.
 
         ``missing`` are arrivals, out of how many, and bytes.
         """
 
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
-        """Lanes end in a failed assert (``kind`` "failed-assertion") or in a raise; ``text`` is its source."""
+        """A failed assert (``kind`` "failed-assertion") or a raise, in which lanes end; ``text`` is its source."""
 
     def exchanged(
         self, vector: WarpVector, line: int, name: str, given: Any, source: Any, result: Any, mask: Mask
     ) -> None:
-        """Lanes shuffled or voted by ``cuda.name``: what each gave, the lane that it took from, and what it got.
+        """A shuffle or vote by ``cuda.name``: what each lane gave, the lane that it took from, and what it got.
 
         ``source`` is None for a vote; 32 less than the lane if that lane gave nothing.
         """
 
     def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
-        """The mask that a warp operation names is wrong for ``lanes``.
+        """A warp operation whose mask is wrong for ``lanes``.
 
         ``what`` is "absent" if it names them but they did not arrive, "stray" if they arrived but are not named.
         """
 
     def statement(self, vector: WarpVector, line: int, mask: Mask) -> None:
-        """A statement begins (only when tracing)."""
+        """The beginning of a statement (only when tracing)."""
 
     def assigned(self, vector: WarpVector, name: str, value: Any, mask: Mask) -> None:
-        """A variable was assigned (only when tracing)."""
+        """The assignment of a variable (only when tracing)."""
 
     def tested(self, vector: WarpVector, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
-        """The comparison ``text`` was evaluated in the lanes of ``mask``: ``truth`` (only when tracing)."""
+        """The comparison ``text`` in the lanes of ``mask``, with the result ``truth`` (only when tracing)."""
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
-        """All warps of a chunk have finished."""
+        """The end of all warps of a chunk."""
+
+
+class Observer(Hooks):
+    """Receives the events of a launch: override the hooks you need. The engine calls only those.
+
+    To see every access in order, which costs time on every access, override :meth:`watch`.
+    """
+
+    def __init__(self) -> None:
+        self._findings: dict[FindingKey, Finding] = {}
+
+    def start(self, prepared: Prepared) -> None:
+        """Prepare for a launch; ``prepared`` has its shape, its compiled kernel and its arguments."""
+        self.launch = prepared.launch
+
+    def watch(self, array: Array) -> Watcher | None:
+        """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
 
     def name(self, thread: Thread) -> str:
         """Name a thread: ``thread (3, 1) of block (0, 2)``; in one dimension, ``thread 3 of block 0``."""

@@ -1,4 +1,4 @@
-"""What one asynchronous copy of 16 bytes a lane costs: wavefronts and sectors.
+"""The cost of one asynchronous copy of 16 bytes a lane: wavefronts and sectors.
 
 Used by the observers for launches that ran, and by the formulas of `model`.
 `course_lib.observers.copy_passes` has the measurements that support the rule.

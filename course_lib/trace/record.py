@@ -287,7 +287,7 @@ class TraceObserver(StepCounter):
 
 
 class StepObserver(TraceObserver):
-    """Records the steps of a launch and its arrays, without what its statements did: enough for counting."""
+    """Records the steps and arrays of a launch, without the accesses of its statements: enough for counting."""
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .columns import BARRIER, NONE, OPS, RESUMED, TURN, Touches, lanes_of
-from .program import loops, phases
+from .columns import BARRIER, NONE, OPS, RESUMED, Touches, lanes_of
+from .program import phases
 from .strips import Strip, strips
 from .trace import Dim3, RecordedSteps, Step, Trace
 
@@ -177,40 +177,6 @@ class Timeline:
         """Return the history of each warp and of each buffer of shared memory: names and spans of positions."""
         return strips(self)
 
-    def next_stop(self, by: str, position: int, warp: int) -> int:
-        """Return the next position of a kind: "step", loop iteration ("turn"), "phase" (of a warp) or "barrier".
-
-        Without a further one, return the end.
-        """
-        end = len(self)
-        if by == "step":
-            return min(position + 1, end)
-        if by == "turn":
-            return self._next_iteration(position, warp)
-        stops: tuple[int, ...] = self._releases
-        if by == "phase":
-            opening = dict(zip(self._arrivals(warp), self._releases, strict=False))
-            stops = tuple(opening.get(last, last) if kind == "barrier" else last for last, kind in self.phases[warp])
-        return next((stop for stop in stops if stop > position), end)
-
-    def _arrivals(self, warp: int) -> list[int]:
-        return (np.flatnonzero((self.warps == warp) & ((self.flags & BARRIER) != 0)) + 1).tolist()
-
-    def _next_iteration(self, position: int, warp: int) -> int:
-        around = loops(self.trace)
-        mine = self.warps == warp
-        before = np.flatnonzero(mine[:position])
-        line = int(self.lines[before[-1]]) if len(before) else 0
-        iterations = np.flatnonzero(mine & ((self.flags & TURN) != 0)) + 1
-        header = around.get(line, (0, 0))[0]
-        while header:
-            following = iterations[(iterations > position) & (self.lines[iterations - 1] == header)]
-            if len(following):
-                return int(following[0])
-            header = around[header][1]
-        later = iterations[iterations > position]
-        return int(later[0]) if len(later) else len(self)
-
     def telling_step(self, thread: int) -> int:
         """Return the step that a still picture shows: the middle one in which the thread reads shared memory.
 
@@ -311,14 +277,6 @@ class State:
         if line is not None:
             chosen &= self.timeline.lines[touches.position[done] - 1] == line
         return np.bincount(touches.thread[done][chosen], minlength=self.timeline.n_threads)
-
-    def line_runs(self, line: int) -> np.ndarray:
-        """Return how often each thread ran a line."""
-        timeline = self.timeline
-        chosen = (timeline.lines[: self.position] == line) & ((timeline.flags[: self.position] & RESUMED) == 0)
-        row, lane, _ = lanes_of(timeline.lanes[: self.position][chosen])
-        threads = timeline.warps[: self.position][chosen][row] * WARP_SIZE + lane
-        return np.bincount(threads, minlength=timeline.n_threads)
 
     def variable(self, name: str) -> np.ma.MaskedArray:
         """Return a variable's value in each thread; masked if it has none yet."""

@@ -11,7 +11,6 @@ from .addresses import Addresses
 from .dataflow import Dataflow, Facts
 from .scheduling import Instruction
 from .steps import WIDE_BYTES, TracedAccess, TracedStep
-from .wavefronts import wide_wavefronts
 
 
 @dataclass
@@ -134,10 +133,9 @@ class Accesses(Addresses):
             if words < each and (access.words == first.words + words).all():
                 if words == 1:  # every lane reads the next element: one load of 16 bytes
                     pattern = first.array, first.pattern
-                    if pattern not in self.wide:
-                        self.wide[pattern] = wide_wavefronts(first.places)
-                    wide = self.region[number]._replace(wavefronts=self.wide[pattern], bytes=WIDE_BYTES)
-                    self.region[number] = wide
+                    passes = self.wide.get(pattern) or first.wide_wavefronts()
+                    self.wide[pattern] = passes
+                    self.region[number] = self.region[number]._replace(wavefronts=passes, bytes=WIDE_BYTES)
                 self.begun[line, access.array] = _Begun(number, first, words + 1)
                 return number
         if access.aligned:

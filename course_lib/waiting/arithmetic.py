@@ -410,13 +410,13 @@ class _Line:
         return found
 
     def _go(self, *ways: list[Way]) -> None:
-        """Note that a warp takes one of these paths next."""
+        """Continue every path so far with each of ``ways``: a warp takes one of them next."""
         found = [way for each in ways for way in each]
         self.parts = self.parts or len({way.operations for way in found}) > 1
         self.ways = list(dict.fromkeys(way.then(other) for way in self.ways[: MOST_WAYS + 1] for other in found))
 
     def _in_turn(self, parts: Sequence[tuple[Expr, ...]]) -> list[Way]:
-        """Read operands each of which is evaluated only if those before leave the result open; return the paths."""
+        """Read operands that are evaluated only if those before do not decide the result; return the paths."""
         found = self._in_lanes(*parts[0])
         if len(parts) == 1:
             return found

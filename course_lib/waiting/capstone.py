@@ -99,7 +99,7 @@ OF = sum(len(band.limits) for band in BANDS)
 class Goal:
     """A step on the way, its check on the mechanism, and the rung of the ladder that has taken it.
 
-    ``hint`` is what a reader does next whose kernel has not taken it.
+    ``hint`` is the next thing to do in a kernel that has not taken this step.
     """
 
     title: str

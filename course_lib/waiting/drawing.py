@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 
-from ..figures.canvas import describe, new_axes, plural
+from ..figures.canvas import describe, new_axes
 from ..look import COLOURS, FAINT, GROUND, ISSUING, WASH
+from ..tables import plural
 from .plays import Play
 
 #: Colours of reasons for waiting, those of the memories where one is meant; then of issuing and of waiting for a slot.

@@ -34,7 +34,7 @@ def launch_time(
     """Simulate the blocks of a launch, from the first begin to the last end; return its time.
 
     places: the row and the column of blocks of C that each block computes, in launch order. slots: how many blocks the
-    multiprocessors hold. cycles: of one block among others like it, by whether it is the first. kept: whether the
+    multiprocessors hold. cycles: those of one block among similar ones, by whether it is the first. kept: whether the
     second-level cache keeps what was read of A, and of B, when the block that brought it has ended; if not, a block
     that begins later is the first again.
     """

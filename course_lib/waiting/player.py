@@ -127,7 +127,7 @@ def _free(at: list[float], gate: Gate) -> float:
 
 
 def _way(ways: Sequence[float], block: int, name: str, line: int) -> float:
-    """Return by how much the latency of a line differs from the mean: pseudo-random, the same for the same line."""
+    """Return the difference between the latency of a line and the mean: pseudo-random, but fixed for a line."""
     if not ways:
         return 0.0
     return ways[((crc32(name.encode()) + 31 * block + line) * 2654435761 >> 8) % len(ways)]

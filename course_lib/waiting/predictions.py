@@ -30,7 +30,6 @@ from . import plays
 from .instructions import Instruction, programs
 from .launches import First, LaunchTime, launch_time
 from .machine_code import CodedOperation, machine_programs, operations
-from .wavefronts import Ints
 
 #: The recordings that are read.
 READS = ("latencies", "residency", "cached", "ladder", "counters", "machine_code")
@@ -80,7 +79,7 @@ def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
 
 
 def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
-    """Predict the kernels that measured the machine: what the model makes of its own numbers."""
+    """Predict the times of the kernels that measured the machine, from the numbers that they gave."""
     machine, recording = _machine(gpu), measurements.load("latencies", gpu)
     results = []
     for part in (_barriers, _lists, _cold_lines, _paths, _chains, _crowds, _alternation):
@@ -408,7 +407,7 @@ class RecordedLaunch:
     def _together(self) -> int:
         return int(self.blocks * self.gpu["multiprocessors"])
 
-    def _places(self) -> tuple[Ints, Ints]:
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
         """Return, for every block in launch order, the row and the column of its block of C.
 
         Those of a row read the same rows of A, those of a column the same columns of B.
@@ -423,7 +422,7 @@ class RecordedLaunch:
 
 
 def _mixed(played: Mapping[First, plays.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
-    """Combine the plays of a launch whose blocks divide their time among these and waiting for each other's lines."""
+    """Combine the plays of a launch, by the time that blocks spend in each and in waiting for lines."""
     whole = sum(time.spent.values()) + time.held
     waits = {
         reason: sum(time.spent[first] * play.waits[reason] for first, play in played.items()) / whole

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..observers.banks import busiest, in_groups
 from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
 from ..simulator.lanes.arrays import c_strides
 from ..trace.columns import BARRIER, OPS, RESUMED
 from ..trace.trace import Trace
-from .wavefronts import wavefronts_of, wide_wavefronts
 
 NONE = np.zeros(0, np.int64)
 #: The largest access of a lane.
@@ -72,12 +72,15 @@ class TracedAccess:
         if self.counted:
             return self.counted
         if self.bytes == WIDE_BYTES and len(self.places) == WARP_SIZE:
-            return wide_wavefronts(self.places)
+            return self.wide_wavefronts()
         if self.width > 1:
             return ceil_div(len(self.places) * self.bytes, BANKS * WORD_BYTES)
         each = ceil_div(self.bytes, WORD_BYTES)  # lanes whose words fill all banks are served together
-        parts = np.array_split(self.places, each)
-        return sum(wavefronts_of(np.add.outer(part, np.arange(each))) for part in parts if len(part))
+        return sum(int(busiest(part[:, None], each)[0]) for part in np.array_split(self.places, each))
+
+    def wide_wavefronts(self) -> int:
+        """The passes of a full warp whose lanes access 16 bytes each, from these first elements on."""
+        return int(in_groups(self.places[:, None], WIDE_BYTES // WORD_BYTES)[0][0])
 
     @cached_property
     def sectors(self) -> tuple[tuple[str, int], ...]:

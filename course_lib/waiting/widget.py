@@ -18,6 +18,7 @@ import traitlets
 
 from ..simulate import simulate
 from ..simulator.hardware import SECTOR_BYTES
+from ..tables import plural
 from ..viewer.page import Bundle, page
 from ..viewer.still import HTML, Still
 from . import plays
@@ -36,6 +37,13 @@ LATENCIES = (40, 1200, 20)
 WARPS = 16
 TILE_WIDTHS = (4, 8, 16, 32)
 KERNELS = {1: "tiled", 2: "prefetched"}
+#: The settings, by the names of their traits, and the values that each can have.
+OFFERED: dict[str, Sequence[int]] = {
+    "latency": range(LATENCIES[0], LATENCIES[1] + 1, LATENCIES[2]),
+    "warps": range(1, WARPS + 1),
+    "tile_width": TILE_WIDTHS,
+    "buffers": tuple(KERNELS),
+}
 #: The inner dimension of the product: every launch multiplies as much for an element of C, apart from padding by zeros.
 DEPTH = 40
 #: Cycles that are drawn. All launches share this axis, so that a drag shows what became longer.
@@ -125,7 +133,7 @@ class Plan:
         barriers = sum(i.kind == "barrier" for i in instructions(self.tile_width, self.buffers)[0])
         waits = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
         return [
-            f"T = {self.tile_width}, {kernel}, {_many(self.warps, 'warp')} on the scheduler, "
+            f"T = {self.tile_width}, {kernel}, {plural(self.warps, 'warp')} on the scheduler, "
             f"{self.latency:,} cycles from a load to its value",
             f"{play.cycles:,.0f} cycles in all, {barriers} barriers a warp; "
             f"{100 * play.issued_per_cycle:.0f} % of the issue slots used",
@@ -138,7 +146,7 @@ class Plan:
 
     def encoded(self) -> str:
         """Return all that the browser draws, as JSON."""
-        setting = {name: getattr(self, name) for name in ("latency", "warps", "tile_width", "buffers")}
+        setting = {name: getattr(self, name) for name in OFFERED}
         return json.dumps(
             {
                 **setting,
@@ -264,25 +272,21 @@ class Waiting(Still, anywidget.AnyWidget):
             _offers=offers,
             _machine=json.dumps(asdict(machine)),
         )
-        self.observe(self._replan, names=["latency", "warps", "tile_width", "buffers"])
+        self.observe(self._replan, names=[*OFFERED])
         self._replan()
 
-    @traitlets.validate("latency")
-    def _a_latency(self, proposal: dict[str, Any]) -> int:
-        first, last, step = LATENCIES
-        return _one_of("latency", proposal["value"], range(first, last + 1, step))
-
-    @traitlets.validate("tile_width")
-    def _a_width(self, proposal: dict[str, Any]) -> int:
-        return _one_of("tile_width", proposal["value"], TILE_WIDTHS)
-
-    @traitlets.validate("buffers")
-    def _a_number(self, proposal: dict[str, Any]) -> int:
-        return _one_of("buffers", proposal["value"], tuple(KERNELS))
-
-    @traitlets.validate("warps")
-    def _as_many_as_fit(self, proposal: dict[str, Any]) -> int:
-        return _one_of("warps", proposal["value"], range(1, WARPS + 1))
+    @traitlets.validate(*OFFERED)
+    def _one_of_those_offered(self, proposal: dict[str, Any]) -> int:
+        name, value = proposal["trait"].name, proposal["value"]
+        offered = OFFERED[name]
+        if value not in offered:
+            choices = (
+                f"{offered[0]} to {offered[-1]} in steps of {offered.step}"
+                if isinstance(offered, range)
+                else ", ".join(map(str, offered))
+            )
+            raise traitlets.TraitError(f"{name} is {value}; choose from {choices}.")
+        return value
 
     def _replan(self, change: object = None) -> None:
         """Play the current setting, with the warps of whole blocks."""
@@ -322,18 +326,3 @@ class Waiting(Still, anywidget.AnyWidget):
         """Offer the widget, and the picture and the text for readers who have not run the notebook."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata
-
-
-def _one_of(name: str, value: int, offered: Sequence[int]) -> int:
-    if value not in offered:
-        choices = (
-            f"{offered[0]} to {offered[-1]} in steps of {offered.step}"
-            if isinstance(offered, range)
-            else ", ".join(map(str, offered))
-        )
-        raise traitlets.TraitError(f"{name} is {value}; choose from {choices}.")
-    return value
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

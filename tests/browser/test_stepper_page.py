@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from nightly import at_night
 from numba import cuda, float32
+from oracles.stops import line_runs
 from playwright.sync_api import expect
 
 from course_lib import simulate
@@ -63,7 +64,7 @@ def expected(timeline, n, thread):
         "shared": [t for name in shared for t in text(state.values(name))],
         "accumulators": text(accumulators),
         "C": text(state.values("C")),
-        "runs": [int(state.line_runs(line)[thread]) for line, _ in shown_source(timeline.trace)],
+        "runs": [int(line_runs(timeline, n, line)[thread]) for line, _ in shown_source(timeline.trace)],
         "loads": [int(state.line_loads(line)[thread]) for line, _ in shown_source(timeline.trace)],
         "current": str(timeline.steps[n - 1].line) if n else None,
     }

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from oracles.stops import line_runs
 
 from course_lib.trace import Trace
 from course_lib.trace.program import accumulators, roles, shown_source, tiles
@@ -59,8 +60,8 @@ def test_runs_and_loads_by_line(tiled_run):
     timeline = Timeline(tiled_run(*matrices(5, 7, 3)).trace, (0, 0, 0))
     state = timeline.state(len(timeline))
 
-    assert [4, 4, 4, 4] == state.line_runs(9).tolist()
-    assert [8, 8, 8, 8] == state.line_runs(13).tolist()
+    assert [4, 4, 4, 4] == line_runs(timeline, len(timeline), 9).tolist()
+    assert [8, 8, 8, 8] == line_runs(timeline, len(timeline), 13).tolist()
     assert [4, 3, 4, 3] == state.line_loads(9).tolist()
     assert [4, 4, 3, 3] == state.line_loads(10).tolist()
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ...simulator.lanes.masks import widened
 from .shadow import ATOMIC, READ, Access, Ints, Reporter, Shadow
 
 if TYPE_CHECKING:
@@ -105,8 +104,7 @@ class SharedLog:
             return int(np.bincount(words, minlength=1).max()) <= 1
         count = np.zeros(self.array.words(), np.int64)
         for e in writers:
-            keys = widened(self.array.keys(e.vector, e.pattern, e.base), e.vector.shape)
-            count += np.bincount(keys[e.vector.full(e.pattern.mask)], minlength=count.size)
+            count += np.bincount(e.pattern.words(e.base)[0], minlength=count.size)
         return int(count.max()) <= 1
 
     def _replay(self) -> None:

@@ -161,7 +161,7 @@ class Releases:
         return {**known.by_all, **known.by_one.get(own, {})}
 
     def ordered(self, thread: int, stamp: int, barriers: int, later: int, now: int) -> bool:
-        """Was an access of ``thread`` released to the thread ``later``, which has passed ``now`` barriers?
+        """Whether an access of ``thread`` was released to the thread ``later``, which has passed ``now`` barriers.
 
         At the access, ``thread`` had passed ``barriers`` barriers and ``stamp`` fences.
         """

@@ -78,9 +78,9 @@ class RacesObserver(Observer):
 
     def released(self, vector: WarpVector, pattern: Pattern) -> None:
         if self.releases is not None:
-            lanes, keys = vector.full(pattern.mask), pattern.array.keys(vector, pattern, 0)
+            keys, lanes = pattern.words(0)
             barriers = np.broadcast_to(self.epoch_of(vector.chunk), vector.shape)
-            self.releases.update(pattern.array, keys[lanes], vector.ids[lanes], barriers[lanes])
+            self.releases.update(pattern.array, keys, vector.ids[lanes], barriers[lanes])
 
     def epoch_of(self, chunk: Chunk) -> Ints:
         """Barriers passed by each block of the chunk, as (1, 1, block rows, block columns)."""

@@ -98,7 +98,7 @@ class ActiveLanes:
         return some
 
     def knows(self, threads: Ints, whens: Ints, first: int) -> np.ndarray:
-        """Did a syncwarp order the earlier accesses (``threads``, ``whens``) of its own warp before each lane's?
+        """Whether a syncwarp ordered each lane's access after the earlier one (``threads``, ``whens``) of its own warp.
 
         ``first`` is the thread of lane 0, relative to the block.
         """
@@ -302,17 +302,15 @@ class Shadow:
         if self.memory is None or self.values is None:
             return
         for access in self.memory.written.values():
-            mask = access.vector.full(access.pattern.mask)
-            keys = np.broadcast_to(self.array.keys(access.vector, access.pattern, access.base), mask.shape)[mask]
+            keys, mask = access.pattern.words(access.base)
             self.values[keys] = np.broadcast_to(np.asarray(access.value), mask.shape)[mask]
         self.memory.written.clear()
 
     def apply(self, access: Access, epoch: Ints) -> None:
-        vector, pattern = access.vector, access.pattern
+        pattern = access.pattern
         if pattern.mask is False:
             return
-        mask = vector.full(pattern.mask)
-        keys = np.broadcast_to(self.array.keys(vector, pattern, access.base), vector.shape)[mask]
+        keys, mask = pattern.words(access.base)
         me = ActiveLanes(access, mask, epoch)
         opponents = {READ: (WRITE, ATOMIC), WRITE: (READ, WRITE, ATOMIC), ATOMIC: (READ, WRITE)}[access.kind]
         for kind in opponents:
@@ -336,9 +334,7 @@ class Shadow:
 
     def _put(self, keys: Ints, me: ActiveLanes, pattern: Pattern) -> None:
         """Enter the lanes into the slots."""
-        if "meetings" not in pattern.memo:  # it does not depend on the base
-            pattern.memo["meetings"] = meetings(keys, me)
-        meet = pattern.memo["meetings"]
+        meet = pattern.once("meetings", lambda: meetings(keys, me))  # it does not depend on the base
         if me.access.kind == WRITE:
             self._write(keys, me, meet)
         elif meet is None:
@@ -378,7 +374,7 @@ class Shadow:
             )
 
     def _unordered(self, places: Ints, me: ActiveLanes, thread: Ints, when: Ints, stamps: Stamps) -> Ints:
-        """These lanes from the first on that no release orders after the earlier access."""
+        """The rest of ``places``, from the first lane on that no release orders after the earlier access."""
         assert self.releases is not None
         now = me.barriers
         for count, i in enumerate(places):
@@ -461,7 +457,7 @@ class Shadow:
 
 
 def meetings(keys: Ints, me: ActiveLanes) -> list[Ints] | None:
-    """Lanes to enter into the slots one after another, if several access one word in one instruction; else None.
+    """Groups of lanes to enter into the slots in sequence, if several access one word in one instruction; else None.
 
     For each word, these are the first thread, the first of the last block, and the last: they fill all slots that
     can be filled.

@@ -234,7 +234,7 @@ def orelse(out: Writer, node: Block, lanes: str, line: int) -> None:
 
 
 def exits(body: list[Stmt], kinds: tuple[type, ...]) -> bool:
-    """Does ``body`` contain one of ``kinds`` that leaves ``body`` itself?"""
+    """Whether ``body`` contains one of ``kinds`` that leaves ``body`` itself."""
     for statement in body:
         match statement:
             case Return() | Break() | Continue():

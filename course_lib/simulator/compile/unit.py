@@ -126,11 +126,11 @@ class Unit:
 
     @property
     def holds(self) -> bool:
-        """Do all global names still have the values that they had when the kernel was compiled?"""
+        """Whether all global names still have the values that they had when the kernel was compiled."""
         return all(function(*arguments) is thing for function, arguments, thing in self._found)
 
     def may_write(self, argument: str) -> bool:
-        """Can the kernel store to this argument?"""
+        """Whether the kernel can store to this argument."""
         return self._written is None or argument in self._written
 
 

@@ -85,7 +85,7 @@ class Module:
         return f"d_{name}"
 
     def yields(self, function: Function) -> bool:
-        """Is the code of ``function`` a generator? It is if it has barriers, or may wait for other threads."""
+        """Whether the code of ``function`` is a generator: if it has barriers, or may wait for other threads."""
         return function.barriers or (self.patient and function.waits)
 
     def template(self, function: Function) -> Template:

@@ -1,1 +1,1 @@
-"""What a compiled kernel runs on: lane vectors, masks, arrays and their accesses, and warps."""
+"""The run-time library of compiled kernels: lane vectors, masks, arrays and their accesses, and warps."""

@@ -340,14 +340,10 @@ class WideSite(Site):
 
     def check_alignment(self, pattern: Pattern, base: int) -> None:
         """Report the lanes whose address is not a multiple of the access's size."""
-        size = pattern.access_bytes
-        phase = base * pattern.array.itemsize % size
-        key = ("misaligned", phase)
-        if key not in pattern.memo:
-            offsets = 0 if pattern.offsets is None else pattern.offsets
-            pattern.memo[key] = active((np.asarray(offsets) * pattern.array.itemsize + phase) % size != 0, pattern.mask)
-        if pattern.memo[key].any():
-            self.engine.tell("misaligned", self, pattern, base, pattern.memo[key])
+        phase = base * pattern.array.itemsize % pattern.access_bytes
+        lanes = pattern.once(("misaligned", phase), lambda: misaligned(pattern, phase))
+        if lanes.any():
+            self.engine.tell("misaligned", self, pattern, base, lanes)
 
     def load(self, array: Array, index: Index, mask: Mask) -> Any:
         """Return a tuple of ``width`` lane vectors."""
@@ -389,6 +385,12 @@ class MatrixSite(WideSite):
                 "memory; copy the tile to shared memory first"
             )
         return super().load(array, index, mask)
+
+
+def misaligned(pattern: Pattern, phase: int) -> np.ndarray:
+    """The active lanes whose address is not a multiple of the access's size; ``phase``: the base modulo that size."""
+    offsets = np.asarray(0 if pattern.offsets is None else pattern.offsets)
+    return active((offsets * pattern.array.itemsize + phase) % pattern.access_bytes != 0, pattern.mask)
 
 
 def active(condition: np.ndarray, mask: Mask) -> np.ndarray:

@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..hardware import SECTOR_BYTES
-from .masks import Mask
+from .masks import Mask, widened
 from .vector import LaneVector
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+Result = TypeVar("Result")
 #: Called at each access of an array with the site (:class:`~.access.Site`), the pattern, the base and the value.
 Watcher = Callable[[Any, "Pattern", int, Any], None]
 
@@ -192,25 +193,31 @@ class Pattern:
 
     ``offsets`` are in elements (None if all lanes have the same), and in bounds once a base is added; ``mask`` holds
     the lanes that take part; ``tally`` counts the accesses with this pattern, by the position in bytes of their base
-    within a 32-byte sector; ``memo`` is for observers. A lane accesses ``width`` neighbouring elements at once.
+    within a 32-byte sector. A lane accesses ``width`` neighbouring elements at once.
     """
 
-    __slots__ = ("array", "vector", "offsets", "mask", "tally", "same_in_blocks", "memo", "width")
+    __slots__ = ("array", "vector", "offsets", "mask", "tally", "same_in_blocks", "width", "_known")
 
     def __init__(self, array: Array, vector: LaneVector, offsets: Ints | None, mask: Mask, width: int = 1) -> None:
         self.array, self.vector, self.offsets, self.mask, self.width = array, vector, offsets, mask, width
         self.tally: dict[int, int] = {}
-        self.memo: dict[Any, Any] = {}
+        self._known: dict[Hashable, Any] = {}
         self.same_in_blocks = offsets is None or offsets.shape[2:] == (1, 1)
 
     @property
     def only_lane(self) -> tuple[int, ...] | None:
         """The place in the vector of the lane that takes part, if there is only one."""
-        if "only" not in self.memo:
-            alone = self.vector.count(self.mask) == 1
-            self.memo["only"] = self.vector.first_lane(self.mask) if alone else None
-        place: tuple[int, ...] | None = self.memo["only"]
-        return place
+        return self.once("only lane", self._only_lane)
+
+    def _only_lane(self) -> tuple[int, ...] | None:
+        return self.vector.first_lane(self.mask) if self.vector.count(self.mask) == 1 else None
+
+    def once(self, what: Hashable, compute: Callable[[], Result]) -> Result:
+        """Return ``compute()``, which depends on this pattern and on ``what`` alone: computed once, then looked up."""
+        if what not in self._known:
+            self._known[what] = compute()
+        result: Result = self._known[what]
+        return result
 
     def count(self, base: int) -> None:
         """Tally one access at ``base``."""
@@ -220,6 +227,11 @@ class Pattern:
     def elements(self, base: int) -> Any:
         """The offset of each lane's element in the array; a single number if it is the same for all."""
         return base if self.offsets is None else self.offsets + base
+
+    def words(self, base: int) -> tuple[Ints, np.ndarray]:
+        """The keys of the words that the active lanes access, and these lanes, as a mask of the whole vector."""
+        lanes = self.vector.full(self.mask)
+        return widened(self.array.keys(self.vector, self, base), self.vector.shape)[lanes], lanes
 
     def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
         """The array index that the lane at ``place`` of the vector accesses."""

@@ -27,4 +27,4 @@ class Host(Protocol):
         """Set the watchers of ``array``: the functions of observers that see each access to it."""
 
     def hears(self, hook: str) -> bool:
-        """Does an observer override this hook?"""
+        """Whether an observer overrides this hook."""

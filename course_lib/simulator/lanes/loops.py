@@ -61,7 +61,7 @@ class Steps:
             self.stop(line, self.while_limit, "")
 
     def still(self, count: int, arrays: Sequence[Any], variables: tuple[Any, ...], mask: Mask) -> bool:
-        """Does a ``while`` loop change nothing from one iteration to the next?
+        """Whether a ``while`` loop changes nothing from one iteration to the next.
 
         ``count``, one of LOOKS, is the number of finished iterations; ``arrays`` are those that the loop may store to,
         ``variables`` the values that it assigns.

@@ -1,10 +1,11 @@
 """Barriers in shared memory (mbarrier), and the tiles that the copy engine brings (cp.async.bulk.tensor).
 
-A GPU may bring a tile at any time between the copy and the end of the phase that counts its bytes. Here it comes as
-late as it can: when a thread first waits for that phase, so that whoever reads before finds what was there before. The
-bytes are counted at once. A thread that waits acquires what the threads did before that arrived, or copied, in that
-phase: the races observer sees a fence and an atomic of each of them. One thread starts a copy; 32 pieces of 16 bytes
-are told as a request of its warp. Where all warps of a block wait and nothing more arrives, they are told of and go on.
+On a GPU a tile can arrive at any time between the copy and the end of the phase that counts its bytes. Here it arrives
+as late as possible, when a thread first waits for that phase, so a thread that reads too early finds the old values.
+The bytes are counted when the copy starts. A thread that waits for a phase acquires what other threads did before they
+arrived, or copied, in that phase: the races observer receives a fence and an atomic of each of them. One thread starts
+a copy; the observers receive each 32 pieces of 16 bytes as a request of its warp. If all warps of a block wait and
+nothing more arrives, that is reported, and they continue.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from .barrier import Pause
 from .memory import SharedArray
 from .products import ALIGNMENT, PIECE
 
-#: The bytes of a tile's row, whose pieces change places.
+#: The bytes of a tile's row; the swizzle exchanges the pieces of 16 bytes in it.
 ROW_BYTES = 128
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(eq=False)
 class PendingTile:
-    """One copy: its requests with what each brings, element by element; in which blocks it is on its way, and the
-    word of its barrier and the phase that counts its bytes there."""
+    """One copy that has not arrived in ``blocks``: its requests, each with the values that it stores, element by
+    element; in each of these blocks, the word of its barrier and the phase that counts its bytes."""
 
     site: Site
     requests: list[tuple[Pattern, list[np.ndarray]]]
@@ -57,12 +58,12 @@ class Phases:
         self.of: dict[SharedArray, Barriers] = {}
         self.events = 0  # arrivals so far
         self.seen: dict[Any, int] = {}  # by vector: the events at its last pause
-        self.given_up: set[Any] = set()  # vectors that no longer wait for the phase at which they stand
+        self.given_up: set[Any] = set()  # vectors that no longer wait for their present phase
 
     # --- called by the generated code ---------------------------------------------------------------------------
 
     def init(self, vector: Any, array: Any, index: Any, arrivals: Any, mask: Any, line: int) -> None:
-        """barriers[index] needs so many arrivals from here on."""
+        """Make barriers[index] a barrier whose phases need ``arrivals`` arrivals."""
         keys, lanes, pattern = self._words(vector, array, index, mask, line)
         wanted = np.broadcast_to(np.asarray(arrivals, np.int64), vector.shape)[lanes]
         if (wanted < 1).any():
@@ -73,7 +74,7 @@ class Phases:
         self._touch(vector, "store", pattern, line)
 
     def expect(self, vector: Any, array: Any, index: Any, count: Any, mask: Any, line: int) -> None:
-        """Each lane arrives at its barrier, whose phase waits for so many bytes, too."""
+        """Let each lane arrive at its barrier, whose phase then also waits for ``count`` bytes."""
         keys, lanes, pattern = self._words(vector, array, index, mask, line)
         of = self._known(array, keys, line)
         np.add.at(of.bytes, keys, np.broadcast_to(np.asarray(count, np.int64), vector.shape)[lanes])
@@ -126,7 +127,7 @@ class Phases:
         self._settle(of, keys)
 
     def unfinished(self, vector: Any, array: Any, index: Any, parity: Any, mask: Any, line: int) -> Pause | None:
-        """None once the phases with this parity are complete in all blocks; else what the warp yields."""
+        """Return None if the phases with this parity are complete in all blocks; else what the warp yields."""
         keys, lanes, pattern = self._words(vector, array, index, mask, line)
         of = self._barriers(array)
         wanted = np.broadcast_to(np.asarray(parity, np.int64), vector.shape)[lanes]
@@ -152,7 +153,7 @@ class Phases:
     # --- the rest -----------------------------------------------------------------------------------------------
 
     def _words(self, vector: Any, array: Any, index: Any, mask: Any, line: int) -> tuple[Ints, np.ndarray, Pattern]:
-        """The words of the barriers that the active lanes mean, these lanes, and the access as a pattern."""
+        """Return the words of the active lanes' barriers, these lanes, and the access as a pattern."""
         lanes = vector.full(mask)
         at = np.broadcast_to(np.asarray(index, np.int64), vector.shape)
         if array.space != "shared":
@@ -180,7 +181,7 @@ class Phases:
         return of
 
     def _settle(self, of: Barriers, keys: Ints) -> None:
-        """Begin the next phase where nothing is missing."""
+        """Begin the next phase of each barrier whose arrivals and bytes are complete."""
         done = np.unique(keys[(of.missing[keys] == 0) & (of.bytes[keys] == 0)])
         of.phase[done] += 1
         of.missing[done] = of.arrivals[done]
@@ -197,12 +198,12 @@ class Phases:
             watch(site, pattern, 0, np.uint64(0))
 
     def _release(self, vector: Any, pattern: Pattern) -> None:
-        """What these lanes did so far comes before what those do that wait for the phase."""
+        """Order what these lanes did so far before what the lanes that wait for the phase do next."""
         vector.engine.tell("fence", vector, pattern.mask, True)
         vector.engine.tell("released", vector, pattern)
 
     def _for_warp(self, vector: Any, array: Any, keys: Ints, blocks: np.ndarray) -> Pattern:
-        """The access to the barriers by all lanes of the warp, of which each is told to bring a part of the tile."""
+        """Return the access to the barriers by all lanes of the warp: each counts as copying a part of the tile."""
         index = np.zeros(len(blocks), np.int64)
         index[blocks] = keys // array.chunk.count
         shape = (1, 1, *array.chunk.shape)
@@ -221,7 +222,7 @@ class Phases:
         column: Ints,
         line: int,
     ) -> list[tuple[Pattern, list[np.ndarray]]]:
-        """Where the pieces of each block's tile go, 32 at a time, and their elements."""
+        """Return the requests that store the blocks' tiles, 32 pieces of 16 bytes each, with their elements."""
         (rows, columns), width = box, PIECE // tile.itemsize
         start = tile.address + first * tile.itemsize
         if tile.alignment < ALIGNMENT or (start % ALIGNMENT).any():

@@ -1,4 +1,4 @@
-"""What the threads of a launch print."""
+"""The output of ``print`` in the threads of a launch."""
 
 from __future__ import annotations
 

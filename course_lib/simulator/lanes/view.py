@@ -189,7 +189,7 @@ def retyped(array: Array | View, dtype: str) -> View:
 
 
 def contiguous(array: Array | View, axis: int = 0) -> bool:
-    """Are the elements neighbours in memory, in C order, along ``axis`` and the dimensions after it?"""
+    """Whether the elements are neighbours in memory, in C order, along ``axis`` and the dimensions after it."""
     if isinstance(array, (Reshaped, Retyped)):
         return contiguous(array.base, axis * isinstance(array, Retyped))
     if not isinstance(array, View):

@@ -55,7 +55,7 @@ class Row:
         return Operation(self.name, self.code, self.holds, self.effect)
 
     def holds(self, args: tuple[Type, ...], result: Type) -> bool:
-        """Are these the types that the rule gives for arguments that are already converted?"""
+        """Whether these are the types that the rule gives for arguments that are already converted."""
         return all(isinstance(a, str) for a in args) and self.rule(*args) == (result, args)
 
     def apply(self, x: Context, node: ast.Call) -> Expr:
@@ -108,7 +108,7 @@ def _math2(a: str, b: str) -> Signature:
 
 
 def _complex(result: Callable[[str], str]) -> Callable[..., Signature]:
-    """Of complex numbers: complex64 if each number fits in one. ``result``: the type of the result for that."""
+    """Complex numbers: complex64 if each fits in one. ``result`` gives the type of the result for that type."""
 
     def rule(*given: str) -> Signature:
         small = all(a in ("complex64", *types.SINGLE) for a in given)
@@ -339,7 +339,7 @@ _HALF |= {
     name: Row(f"cuda.fp16.{name}", (1,), _half(1), f"cast({code}, {{dtype}})") for name, code in _IN_SINGLE.items()
 }
 
-#: The code of libdevice's functions by their names without f, which stands for float32.
+#: The code of libdevice's functions by their names, without the f of the float32 versions.
 _LIBDEVICE = {
     **{name: MATH[name].code for name in ("erf", "erfc", "lgamma", "pow", "fabs", "floor", "ceil", "trunc")},
     **{name: MATH[name].code for name in ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p")},
@@ -605,7 +605,7 @@ METHODS = (*views.METHODS, "bit_count", "fill")
 
 
 def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
-    """A method of an array or a number; None if this is none."""
+    """Translate the call of a method of an array or a number; None for other calls."""
     name = function.attr
     if name == "conjugate" and not (node.args or node.keywords):
         return forms.conjugate(x, node)

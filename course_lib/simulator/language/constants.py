@@ -30,7 +30,7 @@ class Change:
 
 
 def is_constant(thing: object) -> bool:
-    """Does numba copy ``thing`` into the code? It does not for functions and modules, which it looks up by name."""
+    """Whether numba copies ``thing`` into the code. It looks up functions and modules by name instead."""
     if isinstance(thing, tuple):
         return all(map(is_constant, thing))
     return isinstance(thing, (bool, int, float, complex, np.generic, np.ndarray))

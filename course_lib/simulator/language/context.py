@@ -115,7 +115,7 @@ class Context(ABC):
 
     @abstractmethod
     def takes(self, name: str) -> bool:
-        """Does the simulator run this function of numba.cuda?"""
+        """Whether the simulator runs this function of numba.cuda."""
 
     def defined(self, node: ast.FunctionDef | ast.Lambda) -> Expr:
         """The function that ``node`` defines inside this one, known while the kernel is compiled."""

@@ -61,7 +61,7 @@ class Expressions(Context):
             refuse(node, f"{error} (in {ast.unparse(node)})")
 
     def takes(self, name: str) -> bool:
-        """Does the simulator run this function of numba.cuda?"""
+        """Whether the simulator runs this function of numba.cuda."""
         return name in calls.CUDA
 
     def _expr(self, node: ast.AST) -> Expr:
@@ -383,12 +383,12 @@ def is_ellipsis(node: ast.expr) -> bool:
 
 
 def is_new_axis(node: ast.expr) -> bool:
-    """Is it ``None`` or ``np.newaxis`` in the place of an index?"""
+    """Whether it is ``None`` or ``np.newaxis`` in the place of an index."""
     return (isinstance(node, ast.Constant) and node.value is None) or ast.unparse(node).endswith(".newaxis")
 
 
 def is_field(value: Expr) -> bool:
-    """Is it the field of one record, which is an element and no array?"""
+    """Whether it is the field of one record, which is an element and not an array."""
     return isinstance(value.type, ArrayType) and value.type.view and not value.type.ndim
 
 

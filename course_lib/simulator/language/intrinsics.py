@@ -276,7 +276,7 @@ INIT_BARRIER, EXPECT_BYTES = (
 
 
 def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
-    """The barriers that an instruction is about: a shared array of uint64."""
+    """Translate the argument that holds the barriers: a shared array of uint64."""
     array = x.expr(part)
     if array.type != ArrayType("uint64", 1):
         refuse(node, f"{ast.unparse(node.func)} takes barriers, a shared array of uint64: cuda.shared.array(n, uint64)")
@@ -284,7 +284,7 @@ def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
 
 
 def _on_barrier(operation: Operation | None) -> Callable[..., Expr]:
-    """What finds the meaning of f(barriers, i, number); without an operation it is to wait."""
+    """Return the translation of f(barriers, i, number) to ``operation``; without one, to a wait for a phase."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
         if node.keywords or len(node.args) != 3:

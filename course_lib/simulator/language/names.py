@@ -33,7 +33,7 @@ GRID_GROUP = Symbol(("cg", "this_grid()"))
 
 
 def is_cuda_module(thing: object) -> bool:
-    """Is ``thing`` numba.cuda, from either package?"""
+    """Whether ``thing`` is numba.cuda, from either package."""
     return isinstance(thing, ModuleType) and "numba" in thing.__name__ and thing.__name__.split(".")[-1] == "cuda"
 
 

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
@@ -37,15 +37,30 @@ class Operation:
 # --- expressions -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Expr:
-    """``type`` is a dtype's name, an ArrayType, a TupleType, NONE or COMPILE_TIME."""
+@dataclass_transform(eq_default=False, kw_only_default=True, frozen_default=True)
+class Node:
+    """A part of an expression. The fields of a subclass are those of a frozen dataclass, given by name.
 
-    #: Does the node itself have an effect, apart from its operands?
-    acts: ClassVar[bool] = False
+    ``acts``: the node itself has an effect, apart from its operands.
+    """
+
+    _acts: ClassVar[bool]
+
+    def __init_subclass__(cls, acts: bool = False) -> None:
+        dataclass(frozen=True, eq=False, kw_only=True)(cls)
+        cls._acts = acts
+
+
+class Expr(Node):
+    """``type`` is a dtype's name, an ArrayType, a TupleType, NONE or COMPILE_TIME."""
 
     type: Type
     why: Why = None
+
+    @property
+    def acts(self) -> bool:
+        """Whether the node itself has an effect, apart from its operands."""
+        return self._acts
 
     @property
     def operands(self) -> tuple[Expr, ...]:
@@ -54,12 +69,12 @@ class Expr:
 
     @cached_property
     def effect(self) -> bool:
-        """Must it run in program order, under the mask of the lanes that evaluate it?"""
+        """Whether it must run in program order, under the mask of the lanes that evaluate it."""
         return self.acts or any(operand.effect for operand in self.operands)
 
     @cached_property
     def does(self) -> bool:
-        """Must it be evaluated even if its value is not used?"""
+        """Whether it must be evaluated even if its value is not used."""
         return self.acts or any(operand.does for operand in self.operands)
 
     @property
@@ -67,7 +82,6 @@ class Expr:
         return self.type in SCALARS
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Const(Expr):
     """A number known at compile time; ``literal``: numba knows it when it types the kernel."""
 
@@ -75,14 +89,12 @@ class Const(Expr):
     literal: bool = True
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Nothing(Expr):
     """None."""
 
     type: Type = NONE
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Static(Expr):
     """An object that exists only while the kernel is compiled: a module, a function, a type."""
 
@@ -90,7 +102,6 @@ class Static(Expr):
     type: Type = COMPILE_TIME
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Local(Expr):
     """A variable; ``unsure``: some path has not assigned it."""
 
@@ -98,23 +109,17 @@ class Local(Expr):
     line: int = 0
     unsure: bool = False
 
-    @cached_property
-    def effect(self) -> bool:
-        return self.unsure
-
-    @cached_property
-    def does(self) -> bool:
+    @property
+    def acts(self) -> bool:
         return self.unsure
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class LoopValue(Expr):
     """The value that a for loop assigns in an iteration: the iterator's value, or the part of it at ``path``."""
 
     path: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Apply(Expr):
     """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace."""
 
@@ -123,27 +128,19 @@ class Apply(Expr):
     line: int
     text: str = ""
 
-    @cached_property
-    def effect(self) -> bool:
-        return self.operation.effect or any(a.effect for a in self.args)
-
-    @cached_property
-    def does(self) -> bool:
-        return self.operation.effect or any(a.does for a in self.args)
+    @property
+    def acts(self) -> bool:
+        return self.operation.effect
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Cast(Expr):
     """``value`` converted to ``type``, item by item if it is a tuple."""
 
     value: Expr
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Saved(Expr):
+class Saved(Expr, acts=True):
     """``value``, evaluated once: its first use assigns it to a new name, later uses read that name."""
-
-    acts: ClassVar[bool] = True
 
     value: Expr
 
@@ -152,7 +149,6 @@ class Saved(Expr):
         return self.value.does
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class After(Expr):
     """``value``, after ``first`` is evaluated for its effects."""
 
@@ -160,12 +156,10 @@ class After(Expr):
     value: Expr
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class MakeTuple(Expr):
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Item(Expr):
     """Item ``index`` of a tuple; the index is known at compile time."""
 
@@ -173,11 +167,8 @@ class Item(Expr):
     index: int
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ItemAt(Expr):
+class ItemAt(Expr, acts=True):
     """The item of a tuple at an index computed at run time; ``text`` is the source."""
-
-    acts: ClassVar[bool] = True
 
     value: Expr
     index: Expr
@@ -185,8 +176,7 @@ class ItemAt(Expr):
     text: str
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Slice:
+class Slice(Node):
     """``start:stop:step`` of one dimension; None where it is left out."""
 
     start: Expr | None = None
@@ -198,7 +188,6 @@ class Slice:
         return self.start, self.stop, self.step
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class MakeView(Expr):
     """A part of an array: an index or a slice for each dimension."""
 
@@ -207,14 +196,11 @@ class MakeView(Expr):
     line: int
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Load(Expr):
+class Load(Expr, acts=True):
     """An element, or a tuple of ``width`` neighbours that are loaded at once.
 
     ``matrices``: each lane loads a row of one of four matrices in shared memory.
     """
-
-    acts: ClassVar[bool] = True
 
     array: Expr
     index: tuple[Expr, ...]
@@ -223,11 +209,8 @@ class Load(Expr):
     matrices: bool = False
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Atomic(Expr):
+class Atomic(Expr, acts=True):
     """An atomic, whose value is the old element; ``used``: the kernel reads it."""
-
-    acts: ClassVar[bool] = True
 
     operation: str
     array: Expr
@@ -237,7 +220,6 @@ class Atomic(Expr):
     used: bool
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Select(Expr):
     """``yes if test else no``; each side is evaluated only in its own lanes."""
 
@@ -251,7 +233,6 @@ class Select(Expr):
         return self.type not in SCALARS or any(o.effect for o in self.operands)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Logical(Expr):
     """``and`` or ``or`` of conditions; each is evaluated only in lanes that the earlier ones do not decide."""
 
@@ -259,8 +240,7 @@ class Logical(Expr):
     parts: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Alternative:
+class Alternative(Node):
     """A value that ``and`` and ``or`` test. ``truth`` is the condition, ``certain`` its value if that is known.
 
     ``wanted``: the outcomes (True, False) for which this value can be the result of the whole expression.
@@ -272,28 +252,21 @@ class Alternative:
     wanted: tuple[bool, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Alternatives:
+class Alternatives(Node):
     """``and`` or ``or`` of values, in which lanes may diverge."""
 
     conjunction: bool
     parts: tuple[Alternative | Alternatives, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Choice(Expr):
+class Choice(Expr, acts=True):
     """The result of ``and`` and ``or`` of values, converted to ``type``."""
-
-    acts: ClassVar[bool] = True
 
     root: Alternatives
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Allocate(Expr):
+class Allocate(Expr, acts=True):
     """A shared or local array."""
-
-    acts: ClassVar[bool] = True
 
     space: str
     name: str
@@ -303,7 +276,6 @@ class Allocate(Expr):
     alignment: int = 0  # bytes, as the kernel asks for them
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Frozen(Expr):
     """A global array of the program, or a field of its records, as it was when the kernel was compiled."""
 
@@ -312,14 +284,11 @@ class Frozen(Expr):
     field: str = ""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CallWarp(Expr):
+class CallWarp(Expr, acts=True):
     """``function`` applied to the lanes' values (:mod:`intrinsics`).
 
     ``together``: all lanes of the warp must arrive, because a lane's result depends on the others' values.
     """
-
-    acts: ClassVar[bool] = True
 
     function: Callable[..., object]
     name: str
@@ -328,11 +297,8 @@ class CallWarp(Expr):
     together: bool = True
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class StartCopy(Expr):
+class StartCopy(Expr, acts=True):
     """Start to copy ``width`` neighbouring elements from one array to another, without using registers."""
-
-    acts: ClassVar[bool] = True
 
     target: Expr
     place: tuple[Expr, ...]
@@ -344,11 +310,8 @@ class StartCopy(Expr):
     type: Type = NONE
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class StartProduct(Expr):
+class StartProduct(Expr, acts=True):
     """Start a product of a warpgroup: the thread's ``results``, two operands, and whether to add to the results."""
-
-    acts: ClassVar[bool] = True
 
     spec: Any
     results: Expr
@@ -359,11 +322,8 @@ class StartProduct(Expr):
     type: Type = NONE
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Store(Expr):
+class Store(Expr, acts=True):
     """Store an element, or a tuple of ``width`` neighbours at once."""
-
-    acts: ClassVar[bool] = True
 
     array: Expr
     index: tuple[Expr, ...]
@@ -373,14 +333,11 @@ class Store(Expr):
     type: Type = NONE
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Elementwise(Expr):
+class Elementwise(Expr, acts=True):
     """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element.
 
     ``whole``: an input is copied as it is in memory, so it must have the array's shape, and no gaps.
     """
-
-    acts: ClassVar[bool] = True
 
     array: Expr
     function: Callable[..., object]
@@ -390,14 +347,11 @@ class Elementwise(Expr):
     type: Type = NONE
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Meet(Expr):
+class Meet(Expr, acts=True):
     """A barrier of the block; ``reduction`` names the function that reduces ``predicate`` there, if any.
 
     ``grid``: it is one of the whole grid.
     """
-
-    acts: ClassVar[bool] = True
 
     line: int
     grid: bool = False
@@ -406,11 +360,8 @@ class Meet(Expr):
     type: Type = NONE
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Await(Expr):
+class Await(Expr, acts=True):
     """Wait until the phase of a barrier in shared memory with this parity is complete."""
-
-    acts: ClassVar[bool] = True
 
     barriers: Expr
     index: Expr

@@ -40,12 +40,12 @@ PYTHON: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 def uniform(args: tuple[Type, ...], result: Type) -> bool:
-    """Do all operands have the type of the result?"""
+    """Whether all operands have the type of the result."""
     return {*args, result} == {result}
 
 
 def promoting(args: tuple[Type, ...], result: Type) -> bool:
-    """Does NumPy give these operands the same result type? Then they are not converted first."""
+    """Whether NumPy gives these operands the same result type, so that they need no conversion."""
     return uniform(args, result) or np.promote_types(str(args[0]), str(args[1])).name == result
 
 
@@ -157,7 +157,7 @@ def python_constant(node: ast.AST) -> bool | int | float | complex | None:
 
 
 def _left_to_run_time(op: ast.AST, operands: list[Any]) -> bool:
-    """Does Python not evaluate this power or shift of integers, because it may have more than 128 bits?"""
+    """Whether Python leaves this power or shift of integers to run time, because it may have more than 128 bits."""
     if not isinstance(op, (ast.Pow, ast.LShift)) or not all(isinstance(o, int) for o in operands):
         return False
     base, count = operands
@@ -167,5 +167,5 @@ def _left_to_run_time(op: ast.AST, operands: list[Any]) -> bool:
 
 
 def is_double_asked(node: ast.AST) -> bool:
-    """Does an expression contain a literal float or complex number?"""
+    """Whether an expression contains a literal float or complex number."""
     return any(isinstance(n, ast.Constant) and isinstance(n.value, (float, complex)) for n in ast.walk(node))

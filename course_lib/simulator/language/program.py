@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from .constants import Constants
 from .nodes import Expr
@@ -171,11 +170,8 @@ class Function:
     promotions: dict[tuple[int, str], Promotion] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CallDevice(Expr):
+class CallDevice(Expr, acts=True):
     """A call of a device function; the arguments are evaluated in the order ``written``."""
-
-    acts: ClassVar[bool] = True
 
     function: Function
     args: tuple[Expr, ...]

@@ -79,7 +79,7 @@ def writes(tree: ast.AST, name: str) -> bool:
 
 
 def exposed(body: list[ast.stmt], name: str) -> bool:
-    """Can ``name`` be read in ``body`` before ``body`` assigned it?"""
+    """Whether ``name`` can be read in ``body`` before ``body`` assigns it."""
     return _flow(body, name) == "exposed"
 
 

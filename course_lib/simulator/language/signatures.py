@@ -46,7 +46,7 @@ def _compiler(name: str) -> Any:
 
 @cache
 def _conversion(have: str, want: str) -> str | None:
-    """The quality of a conversion of numbers; None if there is none."""
+    """The quality of a conversion of numbers; None if there is no such conversion."""
     kinds = (getattr(_compiler("types"), {"bool": "boolean"}.get(kind, kind)) for kind in (have, want))
     found = _compiler("typeconv.rules").default_type_manager.check_compatible(*kinds)
     return None if found is None else str(found.name)

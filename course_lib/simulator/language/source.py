@@ -197,7 +197,7 @@ def changed(function: FunctionType) -> UnsupportedKernelError:
 
 
 def edited(function: FunctionType) -> bool:
-    """Was the function's file written after this module was loaded?"""
+    """Whether the function's file was written after this module was loaded."""
     try:
         return os.stat(function.__code__.co_filename).st_mtime > _LOADED
     except OSError:  # a notebook's cell
@@ -205,7 +205,7 @@ def edited(function: FunctionType) -> bool:
 
 
 def same_code(function: FunctionType, first: int) -> bool:
-    """Does the function in line ``first`` of the file compile to the code of ``function``?
+    """Whether the function in line ``first`` of the file compiles to the code of ``function``.
 
     The whole file is compiled, because the function's code depends on names in the rest of it.
     """

@@ -55,5 +55,5 @@ def merge_all(a: Variables, b: Variables) -> Variables:
 
 
 def same(a: object, b: object) -> bool:
-    """Are two constants of one type, and equal?"""
+    """Whether two constants have one type and are equal."""
     return a is not None and type(a) is type(b) and bool(a == b)

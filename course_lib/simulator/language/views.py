@@ -41,7 +41,7 @@ def _reshaped(count: int) -> Operation:
 
 @cache
 def _retyped(dtype: str) -> Operation:
-    """As elements of another type of the same size."""
+    """The same elements as elements of another type of the same size."""
 
     def holds(args: tuple[Type, ...], result: Type) -> bool:
         array = args[0]

@@ -19,7 +19,7 @@ from ..lanes.memory import SharedArray
 from ..lanes.phases import Phases
 from ..lanes.printed import Printed
 from ..lanes.warp import WarpVector
-from ..observer import Observer
+from ..observer import Hooks, Observer
 from .prepare import Prepared
 from .schedule import order
 from .waits import Waits
@@ -30,39 +30,8 @@ MAX_BYTES = 256 * 1024 * 1024
 MOVING_ROUNDS = 64
 #: Estimate of what observers store for an element of a shared array: its last writer and readers, and when.
 WATCHING_BYTES = 40
-#: Hooks called by :meth:`Engine.tell`; ``start`` and ``watch`` are called on every observer.
-HOOKS = (
-    "warnings",
-    "tallied",
-    "negative_index",
-    "out_of_bounds",
-    "misaligned",
-    "updated",
-    "unwritten",
-    "unassigned",
-    "unreturned",
-    "barrier",
-    "grid_barrier",
-    "divergence",
-    "fence",
-    "released",
-    "exchanged",
-    "misled",
-    "copy_started",
-    "copied",
-    "copy_arrived",
-    "product_started",
-    "product_finished",
-    "proxy_fence",
-    "register_fence",
-    "misplaced",
-    "unfinished_phase",
-    "statement",
-    "assigned",
-    "tested",
-    "failed",
-    "end_of_chunk",
-)
+#: The hooks that :meth:`Engine.tell` calls; ``start`` and ``watch`` are called on every observer.
+HOOKS = tuple(name for name in vars(Hooks) if not name.startswith("_"))
 
 
 class Engine:
@@ -101,7 +70,7 @@ class Engine:
             listener(*event)
 
     def hears(self, hook: str) -> bool:
-        """Does an observer override this hook?"""
+        """Whether an observer overrides this hook."""
         return bool(self._listeners[hook])
 
     def watch(self, array: Array) -> None:
@@ -261,7 +230,7 @@ class Engine:
                 vector.forget()
 
     def _arrived_in_grid(self, barrier: Barrier, arrivals: list[tuple[WarpVector, Mask]]) -> AtGrid:
-        """What the blocks of a chunk yield at a barrier of the grid. Raises PartOfGrid if some are elsewhere."""
+        """Return what a chunk yields when its blocks reach a barrier of the grid. Raises PartOfGrid if some do not."""
         here = np.any([v.full(mask).any(axis=(0, 1)) for v, mask in arrivals], axis=0)
         if not here.all():
             raise PartOfGrid("", barrier.line)
@@ -307,4 +276,4 @@ class Engine:
 @cache
 def hooks_of(kind: type[Observer]) -> frozenset[str]:
     """Names of the hooks that this observer class overrides."""
-    return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Observer, name))
+    return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Hooks, name))

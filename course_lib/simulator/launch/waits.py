@@ -120,5 +120,5 @@ def _words(array: GlobalArray, pattern: Pattern, base: int) -> list[Word]:
 
 
 def _values(words: set[Word] | None) -> dict[Word, bytes]:
-    """What is stored at each word, bit by bit: a NaN equals itself."""
+    """The bits stored at each word, so that a NaN equals itself."""
     return {(array, key): array.flat[key].tobytes() for array, key in words or ()}

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from course_lib.simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
-from course_lib.waiting.wavefronts import wavefronts_of
 
+from ..wavefronts import wavefronts_of
 from .register_tiles import LANE, narrow_request, wide_request
 from .requests import Count, Ints, Traffic
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
-from course_lib.waiting.wavefronts import wavefronts_of, wide_wavefronts
 
+from ..wavefronts import wavefronts_of, wide_wavefronts
 from .requests import Count, Ints, Traffic, count_patches, count_quads
 
 LANE = np.arange(WARP_SIZE)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
-from course_lib.waiting.wavefronts import wavefronts_of
 
+from ..wavefronts import wavefronts_of
 from .requests import Count, Ints, Span, Traffic, count_copy, count_patches, count_pieces, piece_of
 
 #: The tile of C of a block of `tensor_cores`, and of the two tiled ones, whose four warps have 64×64 each.

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.simulator.hardware import BANKS, WARP_SIZE, WORD_BYTES, ceil_div
-from course_lib.waiting.wavefronts import wavefronts_of
 
+from ..wavefronts import wavefronts_of
 from . import register_tiles, tensor_cores
 from .requests import (
     Count,
