@@ -308,7 +308,8 @@ class Context(ABC):
 
         ``widened`` is the text for an operation that widens, followed by the types of its ``operands``.
         """
-        if result not in types.DOUBLE:
+        asked = any(value.type in types.DOUBLE and not value.why for value, _ in operands)
+        if result not in types.DOUBLE or asked:
             return None
         text, line = ast.unparse(node), node.lineno
         parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]

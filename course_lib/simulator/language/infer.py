@@ -280,10 +280,10 @@ class Statements(Expressions):
             return
         if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
             self.expr(node.value)  # refused
-        if not isinstance(node.value, ast.Call):
+        if not any(isinstance(part, ast.Call) for part in ast.walk(node)):
             refuse(node, "this expression has no effect; assign it to a variable or an array element")
         try:
-            value = call(self, node.value, used=False)
+            value = call(self, node.value, used=False) if isinstance(node.value, ast.Call) else self.expr(node.value)
         except TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
         if value.effect:
