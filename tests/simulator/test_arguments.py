@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32
+from numba import cuda, float32, float64, int32
 
 from course_lib import KernelError, LaunchError, UnsupportedKernelError, simulate
 
@@ -111,6 +111,32 @@ def test_two_names_of_the_dynamic_shared_memory_are_one():
     assert a[0] == 5
 
 
+def test_two_types_of_one_size_name_the_dynamic_shared_memory():
+    def kernel(a, bits):
+        i = cuda.threadIdx.x
+        first = cuda.shared.array(0, float32)
+        whole = cuda.shared.array(0, int32)
+        second = whole[1:]
+        first[i] = a[i]
+        cuda.syncthreads()
+        if i < 7:
+            bits[i] = second[i]
+
+    a, bits = np.linspace(-1, 1, 8, dtype="f4"), np.zeros(8, "i4")
+    assert simulate(kernel)[1, 8, 0, 32](a, bits).findings == ()
+    assert bits[:7].tolist() == a.view("i4")[1:].tolist()
+
+    def racing(a, bits):
+        i = cuda.threadIdx.x
+        first = cuda.shared.array(0, float32)
+        second = cuda.shared.array(0, int32)
+        first[i] = a[i]
+        bits[i] = second[7 - i]
+
+    (race,) = simulate(racing, strict=False)[1, 8, 0, 32](a, bits).findings
+    assert race.kind == "race"
+
+
 def dynamic(a):
     memory = cuda.shared.array(0, float32)
     memory[0] = a[0]
@@ -118,7 +144,7 @@ def dynamic(a):
 
 def two_types(a):
     memory = cuda.shared.array(0, float32)
-    other = cuda.shared.array(0, int32)
+    other = cuda.shared.array(0, float64)
     memory[0] = other[0] = a[0]
 
 
@@ -129,7 +155,7 @@ def two_types(a):
         (dynamic, 49153, LaunchError, "49,152 bytes"),
         (dynamic, -1, LaunchError, "0 or more"),
         (dynamic, 1.5, LaunchError, "whole number of bytes"),
-        (two_types, 64, UnsupportedKernelError, "one type for it"),
+        (two_types, 64, UnsupportedKernelError, "types of one size for it"),
     ],
 )
 def test_dynamic_shared_memory_that_cannot_be(kernel, size, error, words):

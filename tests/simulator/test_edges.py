@@ -153,12 +153,13 @@ def test_an_array_without_dimensions(kernel, space):
         simulate(kernel)[1, 1](np.zeros(1))
 
 
-def test_a_sum_of_many_terms(tmp_path):
-    terms = " + ".join(f"{k} * x[{k}]" for k in range(400))
-    kernel = import_kernel(f"def kernel(x, out):\n    out[0] = {terms}\n", tmp_path)
-    x, out = np.arange(400), np.zeros(1, np.int64)
+@pytest.mark.parametrize("terms", [400, 700])
+def test_a_sum_of_many_terms(terms, tmp_path):
+    sum_of_all = " + ".join(f"{k} * x[{k}]" for k in range(terms))
+    kernel = import_kernel(f"def kernel(x, out):\n    out[0] = {sum_of_all}\n", tmp_path)
+    x, out = np.arange(terms), np.zeros(1, np.int64)
     simulate(kernel)[1, 1](x, out)
-    assert out[0] == sum(k * k for k in range(400))
+    assert out[0] == sum(k * k for k in range(terms))
 
 
 def test_too_many_levels(tmp_path):

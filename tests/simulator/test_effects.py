@@ -160,6 +160,10 @@ KNOWN = [
     "out[i, 0] = 7 if pair(c, i, 1) else 3",
     "v = same(c, i, 1).shape; out[i, 0] = v[0] + v[1]",
     "assert pair(c, i, 1)",
+    "(pair(c, i, 1), one(c, i, 2))[1:]",
+    "i > 1 and flag(c, i, 1)",
+    "one(c, i, 1) if i > 1 else one(c, i, 2)",
+    "c[i, one(c, i, 1)]",
 ]
 
 

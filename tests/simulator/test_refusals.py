@@ -52,6 +52,19 @@ def refuse_outside_list(a):
     a[0] = LIST[0]  # here
 
 
+def refuse_function_that_is_not_called(a):
+    a[0] = 1
+    cuda.syncthreads  # here  # noqa: B018
+
+
+def refuse_name_without_its_last_letter(a):
+    cuda.syncthread()  # here
+
+
+def refuse_misspelled_math(a):
+    a[0] = math.sqroot(a[0])  # here
+
+
 def refuse_misspelled_name(a):
     a[0] = cuda.blockdim.x  # here
 
@@ -348,6 +361,9 @@ def test_it_is_refused_at_its_line(kernel):
         (refuse_method_of_an_outside_number, "method of an object outside the kernel, of type int"),
         (refuse_method_of_an_outside_list, "call it before the launch"),
         (refuse_outside_list, "LIST is a list outside the kernel, .* make it a tuple"),
+        (refuse_function_that_is_not_called, r"cuda.syncthreads is not called; write cuda.syncthreads\(\)"),
+        (refuse_name_without_its_last_letter, "numba.cuda has no 'syncthread'; write cuda.syncthreads"),
+        (refuse_misspelled_math, "math has no 'sqroot'; write math.sqrt"),
         (refuse_misspelled_name, "numba.cuda has no 'blockdim'; write cuda.blockDim"),
         (refuse_random_states, "draw the random numbers on the host"),
         (refuse_numpys_random, "an array of random numbers that the host draws"),

@@ -377,3 +377,37 @@ def test_a_block_rests_until_any_word_of_its_loop_changes():
     out = ints(13)
     assert simulate(kernel)[13, 1](ints(24), out).findings == ()
     assert out.tolist() == [1] * 13
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_launch_that_waits_for_ever_says_what_it_did_before(together):
+    @cuda.jit
+    def kernel(flag, out):
+        out[0] = cuda.threadIdx.x
+        if together or cuda.threadIdx.x == 0:
+            while cuda.atomic.add(flag, 0, 0) == 0:
+                pass
+
+    with pytest.raises(KernelError, match="waits for something(.|\n)*Before that: race") as caught:
+        simulate(kernel, trace=True)[3, 64](ints(1), ints(1))
+    run = caught.value.run
+    assert {finding.array for finding in run.findings} == {"out"}
+    assert run.traffic.select(array="out").accesses == 3 * 64
+    assert {step.line for step in run.trace.steps} >= {finding.line for finding in run.findings}
+
+
+def test_a_loop_over_what_nobody_changes_never_ends():
+    @cuda.jit
+    def search(x, out):
+        low, high = 0, x.size
+        while low < high:
+            middle = (low + high) // 2
+            if x[middle] < 5:
+                low = middle
+            else:
+                high = middle
+        out[cuda.grid(1)] = low
+
+    with pytest.raises(KernelError, match="this loop never ends") as caught:
+        simulate(search)[2, 32](np.arange(20), ints(64))
+    assert caught.value.line == next(n for n, text in simulate_lines(search) if "while" in text)

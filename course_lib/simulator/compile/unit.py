@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import arithmetic
-from ..findings import UnsupportedKernelError
 from ..lanes import elementwise, loops, masks, view
 from ..lanes.barrier import Barrier
 from ..language.constants import Change
 from ..language.infer import analyse
-from ..language.source import Source
+from ..language.source import Source, deep_recursion, too_deep
 from ..language.variables import Variable
 from ..language.why import Promotion
 from .emit import generate
@@ -25,10 +22,6 @@ from .writes import written
 
 if TYPE_CHECKING:
     from ..geometry import Launch
-
-
-#: Recursion limit for the analysis of a kernel: about five frames for each level of an expression.
-MOST_FRAMES = 20_000
 
 
 @dataclass(frozen=True)
@@ -65,14 +58,14 @@ class Unit:
     """
 
     def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool):
-        with deep_recursion(source):
+        with deep_recursion(source.name, source.tree.lineno):
             analysis, self.program = analyse(launch, source, arguments)
             module, template = generate(self.program, tracing, patient)
+            self._written = written(self.program, {})
         self.sources, self.fences, self.groups = analysis.sources, analysis.fences, analysis.groups
         self.asks_grid, self._found = analysis.asks_grid, analysis.found
         self.copies, self.products, self.cooperative = analysis.copies, analysis.products, analysis.cooperative
         self.outside = tuple(array for array, _ in module.outside.values())
-        self._written = written(self.program, {})
         self.sites: list[tuple[int, str, int]] = []
         self.promotions: dict[tuple[int, str], Promotion] = {}
         self.changes: dict[tuple[int, str], Change] = {}
@@ -154,27 +147,6 @@ class Units:
                 del self._known[next(iter(self._known))]
             self._known[(*key, launch.grid) if unit.asks_grid else key] = unit
         return unit
-
-
-def too_deep(name: str, line: int) -> UnsupportedKernelError:
-    return UnsupportedKernelError(
-        f"the statements of {name} are nested too deeply for the simulator (an elif is one level deeper than the if "
-        "before it); look values up in an array, or move a part into a device function",
-        line,
-    )
-
-
-@contextmanager
-def deep_recursion(source: Source) -> Iterator[None]:
-    """Raise the recursion limit: long sums and chains of elif are deep trees."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, MOST_FRAMES))
-    try:
-        yield
-    except RecursionError:
-        raise too_deep(source.name, source.tree.lineno) from None
-    finally:
-        sys.setrecursionlimit(before)
 
 
 #: The names that generated code uses.

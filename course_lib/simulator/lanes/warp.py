@@ -104,11 +104,10 @@ class WarpVector(LaneVector):
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
         if self.steps.still(count, arrays, () if atomic else values, mask):
-            if sites or calls:
+            by_others = [*self.engine.arrays, *self._shared.values()]
+            if calls or any(array is site.array for site in sites for array in by_others):
                 raise WaitsForOthers(line)
-            raise KernelError(
-                "this loop never ends: nothing in its condition changes from one iteration to the next", line=line
-            )
+            raise KernelError("this loop never ends: nothing changes from one iteration to the next", line=line)
 
     def pause(self, values: tuple[Any, ...], mask: Mask, line: int) -> Pause:
         """Return what the warp yields after an iteration of the loop in ``line``, which may wait for others."""

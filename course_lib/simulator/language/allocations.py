@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from ..hardware import LOCAL_LIMIT
-from . import tuples
+from . import tuples, views
 from .context import Context
 from .names import Symbol, dtype_name
 from .nodes import Allocate, Const, Expr, Frozen, MakeTuple, Static
@@ -60,17 +60,18 @@ def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int
             f"{name!r} has shape 0: it is the launch's dynamic shared memory, which is none; give its bytes as the "
             "fourth number, as in [grid, block, 0, bytes]",
         )
-    if analysis.dynamic not in (None, dtype):
+    first = analysis.dynamic = analysis.dynamic or dtype
+    if DTYPE[first].itemsize != DTYPE[dtype].itemsize or first != dtype and "bool" in (first, dtype):
         refuse(
             node,
-            f"the dynamic shared memory is an array of {analysis.dynamic} already; the simulator needs one type for "
+            f"the dynamic shared memory is an array of {first} already; the simulator needs types of one size for "
             "it: cut parts of one array",
         )
-    analysis.dynamic = dtype
-    kind = ArrayType(dtype, 1)
-    return Allocate(
+    kind = ArrayType(first, 1)
+    whole = Allocate(
         space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True, alignment=alignment
     )
+    return whole if first == dtype else views.retyped(whole, dtype, node.lineno)
 
 
 def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:

@@ -6,6 +6,7 @@ The modules for conditions, tuples, calls and allocations take a :class:`Context
 from __future__ import annotations
 
 import ast
+import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum, EnumMeta
@@ -205,7 +206,7 @@ class Context(ABC):
             return part_of_cuda((*owner.path, node.attr), thing)
         if isinstance(owner, ModuleType):
             if not hasattr(owner, node.attr):
-                refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; look up how it is spelled")
+                refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; {spelled(node, owner)}")
             self.analysis.found.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
             thing = self.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
             return Symbol((), thing) if is_cuda_module(thing) else thing
@@ -221,16 +222,11 @@ class Context(ABC):
         self.analysis.found.append((getattr, (owner, node.attr, None), thing))
         return thing
 
-    def _refuse_unknown(self, node: ast.AST, module: object, name: str) -> None:
+    def _refuse_unknown(self, node: ast.Attribute, module: object, name: str) -> None:
         """Refuse a name that numba.cuda does not have, unless a later, better message covers it."""
         if self.takes(name) or name in CUDA:
             return
-        meant = next((known for known in dir(module) if known.lower() == name.lower()), None)
-        refuse(
-            node,
-            f"numba.cuda has no {name!r}; "
-            + (f"write cuda.{meant}" if meant else ABSENT.get(name, "look up how it is spelled")),
-        )
+        refuse(node, f"numba.cuda has no {name!r}; {ABSENT.get(name) or spelled(node, module)}")
 
     def _global(self, node: ast.Name) -> object:
         try:
@@ -308,7 +304,8 @@ class Context(ABC):
 
         ``widened`` is the text for an operation that widens, followed by the types of its ``operands``.
         """
-        if result not in types.DOUBLE:
+        asked = any(value.type in types.DOUBLE and not value.why for value, _ in operands)
+        if result not in types.DOUBLE or asked:
             return None
         text, line = ast.unparse(node), node.lineno
         parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
@@ -406,3 +403,11 @@ def way_to_number(text: str, value: Expr) -> str:
         if value.thing.path[:1] in [(name,) for name in COORDINATES]:
             return f"; write cuda.{value.thing.path[0]}.x, .y or .z"
     return ""
+
+
+def spelled(node: ast.Attribute, owner: object) -> str:
+    """What to write for a name that ``owner`` does not have."""
+    known = [name for name in dir(owner) if not name.startswith("_")]
+    meant = [n for n in known if n.lower() == node.attr.lower()] or difflib.get_close_matches(node.attr, known, 1)
+    module = "cuda" if is_cuda_module(owner) else ast.unparse(node.value)
+    return f"write {module}.{meant[0]}" if meant else "look up how it is spelled"

@@ -15,9 +15,10 @@ import numpy as np
 
 from ..findings import UnsupportedKernelError
 from . import allocations, conditions, forms, records, tuples
-from .calls import call
+from .calls import CUDA, call
 from .context import Analysis
 from .expressions import Expressions
+from .names import Symbol
 from .nodes import Const, Expr, MakeTuple, Nothing, Saved, Static, Store, compile_time, once
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .refusals import UnknownShape, refuse, refused_statement
@@ -280,10 +281,14 @@ class Statements(Expressions):
             return
         if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
             self.expr(node.value)  # refused
-        if not isinstance(node.value, ast.Call):
+        if not any(isinstance(part, ast.Call) for part in ast.walk(node)):
+            thing = self.constant_object(node.value)
+            if callable(thing) or isinstance(thing, Symbol) and ".".join(thing.path) in CUDA:
+                text = ast.unparse(node.value)
+                refuse(node, f"{text} is not called; write {text}()")
             refuse(node, "this expression has no effect; assign it to a variable or an array element")
         try:
-            value = call(self, node.value, used=False)
+            value = call(self, node.value, used=False) if isinstance(node.value, ast.Call) else self.expr(node.value)
         except TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
         if value.effect:

@@ -146,8 +146,14 @@ def python_constant(node: ast.AST) -> bool | int | float | complex | None:
         return node.value if isinstance(node.value, NUMBERS) else None
     if not isinstance(node, (ast.BinOp, ast.UnaryOp)) or type(node.op) not in PYTHON:
         return None
-    operands = [python_constant(n) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
-    if None in operands or _left_to_run_time(node.op, operands):
+    operands: list[Any] = []
+    for part in reversed(
+        [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+    ):  # a sum's last term is short
+        operands.insert(0, python_constant(part))
+        if operands[0] is None:
+            return None
+    if _left_to_run_time(node.op, operands):
         return None
     try:
         value = PYTHON[type(node.op)](*operands)

@@ -9,9 +9,11 @@ import dis
 import inspect
 import linecache
 import os
+import sys
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CodeType, FunctionType
@@ -19,6 +21,9 @@ from types import CodeType, FunctionType
 from ..findings import UnsupportedKernelError
 from .matches import Matches
 from .regions import Regions, assigned_names
+
+#: Recursion limit for the analysis of a kernel: about five frames for each level of an expression.
+MOST_FRAMES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,9 +233,32 @@ def _instructions(code: CodeType) -> list[tuple[str, str]]:
     return [(i.opname, "" if isinstance(i.argval, CodeType) else i.argrepr) for i in dis.get_instructions(code)]
 
 
+def too_deep(name: str, line: int) -> UnsupportedKernelError:
+    return UnsupportedKernelError(
+        f"the statements of {name} are nested too deeply for the simulator (an elif is one level deeper than the if "
+        "before it); look values up in an array, or move a part into a device function",
+        line,
+    )
+
+
+@contextmanager
+def deep_recursion(name: str, line: int) -> Iterator[None]:
+    """Raise the recursion limit: long sums and chains of elif are deep trees."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, MOST_FRAMES))
+    try:
+        yield
+    except RecursionError:
+        raise too_deep(name, line) from None
+    finally:
+        sys.setrecursionlimit(before)
+
+
 def read(kernel: object) -> Source:
     """Parse the source of ``kernel``. Raises UnsupportedKernelError if there is none to read."""
-    source = _read(python_function(kernel))
+    function = python_function(kernel)
+    with deep_recursion(function.__name__, function.__code__.co_firstlineno):
+        source = _read(function)
     options = getattr(kernel, "targetoptions", {})
     if not options.get("debug"):
         return source

@@ -126,8 +126,14 @@ def view(x: Context, node: ast.Call, array: Expr) -> Expr:
             f"the simulator views an array as a type of the same size, and {have} has "
             f"{DTYPE[have].itemsize} bytes, {name} {DTYPE[name].itemsize}; pass the array in the other type",
         )
+    return retyped(array, name, node.lineno)
+
+
+def retyped(array: Expr, name: str, line: int) -> Expr:
+    """The same memory as elements of another type of their size."""
+    assert isinstance(array.type, ArrayType)
     kind = ArrayType(name, array.type.ndim, view=True)
-    return Apply(operation=_retyped(name), args=(array,), type=kind, line=node.lineno)
+    return Apply(operation=_retyped(name), args=(array,), type=kind, line=line)
 
 
 def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from functools import cache
 from typing import Any
 
@@ -87,7 +87,11 @@ class Engine:
             self.watch(array)
         with np.errstate(all="ignore"):
             if self.prepared.patient or self.unit.cooperative:
-                self._run_in_turns()
+                waits = Waits()
+                try:
+                    self._run_in_turns(waits)
+                finally:
+                    waits.close()
                 return
             sites = self._sites()
             kernels = [self.unit.make(s) for s in sites]
@@ -95,12 +99,12 @@ class Engine:
                 for _ in self._run_chunk(chunk, kernels, sites):
                     pass
 
-    def _run_in_turns(self) -> None:
+    def _run_in_turns(self, waits: Waits) -> None:
         """Run blocks that wait for each other; while the started ones wait, start the next one.
 
         If all of them rest, each looks once more: memory may have changed in a way that no watcher sees.
         """
-        patient, waits, rounds, again = self.prepared.patient, Waits(), 0, False
+        patient, rounds, again = self.prepared.patient, 0, False
         blocks = self.launch.chunks(most=1) if patient else self.launch.chunks(self._edges(), self._blocks_in_memory())
         for array in self.prepared.arrays:
             array.watchers = (*array.watchers, waits.watch(array))
@@ -167,7 +171,9 @@ class Engine:
             return MatrixSite(line, "load", self, room, width)
         return Site(line, op, self, room) if width == 1 else WideSite(line, op, self, room, width)
 
-    def _run_chunk(self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]) -> Iterator[Pause | AtGrid]:
+    def _run_chunk(
+        self, chunk: Chunk, kernels: list[Any], sites: list[list[Site]]
+    ) -> Generator[Pause | AtGrid, None, None]:
         """Run the warps of a chunk, each up to its next barrier, until all have ended.
 
         If warps wait at different barriers, the first one in program order is completed first. Warps that pause in a

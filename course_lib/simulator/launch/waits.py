@@ -6,7 +6,7 @@ square of its blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ MOST_WORDS = 2**16
 class Started:
     """A block that has begun: where it pauses, and the words that it accessed before that, if it changed nothing."""
 
-    def __init__(self, run: Iterator[Pause | AtGrid]) -> None:
+    def __init__(self, run: Generator[Pause | AtGrid, None, None]) -> None:
         self.run = run
         self.pause: Pause | AtGrid | None = None
         self.words: set[Word] | None = None
@@ -64,8 +64,13 @@ class Waits:
 
         return see
 
-    def start(self, run: Iterator[Pause | AtGrid]) -> None:
+    def start(self, run: Generator[Pause | AtGrid, None, None]) -> None:
         self.awake[Started(run)] = None
+
+    def close(self) -> None:
+        """End all blocks where they are, so that the observers hear of what they did."""
+        for block in (*self.awake, *self.resting, *self.at_grid):
+            block.run.close()
 
     def go_on(self) -> None:
         """Wake the blocks at a barrier of the grid."""
