@@ -66,6 +66,22 @@ def rows(folder):
         return list(csv.DictReader(file))
 
 
+def test_who_handed_in_no_notebook_is_in_the_table(folder, judged, capsys):
+    """A folder with something else has a row for each exercise; a file beside the notebooks is named."""
+    for name in ("carl", "__MACOSX", ".git"):
+        (folder / "submitted" / name).mkdir()
+        (folder / "submitted" / name / "lesson.py").touch()
+    for name in ("dora.zip", ".DS_Store"):
+        (folder / "submitted" / name).touch()
+    assert run(folder, "--csv", str(folder / "submitted" / "grades.csv")) == 0
+    assert run(folder) == 0
+    assert [row["student"] for row in rows(folder)] == [name for name in ("anna", "ben", "carl") for _ in NAMES]
+    assert {(row["status"], row["hint"]) for row in rows(folder)[-len(NAMES) :]} == {
+        ("unreadable", "the folder holds no notebook (*.ipynb).")
+    }
+    assert "Passed over, since they are no notebooks (*.ipynb): dora.zip.\n" in capsys.readouterr().out
+
+
 def edit(folder, student, exercise, points):
     """Write points into the table, as a spreadsheet does."""
     table = rows(folder)
@@ -189,6 +205,7 @@ def test_a_bad_file_never_stops_the_batch(folder, judged):
         "carl": "unreadable",
         "dora": "unreadable",
         "emil": "unreadable",
+        "fred": "unreadable",
     }
 
 
