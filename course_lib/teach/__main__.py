@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         raise
     except (ValueError, OSError) as error:
-        print(f"{parser.prog} {words[0]}: {error}", file=sys.stderr)
+        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
+        print(f"{parser.prog} {words[0]}: {said}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{parser.prog} {words[0]}: interrupted", file=sys.stderr)

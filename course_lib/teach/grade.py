@@ -7,6 +7,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -93,6 +94,25 @@ def submissions(folder: Path, lesson: str, limits: Limits, variants: str = "") -
         yield HandedIn(student, tuple(named), _key(named, lesson, limits, variant), variant)
 
 
+#: The code of a variant in a cell that an assignment gives, as a notebook's file has it.
+_VARIANT = re.compile(rb'variant=\\?"([0-9a-f]{8})\\?"')
+
+
+def check_variants(handed_in: Sequence[HandedIn]) -> None:
+    """Raise ValueError where most notebooks are other variants than those of the key, or are variants without one."""
+    others = {}
+    for each in handed_in:
+        sizes = [path.stat().st_size for path in each.paths]
+        texts = (path.read_bytes() for path, size in zip(each.paths, sizes, strict=True) if size <= _LARGEST)
+        codes = {code.decode() for text in texts for code in _VARIANT.findall(text)}
+        if codes and each.variant not in codes:
+            others[each] = min(codes)
+    if 2 * len(others) > len(handed_in):
+        one, code = next(iter(others.items()))
+        said = f"--variant-key gives {one.variant}" if one.variant else "there is no --variant-key"
+        raise ValueError(f"{one.student} has the variant {code}, and {said}: name the key of the assignments")
+
+
 def _shown(folder: Path) -> Iterator[Path]:
     """What a folder holds, without hidden files and those that macOS packs into archives."""
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__MACOSX")))
@@ -120,6 +140,7 @@ class Batch:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
         self.exercises = tuple(places(lesson))
         self.submissions = tuple(submissions(folder, lesson, limits, variants))
+        check_variants(self.submissions)
         self.journal = table.with_name(table.name + ".journal")
         self.teacher = table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
