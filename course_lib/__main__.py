@@ -15,6 +15,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 
 from . import lessons
+from .shell import command
 
 COMMANDS = {
     "open": (".lessons", "copy the lessons into a folder, and open the first one in JupyterLab"),
@@ -44,6 +45,7 @@ def listing() -> str:
     )
 
 
+@command
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command named first; return its exit status: 2 for a command that does not exist."""
     given = sys.argv[1:] if arguments is None else [*arguments]

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 
 from .publish.command import run
 from .publish.convert import html_page
+from .shell import command
 
 
+@command
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     return run("export", "Write executed notebooks as pages with live steppers.", html_page, arguments, ".html")

@@ -17,8 +17,10 @@ from nbclient.exceptions import CellExecutionError
 from .publish.convert import executed
 from .publish.links import links_of
 from .publish.site import site
+from .shell import command
 
 
+@command
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m course_lib.site", description="Write the course as a site.")

@@ -16,6 +16,7 @@ from typing import Any
 from .publish.command import run
 from .publish.convert import slides
 from .publish.notes import with_notes
+from .shell import command
 
 SWITCHES = {
     "exercises": "show the exercises and what their cells show",
@@ -28,6 +29,7 @@ def with_speaker(notebook: Any, title: str, theme: str, **chosen: bool) -> str:
     return slides(with_notes(notebook), title, theme, **chosen)
 
 
+@command
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     return run(

@@ -1,5 +1,6 @@
 """``python -m course_lib``: the commands that it lists are there, and a wrong name is one sentence."""
 
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -7,6 +8,14 @@ from importlib import import_module
 import pytest
 
 from course_lib import __main__ as commands
+from course_lib import measurements
+
+#: Where `python -m` may begin, and words with which each prints something.
+DOORS = {
+    "course_lib.__main__": [],
+    **{f"course_lib.{name}": ["--help"] for name in ("export", "slides", "site", "teach.__main__", "gpu.__main__")},
+    "course_lib.measurements.__main__": [measurements.DEFAULT_GPU],
+}
 
 
 @pytest.mark.parametrize("name", commands.COMMANDS)
@@ -35,3 +44,24 @@ def test_alone_it_lists_them():
     done = subprocess.run([sys.executable, "-m", "course_lib"], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == commands.listing()
+
+
+@pytest.mark.parametrize("module", DOORS)
+def test_a_reader_that_ends_early_sees_no_trace(module, monkeypatch):
+    """As `head` does: the command ends with the status of a broken pipe, and a last flush finds an open file."""
+    main = import_module(module).main
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as unread:
+        monkeypatch.setattr("sys.stdout", unread)
+        assert main(DOORS[module]) == 141
+
+
+def test_a_command_whose_output_is_not_read_is_silent():
+    """As a shell runs it: Python itself writes nothing at its end either."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing) as unread:
+        done = subprocess.run([sys.executable, "-m", "course_lib"], stdout=unread, stderr=subprocess.PIPE, check=False)
+
+    assert (done.returncode, done.stderr) == (141, b"")

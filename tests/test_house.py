@@ -41,8 +41,9 @@ MAY_IMPORT = {
     "png": set(),
     "lab": {"lessons", "publish"},  # publish when a notebook is saved
     "lessons": set(),
+    "shell": set(),
     "model": {"simulator"},
-    "measurements": {"look", "model"},
+    "measurements": {"look", "model", "shell"},
     "course_map": {"kernels", "lessons", "measurements", "model", "tables"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
@@ -55,13 +56,13 @@ MAY_IMPORT = {
     "waiting": CORE
     | {"lazy", "exercises", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
     "products": {"lazy", "kernels", "gpu", "simulator"},
-    "gpu.__main__": {"gpu", "kernels", "measurements"} | WINGS,
+    "gpu.__main__": {"gpu", "kernels", "measurements", "shell"} | WINGS,
     "publish": {"course_map", "dials", "lessons", "viewer", "png", "waiting"},
-    "teach": {"exercises", "kernels", "lessons", "png", "publish", "waiting"},
-    "export": {"publish"},
-    "site": {"publish"},
-    "slides": {"publish"},
-    "__main__": {"lessons"},  # imports a command when it is used
+    "teach": {"exercises", "kernels", "lessons", "png", "publish", "shell", "waiting"},
+    "export": {"publish", "shell"},
+    "site": {"publish", "shell"},
+    "slides": {"publish", "shell"},
+    "__main__": {"lessons", "shell"},  # imports a command when it is used
     "profile": CORE | {"model", "measurements", "trace", "viewer", "waiting"},
 }
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
@@ -78,6 +79,7 @@ THIRD_PARTY = {
     "png": {"numpy", "PIL"},
     "lab": set(),  # a Jupyter server starts with it
     "lessons": set(),
+    "shell": set(),
     "model": {"numpy"},
     "measurements": {"numpy", "matplotlib"},
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses

@@ -15,6 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from ..shell import command
 from . import capstone
 from .device import NoGPUError, available, describe, require
 from .record import main as record_folder
@@ -282,6 +283,7 @@ def store(what: str, command: str, results: Results, folder: Path, names: Names 
     path.write_text(json.dumps(recording, indent=1) + "\n", encoding="utf-8")
 
 
+@command
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status: 0, 1 if a kernel is wrong, 2 without a GPU."""
     given = [*(sys.argv[1:] if arguments is None else arguments)]

@@ -4,19 +4,23 @@ With the name of a GPU, or a folder, it prints the README's tables for that GPU'
 """
 
 import sys
+from collections.abc import Sequence
 
+from ..shell import command
 from . import folder_of, gpus
 from .report import outputs, tables
 
 
-def main(arguments: list[str]) -> int:
+@command
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status: 0, or 2 if there is no such folder."""
-    for gpu in arguments:
+    given = sys.argv[1:] if arguments is None else arguments
+    for gpu in given:
         if not folder_of(gpu).is_dir():
             print(f"{gpu!r} is no folder of recordings; there are {', '.join(gpus())}", file=sys.stderr)
             return 2
         print(tables(gpu))
-    if not arguments:
+    if not given:
         for path, text in outputs().items():
             path.write_text(text, encoding="utf-8")
             print(path.name)
@@ -24,4 +28,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from ..shell import command
+
 #: Each command: the module of this package that runs it, and what it does. The module has ``arguments(parser)``, and
 #: ``run(chosen)``, which returns the exit status; a ValueError or an OSError of it is shown as one sentence. It is
 #: imported only when its command is called.
@@ -25,6 +27,7 @@ COMMANDS = {
 }
 
 
+@command
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that the first argument names; return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -33,9 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, (module, does) in COMMANDS.items():
         part = table.add_parser(name, help=does, description=does)
         if name in words[:1]:
-            command = import_module(f"{__package__}.{module}")
-            command.arguments(part)
-            part.set_defaults(run=command.run)
+            found = import_module(f"{__package__}.{module}")
+            found.arguments(part)
+            part.set_defaults(run=found.run)
     chosen = parser.parse_args(words)
     if "run" not in chosen:
         parser.print_help()
@@ -43,8 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = chosen.run(chosen)
         return status
+    except BrokenPipeError:
+        raise
     except (ValueError, OSError) as error:
-        print(f"{parser.prog} {words[0]}: {error}", file=sys.stderr)
+        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
+        print(f"{parser.prog} {words[0]}: {said}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"{parser.prog} {words[0]}: interrupted", file=sys.stderr)

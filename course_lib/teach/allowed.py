@@ -23,8 +23,9 @@ _BUILTINS = """
     ArithmeticError AssertionError Exception IndexError KeyError OverflowError RuntimeError TypeError ValueError
     ZeroDivisionError NotImplementedError StopIteration
 """.split()
-#: What stands for ``builtins`` where an answer is executed.
-BUILTINS = {name: getattr(builtins, name) for name in _BUILTINS}
+#: What stands for ``builtins`` where an answer is executed. By its ``__import__``, which no answer can name, NumPy
+#: imports the parts of itself that an answer is the first to use.
+BUILTINS = {name: getattr(builtins, name) for name in (*_BUILTINS, "__import__")}
 
 #: The attributes of NumPy, math, statistics and their values that compute, and nothing else.
 ATTRIBUTES = frozenset(

@@ -37,6 +37,8 @@ def run(chosen: argparse.Namespace) -> int:
     lesson = lesson_named(chosen.lesson)
     if (chosen.variant_key is None) != (chosen.students is None):
         raise ValueError("--variant-key and --students belong together: name a key and a file of the students' names")
+    if chosen.variant_key == "":
+        raise ValueError("--variant-key is empty: name a secret, and use it with teach grade again")
     if chosen.students is None:
         _write(chosen.out, lesson, assignment(lesson, chosen.tool, chosen.solved))
         return 0

@@ -74,17 +74,18 @@ def _judged(answer: Answer) -> Kernel:
         return Kernel(MISSING, "the notebook has no cell with a kernel of this lesson.")
     course = [source for name, source in lesson_cells(lesson()) if name != _CELL]
     cell = parsed(answer.source)
-    given = _attempted(cell)
-    wanted = given[0].id if given and isinstance(given[0], ast.Name) else _KERNEL
+    called = _attempted(cell)
+    wanted = called[0].id if called and isinstance(called[0], ast.Name) else _KERNEL
     found = extract(NAME, wanted, _PARAMETERS, answer.source, answer.others, course, simulated=True)
-    if copy := copied_from(found.tree, last_function(_place().source), keeps=False):
+    given = last_function(_place().source)
+    if copy := copied_from(found.tree, given, False, found.helpers):
         raise Refused(f"this is {copy} of the course with other names at most; only a student's own kernel counts.")
     names = names_of([*trees_of([*course, *answer.others]), cell])
-    tile, threads = (_size(node, name, names) for node, name in zip([*given[1:], None, None], _SIZES, strict=False))
+    tile, threads = (_size(node, name, names) for node, name in zip([*called[1:], None, None], _SIZES, strict=False))
     result = attempt(found.function, tile, threads, keep=False)
     if isinstance(result, Verdict):
         return Kernel(result.status, reason(result), tile=tile, threads=threads)
-    units = tuple(written(found.tree, last_function(_place().source)))
+    units = tuple(written(given, found.tree, *found.helpers))
     costs = tuple(band.cost(result.costs) for band in BANDS)
     return Kernel(RANKED, _unknown(result.costs), result.score, result.milestones, costs, tile, threads, units)
 

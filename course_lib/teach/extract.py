@@ -10,7 +10,7 @@ import ast
 import contextlib
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -34,11 +34,12 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Extracted:
-    """The function to be judged, its tree, and remarks on how it was found."""
+    """The function to be judged, its tree, the functions of the student that it calls, and remarks."""
 
     function: Any
     tree: ast.FunctionDef
-    remarks: tuple[str, ...] = field(default=())
+    helpers: tuple[ast.FunctionDef, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def extract(
@@ -78,9 +79,24 @@ def extract(
     if ignored:
         line = ignored[0].lineno
         remarks.append(f"line {line} is not executed: only the function, imports and constants of the cell are read.")
-    trees = [*trees_of(course), *trees_of(others), cell]
-    helpers = [f for f in _functions(trees) if f.name != tree.name]
-    return Extracted(_function(exercise, tree, source, names_of(trees), helpers, simulated), tree, tuple(remarks))
+    given, own = trees_of(course), [*trees_of(others), cell]
+    helpers = [f for f in _functions([*given, *own]) if f.name != tree.name]
+    function = _function(exercise, tree, source, names_of([*given, *own]), helpers, simulated)
+    shown = {ast.dump(f) for f in _functions(given)}
+    mine = [f for f in _functions(own) if f.name != tree.name and ast.dump(f) not in shown]
+    return Extracted(function, tree, _called(tree, mine), tuple(remarks))
+
+
+def _called(tree: ast.FunctionDef, functions: Sequence[ast.FunctionDef]) -> tuple[ast.FunctionDef, ...]:
+    """Those of the functions that ``tree`` names, or one that it names."""
+    by_name, found = {f.name: f for f in functions}, dict[str, ast.FunctionDef]()
+    waiting = [tree]
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if isinstance(node, ast.Name) and node.id in by_name and node.id not in found:
+                found[node.id] = by_name[node.id]
+                waiting.append(by_name[node.id])
+    return tuple(found.values())
 
 
 def trees_of(texts: Sequence[str]) -> list[ast.Module]:

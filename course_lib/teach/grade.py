@@ -7,6 +7,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from .pages import BY_HAND, feedback, for_teacher, with_points
 from .sandbox import Limits, Sandbox, Stopped
 
 COLUMNS = ("student", "exercise", "points", "of", "status", "hint", "seconds")
+NOTHING = "the folder holds no notebook (*.ipynb)."
 #: A notebook with the outputs of a whole lesson has 2 MB; a kernel that prints by mistake may add 100.
 _LARGEST = 256 << 20
 
@@ -71,25 +73,49 @@ class HandedIn:
 
 
 def submissions(folder: Path, lesson: str, limits: Limits, variants: str = "") -> Iterator[HandedIn]:
-    """Yield the students' notebooks: ``NAME.ipynb``, or all in a folder ``NAME``. Links out of the folder are skipped.
-    ``variants`` is the key of the students' variants.
+    """Yield the students' notebooks: ``NAME.ipynb``, or all in a folder ``NAME``, which may be none. Links out of the
+    folder are skipped. ``variants`` is the key of the students' variants.
 
     NotADirectoryError where there is no such folder, ValueError where it holds no notebook.
     """
     if not folder.is_dir():
         raise NotADirectoryError(f"{folder} is no folder")
-    found: dict[str, list[Path]] = {}
+    found: dict[str, list[Path]] = {path.name.removesuffix(".ipynb"): [] for path in _shown(folder) if path.is_dir()}
     for path in sorted(folder.rglob("*.ipynb")):
         parts = path.relative_to(folder).parts
         inside = path.resolve().is_relative_to(folder.resolve()) and path.is_file()
         if inside and not any(part.startswith(".") for part in parts):
             found.setdefault(parts[0].removesuffix(".ipynb"), []).append(path)
-    if not found:
+    if not any(found.values()):
         raise ValueError(f"{folder} holds no notebook (*.ipynb)")
     for student, paths in sorted(found.items()):
         named = [path for path in paths if lesson in path.name] or paths
         variant = code_of(variants, student, lesson) if variants else ""
         yield HandedIn(student, tuple(named), _key(named, lesson, limits, variant), variant)
+
+
+#: The code of a variant in a cell that an assignment gives, as a notebook's file has it.
+_VARIANT = re.compile(rb'variant=\\?"([0-9a-f]{8})\\?"')
+
+
+def check_variants(handed_in: Sequence[HandedIn]) -> None:
+    """Raise ValueError where most notebooks are other variants than those of the key, or are variants without one."""
+    others = {}
+    for each in handed_in:
+        sizes = [path.stat().st_size for path in each.paths]
+        texts = (path.read_bytes() for path, size in zip(each.paths, sizes, strict=True) if size <= _LARGEST)
+        codes = {code.decode() for text in texts for code in _VARIANT.findall(text)}
+        if codes and each.variant not in codes:
+            others[each] = min(codes)
+    if 2 * len(others) > len(handed_in):
+        one, code = next(iter(others.items()))
+        said = f"--variant-key gives {one.variant}" if one.variant else "there is no --variant-key"
+        raise ValueError(f"{one.student} has the variant {code}, and {said}: name the key of the assignments")
+
+
+def _shown(folder: Path) -> Iterator[Path]:
+    """What a folder holds, without hidden files and those that macOS packs into archives."""
+    return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__MACOSX")))
 
 
 def _key(paths: Sequence[Path], lesson: str, limits: Limits, variant: str) -> str:
@@ -114,6 +140,7 @@ class Batch:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
         self.exercises = tuple(places(lesson))
         self.submissions = tuple(submissions(folder, lesson, limits, variants))
+        check_variants(self.submissions)
         self.journal = table.with_name(table.name + ".journal")
         self.teacher = table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
@@ -121,6 +148,12 @@ class Batch:
         self._records = self._read_journal()
         self._by_hand = self._read_table()
         self.lost: set[str] = set()
+        own = {path.resolve() for path in (self.table, self.journal, self.teacher)}
+        self.others = [
+            path.name
+            for path in _shown(folder)
+            if path.is_file() and path.suffix != ".ipynb" and path.resolve() not in own
+        ]
 
     def grade(self, jobs: int = 1, again: bool = False) -> None:
         """Judge what was not judged before, then write table and pages; also where this is interrupted."""
@@ -153,6 +186,8 @@ class Batch:
             lines.append(
                 f"Answers in words are in {self.teacher}: write their points into {self.table}, and run again."
             )
+        if self.others:
+            lines.append(f"Passed over, since they are no notebooks (*.ipynb): {', '.join(self.others)}.")
         return "\n".join([*lines, *sorted(self.lost)])
 
     def is_done(self, submission: HandedIn) -> bool:
@@ -293,7 +328,7 @@ def judged_submission(lesson: str, submission: HandedIn, sandbox: Sandbox) -> li
     """Return the verdict on each exercise of a lesson, of the notebook that has most of its cells."""
     names = list(places(lesson))
     best: Mapping[str, Any] | None = None
-    problem = ""
+    problem = "" if submission.paths else NOTHING
     for path in submission.paths:
         try:
             check_size(path)

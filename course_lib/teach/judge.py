@@ -114,10 +114,11 @@ def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[s
     found = extract(name, place.function, parameters, answer.source, answer.others, course, simulated=kernel)
     remarks = (*filter(None, [answer.remark]), *found.remarks)
     given = last_function(place.source)
-    if own and (source := likeness.copied_from(found.tree, given, keeps=exercise.kind == FILL_IN)):
+    keeps = exercise.kind == FILL_IN
+    if own and (source := likeness.copied_from(found.tree, given, keeps, found.helpers)):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
     verdict = check(name, found.function, variant)
-    hint, units = reason(verdict), _units(answer.source, found.tree, place)
+    hint, units = reason(verdict), _units(answer.source, place, found.tree, *found.helpers)
     return Judged(name, verdict.points, verdict.of, verdict.status, hint, page=_page(verdict, remarks), units=units)
 
 
@@ -131,11 +132,11 @@ def last_function(cell: str) -> ast.FunctionDef:
     return next(node for node in reversed(parsed(cell).body) if isinstance(node, ast.FunctionDef))
 
 
-def _units(cell: str, function: ast.FunctionDef, place: ExerciseCell) -> tuple[str, ...]:
-    """The statements and comments of a cell that the lesson does not give."""
+def _units(cell: str, place: ExerciseCell, *functions: ast.FunctionDef) -> tuple[str, ...]:
+    """The functions' statements, and the comments of a cell, that the lesson does not give."""
     known = set(likeness.comments(place.source))
     own = (comment for comment in likeness.comments(cell) if comment not in known)
-    return (*likeness.written(function, last_function(place.source)), *own)
+    return (*likeness.written(last_function(place.source), *functions), *own)
 
 
 def _page(verdict: Verdict, remarks: Sequence[str]) -> str:
@@ -159,7 +160,7 @@ def course_units(lesson: str, name: str) -> dict[str, tuple[str, ...]]:
         if isinstance(exercise, Explanation):
             found[COURSE[0]] = _words(text_of(name, solved, ()) or "")
         else:
-            found[COURSE[0]] = _units(solved, last_function(solved), place)
+            found[COURSE[0]] = _units(solved, place, last_function(solved))
     if isinstance(exercise, Explanation):
         found[COURSE[1]] = _words(exercise.model)
     return found

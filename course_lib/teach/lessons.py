@@ -81,16 +81,29 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
+#: Expressions and statements inside each other. What reads a tree calls itself for each, and Python ends that at 1,000.
+_DEEPEST = 100
+_TOO_DEEP = f"more than {_DEEPEST} expressions are inside each other"
+
+
 def parsed(source: str) -> ast.Module:
     """Return a cell's tree, if need be without the lines that only IPython reads (``%time``, ``!ls``); SyntaxError."""
     try:
         try:
-            return ast.parse(source)
+            tree = ast.parse(source)
         except SyntaxError:
             lines = ["" if line.lstrip()[:1] in ("%", "!", "?") else line for line in source.split("\n")]
-            return ast.parse("\n".join(lines))
-    except (RecursionError, MemoryError, ValueError) as error:  # nested too deeply, or a null character
-        raise SyntaxError(str(error) or "too many expressions inside each other") from None
+            tree = ast.parse("\n".join(lines))
+    except (RecursionError, MemoryError):
+        raise SyntaxError(_TOO_DEEP) from None
+    except ValueError as error:  # a null character
+        raise SyntaxError(str(error)) from None
+    nodes: list[ast.AST] = [tree]
+    for _ in range(_DEEPEST):
+        nodes = [child for node in nodes for child in ast.iter_child_nodes(node)]
+    if nodes:
+        raise SyntaxError(_TOO_DEEP)
+    return tree
 
 
 def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:

@@ -34,23 +34,32 @@ _KEPT = {*vars(builtins), "cuda", "np", "math"}
 
 
 def normal(function: ast.FunctionDef) -> str:
-    """Return the function's text without names, decorators and docstring."""
+    """Return the function's text without names, decorators, and what does nothing."""
     return _dumped([ast.arguments([], function.args.args, None, [], [], None, []), *_body(function)])
 
 
 def statements(function: ast.FunctionDef) -> list[str]:
     """Return its statements, each without names; a loop or a condition without what is inside."""
     inside = (node for part in _body(function) for node in ast.walk(part))
-    return [_dumped([_header(node)]) for node in inside if isinstance(node, ast.stmt) and not _is_constant(node)]
+    return [_dumped([_header(node)]) for node in inside if isinstance(node, ast.stmt)]
 
 
 def _body(function: ast.FunctionDef) -> list[ast.stmt]:
-    return [statement for statement in function.body if not _is_constant(statement)]
+    plain: ast.FunctionDef = _Plain().visit(copy.deepcopy(function))
+    return plain.body
 
 
-def _is_constant(statement: ast.stmt) -> bool:
-    """Whether it is a docstring, or the dots of a gap."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+class _Plain(ast.NodeTransformer):
+    """Leaves out what does nothing: a docstring, the dots of a gap, ``pass``, the type of a variable."""
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        return None
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.Assign | None:
+        return ast.Assign([node.target], node.value) if node.value else None
 
 
 def _header(statement: ast.stmt) -> ast.stmt:
@@ -77,9 +86,9 @@ def _dumped(nodes: Sequence[ast.AST]) -> str:
     return " ".join(ast.dump(node) for node in copied)
 
 
-def written(function: ast.FunctionDef, given: ast.FunctionDef) -> list[str]:
-    """Return the statements of ``function`` that ``given``, the lesson's text, does not have."""
-    own, known = Counter(statements(function)), Counter(statements(given))
+def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> list[str]:
+    """Return the statements of the functions that ``given``, the lesson's text, does not have."""
+    own, known = Counter(s for function in functions for s in statements(function)), Counter(statements(given))
     return sorted((own - known).elements())
 
 
@@ -117,15 +126,20 @@ def _kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
             yield node
 
 
-def copied_from(function: ast.FunctionDef, given: ast.FunctionDef, keeps: bool) -> str | None:
+def copied_from(
+    function: ast.FunctionDef, given: ast.FunctionDef, keeps: bool, helpers: Sequence[ast.FunctionDef] = ()
+) -> str | None:
     """Return which text of the course the answer is, with other names, where that cannot be chance; else None.
 
     ``keeps``: the exercise leaves gaps in a text that stays as it is. Then another text of the course in its place is a
-    copy, even a short one.
+    copy, even a short one. ``helpers`` are the functions that the answer calls: one of them may be the copy.
     """
-    where = course_texts().get(normal(function))
-    replaced = keeps and Counter(statements(given)) - Counter(statements(function))
-    return where if where and len(written(function, given)) > (_FEW if replaced else CHANCE) else None
+    for part in (function, *helpers):
+        where = course_texts().get(normal(part))
+        replaced = keeps and Counter(statements(given)) - Counter(statements(part))
+        if where and len(written(given, part)) > (_FEW if replaced else CHANCE):
+            return where
+    return None
 
 
 # ---- other students -------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import ast
 import importlib
 import math
 from collections.abc import Iterable, Iterator
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -138,4 +137,4 @@ def _computed(node: ast.UnaryOp | ast.BinOp, names: dict[str, Any]) -> Any:
 def available(thing: Any) -> bool:
     """Whether a function that is executed, not simulated, may use what was imported or defined beside it."""
     name = getattr(thing, "__name__", "")
-    return _is_constant(thing) or isinstance(thing, FunctionType) or name in MODULES or name in ATTRIBUTES
+    return _is_constant(thing) or name in MODULES or name in ATTRIBUTES

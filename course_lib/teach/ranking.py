@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from ..waiting.capstone import BANDS, MILESTONES, OF
 from .capstone import RANKED, Kernel, lesson
-from .grade import HandedIn, check_size, each_judged, safe, submissions
+from .grade import NOTHING, HandedIn, check_size, each_judged, safe, submissions
 from .judge import STOPPED, UNREADABLE
 from .lessons import counted
 from .likeness import alike
@@ -89,7 +89,7 @@ def _kernel(told: Mapping[str, Any]) -> Kernel:
 
 def _in_sandbox(submission: HandedIn, sandbox: Sandbox) -> Kernel:
     """The best of a student's notebooks."""
-    found = []
+    found = [] if submission.paths else [Kernel(UNREADABLE, NOTHING)]
     for path in submission.paths:
         try:
             check_size(path)

@@ -42,6 +42,51 @@ class Cheat:
 
 _WRONG = "failed", "calls nothing"
 _NOT_YET = "not yet", "three dots"
+_COPIED = "refused", "the kernel tiled of the course"
+_COPY = """W = TILE
+
+
+@cuda.jit
+def heart(left, right, out):
+    one = cuda.shared.array((W, W), float32)
+    two = cuda.shared.array((W, W), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    i, j = cuda.blockIdx.y * W + y, cuda.blockIdx.x * W + x
+    m, depth = left.shape
+    n = right.shape[1]
+    total = float32(0)
+    for first in range(0, depth, W):
+        if i < m and first + x < depth:
+            one[y, x] = left[i, first + x]
+        else:
+            one[y, x] = 0
+        if first + y < depth and j < n:
+            two[y, x] = right[first + y, j]
+        else:
+            two[y, x] = 0
+        cuda.syncthreads()  # written by me
+        for step in range(W):
+            total += one[y, step] * two[step, x]
+        cuda.syncthreads()
+    if i < m and j < n:
+        out[i, j] = total
+
+
+check("barriers", heart)
+"""
+
+
+def _storing(*values):
+    """A cell whose kernel stores values into A, B and C, as far as they are given: the last one into C."""
+    stores = (
+        f"    if row < {name}.shape[0] and col < {name}.shape[1]:\n        {name}[row, col] = {value}\n"
+        for name, value in zip("CBA", reversed(values), strict=False)
+    )
+    return (
+        "import math\n\n\n@cuda.jit\ndef heart(A, B, C):\n    col, row = cuda.grid(2)\n"
+        f'{"".join(stores)}\n\ncheck("barriers", heart)\n'
+    )
+
 
 CHEATS = (
     Cheat(
@@ -183,39 +228,8 @@ CHEATS = (
     ),
     Cheat(
         "the course's kernel with other names",
-        """W = TILE
-
-
-@cuda.jit
-def heart(left, right, out):
-    one = cuda.shared.array((W, W), float32)
-    two = cuda.shared.array((W, W), float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    i, j = cuda.blockIdx.y * W + y, cuda.blockIdx.x * W + x
-    m, depth = left.shape
-    n = right.shape[1]
-    total = float32(0)
-    for first in range(0, depth, W):
-        if i < m and first + x < depth:
-            one[y, x] = left[i, first + x]
-        else:
-            one[y, x] = 0
-        if first + y < depth and j < n:
-            two[y, x] = right[first + y, j]
-        else:
-            two[y, x] = 0
-        cuda.syncthreads()  # written by me
-        for step in range(W):
-            total += one[y, step] * two[step, x]
-        cuda.syncthreads()
-    if i < m and j < n:
-        out[i, j] = total
-
-
-check("barriers", heart)
-""",
-        "refused",
-        "the kernel tiled of the course",
+        _COPY,
+        *_COPIED,
     ),
     Cheat(
         "the right values as constants",
@@ -230,22 +244,57 @@ check("barriers", heart)
         "failed",
         "KNOWN",
     ),
+    # ---- an afternoon later
+    Cheat(
+        "a copy that the kernel calls",
+        _COPY.replace("jit", "jit(device=True)").replace("heart(left", "work(left").partition("check(")[0]
+        + '@cuda.jit\ndef heart(A, B, C):\n    work(A, B, C)\n\n\ncheck("barriers", heart)\n',
+        *_COPIED,
+    ),
+    Cheat(
+        "a copy with what does nothing",
+        _COPY.replace("total =", "total: float32 =").replace(
+            "            total", "            'mine'\n            total"
+        ),
+        *_COPIED,
+    ),
+    Cheat("zeros in A and B, whose product is zero", _storing(0, 0, 0), "failed", ""),
+    Cheat("a value that equals none", _storing("math.nan"), "failed", ""),
+    Cheat(
+        "a text that is code elsewhere",
+        _storing().replace("(2)\n", '(2)\n    print("\'); import os; os._exit(0)  # {0}")\n'),
+        "failed",
+        "never stores into C",
+    ),
 )
 
 #: Answers that are executed, since they are no kernels: lesson 14 asks for such functions.
 _SAME = 'def same(C, want):\n{}\n\n\ncheck("same-result", same)\n'
-ROUTINE_CHEATS = tuple(
-    Cheat(name, _SAME.format(body), "refused", words, "same-result")
-    for name, body, words in (
-        ("the caller's answer", "    import sys\n    return sys._getframe(2).f_locals['case'].want", "import"),
-        ("a file", "    return bool(open('/etc/passwd'))", "open"),
-        ("a subclass of everything", "    return ().__class__.__base__.__subclasses__()", "__"),
-        ("a class that equals all", "    class Any:\n        __eq__ = print\n    return Any()", "classdef"),
-        ("NumPy's own rule replaced", "    np.isclose = np.allclose\n    return True", "assign"),
-        ("a file through NumPy", "    C.tofile('grades.csv')\n    return True", "tofile"),
-        ("the text of a module", "    return np.__dict__['load'] is None", "__dict__"),
-        ("a formatted attribute", "    return '{0.__class__}'.format(C) == ''", "format"),
-        ("eval", "    return eval('True')", "eval"),
-        ("a generator's frame", "    return (x for x in C).gi_frame.f_back is None", "f_back"),
+_RATE = 'def rate(M, N, K, milliseconds):\n    return float("{}")\n\n\ncheck("rate", rate)\n'
+ROUTINE_CHEATS = (
+    tuple(
+        Cheat(name, _SAME.format(body), "refused", words, "same-result")
+        for name, body, words in (
+            ("the caller's answer", "    import sys\n    return sys._getframe(2).f_locals['case'].want", "import"),
+            ("a file", "    return bool(open('/etc/passwd'))", "open"),
+            ("a subclass of everything", "    return ().__class__.__base__.__subclasses__()", "__"),
+            ("a class that equals all", "    class Any:\n        __eq__ = print\n    return Any()", "classdef"),
+            ("NumPy's own rule replaced", "    np.isclose = np.allclose\n    return True", "assign"),
+            ("a file through NumPy", "    C.tofile('grades.csv')\n    return True", "tofile"),
+            ("the text of a module", "    return np.__dict__['load'] is None", "__dict__"),
+            ("a formatted attribute", "    return '{0.__class__}'.format(C) == ''", "format"),
+            ("eval", "    return eval('True')", "eval"),
+            ("a generator's frame", "    return (x for x in C).gi_frame.f_back is None", "f_back"),
+            ("another letter for the same name", "    return ().__\uff43lass__ is None", "__class__"),
+        )
     )
+    + tuple(
+        Cheat(name, f"from {imported}\n\n\n{_SAME.format(body)}", "refused", words, "same-result")
+        for name, imported, body, words in (
+            ("a file that was imported", "numpy import load", "    return load('x', allow_pickle=True)", "no load"),
+            ("a file under a harmless name", "numpy import load as isclose", "    return isclose('x')", "no isclose"),
+            ("a compiler", "numba import njit", "    return njit(eval)", "no njit"),
+        )
+    )
+    + tuple(Cheat(f"the number {word}", _RATE.format(word), "failed", "flop", "rate") for word in ("inf", "nan"))
 )

@@ -16,6 +16,8 @@ def double(monkeypatch):
     def run(chosen):
         if chosen.number == 0:
             raise ValueError("0 cannot be doubled; take another number")
+        if chosen.number == 1:
+            open("no such file")
         return 2 * chosen.number
 
     module.arguments = lambda parser: parser.add_argument("number", type=int)
@@ -31,6 +33,11 @@ def test_a_command_of_the_table_runs(double):
 def test_an_error_is_one_sentence(double, capsys):
     assert main(["double", "0"]) == 1
     assert capsys.readouterr().err == "python -m course_lib.teach double: 0 cannot be doubled; take another number\n"
+
+
+def test_a_file_that_is_not_there_is_named_first(double, capsys):
+    assert main(["double", "1"]) == 1
+    assert "double: no such file: No such file or directory\n" in capsys.readouterr().err
 
 
 def test_an_unknown_command_shows_the_known_ones(double, capsys):

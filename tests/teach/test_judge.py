@@ -153,7 +153,10 @@ def test_a_function_may_be_in_another_cell():
     assert judged("", _NAME, beside=["import math"]).hint == "the cell defines no function of (At, B, C)."
 
 
-@pytest.mark.parametrize("text", ["-" * 50_000 + "1", "(" * 50_000, "cuda" + ".x" * 20_000, "1\0"])
+@pytest.mark.parametrize(
+    "text",
+    ["-" * 50_000 + "1", "(" * 50_000, "cuda" + ".x" * 20_000, "cuda" + ".x" * 2_000 + "()", "1" + "+1" * 999, "1\0"],
+)
 def test_a_cell_that_cannot_be_parsed_harms_no_other(text):
     assert judged(f"x = {text}").status == "failed"
     assert judged(TRANSPOSED, _NAME, beside=[f"x = {text}"]).status == "passed"
@@ -198,6 +201,19 @@ def test_a_function_without_end_is_stopped():
     cell = 'def same(C, want):\n    while True:\n        pass\n\n\ncheck("same-result", same)\n'
     verdict = judged(cell, "same-result", SPEED)
     assert verdict.status == "failed" and "was still running" in verdict.hint
+
+
+def test_numpy_may_import_its_own_parts():
+    """Where a method is used first, NumPy imports what it needs by the builtins of the caller: in a new interpreter."""
+    code = """
+import numpy as np
+from course_lib.teach.allowed import BUILTINS
+names = {"__builtins__": BUILTINS, "x": np.array([1.0, 3.0])}
+exec("found = x.mean(), x.std(), x.var(), x.sum(), x.max(), x.all(), x.any()", names)
+print(*names["found"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=NOTEBOOKS.parent, capture_output=True, text=True)
+    assert done.stdout == "2.0 1.0 1.0 4.0 3.0 True True\n", done.stderr
 
 
 def test_a_function_may_use_imports_constants_and_other_functions():

@@ -28,7 +28,7 @@ def test_what_an_author_wrote_is_what_the_lesson_does_not_give():
     given = function("def f(A, C):\n    i = cuda.grid(1)\n    ...\n")
     own = function("def f(a, c):\n    j = cuda.grid(1)\n    if j < c.size:\n        c[j] = a[j]\n")
     assert len(statements(own)) == 3 and len(statements(given)) == 1
-    assert written(own, given) == sorted(
+    assert written(given, own) == sorted(
         statements(function("def g(a, c):\n    if j < c.size:\n        c[j] = a[j]\n"))
     )
 

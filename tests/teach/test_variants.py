@@ -170,6 +170,7 @@ def test_the_commands_write_and_judge_the_variant_of_each_student(tmp_path, monk
         ("../anna\n", [], "'../anna' cannot be the name of a folder"),
         ("\n", [], "there is no name in it"),
         ("anna\n", ["--for", "nbgrader"], "one notebook for all"),
+        ("anna\n", ["--variant-key", ""], "--variant-key is empty"),
     ],
 )
 def test_what_cannot_be_written_is_told(tmp_path, capsys, names, more, told):
