@@ -62,6 +62,10 @@ def sentence(timeline: Timeline, position: int, thread: int) -> str:
     return f"{lead}{who} {done or 'runs it'}."
 
 
+#: What a thread does that starts a product of a warpgroup; the pieces that are named after it are some of them.
+STARTS = "starts a product of its warpgroup, for which the tensor cores read, among others,"
+
+
 def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
     step = timeline.step(position)
     loads: list[str] = []
@@ -87,9 +91,10 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
     lane = np.flatnonzero(step.threads == thread)
     told = (exchanged(exchange).told(thread % WARP_SIZE) for exchange in step.exchanges)
     sets = [f"{name} = {number(np.asarray(values)[lane[0]])}" for name, values in step.variables.items()]
+    starts = timeline.first + position - 1 in timeline.trace.columns.product["step"]
     return [
         ("finds", conditions(step, thread)),
-        ("reads", loads),
+        (STARTS if starts else "reads", loads),
         *((verb, [what]) for verb, what in filter(None, told)),
         ("writes", stores),
         ("updates", _updates(timeline, position, thread)),

@@ -8,6 +8,7 @@ from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.viewer.pieces import flight_of
 from course_lib.viewer.scene import Scene
+from course_lib.viewer.words import sentence
 
 
 def line_with(run, text):
@@ -44,6 +45,16 @@ def test_a_group_is_in_flight_from_its_products_to_its_wait():
     assert said == [
         f"Products of warp 1 in flight: {what}." for what in ("none", one, one, f"{one}, {two}", two, "none")
     ]
+
+
+def test_a_thread_that_starts_a_product_reads_nothing_of_it():
+    """The tensor cores read the pieces, for the whole warpgroup; a store or a plain load is still the thread's."""
+    run = launch("groups_in_flight")
+    timeline = Timeline(run.trace, (0, 0, 0))
+    started, stored = (steps_at(run, text, 2)[0] for text in ("multiply_tiles", "store_tiles"))
+    said = "Thread 70 starts a product of its warpgroup, for which the tensor cores read, among others, A_tiles["
+    assert said in sentence(timeline, started, 70)
+    assert "tensor cores" not in sentence(timeline, stored, 70)
 
 
 def test_a_launch_without_such_products_says_nothing_of_them():

@@ -22,9 +22,14 @@ PLAN = Routine(
     parameters=("height", "width"),
     cases=(
         Case("1×1 results", (1, 1), 2.0, "one element of A and one of B for a single multiplication."),
-        Case("2×2 results", (2, 2), 1.0, "2 + 2 elements are read, and each of A is multiplied by each of B."),
+        Case("2×2 results", (2, 2), 1.0, "2 + 2 elements are read, and each element of A is multiplied by each of B."),
         Case("8×1 results", (8, 1), 9 / 8, "height and width may differ: 8 elements of A and one of B."),
-        Case("8×16 results", (8, 16), 24 / 128, "add what is read, and divide by the multiplications made with it."),
+        Case(
+            "8×16 results",
+            (8, 16),
+            24 / 128,
+            "add the elements that are read, and divide by the multiplications that are made with them.",
+        ),
     ),
 )
 
@@ -32,9 +37,9 @@ TOO_LARGE = Explanation(
     name="too-large",
     question="With 8×8 results a thread makes 0.25 shared loads for each multiplication. With 16×16 it would be half "
     "of that. Why does no kernel of this course do it?",
-    model="16×16 results are 256 numbers, and a thread has at most 255 registers, in which it also keeps its fragments "
-    "and its indices. What does not fit is stored in local memory, which is slow. And even kernels that need nearly "
-    "all 255 registers leave room for few warps on a multiprocessor, so fewer of them can work while one waits.",
+    model="16×16 results are 256 numbers, and a thread has at most 255 registers. It also keeps its fragments and its "
+    "indices in them. What does not fit is stored in local memory, which is part of global memory. And a kernel that "
+    "needs nearly all 255 registers leaves room for few warps on a multiprocessor, so few can work while one waits.",
     ideas=(
         "16×16 results need 256 registers, and a thread has at most 255",
         "what does not fit goes to local memory",
@@ -45,9 +50,9 @@ TOO_LARGE = Explanation(
 LOOK_BACK = Explanation(
     name="look-back",
     question="Which change to your kernel gained most points, and which counts explain it?",
-    model="The change from one result to 8×8 results for each thread. Shared loads for each multiplication fell from 2 "
-    "to 0.25, so that wavefronts fell as well, and executed instructions fell from about 4 to less than 2. The sectors "
-    "of global memory depend on the tile of the block alone. They fell only because the tile grew, too.",
+    model="An example: the change from one result to 8×8 results for each thread. Shared loads for each multiplication "
+    "fell from 2 to 0.25, so wavefronts fell as well, and executed instructions fell from about 4 to less than 2. The "
+    "sectors of global memory depend only on the tile of the block. They fell because the tile grew, too.",
     ideas=(
         "the change is named",
         "a count before and after it is given",

@@ -49,8 +49,9 @@ ROWS_OF_B = find_bug(
         global_stores("M·N", each_element, "each element of C is stored once."),
     ),
     hints={
-        "out-of-bounds": "three things can reach beyond an array here: indices in the wrong order (a matrix takes its "
-        "row first), a store that the guard does not cover, and a guard that lets one row or column too many in.",
+        "out-of-bounds": "three mistakes can lead beyond an array here: indices in the wrong order (the row of a "
+        "matrix comes first), a store that the guard does not cover, and a guard that lets one row or column too many "
+        "in.",
     },
     diagnoses=(_TRANSPOSED,),
 )
@@ -83,7 +84,7 @@ def _added(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...
 
 _ADDED_FOR_EACH_PAIR = result_is(
     lambda A, B, D: A @ B + ceil_div(A.shape[1], width()) * D,
-    "C is right where K is at most 8. What grows with the number of pairs of tiles, and should not?",
+    "C is right if K is at most 8. Which part of C grows with the number of pairs of tiles, and should not?",
 )
 
 
@@ -92,7 +93,7 @@ def _last_pair(A: Array, B: Array, D: Array) -> Array:
     return A[:, last:] @ B[last:] + D
 
 
-_LAST_PAIR_ALONE = result_is(_last_pair, "only the last pair of tiles is in C: acc begins anew with each pair.")
+_LAST_PAIR_ALONE = result_is(_last_pair, "C contains only the last pair of tiles: acc begins anew with each pair.")
 
 #: C = A·B + D by a tiled kernel with two mistakes that the lesson has not shown.
 UNSEEN_ADD = find_bug(
@@ -105,7 +106,7 @@ UNSEEN_ADD = find_bug(
     ),
     hints={
         "out-of-bounds": "compare the index that the finding names with the guard of that load: does the guard ask "
-        "about the same index?",
+        "for the same index?",
         "race": "two barriers for each pair of tiles: when they are full, and when they have been used.",
         "barrier-divergence": "every thread of the block must come to the barrier: keep it out of the if.",
     },
@@ -160,8 +161,8 @@ UNSEEN_SUMS = find_bug(
         barriers("7", lambda shape: 7, "one barrier before the loop over `half`, and one in each of its iterations."),
     ),
     hints={
-        "race": "take the two lines of the finding: what lets a thread read a word that a thread of the other warp has "
-        "written?",
+        "race": "look at the two lines of the finding. A thread reads a word that a thread of the other warp writes: "
+        "what makes it wait for that?",
         "barrier-divergence": "every thread of the block must come to the barrier, also those that add nothing.",
     },
     diagnoses=(_SOME_TWICE, _ODD_THREADS_MISSING),
@@ -206,9 +207,9 @@ TOO_FAR = find_bug(
     ),
     hints={
         "out-of-bounds": "in the last iteration there is no next pair of tiles: test whether start + TILE < K.",
-        "barrier-divergence": "ask about start, which is the same for the whole block, and leave the barrier outside "
-        "the if.",
-        "race": "the other pair may be overwritten only when everybody has finished with it: keep the barrier in every "
+        "barrier-divergence": "use start in the condition, which is the same for the whole block, and leave the "
+        "barrier outside the if.",
+        "race": "a pair may be overwritten only after all threads have finished with it: keep the barrier in every "
         "iteration.",
     },
     diagnoses=(last_tile_missing,),
@@ -218,9 +219,9 @@ LUCKY = Explanation(
     name="lucky",
     question="A kernel lacks a barrier, and its result was right in a thousand launches. Why is that no proof?",
     model="Without the barrier nothing decides which of two warps comes first: one may read an element before or after "
-    "the other writes it. Which order a GPU takes depends on timing: on the size, the load, the GPU, the compiler. In "
-    "a thousand launches it may always have been the harmless one. Only an order that a barrier enforces is safe; "
-    "so one looks for accesses that nothing orders, and not for wrong results.",
+    "the other writes it. The order on a GPU depends on timing: on the size, the load, the GPU and the compiler. In a "
+    "thousand launches it may always have been the harmless order. Only an order that a barrier enforces is safe. So "
+    "look for accesses that nothing orders, and not for wrong results.",
     ideas=(
         "nothing orders the two accesses",
         "the order depends on timing",

@@ -30,7 +30,12 @@ GAIN = Routine(
     cases=(
         Case("2.0 at 50 %, then 1.0 at 50 %", (2.0, 50, 1.0, 50), 2.0, "half the instructions: twice as fast."),
         Case("2.0 at 40 %, then 2.0 at 80 %", (2.0, 40, 2.0, 80), 2.0, "twice as many busy cycles: twice as fast."),
-        Case("2.0 at 60 %, then 1.0 at 30 %", (2.0, 60, 1.0, 30), 1.0, "half of both: the speed does not change."),
+        Case(
+            "2.0 at 60 %, then 1.0 at 30 %",
+            (2.0, 60, 1.0, 30),
+            1.0,
+            "both numbers are halved: the speed does not change.",
+        ),
         Case("1.5 at 60 %, then 1.2 at 72 %", (1.5, 60, 1.2, 72), 1.5, "both help, so their factors are multiplied."),
         Case("1.0 at 80 %, then 1.1 at 80 %", (1.0, 80, 1.1, 80), 1 / 1.1, "more instructions: the gain is below 1."),
     ),
@@ -74,7 +79,7 @@ RECTANGULAR_TILES = fill_in(
     ),
     hints={
         "out-of-bounds": "each of the three loads needs its own guard: the columns of B end at N, and col + 8 may be "
-        "outside where col is inside.",
+        "outside although col is inside.",
         "race": "wait when the tiles are full, and again before the next pair of tiles replaces them.",
         "uninitialized-read": "B's tile has 16 columns, and the block only 8: each thread stores two of its elements, "
         "and 0 where B has none.",
@@ -88,7 +93,7 @@ NO_LIBRARY = Explanation(
     name="no-library",
     question="`best` is 2 % faster than cuBLAS at n = 4096. Why is it no replacement for the library?",
     model="One size was measured. At n = 1024 `best` has 32 blocks for 132 multiprocessors, and reaches 36 % of "
-    "cuBLAS; for 1000×500×3000 it is 15 %. Where 4 does not divide the length of a row, wide loads are not possible. A "
+    "cuBLAS; for 1000×500×3000 it is 15 %. If 4 does not divide the length of a row, wide loads are not possible. A "
     "library has many kernels and chooses one by the shape.",
     ideas=(
         "one size says nothing about others",

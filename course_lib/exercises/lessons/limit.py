@@ -59,7 +59,7 @@ FOUR_AT_ONCE = fill_in(
     hints={
         "out-of-bounds": "the row comes first, then col, which is already the first of the thread's four columns: "
         "it is not multiplied again.",
-        "misaligned-access": "four elements begin at a column that 4 divides; col is one.",
+        "misaligned-access": "load4 and store4 need a column that 4 divides; col is such a column.",
     },
     diagnoses=(_every_fourth_column,),
 )
@@ -96,9 +96,10 @@ ANY_WIDTH = find_bug(
     ),
     hints={
         "out-of-bounds": "with N = 37 the last thread of a row begins at column 36, and columns 37 to 39 do not exist.",
-        "misaligned-access": "with N = 37 row 1 begins 37 elements after row 0, which is no multiple of 4: where may a "
-        "kernel use load4 at all?",
-        "race": "a thread copies its four elements, col to col + 3, and not the rest of the row, which is for others.",
+        "misaligned-access": "with N = 37 row 1 begins 37 elements after row 0, which is no multiple of 4. For which N "
+        "may a kernel use load4 at all?",
+        "race": "a thread copies its four elements, col to col + 3, and not the rest of the row: other threads copy "
+        "that.",
     },
     diagnoses=(_rest_not_stored, _every_fourth_column),
 )
@@ -133,7 +134,9 @@ def _one_fragment_for_all(outcome: Outcome) -> str | None:
     if np.unique(got).size > got.shape[0] and all(
         np.array_equal(got[:, ::VECTOR], got[:, e::VECTOR]) for e in range(1, VECTOR)
     ):
-        return "all four results of a thread are the same: acc[e] takes the e-th of the four elements of B."
+        return (
+            "all four results of a thread are the same: multiply a by element e of the four elements of B for acc[e]."
+        )
     return None
 
 
@@ -143,7 +146,8 @@ def _columns_of_first_block(outcome: Outcome) -> str | None:
     columns = np.arange(got.shape[1]) % COLUMNS
     if got.shape[1] > COLUMNS and np.array_equal(got, (A @ B)[:, columns]):
         return (
-            "every block reads the first 32 columns of B: in B and C a thread's columns begin at col, in the tile at n."
+            "every block reads the first 32 columns of B: a thread's columns begin at col in B and C, and at n in the "
+            "tile."
         )
     return None
 
@@ -182,9 +186,9 @@ WIDE = make_cheaper(
         ),
     ),
     hints={
-        "out-of-bounds": "load4 takes four neighbours, and all must be there. col < N is guard enough for all four, "
-        "since 4 divides N; B also ends below, at K. Of A's tile one element is wanted, not four.",
-        "misaligned-access": "four elements begin at a column that 4 divides: n in the tile, col in B and C.",
+        "out-of-bounds": "load4 reads four neighbours, and all four must exist. 4 divides N, so the guard col < N is "
+        "enough for all four; but B also ends below, at row K. From A's tile one element is wanted, not four.",
+        "misaligned-access": "load4 and store4 need a column that 4 divides: n in the tile, col in B and C.",
         "race": "both barriers must stay: one when the tiles are full, one when they have been used.",
     },
     diagnoses=(_one_fragment_for_all, _columns_of_first_block, _every_fourth_column),
@@ -194,10 +198,9 @@ WARP_TILES = Explanation(
     name="warp-tiles",
     question="The lanes of a warp of `warp_tiled` need 96 different elements in a step, those of `vectorized` 144. "
     "Why is it no faster?",
-    model="A request costs wavefronts, not different elements. Lanes that ask for the same element are served together "
-    "only where the hardware's groups allow it, and in both arrangements a step takes the same twelve wavefronts. So "
-    "nothing that the GPU does became less. The instructions are as many as before, too. What did change is the "
-    "assignment of registers by the compiler, and it was not better: more multiplications waited for operands.",
+    model="The cost of a request is counted in wavefronts, not in different elements. In both arrangements a step "
+    "takes the same twelve wavefronts. The kernel also makes as many requests and executes as many instructions as "
+    "before. So none of these costs became smaller. The dispatch stalls doubled, and the recordings do not show why.",
     ideas=(
         "the wavefronts are as many as before",
         "fewer different elements do not make a request cheaper",

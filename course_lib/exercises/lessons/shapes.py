@@ -30,15 +30,17 @@ BUSY = Routine(
     kind=FILL_IN,
     parameters=("tiles", "at_once"),
     cases=(
-        Case("132 tiles, 132 at once", (132, 132), 1.0, "a single full wave: everybody works until the end."),
+        Case("132 tiles, 132 at once", (132, 132), 1.0, "a single full wave: all multiprocessors work until the end."),
         Case("8 tiles, 132 at once", (8, 132), 8 / 132, "one wave, and only 8 of its 132 places are taken."),
         Case(
             "133 tiles, 132 at once",
             (133, 132),
             133 / 264,
-            "the tile that is left over makes a second wave, which lasts as long as the first: round the waves up.",
+            "one tile is left over. It needs a second wave, which takes as long as the first: round the waves up.",
         ),
-        Case("264 tiles, 132 at once", (264, 132), 1.0, "two full waves leave nobody idle: 264 / 132 is 2, not 3."),
+        Case(
+            "264 tiles, 132 at once", (264, 132), 1.0, "two full waves, and no place is empty: 264 / 132 is 2, not 3."
+        ),
         Case("512 tiles, 132 at once", (512, 132), 512 / 528, "four waves have 4·132 places."),
         Case("100 tiles, 40 at once", (100, 40), 100 / 120, "the number of places is `at_once`, on any GPU."),
     ),
@@ -95,11 +97,11 @@ SHARE_OF_K = fill_in(
     diagnoses=(
         _shares_are(
             lambda s, K: slice(K),
-            "every block sums all of K: it is to take its share only, from s·K // 4 up to (s + 1)·K // 4.",
+            "every block sums all of K. It should sum its share only, from s·K // 4 up to (s + 1)·K // 4.",
         ),
         _shares_are(
             lambda s, K: slice(K // SHARES),
-            "every block sums the first share of K: block (x, y, s) begins at s·K // 4, and ends before "
+            "every block sums the first share of K. Block (x, y, s) begins at s·K // 4, and ends before "
             "(s + 1)·K // 4.",
         ),
         _shares_are(
@@ -108,12 +110,12 @@ SHARE_OF_K = fill_in(
         ),
         _shares_are(
             lambda s, K: slice(s, K, SHARES),
-            "block (x, y, s) sums every fourth element of K; its share is contiguous, from s·K // 4 up to "
+            "block (x, y, s) sums every fourth element of K. Its share is contiguous, from s·K // 4 up to "
             "(s + 1)·K // 4.",
         ),
         _shares_are(
             lambda s, K: slice(s * K // SHARES, s + K // SHARES),
-            "a product comes before a sum: the end of a share is (share + 1) * K // SHARES, in parentheses.",
+            "Python multiplies before it adds: the end of a share is (share + 1) * K // SHARES, with parentheses.",
         ),
     ),
 )
@@ -157,12 +159,12 @@ ONE_SHAPE = Explanation(
     name="one-shape",
     question="Somebody wants to use a kernel with tiles of 256×256, tuned for n = 8192, for all sizes. What is wrong?",
     model="At n = 1024 there are 16 tiles, so 16 blocks: most of 132 multiprocessors have nothing to do. Smaller tiles "
-    "give more blocks, but each multiplication then costs more loads. So one keeps several shapes and chooses by the "
-    "sizes, and where K is long several blocks share the sum of one tile.",
+    "give more blocks, but each multiplication then needs more loads. So keep several shapes, and choose by the sizes. "
+    "Where K is long, several blocks can share the sum of one tile.",
     ideas=(
         "too few blocks for the multiprocessors",
-        "smaller tiles are more blocks",
-        "and cost more loads, or K can be split",
+        "smaller tiles give more blocks",
+        "they need more loads, or K can be split",
     ),
 )
 

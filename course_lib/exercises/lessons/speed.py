@@ -37,12 +37,14 @@ SAME_RESULT = Routine(
     another=_another_pair,
     parameters=("C", "want"),
     cases=(
-        Case("two equal matrices", (_COUNTED, _COUNTED), True, "equal matrices are the same, also where both hold 0."),
+        Case(
+            "two equal matrices", (_COUNTED, _COUNTED), True, "equal matrices are the same, also where both contain 0."
+        ),
         Case(
             "one element off by 1",
             (_with(4.0, _COUNTED, (0, 3)), _COUNTED),
             False,
-            "one wrong element is enough to be wrong: ask about all of them, not about some.",
+            "a single wrong element makes C wrong: compare all elements, not some of them.",
         ),
         Case(
             "two errors, +1 and -1",
@@ -54,28 +56,28 @@ SAME_RESULT = Routine(
             "one element NaN",
             (_with(np.nan, _COUNTED, (1, 1)), _COUNTED),
             False,
-            "every comparison with NaN is False, also `nan > 0.001`: ask whether elements are close, and not whether "
-            "they are far.",
+            "every comparison with NaN is False, also `nan > 0.001`: ask whether elements are close, not whether they "
+            "are far.",
         ),
-        Case("C full of NaN", (_matrix(np.nan), _matrix()), False, "a C that nobody stored must not pass."),
+        Case("C full of NaN", (_matrix(np.nan), _matrix()), False, "a C into which no thread stored must not pass."),
         Case(
             "NaN in C and in want",
             (_with(np.nan, _COUNTED, (1, 1)), _with(np.nan, _COUNTED, (1, 1))),
             False,
-            "where the truth is NaN nothing can be compared: NaN is not close to NaN either.",
+            "NaN is not close to NaN either: an element that is NaN on both sides cannot be compared.",
         ),
         Case("one element infinite", (_with(np.inf, _COUNTED, (1, 1)), _COUNTED), False, "infinity is not close."),
         Case(
             "one element 1 % too large",
             (_with(8.08, _COUNTED, (2, 0)), _COUNTED),
             False,
-            "1 % is no rounding: float32 keeps about seven decimal digits.",
+            "an error of 1 % is more than rounding: float32 keeps about seven decimal digits.",
         ),
         Case(
             "small numbers, each twice as large",
             (_matrix(0.002), _matrix(0.001)),
             False,
-            "what is a small difference depends on the number: 0.001 is small beside 1,000, and not beside 0.001.",
+            "whether a difference is small depends on the number: 0.001 is small beside 1,000, but not beside 0.001.",
         ),
         Case(
             "float32's rounding, near 1",
@@ -93,7 +95,7 @@ SAME_RESULT = Routine(
             "a row in place of the matrix",
             (_matrix(1.0, (1, 4)), _matrix()),
             False,
-            "NumPy stretches a single row over a whole matrix before it compares: look at the shapes first.",
+            "NumPy repeats a single row to the size of the matrix before it compares: compare the shapes first.",
         ),
     ),
 )
@@ -115,15 +117,16 @@ RATE = Routine(
             "1000×1000 times 1000×1000 in 1 ms",
             (1000, 1000, 1000, 1.0),
             2000.0,
-            "an element of C takes K multiplications and K additions, and a GFLOP/s is a thousand million flop in a "
-            "second: 1 ms is 0.001 s.",
+            "an element of C takes K multiplications and K additions. A GFLOP/s is a thousand million flop in a "
+            "second, and 1 ms is 0.001 s.",
         ),
         Case("the same in 2 ms", (1000, 1000, 1000, 2.0), 1000.0, "twice the time is half the rate."),
         Case(
             "M, N, K = 100, 50, 400 in 0.75 ms",
             (100, 50, 400, 0.75),
             16 / 3,
-            "M·N elements, each of them K long: all three sizes count, and a rate need not be a whole number.",
+            "there are M·N elements, each the sum of K products: all three sizes count. A rate need not be a whole "
+            "number.",
         ),
     ),
 )
@@ -154,7 +157,7 @@ TYPICAL = Routine(
             "[4, 2, 3] without warm-ups",
             ([4.0, 2.0, 3.0], 0),
             3.0,
-            "without warm-ups every repeat counts, and the median is the one in the middle once they are sorted.",
+            "without warm-ups every repeat counts. The median is the one in the middle after sorting.",
         ),
         Case(
             "[900, 2, 2, 2] with 1 warm-up",
@@ -166,20 +169,25 @@ TYPICAL = Routine(
             "[2, 2, 50, 2, 3] without warm-ups",
             ([2.0, 2.0, 50.0, 2.0, 3.0], 0),
             2.0,
-            "one disturbed repeat of 50 moves a mean, and not a median.",
+            "one disturbed repeat of 50 changes the mean, but not the median.",
         ),
-        Case("[3, 1, 6, 2] without warm-ups", ([3.0, 1.0, 6.0, 2.0], 0), 2.5, "the median of four is between two."),
+        Case(
+            "[3, 1, 6, 2] without warm-ups",
+            ([3.0, 1.0, 6.0, 2.0], 0),
+            2.5,
+            "the median of four is halfway between the two in the middle.",
+        ),
         Case(
             "[9, 1, 2, 3] with 1 warm-up",
             ([9.0, 1.0, 2.0, 3.0], 1),
             2.0,
-            "leave out the first `warmups` repeats and no others; sort after that, or the least ones are gone.",
+            "leave out the first `warmups` repeats and no others. Sort after that, or you leave out the smallest ones.",
         ),
         Case(
             "[1, 2, 8, 6, 7] with 2 warm-ups",
             ([1.0, 2.0, 8.0, 6.0, 7.0], 2),
             7.0,
-            "sort only after the warm-ups are gone: they are the first repeats, not the largest.",
+            "sort only after you have left out the warm-ups: they are the first repeats, not the largest.",
         ),
     ),
 )
@@ -189,11 +197,12 @@ TOO_FAST = Explanation(
     question="Two 8192×8192 matrices, multiplied in 0.256 ms: how do you see that this is not the kernel's time?",
     model="The product takes 2·8192³, about 1.1·10¹², flop. In 0.256 ms that would be 4,295 TFLOP/s, nearly seventy "
     "times what the GPU of our recordings can do in float32. A launch only puts the kernel into a queue and "
-    "returns at once; the clock was stopped before the kernel had run. One must wait for the GPU, or use its events.",
+    "returns at once. The clock was stopped before the kernel had run. Wait for the GPU before you stop the clock, or "
+    "use the GPU's events.",
     ideas=(
-        "the rate that follows is beyond any GPU",
+        "the rate that follows exceeds the limit of the GPU",
         "a launch returns before the kernel has run",
-        "one must wait: synchronise, or use events",
+        "the right way: synchronise before the clock stops, or use events",
     ),
 )
 

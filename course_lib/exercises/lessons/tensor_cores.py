@@ -38,7 +38,7 @@ LANE_OF = Routine(
 
 _ONE_STEP_OVER_AND_OVER = result_is(
     lambda A, B: A.shape[1] // DEPTH * (A[:, :DEPTH] @ B[:DEPTH]),
-    "the same fragments are fetched in every iteration: along K they begin at k.",
+    "the same fragments are loaded in every iteration: along K they begin at k.",
 )
 
 
@@ -50,7 +50,7 @@ def _fragments_of_first_tile(outcome: Outcome) -> str | None:
     for name, wrong in (("A", right[rows]), ("B", right[:, columns])):
         if not np.array_equal(wrong, right) and np.array_equal(outcome.got, wrong):
             begin = "the rows of A begin at top" if name == "A" else "the columns of B begin at left"
-            return f"every warp takes the same part of {name}: {begin}."
+            return f"every warp loads the same part of {name}: {begin}."
     return None
 
 
@@ -64,13 +64,14 @@ def _quarters_exchanged(A: Array, B: Array) -> Array | None:
 
 _EXCHANGED_ITEMS = result_is(
     _quarters_exchanged,
-    "the order of A's items: the second item is 8 rows below the first, and only the third 4 columns beside it.",
+    "two items of A are exchanged: the second item is 8 rows below the first, the third is 4 columns to the right of "
+    "the first.",
 )
 
 #: A lane supplies B[q, t] and B[q, t + 4] instead of B[t, q] and B[t + 4, q].
 _LANES_OF_B_EXCHANGED = result_is(
     lambda A, B: A @ B.T if (*A.shape, B.shape[1]) == (ROWS, DEPTH, COLUMNS) else None,
-    "in B's items t counts the rows, along K, and q the columns: B[k + t, left + q].",
+    "in the items of B, t counts rows, along K, and q counts columns: B[k + t, left + q].",
 )
 
 #: The fragments of A and B that each lane of a warp supplies to a tensor core.
@@ -85,13 +86,13 @@ FRAGMENTS = fill_in(
         global_loads(
             "6·K/8",
             lambda shape: 6 * shape[2] // DEPTH,
-            "for each 8 of K a lane fetches four elements of A and two of B.",
+            "for each 8 steps along K a lane loads four elements of A and two of B.",
         ),
     ),
     hints={
         "out-of-bounds": "A is M×K: its rows begin at top, its columns at k. B is K×N: its rows begin at k, its "
         "columns at left.",
-        "barrier-divergence": "all 32 lanes must come to mma_tf32 together: keep it out of any if.",
+        "barrier-divergence": "all 32 lanes must reach mma_tf32 together: keep it out of any if.",
     },
     diagnoses=(_ONE_STEP_OVER_AND_OVER, _fragments_of_first_tile, _EXCHANGED_ITEMS, _LANES_OF_B_EXCHANGED),
 )
@@ -99,11 +100,11 @@ FRAGMENTS = fill_in(
 FEWER_DIGITS = Explanation(
     name="fewer-digits",
     question="A kernel is five times as fast as the float32 limit, its relative error 3·10⁻⁴. What has been done?",
-    model="It multiplies on tensor cores, and rounds each element of A and B first, to TF32 or a still shorter format. "
-    "11 of 24 binary digits are left, so errors of some 10⁻⁴ are to be expected. I would ask how exact the result must "
-    "be for its use, and compare with cuBLAS where TF32 is allowed: the comparison with float32 is not fair.",
+    model="It multiplies on tensor cores. They take each element of A and B with fewer digits, as TF32 or in a still "
+    "shorter format. 11 of 24 binary digits are left, so expect errors of a few 10⁻⁴. I would ask how exact the result "
+    "must be for its use. And I would compare with cuBLAS in TF32: the comparison with float32 is not fair.",
     ideas=(
-        "tensor cores did it",
+        "tensor cores multiply",
         "the operands have fewer digits",
         "the use decides whether that is enough",
     ),

@@ -31,7 +31,12 @@ SWIZZLED_PLACE = Routine(
     parameters=("row", "k"),
     cases=(
         Case("row 0, k = 5", (0, 5), 5, "in row 0 nothing changes its place."),
-        Case("row 1, k = 0", (1, 0), 36, "row 1 begins at 32, and its piece 0 is where piece 1 would be, 4 further."),
+        Case(
+            "row 1, k = 0",
+            (1, 0),
+            36,
+            "row 1 begins at 32, and its piece 0 is where piece 1 would be, 4 elements further.",
+        ),
         Case("row 1, k = 4", (1, 4), 32, "pieces 0 and 1 of row 1 exchange their places: ^, not +."),
         Case("row 3, k = 22", (3, 22), 122, "inside a piece nothing moves: k = 22 is item 2 of piece 5."),
         Case("row 8, k = 9", (8, 9), 265, "row 8 is like row 0: a remainder, %."),
@@ -67,7 +72,7 @@ _HINTS = {
     "Wait for its group first.",
     "race": "keep both barriers: one when the tiles are full, one before they are overwritten.",
     "barrier-divergence": "every thread must reach the barriers: keep them out of any if.",
-    "uninitialized-read": "every thread stores its part of both tiles, before the barrier.",
+    "uninitialized-read": "every thread must store its part of both tiles before the barrier.",
 }
 
 #: A kernel whose stores the tensor cores may not see.
@@ -159,8 +164,8 @@ def early_wait(A, B, C):
             "the first one",
             _begun_alone,
             lambda shape: 1,
-            "when a group starts, the one before it is done already, so the tensor cores were idle: let one group be "
-            "in flight at the wait in the loop, and wait for the last one after the loop.",
+            "when a group starts, the one before it is done already, so the tensor cores have nothing to do in "
+            "between: let the wait in the loop leave one group in flight, and wait for the last one after the loop.",
             traced=StepObserver,
         ),
         _BARRIERS,
@@ -176,12 +181,13 @@ WHAT_WAS_MULTIPLIED = Explanation(
     name="what-was-multiplied",
     question="Somebody reports 808 TFLOP/s for a kernel, and cuBLAS in a table elsewhere has 800. What do you ask "
     "before you believe that the kernel is faster?",
-    model="I ask what was multiplied: zeros and small integers take less power than random numbers, so the chip keeps "
-    "a higher clock. I ask whether both ran on the same chip, in the same run and on the same matrices, for as long, "
-    "and in which format. And I ask for the error, since a kernel that waits too little can be fast and wrong.",
+    model="I ask what was multiplied: with zeros and small integers the GPU took less power than with random numbers, "
+    "and kept a higher clock. I ask whether both ran on the same GPU, in the same run, on the same matrices, for as "
+    "long, and in the same format. And I ask for the error, since a kernel that waits too little can be fast and "
+    "wrong.",
     ideas=(
-        "which numbers were multiplied, because they change power and clock",
-        "the same run, chip, size and format for both",
+        "which numbers were multiplied, because power and clock differ with them",
+        "the same run, GPU, size and format for both",
         "whether the result was right",
     ),
 )

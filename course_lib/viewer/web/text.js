@@ -91,6 +91,9 @@ export function lanes(warp, mask) {
   return last - first + 1 === active.length ? `threads ${first}–${last}` : `${active.length} threads`;
 }
 
+/** What a thread does that starts a product of a warpgroup; the pieces that are named after it are some of them. */
+const STARTS = "starts a product of its warpgroup, for which the tensor cores read, among others,";
+
 /**
  * The step in words, with the numbers of the chosen thread.
  * @param {import("./machine.js").Machine} machine
@@ -127,9 +130,10 @@ export function sentence(machine) {
   const missed = machine.outside
     .filter((outside) => outside.thread === machine.thread)
     .map(({ array, index }) => `${trace.arrays[array].name}[${index.join(", ")}] (out of bounds)`);
+  const starts = trace.columns.product_step?.includes(block.first + machine.position - 1);
   const doings = [
     ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
-    ["reads", done(true)],
+    [starts ? STARTS : "reads", done(true)],
     ...machine.exchanges.flatMap((exchange) => {
       const told = toldOf(exchanged(exchange, full), machine.thread % WARP);
       return told ? [told] : [];

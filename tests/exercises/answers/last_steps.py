@@ -25,7 +25,7 @@ WRONG = [
         "gain",
         "added",
         [(GAIN, "return executed_before / executed_after + busy_after / busy_before - 1")],
-        "half of both",
+        "both numbers are halved",
     ),
     ("rectangular-tiles", "half of B's tile", [(SECOND, "")], "B's tile has 16 columns", "nightly"),
     (

@@ -26,7 +26,7 @@ WRONG = [
         "same-result",
         "half a unit",
         [(CLOSE, "    return C.shape == want.shape and bool((np.abs(C - want) < 0.5).all())")],
-        "1 % is no rounding",
+        "1 % is more than rounding",
     ),
     (
         "same-result",
@@ -75,13 +75,13 @@ WRONG = [
         "same-result",
         "any instead of all",
         [(CLOSE, "    return C.shape == want.shape and bool(np.isclose(C, want).any())")],
-        "one wrong element is enough",
+        "compare all elements",
     ),
     (
         "same-result",
         "no look at the shapes",
         [(CLOSE, "    return bool(np.allclose(C, want))")],
-        "look at the shapes first",
+        "compare the shapes first",
     ),
     (
         "same-result",
@@ -92,28 +92,28 @@ WRONG = [
                 "    return C.shape == want.shape and bool(np.isclose(np.nan_to_num(C, nan=1.0), np.nan_to_num(want)).mean() > 0.9)",
             )
         ],
-        "one wrong element is enough",
+        "compare all elements",
     ),
     (
         "typical",
         "mean without the warm-ups",
         [(MEDIAN, "    return sum(milliseconds[warmups:]) / len(milliseconds[warmups:])")],
-        "moves a mean",
+        "changes the mean",
     ),
     ("typical", "median of all", [(MEDIAN, "    return float(np.median(milliseconds))")], "and no others"),
     (
         "typical",
         "sorted before the cut",
         [(MEDIAN, "    return float(np.median(sorted(milliseconds)[warmups:]))")],
-        "the least ones are gone",
+        "leave out the smallest ones",
     ),
-    ("typical", "the least", [(MEDIAN, "    return min(milliseconds[warmups:])")], "once they are sorted"),
+    ("typical", "the least", [(MEDIAN, "    return min(milliseconds[warmups:])")], "in the middle after sorting"),
     ("typical", "one too many", [(MEDIAN, "    return np.median(milliseconds[warmups + 1:])")], "every repeat counts"),
     (
         "typical",
         "not sorted",
         [(MEDIAN, "    rest = milliseconds[warmups:]\n    return rest[len(rest) // 2]")],
-        "in the middle once",
+        "in the middle after sorting",
     ),
     (
         "typical",
@@ -131,7 +131,7 @@ WRONG = [
         "typical",
         "the upper of the middle two",
         [(MEDIAN, "    rest = sorted(milliseconds[warmups:])\n    return rest[len(rest) // 2]")],
-        "between two",
+        "halfway between",
     ),
 ]
 

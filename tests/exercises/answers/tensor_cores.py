@@ -25,7 +25,7 @@ WRONG = [
         "fragments",
         "B's indices exchanged",
         [(B_ITEMS, "        b = B[left + q, k + t], B[left + q, k + t + 4]")],
-        "t counts the rows, along K",
+        "t counts rows, along K",
     ),
     (
         "fragments",
