@@ -67,6 +67,8 @@ LESSONS = {
 }
 #: Exercises at the end of a lesson that count neither for its score nor for its minutes, and are in no assignment.
 OPTIONAL: dict[str, tuple[Exercise | Routine | Explanation, ...]] = {
+    "00_start_here": start.OPTIONAL,
+    "01_threads_and_data": threads.OPTIONAL,
     "02_naive": naive.OPTIONAL,
     "03_shared_memory": sharing.OPTIONAL,
     "04_tiling": tiling.OPTIONAL,
@@ -74,6 +76,8 @@ OPTIONAL: dict[str, tuple[Exercise | Routine | Explanation, ...]] = {
     "06_bank_conflicts": banks.OPTIONAL,
     "07_register_tiles": register_tiles.OPTIONAL,
     "08_unrolling_and_occupancy": unrolling.OPTIONAL,
+    "09_prefetching": prefetching.OPTIONAL,
+    "10_waiting": waiting.OPTIONAL,
 }
 _LESSON = {e.name: int(lesson[:2]) for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL.get(lesson, ()))}
 EXERCISES: dict[str, Exercise | Routine | Explanation] = {

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...simulator.hardware import ceil_div
-from ...trace.reading import slacks, timeline_rows
+from ...trace.reading import ROWS, slacks, timeline_rows
 from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
-from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in
+from ..grading.exercise import FILL_IN, Array, Budget, Outcome, fill_in, make_cheaper
 from ..grading.matrices import (
     ITERATIONS_OF_TILES,
     PRODUCT,
+    grid_over,
     iterations_of_tiles,
     last_tile_missing,
     sums_take,
@@ -48,10 +51,19 @@ _ITERATIONS = replace(
 )
 
 
-def _hidden_behind_too_little(outcome: Outcome) -> int:
-    """The number of loads, after the first pair, with fewer than T multiplies before their value is used."""
-    gaps = slacks(timeline_rows(outcome.run.trace))
-    return sum(gap < width() for gap in gaps[2:])
+_LOADS, _MULTIPLIES, *_ = ROWS
+
+
+def _used_too_early(outcome: Outcome) -> int:
+    """The number of loads, after the first multiply, with fewer than T multiplies before their value is used."""
+    rows = timeline_rows(outcome.run.trace)
+    first = min(rows[_MULTIPLIES], default=math.inf)
+    return sum(gap < width() for gap in slacks(rows)[sum(load < first for load in rows[_LOADS]) :])
+
+
+def _before_use(hint: str) -> Budget:
+    name = "loads after the first pair that are used before T multiplies"
+    return Budget(name, "none", _used_too_early, lambda shape: 0, hint, traced=TraceObserver)
 
 
 #: Each pair is overwritten by the next one before it is multiplied.
@@ -71,14 +83,7 @@ ONE_BUFFER = fill_in(
             two_each_tile,
             "each thread loads one element of each tile, once.",
         ),
-        Budget(
-            "loads after the first pair that are used before T multiplies",
-            "none",
-            _hidden_behind_too_little,
-            lambda shape: 0,
-            "load into a_next and b_next before the multiplies, and store those two to the tiles after them.",
-            traced=TraceObserver,
-        ),
+        _before_use("load into a_next and b_next before the multiplies, and store those two to the tiles after them."),
         barriers(
             "2·(⌈K/T⌉ + 1)",
             lambda shape: 2 * (ceil_div(shape[2], width()) + 1),
@@ -126,4 +131,97 @@ LAST_ROUND = fill_in(
     diagnoses=(last_tile_missing,),
 )
 
+
+def _of_two_tiles(outcome: Outcome) -> tuple[Array, Array, NDArray[np.bool_]] | None:
+    """All sums, the sums without the last pair, and which columns are in a second tile; None for a single pair."""
+    A, B = outcome.inputs
+    before = (A.shape[1] - 1) // width() * width()
+    second = np.arange(B.shape[1]) // width() % 2 == 1
+    return (A @ B, A[:, :before] @ B[:before], second) if before and second.any() else None
+
+
+def _end_of_first_tile(outcome: Outcome) -> str | None:
+    """What goes wrong where the first tile of C ends and the second one begins."""
+    stored = np.isfinite(outcome.got).any(axis=0)
+    first = np.arange(stored.size) // width() % 2 == 0
+    if not stored[first].any() or (stored.size > width() and not stored[~first].any()):
+        return (
+            "one of the block's two tiles of C was never stored. After the last pair of a tile is multiplied, its sums "
+            "must be stored, and then col may already be that of the next tile."
+        )
+    if (sums := _of_two_tiles(outcome)) is None:
+        return None
+    whole, short, second = sums
+    shifted = np.roll(whole, width(), axis=1)
+    if np.array_equal(outcome.got, np.where(second, whole + shifted, whole)):
+        return "the sums of the second tile go on where those of the first ended: set acc to zero after the store."
+    if np.array_equal(outcome.got[:, ~second], short[:, ~second]):
+        return (
+            "the last pair of tiles is missing from the first tile of C: this pair is multiplied in the iteration that "
+            "loads the first pair of the second tile. Store the sums after that multiplication."
+        )
+    return None
+
+
+#: A block computes two tiles of C, and prefetches the first pair of the second one, too.
+ACROSS_TILES = make_cheaper(
+    "across-tiles",
+    PRODUCT.but(
+        shapes=((16, 32, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
+        launch=lambda M, N, K: grid_over(width(), 2 * width(), (width(), width()))(M, N),
+        share=lambda M, N, K: 2,
+    ),
+    given="""@cuda.jit
+def two_tiles(A, B, C):
+    A_tiles = cuda.shared.array((2, TILE, TILE), float32)
+    B_tiles = cuda.shared.array((2, TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row = cuda.blockIdx.y * TILE + ty
+    (M, K), N = A.shape, B.shape[1]
+    now = 0
+    for tile in range(2):
+        col = (2 * cuda.blockIdx.x + tile) * TILE + tx
+        acc = float32(0)
+        for start in range(0, K + TILE, TILE):
+            a_next, b_next = float32(0), float32(0)
+            if row < M and start + tx < K:
+                a_next = A[row, start + tx]
+            if start + ty < K and col < N:
+                b_next = B[start + ty, col]
+            if start > 0:
+                for k in range(TILE):
+                    acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]
+            now = 1 - now
+            A_tiles[now, ty, tx] = a_next
+            B_tiles[now, ty, tx] = b_next
+            cuda.syncthreads()
+        if row < M and col < N:
+            C[row, col] = acc
+""",
+    budgets=(
+        global_loads("4·⌈K/T⌉", lambda shape: 2 * two_each_tile(shape), "the very last iteration has nothing to load."),
+        _before_use(
+            "the first loads of the second tile are still used before T multiplies: load them while the last pair of "
+            "the first tile is multiplied, in one loop over the pairs of both tiles."
+        ),
+        barriers(
+            "2·⌈K/T⌉ + 1",
+            lambda shape: two_each_tile(shape) + 1,
+            "one barrier for each pair of both tiles, and one more: no iteration between the tiles has only a barrier.",
+        ),
+    ),
+    hints={
+        "out-of-bounds": "the guards of the loads use row, col and start of the pair that is loaded now; the guard of "
+        "the store uses the tile that is stored.",
+        "race": "an iteration stores into the buffer that no thread reads now, then waits, and reads it in the next "
+        "iteration.",
+        "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
+        "tx or ty.",
+        "uninitialized-read": "a buffer is read before a pair of tiles was stored into it: the first iteration "
+        "multiplies nothing.",
+    },
+    diagnoses=(_end_of_first_tile,),
+)
+
 EXERCISES = (BUFFER_OF_A_ROUND, ONE_BUFFER, LAST_ROUND)
+OPTIONAL = (ACROSS_TILES,)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..grading.budgets import global_loads, global_stores
-from ..grading.exercise import Outcome, fill_in, find_bug
+from ..grading.exercise import Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, each_element, last_term_alone, last_term_missing, result_is
+from ..grading.matrices import PRODUCT, each_element, last_term_alone, last_term_missing, one_array, result_is
 
 
 def _first_terms_missing(outcome: Outcome) -> str | None:
@@ -80,6 +80,44 @@ LOST_TERM = find_bug(
     diagnoses=(_first_terms_missing, _last_term_of_many, last_term_missing),
 )
 
+
+def _one_half_stored(outcome: Outcome) -> str | None:
+    stored = np.isfinite(outcome.got)
+    half = np.tri(len(stored), dtype=bool)
+    if len(stored) > 1 and (np.array_equal(stored, half) or np.array_equal(stored, half.T)):
+        return "only one half of C was stored: each sum belongs into C[row, col] and into C[col, row]."
+    if len(stored) > 1 and not stored.diagonal().any() and (stored | np.eye(len(stored), dtype=bool)).all():
+        return "the diagonal was never stored: each row needs the product with itself, too."
+    return None
+
+
+#: C = A·Aᵀ equals its own transpose: half of the loads are enough.
+MIRRORED = write(
+    "mirrored",
+    Task(
+        ("A", "C"),
+        one_array,
+        lambda A: A @ A.T,
+        lambda M, K: ((1, 1), (1, 1)),
+        shapes=((2, 3), (5, 4), (3, 7), (1, 1)),
+        sizes="(M, K)",
+        share=lambda M, K: M * M,
+    ),
+    budgets=(
+        global_loads(
+            "M·M·K",
+            lambda shape: shape[0] * shape[0] * shape[1],
+            "C[col, row] has the same sum as C[row, col], so compute only one of them. On the diagonal both factors "
+            "are the same number: load it once.",
+        ),
+        global_stores("M·M", lambda shape: shape[0] * shape[0], "store each element once, those on the diagonal, too."),
+    ),
+    hints={
+        "out-of-bounds": "element k of row col of A is A[col, k], and A has only K columns.",
+    },
+    diagnoses=(_one_half_stored,),
+)
+
 FORTY_EIGHT = Explanation(
     name="forty-eight",
     question="The product makes 48 loads, although A and B hold 18 numbers. Where do the other loads come from?",
@@ -92,3 +130,4 @@ FORTY_EIGHT = Explanation(
 )
 
 EXERCISES = (TRIPLE_LOOP, LOST_TERM, FORTY_EIGHT)
+OPTIONAL = (MIRRORED,)

@@ -242,6 +242,60 @@ def half_a_guard(A, B, C):
     diagnoses=(_too_much_guarded,),
 )
 
+
+# ---- few threads ----------------------------------------------------------------------------------------------
+
+#: The threads of the launch, for every size of C.
+_FEW = 64
+
+
+def _elements_of_a_thread(M: int, N: int, K: int) -> int:
+    return ceil_div(M * N, _FEW)
+
+
+def _first_elements_alone(outcome: Outcome) -> str | None:
+    stored = np.isfinite(outcome.got).ravel()
+    if stored.size > _FEW and stored[:_FEW].all() and not stored[_FEW:].any():
+        return f"only the first {_FEW} elements were stored: C has more, so a thread needs a loop over its elements."
+    return None
+
+
+def _sums_run_on_by_thread(outcome: Outcome) -> str | None:
+    """acc is not set to zero between one element of a thread and the next."""
+    sums = outcome.want.ravel().copy()
+    for i in range(_FEW, sums.size):
+        sums[i] += sums[i - _FEW]
+    if sums.size > _FEW and np.array_equal(outcome.got.ravel(), sums):
+        return "each sum goes on where the thread's element before ended: set acc to zero for every element."
+    return None
+
+
+#: A launch of 64 threads for every size: a thread takes several elements, found by their places in memory.
+FEW_THREADS = write(
+    "few-threads",
+    PRODUCT.but(
+        shapes=((8, 8, 8), (13, 6, 5), (9, 21, 4), (1, 1, 1)),
+        launch=lambda M, N, K: ((_FEW // 32, 1), (32, 1)),
+        share=_elements_of_a_thread,
+    ),
+    budgets=(
+        global_loads(
+            "2·K·⌈M·N/64⌉",
+            lambda shape: 2 * shape[2] * _elements_of_a_thread(*shape),
+            "some threads have more elements than others: number the elements 0, 1, 2, … along the rows, and divide "
+            "these numbers among all 64 threads.",
+        ),
+        _ONE_STORE,
+    ),
+    hints={
+        "out-of-bounds": "a thread has left the matrix: the places of C end at M·N - 1, and with rows of N elements "
+        "place i is in row i // N and column i % N.",
+        "race": "two threads take the same element: a thread's number needs the number of its block, and from one of "
+        "its elements to the next it is 64 places. With rows of N elements place i is in row i // N, column i % N.",
+    },
+    diagnoses=(_first_elements_alone, _sums_run_on_by_thread, last_term_alone, last_term_missing),
+)
+
 ROUNDING_UP = Explanation(
     name="rounding-up",
     question="Why is the grid rounded up and not down, and what does that make necessary in the kernel?",
@@ -256,3 +310,4 @@ ROUNDING_UP = Explanation(
 
 
 EXERCISES = (COLUMN_THREAD, OWN_ELEMENT, FLAT, GUARDED_ROWS, HALF_A_GUARD, ROUNDING_UP)
+OPTIONAL = (FEW_THREADS,)

@@ -66,4 +66,48 @@ WHERE = Explanation(
     ),
 )
 
+
+def _last_cycle(pairs: int, work: int, latency: int, buffers: int) -> int:
+    begins: list[int] = []
+    for pair in range(pairs):
+        free = begins[-1] + work if begins else 0
+        load = free if buffers == 1 else begins[pair - buffers + 1] if pair >= buffers - 1 else 0
+        begins.append(max(free, load + latency))
+    return begins[-1] + work
+
+
+def _another_pipeline(rng: np.random.Generator) -> tuple[tuple[int, int, int, int], int]:
+    work, buffers = int(rng.integers(20, 300)), int(rng.integers(2, 7))
+    case = int(rng.integers(10, 40)), work, int(rng.integers(buffers * work, 12 * work)), buffers
+    return case, _last_cycle(*case)
+
+
+#: The cycle at which a warp is done, with any number of buffers.
+MORE_BUFFERS = Routine(
+    name="more-buffers",
+    another=_another_pipeline,
+    parameters=("pairs", "work", "latency", "buffers"),
+    cases=tuple(
+        Case(f"{case[0]} pairs, work {case[1]}, latency {case[2]}, buffers: {case[3]}", case, _last_cycle(*case), hint)
+        for case, hint in (
+            ((4, 200, 600, 1), "with one buffer nothing happens at the same time: each pair takes latency + work."),
+            ((4, 200, 600, 2), "the load of a pair starts when the multiplications of the pair before begin."),
+            (
+                (4, 200, 600, 3),
+                "the loads of the first two pairs start at cycle 0, and those of pair 2 when pair 0 begins.",
+            ),
+            (
+                (9, 200, 600, 9),
+                "with enough buffers no pair but the first waits. Only one pair is multiplied at a time.",
+            ),
+            (
+                (10, 50, 600, 4),
+                "a load starts when the pair that is buffers - 1 earlier begins: pair 3 is loaded from cycle 600 on.",
+            ),
+            ((1, 200, 600, 5), "a single pair is loaded, then multiplied, with any number of buffers."),
+        )
+    ),
+)
+
 EXERCISES = (BUSY_CYCLES, REQUESTS_IN_FLIGHT, WHERE)
+OPTIONAL = (MORE_BUFFERS,)

@@ -46,6 +46,41 @@ WRONG = [
         "set to zero again in every step",
     ),
     ("lost-term", "stores in the loop", [("            C[", "                C[")], "store each element once"),
+    (
+        "mirrored",
+        "every element by itself",
+        [
+            ("range(row + 1)", "range(M)"),
+            ("if col < row:\n                    b", "if col != row:\n                    b"),
+            ("            if col < row:\n                C[col, row] = acc\n", ""),
+        ],
+        "compute only one of them",
+    ),
+    (
+        "mirrored",
+        "twice on the diagonal",
+        [
+            (
+                "                b = a\n                if col < row:\n                    b = A[col, k]\n",
+                "                b = A[col, k]\n",
+            )
+        ],
+        "load it once",
+    ),
+    (
+        "mirrored",
+        "one half",
+        [("            if col < row:\n                C[col, row] = acc\n", "")],
+        "only one half of C",
+    ),
+    ("mirrored", "no diagonal", [("range(row + 1)", "range(row)")], "the diagonal was never stored"),
+    (
+        "mirrored",
+        "stores the diagonal twice",
+        [("            if col < row:\n                C[col, row] = acc\n", "            C[col, row] = acc\n")],
+        "store each element once",
+    ),
+    ("mirrored", "columns of A", [("A[row, k]", "A[k, row]"), ("A[col, k]", "A[k, col]")], "A has only K columns"),
 ]
 
 RIGHT = [
@@ -54,5 +89,13 @@ RIGHT = [
         "lost-term",
         "begins with the first product",
         [("float32(0)", "A[row, 0] * B[0, col]"), ("range(A.shape[1])", "range(1, A.shape[1])")],
+    ),
+    (
+        "mirrored",
+        "the diagonal by itself, the upper half",
+        "def mirrored(A, C):\n    M, K = A.shape\n    for i in range(M):\n        acc = float32(0)\n"
+        "        for k in range(K):\n            acc += A[i, k] ** 2\n        C[i, i] = acc\n"
+        "        for j in range(i + 1, M):\n            acc = float32(0)\n            for k in range(K):\n"
+        "                acc += A[j, k] * A[i, k]\n            C[i, j] = C[j, i] = acc\n",
     ),
 ]

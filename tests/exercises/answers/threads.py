@@ -90,6 +90,35 @@ WRONG = [
         "around the loads and the store",
     ),
     ("half-a-guard", "too careful", [("col < N", "col < N - 1")], "have no thread that stores them"),
+    (
+        "few-threads",
+        "one element each",
+        [("range(first, M * N, 64)", "range(first, min(M * N, first + 1), 64)")],
+        "only the first 64",
+    ),
+    ("few-threads", "as many as a block has", [("M * N, 64)", "M * N, 32)")], "64 places"),
+    ("few-threads", "without the block", [("cuda.blockIdx.x * cuda.blockDim.x + ", "")], "the number of its block"),
+    (
+        "few-threads",
+        "a row for each thread",
+        [
+            ("range(first, M * N, 64)", "range(first, M, 64)"),
+            (
+                "        row, col = i // N, i % N\n        acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
+                "        for col in range(N):\n            acc = float32(0)\n            for k in range(K):\n                acc += A[i, k] * B[k, col]\n            C[i, col] = acc",
+            ),
+        ],
+        "more elements than others",
+    ),
+    (
+        "few-threads",
+        "the sums run on",
+        [("        acc = float32(0)\n", ""), ("    for i", "    acc = float32(0)\n    for i")],
+        "set acc to zero for every element",
+    ),
+    ("few-threads", "rows of M elements", [("i // N, i % N", "i // M, i % M")], "i // N"),
+    ("few-threads", "exchanged", [("row, col = i // N, i % N", "col, row = i // N, i % N")], "i // N"),
+    ("few-threads", "one further", [("M * N, 64", "M * N + 1, 64")], "end at M·N - 1"),
 ]
 
 RIGHT = [
@@ -124,5 +153,23 @@ RIGHT = [
         "half-a-guard",
         "one if inside the other",
         [("    if row < M and col < N:", "    if col >= N:\n        return\n    if row < M:")],
+    ),
+    (
+        "few-threads",
+        "neighbouring elements for each thread",
+        [
+            (
+                "    for i in range(first, M * N, 64):",
+                "    each = (M * N + 63) // 64\n    for i in range(first * each, min(M * N, (first + 1) * each)):",
+            )
+        ],
+    ),
+    (
+        "few-threads",
+        "a while loop over rows and columns",
+        "@cuda.jit\ndef few_threads(A, B, C):\n    M, K = A.shape\n    N = B.shape[1]\n    row, col = 0, cuda.grid(1)\n"
+        "    while True:\n        while col >= N:\n            row += 1\n            col -= N\n        if row >= M:\n"
+        "            return\n        acc = float32(0)\n        for k in range(K):\n"
+        "            acc += A[row, k] * B[k, col]\n        C[row, col] = acc\n        col += cuda.gridsize(1)\n",
     ),
 ]

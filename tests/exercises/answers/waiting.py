@@ -31,6 +31,48 @@ WRONG = [
         "800 bytes",
     ),
     ("requests-in-flight", "128 always", [(REQUESTS, "return -(-cycles * bytes_per_cycle // 128)")], "larger requests"),
+    (
+        "more-buffers",
+        "never at the same time",
+        "def last_cycle(pairs, work, latency, buffers):\n    return pairs * (work + latency)\n",
+        "before begin",
+    ),
+    (
+        "more-buffers",
+        "never a wait but the first",
+        "def last_cycle(pairs, work, latency, buffers):\n    return latency + pairs * work\n",
+        "nothing happens at the same time",
+    ),
+    (
+        "more-buffers",
+        "two buffers at most",
+        [("begins[i - buffers + 1] if i >= buffers - 1 else 0", "begins[i - 1] if i else 0")],
+        "the first two pairs start",
+    ),
+    (
+        "more-buffers",
+        "one pair too early",
+        [("begins[i - buffers + 1] if i >= buffers - 1 else 0", "begins[i - buffers] if i >= buffers else 0")],
+        "of the pair before begin",
+    ),
+    (
+        "more-buffers",
+        "only the load counts",
+        [("max(free, load + latency)", "load + latency")],
+        "the first two pairs start",
+    ),
+    (
+        "more-buffers",
+        "without the last work",
+        [("return begins[-1] + work", "return begins[-1]")],
+        "each pair takes latency + work",
+    ),
+    (
+        "more-buffers",
+        "all loads at once",
+        [("begins[i - buffers + 1] if i >= buffers - 1 else 0", "0")],
+        "of the pair before begin",
+    ),
 ]
 
 RIGHT = [
@@ -43,5 +85,19 @@ RIGHT = [
         "requests-in-flight",
         "the remainder",
         [(REQUESTS, "whole, rest = divmod(cycles * bytes_per_cycle, request_bytes)\n    return whole + (rest > 0)")],
+    ),
+    (
+        "more-buffers",
+        "a formula",
+        "def last_cycle(pairs, work, latency, buffers):\n    if buffers == 1:\n        return pairs * (latency + work)\n"
+        "    groups, rest = divmod(pairs - 1, buffers - 1)\n"
+        "    return latency + work + max(work * (pairs - 1), groups * latency + rest * work)\n",
+    ),
+    (
+        "more-buffers",
+        "cycles of arrival",
+        "def last_cycle(pairs, work, latency, buffers):\n    arrives = [latency] * max(buffers - 1, 1)\n    now = 0\n"
+        "    for pair in range(pairs):\n        now = max(now, arrives[pair])\n"
+        "        arrives.append(now + latency + (work if buffers == 1 else 0))\n        now += work\n    return now\n",
     ),
 ]
