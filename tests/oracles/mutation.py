@@ -3,6 +3,7 @@
 import ast
 import copy
 from dataclasses import dataclass
+from itertools import islice
 
 from oracles.reference import dotted
 
@@ -22,11 +23,10 @@ class Mutant:
 
 def mutants(source, every=1):
     """Yield a Mutant for each place, or for every n-th (`every`), in the module's kernels and device functions."""
-    count = len(list(places(ast.parse(source))))
+    count = sum(1 for _ in places(ast.parse(source)))
     known, lines = set(), source.splitlines()
     for number in range(0, count, every):
-        tree = ast.parse(source)
-        node, what, change = list(places(tree))[number]
+        node, what, change = next(islice(places(tree := ast.parse(source)), number, None))
         before = ast.unparse(node)
         change()
         changed = ast.unparse(ast.fix_missing_locations(tree))

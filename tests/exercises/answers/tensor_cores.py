@@ -18,6 +18,7 @@ WRONG = [
         "k forgotten",
         [(A_ITEMS, A_ITEMS.replace("k + ", "")), (B_ITEMS, B_ITEMS.replace("k + ", ""))],
         "at k",
+        "nightly",
     ),
     ("fragments", "the first tile of A", [(A_ITEMS, A_ITEMS.replace("top + ", ""))], "begin at top"),
     ("fragments", "the first tile of B", [(B_ITEMS, B_ITEMS.replace("left + ", ""))], "begin at left", "nightly"),
@@ -37,6 +38,7 @@ WRONG = [
             )
         ],
         "second item",
+        "nightly",
     ),
     (
         "fragments",

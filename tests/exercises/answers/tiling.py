@@ -143,7 +143,7 @@ WRONG = [
         "`rows[k, ty]` are the wrong way round",
         "nightly",
     ),
-    ("gram", "columns of A", [("A[other, start + tx]", "A[start + tx, other]")], "this is A·A"),
+    ("gram", "columns of A", [("A[other, start + tx]", "A[start + tx, other]")], "this is A·A", "nightly"),
     ("gram", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`", "nightly"),
     (
         "gram",

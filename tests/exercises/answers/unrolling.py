@@ -20,7 +20,13 @@ WRONG = [
         "take four terms in each iteration",
     ),
     ("by-four", "only k", ["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
-    ("by-four", "k four times", ["            acc += A[row, k] * B[k, col]\n" * 4], "the same product four times"),
+    (
+        "by-four",
+        "k four times",
+        ["            acc += A[row, k] * B[k, col]\n" * 4],
+        "the same product four times",
+        "nightly",
+    ),
     (
         "by-four",
         "one too far",
@@ -116,6 +122,7 @@ WRONG = [
         "the rest with the last whole k",
         [("acc += A[row, k] * B[k, col]\n        C", "acc += A[row, whole] * B[whole, col]\n        C")],
         "look at `acc += A[row, whole]",
+        "nightly",
     ),
     (
         "remainder",

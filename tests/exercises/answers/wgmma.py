@@ -38,7 +38,7 @@ WRONG = [
     ("stages", "at least one", [(PAIRS, PAIRS.replace("return ", "return max(1, ") + ")")], "round down"),
     ("stages", "less than all", [(PAIRS, PAIRS.replace("shared //", "(shared - 1) //"))], "just fits"),
     ("early-wait", "none after the loop", [(LAST, "")], "none when the results are stored"),
-    ("early-wait", "two in flight", [(LATER, LATER.replace("1", "2"))], "allow one group in flight"),
+    ("early-wait", "two in flight", [(LATER, LATER.replace("1", "2"))], "allow one group in flight", "nightly"),
     ("early-wait", "no wait in the loop", [(LATER, "")], "allow one group in flight", "nightly"),
     (
         "early-wait",
@@ -48,7 +48,7 @@ WRONG = [
         "nightly",
     ),
     ("early-wait", "as it was", [(LATER, LATER.replace("1", "0"))], "is done already"),
-    ("early-wait", "one barrier", [(LATER + BARRIER, LATER)], "allow one group in flight"),
+    ("early-wait", "one barrier", [(LATER + BARRIER, LATER)], "allow one group in flight", "nightly"),
 ]
 
 RIGHT = [
