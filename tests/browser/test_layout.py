@@ -22,6 +22,15 @@ VISIBLE = """(name) => {
   return { share: (clipped[1] - clipped[0]) / box.height, left: box.left, right: box.right, height: box.height };
 }"""
 
+# Of each text with a digit: its size in pixels, as the page shows it, its class and the text.
+DIGITS = """() => [...document.querySelectorAll(".tt-root *")].flatMap((node) => {
+  const text = [...node.childNodes].map((child) => (child.nodeType === 3 ? child.data : "")).join("");
+  const hidden = !node.getClientRects().length || getComputedStyle(node).visibility === "hidden";
+  if (!/\\d/.test(text) || hidden || /^(title|option|style)$/i.test(node.tagName)) return [];
+  const scale = node instanceof SVGElement ? node.getScreenCTM().a : 1;
+  return [[scale * Number.parseFloat(getComputedStyle(node).fontSize), node.getAttribute("class"), text]];
+})"""
+
 
 @pytest.mark.parametrize("name", ["tiled_16", *map(at_night, ["tiled", "best"])])
 def test_source_and_matrices_are_in_sight_together(show, resize, launch_of, name):
@@ -129,6 +138,32 @@ def test_a_large_array_is_magnified(show, launch_of):
     held = dict(zip(lens["elements"], lens["texts"], strict=True))
     assert lens["array"] == "C" and len(held) >= 24
     assert held[9 * C.shape[1] + 12] == short(C.final[9, 12])
+
+
+@pytest.mark.parametrize(
+    "name, lenses",
+    [
+        ("bank_conflicts", ("warp", "banks", "arrays")),
+        ("tensor_cores", ("fragments",)),
+        at_night("naive_65", ("warp", "arrays")),
+        at_night("tensor_cores_bf16", ("fragments", "banks")),
+        at_night("exchanges", ("warp", "arrays")),
+        at_night("best", ("arrays", "warp", "banks", "waits", "launch")),
+    ],
+)
+def test_no_digit_is_smaller_than_nine_pixels(show, resize, launch_of, name, lenses):
+    """In lanes, addresses, banks, fragments, elements, indices and the labels of the timeline, at each of the sizes."""
+    stepper = Stepper(launch_of(name))
+    page = show(stepper, step=stepper.scene().position)
+    last = page.evaluate("() => document.querySelector('.tt-root').stepper.last")
+    for size, lens in itertools.product(SCREENS, lenses):
+        page.evaluate("lens => window.model.set('panel', lens)", lens)
+        resize(page, size)
+        for step in (stepper.scene().position, last // 2, last):
+            page.evaluate("step => window.model.set('step', step)", step)
+            drawn = page.evaluate(DIGITS)
+            assert len(drawn) > 30, "most of the picture has no digits"
+            assert [each for each in drawn if each[0] < 8.95] == [], (size, lens, step)
 
 
 @pytest.mark.parametrize("case", [*every(4, TOUCHED), *(at_night(("best", size)) for size in SCREENS)], ids=str)

@@ -26,6 +26,7 @@ const LENSES = [findings, warp, banks, fragments, waits, launch];
 const ROOMY_HEIGHT = 46;
 const ROOMY_WIDTH = 62;
 const ON_A_PHONE = 0.4; // of its height for the matrices
+const BETWEEN = 1.5; // ems between the lenses of two runs, as the stylesheet has it
 const NARROW = 38; // ems of a page in one column, as the stylesheet has it
 
 const FRAME = `
@@ -348,7 +349,7 @@ export class Stage {
     for (const run of this.runs) {
       root.style.setProperty("--tt-room", `${body.clientHeight}px`);
       const padding = 2 * Number.parseFloat(getComputedStyle(run.memory).paddingLeft);
-      const lens = part(root, "lens").clientWidth / this.runs.length;
+      const lens = (part(root, "lens").clientWidth - (this.runs.length - 1) * BETWEEN * em) / this.runs.length;
       const narrow = root.clientWidth <= NARROW * em;
       const height = narrow ? Math.max(16 * em, ON_A_PHONE * window.innerHeight) : this.heightOfProduct(run, em);
       const size = { compact, narrow, width: run.memory.clientWidth - padding, height, lens, em };

@@ -1,7 +1,7 @@
 // The product A·B = C with the accesses of the block, the warp and the thread, and the arrays beside it.
 
 import { fill, html, part, write } from "../dom.js";
-import { figure, Grid, layout, planes, TEXT_SIZES, widthOf } from "../grid.js";
+import { figure, Grid, layout, LEGIBLE, planes, TEXT_SIZES, widthOf } from "../grid.js";
 import { Heat } from "../heat.js";
 import { READ, WRITTEN } from "../machine.js";
 import { Ask } from "./ask.js";
@@ -13,7 +13,6 @@ import { full, short } from "../text.js";
 const READABLE = 20; // a product with more elements along its sides shows no numbers
 const UNREADABLE = 0.8; // of the height, for a product without numbers: the magnified part has them
 const MOST = 8; // elements a side of a magnified part
-const NUMBERS = 9; // pixels of the digits there, at least
 const [AROUND, ARROW] = [34, 20]; // pixels for the name and the indices of such a part, and between parts
 const FILLED = 8; // ems for a register that the line fills
 const TIGHT = 22; // ems of height in which the matrices have no room for the counts
@@ -494,6 +493,7 @@ class Arrays {
     const { hue } = trace.arrays[number];
     const grid = new Grid({ name: `${plane.name}, magnified`, rows, columns, size: elements.length, hue, labels: false, origin: [top, left], wrapped: plane.wrapped, pitch: plane.columns });
     grid.node.style.width = `${((grid.width + 2) / UNIT) * side}px`;
+    grid.node.style.setProperty("--tt-scale", String(side / UNIT));
     const part = rows < plane.rows || columns < plane.columns ? html("small", {}, ` ${rows}×${columns} of ${plane.rows}×${plane.columns}`) : "";
     const caption = html("figcaption", {}, plane.name, part);
     caption.style.setProperty("--hue", hue);
@@ -532,7 +532,7 @@ class Arrays {
 function illegible(plane) {
   if (!(plane instanceof Grid)) return false;
   const scale = plane.layer.clientWidth / (plane.width + 2);
-  return scale > 0 && TEXT_SIZES[Math.max(3, plane.widest)] * scale < NUMBERS;
+  return scale > 0 && TEXT_SIZES[Math.max(3, plane.widest)] * scale < LEGIBLE;
 }
 
 /**
@@ -542,7 +542,7 @@ function illegible(plane) {
  */
 function sideFor(texts, least) {
   const size = TEXT_SIZES[Math.max(...texts.map(widthOf))];
-  return Math.max(least, Math.ceil((NUMBERS * UNIT) / size) + 1);
+  return Math.max(least, Math.ceil((LEGIBLE * UNIT) / size) + 1);
 }
 
 /**
