@@ -14,6 +14,7 @@ from course_lib.viewer.digits import short
 SCREENS = [(1280, 720), (853, 480), (390, 844)]
 TOUCHED = list(itertools.product(["tiled_16", "bank_conflicts", "outer_product", "naive", "complex"], SCREENS))
 SIGHT = (Path(__file__).parent / "sight.js").read_text(encoding="utf-8").partition("\n")[2]
+ALONE = "<style>body { margin: 0 } h1 { display: none }</style>"
 VISIBLE = """(name) => {
   const node = document.querySelector(name);
   const box = node.getBoundingClientRect();
@@ -170,11 +171,21 @@ def test_no_digit_is_smaller_than_nine_pixels(show, resize, launch_of, name, len
 def test_what_the_line_touches_is_in_sight(show, launch_of, case):
     """At 1280×720, at 150 % and on a phone: the line, and each array that it touches, with digits of 9 pixels."""
     name, size = case
-    run = launch_of(name)
-    page = show(Stepper(run), size=size, head="<style>body { margin: 0 } h1 { display: none }</style>")
-    last = len(Timeline(run.trace, (0, 0, 0)))
+    all_in_sight(show(Stepper(launch_of(name)), size=size, head=ALONE))
+
+
+def test_what_the_lines_of_two_runs_touch_is_in_sight(show, resize, launch_of):
+    """Of both runs, in the view of their counts, with which the page opens."""
+    page = show(Stepper(launch_of("naive_16")), _other=Stepper(launch_of("tiled_16"))._data, head=ALONE)
+    for size in SCREENS:
+        resize(page, size)
+        all_in_sight(page, runs=2)
+
+
+def all_in_sight(page, runs=1):
+    last = page.evaluate("() => document.querySelector('.tt-root').stepper.last")
     found = page.evaluate(SIGHT, sorted({round(i * last / 30) for i in range(1, 31)} - {0}))
-    assert any(each["arrays"] for each in found)
+    assert len({each["run"] for each in found if each["arrays"]}) == runs
     for each in found:
         assert each["line"], each
         for array, (seen, legible) in each["arrays"].items():

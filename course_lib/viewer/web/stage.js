@@ -1,7 +1,7 @@
 // The stage: the layout of the page, and the panels of one run, or of two beside each other.
 
 import { html, icon, part, write } from "./dom.js";
-import { legend, marksOf, wordsOn } from "./legend.js";
+import { legend, marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
 import { arrays } from "./panels/arrays.js";
 import { banks } from "./panels/banks.js";
@@ -54,8 +54,8 @@ const FRAME = `
       <button type="button" class="tt-end" title="To the end (End)"></button>
       <button type="button" class="tt-fault" title="To the next finding (e; back with E)"></button>
       <div class="tt-timeline">
+        <div class="tt-heads"><div class="tt-labels"></div><span class="tt-order">order is not time</span></div>
         <div class="tt-scrub" role="slider" tabindex="0" aria-label="Step" aria-valuemin="0">
-          <div class="tt-labels"></div><span class="tt-order">order is not time</span>
           <canvas class="tt-warps"></canvas><div class="tt-ticks"></div><i class="tt-position"></i>
         </div>
         <div class="tt-part"><i class="tt-window"></i></div>
@@ -234,7 +234,12 @@ export class Stage {
     const arrays = this.runs.flatMap(({ trace }) => trace.arrays);
     const names = new Set(arrays.map(({ name }) => name));
     const variables = planes.map(({ name }) => name.replace(/\[\d+\]$/, "")).filter((name) => !names.has(name));
-    part(this.root, "marks").replaceChildren(...marksOf(planes, arrays, variables));
+    const rows = /** @type {[string, import("./strips.js").Span[]][]} */ (
+      this.lens === waits.name ? this.runs.flatMap(({ lenses }) => lenses.flatMap((view) => view.state?.().strips ?? [])) : []
+    );
+    const spans = [...this.timeline.strips, ...rows.map(([, spans]) => ({ spans }))].flatMap((row) => row.spans);
+    const kinds = new Set(spans.map(([, , what]) => what.split(" ")[0]));
+    part(this.root, "marks").replaceChildren(...marksOf(planes, arrays, variables), ...marksIn(this.root, kinds));
     part(this.root, "words").replaceChildren(...wordsOn(this.root));
   }
 
@@ -352,7 +357,7 @@ export class Stage {
       const lens = (part(root, "lens").clientWidth - (this.runs.length - 1) * BETWEEN * em) / this.runs.length;
       const narrow = root.clientWidth <= NARROW * em;
       const height = narrow ? Math.max(16 * em, ON_A_PHONE * window.innerHeight) : this.heightOfProduct(run, em);
-      const size = { compact, narrow, width: run.memory.clientWidth - padding, height, lens, em };
+      const size = { compact, narrow, two: this.runs.length > 1, width: run.memory.clientWidth - padding, height, lens, em };
       for (const view of run.views) view.fit?.(size);
       for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);
     }

@@ -262,10 +262,11 @@ class Arrays {
     // On a slide nobody scrolls: the matrices get smaller until all arrays are in sight.
     const whole = getComputedStyle(memory).getPropertyValue("--tt-whole") && this.sides;
     for (const share of SMALLER) if (whole && hidden()) this.scale(whole, { ...size, height: share * height });
-    magnifier.hidden = !!whole || !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
+    magnifier.hidden = !!whole || !(this.small || size.narrow || size.two || hidden() || this.planes.flat().some(illegible));
     if (!magnifier.hidden) {
       this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
-      this.room = { em, width, height: Math.max(6.3 * em, HIGH * height) };
+      const line = size.narrow ? 0 : this.line.offsetHeight;
+      this.room = { em, width, height: Math.max(6.3 * em, HIGH * height - line) };
       magnifier.style.setProperty("--tt-high", `${this.room.height}px`);
       if (this.sides && !size.narrow) this.scale(this.sides, { ...size, height: Math.max(height - magnifier.offsetHeight - 0.2 * em, SHARE * height) });
       this.lenses.clear();
