@@ -42,7 +42,7 @@
     trace.arrays.forEach(({ name }, number) => {
       if (!machine.now[number].size) return;
       const mine = [...machine.nowMine[number].keys()];
-      const element = mine.length ? Math.min(...mine) : machine.now[number].keys().next().value;
+      const element = Math.min(...(mine.length ? mine : machine.now[number].keys()));
       const drawn = view.planes[number].flatMap((plane) => {
         const i = element - plane.offset;
         return i >= 0 && i < plane.size ? [place(plane, i)] : [];

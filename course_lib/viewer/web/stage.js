@@ -350,9 +350,8 @@ export class Stage {
       this.look(this.asked);
       this.views.forEach((view) => view.draw());
     }
-    const body = part(root, "body");
     for (const run of this.runs) {
-      root.style.setProperty("--tt-room", `${body.clientHeight}px`);
+      this.measure();
       const padding = 2 * Number.parseFloat(getComputedStyle(run.memory).paddingLeft);
       const lens = (part(root, "lens").clientWidth - (this.runs.length - 1) * BETWEEN * em) / this.runs.length;
       const narrow = root.clientWidth <= NARROW * em;
@@ -361,6 +360,12 @@ export class Stage {
       for (const view of run.views) view.fit?.(size);
       for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);
     }
+  }
+
+  /** Tell the stylesheet how high the place below the bar is; a long sentence takes some of it. */
+  measure() {
+    const room = `${part(this.root, "body").clientHeight}px`;
+    if (this.root.style.getPropertyValue("--tt-room") !== room) this.root.style.setProperty("--tt-room", room);
   }
 
   /**
@@ -528,6 +533,7 @@ export class Stage {
     for (const view of this.views) view.draw();
     this.said = this.runs.map((run) => this.says(run));
     part(root, "say").replaceChildren(...this.said);
+    this.measure();
     for (const view of this.views) view.scroll?.();
     if (!part(root, "keys").hidden) this.explain();
   }

@@ -13,8 +13,8 @@ import { full, short } from "../text.js";
 const READABLE = 20; // a product with more elements along its sides shows no numbers
 const UNREADABLE = 0.8; // of the height, for a product without numbers: the magnified part has them
 const MOST = 8; // elements a side of a magnified part
-const [AROUND, ARROW] = [34, 20]; // pixels for the name and the indices of such a part, and between parts
-const FILLED = 8; // ems for a register that the line fills
+const [AROUND, ARROW] = [34, 40]; // pixels for the name and the indices of such a part, and between parts
+const FILLED = 9.2; // ems for a register that the line fills
 const TIGHT = 22; // ems of height in which the matrices have no room for the counts
 const SHARE = 0.5; // of the height that is kept below the matrices; what exceeds it scrolls
 const HIGH = 0.3; // of the height for the magnified parts, at most
