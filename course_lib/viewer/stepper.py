@@ -195,7 +195,7 @@ class Stepper(Still, anywidget.AnyWidget):
         The page needs no kernel, no network and no other file.
         """
         file = pathlib.Path(path)
-        title = f"{self.trace.kernel_name}, step by step"
+        title = f"{' beside '.join(scene.trace.kernel_name for scene in self._scenes(None))}, step by step"
         still = self.picture(hint="")._repr_html_()
         file.write_text(page(title, self.get_state(), still), encoding="utf-8")
         return file

@@ -30,12 +30,11 @@
     return { side, digits: text ? Number.parseFloat(getComputedStyle(text).fontSize) * scale : 0 };
   };
   const found = [];
-  for (const step of chosen) {
-    stepper.model.set("step", step);
-    const [run] = stage.runs;
+  const look = (step, run, number) => {
     const { machine, trace } = run.context;
     const view = run.views[0];
-    const line = [...stepper.root.querySelectorAll(".tt-current, .tt-now-line")].some((node) => {
+    const lines = [run.memory, run.program].flatMap((part) => [...part.querySelectorAll(".tt-current, .tt-now-line")]);
+    const line = machine.line === null || lines.some((node) => {
       const box = node.getBoundingClientRect();
       return box.height && inside(clipped(node), { ...box.toJSON(), right: box.left + 1 });
     });
@@ -43,7 +42,7 @@
     trace.arrays.forEach(({ name }, number) => {
       if (!machine.now[number].size) return;
       const mine = [...machine.nowMine[number].keys()];
-      const element = mine.length ? Math.min(...mine) : machine.now[number].keys().next().value;
+      const element = Math.min(...(mine.length ? mine : machine.now[number].keys()));
       const drawn = view.planes[number].flatMap((plane) => {
         const i = element - plane.offset;
         return i >= 0 && i < plane.size ? [place(plane, i)] : [];
@@ -60,7 +59,11 @@
       const box = node.getBoundingClientRect();
       arrays[name] = [inside(clipped(node), box), Number.parseFloat(getComputedStyle(node).fontSize) >= 9];
     }
-    found.push({ step, line, arrays });
+    found.push({ step, run: number, line, arrays });
+  };
+  for (const step of chosen) {
+    stepper.model.set("step", step);
+    stage.runs.forEach((run, number) => look(step, run, number));
   }
   return found;
 }

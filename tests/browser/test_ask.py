@@ -199,15 +199,19 @@ def steps_behind(timeline, thread):
     load = (columns.access["op"][rows] == 0) & (columns.access["array"][rows] == columns.arrays.index("A"))
     step = columns.access["step"][rows][load] - timeline.first
     first = timeline.lines[step].min()
+    barriers = [number for number, text in timeline.trace.source if "syncthreads" in text]
+    release = timeline.releases()[0]
+    arrivals = np.flatnonzero(np.isin(timeline.lines[:release], barriers)) + 1
     return {
         f".tt-line[data-line='{line}']": np.flatnonzero(timeline.of_thread(thread) & (timeline.lines == line)) + 1,
         ".tt-registers dl > div:has-text('acc')": position[who == thread],
         ".tt-traffic tr:has-text('global loads')": [t.position[(t.thread == thread) & ~t.store] for t in touches],
+        ".tt-labels span:has([aria-label='barrier 1'])": arrivals,
         f".tt-lens-warp .tt-costs tr:has-text('load A'):has-text('{first}')": step[timeline.lines[step] == first] + 1,
     }
 
 
-def test_lines_registers_counts_and_costs_lead_to_their_steps(show, launch_of):
+def test_lines_registers_counts_costs_and_barriers_lead_to_their_steps(show, launch_of):
     """In turn, by clicks, and from the keyboard; with Shift back."""
     run = launch_of("tiled_two_warps")
     timeline, thread = Timeline(run.trace, (0, 0, 0)), 40

@@ -14,6 +14,7 @@ from course_lib.viewer.digits import short
 SCREENS = [(1280, 720), (853, 480), (390, 844)]
 TOUCHED = list(itertools.product(["tiled_16", "bank_conflicts", "outer_product", "naive", "complex"], SCREENS))
 SIGHT = (Path(__file__).parent / "sight.js").read_text(encoding="utf-8").partition("\n")[2]
+ALONE = "<style>body { margin: 0 } h1 { display: none }</style>"
 VISIBLE = """(name) => {
   const node = document.querySelector(name);
   const box = node.getBoundingClientRect();
@@ -21,6 +22,15 @@ VISIBLE = """(name) => {
   const clipped = [Math.max(box.top, root.top, 0), Math.min(box.bottom, root.bottom, innerHeight)];
   return { share: (clipped[1] - clipped[0]) / box.height, left: box.left, right: box.right, height: box.height };
 }"""
+
+# Of each text with a digit: its size in pixels, as the page shows it, its class and the text.
+DIGITS = """() => [...document.querySelectorAll(".tt-root *")].flatMap((node) => {
+  const text = [...node.childNodes].map((child) => (child.nodeType === 3 ? child.data : "")).join("");
+  const hidden = !node.getClientRects().length || getComputedStyle(node).visibility === "hidden";
+  if (!/\\d/.test(text) || hidden || /^(title|option|style)$/i.test(node.tagName)) return [];
+  const scale = node instanceof SVGElement ? node.getScreenCTM().a : 1;
+  return [[scale * Number.parseFloat(getComputedStyle(node).fontSize), node.getAttribute("class"), text]];
+})"""
 
 
 @pytest.mark.parametrize("name", ["tiled_16", *map(at_night, ["tiled", "best"])])
@@ -131,15 +141,54 @@ def test_a_large_array_is_magnified(show, launch_of):
     assert held[9 * C.shape[1] + 12] == short(C.final[9, 12])
 
 
-@pytest.mark.parametrize("case", [*every(4, TOUCHED), *(at_night(("best", size)) for size in SCREENS)], ids=str)
+@pytest.mark.parametrize(
+    "name, lenses",
+    [
+        ("bank_conflicts", ("warp", "banks", "arrays")),
+        ("tensor_cores", ("fragments",)),
+        at_night("naive_65", ("warp", "arrays")),
+        at_night("tensor_cores_bf16", ("fragments", "banks")),
+        at_night("exchanges", ("warp", "arrays")),
+        at_night("best", ("arrays", "warp", "banks", "waits", "launch")),
+    ],
+)
+def test_no_digit_is_smaller_than_nine_pixels(show, resize, launch_of, name, lenses):
+    """In lanes, addresses, banks, fragments, elements, indices and the labels of the timeline, at each of the sizes."""
+    stepper = Stepper(launch_of(name))
+    page = show(stepper, step=stepper.scene().position)
+    last = page.evaluate("() => document.querySelector('.tt-root').stepper.last")
+    for size, lens in itertools.product(SCREENS, lenses):
+        page.evaluate("lens => window.model.set('panel', lens)", lens)
+        resize(page, size)
+        for step in (stepper.scene().position, last // 2, last):
+            page.evaluate("step => window.model.set('step', step)", step)
+            drawn = page.evaluate(DIGITS)
+            assert len(drawn) > 30, "most of the picture has no digits"
+            assert [each for each in drawn if each[0] < 8.95] == [], (size, lens, step)
+
+
+@pytest.mark.parametrize(
+    "case", [*every(4, TOUCHED), ("racy", (853, 480)), *(at_night(("best", size)) for size in SCREENS)], ids=str
+)
 def test_what_the_line_touches_is_in_sight(show, launch_of, case):
     """At 1280×720, at 150 % and on a phone: the line, and each array that it touches, with digits of 9 pixels."""
     name, size = case
-    run = launch_of(name)
-    page = show(Stepper(run), size=size, head="<style>body { margin: 0 } h1 { display: none }</style>")
-    last = len(Timeline(run.trace, (0, 0, 0)))
-    found = page.evaluate(SIGHT, sorted({round(i * last / 30) for i in range(1, 31)} - {0}))
-    assert any(each["arrays"] for each in found)
+    all_in_sight(show(Stepper(launch_of(name)), size=size, head=ALONE))
+
+
+def test_what_the_lines_of_two_runs_touch_is_in_sight(show, resize, launch_of):
+    """Of both runs, in the view of their counts, with which the page opens."""
+    page = show(Stepper(launch_of("naive_16")), _other=Stepper(launch_of("tiled_16"))._data, head=ALONE)
+    for size in SCREENS:
+        resize(page, size)
+        all_in_sight(page, runs=2)
+
+
+def all_in_sight(page, runs=1):
+    last = page.evaluate("() => document.querySelector('.tt-root').stepper.last")
+    findings = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.places.map(({ step }) => step)")
+    found = page.evaluate(SIGHT, sorted({round(i * last / 30) for i in range(1, 31)} - {0} | set(findings)))
+    assert len({each["run"] for each in found if each["arrays"]}) == runs
     for each in found:
         assert each["line"], each
         for array, (seen, legible) in each["arrays"].items():

@@ -63,6 +63,69 @@ def test_the_legend_lists_what_the_picture_shows(show, launch_of, name):
     assert page.page_errors == []
 
 
+#: What the legend calls the marks of the rows of warps, by the kind of their spans.
+SPANS = {
+    "load": "a load, in the array's colour",
+    "store": "a store or an atomic operation, in the array's colour",
+    "other": "another statement of a warp",
+    "barrier": "a warp arrives at a barrier",
+    "wait": "a warp waits at a barrier",
+    "held": "a buffer holds values for a later load",
+}
+
+
+def marks_of(stepper, step, panel):
+    """Of the marks of the view and the timeline, those that the scene has, and those that it has not."""
+    scene = Scene(stepper.timeline, step, 0)
+    space = {"warp": "global", "banks": "shared"}.get(panel)
+    requests = [each for each in scene.requests if each.space == space]
+    spans = {what.split()[0] for _, spans in scene.strips for *_, what in spans}
+    if panel != "waits":
+        spans -= {"held"}
+    releases = scene.timeline.releases()
+    has = {
+        "a barrier opens": bool(len(releases)),
+        "a finding, at its step": bool(set(scene.ticks) - {int(release) for release in releases}),
+        "a lane that takes part": panel == "warp" and step > 0,
+        "a bank, with its number below": panel == "banks",
+        "a sector, 32 bytes, that is loaded or stored": panel == "warp" and bool(requests),
+        "4 bytes that no lane asks for": panel == "warp" and any(8 * r.n_sectors > len(r.words) for r in requests),
+        "a further word of the same bank, which comes after the first": panel == "banks"
+        and any(len({word % 32 for word in r.words}) < len(r.words) for r in requests),
+        **{text: kind in spans for kind, text in SPANS.items()},
+    }
+    return {text for text, there in has.items() if there}, {text for text, there in has.items() if not there}
+
+
+@pytest.mark.parametrize(
+    "name, panels",
+    [
+        ("bank_conflicts", ("warp", "banks", "waits")),
+        at_night("racy", ("warp", "banks", "waits")),
+        at_night("naive", ("warp", "waits")),
+        at_night("exchanges", ("warp", "waits")),
+    ],
+)
+def test_the_legend_lists_the_marks_of_the_view_and_the_timeline(show, launch_of, name, panels):
+    """At steps that load and store global and shared memory, and at one that does neither."""
+    stepper = Stepper(launch_of(name))
+    page = show(stepper)
+    page.locator(".tt-root").press("?")
+    seen = set()
+    for panel in panels:
+        page.evaluate("panel => window.model.set('panel', panel)", panel)
+        steps = range(0, len(stepper.timeline), 1 + len(stepper.timeline) // (40 if NIGHTLY else 8))
+        for step in {*steps, stepper.scene().position}:
+            page.evaluate("step => window.model.set('step', step)", step)
+            legend = page.locator(".tt-marks > span").all_text_contents()
+            there, missing = marks_of(stepper, step, panel)
+            assert set(legend) & (there | missing) == there, (panel, step)
+            seen |= there
+    assert len(seen) >= 6
+    samples = page.locator(".tt-marks svg > *")
+    assert samples.evaluate_all("all => all.every((sample) => sample.getBoundingClientRect().height)")
+
+
 def test_words_are_the_glossarys(show, launch_of):
     """Tabs, headings and columns have the sentence of the glossary as their tooltip, and the legend lists them."""
     text = (REPOSITORY / "notebooks" / "glossary.md").read_text(encoding="utf-8")

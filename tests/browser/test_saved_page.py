@@ -80,6 +80,7 @@ def test_a_saved_comparison_is_drawn_in_a_small_window(offline, tmp_path):
     page.set_viewport_size({"width": 853, "height": 480})
     page.reload()
     expect(page.locator(".tt-count")).to_contain_text("step 9 of")
+    expect(page.get_by_role("heading", level=1)).to_have_text("naive beside tiled, step by step")
     expect(page.locator("#tile-by-tile-still")).to_have_count(0)
     assert page.locator(".tt-root").bounding_box()["y"] < 480
     assert [] == page.errors

@@ -1,7 +1,7 @@
 // Elements with their values: a matrix, one buffer of a shared array, or the threads of a block, as squares with numbers.
 // Arrays too large for numbers are a picture (heat.js).
 
-import { html, svg } from "./dom.js";
+import { html, set, svg } from "./dom.js";
 import { Heat } from "./heat.js";
 import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
 import { short } from "./text.js";
@@ -12,6 +12,7 @@ import { short } from "./text.js";
 const WRAP = 16; // elements a row of an array of one dimension, so that numbers fit
 const MOST_NUMBERS = 1100; // a padded tile of 32×33 still has numbers
 const LINE = 7.5; // from one line of a complex number to the next, in SVG units
+export const LEGIBLE = 9; // pixels of the digits, at least; smaller ones are not shown
 const GAP = 1; // between elements, in SVG units
 
 /** The size of the texts of each class, in SVG units, as the stylesheet has them. @type {Record<number, number>} */
@@ -49,6 +50,7 @@ export class Grid extends Plane {
     this.held = new Array(this.size).fill(null);
     this.written = new Array(this.size).fill("");
     this.widths = [0, 0, this.size, 0, 0, 0, 0]; // how many texts there are of each class
+    this.scale = 0; // pixels of a unit; 0 before it is on the page
   }
 
   get dot() {
@@ -94,9 +96,21 @@ export class Grid extends Plane {
    * @param {number[]} rings
    */
   finish(dots, rings) {
-    const size = `tt-texts tt-wide-${this.widest}`;
-    if (this.labels.getAttribute("class") !== size) this.labels.setAttribute("class", size);
+    this.write();
     super.finish(dots, rings);
+  }
+
+  measure() {
+    this.scale = this.layer.clientWidth / (this.width + 2);
+    this.layer.style.setProperty("--tt-scale", String(this.scale || 1));
+    this.layer.classList.toggle("tt-unindexed", this.scale * this.margin < LEGIBLE);
+    this.write();
+  }
+
+  /** Give the texts their size, and hide them where it is too small. */
+  write() {
+    const small = this.scale > 0 && TEXT_SIZES[this.widest] * this.scale < LEGIBLE - 0.05;
+    set(this.labels, "class", `tt-texts tt-wide-${this.widest}${small ? " tt-illegible" : ""}`);
   }
 }
 

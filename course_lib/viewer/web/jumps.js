@@ -15,7 +15,7 @@ export function lead(text, what) {
  * Follow clicks on the rows of a list, and the keys on their buttons.
  * @param {HTMLElement} place
  * @param {string} rows  their selector
- * @param {import("./panel.js").Context} context
+ * @param {Pick<import("./panel.js").Context, "machine" | "choose">} context
  * @param {(row: HTMLElement) => readonly number[]} positions  of the steps behind a row, ascending
  */
 export function follow(place, rows, context, positions) {

@@ -1,6 +1,7 @@
 // The legend: the colours and marks of the picture, and the words of the glossary on the page.
 
 import { html, svg } from "./dom.js";
+import { PART } from "./strips.js";
 import { GLOSSARY } from "./terms.js";
 
 /** @typedef {ReturnType<import("./plane.js").Plane["state"]>} Shown  what a plane shows */
@@ -30,6 +31,44 @@ const MORE = [
   ["fault", "breaks a rule, or holds a wrong value", some("wrong")],
   ["beyond", "an access out of bounds", some("outside")],
 ];
+/** Marks of the timeline, the source and the views: where they are, what they look like, what they mean. @type {[string, string, string][]} */
+const DRAWN = [
+  [".tt-position, .tt-playhead", "thin fill: var(--tt-focus)", "the current step"],
+  [".tt-ticks .tt-release", "thin fill: var(--tt-soft)", "a barrier opens"],
+  [".tt-ticks .tt-found", "fill: var(--tt-wrong)", "a finding, at its step"],
+  [".tt-current, .tt-costs .tt-here", "flat fill: color-mix(in srgb, var(--tt-focus) 17%, var(--tt-bg)); stroke: var(--tt-focus)", "the line of this step"],
+  [".tt-broken", "flat fill: color-mix(in srgb, var(--tt-wrong) 14%, var(--tt-bg)); stroke: var(--tt-wrong)", "a line that breaks a rule in this step"],
+  [".tt-registers .tt-changed, .tt-filled", "flat fill: none; stroke: var(--tt-ink); stroke-width: 2", "a register that this step fills"],
+  [".tt-exchange .tt-lane, .tt-lens-warp .tt-on-lane", "tt-lane tt-on-lane", "a lane that takes part"],
+  [".tt-lens-warp .tt-lane:not(.tt-on-lane, .tt-says-no)", "tt-lane", "a lane that takes no part"],
+  [".tt-says-no", "tt-lane tt-says-no", "a lane that answers no"],
+  [".tt-request .tt-mine-lane, .tt-lens-warp > :not(:has(.tt-exchange)) .tt-mine-lane", "tt-lane tt-on-lane tt-mine-lane", "the chosen thread's lane or word"],
+  [".tt-exchange .tt-mine-lane", "tt-lane tt-on-lane tt-mine-lane", "the chosen thread's lane, and those that share their values with it"],
+  [".tt-flow", "path tt-flow", "from the lane that gives to the lane that gets"],
+  [".tt-my-flow", "path tt-flow tt-my-flow", "what the chosen thread gets"],
+  [".tt-sector", "tt-sector", "a sector, 32 bytes, that is loaded or stored"],
+  [".tt-no-sector", "tt-no-sector", "a sector of the same 128 bytes that is not"],
+  [".tt-used", "tt-used", "4 bytes that lanes ask for"],
+  [".tt-unused", "tt-unused", "4 bytes that no lane asks for"],
+  [".tt-bank", "tt-bank", "a bank, with its number below"],
+  [".tt-banks .tt-word:not(.tt-again)", "tt-word", "a word that lanes ask for, with a lane's number or, with ×, how many"],
+  [".tt-banks .tt-again", "tt-word tt-again", "a further word of the same bank, which comes after the first"],
+  [".tt-fragment .tt-lane:not(.tt-mine-lane)", "tt-lane", "an element, with the number of the lane that holds it"],
+  [".tt-fragment .tt-mine-lane", "tt-lane tt-on-lane tt-mine-lane", "an element that the chosen thread holds"],
+  [".tt-costs .tt-bar-of", "flat fill: var(--hue)", "the cost of a request on average; a full bar is 32"],
+  [".tt-track-of", "flat fill: var(--tt-ink)", "a count so far; a full bar is the larger total of the two runs"],
+  [".tt-loads-picture", "tt-seen", "how often an element is loaded: the more often, the stronger its colour"],
+];
+/** What the rows of warps show, as shares of their height. @type {[string, number, string, string][]} */
+const SPANS = [
+  ["load", PART.load, "var(--hue)", "a load, in the array's colour"],
+  ["store", PART.store, "var(--hue)", "a store or an atomic operation, in the array's colour"],
+  ["other", PART.other, "var(--tt-still)", "another statement of a warp"],
+  ["barrier", PART.barrier, "var(--tt-ink)", "a warp arrives at a barrier"],
+  ["wait", PART.wait, "var(--tt-ink)", "a warp waits at a barrier"],
+  ["held", PART.held, "var(--hue)", "a buffer holds values for a later load"],
+];
+const SHAPES = { thin: { x: 8.5, y: 1, width: 3, height: 18 }, flat: { x: 1, y: 5, width: 18, height: 10 } };
 const BOX = { x: 1, y: 1, width: 18, height: 18 };
 /** Marks that are drawn over an element. @type {Record<string, (() => SVGElement) | undefined>} */
 const OVER = {
@@ -49,6 +88,35 @@ function entry([look, text]) {
   const below = look === "ring" ? "tt-c tt-now tt-read" : over ? "tt-c tt-seen" : look;
   sample.append(svg("rect", { ...BOX, class: below }), ...(over ? [over()] : []));
   return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text);
+}
+
+/**
+ * @param {Element} sample
+ * @param {string} text
+ */
+const item = (sample, text) => html("span", {}, svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" }, sample), text);
+
+/**
+ * The marks of the timeline, the source and the view in sight.
+ * @param {HTMLElement} root
+ * @param {Set<string>} kinds  of the spans in the rows of warps
+ */
+export function marksIn(root, kinds) {
+  const bars = SPANS.filter(([kind]) => kinds.has(kind)).map(([, high, fill, text]) =>
+    item(svg("rect", { x: 1, y: 19 - 18 * high, width: 18, height: 18 * high, style: `fill: ${fill}` }), text),
+  );
+  const marks = DRAWN.flatMap(([places, look, text]) => {
+    const node = [...root.querySelectorAll(places)].find((each) => each.getClientRects().length && !each.closest(".tt-keys"));
+    if (!node) return [];
+    const [, shape, style] = /^(thin |flat |path )?(.*)$/.exec(look) ?? [];
+    /** @type {Record<string, string>} */
+    const how = style.includes(":") ? { style } : { class: style };
+    const box = SHAPES[/** @type {keyof typeof SHAPES} */ (shape?.trim())] ?? BOX;
+    const sample = shape === "path " ? svg("path", { d: "M2 2C2 10 18 10 18 18", ...how }) : svg("rect", { ...box, ...how });
+    sample.style.setProperty("--hue", getComputedStyle(node).getPropertyValue("--hue"));
+    return [item(sample, text)];
+  });
+  return [...marks, ...bars];
 }
 
 /** The row below the picture. */

@@ -95,7 +95,10 @@ export class Plane {
     }
     for (let r = 0; r < upTo(this.rows); r += every) {
       const number = String(wrapped ? (top + r) * this.pitch : top + r);
-      this.layer.append(svg("text", { ...size, x: side, y: this.margin + (r + 0.5) * UNIT }, number));
+      const long = number.length > 2; // it ends at the first element, and starts left of the drawing
+      const at = long ? { class: "tt-index tt-long-index", x: this.margin - 1.5 } : { class: "tt-index", x: side };
+      this.layer.append(svg("text", { ...at, y: this.margin + (r + 0.5) * UNIT }, number));
+      this.layer.classList.toggle("tt-long-indices", long);
     }
   }
 

@@ -1,7 +1,7 @@
 // The stage: the layout of the page, and the panels of one run, or of two beside each other.
 
 import { html, icon, part, write } from "./dom.js";
-import { legend, marksOf, wordsOn } from "./legend.js";
+import { legend, marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
 import { arrays } from "./panels/arrays.js";
 import { banks } from "./panels/banks.js";
@@ -26,6 +26,7 @@ const LENSES = [findings, warp, banks, fragments, waits, launch];
 const ROOMY_HEIGHT = 46;
 const ROOMY_WIDTH = 62;
 const ON_A_PHONE = 0.4; // of its height for the matrices
+const BETWEEN = 1.5; // ems between the lenses of two runs, as the stylesheet has it
 const NARROW = 38; // ems of a page in one column, as the stylesheet has it
 
 const FRAME = `
@@ -53,8 +54,8 @@ const FRAME = `
       <button type="button" class="tt-end" title="To the end (End)"></button>
       <button type="button" class="tt-fault" title="To the next finding (e; back with E)"></button>
       <div class="tt-timeline">
+        <div class="tt-heads"><div class="tt-labels"></div><span class="tt-order">order is not time</span></div>
         <div class="tt-scrub" role="slider" tabindex="0" aria-label="Step" aria-valuemin="0">
-          <div class="tt-labels"></div><span class="tt-order">order is not time</span>
           <canvas class="tt-warps"></canvas><div class="tt-ticks"></div><i class="tt-position"></i>
         </div>
         <div class="tt-part"><i class="tt-window"></i></div>
@@ -233,7 +234,12 @@ export class Stage {
     const arrays = this.runs.flatMap(({ trace }) => trace.arrays);
     const names = new Set(arrays.map(({ name }) => name));
     const variables = planes.map(({ name }) => name.replace(/\[\d+\]$/, "")).filter((name) => !names.has(name));
-    part(this.root, "marks").replaceChildren(...marksOf(planes, arrays, variables));
+    const rows = /** @type {[string, import("./strips.js").Span[]][]} */ (
+      this.lens === waits.name ? this.runs.flatMap(({ lenses }) => lenses.flatMap((view) => view.state?.().strips ?? [])) : []
+    );
+    const spans = [...this.timeline.strips, ...rows.map(([, spans]) => ({ spans }))].flatMap((row) => row.spans);
+    const kinds = new Set(spans.map(([, , what]) => what.split(" ")[0]));
+    part(this.root, "marks").replaceChildren(...marksOf(planes, arrays, variables), ...marksIn(this.root, kinds));
     part(this.root, "words").replaceChildren(...wordsOn(this.root));
   }
 
@@ -344,17 +350,22 @@ export class Stage {
       this.look(this.asked);
       this.views.forEach((view) => view.draw());
     }
-    const body = part(root, "body");
     for (const run of this.runs) {
-      root.style.setProperty("--tt-room", `${body.clientHeight}px`);
+      this.measure();
       const padding = 2 * Number.parseFloat(getComputedStyle(run.memory).paddingLeft);
-      const lens = part(root, "lens").clientWidth / this.runs.length;
+      const lens = (part(root, "lens").clientWidth - (this.runs.length - 1) * BETWEEN * em) / this.runs.length;
       const narrow = root.clientWidth <= NARROW * em;
       const height = narrow ? Math.max(16 * em, ON_A_PHONE * window.innerHeight) : this.heightOfProduct(run, em);
-      const size = { compact, narrow, width: run.memory.clientWidth - padding, height, lens, em };
+      const size = { compact, narrow, two: this.runs.length > 1, width: run.memory.clientWidth - padding, height, lens, em };
       for (const view of run.views) view.fit?.(size);
       for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);
     }
+  }
+
+  /** Tell the stylesheet how high the place below the bar is; a long sentence takes some of it. */
+  measure() {
+    const room = `${part(this.root, "body").clientHeight}px`;
+    if (this.root.style.getPropertyValue("--tt-room") !== room) this.root.style.setProperty("--tt-room", room);
   }
 
   /**
@@ -522,6 +533,7 @@ export class Stage {
     for (const view of this.views) view.draw();
     this.said = this.runs.map((run) => this.says(run));
     part(root, "say").replaceChildren(...this.said);
+    this.measure();
     for (const view of this.views) view.scroll?.();
     if (!part(root, "keys").hidden) this.explain();
   }

@@ -12,7 +12,7 @@ export const ORDER =
   "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
 
 /** How much of its row a span fills, from below. @type {Record<string, number>} */
-const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
+export const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
 
 /** @type {WeakMap<import("./trace.js").Block, Warps>} */
 const KNOWN = new WeakMap();

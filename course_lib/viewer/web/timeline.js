@@ -1,13 +1,14 @@
 // The timeline: what each warp does over the statements of a block, its barriers and phases. It is the page's slider.
 
-import { html, part, set } from "./dom.js";
+import { fill, html, part, set, write } from "./dom.js";
+import { follow, lead, reach } from "./jumps.js";
 import { coloursOf, ORDER, paint, warpsOf } from "./strips.js";
 
 const CLOSEST = 24; // steps that the largest zoom shows
 const GAP = 4; // pixels between two labels
 const AWAY = 0.1; // of the part in sight, from its end to a step that has just come into it
 
-/** @typedef {{at: number, to: number, texts: string[]}} Label  from a position to another, the longest text first */
+/** @typedef {{at: number, to: number, texts: string[], node: HTMLElement}} Label  from a position to another, the longest text first */
 
 export class Timeline {
   /**
@@ -31,6 +32,17 @@ export class Timeline {
     this.step = 0;
     this.zoom = 0; // how often the steps in sight are halved
     this.from = 0; // the first position in sight
+    this.heads = part(root, "labels");
+    /** @type {Map<HTMLElement, number[]>}  of each label of a barrier, the steps that arrive there */
+    this.arrivals = new Map();
+    const timeline = this;
+    const first = {
+      get machine() {
+        return timeline.runs[0].context.machine;
+      },
+      choose: (/** @type {import("./panel.js").Choice} */ choice) => this.runs[0].context.choose(choice),
+    };
+    follow(this.heads, "span", first, (row) => this.arrivals.get(row) ?? []);
     const to = (/** @type {PointerEvent} */ event) => {
       const box = this.slider.getBoundingClientRect();
       const share = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
@@ -86,13 +98,17 @@ export class Timeline {
     this.marks = [...block.releases.map((step) => mark(step, "tt-release")), ...[...new Set(found)].map((step) => mark(step, "tt-found"))];
     part(this.slider, "ticks").replaceChildren(...this.marks.map(({ mark }) => mark));
     const phases = runs.length > 1 ? [] : (block.phases[thread >> 5] ?? []);
+    const barriers = block.releases.map((position, i, all) => {
+      const name = `barrier ${i + 1}`;
+      const node = html("span", {}, lead("", `arrives at ${name}`));
+      node.firstElementChild?.setAttribute("aria-label", name);
+      return { at: at(0, position), to: i + 1 < all.length ? at(0, all[i + 1]) : last, texts: [name, String(i + 1)], node };
+    });
+    const arrivals = warpsOf(runs[0].trace, block).arrivals.flat().sort((x, y) => x - y);
+    this.arrivals = new Map(barriers.map(({ node }, i) => [node, arrivals.filter((p) => p > (block.releases[i - 1] ?? 0) && p <= block.releases[i])]));
     this.labels = [
-      ...block.releases.map((position, i, all) => ({
-        at: at(0, position),
-        to: i + 1 < all.length ? at(0, all[i + 1]) : last,
-        texts: [`barrier ${i + 1}`, String(i + 1)],
-      })),
-      ...phases.flatMap(([to, kind], i) => (kind === "barrier" ? [] : [{ at: phases[i - 1]?.[0] ?? 0, to, texts: [kind] }])),
+      ...barriers,
+      ...phases.flatMap(([to, kind], i) => (kind === "barrier" ? [] : [{ at: phases[i - 1]?.[0] ?? 0, to, texts: [kind], node: html("span") }])),
     ].sort((x, y) => x.at - y.at);
     set(this.slider, "aria-valuemax", String(last));
     this.look();
@@ -167,12 +183,15 @@ export class Timeline {
    */
   write(wide) {
     const [full, brief] = [0, 1].map((from) => this.fitting(wide, (texts) => texts.slice(Math.min(from, texts.length - 1))));
-    const nodes = (brief.length > full.length ? brief : full).map(({ left, text }) => {
-      const node = html("span", {}, text);
+    const nodes = (brief.length > full.length ? brief : full).map(({ left, text, node }) => {
+      write(node.firstElementChild ?? node, text);
       node.style.left = `${left}px`;
       return node;
     });
-    part(this.slider, "labels").replaceChildren(...nodes);
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+    fill(this.heads, nodes);
+    if (this.heads.contains(focused)) focused?.focus({ preventScroll: true }); // which its place has lost
+    reach(this.heads);
   }
 
   /**
@@ -182,17 +201,17 @@ export class Timeline {
   fitting(wide, allowed) {
     const pen = this.canvas.getContext("2d");
     if (!pen) return [];
-    pen.font = getComputedStyle(part(this.slider, "labels")).font;
+    pen.font = getComputedStyle(this.heads).font;
     const scale = wide / this.span;
-    const most = wide - part(this.slider, "order").offsetWidth - GAP;
+    const most = wide - /** @type {HTMLElement} */ (this.heads.nextElementSibling).offsetWidth - GAP;
     let end = 0; // of what is written
-    return this.labels.flatMap(({ at, to, texts }) => {
+    return this.labels.flatMap(({ at, to, texts, node }) => {
       const left = Math.max(end, (at - this.from) * scale + 2);
       const room = Math.min(most, (to - this.from) * scale) - left;
       const text = allowed(texts).find((each) => pen.measureText(each).width <= room);
       if (!text) return [];
       end = left + pen.measureText(text).width + GAP;
-      return [{ left, text }];
+      return [{ left, text, node }];
     });
   }
 
@@ -216,7 +235,7 @@ export class Timeline {
     return {
       ticks: [...steps].sort((x, y) => x - y),
       timeline: warpsOf(trace, context.machine.block).strips.map(({ name, spans }) => [name, spans]),
-      labels: [...part(this.slider, "labels").children].map(({ textContent }) => textContent),
+      labels: [...this.heads.children].map(({ textContent }) => textContent),
     };
   }
 }

@@ -1,7 +1,7 @@
 // The product A·B = C with the accesses of the block, the warp and the thread, and the arrays beside it.
 
 import { fill, html, part, write } from "../dom.js";
-import { figure, Grid, layout, planes, TEXT_SIZES, widthOf } from "../grid.js";
+import { figure, Grid, layout, LEGIBLE, planes, TEXT_SIZES, widthOf } from "../grid.js";
 import { Heat } from "../heat.js";
 import { READ, WRITTEN } from "../machine.js";
 import { Ask } from "./ask.js";
@@ -13,9 +13,8 @@ import { full, short } from "../text.js";
 const READABLE = 20; // a product with more elements along its sides shows no numbers
 const UNREADABLE = 0.8; // of the height, for a product without numbers: the magnified part has them
 const MOST = 8; // elements a side of a magnified part
-const NUMBERS = 9; // pixels of the digits there, at least
-const [AROUND, ARROW] = [34, 20]; // pixels for the name and the indices of such a part, and between parts
-const FILLED = 8; // ems for a register that the line fills
+const [AROUND, ARROW] = [34, 40]; // pixels for the name and the indices of such a part, and between parts
+const FILLED = 9.2; // ems for a register that the line fills
 const TIGHT = 22; // ems of height in which the matrices have no room for the counts
 const SHARE = 0.5; // of the height that is kept below the matrices; what exceeds it scrolls
 const HIGH = 0.3; // of the height for the magnified parts, at most
@@ -263,10 +262,11 @@ class Arrays {
     // On a slide nobody scrolls: the matrices get smaller until all arrays are in sight.
     const whole = getComputedStyle(memory).getPropertyValue("--tt-whole") && this.sides;
     for (const share of SMALLER) if (whole && hidden()) this.scale(whole, { ...size, height: share * height });
-    magnifier.hidden = !!whole || !(this.small || size.narrow || hidden() || this.planes.flat().some(illegible));
+    magnifier.hidden = !!whole || !(this.small || size.narrow || size.two || hidden() || this.planes.flat().some(illegible));
     if (!magnifier.hidden) {
       this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
-      this.room = { em, width, height: Math.max(6.3 * em, HIGH * height) };
+      const line = size.narrow ? 0 : this.line.offsetHeight;
+      this.room = { em, width, height: Math.max(6.3 * em, HIGH * height - line) };
       magnifier.style.setProperty("--tt-high", `${this.room.height}px`);
       if (this.sides && !size.narrow) this.scale(this.sides, { ...size, height: Math.max(height - magnifier.offsetHeight - 0.2 * em, SHARE * height) });
       this.lenses.clear();
@@ -494,6 +494,7 @@ class Arrays {
     const { hue } = trace.arrays[number];
     const grid = new Grid({ name: `${plane.name}, magnified`, rows, columns, size: elements.length, hue, labels: false, origin: [top, left], wrapped: plane.wrapped, pitch: plane.columns });
     grid.node.style.width = `${((grid.width + 2) / UNIT) * side}px`;
+    grid.node.style.setProperty("--tt-scale", String(side / UNIT));
     const part = rows < plane.rows || columns < plane.columns ? html("small", {}, ` ${rows}×${columns} of ${plane.rows}×${plane.columns}`) : "";
     const caption = html("figcaption", {}, plane.name, part);
     caption.style.setProperty("--hue", hue);
@@ -532,7 +533,7 @@ class Arrays {
 function illegible(plane) {
   if (!(plane instanceof Grid)) return false;
   const scale = plane.layer.clientWidth / (plane.width + 2);
-  return scale > 0 && TEXT_SIZES[Math.max(3, plane.widest)] * scale < NUMBERS;
+  return scale > 0 && TEXT_SIZES[Math.max(3, plane.widest)] * scale < LEGIBLE;
 }
 
 /**
@@ -542,7 +543,7 @@ function illegible(plane) {
  */
 function sideFor(texts, least) {
   const size = TEXT_SIZES[Math.max(...texts.map(widthOf))];
-  return Math.max(least, Math.ceil((NUMBERS * UNIT) / size) + 1);
+  return Math.max(least, Math.ceil((LEGIBLE * UNIT) / size) + 1);
 }
 
 /**

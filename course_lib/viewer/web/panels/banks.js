@@ -1,8 +1,9 @@
 // The request of a warp to shared memory: the 32 banks, the words that the lanes access in each, and the wavefronts.
 
 import { fill, html, set, svg, write } from "../dom.js";
+import { beside, draw, unitsIn } from "../rows.js";
 import { BANKS, WARP, WORD_BYTES } from "../trace.js";
-import { beside, Costs, requestSays, requestState, spread } from "./costs.js";
+import { Costs, requestSays, requestState, spread } from "./costs.js";
 
 const CELL = 20; // a bank, in SVG units
 const NUMBERS = 16; // the banks' numbers below a row of them
@@ -40,8 +41,9 @@ class Banks {
   /** @param {import("../panel.js").Size} size */
   fit(size) {
     const tallest = size.compact ? TALLEST_COMPACT : TALLEST;
-    if (beside(size) === this.beside && tallest === this.tallest) return;
-    this.beside = beside(size);
+    const most = beside(unitsIn(size), CELL);
+    if (most === this.beside && tallest === this.tallest) return;
+    this.beside = most;
     this.tallest = tallest;
     this.empty = new Stacks(this.beside, this.tallest);
     this.requests = [];
@@ -161,7 +163,7 @@ class Stacks {
     if (String(heights) === String(this.heights)) return;
     this.heights = heights;
     this.drawn = "";
-    this.node.setAttribute("viewBox", `0 0 ${this.beside * CELL + 2} ${this.top(heights.length)}`);
+    draw(this.node, this.beside * CELL + 2, this.top(heights.length));
     const banks = Array.from({ length: BANKS }, (_, bank) => {
       const { x, top, bottom } = this.place(bank);
       const box = { x: x + 0.5, y: top + 1, width: CELL - 1.5, height: bottom - top - 1, class: "tt-bank" };
@@ -195,10 +197,12 @@ class Stacks {
       const look = `tt-word${i ? " tt-again" : ""}${lanes.includes(mine) ? " tt-mine-lane" : ""}`;
       const y = bottom - (i + 1) * high;
       const who = `word ${word}: ${lanes.length === 1 ? "lane" : "lanes"} ${lanes.join(", ")}`;
-      const box = svg("rect", { x: x + 1.5, y, width: CELL - 3.5, height: high - 1, class: look }, svg("title", {}, who));
+      const box = svg("rect", { x: x + 1, y, width: CELL - 2.5, height: high - 1, class: look }, svg("title", {}, who));
       if (high <= 10) return [box];
       const [text, size] = lanes.length === 1 ? [String(lanes[0]), ""] : [`${lanes.length}×`, " tt-crowd"];
-      return [box, svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}` }, text)];
+      /** @type {Record<string, string | number>} */
+      const narrow = text.length > 2 ? { textLength: CELL - 4, lengthAdjust: "spacingAndGlyphs" } : {};
+      return [box, svg("text", { x: x + CELL / 2, y: y + high / 2, class: `tt-lane-on${size}`, ...narrow }, text)];
     });
   }
 }

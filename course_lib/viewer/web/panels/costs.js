@@ -52,13 +52,6 @@ export function requestState(place) {
   return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]"), words, mine };
 }
 
-const ROOMY = 40; // ems for 32 lanes or banks in a row; with less, they are in two rows
-
-/** The number of lanes, or banks, in a row. @param {import("../panel.js").Size} size */
-export function beside({ lens, em }) {
-  return lens < ROOMY * em ? WARP / 2 : WARP;
-}
-
 /** A table of the requests of a space, and of what each needed on average. */
 export class Costs {
   /**

@@ -2,6 +2,7 @@
 
 import { html, svg } from "../dom.js";
 import { exchanged, toldOf, UNDEFINED } from "../exchanges.js";
+import { beside as fitting, draw } from "../rows.js";
 import { full, short } from "../text.js";
 import { WARP } from "../trace.js";
 
@@ -13,19 +14,20 @@ const FLOW = 48; // between the lanes that give and those that get
  * A shuffle has two rows of lanes, and a line from each lane that gives to each that gets.
  * @param {import("../trace.js").Exchange} exchange
  * @param {number} mine  the lane of the chosen thread, or -1
- * @param {number} beside  lanes in a row
+ * @param {number} room  for it, in units
  */
-export function picture(exchange, mine, beside) {
+export function picture(exchange, mine, room) {
+  const beside = fitting(room, CELL);
   const [texts, cells] = [exchanged(exchange, full), exchanged(exchange, short)];
   const rows = (WARP / beside) * (CELL + BAND);
   const shuffle = exchange.source !== null;
   const told = (/** @type {number} */ lane) => (toldOf(texts, lane) ?? []).flat().join(" ");
   const node = svg("svg", {
     class: "tt-lanes tt-flows",
-    viewBox: `0 0 ${beside * CELL + 2} ${shuffle ? 2 * rows + FLOW : rows}`,
     role: "img",
     "aria-label": `${texts.operation}: ${exchange.lanes.map((lane) => `lane ${lane} ${told(lane)}`).join("; ")}`,
   });
+  draw(node, beside * CELL + 2, shuffle ? 2 * rows + FLOW : rows);
   const across = (/** @type {number} */ lane) => 1 + ((lane % beside) + 0.5) * CELL;
   /** @type {(lane: number, below: boolean) => number}  the upper edge of its cell */
   const edge = (lane, below) => Math.floor(lane / beside) * (CELL + BAND) + (below ? (shuffle ? rows + FLOW : 0) : BAND);

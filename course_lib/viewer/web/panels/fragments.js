@@ -1,11 +1,12 @@
 // The matrices that a warp multiplies with one instruction: the lane that holds each element in its registers.
 
 import { fill, html, set, svg, write } from "../dom.js";
+import { draw } from "../rows.js";
 import { WARP } from "../trace.js";
 import { flight, reads, show, shown as tables } from "./pieces.js";
 
-const [CELL, ROW] = [20, 13]; // an element, in SVG units
-const SHARE = 1.35; // ems of an element's width at most
+const [CELL, ROW] = [16, 13]; // an element, in units
+const LEAST = 14; // pixels of its width, for digits of nine
 
 /** @typedef {import("../trace.js").MatrixOperation["fragments"][number]} Fragment */
 
@@ -73,8 +74,6 @@ class Multiplied {
     this.words = { here: html("b"), elsewhere: html("span") };
     const held = operation.fragments;
     const row = html("div", { class: "tt-fragments" }, ...held.map(matrix));
-    row.style.gridTemplateColumns = held.map(({ columns }) => `minmax(0, ${columns}fr)`).join(" ");
-    row.style.maxWidth = `${SHARE * held.reduce((sum, { columns }) => sum + columns + 1, 0)}em`;
     this.tables = html("div", { class: "tt-tables" });
     this.node = html("div", {}, html("p", {}, this.words.here, this.words.elsewhere), html("div", { class: "tt-beside" }, row, this.tables));
     this.cells = [...row.querySelectorAll("[data-lane]")];
@@ -119,12 +118,8 @@ function says({ name, fragments: matrices }, lane) {
 /** @param {Fragment} fragment */
 function matrix({ name, rows, columns, held }) {
   const title = `${name}, ${rows}×${columns}`;
-  const node = svg("svg", {
-    class: "tt-fragment",
-    viewBox: `0 0 ${columns * CELL + 2} ${rows * ROW + 2}`,
-    role: "img",
-    "aria-label": `${title}: the lane that holds each element`,
-  });
+  const node = svg("svg", { class: "tt-fragment", role: "img", "aria-label": `${title}: the lane that holds each element` });
+  draw(node, columns * CELL + 2, rows * ROW + 2, 1);
   /** @type {[number, number, number][]}  element, lane, and which of its values */
   const cells = held.flatMap((elements, lane) => elements.map((i, item) => /** @type {[number, number, number]} */ ([i, lane, item])));
   for (const [i, lane, item] of cells.sort(([x], [y]) => x - y)) {
@@ -137,7 +132,9 @@ function matrix({ name, rows, columns, held }) {
       svg("g", { "data-lane": lane }, svg("rect", box, svg("title", {}, what)), svg("text", at, String(lane))),
     );
   }
-  return html("figure", {}, html("figcaption", {}, title), node);
+  const figure = html("figure", {}, html("figcaption", {}, title), node);
+  figure.style.flex = `${columns} 1 ${columns * LEAST}px`;
+  return figure;
 }
 
 /** The texts of an operation on the page. @param {Element} place */

@@ -3,10 +3,13 @@
 
 import { fill, html, set, svg, write } from "../dom.js";
 import { SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
-import { beside, Costs, requestSays, requestState, spread } from "./costs.js";
+import { beside, draw, unitsIn } from "../rows.js";
+import { Costs, requestSays, requestState, spread } from "./costs.js";
 import { picture as flows, shownExchange } from "./exchanges.js";
 
-const CELL = 20; // a lane, in SVG units
+const CELL = 20; // height of a lane, and its least width, in units
+const DIGIT = 5.5; // width of a digit of an address
+const GUTTER = 38; // for the number of the first byte of a line of sectors
 const WORD = 9; // four bytes of a sector
 const LINE = 4; // sectors side by side: 128 bytes, a line of the cache
 const MOST_LINES = 8; // with more, unused sectors are not drawn
@@ -18,6 +21,8 @@ export const warp = {
   wants: () => true,
   build: (place, context) => new Warp(place, context),
 };
+
+/** @typedef {{room: number, cell: number}} Row  the width of the place and of a lane, in units */
 
 class Warp {
   /**
@@ -35,18 +40,22 @@ class Warp {
     });
     this.costs = new Costs(context, "global", "sectors");
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
-    this.beside = WARP; // lanes in a row
+    const { trace } = context;
+    const last = trace.arrays.map((array) => (array.space === "global" && array.size ? trace.address(array, array.size - 1) : 0));
+    /** @type {Row}  of lanes, the longest address fitting below each */
+    this.row = { room: 0, cell: Math.max(CELL, 3 + DIGIT * String(Math.max(...last)).length) };
     this.shown = -1;
-    this.idle = new Idle(this.beside);
+    this.idle = new Idle(this.row);
     /** @type {Request[]}  one for each request that a step has made so far */
     this.requests = [];
   }
 
   /** @param {import("../panel.js").Size} size */
   fit(size) {
-    if (beside(size) === this.beside) return;
-    this.beside = beside(size);
-    this.idle = new Idle(this.beside);
+    const room = unitsIn(size);
+    if (room === this.row.room) return;
+    this.row = { ...this.row, room };
+    this.idle = new Idle(this.row);
     this.requests = [];
     this.shown = -1;
     this.draw();
@@ -68,10 +77,10 @@ class Warp {
     if (this.shown === machine.position) return;
     this.shown = machine.position;
     const accesses = machine.accesses.filter(({ array }) => trace.arrays[array].space === "global");
-    while (this.requests.length < accesses.length) this.requests.push(new Request(this.beside));
+    while (this.requests.length < accesses.length) this.requests.push(new Request(this.row));
     const requests = this.requests.slice(0, accesses.length);
     requests.forEach((request, i) => request.draw(machine, accesses[i]));
-    const exchanges = machine.exchanges.map((exchange) => flows(exchange, laneOf(machine), this.beside));
+    const exchanges = machine.exchanges.map((exchange) => flows(exchange, laneOf(machine), this.row.room));
     const nodes = [...exchanges, ...requests.map(({ node }) => node)];
     if (!nodes.length) this.idle.draw(machine);
     fill(this.said, nodes.length ? nodes : [this.idle.node]);
@@ -81,21 +90,21 @@ class Warp {
 /** The 32 lanes of a warp, with the address of each below it. A step draws only what has changed. */
 class Lanes {
   /**
-   * @param {number} beside  lanes in a row
+   * @param {Row} row
    * @param {number} height  of a row of them
    */
-  constructor(beside, height) {
-    const box = `0 0 ${beside * CELL + 2} ${(WARP / beside) * height}`;
-    this.node = svg("svg", { class: "tt-lanes", viewBox: box, role: "img" });
-    this.size = 0;
+  constructor({ room, cell: wide }, height) {
+    const most = beside(room, wide);
+    this.node = svg("svg", { class: "tt-lanes", role: "img" });
+    draw(this.node, most * wide + 2, (WARP / most) * height);
     this.lanes = Array.from({ length: WARP }, (_, lane) => {
-      const [x, y] = [1 + (lane % beside) * CELL, 1 + Math.floor(lane / beside) * height];
-      const cell = svg("rect", { x: x + 0.5, y, width: CELL - 1.5, height: CELL - 1 });
-      const number = svg("text", { x: x + CELL / 2, y: y + CELL / 2 }, String(lane));
+      const [x, y] = [1 + (lane % most) * wide, 1 + Math.floor(lane / most) * height];
+      const cell = svg("rect", { x: x + 0.5, y, width: wide - 1.5, height: CELL - 1 });
+      const number = svg("text", { x: x + wide / 2, y: y + CELL / 2 }, String(lane));
       const [byte, title] = [document.createTextNode(""), svg("title")];
-      const address = svg("text", { x: x + CELL / 2, y: y + CELL + 7, class: "tt-address" }, byte, title);
+      const address = svg("text", { x: x + wide / 2, y: y + CELL + 6, class: "tt-address" }, byte, title);
       this.node.append(cell, number, address);
-      return { cell, number, address, byte, title };
+      return { cell, number, byte, title };
     });
   }
 
@@ -117,15 +126,11 @@ class Lanes {
    * @param {Map<number, [number, string]>} addresses  lane -> its byte address, and the name of its element
    */
   ask(addresses) {
-    const digits = Math.max(...[...addresses.values()].map(([byte]) => String(byte).length));
-    const size = Math.min(7.5, (CELL * 0.92) / (digits * 0.6)); // the longest address fits below its lane
-    this.lanes.forEach(({ address, byte, title }, lane) => {
+    this.lanes.forEach(({ byte, title }, lane) => {
       const asked = addresses.get(lane);
-      if (size !== this.size) address.setAttribute("style", `font-size: ${size}px`);
       write(byte, asked ? String(asked[0]) : "");
       write(title, asked ? `${asked[1]}, byte ${asked[0]}` : "");
     });
-    this.size = size;
   }
 }
 
@@ -134,10 +139,10 @@ const laneOf = (machine) => (machine.line !== null && machine.thread >> 5 === ma
 
 /** Shown for a step without a request. */
 class Idle {
-  /** @param {number} beside */
-  constructor(beside) {
+  /** @param {Row} row */
+  constructor(row) {
     this.said = html("p");
-    this.lanes = new Lanes(beside, CELL + 2);
+    this.lanes = new Lanes(row, CELL + 2);
     this.node = html("div", {}, this.said, this.lanes.node);
   }
 
@@ -153,11 +158,12 @@ class Idle {
 }
 
 class Request {
-  /** @param {number} beside */
-  constructor(beside) {
+  /** @param {Row} row */
+  constructor(row) {
     this.said = html("b");
-    this.lanes = new Lanes(beside, CELL + 14);
-    this.sectors = picture(new Map(), -1);
+    this.row = row;
+    this.lanes = new Lanes(row, CELL + 14);
+    this.sectors = picture(new Map(), -1, row.room);
     this.node = html("div", { class: "tt-request" }, html("p", {}, this.said), this.lanes.node, this.sectors);
     this.drawn = ""; // what the sectors show
   }
@@ -194,7 +200,7 @@ class Request {
     const where = JSON.stringify([starts, bytes, access.mask, mine]);
     if (this.drawn !== where) {
       const old = this.sectors;
-      old.replaceWith((this.sectors = picture(sectors, mine)));
+      old.replaceWith((this.sectors = picture(sectors, mine, this.row.room)));
       this.drawn = where;
     }
     this.node.style.setProperty("--hue", array.hue);
@@ -208,31 +214,30 @@ class Request {
  * The sectors in lines of the cache, including unused ones; if there are many lines, only the used sectors.
  * @param {Map<number, Map<number, number[]>>} sectors
  * @param {number} mine  the lane of the chosen thread, or -1
+ * @param {number} room  in units
  */
-function picture(sectors, mine) {
+function picture(sectors, mine, room) {
   const numbers = [...sectors.keys()].sort((x, y) => x - y);
   const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
-  const beside = many ? 1 : LINE;
-  const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside)))];
   const words = SECTOR_BYTES / WORD_BYTES;
   const [width, height] = [words * WORD + 4, WORD + 5];
-  const columns = many ? LINE : groups.length > 4 ? 2 : 1;
+  const beside = many ? 1 : ([LINE, LINE / 2].find((count) => count * width + GUTTER <= room) ?? 1);
+  const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside)))];
+  const across = beside * width + GUTTER;
+  const columns = Math.min(many ? LINE : groups.length > 4 ? 2 : 1, Math.max(1, Math.floor(room / across)));
   const rows = Math.ceil(groups.length / columns);
-  const gutter = 34;
-  const across = beside * width + gutter;
   const node = svg("svg", {
     class: "tt-sectors",
-    viewBox: `0 0 ${columns * across} ${rows * height + 2}`,
     role: "img",
     "aria-label": `${numbers.length} sectors of ${SECTOR_BYTES} bytes, with the words that are used`,
   });
-  node.style.maxWidth = `${(columns * across * 1.45) / 13.5}em`;
+  draw(node, columns * across, rows * height + 2);
   groups.forEach((group, i) => {
     const [left, top] = [(i % columns) * across, Math.floor(i / columns) * height];
-    node.append(svg("text", { x: left + gutter - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside * SECTOR_BYTES)));
+    node.append(svg("text", { x: left + GUTTER - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside * SECTOR_BYTES)));
     for (let s = 0; s < beside; s++) {
       const asked = sectors.get(group * beside + s);
-      const x = left + gutter + s * width;
+      const x = left + GUTTER + s * width;
       const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
       node.append(svg("rect", frame));
       if (!asked) continue;
