@@ -26,7 +26,7 @@ _launch_vectors = grid_over(SIDE, COLUMNS, block=(SIDE, SIDE))
 def _every_fourth_column(outcome: Outcome) -> str | None:
     got, want = outcome.got, outcome.want
     if want.shape[1] > 1 and np.array_equal(got[:, ::VECTOR], want[:, ::VECTOR]) and np.isnan(got[:, 1::VECTOR]).all():
-        return "only every fourth column is stored: a thread has four elements to copy, col to col + 3."
+        return "only every fourth column is stored: a thread copies four elements, those of columns col to col + 3."
     return None
 
 
@@ -53,13 +53,13 @@ FOUR_AT_ONCE = fill_in(
     "four-at-once",
     _COPY.but(shapes=((16, 64), (13, 36), (5, 4), (1, 128))),  # 4 divides N, as the exercise promises
     budgets=(
-        global_loads("1", lambda shape: 1, "load4 fetches all four elements in one access."),
+        global_loads("1", lambda shape: 1, "load4 loads all four elements in one access."),
         global_stores("M·N/4", lambda shape: shape[0] * shape[1] // VECTOR, "store4 stores all four in one access."),
     ),
     hints={
-        "out-of-bounds": "the row comes first, then col, which is already the first of the thread's four columns: "
-        "it is not multiplied again.",
-        "misaligned-access": "four elements begin at a column that 4 divides; col is one.",
+        "out-of-bounds": "the first index is the row, the second is col. col is already the first of the thread's "
+        "four columns, so do not multiply it again.",
+        "misaligned-access": "load4 and store4 need a column that is a multiple of 4, and col is one.",
     },
     diagnoses=(_every_fourth_column,),
 )
@@ -86,7 +86,7 @@ ANY_WIDTH = find_bug(
         global_loads(
             "1 where 4 divides N, else 4",
             _loads_of_any_width,
-            "where 4 divides N every row begins on a 16-byte boundary: there one load4 a thread is enough.",
+            "where 4 divides N, every row begins at a multiple of 16 bytes, and one load4 for each thread is enough.",
         ),
         global_stores(
             "M·N/4 where 4 divides N, else M·N",
@@ -96,9 +96,9 @@ ANY_WIDTH = find_bug(
     ),
     hints={
         "out-of-bounds": "with N = 37 the last thread of a row begins at column 36, and columns 37 to 39 do not exist.",
-        "misaligned-access": "with N = 37 row 1 begins 37 elements after row 0, which is no multiple of 4: where may a "
-        "kernel use load4 at all?",
-        "race": "a thread copies its four elements, col to col + 3, and not the rest of the row, which is for others.",
+        "misaligned-access": "with N = 37, row 1 begins 37 elements after row 0, and 37 is not a multiple of 4. For "
+        "which N may a kernel use load4?",
+        "race": "a thread copies its four elements, col to col + 3. Other threads copy the rest of the row.",
     },
     diagnoses=(_rest_not_stored, _every_fourth_column),
 )
@@ -133,7 +133,7 @@ def _one_fragment_for_all(outcome: Outcome) -> str | None:
     if np.unique(got).size > got.shape[0] and all(
         np.array_equal(got[:, ::VECTOR], got[:, e::VECTOR]) for e in range(1, VECTOR)
     ):
-        return "all four results of a thread are the same: acc[e] takes the e-th of the four elements of B."
+        return "all four results of a thread are the same: acc[e] needs element e of the four elements of B."
     return None
 
 
@@ -162,12 +162,12 @@ WIDE = make_cheaper(
         global_loads(
             "2·⌈K/8⌉",
             lambda shape: 2 * ceil_div(shape[2], SIDE),
-            "for each pair of tiles a thread loads one element of A, and its four of B with one load4.",
+            "for each pair of tiles a thread loads one element of A, and its four elements of B with one load4.",
         ),
         shared_loads(
             "16·⌈K/8⌉",
             lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
-            "for each k a thread reads one element of A's tile, once, and its four of B's with one load4.",
+            "for each k a thread reads one element of A's tile once, and its four elements of B's tile with one load4.",
         ),
         global_stores(
             "M·N/4",
@@ -182,9 +182,10 @@ WIDE = make_cheaper(
         ),
     ),
     hints={
-        "out-of-bounds": "load4 takes four neighbours, and all must be there. col < N is guard enough for all four, "
-        "since 4 divides N; B also ends below, at K. Of A's tile one element is wanted, not four.",
-        "misaligned-access": "four elements begin at a column that 4 divides: n in the tile, col in B and C.",
+        "out-of-bounds": "load4 loads four neighbours, and all of them must exist. The guard col < N is enough for all "
+        "four, since 4 divides N, but B also needs a guard for its rows, which end at K. From A's tile a thread needs "
+        "one element, not four.",
+        "misaligned-access": "load4 and store4 need a column that is a multiple of 4: n in the tile, col in B and C.",
         "race": "both barriers must stay: one when the tiles are full, one when they have been used.",
     },
     diagnoses=(_one_fragment_for_all, _columns_of_first_block, _every_fourth_column),
@@ -194,10 +195,10 @@ WARP_TILES = Explanation(
     name="warp-tiles",
     question="The lanes of a warp of `warp_tiled` need 96 different elements in a step, those of `vectorized` 144. "
     "Why is it no faster?",
-    model="A request costs wavefronts, not different elements. Lanes that ask for the same element are served together "
-    "only where the hardware's groups allow it, and in both arrangements a step takes the same twelve wavefronts. So "
-    "nothing that the GPU does became less. The instructions are as many as before, too. What did change is the "
-    "assignment of registers by the compiler, and it was not better: more multiplications waited for operands.",
+    model="A request costs wavefronts, not different elements. Lanes that ask for the same element can get it in one "
+    "wavefront, but only within the groups of lanes that the hardware answers together. In both arrangements a step "
+    "takes the same twelve wavefronts, so shared memory has as much to do as before. The number of instructions is the "
+    "same, too. What did change is how the compiler assigns registers, and more multiplications waited for operands.",
     ideas=(
         "the wavefronts are as many as before",
         "fewer different elements do not make a request cheaper",

@@ -57,12 +57,13 @@ REQUESTS_IN_FLIGHT = Routine(
 WHERE = Explanation(
     name="where-prefetching-pays",
     question="Why is prefetching slower with 64 warps on a multiprocessor, and why is it not useless?",
-    model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the second "
-    "buffer's instructions come on top. With few resident warps nobody else is there to run, and prefetching pays.",
+    model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the "
+    "instructions for the second buffer cost time. With few resident warps there is often no other warp to run, and "
+    "prefetching makes the kernel faster.",
     ideas=(
         "other warps hide the latency already",
         "prefetching costs instructions of its own",
-        "with few warps there is nobody else to run",
+        "with few warps there is often no other warp to run",
     ),
 )
 
