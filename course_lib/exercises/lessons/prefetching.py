@@ -6,13 +6,12 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...simulator.hardware import ceil_div
 from ...trace.reading import ROWS, slacks, timeline_rows
 from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
-from ..grading.exercise import FILL_IN, Array, Budget, Outcome, fill_in, make_cheaper
+from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in, make_cheaper
 from ..grading.matrices import (
     ITERATIONS_OF_TILES,
     PRODUCT,
@@ -138,14 +137,6 @@ LAST_ITERATION = fill_in(
 )
 
 
-def _of_two_tiles(outcome: Outcome) -> tuple[Array, Array, NDArray[np.bool_]] | None:
-    """All sums, the sums without the last pair, and which columns are in a second tile; None for a single pair."""
-    A, B = outcome.inputs
-    before = (A.shape[1] - 1) // width() * width()
-    second = np.arange(B.shape[1]) // width() % 2 == 1
-    return (A @ B, A[:, :before] @ B[:before], second) if before and second.any() else None
-
-
 def _end_of_first_tile(outcome: Outcome) -> str | None:
     """What goes wrong where the first tile of C ends and the second one begins."""
     stored = np.asarray(np.isfinite(outcome.got).any(axis=0))
@@ -155,13 +146,13 @@ def _end_of_first_tile(outcome: Outcome) -> str | None:
             "one of the block's two tiles of C was never stored. After the last pair of a tile is multiplied, its sums "
             "must be stored, and then col may already be that of the next tile."
         )
-    if (sums := _of_two_tiles(outcome)) is None:
+    (A, B), whole = outcome.inputs, outcome.want
+    last = (A.shape[1] - 1) // width() * width()  # where the last pair begins
+    if last == 0 or first.all():
         return None
-    whole, short, second = sums
-    shifted = np.roll(whole, width(), axis=1)
-    if np.array_equal(outcome.got, np.where(second, whole + shifted, whole)):
+    if np.array_equal(outcome.got, whole + ~first * np.roll(whole, width(), axis=1)):
         return "the sums of the second tile go on where those of the first ended: set acc to zero after the store."
-    if np.array_equal(outcome.got[:, ~second], short[:, ~second]):
+    if np.array_equal(outcome.got[:, first], A[:, :last] @ B[:last, first]):
         return (
             "the last pair of tiles is missing from the first tile of C: this pair is multiplied in the iteration that "
             "loads the first pair of the second tile. Store the sums after that multiplication."
