@@ -137,7 +137,7 @@ WRONG = [
     ("along-the-row", "one thread does a row", ONE_THREAD_A_ROW, "its own part of C", "nightly"),
     ("along-the-row", "A is scratch paper", DOUBLED_IN_PLACE, "only read A"),
     ("turn-a-tile", "no tile, and cheap loads beside the costly one", TURNED_WITHOUT_TILE, "tx must run along a row"),
-    ("transposed", "products of whole eighths", BY_INTEGERS, "fractions too"),
+    ("transposed", "products of whole eighths", BY_INTEGERS, "also fractions"),
     ("turn-a-tile", "one thread does all", TURNED_BY_ONE_THREAD, "its own part of C", "nightly"),
     ("transpose", "one thread does all", TURNED_BY_ONE_THREAD, "go through all of C", "nightly"),
     ("neighbours", "one thread does all", NEIGHBOURS_BY_ONE_THREAD, "its own part of C"),
