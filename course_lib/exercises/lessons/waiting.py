@@ -95,7 +95,8 @@ MORE_BUFFERS = Routine(
             ((4, 200, 600, 2), "the load of a pair starts when the multiplications of the pair before begin."),
             (
                 (4, 200, 600, 3),
-                "the loads of the first two pairs start at cycle 0, and those of pair 2 when pair 0 begins.",
+                "the loads of the first two pairs start at cycle 0, and the load of pair 2 "
+                "when the multiplications of pair 0 begin.",
             ),
             (
                 (9, 200, 600, 9),
