@@ -28,7 +28,7 @@ from .grading.verdict import FAILED, Check, Verdict
 #: Exercises in which any width of the tiles is as difficult, since no sector and no bank is counted.
 TILED = frozenset(
     """
-    tiles-of-transpose too-deep barriers one-buffer last-round unseen-add too-far
+    tiles-of-transpose too-deep barriers one-buffer last-iteration unseen-add too-far
     """.split()
 )
 #: From two warps on a missing barrier has an effect.

@@ -367,7 +367,7 @@ def test_findings_and_values_bear_the_students_names(tmp_path):
         "] = float32", "] = A_x[row, col] = float32"
     )
     elsewhere = check("along-the-row", kernel_from(text, tmp_path))
-    assert "stores into A_x, which the kernel was given to read" in elsewhere.checks[0].text
+    assert "stores into A_x, which the kernel may only read" in elsewhere.checks[0].text
 
 
 def test_got_and_wanted_stand_side_by_side(tmp_path):

@@ -47,7 +47,10 @@ def test_a_long_solution_is_refused_and_a_short_one_is_anybodys():
     assert judged(solution("neighbours", "03_shared_memory"), "neighbours", "03_shared_memory").hint == (
         "this is the solution of neighbours of the course with other names at most; only a student's own kernel counts."
     )
-    assert judged(solution("to-the-table", "03_shared_memory"), "to-the-table", "03_shared_memory").status == "passed"
+    assert (
+        judged(solution("to-shared-memory", "03_shared_memory"), "to-shared-memory", "03_shared_memory").status
+        == "passed"
+    )
 
 
 def test_places_are_the_cells_that_ask():

@@ -72,5 +72,5 @@ def iterations_left(formula: str, limit: Limit, hint: str) -> Budget:
 
 def repeated(hint: str) -> Budget:
     """Statements of one warp in loops that compute the same in each iteration."""
-    name = "statements per warp that repeat what is known"
+    name = "statements per warp that compute what is known already"
     return Budget(name, "none", Outcome.repeated, lambda shape: 0, hint, traced=StepObserver)

@@ -169,8 +169,8 @@ def mixed_directions(tree: ast.FunctionDef) -> Cause | None:
             if found.keys() == {"blockIdx", "blockDim"} and found["blockIdx"] != found["blockDim"]:
                 of = found["blockIdx"]
                 advice = (
-                    f"line {node.lineno}: `{ast.unparse(node)}` mixes two directions: blocks that blockIdx.{of} counts "
-                    f"have blockDim.{of} threads in that direction."
+                    f"line {node.lineno}: `{ast.unparse(node)}` mixes two directions: multiply "
+                    f"blockIdx.{of} by blockDim.{of}, the threads of a block in the same direction."
                 )
                 return Cause(node.lineno, advice)
     return None

@@ -258,7 +258,7 @@ class Grading:
         elsewhere = next(filter(None, (outcome.stored_elsewhere() for outcome in self.outcomes)), None)
         if elsewhere:
             array, line = elsewhere
-            said = f"line {line} stores into {array}, which the kernel was given to read"
+            said = f"line {line} stores into {array}, which the kernel may only read"
             return Check(False, said, self.source.quoted(line))
         kept = "no access out of bounds"
         return Check(True, kept if self._alone else f"no race, {kept}, no barrier that part of a block misses")
@@ -319,8 +319,8 @@ class Grading:
         other = launch(self.exercise, self.kernel, task.launches[-1], seed=secrets.randbits(32))
         if other.differs.any():
             names = " and ".join(self.source.parameters[:-1])
-            text = "is right for the numbers that check always takes, and wrong for others of the same shapes"
-            hint = f"compute {self.output} from {names}, whatever numbers they hold, fractions too."
+            text = "is right for the numbers that check always uses, and wrong for other numbers in the same shapes"
+            hint = f"compute {self.output} from {names}, for any numbers in them, also fractions."
             return 1, Check(False, f"{self.output} {text}"), hint
         return self._only_in_square_blocks(task.launches[-1])
 
@@ -350,8 +350,8 @@ class Grading:
             return self._advice_on_a_rule(self._broken)
         if not rules_hold:
             *names, last = self.source.parameters[:-1]
-            inputs = f"{', '.join(names)} and {last} are" if names else f"{last} is"
-            return f"{inputs} only to be read: keep what you compute in variables, and store it into {self.output}."
+            inputs = f"{', '.join(names)} and {last}" if names else last
+            return f"only read {inputs}: keep what you compute in variables, and store it into {self.output}."
         if self._wrong:
             return self._advice_on_values(self._wrong)
         return next(b.hint for b, check in zip(self.exercise.budgets, costs, strict=True) if check.passed is False)

@@ -218,8 +218,8 @@ def _written_sizes(tree: ast.FunctionDef) -> Iterator[Candidate]:
             if isinstance(number, ast.Constant) and type(number.value) is int and number.value > 2:
                 for size in [*_sizes(tree), *asked]:
                     advice = (
-                        f"line {number.lineno}: {number.value} is right for some matrices only: others have other "
-                        f"sizes, and {size} says which."
+                        f"line {number.lineno}: {number.value} is right for some matrices only: other matrices have "
+                        f"other sizes, so use {size}."
                     )
                     yield ((number, ast.parse(size, mode="eval").body),), Cause(number.lineno, advice)
 

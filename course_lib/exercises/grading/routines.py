@@ -69,7 +69,7 @@ def _doubt(exercise: Routine, function: Any) -> tuple[Check, str] | None:
     """A failed check and a hint for a function that is right in all cases, but wrong in another call; else None."""
     arguments, want = exercise.another(np.random.default_rng())
     given = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
-    hint = "the calls that check always makes are right, and another is not: compute the answer from the arguments."
+    hint = "right in the calls that check always makes, and wrong in another: compute the answer from the arguments."
     check, _ = _called(function, Case(" ".join(given.split()), arguments, want, hint))
     return None if check.passed else (check, hint)
 

@@ -111,8 +111,8 @@ SKEWED = make_cheaper(
     given="from numba import cuda, float32\n" + _CONFLICTING,
     budgets=(
         conflicts(
-            "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. The order of a "
-            "sum is free: let lane tx begin at a different k from its neighbours."
+            "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. A sum is "
+            "the same in any order: let each lane begin at another k than its neighbours."
         ),
         Budget(
             "words of shared memory",
@@ -122,7 +122,7 @@ SKEWED = make_cheaper(
             "this time without padding: the tile stays 32×32.",
             traced=StepObserver,
         ),
-        shared_stores("32·⌈K/32⌉", _once_per_element, "each element goes to the tile once."),
+        shared_stores("32·⌈K/32⌉", _once_per_element, "store each element into the tile once."),
         sectors_per_request(
             "A",
             "4",
@@ -132,7 +132,7 @@ SKEWED = make_cheaper(
     ),
     hints={
         "out-of-bounds": "an index of 32 is after the end of the row: return to its start with % 32.",
-        "uninitialized-read": "read an element where it was stored: store and load must agree.",
+        "uninitialized-read": "read an element where it was stored: the store and the load must use the same place.",
     },
     diagnoses=(_COLUMNS_SUMMED,),
 )
@@ -179,8 +179,8 @@ WRONG_TILE = find_bug(
             "less than one in four",
             _conflicts_per_request,
             lambda shape: 0.25,
-            "look at one request at a time: which of the two tiles do the lanes read down a column, tx by tx? A tile "
-            "that is read along its rows needs no padding.",
+            "look at one request at a time: which of the two tiles do the lanes read down a column? A tile that is "
+            "read along its rows needs no padding.",
         ),
         Budget(
             "words of shared memory",
@@ -193,7 +193,7 @@ WRONG_TILE = find_bug(
     ),
     hints={
         "out-of-bounds": "both tiles hold 16×16 elements; padding only makes the rows longer.",
-        "race": "an element is stored where another one is read: keep at least 16 columns in both tiles.",
+        "race": "one thread stores where another one reads: keep at least 16 columns in both tiles.",
     },
 )
 
@@ -232,9 +232,9 @@ TRANSPOSE = write(
     ),
     hints={
         "race": "the whole block must wait between the store into the tile and the load from it.",
-        "uninitialized-read": "a thread reads an element of the tile that nobody stored: wait before you read, and "
+        "uninitialized-read": "a thread reads an element of the tile that no thread stored: wait before you read, and "
         "guard the stores into C by the shape of C.",
-        "out-of-bounds": "C has N rows and M columns: its guard is not the one of A.",
+        "out-of-bounds": "C has N rows and M columns: its guard differs from that of A.",
     },
     diagnoses=(_COPIED,),
 )
@@ -243,7 +243,7 @@ TRANSPOSE = write(
 def _from_other_places(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     if A.shape == B.shape == (A.shape[0],) * 2 and np.array_equal(outcome.got, A @ B):
-        return "this is A·B: the sum over k takes row `col` of B, which is row tx of the tile."
+        return "this is A·B: the sum over k uses row `col` of B, which is row tx of the tile."
     return None
 
 
@@ -251,7 +251,7 @@ def _another_column(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     n, k = np.indices(B.shape)
     if B.shape[1] % SIDE == 0 and np.array_equal(outcome.got, A @ B[n, k ^ n % SIDE].T):
-        return "the load looks in another column than the store: both must compute the same column from n and k."
+        return "the load uses another column than the store: both must compute the same column from n and k."
     return None
 
 
@@ -285,8 +285,9 @@ SWIZZLE = fill_in(
     ),
     hints={
         "out-of-bounds": "the column must stay within 0 to 15: `^` of two numbers below 16 does.",
-        "race": "two elements go to one place: for a fixed row, different k need different columns.",
-        "uninitialized-read": "the load looks where nothing was stored: store and load must compute the same column.",
+        "race": "two elements are stored in one place: for a fixed row, different k need different columns.",
+        "uninitialized-read": "an element of the tile is read, but no thread stored it: store and load must compute "
+        "the same column.",
     },
     diagnoses=(_from_other_places, _another_column),
 )

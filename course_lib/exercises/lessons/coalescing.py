@@ -22,13 +22,15 @@ def _four_where_aligned(shape: Shape) -> float | None:
 def _one_iteration_alone(outcome: Outcome) -> str | None:
     stored = np.isfinite(outcome.got)
     if stored.sum() * 4 == stored.size:
-        return "a quarter of the elements is stored: each iteration must take different ones, so the index needs step."
+        return (
+            "only a quarter of the elements is stored: each iteration must use different ones, so the index needs step."
+        )
     return None
 
 
 _FOUR_NEIGHBOURS = (
-    "in one iteration neighbouring lanes take elements that are four apart, or more: let lane t take the t-th of 32 "
-    "neighbours, and each iteration the next 32."
+    "in one iteration neighbouring lanes use elements that are four apart, or more: let lane t use element t of 32 "
+    "neighbours, and let each iteration use the next 32."
 )
 
 #: Four elements for each thread: in each iteration those of a warp are neighbours.
@@ -48,9 +50,10 @@ SIDE_BY_SIDE = fill_in(
         sectors_per_request("C", "4", lambda shape: 4, _FOUR_NEIGHBOURS, op="store"),
     ),
     hints={
-        "out-of-bounds": "a block takes 128 elements: the first of them is 128 * blockIdx.x, the last one 127 further.",
+        "out-of-bounds": "a block has 128 elements: the first one is 128 * blockIdx.x, and the last one is 127 places "
+        "further.",
         "race": "two threads store into the same element: the index needs the block, the iteration and the thread, "
-        "and a block begins 128 elements after the one before.",
+        "and each block begins 128 elements after the one before it.",
     },
     diagnoses=(_one_iteration_alone,),
 )
@@ -65,7 +68,7 @@ _TURNED = result_is(
 )
 
 _STILL_DOWN = (
-    "neighbouring threads, which differ in threadIdx.x, still take neighbouring rows: the column must come from "
+    "neighbouring threads, which differ in threadIdx.x, still use neighbouring rows: the column must come from "
     "blockIdx.x, blockDim.x and threadIdx.x, the row from y."
 )
 
@@ -92,7 +95,7 @@ def double(A, C):
         sectors_per_request("C", "4", _four_where_aligned, _STILL_DOWN, op="store"),
     ),
     hints={
-        "out-of-bounds": "the guard asks about row with the rows, A.shape[0], and about col with the columns.",
+        "out-of-bounds": "the guard compares row with A.shape[0], the number of rows, and col with A.shape[1].",
         "race": "two threads store into the same element: row and col each need the block, its width and the thread.",
     },
     diagnoses=(_TURNED,),
@@ -139,8 +142,9 @@ TURN_A_TILE = fill_in(
     hints={
         "out-of-bounds": "the load is guarded by A's shape, the store by C's: C has as many rows as A has columns. And "
         "the tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
-        "race": "a thread reads a place of the tile that another one fills: all must wait in between.",
-        "uninitialized-read": "nobody has filled a place of the tile that is read: fill it first, and wait. And the "
+        "race": "a thread reads an element of the tile that another thread stores: all must wait in between.",
+        "uninitialized-read": "an element of the tile is read, but no thread stored it: fill the tile first, and "
+        "wait. And the "
         "tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
         "barrier-divergence": "every thread must reach the barrier, also those outside A: keep it out of any if.",
     },
@@ -150,7 +154,8 @@ TURN_A_TILE = fill_in(
 SAME_LOADS = Explanation(
     name="same-loads",
     question="Two kernels make the same number of loads, and one needs six times as many sectors. How can that be?",
-    model="The lanes of a warp ask together, and memory answers in sectors of 32 bytes. Neighbouring addresses share a "
+    model="The lanes of a warp make one request together, and memory delivers sectors of 32 bytes. Neighbouring "
+    "addresses share a "
     "sector, up to 8 float32 in one. Addresses that are far apart need a sector each, of which 28 bytes are not used.",
     ideas=(
         "a warp's lanes make one request together",

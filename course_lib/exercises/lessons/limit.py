@@ -26,7 +26,7 @@ _launch_vectors = grid_over(SIDE, COLUMNS, block=(SIDE, SIDE))
 def _every_fourth_column(outcome: Outcome) -> str | None:
     got, want = outcome.got, outcome.want
     if want.shape[1] > 1 and np.array_equal(got[:, ::VECTOR], want[:, ::VECTOR]) and np.isnan(got[:, 1::VECTOR]).all():
-        return "only every fourth column is stored: a thread has four elements to copy, col to col + 3."
+        return "only every fourth column is stored: a thread copies four elements, those of columns col to col + 3."
     return None
 
 
@@ -53,7 +53,7 @@ FOUR_AT_ONCE = fill_in(
     "four-at-once",
     _COPY.but(shapes=((16, 64), (13, 36), (5, 4), (1, 128))),  # 4 divides N, as the exercise promises
     budgets=(
-        global_loads("1", lambda shape: 1, "load4 fetches all four elements in one access."),
+        global_loads("1", lambda shape: 1, "load4 loads all four elements in one access."),
         global_stores("M·N/4", lambda shape: shape[0] * shape[1] // VECTOR, "store4 stores all four in one access."),
     ),
     hints={
@@ -86,7 +86,7 @@ ANY_WIDTH = find_bug(
         global_loads(
             "1 where 4 divides N, else 4",
             _loads_of_any_width,
-            "where 4 divides N every row begins on a 16-byte boundary: there one load4 a thread is enough.",
+            "where 4 divides N, every row begins at a multiple of 16 bytes, and one load4 for each thread is enough.",
         ),
         global_stores(
             "M·N/4 where 4 divides N, else M·N",
@@ -166,12 +166,12 @@ WIDE = make_cheaper(
         global_loads(
             "2·⌈K/8⌉",
             lambda shape: 2 * ceil_div(shape[2], SIDE),
-            "for each pair of tiles a thread loads one element of A, and its four of B with one load4.",
+            "for each pair of tiles a thread loads one element of A, and its four elements of B with one load4.",
         ),
         shared_loads(
             "16·⌈K/8⌉",
             lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
-            "for each k a thread reads one element of A's tile, once, and its four of B's with one load4.",
+            "for each k a thread reads one element of A's tile once, and its four elements of B's tile with one load4.",
         ),
         global_stores(
             "M·N/4",

@@ -29,7 +29,7 @@ _LAST_TERM_MISSING = result_is(
 
 _NOT_TRANSPOSED = result_is(
     lambda A, B: A @ B if len({*A.shape, *B.shape}) == 1 else None,
-    "this is A·B: element (row, col) of A·Bᵀ takes row `col` of B, not its column.",
+    "this is A·B: element (row, col) of A·Bᵀ uses row `col` of B, not column `col`.",
 )
 
 
@@ -55,7 +55,7 @@ TRANSPOSED = fill_in(
         global_stores(
             "M·N",
             each_element,
-            "sum in a variable of the thread and store it once, after the loop.",
+            "keep the sum in a variable of the thread, and store it once, after the loop.",
         ),
     ),
     hints={
@@ -90,7 +90,7 @@ TWO_COLUMNS = fill_in(
         global_loads(
             "3·K",
             lambda shape: 3 * shape[2],
-            "A[row, k] is loaded twice: keep it in a variable, which lives in a register, and use it in both sums.",
+            "A[row, k] is loaded twice: keep it in a variable, which is in a register, and use it in both sums.",
         ),
     ),
     hints={"out-of-bounds": "the columns of this thread are left and left + 1, and k runs over range(K)."},
@@ -114,12 +114,12 @@ def sum_in_C(A, B, C):
         global_loads(
             "2·K",
             two_each_step,
-            "C is still loaded: `C[row, col] += …` reads the element before it adds. Let the sum grow in a variable.",
+            "C is still loaded: `C[row, col] += …` reads the element before it adds. Keep the sum in a variable.",
         ),
         global_stores(
             "M·N",
             each_element,
-            "C is stored more than once: store it after the loop, one level less indented than the sum.",
+            "C is stored more than once: store it after the loop, with the indentation of the line `for k …`.",
         ),
     ),
     hints={"out-of-bounds": "keep the guard around the loads and the store."},
@@ -151,8 +151,8 @@ def mat_mul_dev(A, B, C):
         global_stores("n²", each_element, "each element of C is stored once, after the loop."),
     ),
     hints={
-        "out-of-bounds": "a thread outside C reaches a line that loads or stores: the guard x < n and y < n must hold "
-        "them all, the store too.",
+        "out-of-bounds": "a thread outside C reaches a line that loads or stores: the guard x < n and y < n must be "
+        "around all of them, also around the store.",
     },
     diagnoses=(_ROWS_OF_B, last_term_alone, last_term_missing),
 )
@@ -161,11 +161,12 @@ QUARTER = Explanation(
     name="quarter",
     question="Why does the naive kernel do a quarter of a flop for each byte, whatever n is?",
     model="Each step of the loop makes 2 flop, a multiplication and an addition, and loads two elements of 4 bytes, 8 "
-    "bytes in all: 2/8. All steps are alike. A larger n means more of the same steps, so flop and bytes grow alike.",
+    "bytes in all: 2/8. All steps are the same. A larger n means more of these steps, so flop and bytes grow by the "
+    "same factor.",
     ideas=(
         "a step makes 2 flop",
         "a step loads 8 bytes",
-        "every step is alike, so the ratio does not depend on n",
+        "every step is the same, so the ratio does not depend on n",
     ),
 )
 

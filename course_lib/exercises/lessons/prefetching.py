@@ -6,13 +6,12 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...simulator.hardware import ceil_div
 from ...trace.reading import ROWS, slacks, timeline_rows
 from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
-from ..grading.exercise import FILL_IN, Array, Budget, Outcome, fill_in, make_cheaper
+from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in, make_cheaper
 from ..grading.matrices import (
     ITERATIONS_OF_TILES,
     PRODUCT,
@@ -26,23 +25,29 @@ from ..grading.matrices import (
 from ..grading.routines import Case, Routine
 
 
-def _another_round(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
-    turn, buffers = int(rng.integers(50, 90)), int(rng.integers(4, 8))
-    return (turn, buffers), (turn + 1) % buffers
+def _another_iteration(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
+    iteration, buffers = int(rng.integers(50, 90)), int(rng.integers(4, 8))
+    return (iteration, buffers), (iteration + 1) % buffers
 
 
-#: The buffer that a round of the prefetching loop writes.
-BUFFER_OF_A_ROUND = Routine(
-    name="buffer-of-a-round",
-    another=_another_round,
+#: The buffer that an iteration of the prefetching loop writes.
+WRITTEN_BUFFER = Routine(
+    name="written-buffer",
+    another=_another_iteration,
     kind=FILL_IN,
-    parameters=("turn", "buffers"),
+    parameters=("iteration", "buffers"),
     cases=(
-        Case("round 0 of 2 buffers", (0, 2), 1, "round 0 reads buffer 0, and writes the other one."),
-        Case("round 1 of 2 buffers", (1, 2), 0, "in round 1 they change places: it reads buffer 1, and writes 0."),
-        Case("round 4 of 2 buffers", (4, 2), 1, "every second round writes the same buffer; there is no buffer 5."),
-        Case("round 1 of 3 buffers", (1, 3), 2, "with three buffers, round 1 reads buffer 1 and writes buffer 2."),
-        Case("round 2 of 3 buffers", (2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),
+        Case("iteration 0, 2 buffers", (0, 2), 1, "iteration 0 reads buffer 0, and writes the other one."),
+        Case(
+            "iteration 1, 2 buffers", (1, 2), 0, "in iteration 1 the buffers are exchanged: it reads 1, and writes 0."
+        ),
+        Case(
+            "iteration 4, 2 buffers", (4, 2), 1, "every second iteration writes the same buffer. There is no buffer 5."
+        ),
+        Case(
+            "iteration 1, 3 buffers", (1, 3), 2, "with three buffers, iteration 1 reads buffer 1 and writes buffer 2."
+        ),
+        Case("iteration 2, 3 buffers", (2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),
     ),
 )
 
@@ -69,8 +74,8 @@ def _before_use(hint: str) -> Budget:
 #: Each pair is overwritten by the next one before it is multiplied.
 _FIRST_TILE_MISSING = sums_take(
     lambda K: range(width(), K) or None,
-    "the first pair of tiles is missing from every sum: the next pair was stored over it before it was multiplied. "
-    "Store a_next and b_next into the tiles after the loop over k.",
+    "the first pair of tiles is missing from every sum: the next pair overwrote it before it was multiplied. Store "
+    "a_next and b_next into the tiles after the loop over k.",
 )
 
 #: Prefetch into registers, with a single pair of tiles in shared memory.
@@ -87,15 +92,15 @@ ONE_BUFFER = fill_in(
         barriers(
             "2·(⌈K/T⌉ + 1)",
             lambda shape: 2 * (ceil_div(shape[2], width()) + 1),
-            "two barriers per round: one before the tiles are overwritten, one after.",
+            "two barriers in each iteration: one before the stores into the tiles, and one after them.",
         ),
         _ITERATIONS,
     ),
     hints={
-        "out-of-bounds": "the last round fetches a tile that does not exist: load only where start + tx < K (for A) "
-        "and start + ty < K (for B), and inside the rows of A and the columns of B.",
-        "race": "with a single pair of tiles the block must wait twice: before the new elements overwrite the tiles, "
-        "and before anybody reads them.",
+        "out-of-bounds": "the last iteration loads from a tile that does not exist: load only where start + tx < K "
+        "(for A) and start + ty < K (for B), and inside the rows of A and the columns of B.",
+        "race": "with a single pair of tiles the block must wait twice: before the stores overwrite the tiles, and "
+        "before any thread reads the new elements.",
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
         "tx or ty.",
     },
@@ -103,59 +108,51 @@ ONE_BUFFER = fill_in(
 )
 
 
-#: The double-buffered kernel without the stores and the barrier that its last round wastes.
-LAST_ROUND = fill_in(
-    "last-round",
+#: The double-buffered kernel without the stores and the barrier that its last iteration does not need.
+LAST_ITERATION = fill_in(
+    "last-iteration",
     PRODUCT,
     budgets=(
         shared_stores(
             "2·⌈K/T⌉",
             two_each_tile,
-            "the round in which start has reached K has fetched nothing: there is nothing to store.",
+            "the iteration in which start has reached K has loaded nothing: there is nothing to store.",
         ),
         barriers(
             "⌈K/T⌉",
             lambda shape: ceil_div(shape[2], width()),
-            "if nothing was stored, nobody needs to wait: the barrier of the last round can be skipped, too.",
+            "if nothing was stored, no thread needs to wait: the last iteration can skip its barrier, too.",
         ),
         _ITERATIONS,
     ),
     hints={
-        "barrier-divergence": "the test must have the same result in every thread of the block: use start, which is "
-        "the same in all threads, not tx, ty, row or col.",
-        "race": "a round stores into the buffer that no thread reads now, so exchange the buffers before you store; "
-        "and every round that stores must also wait.",
-        "uninitialized-read": "some thread skipped a store that another thread needs: the test must be the same for "
-        "the whole block, so ask about start alone.",
+        "barrier-divergence": "the condition must be the same for every thread of the block: use start, which is the "
+        "same in all threads, not tx, ty, row or col.",
+        "race": "an iteration stores into the buffer that no thread reads now, so exchange the buffers before you "
+        "store. And every iteration that stores must also wait.",
+        "uninitialized-read": "some thread skipped a store that another thread needs: the condition must be the same "
+        "for the whole block, so use only start.",
     },
     diagnoses=(last_tile_missing,),
 )
 
 
-def _of_two_tiles(outcome: Outcome) -> tuple[Array, Array, NDArray[np.bool_]] | None:
-    """All sums, the sums without the last pair, and which columns are in a second tile; None for a single pair."""
-    A, B = outcome.inputs
-    before = (A.shape[1] - 1) // width() * width()
-    second = np.arange(B.shape[1]) // width() % 2 == 1
-    return (A @ B, A[:, :before] @ B[:before], second) if before and second.any() else None
-
-
 def _end_of_first_tile(outcome: Outcome) -> str | None:
     """What goes wrong where the first tile of C ends and the second one begins."""
-    stored = np.isfinite(outcome.got).any(axis=0)
+    stored = np.asarray(np.isfinite(outcome.got).any(axis=0))
     first = np.arange(stored.size) // width() % 2 == 0
     if not stored[first].any() or (stored.size > width() and not stored[~first].any()):
         return (
             "one of the block's two tiles of C was never stored. After the last pair of a tile is multiplied, its sums "
             "must be stored, and then col may already be that of the next tile."
         )
-    if (sums := _of_two_tiles(outcome)) is None:
+    (A, B), whole = outcome.inputs, outcome.want
+    last = (A.shape[1] - 1) // width() * width()  # where the last pair begins
+    if last == 0 or first.all():
         return None
-    whole, short, second = sums
-    shifted = np.roll(whole, width(), axis=1)
-    if np.array_equal(outcome.got, np.where(second, whole + shifted, whole)):
+    if np.array_equal(outcome.got, whole + ~first * np.roll(whole, width(), axis=1)):
         return "the sums of the second tile go on where those of the first ended: set acc to zero after the store."
-    if np.array_equal(outcome.got[:, ~second], short[:, ~second]):
+    if np.array_equal(outcome.got[:, first], A[:, :last] @ B[:last, first]):
         return (
             "the last pair of tiles is missing from the first tile of C: this pair is multiplied in the iteration that "
             "loads the first pair of the second tile. Store the sums after that multiplication."
@@ -223,5 +220,5 @@ def two_tiles(A, B, C):
     diagnoses=(_end_of_first_tile,),
 )
 
-EXERCISES = (BUFFER_OF_A_ROUND, ONE_BUFFER, LAST_ROUND)
+EXERCISES = (WRITTEN_BUFFER, ONE_BUFFER, LAST_ITERATION)
 OPTIONAL = (ACROSS_TILES,)

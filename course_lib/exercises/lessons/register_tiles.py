@@ -82,7 +82,7 @@ OUTER = fill_in(
         shared_loads(
             "8·8·⌈K/8⌉",
             _shared_loads_of_outer,
-            "one element of A's tile for each multiplication: B's element stays in a register.",
+            "read one element of A's tile for each multiplication. B's element is in a register.",
         ),
         barriers(
             "2·⌈K/8⌉",
@@ -91,8 +91,8 @@ OUTER = fill_in(
         ),
     ),
     hints={
-        "out-of-bounds": "B takes its row first; and the last tile reaches below B, the last block to the right of it: "
-        "take 0 there. (A's elements lie in A_tile, with such zeros.)",
+        "out-of-bounds": "the first index of B is its row. The last tile may reach beyond the last row of B, and the "
+        "last block beyond its last column: use 0 there. (A's elements are in A_tile, with such zeros.)",
         "uninitialized-read": "acc has elements 0 to 7; each begins at 0 and is added to.",
     },
     diagnoses=(_SAME_ROW_OF_B, _ONLY_LAST_STEP),
@@ -115,8 +115,8 @@ def _quadrants(outcome: Outcome) -> str | None:
     }
     if right[0, 0] and not all(right.values()):
         return (
-            "the upper left quarter of the tile is right and another is not: result (i, j) takes a[i], from row "
-            "ty + 8·i, and b[j], from column tx + 8·j."
+            "the upper left quarter of the tile is right and another is not: result (i, j) is the sum of products of "
+            "the elements from row ty + 8·i of A's tile and column tx + 8·j of B's tile."
         )
     return None
 
@@ -142,12 +142,13 @@ TWO_BY_TWO = fill_in(
         shared_loads(
             "4·8·⌈K/8⌉",
             lambda shape: 4 * SIDE * ceil_div(shape[2], SIDE),
-            "each of the two elements of A and the two of B serves two results: read all four into variables first.",
+            "each of the two elements of A and the two of B is used for two results: read all four into variables "
+            "first.",
         ),
         global_loads(
             "4·⌈K/8⌉",
             lambda shape: 4 * ceil_div(shape[2], SIDE),
-            "the tiles are in shared memory: leave A and B alone.",
+            "the tiles are in shared memory: do not load from A and B again.",
         ),
         barriers(
             "2·⌈K/8⌉",
@@ -188,12 +189,14 @@ FOUR_ROWS = make_cheaper(
         global_loads(
             "5·K",
             lambda shape: 5 * shape[2],
-            "B[k, col] is loaded four times, once for each row: let k be the outer loop, and keep it in a variable.",
+            "B[k, col] is loaded four times, once for each row: make the loop over k the outer one, and keep B[k, "
+            "col] in a "
+            "variable.",
         ),
         global_stores("M·N", each_element, "store each result once, after the loops."),
     ),
     hints={
-        "uninitialized-read": "a local array holds anything when the kernel starts: set its four elements to 0 first.",
+        "uninitialized-read": "a local array has no values when the kernel starts: set its four elements to 0 first.",
         "out-of-bounds": "the four rows of a thread are top to top + 3, and k runs over range(K).",
     },
 )
@@ -239,7 +242,7 @@ SCATTERED = find_bug(
         global_stores("M·N", each_element, "store each result once, after the loops."),
     ),
     hints={
-        "out-of-bounds": "the guard must ask about the same row and column that the store uses.",
+        "out-of-bounds": "the guard must test the row and the column that the store uses.",
         "race": "two threads store into the same element: acc[i, j] belongs to the row and the column from which its A "
         "and its B were read, and these are no other thread's.",
     },

@@ -1,4 +1,4 @@
-"""The exercises of the lesson on shared memory: to the table, neighbours, and a barrier in the wrong place."""
+"""The exercises of the lesson on shared memory: copies, neighbours, and a barrier in the wrong place."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ from ..grading.exercise import Array, Budget, Launch, Outcome, Task, fill_in, fi
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array, result_is
 
-_WAIT = "a thread reads a place of the table that another one has not filled yet: all must wait at cuda.syncthreads()."
+_WAIT = (
+    "a thread reads an element of the shared array that another thread may not have stored yet: put "
+    "cuda.syncthreads() between the stores and the reads."
+)
 
-#: Two lines that carry an element of A and one of B into shared memory.
-TO_THE_TABLE = fill_in(
-    "to-the-table",
+#: Two lines that copy an element of A and one of B to shared memory.
+TO_SHARED_MEMORY = fill_in(
+    "to-shared-memory",
     PRODUCT.but(shapes=((8, 8, 8),), grows=False),
     fixed=("acc += A_shared[row, k] * B_shared[k, col]",),
     budgets=(
         global_loads(
-            "2", lambda shape: 2, "each thread carries one element of A and one of B; the others do the rest."
+            "2",
+            lambda shape: 2,
+            "each thread copies one element of A and one of B. The other threads copy the other elements.",
         ),
     ),
     hints={
-        "uninitialized-read": "nobody has filled a place of the table that is read: each thread carries one element of "
-        "A and one of B, to its own place [row, col].",
-        "out-of-bounds": "both matrices are 8×8, and so is the table: every index is row or col.",
+        "uninitialized-read": "an element of a shared array is read, but no thread stored it: each thread copies one "
+        "element of A and one of B, to its own place [row, col].",
+        "out-of-bounds": "both matrices are 8×8, and so are the shared arrays: every index is row or col.",
         "race": "two threads store into the same place: each has a place of its own, [row, col].",
     },
     diagnoses=(last_term_missing,),
@@ -47,7 +52,8 @@ def _sums_within_blocks(A: Array) -> Array:
 
 _WITHOUT_ENDS = result_is(
     _sums_within_blocks,
-    "at the edges of a block its neighbours count as zero: near[0] and near[65] hold A's elements next door.",
+    "at the ends of a block the neighbours are missing from the sums: near[0] and near[65] hold the elements of A just "
+    "before and just after the block's own.",
 )
 
 
@@ -80,18 +86,20 @@ NEIGHBOURS = fill_in(
             "n + 2·⌈n/64⌉",
             _all_loads,
             lambda shape: shape[0] + 2 * ceil_div(shape[0], 64),
-            "the neighbours are loaded again: take them from near, where another thread has put them.",
+            "the neighbours are loaded from A again: read them from near, where another thread has stored them.",
         ),
-        barriers("1", lambda shape: 1, "one barrier is enough: between filling the table and reading it."),
+        barriers(
+            "1", lambda shape: 1, "one barrier is enough: between the stores into the shared array and the reads."
+        ),
     ),
     hints={
         "race": _WAIT,
-        "uninitialized-read": "nobody has stored a place of near that is read: beyond the ends of A it must hold 0, "
-        "and near[0] and near[65] need somebody who fills them.",
+        "uninitialized-read": "an element of near is read, but no thread stored it: beyond the ends of A it must "
+        "hold 0, and some thread must store near[0] and near[65].",
         "barrier-divergence": "threads without an element must reach the barrier as well: keep it out of any if.",
         "out-of-bounds": "A has n elements: load A[i] only where i < n, and A[i + 1] only where i + 1 < n.",
-        "negative-index": "numba takes an index of -1 for the last element: ask for i > 0 before A[i - 1], and on the "
-        "table, where near[t + 1] is the thread's own, its neighbours are near[t] and near[t + 2].",
+        "negative-index": "numba uses an index of -1 for the last element: load A[i - 1] only where i > 0. In near the "
+        "thread's own element is near[t + 1], and its neighbours are near[t] and near[t + 2].",
     },
     diagnoses=(_WITHOUT_ENDS, _moved),
 )
@@ -128,8 +136,8 @@ def divergent(A, B, C):
         C[row, col] = acc
 """,
     budgets=(
-        global_loads("2", lambda shape: 2, "each thread carries at most one element of A and one of B."),
-        barriers("1", lambda shape: 1, "one barrier is enough: when the table is full."),
+        global_loads("2", lambda shape: 2, "each thread copies at most one element of A and one of B."),
+        barriers("1", lambda shape: 1, "one barrier is enough: when the shared arrays are full."),
     ),
     hints={
         "barrier-divergence": "part of the block waits at the barrier for threads that never come: it must be "
@@ -144,13 +152,14 @@ def divergent(A, B, C):
 FIRST_BARRIER = Explanation(
     name="first-barrier",
     question="Without the barrier C may still come out right on a GPU. Why is it needed all the same?",
-    model="The warps of a block run at their own pace, so one may read a place of the table before another has written "
-    "it. Whether that happens is a matter of luck, and may change from run to run and from GPU to GPU. The barrier "
-    "makes every thread wait until the table is complete.",
+    model="The warps of a block do not run at the same speed. So one warp may read an element of the shared array "
+    "before "
+    "another warp has stored it. Nothing determines whether this happens: it may differ from run to run and from GPU "
+    "to GPU. The barrier makes every thread wait until the shared arrays are complete.",
     ideas=(
-        "warps (or threads) do not run at the same pace",
-        "a place is read before it was written",
-        "that it went well once is luck",
+        "warps (or threads) do not run at the same speed",
+        "an element may be read before it was stored",
+        "one right result does not show that the next one is right",
     ),
 )
 
@@ -181,5 +190,5 @@ BLOCK_SUMS = write(
     },
 )
 
-EXERCISES = (TO_THE_TABLE, NEIGHBOURS, DIVERGENT, FIRST_BARRIER)
+EXERCISES = (TO_SHARED_MEMORY, NEIGHBOURS, DIVERGENT, FIRST_BARRIER)
 OPTIONAL = (BLOCK_SUMS,)

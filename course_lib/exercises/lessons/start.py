@@ -71,7 +71,9 @@ LOST_TERM = find_bug(
             C[row, col] = acc
 """,
     budgets=(
-        global_loads("2·M·N·K", lambda shape: 2 * shape[0] * shape[1] * shape[2], "each element once in each sum."),
+        global_loads(
+            "2·M·N·K", lambda shape: 2 * shape[0] * shape[1] * shape[2], "load each element once in each sum."
+        ),
         global_stores("M·N", each_element, "store each element once, after its loop."),
     ),
     hints={
@@ -125,7 +127,7 @@ FORTY_EIGHT = Explanation(
     "M = 2. Nothing is kept from one inner product to the next, so it is loaded again each time: 6·4 + 12·2 = 48.",
     ideas=(
         "a number belongs to several inner products",
-        "it is fetched again, since nobody keeps it",
+        "it is loaded again each time, because it is not kept",
     ),
 )
 

@@ -23,7 +23,9 @@ from ..grading.matrices import (
     two_each_step,
 )
 
-_ONE_STORE = global_stores("M·N", each_element, "sum in a variable of the thread, and store it once, after the loop.")
+_ONE_STORE = global_stores(
+    "M·N", each_element, "keep the sum in a variable of the thread, and store it once, after the loop."
+)
 
 
 def _sums_run_on(outcome: Outcome) -> str | None:
@@ -90,7 +92,7 @@ COLUMN_THREAD = fill_in(
 
 def _threads_of_one_block(outcome: Outcome) -> str | None:
     if np.isnan(outcome.got[4:]).all() and np.isnan(outcome.got[:, 8:]).all() and outcome.got.size > 32:
-        return "only the first block's elements were stored: the blocks before this one must be counted as well."
+        return "only the first block's elements were stored: add the columns, or rows, of all blocks before this one."
     return None
 
 
@@ -139,18 +141,19 @@ def _flat_product(A: Array, B: Array) -> Array:
 def _other_place(outcome: Outcome) -> str | None:
     A, B = _squares(outcome)
     if np.array_equal(outcome.got, A @ B.T):
-        return "this takes B by rows: element k of column col is k whole rows further down, at B[k * width + col]."
+        return "this reads B by rows: element k of column col is k whole rows further on, at B[k * width + col]."
     if np.array_equal(outcome.got, A.T @ B):
-        return "this takes A by columns: element k of a row is k places after its first one, at A[row * width + k]."
+        return "this reads A by columns: element k of a row is k places after its first one, at A[row * width + k]."
     if np.array_equal(outcome.got, A.T @ B.T):
         return "both are the wrong way round: along a row the place grows by 1, down a column by width."
     if np.array_equal(outcome.got, np.broadcast_to((A * B).sum(axis=1)[:, None], A.shape)):
         return (
-            "B is read along the row of the thread, and col has no part in it: element k of its column is "
-            "B[k * width + col]."
+            "B is read along the row of the thread, and col is not used: element k of its column is B[k * width + col]."
         )
     if np.array_equal(outcome.got, np.broadcast_to((A * B.T).sum(axis=1)[:, None], A.shape)):
-        return "every thread of a row takes the same column of B: element k of this thread's is B[k * width + col]."
+        return (
+            "every thread of a row reads the same column of B: element k of this thread's column is B[k * width + col]."
+        )
     return None
 
 
@@ -167,8 +170,8 @@ FLAT = fill_in(
     ),
     budgets=(global_loads("2·width", lambda shape: 2 * shape[0], "one element of A and one of B for each step."),),
     hints={
-        "out-of-bounds": "an index has left the line, whose places end at width·width - 1. A and B take one index "
-        "here, and k stays below width.",
+        "out-of-bounds": "an index is beyond the end of the line, which is at width·width - 1. A and B have one "
+        "index here, and k is less than width.",
     },
     diagnoses=(_other_place,),
 )
@@ -186,7 +189,7 @@ def _rows_without_thread(outcome: Outcome) -> str | None:
     if len(stored) > TILE and stored[:TILE].all() and not stored[TILE:].any():
         return "only the first block's rows were stored: the number of the block is missing from the row."
     if stored[0] and not stored.all():
-        return "some rows of C were never stored: which thread takes the last one? A guard for rows asks row < M."
+        return "some rows of C were never stored: which thread computes the last one? A guard for rows is row < M."
     return None
 
 
@@ -210,7 +213,8 @@ GUARDED_ROWS = write(
 def _too_much_guarded(outcome: Outcome) -> str | None:
     if np.isnan(outcome.got).any() and not np.isnan(outcome.got).all():
         return (
-            "some elements of C have no thread that stores them: the guard is row < M and col < N, not the other way."
+            "some elements of C have no thread that stores them: the guard is row < M and col < N, not the other way "
+            "round."
         )
     return None
 
@@ -300,11 +304,11 @@ ROUNDING_UP = Explanation(
     name="rounding-up",
     question="Why is the grid rounded up and not down, and what does that make necessary in the kernel?",
     model="Rounded down, the last rows and columns of C would have no thread, and would never be stored. Rounded up, "
-    "the last blocks reach beyond C: some threads lie outside, and a guard must keep them from loading and storing.",
+    "the last blocks reach beyond C: some threads are outside, and a guard must keep them from loading and storing.",
     ideas=(
-        "rounded down, elements would be left without a thread",
-        "rounded up, some threads lie outside",
-        "a guard must silence them",
+        "rounded down, some elements would have no thread",
+        "rounded up, some threads are outside C",
+        "a guard keeps them from loading and storing",
     ),
 )
 

@@ -36,7 +36,8 @@ BARRIERS = fill_in(
         global_loads(
             "2·⌈K/T⌉",
             two_each_tile,
-            "multiply the elements of A_tile and B_tile, in shared memory, and leave A and B alone.",
+            "multiply the elements of A_tile and B_tile, which are in shared memory, and do not load from A and B "
+            "again.",
         ),
         barriers(
             "2·⌈K/T⌉",
@@ -48,12 +49,13 @@ BARRIERS = fill_in(
     ),
     hints={
         "race": "one thread writes a tile while another still reads it: two moments need a barrier, when the tiles "
-        "have been filled, and when everybody has finished with them.",
-        "uninitialized-read": "a thread multiplies elements that nobody has stored yet: wait until the tiles are full.",
+        "have been filled, and when all threads have finished with them.",
+        "uninitialized-read": "a thread multiplies elements that no thread has stored yet: wait until the tiles are "
+        "full.",
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
         "tx or ty.",
-        "out-of-bounds": "the tiles are on the table already: multiply A_tile[ty, k] with B_tile[k, tx], for k in "
-        "range(TILE), and leave A and B alone.",
+        "out-of-bounds": "the tiles are in shared memory already: multiply A_tile[ty, k] with B_tile[k, tx], for k in "
+        "range(TILE), and do not load from A and B again.",
     },
     diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE, last_tile_missing),
 )
@@ -89,8 +91,8 @@ def _rows_by_column(A: Array) -> Array | None:
 
 _ONE_ROW_FOR_A_COLUMN_OF_THREADS = result_is(
     _rows_by_column,
-    "cols[ty, tx] is filled from row blockIdx.x * TILE + tx, which goes with tx: in row ty of the second tile belongs "
-    "the row of A that is ty below blockIdx.x * TILE.",
+    "cols[ty, tx] is filled from row blockIdx.x * TILE + tx: row ty of the second tile holds row blockIdx.x * TILE + "
+    "ty of A, so the row must use ty.",
 )
 
 #: C = A·Aᵀ by tiles; both tiles come from A.
@@ -133,7 +135,7 @@ GRAM = fill_in(
     ),
     hints={
         "race": "one thread writes a tile while another still reads it: wait when the tiles have been filled, and "
-        "again when everybody has finished with them.",
+        "again when all threads have finished with them.",
         "out-of-bounds": "the second tile's load has a guard of its own: it tests the row that it really loads from, "
         "which is not `row`, and the column, start + tx < K.",
     },
@@ -162,21 +164,21 @@ def _places_exchanged(At: Array, B: Array) -> Array | None:
 
 _TRANSPOSED_IN_THE_TILE = result_is(
     _places_exchanged,
-    "row goes with ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx).",
+    "row depends on ty, so this thread fills [ty, tx]: the element of A in that place is (row, start + tx).",
 )
 
 _FIRST_PAIR_AGAIN = result_is(
     lambda At, B: At.shape[0] // width() * (At[: width()].T @ B[: width()]),
-    "every round multiplies the first pair again: start, the place of this pair, is missing from the loads.",
+    "every iteration multiplies the first pair again: start, where this pair begins, is missing from the loads.",
 )
 
 _BARRIERS_OF_EVEN = barriers(
     "2·K/T",
     two_each_tile,
-    "the second barrier belongs after the loop over k, not in it: nothing is stored in that loop, so nobody has to "
-    "wait there.",
+    "the second barrier belongs after the loop over k, not in it: nothing is stored in that loop, so no thread "
+    "needs to wait there.",
 )
-_LOADS_OF_EVEN = global_loads("2·K/T", two_each_tile, "each thread carries only one element of each tile.")
+_LOADS_OF_EVEN = global_loads("2·K/T", two_each_tile, "each thread copies only one element of each tile.")
 _EVEN_SHAPES = ((16, 16, 16), (8, 24, 16), (24, 8, 8), (8, 8, 32))
 
 #: The two lines that load the tiles, if A is stored transposed.
@@ -192,10 +194,11 @@ TILES_OF_TRANSPOSE = fill_in(
     fixed=("acc += A_tile[ty, k] * B_tile[k, tx]",),
     budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
     hints={
-        "out-of-bounds": "At has K rows and M columns: its first index goes with start, its second is the row of C. In "
-        "B the first index goes with start, and the second is the column of C.",
-        "uninitialized-read": "a place of a tile is read that nobody has stored: each thread fills its own, [ty, tx].",
-        "race": "two threads store into the same place of a tile: each fills its own, [ty, tx].",
+        "out-of-bounds": "At has K rows and M columns: its first index begins at start, its second is the row of C. In "
+        "B the first index begins at start, and the second is the column of C.",
+        "uninitialized-read": "an element of a tile is read, but no thread stored it: each thread fills its own "
+        "place, [ty, tx].",
+        "race": "two threads store into the same place of a tile: each fills its own place, [ty, tx].",
     },
     diagnoses=(_NOT_TRANSPOSED, _TRANSPOSED_IN_THE_TILE, _FIRST_PAIR_AGAIN),
 )
@@ -219,7 +222,7 @@ def too_deep(A, B, C):
 _RACE = {
     "race": "a thread writes a tile while another still reads it: one barrier when the tiles are full, one when they "
     "are used.",
-    "uninitialized-read": "a thread multiplies elements that nobody has stored yet: wait until the tiles are full.",
+    "uninitialized-read": "a thread multiplies elements that no thread has stored yet: wait until the tiles are full.",
     "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if.",
 }
 

@@ -50,7 +50,7 @@ def _one_matrix_stays(outcome: Outcome) -> str | None:
     }
     for name, sums in iterated.items():
         if np.array_equal(outcome.got, sums):
-            return f"{name} stays at k where it should go on: the second term is A[row, k + 1] * B[k + 1, col]."
+            return f"{name} stays at k: the second term is A[row, k + 1] * B[k + 1, col]."
     return None
 
 
@@ -60,7 +60,7 @@ def _in_fours(K: int) -> list[int]:
 
 
 _FOURS_COUNTED = (
-    "K // 4 says how many whole fours there are, and k goes up by 4: the loop over the whole fours ends at K // 4 * 4."
+    "K // 4 is the number of whole fours, and k grows by 4: the loop over the whole fours ends at K // 4 * 4."
 )
 
 
@@ -69,12 +69,12 @@ BY_FOUR = fill_in(
     "by-four",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 12), (5, 9, 4), (1, 1, 8))),  # 4 divides K, as the exercise promises
     budgets=(
-        iterations_left("K/4", lambda shape: shape[2] // TIMES, "take four terms in each iteration; k goes up by 4."),
+        iterations_left("K/4", lambda shape: shape[2] // TIMES, "add four terms in each iteration; k grows by 4."),
         global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
     ),
     hints={
-        "out-of-bounds": "k goes up in fours: an iteration takes only k, k + 1, k + 2 and k + 3; and B takes its "
-        "row first, B[k + 1, col].",
+        "out-of-bounds": "k grows by 4: an iteration uses only k, k + 1, k + 2 and k + 3. The first index of B is "
+        "its row, B[k + 1, col].",
     },
     diagnoses=(_EVERY_FOURTH, _FIRST_FOUR_TIMES, *map(_lacks_term, range(1, TIMES)), _one_matrix_stays),
 )
@@ -132,7 +132,7 @@ REMAINDER = find_bug(
         iterations_left(
             "⌊K/4⌋ + 3",
             lambda shape: shape[2] // TIMES + TIMES - 1,
-            "keep the unrolled loop for the whole fours, and give only the rest a loop of single steps.",
+            "keep the unrolled loop for the whole fours, and use a loop of single steps only for the rest.",
         ),
         global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
     ),
@@ -149,11 +149,11 @@ REMAINDER = find_bug(
         _EVERY_FOURTH,
         sums_take(
             lambda K: [*range(K // TIMES * TIMES), *range(K % TIMES)],
-            "the single steps begin at 0 again: the rest is what the fours left, from K // 4 * 4 on.",
+            "the single steps begin at 0 again: the rest begins after the whole fours, at K // 4 * 4.",
         ),
         sums_take(
             lambda K: _in_fours(K) + list(range(K // TIMES, K)),
-            "the single steps begin at K // 4, which says how many fours there are, not how far they go.",
+            "the single steps begin at K // 4, which is the number of fours. The fours end at K // 4 * 4.",
         ),
     ),
 )
@@ -162,9 +162,9 @@ RESIDENT = Explanation(
     name="resident",
     question="The fastest kernel of the ladder keeps only 8 of 64 possible warps on a multiprocessor. Why is it fast?",
     model="Many resident warps are one way to hide latency: while one waits, another works. The other way is that a "
-    "warp has much independent work of its own. A thread of the fastest kernel keeps 128 results in registers: after "
-    "every load it has many multiplications that wait for nobody, and reads little for each. The registers that make "
-    "this possible are the reason why so few warps fit.",
+    "warp has much independent work of its own. A thread of the fastest kernel keeps 128 results in registers. "
+    "While a load is under way it has many multiplications that do not need the value, and it reads little for each. "
+    "The registers that hold the results are the reason why so few warps fit.",
     ideas=(
         "occupancy hides latency: other warps work while one waits",
         "a warp can have independent work of its own",

@@ -57,12 +57,13 @@ REQUESTS_IN_FLIGHT = Routine(
 WHERE = Explanation(
     name="where-prefetching-pays",
     question="Why is prefetching slower with 64 warps on a multiprocessor, and why is it not useless?",
-    model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the second "
-    "buffer's instructions come on top. With few resident warps nobody else is there to run, and prefetching pays.",
+    model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the "
+    "instructions for the second buffer cost time. With few resident warps there is often no other warp to run, and "
+    "prefetching makes the kernel faster.",
     ideas=(
         "other warps hide the latency already",
         "prefetching costs instructions of its own",
-        "with few warps there is nobody else to run",
+        "with few warps there is often no other warp to run",
     ),
 )
 
@@ -94,7 +95,8 @@ MORE_BUFFERS = Routine(
             ((4, 200, 600, 2), "the load of a pair starts when the multiplications of the pair before begin."),
             (
                 (4, 200, 600, 3),
-                "the loads of the first two pairs start at cycle 0, and those of pair 2 when pair 0 begins.",
+                "the loads of the first two pairs start at cycle 0, and the load of pair 2 "
+                "when the multiplications of pair 0 begin.",
             ),
             (
                 (9, 200, 600, 9),

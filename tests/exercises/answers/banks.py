@@ -93,7 +93,7 @@ WRONG = [
     ("which-bank", "without end", [(BANK, "while width:\n        col = row")], "was still running", "nightly"),
     ("which-bank", "printed", [(BANK, "print((row * width + col) % 32)")], "returns nothing"),
     ("skewed", "padded", [("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32", "nightly"),
-    ("skewed", "twice the step", [("(k + tx) % 32", "(k + 2 * tx) % 32")], "begin at a different k", "nightly"),
+    ("skewed", "twice the step", [("(k + tx) % 32", "(k + 2 * tx) % 32")], "begin at another k", "nightly"),
     ("skewed", "beyond the row", [("(k + tx) % 32", "k + tx")], "return to its start", "nightly"),
     ("skewed", "only half round", [("(k + tx) % 32", "(k + tx) % 16")], "pencil", "nightly"),
     (
@@ -159,7 +159,7 @@ WRONG = [
         "transpose",
         "A's guard",
         [("row < C.shape[0] and col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]")],
-        "not the one of A",
+        "differs from that of A",
     ),
 ]
 

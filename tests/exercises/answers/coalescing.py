@@ -11,7 +11,7 @@ WRONG = [
         "gram",
         "rows by tx",
         [("other = cuda.blockIdx.x * TILE + ty", "other = cuda.blockIdx.x * TILE + tx")],
-        "which goes with tx",
+        "so the row must use ty",
     ),
     ("side-by-side", "four neighbours each", [(SIDE, "i = 4 * cuda.grid(1) + step")], "four apart, or more"),
     (
@@ -31,14 +31,14 @@ WRONG = [
         "side-by-side",
         "blocks of 32 elements",
         [(SIDE, "i = cuda.grid(1) + 32 * step")],
-        "a block begins 128 elements after",
+        "each block begins 128 elements after",
         "nightly",
     ),
     (
         "side-by-side",
         "an iteration of 128",
         [(SIDE, "i = cuda.grid(1) + 128 * step")],
-        "a block takes 128 elements",
+        "a block has 128 elements",
     ),
     (
         "side-by-side",
@@ -71,7 +71,7 @@ WRONG = [
         "along-the-row",
         "no guard",
         [("row < A.shape[0] and col < A.shape[1]", "row >= 0 or col >= 0")],
-        "the guard asks about row",
+        "the guard compares row",
         "nightly",
     ),
     (

@@ -10,14 +10,14 @@ WRONG = [
         "four-at-once",
         "col times four again",
         ["        store4(C, row, col, load4(A, row, 4 * col))"],
-        "multiplied again",
+        "do not multiply it again",
         "nightly",
     ),
     (
         "four-at-once",
         "four scalar copies",
         ["        for e in range(4):\n            C[row, col + e] = A[row, col + e]"],
-        "load4 fetches",
+        "load4 loads all",
     ),
     (
         "four-at-once",
@@ -29,14 +29,24 @@ WRONG = [
         "store4 stores",
     ),
     ("four-at-once", "only the first", ["        C[row, col] = A[row, col]"], "every fourth column"),
-    ("four-at-once", "one further", ["        store4(C, row, col, load4(A, row, col + 1))"], "multiplied again"),
-    ("four-at-once", "columns for rows", ["        store4(C, col, row, load4(A, col, row))"], "the row comes first"),
+    (
+        "four-at-once",
+        "one further",
+        ["        store4(C, row, col, load4(A, row, col + 1))"],
+        "do not multiply it again",
+    ),
+    (
+        "four-at-once",
+        "columns for rows",
+        ["        store4(C, col, row, load4(A, col, row))"],
+        "the first index is the row",
+    ),
     ("four-at-once", "an element stored as four", ["        store4(C, row, col, A[row, col])"], "items in parentheses"),
     (
         "any-width",
         "to the end of the row",
         [("range(col, min(col + 4, A.shape[1]))", "range(col, A.shape[1])")],
-        "not the rest of the row",
+        "Other threads copy the rest",
         "nightly",
     ),
     (
@@ -46,7 +56,7 @@ WRONG = [
             (VECTOR, "        if col + 3 < A.shape[1]:\n            store4(C, row, col, load4(A, row, col))\n"),
             (SINGLE, ""),
         ],
-        "no multiple of 4",
+        "37 is not a multiple of 4",
     ),
     (
         "any-width",
@@ -57,7 +67,7 @@ WRONG = [
                 SINGLE.replace("            for", "        for").replace("                C", "            C"),
             )
         ],
-        "one load4 a thread",
+        "one load4 for each thread",
     ),
     ("any-width", "one by one without a guard", [("min(col + 4, A.shape[1])", "col + 4")], "do not exist", "nightly"),
     (
@@ -82,7 +92,7 @@ WRONG = [
                 "            b = B_tile[k, n], B_tile[k, n + 1], B_tile[k, n + 2], B_tile[k, n + 3]\n",
             )
         ],
-        "its four of B's with one load4",
+        "of B's tile with one load4",
         "nightly",
     ),
     (
@@ -116,10 +126,10 @@ WRONG = [
         "wide",
         "four elements of A",
         [("            a = A_tile[ty, k]\n", "            a = load4(A_tile, ty, k)[0]\n")],
-        "one element is wanted",
+        "one element, not four",
         "nightly",
     ),
-    ("wide", "no guard below B", [("start + ty < B.shape[0] and col", "col")], "B also ends below", "nightly"),
+    ("wide", "no guard below B", [("start + ty < B.shape[0] and col", "col")], "a guard for its rows", "nightly"),
     ("wide", "tx for n", [("store4(B_tile, ty, n,", "store4(B_tile, ty, tx,")], "n in the tile", "nightly"),
     (
         "wide",

@@ -1,6 +1,6 @@
 """Answers to the exercises on prefetching: plausible wrong ones with the first hint they meet, and right ones."""
 
-TURN = "return (turn + 1) % buffers"
+WRITTEN = "return (iteration + 1) % buffers"
 
 WRONG = [
     (
@@ -15,11 +15,11 @@ WRONG = [
         ],
         "the first pair of tiles is missing",
     ),
-    ("buffer-of-a-round", "the one that is read", [(TURN, "return turn % buffers")], "writes the other one"),
-    ("buffer-of-a-round", "no end", [(TURN, "return turn + 1")], "they change places"),
-    ("buffer-of-a-round", "two only", [(TURN, "return 1 - turn % 2")], "with three buffers"),
-    ("buffer-of-a-round", "the other of two", [(TURN, "return 1 - turn")], "there is no buffer 5"),
-    ("buffer-of-a-round", "the quotient", [(TURN, "return (turn + 1) // buffers")], "writes the other one"),
+    ("written-buffer", "the one that is read", [(WRITTEN, "return iteration % buffers")], "writes the other one"),
+    ("written-buffer", "no end", [(WRITTEN, "return iteration + 1")], "the buffers are exchanged"),
+    ("written-buffer", "two only", [(WRITTEN, "return 1 - iteration % 2")], "with three buffers"),
+    ("written-buffer", "the other of two", [(WRITTEN, "return 1 - iteration")], "There is no buffer 5"),
+    ("written-buffer", "the quotient", [(WRITTEN, "return (iteration + 1) // buffers")], "writes the other one"),
     (
         "one-buffer",
         "loads twice",
@@ -31,7 +31,7 @@ WRONG = [
         "one-buffer",
         "a barrier too many",
         [("= a_next\n", "= a_next\n        cuda.syncthreads()\n")],
-        "two barriers per round",
+        "two barriers in each iteration",
         "nightly",
     ),
     (
@@ -56,20 +56,20 @@ WRONG = [
         "nightly",
     ),
     (
-        "last-round",
+        "last-iteration",
         "asks per thread",
         [("if start < K", "if start + tx < K")],
         "use start, which is the same",
         "nightly",
     ),
-    ("last-round", "no question", [("if start < K", "if True")], "nothing to store"),
+    ("last-iteration", "no question", [("if start < K", "if True")], "nothing to store"),
     (
-        "last-round",
+        "last-iteration",
         "barrier outside",
         [("            cuda.syncthreads()", "        cuda.syncthreads()")],
-        "can be skipped",
+        "can skip its barrier",
     ),
-    ("last-round", "no barrier", [("            cuda.syncthreads()", "")], "must also wait", "nightly"),
+    ("last-iteration", "no barrier", [("            cuda.syncthreads()", "")], "must also wait", "nightly"),
     ("one-buffer", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
     (
         "across-tiles",
@@ -123,9 +123,9 @@ WRONG = [
 
 RIGHT = [
     (
-        "buffer-of-a-round",
+        "written-buffer",
         "one after the one that is read",
-        [(TURN, "now = turn % buffers\n    return 0 if now + 1 == buffers else now + 1")],
+        [(WRITTEN, "now = iteration % buffers\n    return 0 if now + 1 == buffers else now + 1")],
     ),
     (
         "one-buffer",
@@ -138,7 +138,7 @@ RIGHT = [
         ],
     ),
     (
-        "last-round",
+        "last-iteration",
         "stores first, then switches",
         [
             "        if start < K:\n            A_tiles[1 - now, ty, tx] = a_next\n"

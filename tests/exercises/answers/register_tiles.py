@@ -72,14 +72,14 @@ WRONG = [
         "two-by-two",
         "one row for both",
         [("A_tile[ty, k], A_tile[ty + 8, k]", "A_tile[ty, k], A_tile[ty, k]")],
-        "takes a[i]",
+        "the sum of products of",
         "nightly",
     ),
     (
         "two-by-two",
         "neighbours",
         [("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, tx], B_tile[k, tx + 1]")],
-        "takes a[i]",
+        "the sum of products of",
     ),
     (
         "two-by-two",
@@ -101,7 +101,7 @@ WRONG = [
         "two-by-two",
         "i and j exchanged",
         [("acc[0, 1] += a0 * b1", "acc[0, 1] += a1 * b0"), ("acc[1, 0] += a1 * b0", "acc[1, 0] += a0 * b1")],
-        "takes a[i]",
+        "the sum of products of",
         "nightly",
     ),
     (
@@ -126,7 +126,12 @@ WRONG = [
         "nightly",
     ),
     ("two-by-two", "K for 8", [("for k in range(8)", "for k in range(K)")], "16 rows and 8 columns", "nightly"),
-    ("four-rows", "b not kept", [("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]")], "keep it in a variable"),
+    (
+        "four-rows",
+        "b not kept",
+        [("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]")],
+        "keep B[k, col] in a variable",
+    ),
     (
         "four-rows",
         "one row twice",
@@ -173,7 +178,7 @@ WRONG = [
         "scattered",
         "guard gone",
         [("            if row < M and col < N:\n                C", "            if row < M:\n                C")],
-        "the same row and column",
+        "must test the row and the column",
         "nightly",
     ),
     (

@@ -135,9 +135,9 @@ def remembered(A, C):
 WRONG = [
     ("along-the-row", "one thread does all", ONE_THREAD, "go through all of C", "nightly"),
     ("along-the-row", "one thread does a row", ONE_THREAD_A_ROW, "its own part of C", "nightly"),
-    ("along-the-row", "A is scratch paper", DOUBLED_IN_PLACE, "A is only to be read"),
+    ("along-the-row", "A is scratch paper", DOUBLED_IN_PLACE, "only read A"),
     ("turn-a-tile", "no tile, and cheap loads beside the costly one", TURNED_WITHOUT_TILE, "tx must run along a row"),
-    ("transposed", "products of whole eighths", BY_INTEGERS, "fractions too"),
+    ("transposed", "products of whole eighths", BY_INTEGERS, "also fractions"),
     ("turn-a-tile", "one thread does all", TURNED_BY_ONE_THREAD, "its own part of C", "nightly"),
     ("transpose", "one thread does all", TURNED_BY_ONE_THREAD, "go through all of C", "nightly"),
     ("neighbours", "one thread does all", NEIGHBOURS_BY_ONE_THREAD, "its own part of C"),
@@ -152,22 +152,22 @@ WRONG = [
         "triple-loop",
         "a length that fits the sizes tried",
         [("range(A.shape[1]):\n", "range(6):\n              if k < A.shape[1]:\n")],
-        "A.shape[1] says which",
+        "use A.shape[1]",
         "nightly",
     ),
     (
         "transposed",
         "a length that fits small matrices",
         [("for k in range(K):\n", "for k in range(32):\n          if k < K:\n")],
-        "K says which",
+        "use K",
     ),
     (
         "transposed",
         "only the sizes that were tried",
         [("if row < M and col < N:", "if row < M and col < N and (M == 16 or M == 13 or M < 20 and M != 20):")],
-        "M says which",
+        "use M",
     ),
-    ("own-element", "the values remembered", REMEMBERED, "whatever numbers they hold"),
+    ("own-element", "the values remembered", REMEMBERED, "for any numbers in them"),
 ]
 
 RIGHT = []

@@ -25,7 +25,7 @@ WRONG = [
         "barriers",
         "from global memory",
         [("A_tile[ty, k] * B_tile[k, tx]", FROM_GLOBAL)],
-        "leave A and B alone",
+        "do not load from A and B again",
         "nightly",
     ),
     (
@@ -167,21 +167,21 @@ WRONG = [
     ),
     (
         "tiles-of-transpose",
-        "the first pair in every round",
+        "the first pair in every iteration",
         [("At[start + tx, row]", "At[tx, row]"), ("B[start + ty, col]", "B[ty, col]")],
-        "start, the place of this pair, is missing",
+        "start, where this pair begins, is missing",
     ),
     (
         "tiles-of-transpose",
         "the tile turned, and not the row",
         [("A_tile[ty, tx] = At[start + tx, row]", "A_tile[tx, ty] = At[start + ty, row]")],
-        "row goes with ty",
+        "row depends on ty",
     ),
     (
         "barriers",
         "multiplies from global memory without a guard",
         ["        for k in range(K):\n            acc += A[row, k] * B[k, col]"],
-        "the tiles are on the table already",
+        "the tiles are in shared memory already",
         "nightly",
     ),
     ("tiles-of-transpose", "B by rows", [("B[start + ty, col]", "B[col, start + ty]")], "In B the first index"),
@@ -189,7 +189,7 @@ WRONG = [
         "tiles-of-transpose",
         "B's tile forgotten",
         [("        B_tile[ty, tx] = B[start + ty, col]\n", "")],
-        "nobody has stored",
+        "no thread stored",
         "nightly",
     ),
     (
