@@ -13,6 +13,7 @@ from typing import Any
 
 from nbformat.v4 import new_markdown_cell
 
+from .. import lessons
 from ..png import height_of
 from ..viewer.still import HTML, VIEW
 from .notes import heading_of
@@ -84,7 +85,7 @@ def _sections(notebook: Any, exercises: bool, plumbing: bool) -> list[_Section]:
         if kind == "notes":
             section.notes.append(cell.source)
         elif begins:
-            cell.source, rest = _opening(cell.source, exercises)
+            cell.source, rest = _opening(lessons.for_students(cell.source), exercises)
             section.items.append((cell, HEAD, lines_of(cell)))
             section.notes += [rest] if rest else []
             section.exercises = _titles(rest)

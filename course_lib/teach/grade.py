@@ -222,28 +222,31 @@ class Batch:
     def _read_table(self) -> dict[tuple[str, str], tuple[float, str]]:
         """The points that a person gave, and to which text: those that differ from what was judged."""
         given = {}
-        if not self.table.exists():
-            return {}
-        text = self.table.read_text(encoding="utf-8-sig")
-        delimiter = ";" if ";" in text.split("\n", 1)[0] else ","  # a spreadsheet may write the other one
-        for number, line in enumerate(csv.DictReader(text.splitlines(), delimiter=delimiter), 2):
-            student, name = _plain(line.get("student")), line.get("exercise") or ""
-            points = (line.get("points") or "").strip().replace(",", ".")
+        known = {each.student for each in self.submissions}
+        for number, line in read_table(self.table) if self.table.exists() else ():
+            student, name = _plain(line["student"]), line["exercise"]
+            points = line["points"].strip().replace(",", ".")
+            where = f"{self.table}, line {number}"
+            if name not in self.exercises:
+                raise ValueError(f"{where}: {self.lesson} has no exercise {name!r}; each lesson needs its own --csv")
+            if not points:
+                continue
             record = self._records.get(student)
             row = next((row for row in record["rows"] if row.exercise == name), None) if record else None
-            if name not in self.exercises or not points or (row is None and line.get("status") != BY_HAND):
-                continue
             most = EXERCISES[name].points
             try:
                 reached = float(points)
             except ValueError:
                 reached = -1
             if not 0 <= reached <= most:
-                raise ValueError(
-                    f"{self.table}, line {number}: the points of {name} are from 0 to {most}, not {points!r}"
-                )
-            if row is None or reached != row.points:
-                given[student, name] = reached, row.digest if row else ""
+                raise ValueError(f"{where}: the points of {name} are from 0 to {most}, not {points!r}")
+            if row is not None and reached == row.points:
+                continue
+            if student not in known:
+                raise ValueError(f"{where}: {student!r} handed in nothing; correct the name, or delete the line")
+            if row is None and line["status"] != BY_HAND:
+                continue
+            given[student, name] = reached, row.digest if row else ""
         return given
 
     def _corrected(self, student: str, row: Judged) -> Judged:
@@ -276,14 +279,30 @@ class Batch:
         self.teacher.write_text(for_teacher(self.lesson, graded), encoding="utf-8")
 
 
+def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the lines of a table that a person or a spreadsheet may have written, with their numbers.
+
+    Columns may be separated by commas, semicolons or tabs. ValueError where the table has others than it must have.
+    """
+    try:
+        first, *lines = path.read_text(encoding="utf-8-sig").splitlines() or [""]
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text in UTF-8: save it as a CSV file in UTF-8") from None
+    delimiter = max(",;\t", key=first.count)
+    if not set(COLUMNS[:5]) <= set(first.split(delimiter)):
+        raise ValueError(f"{path}: the first line must name the columns {', '.join(COLUMNS)}")
+    for number, line in enumerate(csv.DictReader([first, *lines], delimiter=delimiter, restval=""), 2):
+        if any(line[column].strip() for column in COLUMNS[:2]):
+            yield number, line
+
+
 def safe(field: Any) -> str:
     """Return a field that no spreadsheet takes for a formula, on one line."""
     text = " ".join(str(field).split())
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
-def _plain(field: str | None) -> str:
-    text = field or ""
+def _plain(text: str) -> str:
     return text[1:] if text[:2] in ("'=", "'+", "'-", "'@") else text
 
 

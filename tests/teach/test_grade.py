@@ -205,6 +205,46 @@ def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
     assert "anna changed the answer to two-barriers" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        (lambda text: text.replace("points", "Punkte", 1), "the first line must name the columns student, exercise, "),
+        (lambda text: "", "the first line must name the columns"),
+        (lambda text: text.encode("utf-16"), "is no text in UTF-8"),
+        (lambda text: text + "anne,two-barriers,2,2,to read,,0\n", "line 10: 'anne' handed in nothing"),
+        (lambda text: text.replace(WORDS, "rate"), "line 5: 04_tiling has no exercise 'rate'"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_kept(folder, judged, change, told, capsys):
+    """Points that were given by hand are nowhere else."""
+    run(folder)
+    edit(folder, "anna", WORDS, "1")
+    run(folder)
+    table = folder / "grades.csv"
+    changed = change(table.read_text("utf-8"))
+    table.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
+    before = table.read_bytes()
+    assert run(folder) == 1
+    assert told in capsys.readouterr().err
+    assert table.read_bytes() == before
+
+
+def test_a_table_may_have_tabs_and_empty_lines(folder, judged):
+    run(folder)
+    edit(folder, "anna", WORDS, "2")
+    table = folder / "grades.csv"
+    table.write_text(table.read_text("utf-8-sig").replace(";", "\t") + "\t\t\t\t\t\t\n", "utf-8")
+    assert run(folder) == 0
+    assert words_of(folder, "anna") == ("2", BY_HAND)
+
+
+def test_a_number_that_a_spreadsheet_wrote_in_its_own_way_is_the_same(folder, judged):
+    run(folder)
+    edit(folder, "ben", "barriers", "0,00")
+    assert run(folder) == 0
+    assert {row["status"] for row in rows(folder) if row["exercise"] == "barriers"} == {"not yet"}
+
+
 @pytest.mark.parametrize("points", ["3", "-1", "two", "nan"])
 def test_points_that_cannot_be_are_refused(folder, judged, points, capsys):
     run(folder)
