@@ -374,6 +374,14 @@ def test_the_message_says_what_to_write(kernel, words):
         simulate(kernel)[1, 4](np.ones(8, "f4"))
 
 
+def test_an_array_without_dimensions_is_no_number():
+    def kernel(a, out):
+        out[0] = a
+
+    with pytest.raises(UnsupportedKernelError, match=r"write an element, a\[\(\)\]"):
+        simulate(kernel)[1, 1](np.array(4.0), np.zeros(1))
+
+
 def test_an_unknown_shape_is_refused_by_the_error_that_the_api_names():
     """The error that a device function's caller can mend is none of the API."""
 
