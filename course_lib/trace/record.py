@@ -174,8 +174,10 @@ class TraceObserver(StepCounter):
     def updated(self, site: Any, pattern: Any, base: int, operation: str, values: tuple[Any, ...], old: Any) -> None:
         event = self._event(site.vector, site.line)
         if event is not None:
-            new = ATOMIC[operation](old, *values)
-            self._chunk.accesses.append((event, site.op, pattern, base, Update(operation, values, old, new)))
+            held, new = (
+                np.asarray(value).view(pattern.array.dtype) for value in (old, ATOMIC[operation](old, *values))
+            )
+            self._chunk.accesses.append((event, site.op, pattern, base, Update(operation, values, held, new)))
 
     def assigned(self, vector: Any, name: str, value: Any, mask: Any) -> None:
         event = self._now.get(vector.warp)

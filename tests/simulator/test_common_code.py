@@ -114,3 +114,21 @@ def test_a_pause_computes_nothing():
     x = np.zeros(8)
     assert simulate(kernel)[1, 8](x).findings == ()
     assert x.tolist() == list(range(8))
+
+
+@pytest.mark.parametrize(("how", "right"), [("sum", 3), ("product", 2), ("other", 0)])
+def test_strings_outside_choose_a_branch(how, right):
+    """Numba compares them when it compiles the kernel, and leaves out the other branches."""
+
+    @cuda.jit
+    def kernel(out):
+        if how == "sum":
+            out[0] = 1 + 2
+        elif "product" == how:
+            out[0] = 1 * 2
+        elif how != "other":
+            out[0] = 2.5 & 1
+
+    out = np.zeros(1)
+    simulate(kernel)[1, 1](out)
+    assert out[0] == right

@@ -167,14 +167,6 @@ def test_what_is_refused_by_name():
             simulate(kernel)[1, 1](np.zeros(24, np.float32))
 
 
-def test_an_atomic_has_the_type_of_the_array():
-    def kernel(x):
-        cuda.atomic.add(x.view(np.int32), 0, 1)
-
-    with pytest.raises(KernelError, match="atomics in the type of the array"):
-        simulate(kernel)[1, 1](np.zeros(24, np.float32))
-
-
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 2), (5,), (0, 3)])
 def test_loops_over_all_indices(shape, monkeypatch):
     monkeypatch.setattr(packages, "installed", lambda: packages.NUMBA_CUDA)
@@ -201,3 +193,37 @@ def test_loops_over_all_indices(shape, monkeypatch):
 def loops_over_two(x):
     for i, v in np.ndenumerate(x, x):
         x[i] = v
+
+
+def test_atomics_on_elements_viewed_as_another_type():
+    @cuda.jit
+    def largest(x, best):
+        """The largest float32: of positive floats, the order is that of their bits."""
+        i = cuda.grid(1)
+        bits = best.view(np.int32)
+        old = bits[0] if i < 0 else 0
+        mine = np.float32(x[i]).view(np.int32)
+        while mine > old:
+            seen = cuda.atomic.cas(bits, 0, old, mine)
+            if seen == old:
+                break
+            old = seen
+
+    @cuda.jit
+    def in_shared_memory(x, best):
+        memory = cuda.shared.array(0, np.float32)
+        bits = cuda.shared.array(0, np.int32)
+        t = cuda.threadIdx.x
+        if t == 0:
+            memory[0] = 0
+        cuda.syncthreads()
+        cuda.atomic.max(bits, 0, np.float32(x[t]).view(np.int32))
+        cuda.syncthreads()
+        if t == 0:
+            best[0] = memory[0]
+
+    x = np.random.default_rng(3).random(64).astype(np.float32)
+    for kernel in (largest, in_shared_memory):
+        best = np.zeros(1, np.float32)
+        run = simulate(kernel, trace=True)[1, 64, 0, 16](x, best)
+        assert (best[0], run.findings) == (x.max(), ())

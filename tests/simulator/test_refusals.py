@@ -109,6 +109,14 @@ def test_it_is_refused_at_its_line(body, words, tmp_path):
     assert message.startswith(f"line {line}: ") and "\n" not in message and len(message) < 200
 
 
+def test_an_array_without_dimensions_is_no_number():
+    def kernel(a, out):
+        out[0] = a
+
+    with pytest.raises(UnsupportedKernelError, match=r"write an element, a\[\(\)\]"):
+        simulate(kernel)[1, 1](np.array(4.0), np.zeros(1))
+
+
 def test_an_unknown_shape_is_refused_by_the_error_that_the_api_names():
     """The error that the caller of a device function handles is not part of the API."""
 

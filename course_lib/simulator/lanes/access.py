@@ -308,16 +308,23 @@ class Site:
             watch(self, pattern, base, value)
 
     def atomic(
-        self, operation: str, array: Array, index: Index, values: tuple[Any, ...], mask: Mask, used: bool
+        self,
+        operation: str,
+        array: Array,
+        index: Index,
+        values: tuple[Any, ...],
+        mask: Mask,
+        used: bool,
+        dtype: np.dtype[Any] | None = None,
     ) -> Any:
         """Apply ``operation`` lane by lane; return each lane's old value, if ``used``."""
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
-            return array.dtype.type(0)
+            return (dtype or array.dtype).type(0)
         if array.space == "local":
             self._check_written(array, pattern, base)
         heard = self.engine.hears("updated")
-        old = array.update(self.vector, pattern, base, operation, values, used or heard)
+        old = array.update(self.vector, pattern, base, operation, values, used or heard, dtype)
         if heard:
             self.engine.tell("updated", self, pattern, base, operation, values, old)
         for watch in array.watchers:

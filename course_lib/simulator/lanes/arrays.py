@@ -121,13 +121,23 @@ class Array:
         return f"{self.name}[{', '.join(map(str, index)) or '()'}]"
 
     def update(
-        self, vector: LaneVector, pattern: Pattern, base: int, operation: str, values: Sequence[Any], used: bool
+        self,
+        vector: LaneVector,
+        pattern: Pattern,
+        base: int,
+        operation: str,
+        values: Sequence[Any],
+        used: bool,
+        dtype: np.dtype[Any] | None = None,
     ) -> Any:
-        """Read, change and write elements as an atomic; on one element, the lower lane comes first."""
+        """Read, change and write elements as an atomic; on one element, the lower lane comes first.
+
+        ``dtype``: as elements of this type, of the same size.
+        """
         keys = self.keys(vector, pattern, base)
         shape = vector.shape
         if (place := pattern.only_lane) is not None:
-            data = self.storage()
+            data = self.storage().view(dtype or self.dtype)
             key, *given = (_at(value, place) for value in (keys, *values))
             old = data[key]
             data[key] = ATOMIC[operation](old, *given)
@@ -137,24 +147,24 @@ class Array:
         order = np.argsort(vector.ids[mask], kind="stable")
         keys = keys[mask][order]
         values = [np.broadcast_to(v, shape)[mask][order] for v in values]
-        data = self.storage()
-        in_place = IN_PLACE if self.dtype.kind in "fc" else IN_PLACE_OF_INTEGERS
+        data = self.storage().view(dtype or self.dtype)
+        in_place = IN_PLACE if data.dtype.kind in "fc" else IN_PLACE_OF_INTEGERS
         if not used and operation in in_place:
             with np.errstate(all="ignore"):
                 in_place[operation].at(data, keys, values[0])
-            return self.dtype.type(0)
+            return data.dtype.type(0)
         by_key = np.argsort(keys, kind="stable")
         starts = np.flatnonzero(np.concatenate(([True], np.diff(keys[by_key]) != 0)))
         if len(starts) == 1 and operation in in_place:  # all lanes meet in one word
             with np.errstate(all="ignore"):
                 states = in_place[operation].accumulate(
-                    np.concatenate((data[keys[:1]], values[0]), dtype=self.dtype), dtype=self.dtype
+                    np.concatenate((data[keys[:1]], values[0]), dtype=data.dtype), dtype=data.dtype
                 )
             data[keys[0]] = states[-1]
             return self._by_lane(states[:-1], mask, order)
         rank = np.empty(len(keys), np.int64)
         rank[by_key] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
-        old = np.empty(len(keys), self.dtype)
+        old = np.empty(len(keys), data.dtype)
         rounds = np.argsort(rank, kind="stable")
         edges = np.r_[0, np.cumsum(np.bincount(rank))]
         with np.errstate(all="ignore"):
@@ -166,8 +176,8 @@ class Array:
 
     def _by_lane(self, values: np.ndarray, mask: np.ndarray, order: Ints) -> np.ndarray:
         """Put ``values``, given in the ``order`` of threads, at the positions of the lanes of ``mask``."""
-        result = np.zeros(mask.shape, self.dtype)
-        back = np.empty(len(values), self.dtype)
+        result = np.zeros(mask.shape, values.dtype)
+        back = np.empty(len(values), values.dtype)
         back[order] = values
         result[mask] = back
         return result

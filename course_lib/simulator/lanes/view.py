@@ -307,9 +307,4 @@ def atomic_through(
     base, place, lanes = through(site, array, index, mask)
     if lanes is False:
         return array.dtype.type(0)
-    if base.dtype != array.dtype:
-        raise KernelError(
-            f"the simulator runs atomics in the type of the array, and {array.name} holds {base.dtype}; use its type",
-            line=site.line,
-        )
-    return site.atomic(operation, base, place, values, lanes, used)
+    return site.atomic(operation, base, place, values, lanes, used, array.dtype)

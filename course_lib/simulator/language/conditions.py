@@ -63,7 +63,16 @@ def compare(x: Context, node: ast.Compare) -> Expr:
         return _chain(x, node)
     if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
         return _identity(x, node, isinstance(node.ops[0], ast.Is))
+    texts = [_text(x, part) for part in (node.left, node.comparators[0])]
+    if None not in texts and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        return x.number((texts[0] == texts[1]) == isinstance(node.ops[0], ast.Eq))
     return compared(x, node, type(node.ops[0]).__name__, x.expr(node.left), x.expr(node.comparators[0]))
+
+
+def _text(x: Context, node: ast.expr) -> str | None:
+    """A string that is known when the kernel is compiled."""
+    thing = node.value if isinstance(node, ast.Constant) else x.constant_object(node)
+    return thing if isinstance(thing, str) else None
 
 
 def _chain(x: Context, node: ast.Compare) -> Expr:

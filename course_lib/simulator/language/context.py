@@ -395,8 +395,8 @@ def itself(value: Any) -> Any:
 
 def way_to_number(text: str, value: Expr) -> str:
     """The end of a message: how to get a number from ``value``, which is ``text`` in the source."""
-    if isinstance(value.type, ArrayType) and value.type.ndim:
-        return f"; write an element, {text}[{', '.join('ijklmnop'[: value.type.ndim])}]"
+    if isinstance(value.type, ArrayType):
+        return f"; write an element, {text}[{', '.join('ijklmnop'[: value.type.ndim]) or '()'}]"
     if isinstance(value.type, TupleType) and value.type.items:
         return f"; write an item, such as {text}[0]"
     if isinstance(value, Static) and isinstance(value.thing, Symbol):

@@ -146,14 +146,10 @@ def python_constant(node: ast.AST) -> bool | int | float | complex | None:
         return node.value if isinstance(node.value, NUMBERS) else None
     if not isinstance(node, (ast.BinOp, ast.UnaryOp)) or type(node.op) not in PYTHON:
         return None
-    operands: list[Any] = []
-    for part in reversed(
-        [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
-    ):  # a sum's last term is short
-        operands.insert(0, python_constant(part))
-        if operands[0] is None:
-            return None
-    if _left_to_run_time(node.op, operands):
+    *before, last = (n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
+    end = python_constant(last)  # first, because it is the short side of a long sum
+    operands = [end] if end is None else [*map(python_constant, before), end]
+    if None in operands or _left_to_run_time(node.op, operands):
         return None
     try:
         value = PYTHON[type(node.op)](*operands)
