@@ -54,93 +54,6 @@ def test_a_strict_launch_raises_once_it_has_run_and_carries_the_run():
     assert len(text.splitlines()) <= 4
 
 
-def test_lanes_of_one_warp_race_without_syncwarp():
-    @cuda.jit
-    def exchange(a):
-        tile = cuda.shared.array(32, float32)
-        i = cuda.threadIdx.x
-        tile[i] = a[i]
-        a[i] = tile[31 - i]
-
-    @cuda.jit
-    def synchronized(a):
-        tile = cuda.shared.array(32, float32)
-        i = cuda.threadIdx.x
-        tile[i] = a[i]
-        cuda.syncwarp()
-        a[i] = tile[31 - i]
-
-    (race,) = findings(exchange, 1, 32, np.arange(32, dtype="f4"))
-    assert (race.kind, race.array) == ("race", "tile") and "syncwarp" in race.message
-    assert findings(synchronized, 1, 32, np.arange(32, dtype="f4")) == ()
-
-
-def test_a_write_by_several_lanes_says_if_the_values_were_equal():
-    @cuda.jit
-    def flag(out):
-        out[0] = 1
-
-    @cuda.jit
-    def last(out):
-        out[0] = cuda.threadIdx.x
-
-    (equal,) = findings(flag, 1, 32, np.zeros(1, "i4"))
-    (different,) = findings(last, 1, 32, np.zeros(1, "i4"))
-    assert "the same value" in equal.message
-    assert "the same value" not in different.message
-
-
-def test_blocks_race_and_atomics_do_not():
-    @cuda.jit
-    def count(out):
-        out[0] += 1
-
-    @cuda.jit
-    def count_atomically(out):
-        cuda.atomic.add(out, 0, 1)
-
-    @cuda.jit
-    def mixed(out):
-        cuda.atomic.add(out, 0, 1)
-        if cuda.grid(1) == 0:
-            out[0] = 5
-
-    races = [f for f in findings(count, 2, 1, np.zeros(1, "i8")) if f.kind == "race"]
-    assert races and all(f.threads[0][0] != f.threads[1][0] for f in races)
-    assert findings(count_atomically, 2, 64, np.zeros(1, "i8")) == ()
-    assert [f.kind for f in findings(mixed, 2, 64, np.zeros(1, "i8"))] == ["race"]
-
-
-def test_a_barrier_orders_a_block_but_not_its_neighbours():
-    @cuda.jit
-    def neighbour(a, out):
-        i = cuda.grid(1)
-        a[i] = i
-        cuda.syncthreads()
-        out[i] = a[(i + 1) % a.shape[0]]
-
-    assert findings(neighbour, 1, 64, np.zeros(64, "i8"), np.zeros(64, "i8")) == ()
-    races = findings(neighbour, 2, 32, np.zeros(64, "i8"), np.zeros(64, "i8"))
-    assert [f.kind for f in races] == ["race"]
-
-
-def test_a_word_read_by_many_and_written_by_one_of_them_races():
-    @cuda.jit
-    def shrink(out):
-        tile = cuda.shared.array(64, int32)
-        i = cuda.threadIdx.x
-        tile[i] = i
-        cuda.syncthreads()
-        if i < 32:
-            tile[i] = tile[i] + tile[i + 32]
-        if i < 16:
-            tile[i] = tile[i] + tile[i + 16]
-        out[i] = 0
-
-    kinds = [f.kind for f in findings(shrink, 1, 64, np.zeros(64, "i4"))]
-    assert kinds and set(kinds) == {"race"}
-
-
 def test_an_early_return_before_a_barrier():
     @cuda.jit
     def guarded(a, n):
@@ -211,17 +124,6 @@ def test_an_access_outside_an_array_is_left_out_and_the_kernel_goes_on():
     assert (finding.array, finding.index, finding.count) == ("a", (0, 8), 2)
     assert finding.threads == (((0, 0, 0), (6, 0, 0)),)
     np.testing.assert_array_equal(out, [3, 4, 5, 6, 7, 8, 1, 1])
-
-
-def test_a_row_too_long_is_found_even_where_the_element_exists():
-    @cuda.jit
-    def diagonal(a, out):
-        i = cuda.threadIdx.x
-        out[i] = a[0, i]
-
-    a, out = np.zeros((4, 4), "f4"), np.zeros(8, "f4")
-    (finding,) = findings(diagonal, 1, 8, a, out)
-    assert (finding.kind, finding.index) == ("out-of-bounds", (0, 4))
 
 
 def test_uninitialized_shared_local_and_variable():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from nightly import at_night
 from numba import cuda, float32, float64, int32
 
 from course_lib import KernelError, simulate
@@ -346,7 +347,7 @@ def test_arrays_hold_what_one_launch_left():
     assert run.traffic.select(array="count", op="atomic").accesses == 4
 
 
-@pytest.mark.parametrize("blocks", [90, 180])
+@pytest.mark.parametrize("blocks", [90, at_night(180)])
 def test_a_block_that_waits_looks_again_only_after_a_change(blocks):
     """So the time of a launch grows with its blocks, and not with their square."""
     flag = simulate(waits_for_the_last_block)[blocks, 32](ints(1), ints(1), ints(blocks)).traffic.select(array="flag")

@@ -2,7 +2,6 @@
 
 import inspect
 import linecache
-import math
 from collections import Counter
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ import pytest
 from elsewhere import loaded, squared
 from nightly import every
 from numba import cuda, float32, float64
+from oracles.sources import import_kernel
 
 from course_lib import measurements, simulate, waiting
 from course_lib.kernels import TENSOR_CORES, async_copy, rung
@@ -390,96 +390,36 @@ def test_of_the_ways_of_an_expression_those_are_issued_that_the_warp_goes():
     refused(nothing_told_after_and, "# unknown", "write an if statement", X)
 
 
-@cuda.jit
-def root(A, C):
-    i = cuda.threadIdx.x
-    C[i] = math.sqrt(A[i])  # unknown
-
+NOT_MEASURED = """\
+import math
+from numba import cuda, float32
 
 @cuda.jit
-def quotient(A, C):
+def kernel(A, C):
     i = cuda.threadIdx.x
-    C[i] = A[i] / A[i + 1]  # unknown
-
-
-@cuda.jit
-def least(A, C):
-    i = cuda.threadIdx.x
-    C[i] = min(A[i], A[i + 1])  # unknown
-
-
-@cuda.jit
-def exchanged(A, C):
-    i = cuda.threadIdx.x
-    C[i] = cuda.shfl_xor_sync(0xFFFFFFFF, A[i], 1)  # unknown
-
-
-@cuda.jit
-def voted(A, C):
-    i = cuda.threadIdx.x
-    if cuda.any_sync(0xFFFFFFFF, A[i] > 0.5):  # unknown
-        C[i] = A[i]
-
-
-@cuda.jit
-def halved(A, C):
-    i = cuda.threadIdx.x
-    C[i] = A[i] * 0.5  # unknown
-
-
-@cuda.jit
-def converted(A, C):
-    i = cuda.threadIdx.x
-    C[i] = A[i] + float32(i)  # unknown
-
-
-@cuda.jit
-def added_atomically(A, C):
-    i = cuda.threadIdx.x
-    cuda.atomic.add(C, 0, A[i])  # unknown
-
-
-@cuda.jit
-def counted(A, C):
-    i = cuda.threadIdx.x
-    n = cuda.syncthreads_count(int(i < 3))  # unknown
-    if n == 3:
-        C[i] = A[i]
-
-
-@cuda.jit
-def asserted(A, C):
-    i = cuda.threadIdx.x
-    assert i < 32  # unknown
-    C[i] = A[i]
-
-
-@cuda.jit
-def fenced(A, C):
-    i = cuda.threadIdx.x
-    C[i] = A[i]
-    cuda.threadfence()  # unknown
+"""
 
 
 @pytest.mark.parametrize(
-    ("kernel", "what"),
+    ("body", "what"),
     [
-        (root, "math.sqrt"),
-        (quotient, "/ of float32"),
-        (least, "min of float32"),
-        (exchanged, "cuda.shfl_xor_sync"),
-        (voted, "cuda.any_sync"),
-        (halved, r"\* of float64"),
-        (converted, "conversion of int32 to float32"),
-        (added_atomically, "cuda.atomic.add"),
-        (counted, "cuda.syncthreads_count"),
-        (asserted, "assert"),
-        (fenced, "cuda.threadfence"),
+        ("C[i] = math.sqrt(A[i])", "math.sqrt"),
+        ("C[i] = A[i] / A[i + 1]", "/ of float32"),
+        ("C[i] = min(A[i], A[i + 1])", "min of float32"),
+        ("C[i] = cuda.shfl_xor_sync(0xFFFFFFFF, A[i], 1)", "cuda.shfl_xor_sync"),
+        ("if cuda.any_sync(0xFFFFFFFF, A[i] > 0.5):  # unknown\n    C[i] = A[i]", "cuda.any_sync"),
+        ("C[i] = A[i] * 0.5", r"\* of float64"),
+        ("C[i] = A[i] + float32(i)", "conversion of int32 to float32"),
+        ("cuda.atomic.add(C, 0, A[i])", "cuda.atomic.add"),
+        ("n = cuda.syncthreads_count(int(i < 3))  # unknown\nif n == 3:\n    C[i] = A[i]", "cuda.syncthreads_count"),
+        ("assert i < 32  # unknown\nC[i] = A[i]", "assert"),
+        ("C[i] = A[i]\ncuda.threadfence()  # unknown", "cuda.threadfence"),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_what_is_not_measured_is_refused(kernel, what):
-    refused(kernel, "# unknown", f"does not know .*{what}", X)
+def test_what_is_not_measured_is_refused(body, what, tmp_path):
+    kernel = import_kernel(NOT_MEASURED + "".join(f"    {line}\n" for line in body.splitlines()), tmp_path)
+    marked = next((line for line in body.splitlines() if "# unknown" in line), body)
+    refused(kernel, marked, f"does not know .*{what}", X)
 
 
 @pytest.mark.parametrize("r", every(3, TENSOR_CORES), ids=lambda r: r.name)
