@@ -201,7 +201,8 @@ export class Timeline {
   fitting(wide, allowed) {
     const pen = this.canvas.getContext("2d");
     if (!pen) return [];
-    pen.font = getComputedStyle(this.heads).font;
+    const { fontSize, fontFamily } = getComputedStyle(this.heads); // the shorthand is empty beside tabular digits
+    pen.font = `${fontSize} ${fontFamily}`;
     const scale = wide / this.span;
     const most = wide - /** @type {HTMLElement} */ (this.heads.nextElementSibling).offsetWidth - GAP;
     let end = 0; // of what is written
