@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...simulator.hardware import ceil_div
-from ..grading.budgets import global_loads, global_stores, sectors_per_request, shared_loads
+from ..grading.budgets import conflicts, global_loads, global_stores, sectors_per_request, shared_loads
 from ..grading.exercise import Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, one_array
@@ -57,9 +57,9 @@ FOUR_AT_ONCE = fill_in(
         global_stores("M·N/4", lambda shape: shape[0] * shape[1] // VECTOR, "store4 stores all four in one access."),
     ),
     hints={
-        "out-of-bounds": "the row comes first, then col, which is already the first of the thread's four columns: "
-        "it is not multiplied again.",
-        "misaligned-access": "load4 and store4 need a column that 4 divides; col is such a column.",
+        "out-of-bounds": "the first index is the row, the second is col. col is already the first of the thread's "
+        "four columns, so do not multiply it again.",
+        "misaligned-access": "load4 and store4 need a column that is a multiple of 4, and col is one.",
     },
     diagnoses=(_every_fourth_column,),
 )
@@ -96,10 +96,9 @@ ANY_WIDTH = find_bug(
     ),
     hints={
         "out-of-bounds": "with N = 37 the last thread of a row begins at column 36, and columns 37 to 39 do not exist.",
-        "misaligned-access": "with N = 37 row 1 begins 37 elements after row 0, which is no multiple of 4. For which N "
-        "may a kernel use load4 at all?",
-        "race": "a thread copies its four elements, col to col + 3, and not the rest of the row: other threads copy "
-        "that.",
+        "misaligned-access": "with N = 37, row 1 begins 37 elements after row 0, and 37 is not a multiple of 4. For "
+        "which N may a kernel use load4?",
+        "race": "a thread copies its four elements, col to col + 3. Other threads copy the rest of the row.",
     },
     diagnoses=(_rest_not_stored, _every_fourth_column),
 )
@@ -134,9 +133,7 @@ def _one_fragment_for_all(outcome: Outcome) -> str | None:
     if np.unique(got).size > got.shape[0] and all(
         np.array_equal(got[:, ::VECTOR], got[:, e::VECTOR]) for e in range(1, VECTOR)
     ):
-        return (
-            "all four results of a thread are the same: multiply a by element e of the four elements of B for acc[e]."
-        )
+        return "all four results of a thread are the same: acc[e] needs element e of the four elements of B."
     return None
 
 
@@ -186,9 +183,10 @@ WIDE = make_cheaper(
         ),
     ),
     hints={
-        "out-of-bounds": "load4 reads four neighbours, and all four must exist. 4 divides N, so the guard col < N is "
-        "enough for all four; but B also ends below, at row K. From A's tile one element is wanted, not four.",
-        "misaligned-access": "load4 and store4 need a column that 4 divides: n in the tile, col in B and C.",
+        "out-of-bounds": "load4 loads four neighbours, and all of them must exist. The guard col < N is enough for all "
+        "four, since 4 divides N, but B also needs a guard for its rows, which end at K. From A's tile a thread needs "
+        "one element, not four.",
+        "misaligned-access": "load4 and store4 need a column that is a multiple of 4: n in the tile, col in B and C.",
         "race": "both barriers must stay: one when the tiles are full, one when they have been used.",
     },
     diagnoses=(_one_fragment_for_all, _columns_of_first_block, _every_fourth_column),
@@ -198,9 +196,10 @@ WARP_TILES = Explanation(
     name="warp-tiles",
     question="The lanes of a warp of `warp_tiled` need 96 different elements in a step, those of `vectorized` 144. "
     "Why is it no faster?",
-    model="The cost of a request is counted in wavefronts, not in different elements. In both arrangements a step "
-    "takes the same twelve wavefronts. The kernel also makes as many requests and executes as many instructions as "
-    "before. So none of these costs became smaller. The dispatch stalls doubled, and the recordings do not show why.",
+    model="A request costs wavefronts, not different elements. Lanes that ask for the same element can get it in one "
+    "wavefront, but only within the groups of lanes that the hardware answers together. In both arrangements a step "
+    "takes the same twelve wavefronts, so shared memory has as much to do as before. The number of instructions is the "
+    "same, too. What did change is how the compiler assigns registers, and more multiplications waited for operands.",
     ideas=(
         "the wavefronts are as many as before",
         "fewer different elements do not make a request cheaper",
@@ -208,4 +207,77 @@ WARP_TILES = Explanation(
     ),
 )
 
+_TALL = """
+def tall(A, B, C):
+    A_tile = cuda.shared.array((32, 8), float32)
+    B_tile = cuda.shared.array((8, 8), float32)
+    acc = cuda.local.array(4, float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    top, col = cuda.blockIdx.y * 32, cuda.blockIdx.x * 8 + tx
+    m = 4 * ty
+    for e in range(4):
+        acc[e] = 0
+    for start in range(0, A.shape[1], 8):
+        for e in range(4):
+            inside = top + m + e < A.shape[0] and start + tx < A.shape[1]
+            A_tile[m + e, tx] = A[top + m + e, start + tx] if inside else float32(0)
+        B_tile[ty, tx] = B[start + ty, col] if start + ty < B.shape[0] and col < B.shape[1] else float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            for e in range(4):
+                acc[e] += A_tile[m + e, k] * B_tile[k, tx]
+        cuda.syncthreads()
+    for e in range(4):
+        if top + m + e < C.shape[0] and col < C.shape[1]:
+            C[top + m + e, col] = acc[e]
+"""
+
+
+def _one_row_for_all(outcome: Outcome) -> str | None:
+    """The four results of a thread are those of one row."""
+    got, want = outcome.got, outcome.want
+    rows = np.arange(want.shape[0]) // VECTOR * VECTOR
+    if want.shape[0] > VECTOR and np.array_equal(got, want[rows]):
+        return "all four results of a thread are the same: multiply element e of the four elements of A for acc[e]."
+    return None
+
+
+#: Four results below one another in each thread: vectors of A's tile need the tile transposed.
+TALL = make_cheaper(
+    "tall",
+    PRODUCT.but(
+        shapes=((32, 8, 8), (13, 21, 28), (5, 9, 20), (1, 1, 4)),  # 4 divides K, as the exercise promises
+        launch=grid_over(COLUMNS, SIDE, block=(SIDE, SIDE)),
+        share=lambda M, N, K: VECTOR,
+        max_steps=6_000,
+    ),
+    given=_IMPORTS + _TALL,
+    budgets=(
+        global_loads(
+            "2·⌈K/8⌉",
+            lambda shape: 2 * ceil_div(shape[2], SIDE),
+            "for each pair of tiles a thread loads four neighbours of a row of A with one load4, and one element of B.",
+        ),
+        shared_loads(
+            "16·⌈K/8⌉",
+            lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
+            "for each k a thread reads its four elements of A with one load4, which needs the tile transposed, and one "
+            "element of B's tile, once.",
+        ),
+        conflicts(
+            "the transposed stores of a warp meet in the same banks: give each row of A's tile 4 more columns, or give "
+            "the 32 lanes of a warp 32 different rows of A."
+        ),
+    ),
+    hints={
+        "out-of-bounds": "load4 reads four neighbours in a row of A. 4 divides K, so a guard of the row and the first "
+        "column is enough.",
+        "misaligned-access": "load4 needs a column that 4 divides, also in A's tile: pad its rows by 4, not by 1.",
+        "race": "each thread stores its own four elements of A's tile, and both barriers must stay.",
+        "uninitialized-read": "64 threads with four elements each fill A's tile of 32×8, with 0 outside A.",
+    },
+    diagnoses=(_one_row_for_all,),
+)
+
 EXERCISES = (FOUR_AT_ONCE, ANY_WIDTH, WIDE, WARP_TILES)
+OPTIONAL = (TALL,)
