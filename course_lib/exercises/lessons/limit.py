@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...simulator.hardware import ceil_div
-from ..grading.budgets import global_loads, global_stores, sectors_per_request, shared_loads
+from ..grading.budgets import conflicts, global_loads, global_stores, sectors_per_request, shared_loads
 from ..grading.exercise import Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, one_array
@@ -208,4 +208,77 @@ WARP_TILES = Explanation(
     ),
 )
 
+_TALL = """
+def tall(A, B, C):
+    A_tile = cuda.shared.array((32, 8), float32)
+    B_tile = cuda.shared.array((8, 8), float32)
+    acc = cuda.local.array(4, float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    top, col = cuda.blockIdx.y * 32, cuda.blockIdx.x * 8 + tx
+    m = 4 * ty
+    for e in range(4):
+        acc[e] = 0
+    for start in range(0, A.shape[1], 8):
+        for e in range(4):
+            inside = top + m + e < A.shape[0] and start + tx < A.shape[1]
+            A_tile[m + e, tx] = A[top + m + e, start + tx] if inside else float32(0)
+        B_tile[ty, tx] = B[start + ty, col] if start + ty < B.shape[0] and col < B.shape[1] else float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            for e in range(4):
+                acc[e] += A_tile[m + e, k] * B_tile[k, tx]
+        cuda.syncthreads()
+    for e in range(4):
+        if top + m + e < C.shape[0] and col < C.shape[1]:
+            C[top + m + e, col] = acc[e]
+"""
+
+
+def _one_row_for_all(outcome: Outcome) -> str | None:
+    """The four results of a thread are those of one row."""
+    got, want = outcome.got, outcome.want
+    rows = np.arange(want.shape[0]) // VECTOR * VECTOR
+    if want.shape[0] > VECTOR and np.array_equal(got, want[rows]):
+        return "all four results of a thread are the same: multiply element e of the four elements of A for acc[e]."
+    return None
+
+
+#: Four results below one another in each thread: vectors of A's tile need the tile transposed.
+TALL = make_cheaper(
+    "tall",
+    PRODUCT.but(
+        shapes=((32, 8, 8), (13, 21, 28), (5, 9, 20), (1, 1, 4)),  # 4 divides K, as the exercise promises
+        launch=grid_over(COLUMNS, SIDE, block=(SIDE, SIDE)),
+        share=lambda M, N, K: VECTOR,
+        max_steps=6_000,
+    ),
+    given=_IMPORTS + _TALL,
+    budgets=(
+        global_loads(
+            "2·⌈K/8⌉",
+            lambda shape: 2 * ceil_div(shape[2], SIDE),
+            "for each pair of tiles a thread loads four neighbours of a row of A with one load4, and one element of B.",
+        ),
+        shared_loads(
+            "16·⌈K/8⌉",
+            lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
+            "for each k a thread reads its four elements of A with one load4, which needs the tile transposed, and one "
+            "element of B's tile, once.",
+        ),
+        conflicts(
+            "the transposed stores of a warp meet in the same banks: give each row of A's tile 4 more columns, or give "
+            "the 32 lanes of a warp 32 different rows of A."
+        ),
+    ),
+    hints={
+        "out-of-bounds": "load4 reads four neighbours in a row of A. 4 divides K, so a guard of the row and the first "
+        "column is enough.",
+        "misaligned-access": "load4 needs a column that 4 divides, also in A's tile: pad its rows by 4, not by 1.",
+        "race": "each thread stores its own four elements of A's tile, and both barriers must stay.",
+        "uninitialized-read": "64 threads with four elements each fill A's tile of 32×8, with 0 outside A.",
+    },
+    diagnoses=(_one_row_for_all,),
+)
+
 EXERCISES = (FOUR_AT_ONCE, ANY_WIDTH, WIDE, WARP_TILES)
+OPTIONAL = (TALL,)
