@@ -232,15 +232,15 @@ LUCKY = Explanation(
 _UNSEEN_COUNTS = """
 def unseen_counts(X, P):
     counts = cuda.shared.array(40, float32)
-    t = cuda.threadIdx.x
-    i = cuda.blockIdx.x * 64 + t
+    t, block = cuda.threadIdx.x, cuda.blockIdx.x
+    i = block * 64 + t
     if t < 40:
         counts[t] = 0
     if i < X.shape[0]:
         counts[int(X[i])] += 1
     cuda.syncthreads()
     if t < 40:
-        P[cuda.blockIdx.x, t] = counts[t]
+        P[block, t] = counts[t]
 """
 #: The values that are counted.
 _VALUES = 40
