@@ -147,6 +147,7 @@ MORE_DIGITS = fill_in(
     ),
     hints={"barrier-divergence": "all 32 lanes must reach mma_tf32 together: keep it out of any if."},
     diagnoses=(_three_digits,),
+    fixed=("a_high = to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])",),
 )
 
 EXERCISES = (LANE_OF, FRAGMENTS, FEWER_DIGITS)

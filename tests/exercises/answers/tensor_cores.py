@@ -56,9 +56,7 @@ WRONG = [
     (
         "more-digits",
         "only the high parts",
-        [
-            "        c = mma_tf32((to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])), (to_tf32(b[0]), to_tf32(b[1])), c)"
-        ],
+        ["        c = mma_tf32(a_high, (to_tf32(b[0]), to_tf32(b[1])), c)"],
         "three decimal digits",
         "nightly",
     ),
