@@ -78,6 +78,13 @@ OPTIONAL: dict[str, tuple[Exercise | Routine | Explanation, ...]] = {
     "08_unrolling_and_occupancy": unrolling.OPTIONAL,
     "09_prefetching": prefetching.OPTIONAL,
     "10_waiting": waiting.OPTIONAL,
+    "11_towards_best": limit.OPTIONAL,
+    "12_the_last_20_percent": last_steps.OPTIONAL,
+    "13_debugging": debugging.OPTIONAL,
+    "14_speed_tests": speed.OPTIONAL,
+    "15_many_shapes": shapes.OPTIONAL,
+    "16_tensor_cores": tensor_cores.OPTIONAL,
+    "17_wgmma": wgmma.OPTIONAL,
 }
 _LESSON = {e.name: int(lesson[:2]) for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL.get(lesson, ()))}
 EXERCISES: dict[str, Exercise | Routine | Explanation] = {

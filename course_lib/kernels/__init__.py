@@ -50,6 +50,7 @@ from .tensor_core_formats import (
     round_to_tf32,
     to_bfloat16,
     to_float16,
+    to_tf32,
     with_whole_lines,
 )
 from .vector import element_or_zero, load4, load4_or_zeros, store4, store4_inside
@@ -272,6 +273,7 @@ __all__ = [
     "multiply_64",
     "multiply_tiles",
     "round_to_tf32",
+    "to_tf32",
     "rung",
     "store4",
     "store4_inside",

@@ -229,4 +229,51 @@ LUCKY = Explanation(
     ),
 )
 
+_UNSEEN_COUNTS = """
+def unseen_counts(X, P):
+    counts = cuda.shared.array(40, float32)
+    t, block = cuda.threadIdx.x, cuda.blockIdx.x
+    i = block * 64 + t
+    if t < 40:
+        counts[t] = 0
+    if i < X.shape[0]:
+        counts[int(X[i])] += 1
+    cuda.syncthreads()
+    if t < 40:
+        P[block, t] = counts[t]
+"""
+#: The values that are counted.
+_VALUES = 40
+
+
+def _counted(X: Array) -> Array:
+    parts = [X[i : i + THREADS].astype(int) for i in range(0, len(X), THREADS)]
+    return np.stack([np.bincount(part, minlength=_VALUES) for part in parts]).astype(np.float32)
+
+
+#: A histogram for each block, with two mistakes in the order of accesses to shared memory.
+UNSEEN_COUNTS = find_bug(
+    "unseen-counts",
+    Task(
+        ("X", "P"),
+        lambda rng, n: (rng.integers(0, _VALUES, n).astype(np.float32),),
+        _counted,
+        lambda n: ((ceil_div(n, THREADS),), (THREADS,)),
+        shapes=((200,), (64,), (70,), (1,)),
+        sizes="n",
+    ),
+    given="from numba import cuda, float32\n" + _UNSEEN_COUNTS,
+    budgets=(
+        global_loads("1", lambda shape: 1, "each thread loads its own element of X, once."),
+        barriers("2", lambda shape: 2, "one barrier after the zeros, and one after the counts, are enough."),
+    ),
+    hints={
+        "race": "if the finding names two lines, what orders the two threads? If it names one line, two threads add to "
+        "the same count: which operation lets no other thread come between its load and its store?",
+        "barrier-divergence": "every thread of the block must reach the barrier, also those without an element of X.",
+        "uninitialized-read": "all 40 counts must be 0 before a thread adds to them.",
+    },
+)
+
 EXERCISES = (ROWS_OF_B, UNSEEN_ADD, UNSEEN_SUMS, TOO_FAR, LUCKY)
+OPTIONAL = (UNSEEN_COUNTS,)

@@ -102,4 +102,34 @@ NO_LIBRARY = Explanation(
     ),
 )
 
+
+def _fewest(registers: int, sets: int, others: int) -> float:
+    sides = [2**n for n in range(2, 8)]
+    return min((h + w) / (h * w) for h in sides for w in sides if h * w + sets * (h + w) + others <= registers)
+
+
+def _another_limit(rng: np.random.Generator) -> tuple[tuple[int, int, int], float]:
+    limit = int(rng.integers(80, 400)), int(rng.integers(1, 4)), int(rng.integers(10, 30))
+    return limit, _fewest(*limit)
+
+
+#: The fewest shared reads for a multiplication that the registers of a thread allow.
+FEWEST_READS = Routine(
+    name="fewest-reads",
+    another=_another_limit,
+    parameters=("registers", "sets", "others"),
+    cases=tuple(
+        Case(f"{limit[0]} registers, {limit[1]} sets, {limit[2]} others", limit, _fewest(*limit), hint)
+        for limit, hint in (
+            ((255, 2, 31), "8×16 results take 128 + 2·24 + 31 = 207 registers, and 16×16 more than 255."),
+            ((128, 2, 31), "8×8 results take 64 + 2·16 + 31 = 127 registers: all of them count, the fragments too."),
+            ((128, 2, 40), "8×8 results take 136 registers here: 4×8 is the best shape that fits."),
+            ((255, 4, 31), "8×16 results take 128 + 4·24 + 31 = 255 registers, which just fit."),
+            ((200, 2, 31), "4×16 results are as many as 8×8, but need more reads: compare the reads."),
+            ((64, 2, 20), "4×4 results take 52 registers, and 4×8 take 76."),
+        )
+    ),
+)
+
 EXERCISES = (GAIN, RECTANGULAR_TILES, NO_LIBRARY)
+OPTIONAL = (FEWEST_READS,)

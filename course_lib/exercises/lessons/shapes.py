@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ...simulator.hardware import ceil_div
-from ..grading.budgets import global_loads, global_stores
+from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
 from ..grading.exercise import FILL_IN, Array, Diagnosis, Outcome, Task, fill_in
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.matrices import TILE, launch_per_element, product_inputs, result_is
+from ..grading.matrices import PRODUCT, TILE, launch_per_element, product_inputs, result_is
 from ..grading.routines import Case, Routine
 
 #: The blocks that share a sum, each with a part of K.
@@ -168,4 +168,52 @@ ONE_SHAPE = Explanation(
     ),
 )
 
+
+def _launch_slices(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int, int]]:
+    return (ceil_div(N, TILE), ceil_div(M, TILE)), (TILE, TILE, SHARES)
+
+
+#: Slices of K inside a block: four threads for each element of C.
+SLICED = fill_in(
+    "sliced",
+    PRODUCT.but(launch=_launch_slices, shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 3))),
+    budgets=(
+        global_loads(
+            "2·⌈K/4⌉", lambda shape: 2 * ceil_div(shape[2], SHARES), "a thread sums over its slice of K only."
+        ),
+        global_stores(
+            "M·N",
+            lambda shape: shape[0] * shape[1],
+            "one of the four threads of an element adds their sums, and stores the element.",
+        ),
+        shared_loads(
+            "3", lambda shape: 3, "the thread that adds has its own sum in acc: it reads those of the others."
+        ),
+        barriers("1", lambda shape: 1, "one barrier is enough: between storing the sums and reading them."),
+    ),
+    hints={
+        "race": "a thread reads sums that other threads store: all must wait in between. And only one of the four "
+        "threads of an element may store it.",
+        "barrier-divergence": "every thread of the block must reach the barrier, also those outside C: keep it out of "
+        "any if.",
+        "uninitialized-read": "every thread stores its sum in parts, also one outside C, before the barrier.",
+        "out-of-bounds": "parts has three indices: the slice, then ty and tx. C, A and B need a guard of row and col.",
+    },
+    diagnoses=(
+        result_is(
+            lambda A, B: A[:, : A.shape[1] // SHARES] @ B[: A.shape[1] // SHARES],
+            "C contains the sums of slice 0 only: after the barrier, add those of the other three slices.",
+        ),
+        result_is(
+            lambda A, B: SHARES * (A @ B),
+            "each thread sums all of K. It should sum its slice only, from part·K // 4 up to (part + 1)·K // 4.",
+        ),
+        result_is(
+            lambda A, B: A[:, : A.shape[1] // SHARES * SHARES] @ B[: A.shape[1] // SHARES * SHARES],
+            "four times K // 4 may be less than K: the last elements are in no slice. Multiply first, then divide.",
+        ),
+    ),
+)
+
 EXERCISES = (BUSY, SHARE_OF_K, ADD_SHARES, ONE_SHAPE)
+OPTIONAL = (SLICED,)

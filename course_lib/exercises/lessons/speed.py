@@ -206,4 +206,53 @@ TOO_FAST = Explanation(
     ),
 )
 
+
+def _another_race(rng: np.random.Generator) -> tuple[tuple[list[float], list[float]], float]:
+    ratios = rng.integers(11, 40, 9) / 10
+    b = np.linspace(1, 5, 9)
+    return ((ratios * b).tolist(), b.tolist()), float(np.median(ratios))
+
+
+#: Two kernels that were launched alternately, while the clock changed.
+TIMES_AS_FAST = Routine(
+    name="times-as-fast",
+    another=_another_race,
+    parameters=("a", "b"),
+    cases=(
+        Case("a = [4, 4, 4], b = [2, 2, 2]", ([4.0] * 3, [2.0] * 3), 2.0, "half the time: b is twice as fast."),
+        Case("a = [2, 2], b = [4, 4]", ([2.0] * 2, [4.0] * 2), 0.5, "b takes twice the time: half as fast."),
+        Case(
+            "a = [10, 12, 40], b = [8, 10, 20]",
+            ([10.0, 12.0, 40.0], [8.0, 10.0, 20.0]),
+            1.25,
+            "the clock fell, and both became slower: compare neighbours first, and take the median of the ratios.",
+        ),
+        Case(
+            "a = [6, 6, 60, 6, 6], b = [3, 3, 3, 3, 3]",
+            ([6.0, 6.0, 60.0, 6.0, 6.0], [3.0] * 5),
+            2.0,
+            "one disturbed launch changes a mean of the ratios, but not their median.",
+        ),
+        Case(
+            "eight ratios of 1.5, two of 0.5",
+            ([3.0] * 8 + [1.0] * 2, [2.0] * 10),
+            1.0,
+            "only eight of ten launches are faster, so the order is not clear: return 1.0.",
+        ),
+        Case(
+            "nine ratios of 1.5, one of 0.5",
+            ([3.0] * 9 + [1.0], [2.0] * 10),
+            1.5,
+            "nine of ten launches are faster: that is enough.",
+        ),
+        Case(
+            "ten ratios of 0.5",
+            ([1.0] * 10, [2.0] * 10),
+            0.5,
+            "all launches of b are slower: a clear order, too.",
+        ),
+    ),
+)
+
 EXERCISES = (RATE, SAME_RESULT, TYPICAL, TOO_FAST)
+OPTIONAL = (TIMES_AS_FAST,)

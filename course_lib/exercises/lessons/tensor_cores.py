@@ -110,4 +110,45 @@ FEWER_DIGITS = Explanation(
     ),
 )
 
+
+def _normal(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
+    return rng.standard_normal((M, K), np.float32), rng.standard_normal((K, N), np.float32)
+
+
+def _three_digits(outcome: Outcome) -> str | None:
+    """C has the error of TF32."""
+    A, B = outcome.inputs
+    error = np.max(np.abs(outcome.got - outcome.want) / (np.abs(A) @ np.abs(B)))
+    if outcome.differs.any() and error < 2.0**-9:
+        return (
+            "C is right in about three decimal digits only: tensor cores cut off the rest of A and of B. Split each "
+            "element into a high part, to_tf32(x), and a low part, x - to_tf32(x), and add the products of both."
+        )
+    return None
+
+
+#: Three products of tensor cores in TF32 instead of one give nearly the digits of float32.
+MORE_DIGITS = fill_in(
+    "more-digits",
+    PRODUCT.but(
+        inputs=_normal,
+        answer=lambda A, B: A.astype(np.float64) @ B.astype(np.float64),
+        shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),  # multiples of 16, 8 and 8, as the exercise promises
+        launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
+        share=lambda M, N, K: ROWS * COLUMNS // 32,
+        grows=False,
+    ),
+    budgets=(
+        global_loads(
+            "6·K/8",
+            lambda shape: 6 * shape[2] // DEPTH,
+            "the elements are in a and b already: split those, and load nothing again.",
+        ),
+    ),
+    hints={"barrier-divergence": "all 32 lanes must reach mma_tf32 together: keep it out of any if."},
+    diagnoses=(_three_digits,),
+    fixed=("a_high = to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])",),
+)
+
 EXERCISES = (LANE_OF, FRAGMENTS, FEWER_DIGITS)
+OPTIONAL = (MORE_DIGITS,)

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...simulator.hardware import WARP_SIZE
 from ...trace.record import StepObserver
-from ..grading.budgets import barriers
-from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, find_bug, make_cheaper
+from ..grading.budgets import barriers, conflicts, sectors_per_request
+from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over
+from ..grading.matrices import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, Routine
 
 #: The rows and columns of C of a block, and the depth of its tiles.
@@ -192,4 +192,47 @@ WHAT_WAS_MULTIPLIED = Explanation(
     ),
 )
 
+
+def _as_read(A: Array) -> Array:
+    """The elements of A that tensor cores find in tiles whose rows were stored without the swizzle."""
+    k = np.arange(A.shape[1])
+    rows = np.arange(A.shape[0])[:, None]
+    return np.take_along_axis(A, k // DEPTH * DEPTH + 4 * (k % DEPTH // 4 ^ rows % 8) + k % 4, axis=1)
+
+
+#: The stores of both tiles: swizzled, without a bank conflict, from coalesced loads of both matrices.
+OWN_STORES = fill_in(
+    "own-stores",
+    _PRODUCT.but(shapes=((64, 128, 64), (128, 64, 32))),
+    budgets=(
+        sectors_per_request(
+            "A", "4", lambda shape: 4, "let the 32 lanes of a warp load 32 neighbours of one row of A."
+        ),
+        sectors_per_request(
+            "B",
+            "4",
+            lambda shape: 4,
+            "neighbouring lanes must load neighbouring columns of B: eight columns are a sector, and a warp loads four "
+            "sectors, from four rows.",
+        ),
+        conflicts(
+            "the eight rows of a tile that follow each other have piece p at eight different places, but one place has "
+            "room for only four elements. Which 32 elements of B's tile are in 32 different banks?"
+        ),
+        _BARRIERS,
+    ),
+    hints=_HINTS
+    | {
+        "out-of-bounds": "a tile has 64·32 elements: row 0 to 63, and k from 0 to 31. Along K, A and B begin at start.",
+        "race": "each element of a tile is stored by one thread, once; and both barriers must stay.",
+    },
+    diagnoses=(
+        result_is(
+            lambda A, B: _as_read(A) @ _as_read(B.T).T,
+            "the tiles are not swizzled, but the descriptors say that they are: piece p of row r is at p ^ r % 8.",
+        ),
+    ),
+)
+
 EXERCISES = (SWIZZLED_PLACE, MISSING_FENCE, STAGES, EARLY_WAIT, WHAT_WAS_MULTIPLIED)
+OPTIONAL = (OWN_STORES,)

@@ -122,6 +122,35 @@ WRONG = [
         ],
         "one barrier before the loop",
     ),
+    (
+        "unseen-counts",
+        "only the barrier",
+        [("cuda.atomic.add(counts, int(X[i]), 1)", "counts[int(X[i])] += 1")],
+        "which operation",
+    ),
+    ("unseen-counts", "only the atomic", [("counts[t] = 0\n    cuda.syncthreads()", "counts[t] = 0")], "what orders"),
+    (
+        "unseen-counts",
+        "the barrier under the condition",
+        [("counts[t] = 0\n    cuda.syncthreads()", "counts[t] = 0\n        cuda.syncthreads()")],
+        "also those without an element",
+        "nightly",
+    ),
+    (
+        "unseen-counts",
+        "a barrier of the warp",
+        [("= 0\n    cuda.syncthreads()", "= 0\n    cuda.syncwarp()")],
+        "what orders",
+        "nightly",
+    ),
+    (
+        "unseen-counts",
+        "three barriers",
+        [("    if i <", "    cuda.syncthreads()\n    if i <")],
+        "are enough",
+        "nightly",
+    ),
+    ("unseen-counts", "stored too early", [("1)\n    cuda.syncthreads()", "1)")], "what orders", "nightly"),
 ]
 
 RIGHT = [
@@ -166,6 +195,16 @@ RIGHT = [
             ("= acc\n    cuda.syncthreads()", "= acc"),
             ("half > 0:\n", "half > 0:\n        cuda.syncthreads()\n"),
             ("half]\n        cuda.syncthreads()", "half]"),
+        ],
+    ),
+    (
+        "unseen-counts",
+        "zeros in a loop of one thread",
+        [
+            (
+                "    if t < 40:\n        counts[t] = 0\n",
+                "    if t == 0:\n        for j in range(40):\n            counts[j] = 0\n",
+            )
         ],
     ),
 ]

@@ -5,6 +5,8 @@ SECOND = "        B_tile[ty, tx + 8] = B[start + ty, col + 8] if start + ty < K 
 BARRIER = "        cuda.syncthreads()\n"
 RIGHT_SUM = "            right += a * B_tile[k, tx + 8]\n"
 
+FITS = "height * width + sets * (height + width) + others <= registers"
+
 WRONG = [
     (
         "gain",
@@ -63,6 +65,23 @@ WRONG = [
         "keep A's element in a variable",
     ),
     ("rectangular-tiles", "= for +=", [("right += a", "right = a")], "add to it with `right += …`", "nightly"),
+    ("fewest-reads", "one set", [(FITS, FITS.replace("sets * ", ""))], "4×8 is the best", "nightly"),
+    ("fewest-reads", "results alone", [(FITS, "height * width <= registers")], "the fragments too"),
+    ("fewest-reads", "squares", [(FITS, FITS + " and height == width")], "more than 255"),
+    ("fewest-reads", "not to the last register", [(FITS, FITS.replace("<=", "<"))], "just fit"),
+    ("fewest-reads", "others forgotten", [(FITS, FITS.replace(" + others", ""))], "4×8 is the best"),
+    (
+        "fewest-reads",
+        "not per multiplication",
+        [("(height + width) / (height * width)", "height + width")],
+        "8×16 results",
+    ),
+    (
+        "fewest-reads",
+        "the last that fits",
+        [("min(fewest, (height + width) / (height * width))", "(height + width) / (height * width)")],
+        "8×16",
+    ),
 ]
 
 RIGHT = [
@@ -76,6 +95,16 @@ RIGHT = [
                 "        for j in range(0, 16, 8):\n            B_tile[ty, tx + j] = 0\n"
                 "            if start + ty < K and col + j < N:\n"
                 "                B_tile[ty, tx + j] = B[start + ty, col + j]\n",
+            )
+        ],
+    ),
+    (
+        "fewest-reads",
+        "a list",
+        [
+            (
+                "                fewest = min(fewest, (height + width) / (height * width))",
+                "                fewest = min([fewest, 1 / height + 1 / width])",
             )
         ],
     ),

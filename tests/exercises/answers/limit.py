@@ -143,6 +143,23 @@ WRONG = [
         "one store4",
         "nightly",
     ),
+    ("tall", "no padding", [("array((8, 36)", "array((8, 32)")], "4 more columns"),
+    ("tall", "padded by one", [("array((8, 36)", "array((8, 33)")], "not by 1", "nightly"),
+    (
+        "tall",
+        "all with a[0]",
+        [("a[1] * b", "a[0] * b"), ("a[2] * b", "a[0] * b"), ("a[3] * b", "a[0] * b")],
+        "element e of the four elements of A",
+    ),
+    ("tall", "B's element four times", [("* b\n", "* B_tile[k, tx]\n")], "element of B's tile, once", "nightly"),
+    (
+        "tall",
+        "no guard",
+        [("top + row < A.shape[0] and start + first", "start + first")],
+        "a guard of the row",
+        "nightly",
+    ),
+    ("tall", "half the columns", [("tx % 2 * 4", "0")], "each thread stores its own", "nightly"),
 ]
 
 RIGHT = [
@@ -171,5 +188,10 @@ RIGHT = [
             ("b[2]", "b2"),
             ("b[3]", "b3"),
         ],
+    ),
+    (
+        "tall",
+        "a warp loads 32 rows",
+        [("(8 * ty + tx) // 2, tx % 2 * 4", "(8 * ty + tx) % 32, (8 * ty + tx) // 32 * 4")],
     ),
 ]

@@ -92,6 +92,42 @@ WRONG = [
         ["        for share in range(SHARES):\n            C[row, col] += P[share, row, col]"],
         "C is not zero when the kernel starts",
     ),
+    ("sliced", "no barrier", [("= acc\n    cuda.syncthreads()", "= acc")], "all must wait in between"),
+    (
+        "sliced",
+        "the barrier inside C",
+        [("    cuda.syncthreads()\n", "    if row < M and col < N:\n        cuda.syncthreads()\n")],
+        "keep it out",
+        "nightly",
+    ),
+    ("sliced", "slice 0 alone", [("range(1, SHARES)", "range(1, 1)")], "the sums of slice 0 only"),
+    (
+        "sliced",
+        "all of K in each",
+        [("range(part * K // SHARES, (part + 1) * K // SHARES)", "range(K)")],
+        "sums all of K",
+        "nightly",
+    ),
+    (
+        "sliced",
+        "divided first",
+        [
+            (
+                "range(part * K // SHARES, (part + 1) * K // SHARES)",
+                "range(part * (K // SHARES), (part + 1) * (K // SHARES))",
+            )
+        ],
+        "in no slice",
+        "nightly",
+    ),
+    ("sliced", "all four store", [("part == 0 and row", "row")], "only one of the four", "nightly"),
+    (
+        "sliced",
+        "its own sum again",
+        [("acc += parts[other, ty, tx]", "acc += parts[other, ty, tx] + 0 * parts[0, ty, tx]")],
+        "those of the others",
+        "nightly",
+    ),
 ]
 
 RIGHT = [
@@ -112,5 +148,10 @@ RIGHT = [
         "add-shares",
         "all in one line",
         ["        C[row, col] = P[0, row, col] + P[1, row, col] + P[2, row, col] + P[3, row, col]"],
+    ),
+    (
+        "sliced",
+        "an early store",
+        [("    parts[part, ty, tx] = acc\n", "    if part > 0:\n        parts[part, ty, tx] = acc\n")],
     ),
 ]

@@ -6,6 +6,8 @@ CLOSE = "    return C.shape == want.shape and bool(np.linalg.norm(C - want) <= 1
 RATE = "    return 2 * M * N * K / (milliseconds / 1000) / 1e9"
 MEDIAN = "    return float(np.median(milliseconds[warmups:]))"
 
+RATIOS = "np.array(a) / np.array(b)"
+
 WRONG = [
     (
         "rate",
@@ -133,6 +135,22 @@ WRONG = [
         [(MEDIAN, "    rest = sorted(milliseconds[warmups:])\n    return rest[len(rest) // 2]")],
         "halfway between",
     ),
+    ("times-as-fast", "upside down", [(RATIOS, "np.array(b) / np.array(a)")], "half the time"),
+    (
+        "times-as-fast",
+        "ratio of the medians",
+        [("np.median(ratios)", "np.median(a) / np.median(b)")],
+        "compare neighbours first",
+    ),
+    ("times-as-fast", "the mean", [("np.median(ratios)", "np.mean(ratios)")], "compare neighbours first"),
+    ("times-as-fast", "always", [("if clear else 1.0", "if True else 1.0")], "only eight of ten"),
+    (
+        "times-as-fast",
+        "only if b is faster",
+        [("max((ratios > 1).mean(), (ratios < 1).mean())", "(ratios > 1).mean()")],
+        "half as fast",
+    ),
+    ("times-as-fast", "more than nine of ten", [(">= 0.9", "> 0.9")], "that is enough"),
 ]
 
 RIGHT = [
@@ -154,6 +172,17 @@ RIGHT = [
             (
                 MEDIAN,
                 "    rest = sorted(milliseconds[warmups:])\n    half = len(rest) // 2\n    return (rest[half] + rest[-half - 1]) / 2",
+            )
+        ],
+    ),
+    (
+        "times-as-fast",
+        "counted in a loop",
+        [
+            (
+                "    clear = max((ratios > 1).mean(), (ratios < 1).mean()) >= 0.9\n",
+                "    faster = sum(1 for ratio in ratios if ratio > 1)\n    slower = sum(1 for ratio in ratios if ratio < 1)\n"
+                "    clear = 10 * max(faster, slower) >= 9 * len(ratios)\n",
             )
         ],
     ),

@@ -1,6 +1,6 @@
 """Answers on tensor cores: plausible wrong ones with the first hint they meet, and right ones."""
 
-HEADER = "from numba import cuda, float32\n\nfrom course_lib.kernels.tensor_core import mma_tf32\n\n\n"
+HEADER = "from numba import cuda, float32\n\nfrom course_lib.kernels import mma_tf32, to_tf32\n\n\n"
 
 A_ITEMS = "        a = A[top + q, k + t], A[top + q + 8, k + t], A[top + q, k + t + 4], A[top + q + 8, k + t + 4]\n"
 B_ITEMS = "        b = B[k + t, left + q], B[k + t + 4, left + q]"
@@ -47,6 +47,34 @@ WRONG = [
         "t counts",
         "nightly",
     ),
+    ("more-digits", "as it was", ["        c = mma_tf32(a, b, c)"], "three decimal digits"),
+    (
+        "more-digits",
+        "only A in two parts",
+        [("        c = mma_tf32(a_high, b_low, c)\n", "")],
+        "three decimal digits",
+        "nightly",
+    ),
+    (
+        "more-digits",
+        "only the high parts",
+        ["        c = mma_tf32(a_high, (to_tf32(b[0]), to_tf32(b[1])), c)"],
+        "three decimal digits",
+        "nightly",
+    ),
+    ("more-digits", "loaded again", [("b[0] - b_high[0]", "B[k + t, left + q] - b_high[0]")], "load nothing again"),
+    (
+        "more-digits",
+        "only in some lanes",
+        [
+            (
+                "        c = mma_tf32(a_low, b_high, c)\n",
+                "        if lane < 16:\n            c = mma_tf32(a_low, b_high, c)\n",
+            )
+        ],
+        "keep it out of any if",
+        "nightly",
+    ),
 ]
 
 RIGHT = [
@@ -58,6 +86,16 @@ RIGHT = [
             (
                 A_ITEMS,
                 "        y, x = top + q, k + t\n        a = A[y, x], A[y + 8, x], A[y, x + 4], A[y + 8, x + 4]\n",
+            )
+        ],
+    ),
+    (
+        "more-digits",
+        "all four products",
+        [
+            (
+                "        c = mma_tf32(a_low, b_high, c)\n",
+                "        c = mma_tf32(a_low, b_low, c)\n        c = mma_tf32(a_low, b_high, c)\n",
             )
         ],
     ),

@@ -49,6 +49,28 @@ WRONG = [
     ),
     ("early-wait", "as it was", [(LATER, LATER.replace("1", "0"))], "is done already"),
     ("early-wait", "one barrier", [(LATER + BARRIER, LATER)], "allow one group in flight", "nightly"),
+    ("own-stores", "no swizzle", [("k // 4 ^ row % 8", "k // 4"), ("k // 4 ^ col % 8", "k // 4")], "are not swizzled"),
+    (
+        "own-stores",
+        "columns of B by a warp",
+        [("i % 8 + i // 256 * 8, i // 8 % 32", "i % 64, i // 64")],
+        "32 different banks",
+    ),
+    (
+        "own-stores",
+        "rows of B's tile by a warp",
+        [("i % 8 + i // 256 * 8, i // 8 % 32", "i // 32, i % 32")],
+        "neighbouring columns of B",
+        "nightly",
+    ),
+    (
+        "own-stores",
+        "A by columns",
+        [("row, k = i // 32, i % 32", "row, k = i % 64, i // 64")],
+        "one row of A",
+        "nightly",
+    ),
+    ("own-stores", "start forgotten in A", [("A[top + row, start + k]", "A[top + row, k]")], "look at `A[", "nightly"),
 ]
 
 RIGHT = [
@@ -56,4 +78,9 @@ RIGHT = [
     ("missing-fence", "twice", [(FENCE, FENCE + FENCE)]),
     ("stages", "step by step", [(PAIRS, "pair = (rows + columns) * depth * itemsize\n    return shared // pair")]),
     ("early-wait", "the last wait twice", [(LAST, "    wait_64(acc, 1)\n" + LAST)]),
+    (
+        "own-stores",
+        "16 columns by two values of k",
+        [("i % 8 + i // 256 * 8, i // 8 % 32", "i % 8 + i // 32 % 8 * 8, i // 256 * 4 + i // 8 % 4")],
+    ),
 ]
