@@ -271,29 +271,10 @@ def constant_expressions(a, out):
 
 
 KERNELS = [
-    branches,
-    loops,
-    nested,
-    whiles,
-    early_returns,
-    short_circuit,
-    conditional_loads,
-    tuples,
-    functions,
-    numbers,
-    chained,
-    casts,
-    rows,
-    carried,
-    loop_else,
-    else_leaves_the_outer_loop,
-    over_tuples,
-    numbered,
-    values_of_and_and_or,
-    guarded_values,
-    choices,
-    constant_expressions,
-]
+    branches, loops, nested, whiles, early_returns, short_circuit, conditional_loads, tuples, functions,
+    numbers, chained, casts, rows, carried, loop_else, else_leaves_the_outer_loop, over_tuples, numbered,
+    values_of_and_and_or, guarded_values, choices, constant_expressions,
+]  # fmt: skip
 ARRAYS_IN_PYTHON = (short_circuit, conditional_loads, guarded_values)  # they ask for a shape
 
 
