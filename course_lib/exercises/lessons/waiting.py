@@ -69,12 +69,12 @@ WHERE = Explanation(
 
 
 def _last_cycle(pairs: int, work: int, latency: int, buffers: int) -> int:
-    begins: list[int] = []
-    for pair in range(pairs):
-        free = begins[-1] + work if begins else 0
-        load = free if buffers == 1 else begins[pair - buffers + 1] if pair >= buffers - 1 else 0
-        begins.append(max(free, load + latency))
-    return begins[-1] + work
+    """Return the cycle by a formula: the pairs loaded ahead take their work together, or a latency if that is more."""
+    ahead = buffers - 1
+    if not ahead:
+        return pairs * (latency + work)
+    rounds, rest = divmod(pairs - 1, ahead)
+    return latency + rounds * max(ahead * work, latency) + (rest + 1) * work
 
 
 def _another_pipeline(rng: np.random.Generator) -> tuple[tuple[int, int, int, int], int]:

@@ -93,7 +93,7 @@ WRONG = [
     (
         "few-threads",
         "one element each",
-        [("range(first, M * N, 64)", "range(first, min(M * N, first + 1), 64)")],
+        [("range(number, M * N, 64)", "range(number, min(M * N, number + 1), 64)")],
         "only the first 64",
     ),
     ("few-threads", "as many as a block has", [("M * N, 64)", "M * N, 32)")], "64 places"),
@@ -102,7 +102,7 @@ WRONG = [
         "few-threads",
         "a row for each thread",
         [
-            ("range(first, M * N, 64)", "range(first, M, 64)"),
+            ("range(number, M * N, 64)", "range(number, M, 64)"),
             (
                 "        row, col = i // N, i % N\n        acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
                 "        for col in range(N):\n            acc = float32(0)\n            for k in range(K):\n                acc += A[i, k] * B[k, col]\n            C[i, col] = acc",
@@ -159,8 +159,8 @@ RIGHT = [
         "neighbouring elements for each thread",
         [
             (
-                "    for i in range(first, M * N, 64):",
-                "    each = (M * N + 63) // 64\n    for i in range(first * each, min(M * N, (first + 1) * each)):",
+                "    for i in range(number, M * N, 64):",
+                "    each = (M * N + 63) // 64\n    for i in range(number * each, min(M * N, (number + 1) * each)):",
             )
         ],
     ),
