@@ -323,6 +323,25 @@ def test_a_race_with_one_of_three_that_touched_the_word(kernel, grid, block, who
         assert who in {race.threads[0][0][0] + race.threads[0][1][0] // (32 if block == 128 else 1)}
 
 
+@cuda.jit
+def writes_what_it_read_last(out):
+    """The first threads of two warps read a word, and the second, which read it last, writes it."""
+    s = cuda.shared.array(1, int32)
+    if cuda.threadIdx.x == 0:
+        s[0] = 1
+    cuda.syncthreads()
+    if cuda.threadIdx.x % 32 == 0:
+        out[cuda.threadIdx.x // 32] = s[0]
+        if cuda.threadIdx.x == 32:
+            s[0] = 2
+
+
+def test_the_reader_of_another_warp_is_kept_beside_the_latest_one():
+    (race,) = findings(writes_what_it_read_last, 1, 64, np.zeros(2, "i4"))
+    assert (race.kind, race.array) == ("race", "s")
+    assert [thread[0] for _, thread in race.threads] == [0, 32]
+
+
 def check_with_vector_clocks(program, drawn, schedule="in-order"):
     """No race is found that the clocks do not find, and one if they find any."""
     lines, first = inspect.getsourcelines(program.py_func)
