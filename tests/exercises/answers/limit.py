@@ -105,7 +105,7 @@ WRONG = [
             ("acc[2] += a ", "acc[2] += A_tile[ty, k] "),
             ("acc[3] += a ", "acc[3] += A_tile[ty, k] "),
         ],
-        "one element of A's tile, once",
+        "reads one element of A's tile once",
         "nightly",
     ),
     (
