@@ -17,7 +17,7 @@ from ..waiting.capstone import BANDS, NAME, Costs, Size
 from .extract import Missing, Refused, extract, trees_of
 from .judge import MISSING, REFUSED, last_function, reason
 from .lessons import ExerciseCell, lesson_cells, parsed
-from .likeness import copied_from, written
+from .likeness import copied_from, nearest, written
 from .names import Unknown, constant, names_of
 from .submission import Answer, answers, read
 
@@ -30,7 +30,8 @@ RANKED = "ranked"
 
 @dataclass(frozen=True)
 class Kernel:
-    """A student's kernel: what it costs, or why it has no place. ``units`` are its statements, to find equal ones."""
+    """A student's kernel: what it costs, or why it has no place. ``units`` are its statements, to find equal ones,
+    and ``course`` is the kernel of the course that it is most like, and the part that they share."""
 
     status: str
     hint: str = ""
@@ -40,6 +41,7 @@ class Kernel:
     tile: tuple[int, ...] = ()
     threads: tuple[int, ...] = ()
     units: tuple[str, ...] = ()
+    course: tuple[str, float] = ("", 0.0)
     seconds: float = 0.0
 
 
@@ -85,9 +87,10 @@ def _judged(answer: Answer) -> Kernel:
     result = attempt(found.function, tile, threads, keep=False)
     if isinstance(result, Verdict):
         return Kernel(result.status, reason(result), tile=tile, threads=threads)
-    units = tuple(written(given, found.tree, *found.helpers))
+    functions = found.tree, *found.helpers
+    units, like = written(given, *functions), nearest(given, *functions)
     costs = tuple(band.cost(result.costs) for band in BANDS)
-    return Kernel(RANKED, _unknown(result.costs), result.score, result.milestones, costs, tile, threads, units)
+    return Kernel(RANKED, _unknown(result.costs), result.score, result.milestones, costs, tile, threads, units, like)
 
 
 def _unknown(costs: Costs) -> str:

@@ -22,9 +22,9 @@ from tqdm import tqdm
 
 from ..exercises import EXERCISES
 from ..exercises.variants import code_of
-from .judge import STOPPED, UNREADABLE, Judged, unjudged
+from .judge import STOPPED, UNREADABLE, Judged, from_json, unjudged
 from .lessons import counted, lesson_named, places
-from .pages import BY_HAND, feedback, for_teacher, with_points
+from .pages import BY_HAND, feedback, for_teacher, nearly_the_same, remarks, with_points
 from .sandbox import Limits, Sandbox, Stopped
 
 COLUMNS = ("student", "exercise", "points", "of", "status", "hint", "seconds")
@@ -212,7 +212,7 @@ class Batch:
         for line in self.journal.read_text(encoding="utf-8").splitlines() if self.journal.exists() else ():
             try:
                 record = json.loads(line)
-                rows = [Judged(**{**row, "units": tuple(row["units"])}) for row in record["rows"]]
+                rows = [Judged(**from_json(row)) for row in record["rows"]]
             except (json.JSONDecodeError, KeyError, TypeError):
                 continue
             if {row.exercise for row in rows} <= set(self.exercises):
@@ -260,6 +260,8 @@ class Batch:
 
     def _write(self) -> None:
         graded = self.graded()
+        same = nearly_the_same(graded)
+        alike = remarks(same, self.teacher.name)
         new = self.table.with_name(self.table.name + ".new")
         with new.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
@@ -267,7 +269,8 @@ class Batch:
             for student, rows in graded.items():
                 for row in rows:
                     points = "" if row.points is None else f"{row.points:g}"
-                    fields = (student, row.exercise, points, row.of, row.status, row.hint, f"{row.seconds:.2f}")
+                    hint = " ".join(filter(None, (row.hint, alike.get((student, row.exercise)))))
+                    fields = (student, row.exercise, points, row.of, row.status, hint, f"{row.seconds:.2f}")
                     writer.writerow(map(safe, fields))
         os.replace(new, self.table)
         for student, rows in graded.items():
@@ -276,7 +279,7 @@ class Batch:
             after = with_points(before, rows)
             if after != before:
                 page.write_text(after, encoding="utf-8")
-        self.teacher.write_text(for_teacher(self.lesson, graded), encoding="utf-8")
+        self.teacher.write_text(for_teacher(self.lesson, graded, same), encoding="utf-8")
 
 
 def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -379,6 +382,6 @@ def judged_answer(
     digest = hashlib.sha256(str(answer[0]).encode()).hexdigest()[:16]
     try:
         fields = sandbox.do("judge", name, lesson, answer, own, variant)
-        return Judged(**{**fields, "units": tuple(fields["units"]), "digest": digest})
+        return Judged(**{**from_json(fields), "digest": digest})
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

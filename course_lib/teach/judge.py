@@ -6,8 +6,9 @@ import ast
 import html
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from ..exercises import EXERCISES, LESSONS, check
 from ..exercises.grading.exercise import FILL_IN, Exercise
@@ -27,8 +28,9 @@ REFUSED, MISSING, STOPPED, UNREADABLE, TO_READ = "refused", "missing", "stopped"
 @dataclass(frozen=True)
 class Judged:
     """The verdict on one answer. ``points`` is None where a person gives them; ``page`` is HTML for the student;
-    ``units`` are what the student wrote, part by part, to be compared with what others wrote; ``text`` is an
-    answer in words, ``digest`` tells the answer from another one to the same exercise."""
+    ``units`` are what the student wrote, part by part, to be compared with what others wrote; ``course`` is the text
+    of the course that it is most like, and the part that they share; ``text`` is an answer in words, ``digest`` tells
+    the answer from another one to the same exercise."""
 
     exercise: str
     points: float | None
@@ -38,6 +40,7 @@ class Judged:
     seconds: float = 0.0
     page: str = ""
     units: tuple[str, ...] = ()
+    course: tuple[str, float] = ("", 0.0)
     text: str = ""
     digest: str = ""
 
@@ -47,6 +50,11 @@ class Judged:
 
     def _repr_html_(self) -> str:
         return self.page
+
+
+def from_json(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a verdict that came as JSON, which has lists for tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
 
 
 def unjudged(exercise: str, status: str, hint: str) -> Judged:
@@ -75,8 +83,8 @@ def _judged(exercise: str, lesson: str, answer: Answer, own: bool, variant: str)
         course.append(Variant(variant).constants(places(lesson)))
     try:
         if isinstance(EXERCISES[exercise], Explanation):
-            return _in_words(exercise, text_of(exercise, answer.source, answer.others))
-        return _function(exercise, places(lesson)[exercise], answer, course, own, variant)
+            return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
+        return _function(exercise, lesson, answer, course, own, variant)
     except Refused as refusal:
         return unjudged(exercise, REFUSED, str(refusal))
     except Missing as nothing:
@@ -86,7 +94,7 @@ def _judged(exercise: str, lesson: str, answer: Answer, own: bool, variant: str)
         return unjudged(exercise, "failed", f"{where} is no Python: {error.msg}.")
 
 
-def _in_words(name: str, text: str | None) -> Judged:
+def _in_words(name: str, lesson: str, text: str | None) -> Judged:
     exercise = EXERCISES[name]
     assert isinstance(exercise, Explanation)
     if text is None:
@@ -94,7 +102,9 @@ def _in_words(name: str, text: str | None) -> Judged:
     if compare(exercise, text, (), lambda points: None).status == NOT_YET:
         return unjudged(name, NOT_YET, "the answer has too few words.")
     page = f"<p><b>{name}</b></p><blockquote>{_paragraphs(text)}</blockquote>"
-    return Judged(name, None, exercise.points, TO_READ, page=page, units=_words(text), text=text)
+    units = _words(text)
+    like = _nearest(lesson, name, units)
+    return Judged(name, None, exercise.points, TO_READ, page=page, units=units, course=like, text=text)
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -105,8 +115,8 @@ def _paragraphs(text: str) -> str:
     return "<br>".join(html.escape(line) for line in text.strip().splitlines())
 
 
-def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[str], own: bool, variant: str) -> Judged:
-    exercise = EXERCISES[name]
+def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own: bool, variant: str) -> Judged:
+    exercise, place = EXERCISES[name], places(lesson)[name]
     assert isinstance(exercise, Exercise | Routine) and answer.source is not None
     kernel = isinstance(exercise, Exercise)
     varied = bool(variant) and isinstance(exercise, Exercise)
@@ -118,8 +128,10 @@ def _function(name: str, place: ExerciseCell, answer: Answer, course: Sequence[s
     if own and (source := likeness.copied_from(found.tree, given, keeps, found.helpers)):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
     verdict = check(name, found.function, variant)
-    hint, units = reason(verdict), _units(answer.source, place, found.tree, *found.helpers)
-    return Judged(name, verdict.points, verdict.of, verdict.status, hint, page=_page(verdict, remarks), units=units)
+    functions = found.tree, *found.helpers
+    hint, units, page = reason(verdict), _units(answer.source, place, *functions), _page(verdict, remarks)
+    like = _nearest(lesson, name, units, likeness.nearest(given, *functions))
+    return Judged(name, verdict.points, verdict.of, verdict.status, hint, page=page, units=units, course=like)
 
 
 def reason(verdict: Verdict) -> str:
@@ -148,22 +160,19 @@ def _page(verdict: Verdict, remarks: Sequence[str]) -> str:
     return f"{verdict._repr_html_()}{said}{picture}"
 
 
-#: The authors of the course's own answers.
-COURSE = ("the course's solution", "the course's model answer")
-
-
-def course_units(lesson: str, name: str) -> dict[str, tuple[str, ...]]:
-    """Return what the course's own answers to an exercise say, part by part, as `Judged.units` does."""
-    exercise, folder, found = EXERCISES[name], NOTEBOOKS / "solutions", {}
+def _nearest(lesson: str, name: str, units: tuple[str, ...], *found: tuple[str, float]) -> tuple[str, float]:
+    """The text of the course that an answer is most like: one to the same exercise, or what was ``found``."""
+    exercise, folder, texts = EXERCISES[name], NOTEBOOKS / "solutions", {}
     if (folder / f"{lesson}.ipynb").exists():
         place, solved = places(lesson)[name], places(lesson, folder)[name].source
         if isinstance(exercise, Explanation):
-            found[COURSE[0]] = _words(text_of(name, solved, ()) or "")
+            texts["the solution"] = _words(text_of(name, solved, ()) or "")
         else:
-            found[COURSE[0]] = _units(solved, place, last_function(solved))
+            texts["the solution"] = _units(solved, place, last_function(solved))
     if isinstance(exercise, Explanation):
-        found[COURSE[1]] = _words(exercise.model)
-    return found
+        texts["the model answer"] = _words(exercise.model)
+    answers = [(where, likeness.shared(units, text)) for where, text in texts.items()]
+    return max([*answers, *found], key=lambda each: each[1], default=("", 0.0))
 
 
 def prepare() -> None:

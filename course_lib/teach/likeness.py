@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 from .. import kernels
 from ..exercises import LESSONS
@@ -38,10 +39,11 @@ def normal(function: ast.FunctionDef) -> str:
     return _dumped([ast.arguments([], function.args.args, None, [], [], None, []), *_body(function)])
 
 
-def statements(function: ast.FunctionDef) -> list[str]:
+@cache
+def statements(function: ast.FunctionDef) -> tuple[str, ...]:
     """Return its statements, each without names; a loop or a condition without what is inside."""
     inside = (node for part in _body(function) for node in ast.walk(part))
-    return [_dumped([_header(node)]) for node in inside if isinstance(node, ast.stmt)]
+    return tuple(_dumped([_header(node)]) for node in inside if isinstance(node, ast.stmt))
 
 
 def _body(function: ast.FunctionDef) -> list[ast.stmt]:
@@ -86,17 +88,17 @@ def _dumped(nodes: Sequence[ast.AST]) -> str:
     return " ".join(ast.dump(node) for node in copied)
 
 
-def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> list[str]:
+def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, ...]:
     """Return the statements of the functions that ``given``, the lesson's text, does not have."""
     own, known = Counter(s for function in functions for s in statements(function)), Counter(statements(given))
-    return sorted((own - known).elements())
+    return tuple(sorted((own - known).elements()))
 
 
 def comments(text: str) -> list[str]:
-    """Return the comments of a text."""
+    """Return the comments of a text, each as "# " and its words."""
     try:
         return [
-            t.string.strip("# ")
+            f"# {t.string.strip('# ')}"
             for t in tokenize.generate_tokens(io.StringIO(text).readline)
             if t.type == tokenize.COMMENT
         ]
@@ -108,15 +110,16 @@ def comments(text: str) -> list[str]:
 
 
 @cache
-def course_texts() -> Mapping[str, str]:
-    """Return where the course has each kernel of its own: {normal text: "the kernel tiled"}."""
-    found: dict[str, str] = {}
+def course_texts() -> Mapping[str, tuple[str, ast.FunctionDef]]:
+    """Return each kernel of the course's own: {normal text: ("the kernel tiled", its tree)}."""
+    found: dict[str, tuple[str, ast.FunctionDef]] = {}
     for lesson in LESSONS:
         path = NOTEBOOKS / "solutions" / f"{lesson}.ipynb"
         for _, source in lesson_cells(lesson, path.parent) if path.exists() else ():
-            found |= {normal(f): f"the solution of {f.name}" for f in _kernels(parsed(source))}
+            found |= {normal(f): (f"the solution of {f.name}", f) for f in _kernels(parsed(source))}
     for path in sorted(Path(kernels.__file__).parent.glob("*.py")):
-        found |= {normal(f): f"the kernel {f.name}" for f in _kernels(ast.parse(path.read_text(encoding="utf-8")))}
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found |= {normal(f): (f"the kernel {f.name}", f) for f in _kernels(tree)}
     return found
 
 
@@ -135,14 +138,42 @@ def copied_from(
     copy, even a short one. ``helpers`` are the functions that the answer calls: one of them may be the copy.
     """
     for part in (function, *helpers):
-        where = course_texts().get(normal(part))
+        where, _ = course_texts().get(normal(part), (None, None))
         replaced = keeps and Counter(statements(given)) - Counter(statements(part))
         if where and len(written(given, part)) > (_FEW if replaced else CHANCE):
             return where
     return None
 
 
-# ---- other students -------------------------------------------------------------------------------------------
+def nearest(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, float]:
+    """Return the kernel of the course that an answer is most like, and the part that they share.
+
+    The functions of the answer are compared one by one, since one of them may be the copy, and all as one.
+    """
+    own = [written(given, *functions), *(written(given, part) for part in functions)]
+    found = ((where, written(given, tree)) for where, tree in course_texts().values())
+    return max(((where, shared(text, part)) for where, text in found for part in own), key=lambda each: each[1])
+
+
+# ---- answers that are alike -----------------------------------------------------------------------------------
+
+
+@cache
+def _views(parts: tuple[str, ...]) -> tuple[Counter[str], Counter[str]]:
+    """All parts of a text, and those that are no comments."""
+    return Counter(parts), Counter(part for part in parts if not part.startswith("#"))
+
+
+def shared(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+    """Return the part that two texts have in common of what both say; 0 where one of them says too little.
+
+    Other comments do not make a copy an own answer: they count only where they make the part larger.
+    """
+    found = 0.0
+    for its, others in zip(_views(one), _views(other), strict=True):
+        if min(its.total(), others.total()) >= _EVIDENCE:
+            found = max(found, 2 * (its & others).total() / (its.total() + others.total()))
+    return found
 
 
 def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], float]]:
@@ -156,9 +187,8 @@ def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], flo
             same.setdefault(tuple(sorted(parts)), []).append(author)
     group = {text: [text] for text in same}
     share = dict.fromkeys(same, 1.0)
-    counted = {text: Counter(text) for text in same}
     for one, other in combinations(same, 2):
-        both = 2 * (counted[one] & counted[other]).total() / (len(one) + len(other))
+        both = shared(one, other)
         if both >= ALIKE:
             if group[one] is not group[other]:
                 group[one] += group[other]
@@ -169,3 +199,28 @@ def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], flo
     groups = {id(texts): texts for texts in group.values()}.values()
     found = [(tuple(sorted(a for text in texts for a in same[text])), share[texts[0]]) for texts in groups]
     return sorted(((authors, least) for authors, least in found if len(authors) > 1), key=lambda each: (-each[1], each))
+
+
+class Group(NamedTuple):
+    """Students who wrote nearly the same; with ``course``, nearly the same as this text of the course."""
+
+    students: tuple[str, ...]
+    share: float
+    course: str = ""
+
+    @property
+    def authors(self) -> str:
+        return ", ".join((self.course, *self.students) if self.course else self.students)
+
+
+def groups(units: Mapping[str, Sequence[str]], course: Mapping[str, tuple[str, float]]) -> list[Group]:
+    """Return the groups of `alike`, and then, for each text of the course, those who wrote nearly the same as it.
+
+    ``course`` is the text that each answer is most like, and the part that they share.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for author, (where, share) in course.items():
+        if share >= ALIKE:
+            found.setdefault(where, {})[author] = share
+    beside = (Group(tuple(who), min(who.values()), f"{where} of the course") for where, who in found.items())
+    return [*(Group(*each) for each in alike(units)), *beside]

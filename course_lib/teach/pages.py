@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..exercises import EXERCISES
 from ..exercises.grading.explain import Explanation
-from .judge import COURSE, Judged, course_units
-from .likeness import alike
+from .judge import Judged
+from .lessons import counted
+from .likeness import Group, groups
 
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -94,7 +95,30 @@ def _filled(page: str, name: str, text: str) -> str:
     )
 
 
-def for_teacher(lesson: str, graded: Mapping[str, Sequence[Judged]]) -> str:
+def nearly_the_same(graded: Mapping[str, Sequence[Judged]]) -> list[tuple[str, Group]]:
+    """Return the groups of answers that are nearly the same, or nearly what the course has, with their exercise."""
+    by_exercise: dict[str, dict[str, Judged]] = {}
+    for student, each in graded.items():
+        for row in each:
+            by_exercise.setdefault(row.exercise, {})[student] = row
+    return [
+        (name, group)
+        for name, rows in by_exercise.items()
+        for group in groups({s: row.units for s, row in rows.items()}, {s: row.course for s, row in rows.items()})
+    ]
+
+
+def remarks(same: Sequence[tuple[str, Group]], page: str) -> dict[tuple[str, str], str]:
+    """Return what the table says about such answers: {(student, exercise): a sentence}."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, group in same:
+        for student in group.students:
+            like = group.course or counted(len(group.students) - 1, "other answer")
+            found.setdefault((student, name), []).append(like)
+    return {key: f"Nearly the same as {' and '.join(like)}: see {page}." for key, like in found.items()}
+
+
+def for_teacher(lesson: str, graded: Mapping[str, Sequence[Judged]], same: Sequence[tuple[str, Group]]) -> str:
     """Return the teacher's page: how the class did, answers in words beside their rubrics, and equal answers."""
     rows = [row for each in graded.values() for row in each]
     names = list(dict.fromkeys(row.exercise for row in rows))
@@ -104,17 +128,21 @@ def for_teacher(lesson: str, graded: Mapping[str, Sequence[Judged]]) -> str:
         texts = {student: row for student, each in graded.items() for row in each if row.exercise == name}
         if isinstance(exercise, Explanation):
             body += _answers(exercise, {student: row for student, row in texts.items() if row.text})
-    body += "<h2>Answers that are nearly the same</h2>"
-    listed = []
-    for name in names:
-        units = {student: row.units for student, each in graded.items() for row in each if row.exercise == name}
-        for authors, share in alike(units | course_units(lesson, name)):
-            if set(authors) - set(COURSE):
-                listed.append((name, f"{share:.0%}", ", ".join(authors)))
-    if listed:
-        body += "<p>What the lesson gives is left out. Equal answers are no proof.</p>"
-        body += table(("exercise", "shared", "written by"), listed)
-    return document(f"{lesson}: for the teacher", body if listed else f"{body}<p>None.</p>")
+    body += f"<h2>Answers that are nearly the same</h2>{_listed(same)}"
+    return document(f"{lesson}: for the teacher", body)
+
+
+def _listed(same: Sequence[tuple[str, Group]]) -> str:
+    if not same:
+        return "<p>None.</p>"
+    rows = [(name, f"{group.share:.0%}", group.authors) for name, group in same]
+    return f"<p>{NO_PROOF}</p>{table(('exercise', 'shared', 'written by'), rows)}"
+
+
+NO_PROOF = (
+    "What the lesson gives is left out. Equal answers are no proof: where an exercise leaves no other form, right "
+    "answers are like each other, and like those of the course."
+)
 
 
 def _passed(names: Sequence[str], rows: Sequence[Judged]) -> str:

@@ -19,10 +19,10 @@ from tqdm import tqdm
 from ..waiting.capstone import BANDS, MILESTONES, OF
 from .capstone import RANKED, Kernel, lesson
 from .grade import NOTHING, HandedIn, check_size, each_judged, safe, submissions
-from .judge import STOPPED, UNREADABLE
+from .judge import STOPPED, UNREADABLE, from_json
 from .lessons import counted
-from .likeness import alike
-from .pages import document, table
+from .likeness import groups
+from .pages import NO_PROOF, document, table
 from .sandbox import Limits, Sandbox, Stopped
 
 COLUMNS = ("place", "student", "points", "of", "milestones", *(band.name for band in BANDS))
@@ -83,8 +83,7 @@ def _read(journal: Path) -> dict[str, Kernel]:
 
 
 def _kernel(told: Mapping[str, Any]) -> Kernel:
-    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in told.items()}
-    return Kernel(**fields)
+    return Kernel(**from_json(told))
 
 
 def _in_sandbox(submission: HandedIn, sandbox: Sandbox) -> Kernel:
@@ -142,8 +141,10 @@ def page(places: Sequence[tuple[int | None, str, Kernel]]) -> str:
     body += table(COLUMNS[: COLUMNS.index("status")], having) if having else "<p>No kernel has a place.</p>"
     without = [(student, kernel.status, kernel.hint) for place, student, kernel in places if not place]
     body += f"<h2>Without a place</h2>{table(('student', 'status', 'hint'), without)}" if without else ""
-    same = alike({student: kernel.units for place, student, kernel in places if place})
-    rows = [(f"{share:.0%}", ", ".join(authors)) for authors, share in same]
-    body += f"<h2>Kernels that are nearly the same</h2>{table(('shared', 'written by'), rows)}" if rows else ""
+    placed = {student: kernel for place, student, kernel in places if place}
+    same = groups({s: kernel.units for s, kernel in placed.items()}, {s: kernel.course for s, kernel in placed.items()})
+    rows = [(f"{group.share:.0%}", group.authors) for group in same]
+    if rows:
+        body += f"<h2>Kernels that are nearly the same</h2><p>{NO_PROOF}</p>{table(('shared', 'written by'), rows)}"
     steps = ", ".join(milestone.title for milestone in MILESTONES)
     return document("Ranking of the capstone", f"{body}<p>Milestones: {html.escape(steps)}.</p>")

@@ -43,7 +43,7 @@ class Cheat:
 _WRONG = "failed", "calls nothing"
 _NOT_YET = "not yet", "three dots"
 _COPIED = "refused", "the kernel tiled of the course"
-_COPY = """W = TILE
+COPY = """W = TILE
 
 
 @cuda.jit
@@ -228,7 +228,7 @@ CHEATS = (
     ),
     Cheat(
         "the course's kernel with other names",
-        _COPY,
+        COPY,
         *_COPIED,
     ),
     Cheat(
@@ -247,13 +247,13 @@ CHEATS = (
     # ---- an afternoon later
     Cheat(
         "a copy that the kernel calls",
-        _COPY.replace("jit", "jit(device=True)").replace("heart(left", "work(left").partition("check(")[0]
+        COPY.replace("jit", "jit(device=True)").replace("heart(left", "work(left").partition("check(")[0]
         + '@cuda.jit\ndef heart(A, B, C):\n    work(A, B, C)\n\n\ncheck("barriers", heart)\n',
         *_COPIED,
     ),
     Cheat(
         "a copy with what does nothing",
-        _COPY.replace("total =", "total: float32 =").replace(
+        COPY.replace("total =", "total: float32 =").replace(
             "            total", "            'mine'\n            total"
         ),
         *_COPIED,

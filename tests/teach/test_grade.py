@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import shutil
 from dataclasses import asdict
 
@@ -13,8 +12,8 @@ from teach.made_class import NAMES, exercises, save, surprises
 from course_lib.exercises.variants import code_of
 from course_lib.teach import grade as command
 from course_lib.teach.__main__ import main
-from course_lib.teach.judge import unjudged
-from course_lib.teach.pages import BY_HAND
+from course_lib.teach.judge import Judged, unjudged
+from course_lib.teach.pages import BY_HAND, for_teacher, nearly_the_same, remarks
 from course_lib.teach.sandbox import Limits, Stopped
 from course_lib.teach.tasks import TASKS
 
@@ -300,7 +299,23 @@ def test_a_name_is_no_formula(folder, judged):
 def test_equal_answers_in_words_are_listed(folder, judged):
     run(folder)
     page = (folder / "grades.html").read_text()
-    assert re.search(r"<td>two-barriers</td><td>\d+%</td><td>anna, ben, [^<]*the course&#x27;s solution</td>", page)
+    for authors in ("anna, ben", "the solution of the course, anna, ben"):
+        assert f"<td>two-barriers</td><td>100%</td><td>{authors}</td>" in page
+    hints = {row["hint"] for row in rows(folder) if row["exercise"] == WORDS}
+    assert hints == {"Nearly the same as 1 other answer and the solution of the course: see grades.html."}
+
+
+def test_answers_like_a_kernel_of_the_course_are_listed_for_the_teacher():
+    """And no others: a part of a kernel is in every kernel."""
+    likes = {"anna": 0.95, "ben": 0.5}
+    graded = {s: [Judged("barriers", 5, 5, "passed", course=("the kernel tiled", n))] for s, n in likes.items()}
+    same = nearly_the_same(graded)
+    assert remarks(same, "grades.html") == {
+        ("anna", "barriers"): "Nearly the same as the kernel tiled of the course: see grades.html."
+    }
+    page = for_teacher(LESSON, graded, same)
+    assert "<td>barriers</td><td>95%</td><td>the kernel tiled of the course, anna</td>" in page
+    assert "no proof" in page and "ben" not in page
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,14 @@ import sys
 
 import pytest
 from nightly import at_night, every
-from teach.cheats import CHEATS, LESSON, ROUTINE_CHEATS, solution
+from oracles.rewrites import REWRITES
+from teach.cheats import CHEATS, COPY, LESSON, ROUTINE_CHEATS, solution
 
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.teach.judge import judge
 from course_lib.teach.lessons import NOTEBOOKS, lesson_named, places
+from course_lib.teach.likeness import ALIKE
 from course_lib.teach.submission import Answer, answers
 
 SPEED = lesson_named("14")
@@ -51,6 +53,16 @@ def test_a_long_solution_is_refused_and_a_short_one_is_anybodys():
         judged(solution("to-shared-memory", "03_shared_memory"), "to-shared-memory", "03_shared_memory").status
         == "passed"
     )
+
+
+def test_a_copy_with_a_spare_statement_passes_and_is_named():
+    """A right answer in the words of the lesson is like nothing; what the lesson gives does not count."""
+    padded = COPY.replace("    total = float32(0)", "    total = float32(0)\n    spare = 0")
+    verdict = judged(padded)
+    assert (verdict.status, verdict.points) == ("passed", 5), verdict
+    assert verdict.course[0] == "the kernel tiled" and ALIKE <= verdict.course[1] < 1
+    own = judged(REWRITES["while for for"](solution("barriers").split("\n\n\ncheck(")[0]))
+    assert own.status == "passed" and own.course[1] < ALIKE
 
 
 def test_places_are_the_cells_that_ask():

@@ -1,15 +1,19 @@
 """The ranking of a class in the capstone: places, ties, kernels without a place, and nothing of a student executed."""
 
 import csv
+import inspect
 import json
+import textwrap
 
 import pytest
 
+from course_lib.kernels.naive import naive
 from course_lib.teach import capstone
 from course_lib.teach.__main__ import main
 from course_lib.teach.capstone import RANKED, Kernel, judged, lesson
 from course_lib.teach.lessons import NOTEBOOKS
-from course_lib.teach.ranking import ranked
+from course_lib.teach.likeness import ALIKE
+from course_lib.teach.ranking import page, ranked
 from course_lib.teach.tasks import TASKS
 from course_lib.waiting.capstone import Attempt, Costs
 
@@ -147,11 +151,19 @@ def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monke
     ]
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "&lt;b&gt;carl" in page and "<b>carl" not in page
-    assert "Kernels that are nearly the same" in page and "=ben, anna" in page
+    assert "Kernels that are nearly the same" in page and "<td>=ben, anna</td>" in page
     Here.asked = 0
     save("anna", SLOWER)
     assert main(command) == 0
     assert Here.asked == 1, "only the changed notebook is judged again"
+
+
+def test_a_kernel_that_is_nearly_the_courses_is_listed(save):
+    """The naive kernel, which is too short to be refused, with one spare statement."""
+    ladder = textwrap.dedent(inspect.getsource(naive.py_func)).replace("def naive(", "def mine(")
+    found = judged(save("anna", f"{ladder}    spare = row\n\n\nattempt(mine, (8, 8), (8, 8))\n"))
+    assert (found.status, found.course[0]) == (RANKED, "the kernel naive") and ALIKE <= found.course[1] < 1
+    assert "<td>the kernel naive of the course, anna</td>" in page([(1, "anna", found)])
 
 
 def test_what_cannot_be_ranked_is_told(tmp_path, capsys):
