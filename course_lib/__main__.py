@@ -56,7 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in present():
         print(f"There is no command {name!r}; there are {', '.join(present())}.", file=sys.stderr)
         return 2
-    status: int = import_module(COMMANDS[name][0], __package__).main(rest)
+    try:
+        module = import_module(COMMANDS[name][0], __package__)
+    except ModuleNotFoundError as missing:  # of an extra that is not installed
+        print(f"{name}: {missing}", file=sys.stderr)
+        return 1
+    status: int = module.main(rest)
     return status
 
 

@@ -12,8 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from nbclient.exceptions import CellExecutionError
-
 from .publish.convert import executed
 from .publish.links import links_of
 from .publish.site import site
@@ -32,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--jobs", type=int, default=2, help="lessons that are executed at a time (2)")
     options = parser.parse_args(arguments)
+    from nbclient.exceptions import CellExecutionError  # here, so that a missing extra is told by `publish`
+
     try:
         with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
             pages = site(options.theme, options.solutions, as_stored if options.stored else executed, jobs.map)

@@ -110,7 +110,9 @@ print(C[0, 0], type(Stepper(run)).__name__, *map(importlib.util.find_spec, ("jup
 """
     done = run(code)
     assert done.stdout == "4.0 Stepper None None\n", done.stderr
-    assert 'pages need nbconvert: pip install "tile-by-tile[teach]"' in run("import course_lib.export").stderr
+    for page in ("export", "slides", "site"):
+        told = run(f"from course_lib.__main__ import main; assert main(['{page}']) == 1").stderr
+        assert told == f'{page}: pages need nbconvert: pip install "tile-by-tile[teach]"\n'
 
 
 def test_installing_leaves_other_configuration_alone(uv, wheel, tmp_path):

@@ -53,6 +53,11 @@ def run(
     for path in options.notebooks:
         try:
             written: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+        except (ValueError, KeyError, TypeError, AttributeError, nbformat.ValidationError):
+            print(f"{path} is no notebook of version 4 or older, so nothing is written.", file=sys.stderr)
+            failed = 1
+            continue
+        try:
             notebook = executed(written, path.parent)
         except CellExecutionError as error:
             print(f"{path}: a cell failed, so nothing is written.\n{error}", file=sys.stderr)

@@ -62,7 +62,7 @@ def test_the_image_names_only_commands_files_and_users_that_it_has():
                 assert path == "PATH=/opt/course/.venv/bin:$PATH" and "/opt/course" in files
                 known |= {*project["scripts"], *(script.name for script in entry_points(group="console_scripts"))}
             case "RUN", "useradd", *options, name:
-                users.add(name)
+                users.add(options[options.index("--uid") + 1])  # Kubernetes asks for a number
                 files[options[options.index("--home-dir") + 1]] = set()
             case "RUN", "pip", "install", _, package:
                 known.add(package)

@@ -212,6 +212,14 @@ def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, cap
     assert "wrong.ipynb: a cell failed" in said and "There is no notebook" in said
 
 
+@pytest.mark.parametrize("text", ["# Title", "[]", "{}", '{"cells": 3}', '{"nbformat": 9, "cells": []}', ""])
+def test_a_file_that_is_no_notebook_is_named(text, tmp_path, capsys):
+    path = tmp_path / "lesson.md"
+    path.write_text(text)
+    assert 1 == slides.main([str(path), "--output", str(tmp_path / "out")])
+    assert capsys.readouterr().err == f"{path} is no notebook of version 4 or older, so nothing is written.\n"
+
+
 def nbconvert(path, *options, to="html"):
     """Return what the command, with the configuration in the course's folder, prints about a notebook, and the page."""
     config = Path(__file__).parents[2] / "jupyter_nbconvert_config.json"
