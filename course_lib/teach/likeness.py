@@ -196,8 +196,8 @@ def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], flo
                     group[text] = group[one]
             for text in group[one]:
                 share[text] = min(both, share[one], share[other])
-    groups = {id(texts): texts for texts in group.values()}.values()
-    found = [(tuple(sorted(a for text in texts for a in same[text])), share[texts[0]]) for texts in groups]
+    merged = {id(texts): texts for texts in group.values()}.values()
+    found = [(tuple(sorted(a for text in texts for a in same[text])), share[texts[0]]) for texts in merged]
     return sorted(((authors, least) for authors, least in found if len(authors) > 1), key=lambda each: (-each[1], each))
 
 
