@@ -154,14 +154,14 @@ WRONG = [
     ("four-rows", "= for +=", [("acc2 += ", "acc2 = ")], "add to it with `acc2 += …`", "nightly"),
     (
         "scattered",
-        "rows mended, columns not",
+        "rows fixed, columns not",
         [(STORED, "top + ty + 8 * i, left + 2 * tx + j")],
         "in the wrong places",
         "nightly",
     ),
     (
         "scattered",
-        "columns mended, rows not",
+        "columns fixed, rows not",
         [(STORED, "top + 2 * ty + i, left + tx + 8 * j")],
         "in the wrong places",
         "nightly",
