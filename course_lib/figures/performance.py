@@ -43,14 +43,14 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
     ax.set_ylim(min(ticks) - 0.8, 1.9)
     ax.set_xlim(0, 1 + max(x for rows in warps.values() for row in rows.values() for x in row))
     ax.set_xlabel("statements of one warp, in program order (no clock: a statement is not a time)")
-    message = "Prefetching puts the multiplies between a load and its use"
+    message = "Prefetching puts the multiplications between a load and its use"
     ax.set_title(message if len(warps) > 1 else "What one warp does, statement by statement", pad=14)
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
     return describe(
         ax,
         *(
-            f"{label}: {', '.join(map(str, slacks(rows)))} multiplies between each load and its use; "
+            f"{label}: {', '.join(map(str, slacks(rows)))} multiplications between each load and its use; "
             f"{plural(len(rows['barrier']), 'barrier')}"
             for label, rows in warps.items()
         ),
