@@ -130,8 +130,8 @@ LAST_ITERATION = fill_in(
         "same in all threads, not tx, ty, row or col.",
         "race": "an iteration stores into the buffer that no thread reads now, so exchange the buffers before you "
         "store. And every iteration that stores must also wait.",
-        "uninitialized-read": "an element of a buffer is read, but no thread stored it: in each iteration with start < K "
-        "every thread must store both of its elements.",
+        "uninitialized-read": "an element of a buffer is read, but no thread stored it: in each iteration with start < "
+        "K every thread must store both of its elements.",
     },
     diagnoses=(last_tile_missing,),
 )

@@ -62,7 +62,7 @@ WRONG = [
         "use start, which is the same",
         "nightly",
     ),
-    ("last-iteration", "one pair too few", [("if start < K", "if start < K - TILE")], "with start < K"),
+    ("last-iteration", "one pair too few", [("if start < K", "if start < K - TILE")], "every thread must store both"),
     ("last-iteration", "no question", [("if start < K", "if True")], "nothing to store"),
     (
         "last-iteration",
