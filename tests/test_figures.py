@@ -284,7 +284,7 @@ def test_timeline_draws_a_strip_per_kernel_and_disowns_time():
     segments = {bars.get_label(): len(bars.get_paths()) for bars in ax.collections}
     assert segments["one: multiply and add"] == segments["two: barrier"] == 2
     assert "no clock" in ax.get_xlabel()
-    assert "two: 0 multiplies between each load and its use; 2 barriers" in repr(figures.show(ax))
+    assert "two: 0 multiplications between each load and its use; 2 barriers" in repr(figures.show(ax))
 
 
 # ---- all of them

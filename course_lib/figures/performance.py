@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,14 +44,14 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
     ax.set_ylim(min(ticks) - 0.8, 1.9)
     ax.set_xlim(0, 1 + max(x for rows in warps.values() for row in rows.values() for x in row))
     ax.set_xlabel("statements of one warp, in program order (no clock: a statement is not a time)")
-    message = "Prefetching puts the multiplies between a load and its use"
+    message = "Prefetching puts the multiplications between a load and its use"
     ax.set_title(message if len(warps) > 1 else "What one warp does, statement by statement", pad=14)
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
     return describe(
         ax,
         *(
-            f"{label}: {', '.join(map(str, slacks(rows)))} multiplies between each load and its use; "
+            f"{label}: {', '.join(map(str, slacks(rows)))} multiplications between each load and its use; "
             f"{plural(len(rows['barrier']), 'barrier')}"
             for label, rows in warps.items()
         ),
@@ -102,10 +103,12 @@ def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axe
 def _history(trace: Trace, array: str) -> list[tuple[int, str, dict[tuple[int, ...], int]]]:
     """Return what the first block's warps do with an array, in order: the warp, what it does, and the elements.
 
-    Each element comes with the number of stores to it so far, so that two reads of the same number are alike.
+    Each element of a tile comes with the number of its last store, counted in all buffers of the array, so that two
+    reads of the same number are alike, also from different buffers.
     """
     found: list[tuple[int, str, dict[tuple[int, ...], int]]] = []
     stored: dict[tuple[int, ...], int] = {}
+    times: Counter[tuple[int, ...]] = Counter()
     for step in trace.steps:
         if step.block != (0, 0, 0):
             continue
@@ -116,8 +119,9 @@ def _history(trace: Trace, array: str) -> list[tuple[int, str, dict[tuple[int, .
                 continue
             places = {tuple(index) for index in access.index.tolist()}
             if access.op == "store":
-                stored |= {place: stored.get(place, 0) + 1 for place in places}
-            found.append((step.warp, access.op, {place: stored.get(place, 0) for place in places}))
+                times.update(place[-2:] for place in places)
+                stored |= {place: times[place[-2:]] for place in places}
+            found.append((step.warp, access.op, {place[-2:]: stored.get(place, 0) for place in places}))
     return found
 
 

@@ -66,7 +66,7 @@ def array(name: str, words: str, rng: np.random.Generator) -> np.ndarray:
             if np.dtype(dtype).kind in "iu" and not np.iinfo(dtype).min <= low <= high <= np.iinfo(dtype).max:
                 raise UsageError(f"The range {extra} of array {name} does not fit into {dtype}.")
         else:
-            raise UsageError(f"Array {name} ends in {extra!r}; after the shape stands F, or a range as 0..63.")
+            raise UsageError(f"Array {name} ends in {extra!r}; after the shape comes F, or a range such as 0..63.")
     return np.asarray(KINDS[kind](rng, np.dtype(dtype), extent, low, high), order="F" if order == "F" else "C")
 
 

@@ -294,12 +294,12 @@ def test_ticks_are_what_the_score_shows(monkeypatch):
 
 
 def test_late_loads_are_no_prefetch(tmp_path):
-    """The loads move behind the multiplies: right values, and the order is graded."""
+    """The loads move after the multiplications: right values, and the order is graded."""
     fetch, store = _fill_ins("one-buffer")
     verdict = _verdict("one-buffer", tmp_path, ["        pass\n", fetch + store])
     assert verdict.status == "failed"
     assert [check.passed for check in verdict.checks[:4]] == [True, True, True, False]
-    assert "before the multiplies" in verdict.hint
+    assert "before the multiplications" in verdict.hint
 
 
 def test_a_kernel_that_stores_nothing_is_told_so(tmp_path):
@@ -340,7 +340,7 @@ def test_a_constant_answer_cannot_pass(tmp_path):
 
 def test_values_of_a_kernel_that_breaks_a_rule_get_no_tick(tmp_path):
     """What lies beyond the row of a tile is added as 0 here, and is another element on a GPU."""
-    verdict = _verdict("barriers", tmp_path, [("range(TILE)", "range(TILE + 1)")])
+    verdict = _verdict("too-deep", tmp_path, [("range(TILE)", "range(TILE + 1)")])
     assert "reads A_tile[0, 8], outside its shape" in " ".join(verdict.checks[0].text.split())
     assert "guard the access" not in repr(verdict)
     assert verdict.checks[1].passed is None
@@ -378,14 +378,14 @@ def test_got_and_wanted_stand_side_by_side(tmp_path):
 def test_a_broken_rule_quotes_the_students_lines(tmp_path):
     verdict = _verdict("barriers", tmp_path, [("k, tx]\n        cuda.syncthreads()", "k, tx]")])
     quoted = [text.strip() for _, text in verdict.checks[0].lines]
-    assert quoted == ["A_tile[ty, tx] = 0", "acc += A_tile[ty, k] * B_tile[k, tx]"]
-    assert "| acc += A_tile[ty, k] * B_tile[k, tx]" in repr(verdict)
-    assert "| acc += A_tile[ty, k] * B_tile[k, tx]</code>" in verdict._repr_html_()
+    assert quoted == ["A_tile[tx, ty] = 0", "acc += A_tile[k, ty] * B_tile[k, tx]"]
+    assert "| acc += A_tile[k, ty] * B_tile[k, tx]" in repr(verdict)
+    assert "| acc += A_tile[k, ty] * B_tile[k, tx]</code>" in verdict._repr_html_()
 
 
 def test_no_cause_is_named_that_is_not_one(tmp_path):
     """Two mistakes at once: undoing one of them does not make the kernel right, so it is not blamed."""
-    change = [("A_tile[ty, k]", "A_tile[k, ty]"), ("C[row, col] = acc", "C[row, col] = acc + acc")]
+    change = [("A_tile[k, ty]", "A_tile[ty, k]"), ("C[row, col] = acc", "C[row, col] = acc + acc")]
     verdict = _verdict("barriers", tmp_path, change)
     assert verdict.status == "failed"
     assert "wrong way round" not in verdict.hint

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+BOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")) + sorted((ROOT / "notebooks/solutions").glob("*.ipynb"))
+PAGES = [ROOT / "README.md", ROOT / "notebooks/glossary.md", *sorted((ROOT / "docs/teach").rglob("*.md"))]
 #: Rooms of course_lib whose docstrings have been rewritten with these words; add a room when it is done.
 ROOMS = (
     "simulator",
@@ -54,14 +55,24 @@ def unwanted(notebook, words):
     return [" ".join(found.split()) for text in _text(notebook) for found in pattern.findall(text)]
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", BOOKS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_lesson_is_in_the_words_to_use(path):
     assert unwanted(json.loads(path.read_text(encoding="utf-8")), _words()) == []
 
 
-def test_the_glossary_is_in_the_words_to_use():
-    text = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_page_is_in_the_words_to_use(path):
+    text = path.read_text(encoding="utf-8")
     assert unwanted({"cells": [{"cell_type": "markdown", "source": [text]}]}, _words()) == []
+
+
+def test_hints_and_verdicts_are_in_the_words_to_use():
+    found = []
+    for path in (ROOT / "course_lib" / "exercises").rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        said = "\n\n".join(n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str))
+        found += unwanted({"cells": [{"cell_type": "markdown", "source": [said]}]}, _words())
+    assert found == []
 
 
 @pytest.mark.parametrize("room", ROOMS)

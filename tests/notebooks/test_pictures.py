@@ -56,7 +56,7 @@ def test_the_pictures_with_sliders_say_what_the_rules_give():
     assert f"no synchronise {3 * 20} µs, synchronise {20 + 3 * 100} µs" in said
 
 
-def test_the_races_of_lessons_3_and_4_spoil_the_rows_of_the_other_warp():
+def test_the_races_of_lessons_3_4_and_9_spoil_the_rows_of_the_other_warp():
     """By arithmetic: a warp stores 4 of 8 rows, so half of the other one's 8 reads get a wrong number."""
     wrong, right = "warp 0 4 of 8, warp 1 0 of 8", "warp 0 0 of 8, warp 1 0 of 8"
     said = _said("03", "race-picture")
@@ -64,6 +64,9 @@ def test_the_races_of_lessons_3_and_4_spoil_the_rows_of_the_other_warp():
     assert f"with a barrier: reads of B_shared that get a wrong number: {right}" in said
     said = _said("04", "race-picture")
     assert "without the second barrier: reads of B_tile that get a wrong number: warp 0 0 of 16, warp 1 4 of 16" in said
+    said = _said("09", "race-picture")  # one buffer: also in the iteration that stores what comes after the last pair
+    assert "buffers: 1: reads of B_tiles that get a wrong number: warp 0 0 of 16, warp 1 8 of 16" in said
+    assert "buffers: 2: reads of B_tiles that get a wrong number: warp 0 0 of 16, warp 1 0 of 16" in said
 
 
 def test_the_register_tiles_of_lesson_7_hold_what_the_blocks_share_out():

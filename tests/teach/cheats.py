@@ -47,7 +47,7 @@ COPY = """W = TILE
 
 
 @cuda.jit
-def heart(left, right, out):
+def product(left, right, out):
     one = cuda.shared.array((W, W), float32)
     two = cuda.shared.array((W, W), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -72,7 +72,7 @@ def heart(left, right, out):
         out[i, j] = total
 
 
-check("barriers", heart)
+check("barriers", product)
 """
 
 
@@ -83,8 +83,8 @@ def _storing(*values):
         for name, value in zip("CBA", reversed(values), strict=False)
     )
     return (
-        "import math\n\n\n@cuda.jit\ndef heart(A, B, C):\n    col, row = cuda.grid(2)\n"
-        f'{"".join(stores)}\n\ncheck("barriers", heart)\n'
+        "import math\n\n\n@cuda.jit\ndef product(A, B, C):\n    col, row = cuda.grid(2)\n"
+        f'{"".join(stores)}\n\ncheck("barriers", product)\n'
     )
 
 
@@ -136,7 +136,7 @@ CHEATS = (
     ),
     Cheat(
         "the course's factory",
-        _checked(EMPTY, "from course_lib.kernels import rung\n", "heart = rung('tiled').make(TILE)\n"),
+        _checked(EMPTY, "from course_lib.kernels import rung\n", "product = rung('tiled').make(TILE)\n"),
         "refused",
         "only a function that the cell itself defines",
     ),
@@ -149,8 +149,8 @@ CHEATS = (
         "file = pathlib.Path('heart_of_the_course.py')\n"
         "file.write_text('from numba import cuda, float32\\nTILE = 8\\n' + text.split('check(')[0])\n"
         "import importlib, sys\nsys.path.insert(0, '.')\n"
-        "heart = importlib.import_module('heart_of_the_course').heart\n"
-        'check("barriers", heart)\n',
+        "product = importlib.import_module('heart_of_the_course').product\n"
+        'check("barriers", product)\n',
         "refused",
         "only a function that the cell itself defines",
     ),
@@ -198,7 +198,7 @@ CHEATS = (
         _checked(
             EMPTY,
             "from course_lib.kernels import rung\n",
-            "heart.py_func.__code__ = rung('tiled').make(TILE).py_func.__code__\n",
+            "product.py_func.__code__ = rung('tiled').make(TILE).py_func.__code__\n",
         ),
         *_NOT_YET,
     ),
@@ -215,14 +215,14 @@ CHEATS = (
     ),
     Cheat(
         "the course's kernel imported under the name",
-        "from course_lib.kernels.tiled import tiled as heart\ncheck('barriers', heart)\n",
+        "from course_lib.kernels.tiled import tiled as product\ncheck('barriers', product)\n",
         "refused",
         "only a function that the cell itself defines",
     ),
     Cheat(
         "the course's kernel called in the kernel",
-        "from course_lib.kernels.naive import naive\n\n\n@cuda.jit\ndef heart(A, B, C):\n    naive(A, B, C)\n\n\n"
-        'check("barriers", heart)\n',
+        "from course_lib.kernels.naive import naive\n\n\n@cuda.jit\ndef product(A, B, C):\n    naive(A, B, C)\n\n\n"
+        'check("barriers", product)\n',
         "failed",
         "naive",
     ),
@@ -238,17 +238,17 @@ CHEATS = (
         "@cuda.jit\ndef nothing(A, B, C):\n    pass\n\n\n"
         'asked = EXERCISES["barriers"]\n'
         "KNOWN = launch(asked, nothing, asked.task.launches[0]).want\n\n\n"
-        "@cuda.jit\ndef heart(A, B, C):\n    row, col = cuda.blockIdx.y * TILE + cuda.threadIdx.y, cuda.threadIdx.x\n"
+        "@cuda.jit\ndef product(A, B, C):\n    row, col = cuda.blockIdx.y * TILE + cuda.threadIdx.y, cuda.threadIdx.x\n"
         "    if row < 8 and col < 8:\n        C[row, col] = KNOWN[row, col]\n\n\n"
-        'check("barriers", heart)\n',
+        'check("barriers", product)\n',
         "failed",
         "KNOWN",
     ),
     # ---- an afternoon later
     Cheat(
         "a copy that the kernel calls",
-        COPY.replace("jit", "jit(device=True)").replace("heart(left", "work(left").partition("check(")[0]
-        + '@cuda.jit\ndef heart(A, B, C):\n    work(A, B, C)\n\n\ncheck("barriers", heart)\n',
+        COPY.replace("jit", "jit(device=True)").replace("product(left", "work(left").partition("check(")[0]
+        + '@cuda.jit\ndef product(A, B, C):\n    work(A, B, C)\n\n\ncheck("barriers", product)\n',
         *_COPIED,
     ),
     Cheat(

@@ -93,7 +93,7 @@ def right():
     for name, _, change in (a for a in ANSWERS["RIGHT"] if a[0] in NAMES):
         yield _one(f"{name}: another answer", name, _cell_of(name, change), "passed")
     name = "barriers"
-    yield _one("another name", name, solution(name).replace("heart", "my_kernel"), "passed")
+    yield _one("another name", name, solution(name).replace("product", "my_kernel"), "passed")
     yield _one("hangs beside the kernel", name, f"{solution(name)}\nwhile True:\n    pass\n", "passed")
     yield _one("64 GiB beside the kernel", name, f"big = np.zeros(2**33)\n{solution(name)}", "passed")
     yield _one("100 MB printed beside it", name, f"print('x' * 10**8)\n{solution(name)}", "passed")

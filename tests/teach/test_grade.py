@@ -90,7 +90,7 @@ def test_variants_need_the_key_of_their_assignments(folder, judged, capsys):
         shutil.rmtree(folder / "submitted" / "ben", ignore_errors=True)
         for student, code in variants.items():
             path = folder / "submitted" / f"{student}.ipynb"
-            path.write_text(json.dumps(exercises(barriers=f'check("barriers", heart, variant="{code}")')), "utf-8")
+            path.write_text(json.dumps(exercises(barriers=f'check("barriers", product, variant="{code}")')), "utf-8")
 
     hand_in(**codes)
     for options, words in (([], "there is no --variant-key"), (["--variant-key", "another"], "--variant-key gives ")):

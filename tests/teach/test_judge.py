@@ -117,7 +117,7 @@ def test_the_cheat_is_one_in_the_students_own_interpreter(cheat, tmp_path):
 
 @pytest.mark.parametrize("given", ["rung('tiled').make(TILE)", "lambda A, B, C: None"])
 def test_what_check_is_given_must_be_a_name(given):
-    verdict = judged(solution("barriers").replace("heart)", f"{given})"))
+    verdict = judged(solution("barriers").replace("product)", f"{given})"))
     assert (verdict.status, verdict.points) == ("refused", 0)
     assert "only a function that the cell itself defines" in verdict.hint
 
@@ -192,7 +192,7 @@ def test_the_cell_is_known_by_its_id_then_by_its_call_then_by_its_function():
     only = {"barriers": place}
     assert answers(cells, only)["barriers"] == Answer("one", (place.source, "rest", kernel), "")
     assert answers([cells[0], *cells[2:]], only)["barriers"].source == place.source
-    assert "found by the function heart" in answers([cells[0], cells[3]], only)["barriers"].remark
+    assert "found by the function product" in answers([cells[0], cells[3]], only)["barriers"].remark
     assert answers([cells[3]], only)["barriers"].source is None
 
 

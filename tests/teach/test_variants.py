@@ -98,8 +98,8 @@ def test_the_assignment_says_what_the_student_has():
     assert f"`{ONE.code}`" in cells["title"] and cells["imports"].endswith(f"\nTILE = {ONE.tile}")
     about, answer = cells["about-barriers"], cells[places(LESSON)["barriers"].cell]
     assert f"blocks of {ONE.tile}×{ONE.tile}" in about and f"({2 * ONE.tile}, {2 * ONE.tile}, {2 * ONE.tile})" in about
-    assert answer.endswith(f'check("barriers", heart, variant="{ONE.code}")')
-    assert f"def heart({', '.join(ONE.parameters('ABC'))}):" in answer
+    assert answer.endswith(f'check("barriers", product, variant="{ONE.code}")')
+    assert f"def product({', '.join(ONE.parameters('ABC'))}):" in answer
 
 
 def test_the_texts_keep_their_articles_and_the_language():

@@ -60,14 +60,14 @@ _LOADS, _MULTIPLIES, *_ = ROWS
 
 
 def _used_too_early(outcome: Outcome) -> int:
-    """The number of loads, after the first multiply, with fewer than T multiplies before their value is used."""
+    """The number of loads, after the first multiplication, with fewer than T of them before their value is used."""
     rows = timeline_rows(outcome.run.trace)
     first = min(rows[_MULTIPLIES], default=math.inf)
     return sum(gap < width() for gap in slacks(rows)[sum(load < first for load in rows[_LOADS]) :])
 
 
 def _before_use(hint: str) -> Budget:
-    name = "loads after the first pair that are used before T multiplies"
+    name = "loads after the first pair that are used before T multiplications"
     return Budget(name, "none", _used_too_early, lambda shape: 0, hint, traced=TraceObserver)
 
 
@@ -88,7 +88,7 @@ ONE_BUFFER = fill_in(
             two_each_tile,
             "each thread loads one element of each tile, once.",
         ),
-        _before_use("load into a_next and b_next before the multiplies, and store those two to the tiles after them."),
+        _before_use("load into a_next and b_next before the multiplications, and store both to the tiles after them."),
         barriers(
             "2·(⌈K/T⌉ + 1)",
             lambda shape: 2 * (ceil_div(shape[2], width()) + 1),
@@ -130,8 +130,8 @@ LAST_ITERATION = fill_in(
         "same in all threads, not tx, ty, row or col.",
         "race": "an iteration stores into the buffer that no thread reads now, so exchange the buffers before you "
         "store. And every iteration that stores must also wait.",
-        "uninitialized-read": "some thread skipped a store that another thread needs: the condition must be the same "
-        "for the whole block, so use only start.",
+        "uninitialized-read": "an element of a buffer is read, but no thread stored it: in each iteration with start < "
+        "K every thread must store both of its elements.",
     },
     diagnoses=(last_tile_missing,),
 )
@@ -198,8 +198,8 @@ def two_tiles(A, B, C):
     budgets=(
         global_loads("4·⌈K/T⌉", lambda shape: 2 * two_each_tile(shape), "the very last iteration has nothing to load."),
         _before_use(
-            "the first loads of the second tile are still used before T multiplies: load them while the last pair of "
-            "the first tile is multiplied, in one loop over the pairs of both tiles."
+            "the first loads of the second tile are still used before T multiplications: load them while the last pair "
+            "of the first tile is multiplied, in one loop over the pairs of both tiles."
         ),
         barriers(
             "2·⌈K/T⌉ + 1",

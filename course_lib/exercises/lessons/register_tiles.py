@@ -116,7 +116,7 @@ def _quadrants(outcome: Outcome) -> str | None:
     if right[0, 0] and not all(right.values()):
         return (
             "the upper left quarter of the tile is right and another is not: result (i, j) is the sum of products of "
-            "the elements from row ty + 8·i of A's tile and column tx + 8·j of B's tile."
+            "the elements from row ty + 8·i of the block's part of A and column tx + 8·j of its part of B."
         )
     return None
 
@@ -157,7 +157,7 @@ TWO_BY_TWO = fill_in(
         ),
     ),
     hints={
-        "out-of-bounds": "A's tile has 16 rows and 8 columns, B's has 8 rows and 16 columns.",
+        "out-of-bounds": "both tiles have 8 rows and 16 columns, as A's is stored transposed: their first index is k.",
         "uninitialized-read": "acc has the elements [0, 0] to [1, 1], and all of them begin at 0.",
     },
     diagnoses=(_quadrants, _in_other_places),

@@ -87,7 +87,7 @@ def _one_half_stored(outcome: Outcome) -> str | None:
     stored = np.isfinite(outcome.got)
     half = np.tri(len(stored), dtype=bool)
     if len(stored) > 1 and (np.array_equal(stored, half) or np.array_equal(stored, half.T)):
-        return "only one half of C was stored: each sum belongs into C[row, col] and into C[col, row]."
+        return "only one half of C was stored: each sum belongs in C[row, col] and in C[col, row]."
     if len(stored) > 1 and not stored.diagonal().any() and (stored | np.eye(len(stored), dtype=bool)).all():
         return "the diagonal was never stored: each row needs the product with itself, too."
     return None

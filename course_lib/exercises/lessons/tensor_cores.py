@@ -122,7 +122,8 @@ def _three_digits(outcome: Outcome) -> str | None:
     if outcome.differs.any() and error < 2.0**-9:
         return (
             "C is right in about three decimal digits only: tensor cores cut off the rest of A and of B. Split each "
-            "element into a high part, to_tf32(x), and a low part, x - to_tf32(x), and add the products of both."
+            "element of both into a high part, to_tf32(x), and a low part, x - to_tf32(x). The products of a high and "
+            "a low part count, too."
         )
     return None
 

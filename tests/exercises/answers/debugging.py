@@ -10,8 +10,8 @@ USED = "            acc += A_tile[ty, k] * B_tile[k, tx]\n"
 ADDED = "        if row < M and col < N:\n            acc += D[row, col]\n"
 
 WRONG = [
-    ("rows-of-b", "only the guard mended", [("B[k, col]", "B[col, k]")], "the loop goes along a row of B"),
-    ("rows-of-b", "only B mended", [(STORE, "    C[row, col] = acc")], "a store that the guard does not cover"),
+    ("rows-of-b", "only the guard fixed", [("B[k, col]", "B[col, k]")], "the loop goes along a row of B"),
+    ("rows-of-b", "only B fixed", [(STORE, "    C[row, col] = acc")], "a store that the guard does not cover"),
     ("rows-of-b", "stored in the loop", [(STORE, "            C[row, col] = acc")], "stored once"),
     ("rows-of-b", "a name misspelt", [("B[k, col]", "B[k, coll]")], "did you mean col?"),
     ("rows-of-b", "A by columns", [("A[row, k]", "A[k, row]")], "beyond an array"),

@@ -62,6 +62,7 @@ WRONG = [
         "use start, which is the same",
         "nightly",
     ),
+    ("last-iteration", "one pair too few", [("if start < K", "if start < K - TILE")], "every thread must store both"),
     ("last-iteration", "no question", [("if start < K", "if True")], "nothing to store"),
     (
         "last-iteration",
@@ -107,7 +108,7 @@ WRONG = [
                 "        if step < 2 * pairs:\n            if row < M and start + tx < K:\n                a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n                b_next = B[start + ty, col]\n        now = 1 - now\n",
             ),
         ],
-        "before T multiplies",
+        "before T multiplications",
         "nightly",
     ),
     ("across-tiles", "loads to the end", [("if step < 2 * pairs", "if True")], "nothing to load"),

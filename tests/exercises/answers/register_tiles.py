@@ -71,7 +71,7 @@ WRONG = [
     (
         "two-by-two",
         "one row for both",
-        [("A_tile[ty, k], A_tile[ty + 8, k]", "A_tile[ty, k], A_tile[ty, k]")],
+        [("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, ty], A_tile[k, ty]")],
         "the sum of products of",
         "nightly",
     ),
@@ -85,7 +85,7 @@ WRONG = [
         "two-by-two",
         "results that touch",
         [
-            ("A_tile[ty, k], A_tile[ty + 8, k]", "A_tile[2 * ty, k], A_tile[2 * ty + 1, k]"),
+            ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, 2 * ty], A_tile[k, 2 * ty + 1]"),
             ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]"),
         ],
         "in the wrong places",
@@ -110,7 +110,7 @@ WRONG = [
         [
             (
                 f"acc[{i}, {j}] += a{i} * b{j}",
-                f"acc[{i}, {j}] += A_tile[ty + {8 * i}, k] * B_tile[k, tx + {8 * j}]",
+                f"acc[{i}, {j}] += A_tile[k, ty + {8 * i}] * B_tile[k, tx + {8 * j}]",
             )
             for i in (0, 1)
             for j in (0, 1)
@@ -125,7 +125,13 @@ WRONG = [
         "needs none",
         "nightly",
     ),
-    ("two-by-two", "K for 8", [("for k in range(8)", "for k in range(K)")], "16 rows and 8 columns", "nightly"),
+    ("two-by-two", "K for 8", [("for k in range(8)", "for k in range(K)")], "8 rows and 16 columns", "nightly"),
+    (
+        "two-by-two",
+        "A's indices as in the lesson's kernel",
+        [("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[ty, k], A_tile[ty + 8, k]")],
+        "are the wrong way round",
+    ),
     (
         "four-rows",
         "b not kept",
@@ -154,14 +160,14 @@ WRONG = [
     ("four-rows", "= for +=", [("acc2 += ", "acc2 = ")], "add to it with `acc2 += …`", "nightly"),
     (
         "scattered",
-        "rows mended, columns not",
+        "rows fixed, columns not",
         [(STORED, "top + ty + 8 * i, left + 2 * tx + j")],
         "in the wrong places",
         "nightly",
     ),
     (
         "scattered",
-        "columns mended, rows not",
+        "columns fixed, rows not",
         [(STORED, "top + 2 * ty + i, left + tx + 8 * j")],
         "in the wrong places",
         "nightly",
@@ -209,7 +215,7 @@ RIGHT = [
         "B first",
         [
             "        for k in range(8):\n            b0, b1 = B_tile[k, tx], B_tile[k, tx + 8]\n            for i in range(2):\n"
-            "                a = A_tile[ty + 8 * i, k]\n                acc[i, 0] += a * b0\n                acc[i, 1] += a * b1",
+            "                a = A_tile[k, ty + 8 * i]\n                acc[i, 0] += a * b0\n                acc[i, 1] += a * b1",
         ],
     ),
     (

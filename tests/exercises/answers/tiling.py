@@ -24,7 +24,7 @@ WRONG = [
     (
         "barriers",
         "from global memory",
-        [("A_tile[ty, k] * B_tile[k, tx]", FROM_GLOBAL)],
+        [("A_tile[k, ty] * B_tile[k, tx]", FROM_GLOBAL)],
         "do not load from A and B again",
         "nightly",
     ),
@@ -105,16 +105,16 @@ WRONG = [
     ("barriers", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`", "nightly"),
     (
         "barriers",
-        "A's indices swapped",
-        [("A_tile[ty, k]", "A_tile[k, ty]")],
-        "`A_tile[k, ty]` are the wrong way round",
+        "A's indices as in the lesson's kernel",
+        [("A_tile[k, ty]", "A_tile[ty, k]")],
+        "`A_tile[ty, k]` are the wrong way round",
         "nightly",
     ),
     (
         "barriers",
         "all indices swapped",
-        [("A_tile[ty, k] * B_tile[k, tx]", "A_tile[k, ty] * B_tile[tx, k]")],
-        "`A_tile[k, ty]` and `B_tile[tx, k]` are the wrong way round",
+        [("A_tile[k, ty] * B_tile[k, tx]", "A_tile[ty, k] * B_tile[tx, k]")],
+        "`A_tile[ty, k]` and `B_tile[tx, k]` are the wrong way round",
         "nightly",
     ),
     ("barriers", "no parentheses", [("cuda.syncthreads()", "cuda.syncthreads")], "write cuda.syncthreads()"),
@@ -124,7 +124,7 @@ WRONG = [
         "only silences the finding",
         [
             ("range(TILE)", "range(K)"),
-            ("            acc += A_tile[ty, k]", "            if k < TILE:\n                acc += A_tile[ty, k]"),
+            ("            acc += A_tile[k, ty]", "            if k < TILE:\n                acc += A_tile[k, ty]"),
         ],
         "only T iterations for each tile",
         "nightly",
@@ -293,7 +293,7 @@ RIGHT = [
         "a sum of the tile in between",
         [
             "        cuda.syncthreads()\n        part = float32(0)\n        for k in range(TILE - 1, -1, -1):\n"
-            "            part += A_tile[ty, k] * B_tile[k, tx]\n        acc += part\n        cuda.syncthreads()",
+            "            part += A_tile[k, ty] * B_tile[k, tx]\n        acc += part\n        cuda.syncthreads()",
         ],
     ),
     (
