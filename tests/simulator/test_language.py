@@ -495,6 +495,18 @@ def test_other_names_for_what_is_known_when_the_kernel_is_compiled():
     np.testing.assert_array_equal(out, np.gcd(np.arange(16), 12) + np.float32(0.1))
 
 
+def test_a_function_of_cuda_may_be_an_item_of_a_tuple():
+    def kernel(total, count):
+        functions = (cuda.atomic.add, cuda.atomic.sub, cuda.syncthreads_count)
+        functions[0](total, 0, 5)
+        functions[1](total, 0, 2)
+        count[cuda.threadIdx.x] = functions[2](1)
+
+    total, count = np.zeros(1, "i4"), np.zeros(3, "i4")
+    simulate(kernel)[1, 3](total, count)
+    assert (total[0], count.tolist()) == (9, [3, 3, 3])
+
+
 def test_a_loop_over_an_array_loads_its_elements():
     def kernel(a, out):
         i = cuda.grid(1)
