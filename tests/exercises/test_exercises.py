@@ -1,10 +1,10 @@
 """Each exercise: the skeleton says "not yet", right answers pass, plausible wrong ones meet the hint that names them.
 
-The answers are in answers/, a file for each lesson. ``WRONG`` and ``NIGHTLY`` have (what is wrong, change, words of the
-hint) for each exercise, ``RIGHT`` (what is different, change). A change is (old, new), or a list of them, applied to
-the cell of the solution, or a list with one text for each fill-in of the skeleton, or a text that takes the place of
-the cell. ``NIGHTLY`` is tried by `--nightly` alone: its verdicts take long, since many repairs are launched, and other
-answers to the same and to other exercises run every line of `course_lib/exercises` that they run.
+The answers are in answers/, a file for each lesson. For each exercise ``WRONG`` and ``NIGHTLY`` have what is wrong: the
+change, and words of the hint; ``RIGHT`` has what is different: the change. A change is (old, new), or a list of them,
+applied to the cell of the solution, or a list with one text for each fill-in of the skeleton, or a text that takes the
+place of the cell. ``NIGHTLY`` is tried by `--nightly` alone: its verdicts take long, since many repairs are launched,
+and other answers to the same and to other exercises run every line of `course_lib/exercises` that they run.
 """
 
 import importlib.util
@@ -38,7 +38,12 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(path.name for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
 ANSWERS = [runpy.run_path(str(path)) for path in sorted((Path(__file__).parent / "answers").glob("*.py"))]
 WRONG, NIGHTLY, RIGHT = (
-    [(name, *answer) for lesson in ANSWERS for name, answers in lesson.get(table, {}).items() for answer in answers]
+    [
+        (name, what, answer)
+        for lesson in ANSWERS
+        for name, answers in lesson.get(table, {}).items()
+        for what, answer in answers.items()
+    ]
     for table in ("WRONG", "NIGHTLY", "RIGHT")
 )
 #: What stands above a lesson's exercises, where it is not this.
@@ -145,7 +150,7 @@ def test_enough_answers_are_tried(name):
     By day two wrong ones, with different hints.
     """
     assert Counter(answer[0] for answer in WRONG + NIGHTLY)[name] >= 4
-    assert len({hint for exercise, *_, hint in WRONG if exercise == name}) >= 2
+    assert len({hint for exercise, _, (_, hint) in WRONG if exercise == name}) >= 2
     assert Counter(answer[0] for answer in RIGHT)[name] >= 1
 
 
@@ -241,14 +246,14 @@ def test_another_right_answer_passes(answer, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, mistake, change, hint",
+    "name, change, hint",
     [
-        pytest.param(*answer, id=": ".join(answer[:2]), marks=marks)
+        pytest.param(name, *answer, id=f"{name}: {what}", marks=marks)
         for answers, marks in ((WRONG, ()), (NIGHTLY, pytest.mark.nightly))
-        for answer in answers
+        for name, what, answer in answers
     ],
 )
-def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, mistake, change, hint, tmp_path):
+def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, change, hint, tmp_path):
     verdict = _verdict(name, tmp_path, change)
     assert verdict.status == "failed"
     assert not verdict

@@ -8,97 +8,86 @@ STORED = "top + ty + 8 * i, left + tx + 8 * j"
 SHARE = 'return mix["FFMA"] / sum(mix.values())'
 
 WRONG = {
-    "useful-share": [
-        (
-            "a table for each mix of the lesson",
+    "useful-share": {
+        "a table for each mix of the lesson": (
             (SHARE, 'return {1: 0.5, 16: 0.8}.get(mix["FFMA"], 64 / 95)'),
             "compute the answer from the arguments",
         ),
-        ("kinds counted", (SHARE, 'return mix["FFMA"] / len(mix)'), "of two kinds"),
-        ("upside down", (SHARE, 'return sum(mix.values()) / mix["FFMA"]'), "one of the two"),
-        ("in percent", (SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())'), "1/2"),
-        ("against the others", (SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])'), "one of the two"),
-        ("without end", (SHARE, "while mix: pass"), "was still running"),
-        ("rounded", (SHARE, 'return mix["FFMA"] // sum(mix.values())'), "1/2"),
-        ("names added", (SHARE, 'return mix["FFMA"] / sum(mix)'), "it raised TypeError"),
-    ],
-    "outer": [
-        ("the tile's first row of B", ("b = B[start + k, col]", "b = B[start, col]"), "b is B[start + k, col]"),
-        (
-            "the thread's number for its column",
+        "kinds counted": ((SHARE, 'return mix["FFMA"] / len(mix)'), "of two kinds"),
+        "upside down": ((SHARE, 'return sum(mix.values()) / mix["FFMA"]'), "one of the two"),
+        "in percent": ((SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())'), "1/2"),
+        "against the others": ((SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])'), "one of the two"),
+        "without end": ((SHARE, "while mix: pass"), "was still running"),
+        "rounded": ((SHARE, 'return mix["FFMA"] // sum(mix.values())'), "1/2"),
+        "names added": ((SHARE, 'return mix["FFMA"] / sum(mix)'), "it raised TypeError"),
+    },
+    "outer": {
+        "the tile's first row of B": (("b = B[start + k, col]", "b = B[start, col]"), "b is B[start + k, col]"),
+        "the thread's number for its column": (
             ("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N"),
             "look at `b = B[start + k, thread]",
         ),
-    ],
-    "two-by-two": [
-        (
-            "neighbours",
+    },
+    "two-by-two": {
+        "neighbours": (
             ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, tx], B_tile[k, tx + 1]"),
             "the sum of products of",
         ),
-        ("nothing added", ["        for k in range(8):\n            pass"], "no product reaches the sum"),
-    ],
-    "four-rows": [
-        ("b not kept", ("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]"), "keep B[k, col] in a variable"),
-        (
-            "stored in the loop",
+        "nothing added": (["        for k in range(8):\n            pass"], "no product reaches the sum"),
+    },
+    "four-rows": {
+        "b not kept": (("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]"), "keep B[k, col] in a variable"),
+        "stored in the loop": (
             (
                 "            acc3 += A[top + 3, k] * b",
                 "            acc3 += A[top + 3, k] * b\n            C[top + 3, col] = acc3",
             ),
             "after the loops",
         ),
-    ],
-    "scattered": [
-        ("i and j exchanged", (STORED, "top + ty + 8 * j, left + tx + 8 * i"), "in the wrong places"),
-    ],
+    },
+    "scattered": {
+        "i and j exchanged": ((STORED, "top + ty + 8 * j, left + tx + 8 * i"), "in the wrong places"),
+    },
 }
 
 NIGHTLY = {
-    "outer": [
-        ("no guard for B", (f"b = {B_ELEMENT}", "b = B[start + k, col]"), "0 there"),
-        (
-            "a barrier in every iteration",
+    "outer": {
+        "no guard for B": ((f"b = {B_ELEMENT}", "b = B[start + k, col]"), "0 there"),
+        "a barrier in every iteration": (
             ("* b\n", "* b\n            cuda.syncthreads()\n"),
             "between two iterations of",
         ),
-        ("= for +=", ("acc[i] += ", "acc[i] = "), "replaces the sum in every"),
-        (
-            "B loaded for each result",
+        "= for +=": (("acc[i] += ", "acc[i] = "), "replaces the sum in every"),
+        "B loaded for each result": (
             [(f"            b = {B_ELEMENT}\n", ""), ("A_tile[i, k] * b", f"A_tile[i, k] * ({B_ELEMENT})")],
             "use it for all eight results",
         ),
-        ("the tile's indices swapped", ("A_tile[i, k] * b", "A_tile[k, i] * b"), "`A_tile[k, i]` are the wrong way"),
-        (
-            "a result too few",
+        "the tile's indices swapped": (("A_tile[i, k] * b", "A_tile[k, i] * b"), "`A_tile[k, i]` are the wrong way"),
+        "a result too few": (
             (
                 "            for i in range(ROWS):\n                acc[i] +=",
                 "            for i in range(ROWS - 1):\n                acc[i] +=",
             ),
             "already stops at ROWS - 1",
         ),
-    ],
-    "two-by-two": [
-        (
-            "one row for both",
+    },
+    "two-by-two": {
+        "one row for both": (
             ("A_tile[ty, k], A_tile[ty + 8, k]", "A_tile[ty, k], A_tile[ty, k]"),
             "the sum of products of",
         ),
-        (
-            "results that touch",
+        "results that touch": (
             [
                 ("A_tile[ty, k], A_tile[ty + 8, k]", "A_tile[2 * ty, k], A_tile[2 * ty + 1, k]"),
                 ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]"),
             ],
             "in the wrong places",
         ),
-        (
-            "i and j exchanged",
+        "i and j exchanged": (
             [("acc[0, 1] += a0 * b1", "acc[0, 1] += a1 * b0"), ("acc[1, 0] += a1 * b0", "acc[1, 0] += a0 * b1")],
             "the sum of products of",
         ),
-        (
-            "read for each product",
+        "read for each product": (
             [
                 (
                     f"acc[{i}, {j}] += a{i} * b{j}",
@@ -109,86 +98,68 @@ NIGHTLY = {
             ],
             "read all four into variables",
         ),
-        (
-            "a barrier in the loop",
+        "a barrier in the loop": (
             ("            a0, a1", "            cuda.syncthreads()\n            a0, a1"),
             "needs none",
         ),
-        ("K for 8", ("for k in range(8)", "for k in range(K)"), "16 rows and 8 columns"),
-    ],
-    "four-rows": [
-        ("one row twice", ("A[top + 3, k]", "A[top + 2, k]"), "look at `acc3 += A[top + 2, k] * b`"),
-        ("one term short", ("range(K)", "range(K - 1)"), "look at `range(K - 1)`"),
-        ("= for +=", ("acc2 += ", "acc2 = "), "add to it with `acc2 += …`"),
-    ],
-    "scattered": [
-        ("rows mended, columns not", (STORED, "top + ty + 8 * i, left + 2 * tx + j"), "in the wrong places"),
-        ("columns mended, rows not", (STORED, "top + 2 * ty + i, left + tx + 8 * j"), "in the wrong places"),
-        ("results that touch", (STORED, "top + ty + i, left + tx + j"), "two threads store into the same"),
-        (
-            "guard gone",
+        "K for 8": (("for k in range(8)", "for k in range(K)"), "16 rows and 8 columns"),
+    },
+    "four-rows": {
+        "one row twice": (("A[top + 3, k]", "A[top + 2, k]"), "look at `acc3 += A[top + 2, k] * b`"),
+        "one term short": (("range(K)", "range(K - 1)"), "look at `range(K - 1)`"),
+        "= for +=": (("acc2 += ", "acc2 = "), "add to it with `acc2 += …`"),
+    },
+    "scattered": {
+        "rows mended, columns not": ((STORED, "top + ty + 8 * i, left + 2 * tx + j"), "in the wrong places"),
+        "columns mended, rows not": ((STORED, "top + 2 * ty + i, left + tx + 8 * j"), "in the wrong places"),
+        "results that touch": ((STORED, "top + ty + i, left + tx + j"), "two threads store into the same"),
+        "guard gone": (
             ("            if row < M and col < N:\n                C", "            if row < M:\n                C"),
             "must test the row and the column",
         ),
-        ("tx and ty exchanged", (STORED, "top + tx + 8 * i, left + ty + 8 * j"), "in the wrong places"),
-    ],
+        "tx and ty exchanged": ((STORED, "top + tx + 8 * i, left + ty + 8 * j"), "in the wrong places"),
+    },
 }
 
 RIGHT = {
-    "useful-share": [
-        (
-            "in a loop",
-            (SHARE, 'total = 0\n    for name in mix:\n        total += mix[name]\n    return mix["FFMA"] / total'),
+    "useful-share": {
+        "in a loop": (
+            SHARE,
+            'total = 0\n    for name in mix:\n        total += mix[name]\n    return mix["FFMA"] / total',
         ),
-    ],
-    "outer": [
-        (
-            "a guarded if, and backwards",
-            [
-                (
-                    "            b = float32(0)\n            if start + k < K and col < N:\n                b = B[start + k, col]\n"
-                    "            for i in range(ROWS - 1, -1, -1):\n                acc[i] += b * A_tile[i, k]"
-                )
-            ],
-        ),
-    ],
-    "two-by-two": [
-        (
-            "B first",
-            [
-                (
-                    "        for k in range(8):\n            b0, b1 = B_tile[k, tx], B_tile[k, tx + 8]\n            for i in range(2):\n"
-                    "                a = A_tile[ty + 8 * i, k]\n                acc[i, 0] += a * b0\n                acc[i, 1] += a * b1"
-                )
-            ],
-        ),
-    ],
-    "four-rows": [
-        (
-            "a local array",
-            [
-                (
-                    "        acc0 = acc1 = acc2 = acc3 = float32(0)\n",
-                    "        acc = cuda.local.array(4, float32)\n        for i in range(4):\n            acc[i] = 0\n",
-                ),
-                (
-                    "            acc0 += A[top, k] * b\n            acc1 += A[top + 1, k] * b\n            acc2 += A[top + 2, k] * b\n            acc3 += A[top + 3, k] * b\n",
-                    "            for i in range(4):\n                acc[i] += A[top + i, k] * b\n",
-                ),
-                (
-                    "        C[top, col] = acc0\n        C[top + 1, col] = acc1\n        C[top + 2, col] = acc2\n        C[top + 3, col] = acc3\n",
-                    "        for i in range(4):\n            C[top + i, col] = acc[i]\n",
-                ),
-            ],
-        ),
-    ],
-    "scattered": [
-        (
-            "read from neighbours instead",
-            [
-                (STORED, "top + 2 * ty + i, left + 2 * tx + j"),
-                ("A_tile[ty + 8 * i, k] * B_tile[k, tx + 8 * j]", "A_tile[2 * ty + i, k] * B_tile[k, 2 * tx + j]"),
-            ],
-        ),
-    ],
+    },
+    "outer": {
+        "a guarded if, and backwards": [
+            "            b = float32(0)\n            if start + k < K and col < N:\n                b = B[start + k, col]\n"
+            "            for i in range(ROWS - 1, -1, -1):\n                acc[i] += b * A_tile[i, k]"
+        ],
+    },
+    "two-by-two": {
+        "B first": [
+            "        for k in range(8):\n            b0, b1 = B_tile[k, tx], B_tile[k, tx + 8]\n            for i in range(2):\n"
+            "                a = A_tile[ty + 8 * i, k]\n                acc[i, 0] += a * b0\n                acc[i, 1] += a * b1"
+        ],
+    },
+    "four-rows": {
+        "a local array": [
+            (
+                "        acc0 = acc1 = acc2 = acc3 = float32(0)\n",
+                "        acc = cuda.local.array(4, float32)\n        for i in range(4):\n            acc[i] = 0\n",
+            ),
+            (
+                "            acc0 += A[top, k] * b\n            acc1 += A[top + 1, k] * b\n            acc2 += A[top + 2, k] * b\n            acc3 += A[top + 3, k] * b\n",
+                "            for i in range(4):\n                acc[i] += A[top + i, k] * b\n",
+            ),
+            (
+                "        C[top, col] = acc0\n        C[top + 1, col] = acc1\n        C[top + 2, col] = acc2\n        C[top + 3, col] = acc3\n",
+                "        for i in range(4):\n            C[top + i, col] = acc[i]\n",
+            ),
+        ],
+    },
+    "scattered": {
+        "read from neighbours instead": [
+            (STORED, "top + 2 * ty + i, left + 2 * tx + j"),
+            ("A_tile[ty + 8 * i, k] * B_tile[k, tx + 8 * j]", "A_tile[2 * ty + i, k] * B_tile[k, 2 * tx + j]"),
+        ],
+    },
 }
