@@ -1,7 +1,6 @@
 """Kernels outside the ladder: lowered as they are, or refused in a sentence that names the line."""
 
 import inspect
-import linecache
 from collections import Counter
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ import pytest
 from elsewhere import loaded, squared
 from nightly import every
 from numba import cuda, float32, float64
-from oracles.sources import import_kernel
+from oracles.sources import import_kernel, import_module, line_of
 
 from course_lib import measurements, simulate, waiting
 from course_lib.kernels import TENSOR_CORES, async_copy, rung
@@ -43,8 +42,7 @@ def kinds(kernel, *arguments, out=None):
 
 def refused(kernel, text, message, *arguments, out=None):
     """Assert that a kernel is refused, in one sentence that begins with the line that contains `text`."""
-    lines, first = inspect.getsourcelines(kernel)
-    (line,) = (first + number for number, each in enumerate(lines) if text in each)
+    line = line_of(kernel, text)
     with pytest.raises(ValueError, match=f"^line {line}: [^.]*{message}") as error:
         lowered(kernel, *arguments, out=out)
     assert "; " in str(error.value), "what to do"
@@ -901,6 +899,8 @@ def test_copies_under_a_modules_name_are_copies():
 
 
 TEMPLATE = """
+from numba import cuda, float32
+
 def kernel(A, n, C):
     tile = cuda.shared.array((32, 32), float32)
     i = cuda.threadIdx.x
@@ -918,15 +918,6 @@ def kernel(A, n, C):
 """
 
 
-def named(name, folder):
-    """Return the kernel of TEMPLATE with this name for its sum."""
-    path = folder / f"{name}.py"
-    path.write_text(TEMPLATE.format(name=name))
-    scope = {"cuda": cuda, "float32": float32}
-    exec(compile(path.read_text(), str(path), "exec"), scope)
-    return scope["kernel"]
-
-
 def program_of(kernel):
     """Return the program of a warp, for a matrix of 64 columns."""
     trace = simulate(kernel, trace=True, strict=False)[1, 32](np.ones((32, 64), np.float32), 32, X.copy()).trace
@@ -935,7 +926,7 @@ def program_of(kernel):
 
 @pytest.mark.parametrize("name", ["sum", "load", "store", "window", "local", "total"])
 def test_no_name_changes_the_program(name, tmp_path):
-    one, other = (program_of(named(each, tmp_path)) for each in (name, "accumulated"))
+    one, other = (program_of(import_kernel(TEMPLATE.format(name=each), tmp_path)) for each in (name, "accumulated"))
     assert [i._replace(sectors=()) for i in one] == [i._replace(sectors=()) for i in other]
 
 
@@ -1043,16 +1034,6 @@ def test_the_trace_is_one_of_the_kernel():
         programs(copied, replace(trace, program=None))
 
 
-def made(text, folder, name="cell", **names):
-    """Return what a cell of this text defines, with these names in its namespace."""
-    path = folder / f"{name}.py"
-    path.write_text(text)
-    linecache.checkcache(str(path))
-    scope = {"cuda": cuda, "float32": float32, **names}
-    exec(compile(text, str(path), "exec"), scope)
-    return scope
-
-
 def of_turns(n, table=STEPS):
     """Return a kernel of a factory."""
 
@@ -1082,6 +1063,8 @@ def test_the_trace_is_one_of_a_kernel_of_the_same_values():
 
 
 CELL = """
+from numba import cuda
+
 def kernel(A, C):
     i = cuda.threadIdx.x
     C[i] = A[i] + A[i + 1]
@@ -1089,15 +1072,17 @@ def kernel(A, C):
 
 
 def test_a_trace_of_what_a_kernel_was_before_is_refused(tmp_path):
-    kernel = made(CELL, tmp_path)["kernel"]
+    kernel = import_kernel(CELL, tmp_path)
     trace = simulate(kernel, trace=True)[1, 32](X, X.copy()).trace
-    assert programs(made(CELL, tmp_path, "again")["kernel"], trace) == programs(kernel, trace)
-    changed = made(CELL.replace("+ A", "- A"), tmp_path, "changed")["kernel"]
+    assert programs(import_kernel(CELL, tmp_path), trace) == programs(kernel, trace)
+    changed = import_kernel(CELL.replace("+ A", "- A"), tmp_path)
     with pytest.raises(ValueError, match="^kernel has changed since this trace; trace it again"):
         programs(changed, trace)
 
 
 FUNCTION = """
+from numba import cuda
+
 @cuda.jit(device=True)
 def product(A, i):
     return A[i] * A[i + 1]
@@ -1110,16 +1095,16 @@ def kernel(A, C):
 
 
 def test_a_function_may_be_defined_again_if_it_is_the_same(tmp_path):
-    scope = made(FUNCTION, tmp_path)
-    trace = simulate(scope["kernel"], trace=True)[1, 32](X, X.copy()).trace
-    before = programs(scope["kernel"], trace)
-    scope["product"] = made(FUNCTION, tmp_path, "again")["product"]
-    assert programs(scope["kernel"], trace) == before
-    scope["product"] = made(FUNCTION.replace("i + 1", "i + 2"), tmp_path, "changed")["product"]
+    module = import_module(FUNCTION, tmp_path)
+    trace = simulate(module.kernel, trace=True)[1, 32](X, X.copy()).trace
+    before = programs(module.kernel, trace)
+    module.product = import_module(FUNCTION, tmp_path).product
+    assert programs(module.kernel, trace) == before
+    module.product = import_module(FUNCTION.replace("i + 1", "i + 2"), tmp_path).product
     with pytest.raises(
         ValueError, match=r"line \d+: product has been defined again since this trace; trace the kernel"
     ):
-        programs(scope["kernel"], trace)
+        programs(module.kernel, trace)
 
 
 def test_what_a_compiler_assumes_is_near_what_the_machine_takes():
