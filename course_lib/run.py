@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import html
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -166,24 +165,21 @@ def table_html(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> 
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class AnnotatedSource:
     """The source of the kernel and its device functions, each line with its memory traffic and its findings.
 
     The traffic of a device function of another file or notebook cell is counted on the line that calls it.
     """
 
-    def __init__(
-        self,
-        lines: Lines,
-        rows: Sequence[TrafficRow],
-        findings: tuple[Finding, ...],
-        counts: tuple[str, ...] = ("accesses", "requests", "sectors", "wavefronts"),
-    ) -> None:
-        self.lines, self.rows, self.findings, self.counts = lines, rows, findings, counts
+    lines: Lines
+    rows: Sequence[TrafficRow]
+    findings: tuple[Finding, ...]
+    counts: tuple[str, ...] = ("accesses", "requests", "sectors", "wavefronts")
 
     def only(self, *counts: str) -> AnnotatedSource:
         """Return the same source with only these counts: accesses, requests, sectors, wavefronts, bank_conflicts."""
-        return AnnotatedSource(self.lines, self.rows, self.findings, known_counts(counts))
+        return replace(self, counts=known_counts(counts))
 
     def _notes(self) -> Iterator[tuple[int, str, list[TrafficRow], list[Finding]]]:
         for number, text in self.lines:
@@ -229,42 +225,32 @@ class AnnotatedSource:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Run:
     """A finished launch on the simulator.
 
     Attributes: ``kernel_name``, ``grid`` and ``block`` (x, y, z), ``traffic``, ``findings``, ``source``,
-    ``schedule``, ``trace`` (None without ``trace=True``) and ``printed``, what print() in the kernel said, in the order
-    of the threads.
+    ``schedule``, ``trace`` (None without ``trace=True``), ``printed``, what print() in the kernel said, in the order of
+    the threads, and ``shown``, the counts in its table.
     """
 
-    def __init__(
-        self,
-        kernel_name: str,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        traffic: Traffic,
-        findings: tuple[Finding, ...],
-        source: AnnotatedSource,
-        schedule: str | int,
-        trace: Trace | None,
-        printed: str = "",
-    ) -> None:
-        self.kernel_name, self.grid, self.block = kernel_name, grid, block
-        self.traffic: Traffic = traffic
-        self.findings: tuple[Finding, ...] = findings
-        self.source: AnnotatedSource = source
-        self.schedule, self.trace, self.printed = schedule, trace, printed
-        self._counts: tuple[str, ...] = COUNTS
+    kernel_name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    traffic: Traffic
+    findings: tuple[Finding, ...]
+    source: AnnotatedSource
+    schedule: str | int
+    trace: Trace | None
+    printed: str = ""
+    shown: tuple[str, ...] = COUNTS
 
     def only(self, *counts: str) -> Run:
         """Return the same run, whose table and source show only these counts: ``run.only("accesses")``.
 
         The counts are accesses, requests, sectors, wavefronts and bank_conflicts; raise ValueError for any other.
         """
-        same = copy.copy(self)
-        same._counts = known_counts(counts)
-        same.source = self.source.only(*counts)
-        return same
+        return replace(self, source=self.source.only(*counts), shown=known_counts(counts))
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -282,7 +268,7 @@ class Run:
     def __repr__(self) -> str:
         lines = [
             self.heading(),
-            table_text(self.traffic.rows, self._counts),
+            table_text(self.traffic.rows, self.shown),
             self._verdict(),
             *(f"  {f}" for f in self.findings),
         ]
@@ -290,7 +276,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         found = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
-        table = table_html(self.traffic.rows, self._counts)
+        table = table_html(self.traffic.rows, self.shown)
         return f"<p><b>{html.escape(self.heading())}</b></p>{table}<p>{self._verdict()}</p>" + (
             f"<ul>{found}</ul>" if found else ""
         )

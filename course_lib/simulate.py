@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -60,22 +61,18 @@ def simulate(
     return Simulation(kernel, strict, schedule, TraceObserver if trace else None, max_steps)
 
 
+@dataclass(frozen=True, repr=False)
 class Simulation:
     """A kernel that waits for its grid and block.
 
     ``tracer`` makes the observer that records its launches, if any.
     """
 
-    def __init__(
-        self,
-        kernel: Any,
-        strict: bool,
-        schedule: str | int,
-        tracer: type[TraceObserver] | None,
-        max_steps: int | None,
-    ) -> None:
-        self._kernel, self._strict, self._schedule = kernel, strict, schedule
-        self._tracer, self._max_steps = tracer, max_steps
+    kernel: Any
+    strict: bool
+    schedule: str | int
+    tracer: type[TraceObserver] | None
+    max_steps: int | None
 
     def __getitem__(self, configuration: Any) -> Callable[..., Run]:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -119,25 +116,25 @@ class Simulation:
 
         def start(schedule: str, trace: bool, grid: Any, block: Any, arguments: Sequence[Any]) -> Run:
             tracer = TraceObserver if trace else None
-            simulation = Simulation(self._kernel, False, schedule, tracer, self._max_steps)
+            simulation = replace(self, strict=False, schedule=schedule, tracer=tracer)
             return simulation[grid, block, 0, shared_bytes](*arguments)
 
         with contextlib.redirect_stdout(None):
-            return check_all(self._kernel, start, launch, allow, launches, seed, values)
+            return check_all(self.kernel, start, launch, allow, launches, seed, values)
 
     def __call__(self, *arguments: Any) -> NoReturn:
         raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
 
     def __repr__(self) -> str:
-        return f"simulate({getattr(self._kernel, '__name__', 'kernel')})"
+        return f"simulate({getattr(self.kernel, '__name__', 'kernel')})"
 
     def _launch(self, grid: Any, block: Any, arguments: Any, dynamic_shared: Any) -> Run:
-        if getattr(self._kernel, "targetoptions", {}).get("device"):
+        if getattr(self.kernel, "targetoptions", {}).get("device"):
             raise LaunchError(
-                f"{self._kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
+                f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer))
+        prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, bool(self.tracer))
         if prepared.unit.cooperative:
             check_resident(prepared)
         before = (
@@ -152,7 +149,7 @@ class Simulation:
         ):  # of other warps or blocks: run each block by itself, in turns
             for array, values in before:
                 array.storage()[...] = values
-            prepared = prepare(self._kernel, grid, block, arguments, dynamic_shared, bool(self._tracer), patient=True)
+            prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, bool(self.tracer), patient=True)
             return self._observed(prepared, grid, block)
 
     def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:
@@ -160,8 +157,8 @@ class Simulation:
         traffic = TrafficObserver()
         counters = [traffic, *(make() for make in COUNTERS)]
         judges = [make() for make in JUDGES]
-        tracer = [self._tracer(request_figures)] if self._tracer else []
-        engine = Engine(prepared, [*counters, *judges, *tracer], self._schedule, self._max_steps)
+        tracer = [self.tracer(request_figures)] if self.tracer else []
+        engine = Engine(prepared, [*counters, *judges, *tracer], self.schedule, self.max_steps)
         stopped = None
         try:
             engine.run()
@@ -172,12 +169,7 @@ class Simulation:
         columns = {name: counts for counter in counters for name, counts in counter.columns().items()}
         keys = sorted({key for counts in columns.values() for key in counts})
         rows = tuple(row_of(key, columns) for key in keys)
-        findings = tuple(
-            sorted(
-                (f for judge in judges for f in judge.findings),
-                key=lambda finding: finding.rank,
-            )
-        )
+        findings = tuple(sorted((f for judge in judges for f in judge.findings), key=lambda finding: finding.rank))
         launch = prepared.launch
         shape = (as_given(grid, launch.grid), as_given(block, launch.block))
         run = Run(
@@ -187,7 +179,7 @@ class Simulation:
             Traffic(rows, traffic, shape),
             findings,
             AnnotatedSource(prepared.lines, rows, findings),
-            self._schedule,
+            self.schedule,
             tracer[0].trace(findings, rows) if tracer else None,
             engine.printed.text(),
         )
@@ -196,7 +188,7 @@ class Simulation:
             before = [f"Before that: {error_text(run, prepared.lines)}"] if run.errors else []
             more = "\n".join([stopped.option, *before])
             raise KernelError(stopped.text, run.errors, run, line=stopped.line, option=more) from None
-        if self._strict and run.errors:
+        if self.strict and run.errors:
             raise KernelError(error_text(run, prepared.lines), run.errors, run)
         return run
 

@@ -3,7 +3,7 @@
 `check("name", kernel)` runs the kernel on the thread simulator and returns a `Verdict`; `explain("name", "words")`
 shows a model answer after an answer in words; `predict(question, truth)` takes a guess before it shows the truth.
 One file per lesson; `EXERCISES` lists them all, in the order of the course. In a notebook, importing this package also
-shortens two errors (`grading.short_errors`), and reads the answers that are kept beside it (`progress.SCORE`).
+shortens two errors (`grading.short_errors`), and `score()` keeps the answers in a file beside it (`progress`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .lessons import (
     wgmma,
 )
 from .predict import predict
-from .progress import SCORE, score
+from .progress import score
 from .variants import Variant
 
 LESSONS = {
@@ -125,8 +125,8 @@ def explain(name: str, answer: str, found: Collection[int] = ()) -> Verdict:
         raise ValueError(f'{name!r} is answered with a kernel: check("{name}", kernel)')
     if not isinstance(answer, str):
         raise TypeError(f"explain takes your answer as a text, not {answer!r}")
-    ticked = found or [n for n in SCORE.ticks.get(name, ()) if n <= exercise.points]
-    return _counted(compare(exercise, answer, ticked, lambda points: SCORE.tick(name, points, exercise.points)))
+    ticked = found or [n for n in score().ticks.get(name, ()) if n <= exercise.points]
+    return _counted(compare(exercise, answer, ticked, lambda points: score().tick(name, points, exercise.points)))
 
 
 def _exercise(name: Any, called: str) -> Exercise | Routine | Explanation:
@@ -142,8 +142,8 @@ def _counted(verdict: Verdict) -> Verdict:
     """Count the points of a verdict; an answer that was not begun takes away none that are kept."""
     if any(verdict.exercise == exercise.name for found in OPTIONAL.values() for exercise in found):
         return verdict
-    if verdict.status != NOT_YET or verdict.exercise not in SCORE.points:
-        SCORE.solve(verdict.exercise, verdict.points, EXERCISES[verdict.exercise].points)
+    if verdict.status != NOT_YET or verdict.exercise not in score().points:
+        score().solve(verdict.exercise, verdict.points, EXERCISES[verdict.exercise].points)
     return verdict
 
 

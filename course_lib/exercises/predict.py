@@ -15,7 +15,7 @@ import traitlets
 from ..viewer.still import CLASS, Still
 from .calculated import calculated
 from .grading.verdict import as_code
-from .progress import SCORE
+from .progress import score
 
 _HERE = pathlib.Path(__file__).parent
 
@@ -52,8 +52,8 @@ class Prediction(Still, anywidget.AnyWidget):
         answer = _answer(self._truth, names, self._ranges)
         because = because[:1].upper() + because[1:]
         super().__init__(question=question, choices=names, answer=answer, because=because)
-        SCORE.ask(question)
-        self.score = str(SCORE).splitlines()[0]
+        score().ask(question)
+        self.score = str(score()).splitlines()[0]
 
     @traitlets.observe("guess")
     def _judge(self, change: dict[str, Any]) -> None:
@@ -64,8 +64,8 @@ class Prediction(Still, anywidget.AnyWidget):
             wanted = f"one of: {', '.join(self.choices)}" if self.choices else _wanted(self._truth)
             self.right, self.problem = "", f"{text!r} cannot be compared; please give {wanted}" if text else ""
             return
-        SCORE.guess(self.question, right, text)
-        self.problem, self.right, self.score = "", "yes" if right else "no", str(SCORE).splitlines()[0]
+        score().guess(self.question, right, text)
+        self.problem, self.right, self.score = "", "yes" if right else "no", str(score()).splitlines()[0]
 
     def _is_right(self, text: str) -> bool | None:
         if self._yes_or_no:
@@ -133,7 +133,7 @@ def predict(
     """
     prediction = Prediction(question, truth, choices, because)
     if guess is None:
-        prediction.guess = SCORE.answers.get(question, "")
+        prediction.guess = score().answers.get(question, "")
     else:
         prediction.guess = ", ".join(map(str, guess)) if isinstance(guess, tuple | list) else str(guess)
     return prediction

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -194,10 +195,10 @@ def place() -> Path | None:
     return notebook.with_name(f".{notebook.stem}.progress.json")
 
 
-#: A notebook has a Python process of its own, so this is the lesson's.
-SCORE = Score.kept(place())
-
-
+@cache
 def score() -> Score:
-    """The lesson's score: predictions that were right, and points of the exercises."""
-    return SCORE
+    """The lesson's score: predictions that were right, and points of the exercises.
+
+    A notebook has a Python process of its own, so there is one.
+    """
+    return Score.kept(place())

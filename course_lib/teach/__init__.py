@@ -1,1 +1,1 @@
-"""For teachers: what a class needs beside the lessons. ``python -m course_lib.teach`` lists the commands."""
+"""The commands for teachers (``python -m course_lib.teach``): editions, assignments, grades, rankings and guides."""

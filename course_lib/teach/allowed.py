@@ -1,4 +1,4 @@
-"""Which Python an answer may use that is executed: the functions that are no kernels, such as lesson 14's.
+"""The Python that an executed answer may use: functions that are no kernels, such as lesson 14's.
 
 A kernel is never executed: the simulator compiles its text. Of the other functions everything is on a list: kinds of
 statements, built-in functions, and the attributes of modules and values. None of them reaches a file, a frame, a module

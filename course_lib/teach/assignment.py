@@ -79,7 +79,7 @@ def assignment(lesson: str, tool: str, solved: bool = False, variant: Variant | 
 
     ``solved``: the cells hold the solutions. Otter's notebook has them in any case, between marks.
     ``variant``: that of a student, in a plain notebook.
-    FileNotFoundError where the solutions are not there.
+    Raise FileNotFoundError if the solutions are missing.
     """
     solutions = places(lesson, NOTEBOOKS / "solutions")
     imports = dict(lesson_cells(lesson, NOTEBOOKS / "solutions"))["imports"]
@@ -150,7 +150,7 @@ def _nbgrader(grade_id: str, **changed: Any) -> dict[str, Any]:
 
 
 def _for_otter(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> Iterator[Cell]:
-    """One test for each point, since Otter's tests are passed or not."""
+    """Write one test for each point, since a test of Otter gives all of its points or none."""
     exercise = EXERCISES[name]
     manual = isinstance(exercise, Explanation)
     config = f"name: {name.replace('-', '_')}\npoints: {exercise.points}" + "\nmanual: true" * manual

@@ -57,7 +57,7 @@ def _place() -> ExerciseCell:
 
 
 def judged(path: Path) -> Kernel:
-    """Judge the kernel in a notebook, of which nothing is executed; ValueError for a file that is no notebook."""
+    """Judge the kernel in a notebook, of which nothing is executed; raise ValueError for a file that is no notebook."""
     began = time.process_time()
     answer = answers(read(path), {NAME: _place()})[NAME]
     try:

@@ -1,4 +1,4 @@
-"""From the text of an exercise's cell to the function that is judged. Nothing of the cell is executed.
+"""Extraction of the function that is judged from the text of an exercise's cell, without executing the cell.
 
 The definition of one function is compiled, without decorators, annotations and default values, and given the names of
 `names.py`. What calls, assigns or draws beside it is passed over.
@@ -88,7 +88,7 @@ def extract(
 
 
 def _called(tree: ast.FunctionDef, functions: Sequence[ast.FunctionDef]) -> tuple[ast.FunctionDef, ...]:
-    """Those of the functions that ``tree`` names, or one that it names."""
+    """Return the functions that ``tree`` names, directly or through another of them."""
     by_name, found = {f.name: f for f in functions}, dict[str, ast.FunctionDef]()
     waiting = [tree]
     while waiting:
@@ -114,7 +114,7 @@ def _short(node: ast.AST) -> str:
 
 
 def _handed_in(exercise: str, cell: ast.Module) -> ast.expr | None:
-    """What the last ``check("name", …)`` of the cell is given."""
+    """Return the argument after the name in the cell's last ``check("name", …)``."""
     found = [call.args[1] for name, call in calls(cell) if name == exercise and len(call.args) > 1]
     return found[-1] if found else None
 

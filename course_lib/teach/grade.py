@@ -64,7 +64,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """What a student handed in: the notebooks, a key that changes with them, and the code of the student's variant."""
+    """A student's submission: the notebooks, a key that changes with them, and the code of the student's variant."""
 
     student: str
     paths: tuple[Path, ...]
@@ -76,7 +76,7 @@ def submissions(folder: Path, lesson: str, limits: Limits, variants: str = "") -
     """Yield the students' notebooks: ``NAME.ipynb``, or all in a folder ``NAME``, which may be none. Links out of the
     folder are skipped. ``variants`` is the key of the students' variants.
 
-    NotADirectoryError where there is no such folder, ValueError where it holds no notebook.
+    Raise NotADirectoryError if there is no such folder, ValueError if it contains no notebook.
     """
     if not folder.is_dir():
         raise NotADirectoryError(f"{folder} is no folder")
@@ -99,7 +99,7 @@ _VARIANT = re.compile(rb'variant=\\?"([0-9a-f]{8})\\?"')
 
 
 def check_variants(handed_in: Sequence[HandedIn]) -> None:
-    """Raise ValueError where most notebooks are other variants than those of the key, or are variants without one."""
+    """Raise ValueError if most notebooks are other variants than those of the key, or are variants without one."""
     others = {}
     for each in handed_in:
         sizes = [path.stat().st_size for path in each.paths]
@@ -114,7 +114,7 @@ def check_variants(handed_in: Sequence[HandedIn]) -> None:
 
 
 def _shown(folder: Path) -> Iterator[Path]:
-    """What a folder holds, without hidden files and those that macOS packs into archives."""
+    """Return the contents of a folder, without hidden files and those that macOS packs into archives."""
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__MACOSX")))
 
 
@@ -207,7 +207,7 @@ class Batch:
         journal.flush()
 
     def _read_journal(self) -> dict[str, dict[str, Any]]:
-        """What was judged before; a last line that was cut off is left out."""
+        """Return the earlier verdicts, without a last line that was cut off."""
         found = {}
         for line in self.journal.read_text(encoding="utf-8").splitlines() if self.journal.exists() else ():
             try:
@@ -285,7 +285,7 @@ class Batch:
 def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the lines of a table that a person or a spreadsheet may have written, with their numbers.
 
-    Columns may be separated by commas, semicolons or tabs. ValueError where the table has others than it must have.
+    Columns may be separated by commas, semicolons or tabs. Raise ValueError if the table lacks some of COLUMNS.
     """
     try:
         first, *lines = path.read_text(encoding="utf-8-sig").splitlines() or [""]

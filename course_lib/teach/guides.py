@@ -49,7 +49,7 @@ def pages() -> dict[str, str]:
 
 
 def _linked(page: str) -> str:
-    """What a lesson links to, seen from the guides."""
+    """Return a page of a lesson with its links relative to the folder of the guides."""
     return re.sub(r"\]\((?=(?:\d\d_|glossary|sources))", "](../../../notebooks/", page)
 
 

@@ -1,4 +1,4 @@
-"""For the cells of tests in nbgrader and Otter: an answer judged in a process of its own, from its text."""
+"""Judgement of an answer from its text, in a separate process: for the tests in nbgrader and Otter."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _executed() -> list[str]:
 
 @cache
 def _sandbox() -> Sandbox:
-    """One for all tests of a notebook: it takes seconds to start."""
+    """Return the sandbox that all tests of a notebook share: it takes seconds to start."""
     sandbox = Sandbox()
     atexit.register(sandbox.close)
     return sandbox

@@ -1,4 +1,4 @@
-"""One answer judged: points, status, hint, and what the student reads. Runs in a process of `sandbox.py`."""
+"""Judgement of one answer: points, status, hint, and the student's page. Runs in a process of `sandbox.py`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def unjudged(exercise: str, status: str, hint: str) -> Judged:
 
 
 def judge(exercise: str, lesson: str, answer: Answer, own: bool = True, variant: str = "") -> Judged:
-    """Judge the answer to an exercise of a lesson. What is wrong with it is in the result, never an exception.
+    """Judge the answer to an exercise of a lesson. A wrong answer raises no exception: its faults are in the result.
 
     ``own``: a copy of the course's text is refused. ``variant``: the code of the student's variant.
     """

@@ -1,4 +1,4 @@
-"""Where each exercise is in its lesson: the cell, the function that it asks for, and the text that is given."""
+"""The place of each exercise in its lesson: the cell, the function that it asks for, and the text that is given."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ExerciseCell:
 
 
 def lesson_named(words: str) -> str:
-    """Return the lesson that "4", "04" or "04_tiling" means; ValueError if there is none."""
+    """Return the lesson that "4", "04" or "04_tiling" means; raise ValueError if there is none."""
     for lesson in LESSONS:
         if words in (lesson, lesson[:2], str(int(lesson[:2]))):
             return lesson
@@ -38,7 +38,7 @@ def lesson_named(words: str) -> str:
 
 @cache
 def notebook(lesson: str, folder: Path = NOTEBOOKS) -> Any:
-    """Return a lesson's notebook as JSON. FileNotFoundError where the folder does not have it."""
+    """Return a lesson's notebook as JSON; raise FileNotFoundError if the folder does not have it."""
     path = folder / f"{lesson}.ipynb"
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there: run this command in a git clone of the course.")
@@ -52,7 +52,7 @@ def lesson_cells(lesson: str, folder: Path = NOTEBOOKS) -> tuple[tuple[str, str]
 
 
 def code_cells(notebook: object) -> Iterator[tuple[str, str]]:
-    """Yield (id, source) for each code cell of a notebook's JSON; ValueError where it is no notebook."""
+    """Yield (id, source) for each code cell of a notebook's JSON; raise ValueError if it is no notebook."""
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
         raise ValueError("the file is no notebook of version 4: it has no list of cells")

@@ -1,4 +1,4 @@
-"""What of an answer its author wrote, and whether the same was written elsewhere: in the course, or by another student.
+"""The parts of an answer that are its author's own, and the same parts elsewhere: in the course, or by another student.
 
 Texts are compared as trees, in which names are numbers in the order of their first use: another name, another layout or
 a comment makes no difference.

@@ -1,4 +1,4 @@
-"""What an answer's names mean: imports and constants of a white list, read from the text and never executed."""
+"""The meaning of an answer's names: imports and constants of a list of allowed ones, read without executing them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _defined(statement: ast.stmt, names: dict[str, Any]) -> Iterator[tuple[str, 
 
 
 def _imported(module: str, name: str) -> Any:
-    """What ``from module import name`` gives; None where the name is not on the white list."""
+    """Return what ``from module import name`` gives; None if the name is not on the list."""
     if name.startswith("_"):
         return None
     if module in MODULES:

@@ -1,4 +1,4 @@
-"""What the grader writes for people: one page a student, and one for the teacher."""
+"""The grader's pages: one for each student, and one for the teacher."""
 
 from __future__ import annotations
 

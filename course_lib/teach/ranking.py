@@ -71,7 +71,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _read(journal: Path) -> dict[str, Kernel]:
-    """What was judged before, by the key of the notebooks; a line that was cut off is left out."""
+    """Return the earlier verdicts by the key of the notebooks, without a line that was cut off."""
     found = {}
     for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else ():
         try:

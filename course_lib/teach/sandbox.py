@@ -37,7 +37,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one task: seconds of processor time, bytes of memory, bytes that it may print."""
+    """The limits of one task: seconds of processor time, bytes of memory, bytes that it may print."""
 
     seconds: int = 10
     memory: int = 1 << 30
@@ -45,7 +45,7 @@ class Limits:
 
 
 class _Paper(io.TextIOBase):
-    """Where an answer's prints go: nobody reads them, and they end at the limit."""
+    """The output of an answer's prints, which nobody reads; it ends at the limit."""
 
     def __init__(self, most: int) -> None:
         self.left = most
@@ -176,7 +176,7 @@ class Sandbox:
         self._folder.cleanup()
 
     def do(self, task: str, *arguments: Any) -> Any:
-        """Return what the task returns; raise Stopped where it exceeds a limit, ValueError where it says so."""
+        """Return what the task returns; raise Stopped if it exceeds a limit, ValueError if the task raises it."""
         seconds = self.limits.seconds * _PATIENCE
         if self._server is None:
             self._begin()
@@ -248,7 +248,7 @@ def _listen(lines: Any, replies: queue.SimpleQueue[bytes]) -> None:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """What the server finds in its environment: no name, key or setting of whoever grades."""
+    """Return the server's environment: without names, keys and settings of the person who grades."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     return {**kept, **single, "HOME": folder, "MPLCONFIGDIR": folder, "PYTHONHASHSEED": "0", "LANG": "C.UTF-8"}

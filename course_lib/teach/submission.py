@@ -1,4 +1,4 @@
-"""Which cells of a student's notebook answer which exercise. Only texts are read; nothing of them is executed."""
+"""The cells of a student's notebook that answer each exercise. Only texts are read; nothing is executed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Answer:
 
 
 def read(path: Path) -> list[tuple[str, str]]:
-    """Return the code cells of a notebook, (id, source) each; ValueError where it cannot be read."""
+    """Return the code cells of a notebook, (id, source) each; raise ValueError if it cannot be read."""
     try:
         return list(code_cells(json.loads(path.read_text(encoding="utf-8"))))
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:

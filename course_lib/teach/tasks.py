@@ -1,4 +1,4 @@
-"""What a process of `sandbox.py` does: values of JSON in, values of JSON out."""
+"""The tasks of a process of `sandbox.py`: each takes and returns values of JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The common steps of two launches: what the chosen thread of one completes is beside the same in the other.
+"""The common steps of two launches: an operation of the chosen thread is shown beside the same one of the other.
 
 ``web/alignment.js`` does the same in the browser.
 """
@@ -49,7 +49,7 @@ class Alignment:
         return self.starts[-1]
 
     def positions(self, step: int) -> tuple[int, ...]:
-        """Where each launch is at a common step."""
+        """The position of each launch at a common step."""
         if step >= self.last:
             return self.cuts[-1]
         at = bisect_right(self.starts, step)

@@ -174,7 +174,7 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
 def recorded(state: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return launches of an `Explorer` (its traits by name) for a page without a kernel.
 
-    Each has a "setting", what the controls show, and the stepper's "data". None if a rung is not the course's.
+    Each has a "setting", what the controls show, and the stepper's "data". Empty if a rung is not the course's.
     """
     from ..kernels import LADDER
 

@@ -1,4 +1,4 @@
-"""What the tensor cores read from shared memory themselves: the banks of each piece, and the products in flight."""
+"""The tensor cores' own reads of shared memory: the banks of each piece, and the products in flight."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Read:
 
 
 def reads_of(trace: Trace, step: Step, matrices: tuple[Pieces, ...]) -> list[Read]:
-    """What the first instruction of a step reads: an entry for each matrix; none if the step reads no pieces."""
+    """Return the reads of a step's first instruction, one for each matrix; none if the step reads no pieces."""
     loads = [
         access
         for access in step.accesses

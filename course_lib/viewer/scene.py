@@ -277,7 +277,7 @@ class Scene:
 
     @property
     def exchanges_told(self) -> list[Exchanged]:
-        """Those, if the panel that shows them is chosen."""
+        """The shuffles and votes, if the panel that shows them is chosen."""
         return self.exchanges if "warp" in self.panels else []
 
     # --- matrices in a warp's registers -------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from types import FunctionType
 
@@ -75,10 +75,13 @@ _COMPARISONS = {operation.name for operation in COMPARISONS.values()}
 class Needs:
     """The dependences of a value: float instructions and loads of its line (by number), names, and called functions."""
 
-    operations: tuple[int, ...]
-    loads: tuple[int, ...]
-    names: frozenset[str]
-    calls: frozenset[FunctionType]
+    operations: frozenset[int] = frozenset()
+    loads: frozenset[int] = frozenset()
+    names: frozenset[str] = frozenset()
+    calls: frozenset[FunctionType] = frozenset()
+
+    def __or__(self, other: Needs) -> Needs:
+        return Needs(*(getattr(self, each.name) | getattr(other, each.name) for each in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ class Computation:
     """
 
     operations: list[Needs] = field(default_factory=list)
-    result: Needs = Needs((), (), frozenset(), frozenset())
+    result: Needs = Needs()
     assigned: dict[str, Needs] = field(default_factory=dict)
     choices: int = 0
     loads: list[Needs] | None = field(default_factory=list)
@@ -137,28 +140,6 @@ def name_of_unknown(node: Atomic | CallWarp | Elementwise | Frozen | StartProduc
         case Elementwise():
             return "assignments to all elements of an array at once"
     return f"arrays that are constants of the kernel, such as {node.name}"
-
-
-@dataclass
-class _Source:
-    """The dependences of a value, while they are being collected."""
-
-    operations: set[int] = field(default_factory=set)
-    loads: set[int] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    calls: set[FunctionType] = field(default_factory=set)
-
-    def needs(self) -> Needs:
-        """The same dependences as an immutable `Needs`."""
-        operations, loads = (tuple(sorted(numbers)) for numbers in (self.operations, self.loads))
-        return Needs(operations, loads, frozenset(self.names), frozenset(self.calls))
-
-    def add(self, other: _Source) -> _Source:
-        self.operations |= other.operations
-        self.loads |= other.loads
-        self.names |= other.names
-        self.calls |= other.calls
-        return self
 
 
 def computations(kernel: Function) -> dict[int, Computation]:
@@ -328,24 +309,24 @@ class _Line:
         self.of_elements, self.own, self.added, self.is_added = of_elements, own, added, is_added
         self.later = later
         self.made = Computation()
-        self.known: dict[int, _Source] = {}  # values used in several places
+        self.known: dict[int, Needs] = {}  # values used in several places
         self.kept: list[Expr] = []  # keeps them alive, so that no id is reused
         self.ways = [Way()]  # through what has been read
         self.parts = False  # whether the paths differ in their operations
 
     def read(self, statements: list[Stmt]) -> Computation:
         """Return what the statements compute."""
-        result = _Source()
+        result = Needs()
         for statement in statements:
             for expression in own_expressions(statement):
                 later = isinstance(statement, Assign) and statement.name in self.later
                 self.made.factors = self.made.factors or later
                 product = later or (isinstance(statement, Return) and self.is_added)
                 source = self._factors(expression) if product else self._source(expression)
-                result.add(source)
+                result |= source
                 if isinstance(statement, Assign):
-                    self.made.assigned[statement.name] = source.needs()
-        self.made.result = result.needs()
+                    self.made.assigned[statement.name] = source
+        self.made.result = result
         if self.parts:
             told = self.made.loads is not None and not any(given.operations for _, _, given in self.made.passed)
             self.made.ways = self.ways if told and len(self.ways) <= MOST_WAYS else []
@@ -354,19 +335,19 @@ class _Line:
     def _unknown(self, what: str) -> None:
         self.made.unknown = self.made.unknown or what
 
-    def _source(self, node: Expr) -> _Source:
+    def _source(self, node: Expr) -> Needs:
         """Return what a value depends on, after its instructions have been noted."""
         if id(node) not in self.known:
             self.known[id(node)] = self._new_source(node)
             self.kept.append(node)
         return self.known[id(node)]
 
-    def _new_source(self, node: Expr) -> _Source:
+    def _new_source(self, node: Expr) -> Needs:
         match node:
             case Const() | LoopValue():
-                return _Source()
+                return Needs()
             case Local():
-                return _Source(names={node.name})
+                return Needs(names=frozenset({node.name}))
             case Load():
                 self._choose(node.array, node.index)
                 return self._load(node)
@@ -423,10 +404,10 @@ class _Line:
         later = self._in_turn(parts[1:])
         return [*found, *(way.then(other) for way in found for other in later)]
 
-    def _together(self, nodes: Iterable[Expr]) -> _Source:
-        made = _Source()
+    def _together(self, nodes: Iterable[Expr]) -> Needs:
+        made = Needs()
         for node in nodes:
-            made.add(self._source(node))
+            made |= self._source(node)
         return made
 
     def _choose(self, array: Expr, index: Iterable[Expr]) -> None:
@@ -434,35 +415,34 @@ class _Line:
         if _is_own(array, self.own):
             self.made.chosen_by.update(*map(_chosen_by, index))
 
-    def _load(self, node: Load) -> _Source:
+    def _load(self, node: Load) -> Needs:
         index = self._together(node.index)
         self._together([node.array])
         if self.made.loads is None:
-            return _Source(loads={-1})
-        self.made.loads.append(index.needs())
+            return Needs(loads=frozenset({-1}))
+        self.made.loads.append(index)
         if not _is_own(node.array, self.own):
             array = node.array.name if isinstance(node.array, Local) else ""
             self.ways = [way.then(Way((array,))) for way in self.ways]
-        return _Source(loads={len(self.made.loads) - 1})
+        return Needs(loads=frozenset({len(self.made.loads) - 1}))
 
-    def _call(self, node: CallDevice) -> _Source:
+    def _call(self, node: CallDevice) -> Needs:
         arguments = self._together(node.args[place] for place in node.written)
         function = node.function
         self.made.meets = self.made.meets or function.barriers
         if not function.foreign:
             self.made.calls.add(function.source.function)
             for (name, _), argument in zip(function.parameters, node.args, strict=True):
-                self.made.passed.append((function.source.function, name, self._source(argument).needs()))
-            return _Source(calls={function.source.function})
+                self.made.passed.append((function.source.function, name, self._source(argument)))
+            return Needs(calls=frozenset({function.source.function}))
         if _does_more(function):
             self.made.hidden = self.made.hidden or function.name
         self.made.loads = None
-        arguments.loads.add(-1)
-        return arguments
+        return arguments | Needs(loads=frozenset({-1}))
 
-    def _apply(self, node: Apply) -> _Source:
+    def _apply(self, node: Apply) -> Needs:
         name, kind = node.operation.name, node.type
-        operands = _Source() if kind == KNOWN and name in ("+", "-") else self._together(node.args)
+        operands = Needs() if kind == KNOWN and name in ("+", "-") else self._together(node.args)
         if node.operation is WAIT and isinstance(node.args[0], Const):
             self.made.pending = int(node.args[0].value)
         unknown = unknown_operation(node)
@@ -477,21 +457,21 @@ class _Line:
             return operands
         return self._instruction(node)
 
-    def _factors(self, product: Expr) -> _Source:
+    def _factors(self, product: Expr) -> Needs:
         """Return what the factors of a product depend on, where the product is no instruction of its own."""
         self._unknown(unknown_operation(product) if isinstance(product, Apply) else "")
         return self._together(product.operands)
 
-    def _instruction(self, node: Apply) -> _Source:
+    def _instruction(self, node: Apply) -> Needs:
         """Note a float instruction, together with the product that it adds."""
         product = _product(node, self.added, self.later)
-        operands = _Source()
+        operands = Needs()
         for arg in node.args:
             fused = arg is product and isinstance(arg, Apply)
-            operands.add(self._factors(arg) if fused else self._source(arg))
-        self.made.operations.append(operands.needs())
+            operands |= self._factors(arg) if fused else self._source(arg)
+        self.made.operations.append(operands)
         self.ways = [way.then(Way((), frozenset({len(self.made.operations) - 1}))) for way in self.ways]
-        return _Source(operations={len(self.made.operations) - 1})
+        return Needs(operations=frozenset({len(self.made.operations) - 1}))
 
 
 def _does_more(function: Function) -> bool:

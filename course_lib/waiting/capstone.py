@@ -21,7 +21,7 @@ from ..exercises.grading.exercise import Exercise, write
 from ..exercises.grading.grades import grade
 from ..exercises.grading.matrices import PRODUCT, grid_over
 from ..exercises.grading.verdict import Verdict
-from ..exercises.progress import SCORE
+from ..exercises.progress import score
 from ..model.machine import Machine
 from ..simulate import simulate
 from ..simulator.hardware import WARP_SIZE, ceil_div
@@ -287,15 +287,15 @@ def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True) -> Verdic
     result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), costs(kernel, tile, threads), verdict.remarks)
     if not keep:
         return result
-    SCORE.try_out(result.record())
-    best = max(row["milestones"] for row in SCORE.attempts)
-    SCORE.solve(NAME, best, len(MILESTONES))
+    score().try_out(result.record())
+    best = max(row["milestones"] for row in score().attempts)
+    score().solve(NAME, best, len(MILESTONES))
     return result
 
 
 def attempts() -> Attempts:
     """The table of the reader's attempts; they are kept with the lesson's score."""
-    return Attempts(tuple(SCORE.attempts))
+    return Attempts(tuple(score().attempts))
 
 
 def exercise(tile: Size, threads: Size) -> Exercise:

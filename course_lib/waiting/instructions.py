@@ -238,7 +238,7 @@ class _Lowering(Accesses):
     def _sources(self, statement: Statement, needs: Needs) -> set[int]:
         """Return the instructions that a value of a statement depends on: operations, loads, variables."""
         numbers = statement.executed if statement.facts.computation.ways else None
-        executed = needs.operations if numbers is None else numbers.intersection(needs.operations)
+        executed = sorted(needs.operations if numbers is None else numbers & needs.operations)
         return {self._operation(statement, number) for number in executed} | self._values(statement, needs)
 
     def _values(self, statement: Statement, needs: Needs) -> set[int]:

@@ -372,8 +372,8 @@ import sys
 if "ipywidgets" in sys.modules:
     sys.modules["ipywidgets"].Widget.close_all()
 if "course_lib.exercises.progress" in sys.modules:
-    sys.modules["course_lib.exercises.progress"].SCORE.clear()
-    sys.modules["course_lib.exercises.progress"].SCORE.guesses.clear()
+    sys.modules["course_lib.exercises.progress"].score().clear()
+    sys.modules["course_lib.exercises.progress"].score.cache_clear()
 get_ipython().reset()"""
     TAKE = """async ([notebook, code, seconds]) => {
       const panel = window.jupyterapp.shell.currentWidget;

@@ -1,11 +1,10 @@
 """Each exercise: the skeleton says "not yet", right answers pass, plausible wrong ones meet the hint that names them.
 
-The answers lie in answers/, a file for each lesson: ``WRONG`` lists (exercise, what is wrong, change, words of the
-hint), ``RIGHT`` (exercise, what is different, change). A change is a list of (old, new) texts, applied to the cell of
-the solution, or a list with one text for each fill-in of the skeleton, or a text that takes the place of the cell.
-
-A fifth item of a wrong answer, "nightly", leaves it to `--nightly`: its verdict takes long, since many repairs are
-launched, and other answers to the same and to other exercises run every line of `course_lib/exercises` that it runs.
+The answers are in answers/, a file for each lesson. For each exercise ``WRONG`` and ``NIGHTLY`` have what is wrong: the
+change, and words of the hint; ``RIGHT`` has what is different: the change. A change is (old, new), or a list of them,
+applied to the cell of the solution, or a list with one text for each fill-in of the skeleton, or a text that takes the
+place of the cell. ``NIGHTLY`` is tried by `--nightly` alone: its verdicts take long, since many repairs are launched,
+and other answers to the same and to other exercises run every line of `course_lib/exercises` that they run.
 """
 
 import importlib.util
@@ -31,17 +30,24 @@ from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.exercises.grading.grades import launch
 from course_lib.exercises.grading.verdict import Check, Verdict
-from course_lib.exercises.progress import SCORE
+from course_lib.exercises.progress import score
 from course_lib.kernels import rung
 from course_lib.simulator.findings import SimulatorError
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(path.name for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
 ANSWERS = [runpy.run_path(str(path)) for path in sorted((Path(__file__).parent / "answers").glob("*.py"))]
-WRONG = [answer for lesson in ANSWERS for answer in lesson["WRONG"]]
-RIGHT = [answer for lesson in ANSWERS for answer in lesson["RIGHT"]]
+WRONG, NIGHTLY, RIGHT = (
+    [
+        (name, what, answer)
+        for lesson in ANSWERS
+        for name, answers in lesson.get(table, {}).items()
+        for what, answer in answers.items()
+    ]
+    for table in ("WRONG", "NIGHTLY", "RIGHT")
+)
 #: What stands above a lesson's exercises, where it is not this.
-HEADERS = {answer[0]: lesson["HEADER"] for lesson in ANSWERS if "HEADER" in lesson for answer in lesson["WRONG"]}
+HEADERS = {name: lesson["HEADER"] for lesson in ANSWERS if "HEADER" in lesson for name in lesson["WRONG"]}
 
 HEADER = "from numba import cuda, float32\n\nTILE = 8\n\n\n"
 DOTS = re.compile(r"^ *\.\.\.\n", re.MULTILINE)
@@ -110,10 +116,10 @@ def _text(name, change):
     """The solution's cell with some text replaced, or the skeleton with other fill-ins, or another cell."""
     if isinstance(change, str):
         return change
-    if change and isinstance(change[0], str):
+    if isinstance(change, list) and change and isinstance(change[0], str):
         return fill(skeletons()[name], *change)
     text = solutions()[name]
-    for old, new in change:
+    for old, new in [change] if isinstance(change, tuple) else change:
         assert old in text, f"{old!r} is not in the solution of {name}"
         text = text.replace(old, new)
     return text
@@ -143,14 +149,13 @@ def test_enough_answers_are_tried(name):
 
     By day two wrong ones, with different hints.
     """
-    wrong = [answer for answer in WRONG if answer[0] == name]
-    assert len(wrong) >= 4
-    assert len({hint for _, _, _, hint, *nightly in wrong if not nightly}) >= 2
+    assert Counter(answer[0] for answer in WRONG + NIGHTLY)[name] >= 4
+    assert len({hint for exercise, _, (_, hint) in WRONG if exercise == name}) >= 2
     assert Counter(answer[0] for answer in RIGHT)[name] >= 1
 
 
 def test_answers_belong_to_exercises():
-    assert {answer[0] for answer in WRONG + RIGHT} <= set(KERNELS)
+    assert {answer[0] for answer in WRONG + NIGHTLY + RIGHT} <= set(KERNELS)
 
 
 @pytest.mark.parametrize("name", FILLED)
@@ -241,10 +246,14 @@ def test_another_right_answer_passes(answer, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, mistake, change, hint",
-    [pytest.param(*w[:4], id=f"{w[0]}: {w[1]}", marks=[getattr(pytest.mark, mark) for mark in w[4:]]) for w in WRONG],
+    "name, change, hint",
+    [
+        pytest.param(name, *answer, id=f"{name}: {what}", marks=marks)
+        for answers, marks in ((WRONG, ()), (NIGHTLY, pytest.mark.nightly))
+        for name, what, answer in answers
+    ],
 )
-def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, mistake, change, hint, tmp_path):
+def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, change, hint, tmp_path):
     verdict = _verdict(name, tmp_path, change)
     assert verdict.status == "failed"
     assert not verdict
@@ -255,7 +264,7 @@ def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, mistake, ch
 @pytest.mark.parametrize("name", IN_WORDS)
 def test_words_are_compared_by_the_reader(name):
     """No answer in words gets a tick by itself; the model answer comes after an attempt, folded; the reader counts."""
-    SCORE.clear()
+    score.cache_clear()
     exercise = EXERCISES[name]
     unfilled = explain(name, skeletons()[name])
     assert unfilled.status == "not yet" and exercise.model[:40] not in unfilled._repr_html_()
@@ -266,19 +275,19 @@ def test_words_are_compared_by_the_reader(name):
         assert "✓" not in repr(verdict) + verdict._repr_html_()
         before, folded = verdict._repr_html_().split("<details>")
         assert all(check.text[:20] not in before and check.text[:20] in folded for check in verdict.checks)
-    assert (explain(name, exercise.model, found=(1,)).points, SCORE.points[name]) == (1, (1, exercise.points))
+    assert (explain(name, exercise.model, found=(1,)).points, score().points[name]) == (1, (1, exercise.points))
     with pytest.raises(ValueError, match="has the points 1 to"):
         explain(name, exercise.model, found=(9,))
 
 
 def test_ticks_are_what_the_score_shows(monkeypatch):
-    SCORE.clear()
+    score.cache_clear()
     boxes = explain("forty-eight", EXERCISES["forty-eight"].model).ticks().children[1:]
-    assert SCORE.points["forty-eight"] == (0, 2)
+    assert score().points["forty-eight"] == (0, 2)
     for tick in boxes:
         tick.value = True
     boxes[0].value = False
-    assert SCORE.points["forty-eight"] == (1, 2)
+    assert score().points["forty-eight"] == (1, 2)
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda data, raw, metadata=None: shown.append(set(data)))
     explain("forty-eight", EXERCISES["forty-eight"].model)._ipython_display_()

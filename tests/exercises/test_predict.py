@@ -5,13 +5,12 @@ import pytest
 
 from course_lib.exercises import predict
 from course_lib.exercises import predict as exported
-from course_lib.exercises.progress import SCORE, Score
+from course_lib.exercises.progress import Score, score
 
 
 @pytest.fixture(autouse=True)
 def fresh_score():
-    SCORE.clear()
-    SCORE.guesses.clear()
+    score.cache_clear()
 
 
 def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
@@ -24,7 +23,7 @@ def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
     before, folded = asked._repr_html_().split("<details>")
     assert "8" not in before and "8. <code>2*K</code> of them." in folded
     assert repr(predict("How many loads?", 8, because="`2*K` of them.")) == repr(asked)
-    assert str(SCORE) == "predictions: 0 right of 0 given, 1 asked"
+    assert str(score()) == "predictions: 0 right of 0 given, 1 asked"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ def test_the_first_guess_counts_and_every_question_once():
         predict("first", 8, guess=guess)
     predict("second", 8, guess=8)
     predict("third", 8)
-    assert str(SCORE) == "predictions: 1 right of 2 given, 3 asked"
+    assert str(score()) == "predictions: 1 right of 2 given, 3 asked"
     assert str(Score({}, {"a": (2, 4), "b": (3, 3)})).endswith("exercises: 5 of 7 points")
 
 

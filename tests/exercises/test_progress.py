@@ -7,7 +7,7 @@ import IPython
 import pytest
 
 from course_lib.exercises import EXERCISES, check, explain, predict, progress
-from course_lib.exercises.progress import SCORE, Score
+from course_lib.exercises.progress import Score, score
 
 NAME = "forty-eight"
 
@@ -25,15 +25,15 @@ def blocks_that_fit(threads, registers, shared):
 
 @pytest.fixture
 def begun(monkeypatch, tmp_path):
-    """Begin anew, as a kernel does that was restarted; in the place of `SCORE`, which other modules hold."""
-    SCORE.clear()
+    """Begin anew, as a kernel does that was restarted."""
+    monkeypatch.setattr(progress, "place", lambda: tmp_path / ".lesson.progress.json")
 
     def begun():
-        vars(SCORE).update(vars(Score.kept(tmp_path / ".lesson.progress.json")))
-        return SCORE
+        score.cache_clear()
+        return score()
 
     yield begun
-    vars(SCORE).update(vars(Score()))
+    score.cache_clear()
 
 
 def test_answers_survive_a_restart(begun):
@@ -42,22 +42,22 @@ def test_answers_survive_a_restart(begun):
     predict("How many?", 19, guess="2*8+3")
     explain(NAME, EXERCISES[NAME].model).ticks().children[1].value = True
     assert check("useful-share", useful_share)
-    before = str(SCORE)
+    before = str(score())
 
     assert str(begun()) == before
     again = predict("How many?", 19)
     assert (again.guess, again.right) == ("2*8+3", "yes") and "your guess: 2*8+3" in again._repr_html_()
     assert "predictions: 0 right of 1 given, 1 asked" in before  # the first guess counts
-    assert explain(NAME, EXERCISES[NAME].model).points == SCORE.points[NAME][0] == 1
+    assert explain(NAME, EXERCISES[NAME].model).points == score().points[NAME][0] == 1
     assert check("useful-share", not_begun).status == "not yet"
-    assert SCORE.points["useful-share"][0] > 0, "an exercise that is solved stays solved in a fresh copy"
+    assert score().points["useful-share"][0] > 0, "an exercise that is solved stays solved in a fresh copy"
     assert "kept in .lesson.progress.json" in before
 
 
 def test_an_optional_exercise_is_checked_and_does_not_count(begun):
     begun()
     assert check("blocks-that-fit", blocks_that_fit).points == 1
-    assert SCORE.points == {}
+    assert score().points == {}
 
 
 def test_nothing_is_written_before_an_answer(begun, tmp_path):

@@ -7,7 +7,6 @@ from course_lib.kernels import fence_proxy, fence_registers, multiply_tiles, sto
 THREADS = 64
 
 
-@cuda.jit
 def reduction(x, total):
     part = cuda.shared.array(THREADS, float32)
     t = cuda.threadIdx.x
@@ -24,21 +23,18 @@ def reduction(x, total):
         cuda.atomic.add(total, 0, part[0])
 
 
-@cuda.jit
 def stencil(x, out):
     i = cuda.grid(1)
     if 0 < i < x.shape[0] - 1:
         out[i] = (x[i - 1] + x[i] + x[i + 1]) / float32(3)
 
 
-@cuda.jit
 def histogram(x, counts):
     i = cuda.grid(1)
     if i < x.shape[0]:
         cuda.atomic.add(counts, x[i], 1)
 
 
-@cuda.jit
 def transpose(a, out):
     tile = cuda.shared.array((8, 9), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -57,7 +53,6 @@ def weighted(x, i):
     return left + x[i]
 
 
-@cuda.jit
 def with_a_device_function(x, out):
     i = cuda.grid(1)
     if i < out.shape[0]:
@@ -65,19 +60,16 @@ def with_a_device_function(x, out):
         out[i] = both
 
 
-@cuda.jit
 def beyond_the_end(x, out):
     i = cuda.grid(1)
     out[i] = x[i + 1]
 
 
-@cuda.jit
 def one_row_too_many(A, out):
     row, column = cuda.threadIdx.y, cuda.threadIdx.x
     out[row, column] = A[row + 1, column]
 
 
-@cuda.jit
 def row_sums(x, out):
     i = cuda.grid(1)
     if i >= x.shape[0]:
@@ -88,7 +80,6 @@ def row_sums(x, out):
     out[i] = acc
 
 
-@cuda.jit
 def two_each(A, B, C):
     row = cuda.blockIdx.y * 8 + cuda.threadIdx.y
     column = 2 * (cuda.blockIdx.x * 5 + cuda.threadIdx.x)
@@ -99,21 +90,18 @@ def two_each(A, B, C):
         C[row, column + j] = acc
 
 
-@cuda.jit
 def planes(a, out):
     x, y, z = cuda.grid(3)
     if x % 2 == 0 or z > 0:
         out[z, y, x] = a[z, y, x]
 
 
-@cuda.jit
 def doubled(x, out):
     row, column = divmod(cuda.threadIdx.x, x.shape[1])
     value = x[row, column]
     out[row, column] = value + value
 
 
-@cuda.jit
 def groups_in_flight(A, B, C):
     A_tiles = cuda.shared.array(2 * 2048, float32, 1024)
     B_tiles = cuda.shared.array(2 * 2048, float32, 1024)
@@ -130,7 +118,6 @@ def groups_in_flight(A, B, C):
     store_64(C, acc)
 
 
-@cuda.jit
 def shuffled(x, out, votes):
     i = cuda.grid(1)
     acc = x[i]
@@ -141,7 +128,6 @@ def shuffled(x, out, votes):
     cuda.atomic.add(votes, cuda.blockIdx.x, 1)
 
 
-@cuda.jit
 def exchange(x, y):
     grid = cuda.cg.this_grid()
     block = cuda.blockIdx.x
@@ -154,7 +140,6 @@ def exchange(x, y):
     y[block] += x[1 - block]
 
 
-@cuda.jit
 def count_under_a_lock(mutex, total):
     if cuda.threadIdx.x == 0:
         while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
@@ -165,14 +150,12 @@ def count_under_a_lock(mutex, total):
         cuda.atomic.exch(mutex, 0, 0)
 
 
-@cuda.jit
 def accumulate(A, B, C):
     i, j = cuda.grid(2)
     for k in range(A.shape[1]):
         C[i, j] += A[i, k] * B[k, j]
 
 
-@cuda.jit
 def exchanges(a, out):
     """Shuffles and votes: by whole warps, by some lanes, and in a last warp of fewer than 32 lanes."""
     i, j = cuda.threadIdx.x, cuda.grid(1)

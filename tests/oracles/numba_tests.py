@@ -32,6 +32,7 @@ import types as python_types
 import unittest
 import warnings
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 from _pytest.outcomes import Skipped
@@ -101,26 +102,6 @@ class Stream:
     @contextlib.contextmanager
     def auto_synchronize(self):
         yield self
-
-
-class Event:
-    def __init__(self, timing=True):
-        pass
-
-    def record(self, stream=0):
-        pass
-
-    def wait(self, stream=0):
-        pass
-
-    def synchronize(self):
-        pass
-
-    def query(self):
-        return True
-
-    def elapsed_time(self, other):
-        return 0.0
 
 
 class Device:
@@ -327,7 +308,7 @@ def install():
         "legacy_default_stream": Stream,
         "per_thread_default_stream": Stream,
         "external_stream": lambda pointer: Stream(),
-        "event": Event,
+        "event": lambda timing=True: Mock(query=lambda: True, elapsed_time=lambda other: 0.0),
         "event_elapsed_time": lambda start, end: 0.0,
         "synchronize": lambda: None,
         "defer_cleanup": scope,

@@ -2,7 +2,7 @@
 
     record = run(kernel, grid, block, *args)     # arrays are changed in place
 
-Each thread is a Python generator that walks the kernel's syntax tree and stops at barriers, shuffles and votes.
+Each thread is a greenlet that walks the kernel's syntax tree and stops at barriers, shuffles and votes.
 Everything is then counted from the list of accesses in the most obvious way. For small sizes only.
 
 A warp request is what the lanes of a warp do together: accesses of one warp, at one place in the source, in the
@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from greenlet import getcurrent, greenlet
 from numba.core import types as numba_types
 from numba.np.numpy_support import as_dtype
 
@@ -261,17 +262,17 @@ class Block:
     def run(self, function, values):
         count = math.prod(self.dims)
         threads = [Thread(self, number) for number in range(count)]
-        running = {t.number: (t, t.start(function, values)) for t in threads}
+        running = {t.number: (t, greenlet(lambda _, t=t: t.call(function, values))) for t in threads}
         waiting, answers = {}, {}
         while running:
             for number in list(running):
-                steps = running[number][1]
-                if number in waiting:
-                    continue
-                try:
-                    waiting[number] = steps.send(answers.pop(number, None))
-                except StopIteration:
-                    del running[number]
+                if number not in waiting:
+                    steps = running[number][1]
+                    event = steps.switch(answers.pop(number, None))
+                    if steps.dead:
+                        del running[number]
+                    else:
+                        waiting[number] = event
             if self.release_warps(running, waiting, answers):
                 continue
             self.release_block(running, waiting, answers)
@@ -660,6 +661,11 @@ def kind_of_value(value):
     return value.kind if isinstance(value, Array) else value.dtype
 
 
+def stop(*event):
+    """Let the other threads run; return the answer to the event that stops this one."""
+    return getcurrent().parent.switch(event)
+
+
 class Thread:
     """One thread: its variables, its place in the loops, and the barriers it has passed."""
 
@@ -669,13 +675,10 @@ class Thread:
         self.path = []
         self.index = unravel(number, block.dims)
 
-    def start(self, function, values):
-        yield from self.call(function, values)
-
     def call(self, function, values):
         frame = Frame(self, function, values)
         try:
-            yield from frame.block(function.node.body)
+            frame.block(function.node.body)
         except Returned as returned:
             kind = returned_kind(function, tuple(map(kind_of_value, values)))
             return convert(returned.args[0], kind)
@@ -719,88 +722,80 @@ class Frame:
 
     def block(self, statements):
         for statement in statements:
-            yield from getattr(self, type(statement).__name__)(statement)
+            getattr(self, type(statement).__name__)(statement)
 
     def Pass(self, node):
-        yield from ()
+        pass
 
     def Expr(self, node):
         if not isinstance(node.value, ast.Constant):
-            yield from self.value(node.value)
+            self.value(node.value)
 
     def Return(self, node):
         value = None
         if node.value is not None:
-            value = yield from self.value(node.value)
+            value = self.value(node.value)
         raise Returned(value)
 
     def Break(self, node):
-        yield from ()
         raise Broke
 
     def Continue(self, node):
-        yield from ()
         raise Continued
 
     def If(self, node):
-        test = yield from self.value(node.test)
-        yield from self.block(node.body if test else node.orelse)
+        test = self.value(node.test)
+        self.block(node.body if test else node.orelse)
         self.meet(self.merges.after[node])
 
     def For(self, node):
-        values = yield from self.iterator(node.iter)
+        values = self.iterator(node.iter)
 
         def advance():
-            yield from ()
             for value in values:
                 self.bind(node.target, value)
                 return True
             return False
 
-        yield from self.loop(node, advance)
+        self.loop(node, advance)
 
     def iterator(self, node):
         target = self.function.constant(node.func) if isinstance(node, ast.Call) else None
         if target is zip:
-            parts = []
-            for argument in node.args:
-                parts.append((yield from self.iterator(argument)))
-            return zip(*parts, strict=False)
+            return zip(*map(self.iterator, node.args), strict=False)
         if target is enumerate:
-            items = yield from self.iterator(node.args[0])
-            first = (yield from self.value(node.args[1])) if node.args[1:] else 0
+            items = self.iterator(node.args[0])
+            first = self.value(node.args[1]) if node.args[1:] else 0
             return ((np.int64(int(first) + count), item) for count, item in enumerate(items))
         if target is range:
-            bounds = []
-            for argument in node.args:
-                bounds.append((yield from self.value(argument)))
+            bounds = [self.value(argument) for argument in node.args]
             dtype = range_type([b.dtype for b in bounds])
             return (scalar.cast(np.int64(value), dtype) for value in range(*(int(b) for b in bounds)))
-        value = yield from self.value(node)
+        value = self.value(node)
         if isinstance(value, Array):
             return (self.load(value, (np.int64(k),), node) for k in range(len(value.data)))
         return iter(value)
 
     def While(self, node):
-        yield from self.loop(node, lambda: self.value(node.test))
+        self.loop(node, lambda: self.value(node.test))
 
     def loop(self, node, advance):
         self.thread.path.append([node, 0])
         try:
-            broke = yield from self.rounds(node, advance)
+            broke = self.rounds(node, advance)
         finally:
             self.thread.path.pop()
         if not broke:  # the threads of a warp that ran to the end meet here again
-            yield from self.block(node.orelse)
+            self.block(node.orelse)
         self.meet(self.merges.after[node])
 
     def rounds(self, node, advance):
         while True:
             self.meet(self.merges.head[node])
-            if not (yield from advance()):
+            if not advance():
                 return False
             try:
-                yield from self.block(node.body)
+                self.block(node.body)
             except Broke:
                 return True
             except Continued:
@@ -808,24 +803,24 @@ class Frame:
             self.thread.path[-1][1] += 1
 
     def Assign(self, node):
-        value = yield from self.value(node.value)
+        value = self.value(node.value)
         for target in node.targets:
             if isinstance(value, Array) and isinstance(target, ast.Name) and value.space != "global":
                 value.name = target.id
             if isinstance(target, ast.Subscript):
-                yield from self.store(target, value)
+                self.store(target, value)
             else:
                 self.bind(target, value)
 
     def AugAssign(self, node):
         symbol = SYMBOLS[type(node.op)]
         if isinstance(node.target, ast.Subscript):
-            array, index = yield from self.place(node.target)
+            array, index = self.place(node.target)
             old = self.load(array, index, node.target)
-            value = yield from self.value(node.value)
+            value = self.value(node.value)
             self.write(array, index, node.target, scalar.binary(symbol, old, value, exponent_literal(node.value)))
         else:
-            value = yield from self.value(node.value)
+            value = self.value(node.value)
             old = self.env[node.target.id]
             self.env[node.target.id] = scalar.binary(symbol, old, value, exponent_literal(node.value))
 
@@ -839,23 +834,21 @@ class Frame:
     # memory
 
     def place(self, node):
-        array = yield from self.value(node.value)
-        index = yield from self.value(node.slice)
+        array = self.value(node.value)
+        index = self.value(node.slice)
         return array, index if isinstance(index, tuple) else (index,)
 
     def store(self, node, value):
         """Store in an element, or in each element of a part: the k-th of every thread is one request."""
-        array = yield from self.value(node.value)
+        array = self.value(node.value)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         places = []
         for part, extent in itertools.zip_longest(parts, array.data.shape, fillvalue=ast.Slice()):
             if isinstance(part, ast.Slice):
-                bounds = []
-                for bound in (part.lower, part.upper, part.step):
-                    bounds.append(None if bound is None else int((yield from self.value(bound))))
+                bounds = [bound and int(self.value(bound)) for bound in (part.lower, part.upper, part.step)]
                 places.append(range(*slice(*bounds).indices(extent)))
             else:
-                places.append((yield from self.value(part)))
+                places.append(self.value(part))
         if not any(isinstance(place, range) for place in places):
             return self.write(array, tuple(places), node, value)
         for numbers in itertools.product(*(range(len(p)) if isinstance(p, range) else [0] for p in places)):
@@ -907,14 +900,12 @@ class Frame:
     # expressions
 
     def value(self, node):
-        return (yield from getattr(self, type(node).__name__)(node))
+        return getattr(self, type(node).__name__)(node)
 
     def Constant(self, node):
-        yield from ()
         return None if node.value is None else scalar.literal(node.value)
 
     def Name(self, node):
-        yield from ()
         if node.id in self.env:
             return self.env[node.id]
         return literal(self.function.constants[node.id])
@@ -926,22 +917,18 @@ class Frame:
         if isinstance(node.value, ast.Name) and isinstance(self.env.get(node.value.id), Array):
             value = getattr(self.env[node.value.id].data, node.attr)
             return tuple(map(np.int64, value)) if isinstance(value, tuple) else np.int64(value)
-        yield from ()
         if node.attr in ("real", "imag"):
-            return getattr((yield from self.value(node.value)), node.attr)
+            return getattr(self.value(node.value), node.attr)
         return scalar.literal(self.function.constant(node))
 
     def Tuple(self, node):
-        values = []
-        for element in node.elts:
-            values.append((yield from self.value(element)))
-        return tuple(values)
+        return tuple(self.value(element) for element in node.elts)
 
     def Subscript(self, node):
-        base = yield from self.value(node.value)
+        base = self.value(node.value)
         if isinstance(node.slice, ast.Slice):
             return base[slice_of(node.slice)]
-        index = yield from self.value(node.slice)
+        index = self.value(node.slice)
         if isinstance(base, tuple):
             return base[int(index)]
         return self.load(base, index if isinstance(index, tuple) else (index,), node)
@@ -950,8 +937,8 @@ class Frame:
         constant = python_value(node)
         if constant is not None:
             return scalar.literal(constant)
-        a = yield from self.value(node.left)
-        b = yield from self.value(node.right)
+        a = self.value(node.left)
+        b = self.value(node.right)
         if isinstance(a, tuple):
             return a + b
         return scalar.binary(SYMBOLS[type(node.op)], a, b, exponent_literal(node.right))
@@ -960,13 +947,13 @@ class Frame:
         constant = python_value(node)
         if constant is not None:
             return scalar.literal(constant)
-        value = yield from self.value(node.operand)
+        value = self.value(node.operand)
         return scalar.unary(SYMBOLS[type(node.op)], value)
 
     def Compare(self, node):
-        left = yield from self.value(node.left)
+        left = self.value(node.left)
         for op, comparator in zip(node.ops, node.comparators, strict=True):
-            right = yield from self.value(comparator)
+            right = self.value(comparator)
             if isinstance(op, ast.Is):
                 true = left is right  # None
             elif isinstance(left, tuple):
@@ -984,15 +971,15 @@ class Frame:
     def BoolOp(self, node):
         kind = self.kinds(node, {name: kind_of_value(v) for name, v in self.env.items()})
         for operand in node.values:
-            value = yield from self.value(operand)
+            value = self.value(operand)
             if bool(value) == isinstance(node.op, ast.Or):
                 break
         return convert(value, kind)
 
     def IfExp(self, node):
         kind = self.kinds(node, {name: kind_of_value(v) for name, v in self.env.items()})
-        test = yield from self.value(node.test)
-        value = yield from self.value(node.body if test else node.orelse)
+        test = self.value(node.test)
+        value = self.value(node.body if test else node.orelse)
         return convert(value, kind)
 
     def Call(self, node):
@@ -1000,20 +987,18 @@ class Frame:
         if name in ("cuda.shared.array", "cuda.local.array"):
             return self.allocate(name.split(".")[1], node)
         if conjugated(node):
-            return (yield from self.value(node.func.value)).conjugate()
-        values = []
-        for argument in node.args:
-            values.append((yield from self.value(argument)))
+            return self.value(node.func.value).conjugate()
+        values = [self.value(argument) for argument in node.args]
         if name.startswith("cuda.atomic."):
             return self.atomic(name.split(".")[-1], node, values)
         if name.startswith("cuda."):
-            return (yield from self.cuda_call(name.removeprefix("cuda."), node, values))
+            return self.cuda_call(name.removeprefix("cuda."), node, values)
         target = self.function.constant(node.func)
         if together(target):
-            return (yield from self.collective(target, node, values))
+            return self.collective(target, node, values)
         if hasattr(target, "py_func"):
             self.thread.path.append([node, 0])
-            result = yield from self.thread.call(Function.of(target.py_func), values)
+            result = self.thread.call(Function.of(target.py_func), values)
             self.thread.path.pop()
             return result
         if target is len:
@@ -1029,7 +1014,7 @@ class Frame:
             places = [self.note("load", tile, (row, np.int64(column + i)), node) for i in range(4)]
             values = [tuple(tile.data[place] for place in places)]
         path = tuple((id(loop), count) for loop, count in self.thread.path)
-        return (yield ("together", (id(node), path), 0xFFFFFFFF, target, *values))
+        return stop("together", (id(node), path), 0xFFFFFFFF, target, *values)
 
     def allocate(self, space, node):
         kind = self.kinds(node, {})
@@ -1070,16 +1055,16 @@ class Frame:
             return self.thread.grid(int(values[0]), name == "gridsize")
         if name.startswith("syncthreads"):
             kind = name.removeprefix("syncthreads").removeprefix("_") or None
-            return (yield ("syncthreads", place, kind, bool(values[0]) if values else False))
+            return stop("syncthreads", place, kind, bool(values[0]) if values else False)
         if name == "syncwarp":
-            return (yield ("syncwarp", place, int(values[0]) if values else 0xFFFFFFFF))
+            return stop("syncwarp", place, int(values[0]) if values else 0xFFFFFFFF)
         if name.startswith("shfl"):
             value = scalar.cast(values[1], shuffled(values[1].dtype))
-            return (yield (name, place, int(values[0]), value, values[2]))
+            return stop(name, place, int(values[0]), value, values[2])
         if name.startswith("threadfence"):
             thread, record = self.thread, self.thread.block.record
             place = len(record.accesses) - 0.5
             event = Event(place, thread.block.index, thread.number, (thread.epoch, thread.warp_epoch))
             record.fences.append((event, name == "threadfence_block"))
             return None
-        return (yield (name, place, int(values[0]), values[1]))
+        return stop(name, place, int(values[0]), values[1])

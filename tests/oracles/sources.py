@@ -1,6 +1,7 @@
-"""Kernels from source text: written to a file and imported, so that `inspect.getsource` finds them."""
+"""Kernels from source text, written to a file and imported, so that `inspect.getsource` finds them; and their lines."""
 
 import importlib.util
+import inspect
 import itertools
 
 _number = itertools.count()
@@ -19,3 +20,9 @@ def import_module(source, folder, package=""):
 def import_kernel(source, folder, name="kernel", package=""):
     """Return the function `name` of a module that `import_module` makes."""
     return getattr(import_module(source, folder, package), name)
+
+
+def line_of(kernel, text):
+    """Return the first line of the kernel, by its number in the file, that contains `text`."""
+    lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
+    return next(first + number for number, line in enumerate(lines) if text in line)

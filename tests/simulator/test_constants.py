@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba import cuda
+from oracles.sources import line_of
 
 from course_lib import simulate
 
@@ -12,13 +13,6 @@ SETTINGS = (1, 2)
 @cuda.jit(device=True)
 def scaled(x):
     return x * FACTOR
-
-
-def line_of(kernel, text):
-    import inspect
-
-    lines, first = inspect.getsourcelines(kernel)
-    return next(first + i for i, line in enumerate(lines) if text in line)
 
 
 def test_a_changed_global_keeps_its_first_value_and_is_reported(monkeypatch):

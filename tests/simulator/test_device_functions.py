@@ -166,7 +166,6 @@ SIX = 6
 def test_a_literal_argument_gives_the_shape_of_an_array():
     """As in numba, which compiles the function anew for the value; each value is a version of its own."""
 
-    @cuda.jit
     def sums(out):
         out[0] = sum_below(4)
         out[1] = sum_below(5)
@@ -190,7 +189,6 @@ def corner_of(shape, value):
 def test_a_literal_tuple_gives_the_shape_of_an_array():
     """Handed to a device function, or as a variable of the kernel."""
 
-    @cuda.jit
     def corners(out):
         shape = (3, 5)
         tile = cuda.local.array(shape, np.float64)
@@ -217,7 +215,6 @@ def fifth(shape, wraps, index):
 def test_with_the_shape_a_literal_bool_decides_a_branch():
     """numba, too, compiles such a function for all of its literals, and drops the branch that none of them takes."""
 
-    @cuda.jit
     def kernel(out):
         out[0] = fifth((4, 8), False, np.uint64(3))
 
@@ -227,17 +224,14 @@ def test_with_the_shape_a_literal_bool_decides_a_branch():
 
 
 def test_a_tuple_that_only_a_launch_knows_gives_no_shape():
-    @cuda.jit
     def by_launch(out, n):
         out[0] = corner_of((4, cuda.blockDim.x), 1.0)
 
-    @cuda.jit
     def by_argument(out, n):
         shape = (4, n)
         tile = cuda.shared.array(shape, np.float64)
         tile[0, 0] = out[0]
 
-    @cuda.jit
     def by_branch(out, n):
         shape = (4, 8)
         if n > 3:
@@ -251,15 +245,12 @@ def test_a_tuple_that_only_a_launch_knows_gives_no_shape():
 
 
 def test_an_argument_that_only_a_launch_knows_gives_no_shape():
-    @cuda.jit
     def by_argument(out, n):
         out[0] = sum_below(n)
 
-    @cuda.jit
     def by_launch(out, n):
         out[0] = sum_below(cuda.blockDim.x)
 
-    @cuda.jit
     def by_variable(out, n):
         size = 3
         if n > 3:

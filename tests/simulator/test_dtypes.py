@@ -54,7 +54,6 @@ def test_generated_kernels_against_numbas_own_code(tmp_path_factory, case):
     assert_same_values(arrays, right)
 
 
-@cuda.jit
 def tiled_product(A, B, C):
     a = cuda.shared.array((4, 4), complex64)
     b = cuda.shared.array((4, 4), complex64)
@@ -82,7 +81,6 @@ def test_a_tiled_product_of_complex_matrices():
     assert run.traffic.select(array="A").bytes == 8 * 7 * 9 * 3
 
 
-@cuda.jit
 def powers(a, b, out):
     i = cuda.grid(1)
     out[i] = a[i] ** b[i]
@@ -119,7 +117,6 @@ def test_division_by_zero_ends_the_launch():
         simulate(quotients)[1, 8](a, b, out)
 
 
-@cuda.jit
 def converted(h, out):
     k = cuda.grid(1)
     out[k] = h[k]
@@ -140,7 +137,6 @@ def test_float16_becomes_the_nearest_integer(dtype, measured):
     assert out.tolist() == measured
 
 
-@cuda.jit
 def half_arithmetic(h, out, wide):
     k = cuda.grid(1)
     out[0, k] = h[k] + True
@@ -179,7 +175,6 @@ def test_float16_is_no_condition(statement, tmp_path):
         simulate(kernel)[1, 1](np.ones(2, "f2"))
 
 
-@cuda.jit
 def scaled(c, out, factor):
     i = cuda.grid(1)
     out[i] = factor * c[i]
@@ -200,7 +195,6 @@ def test_complex64_that_became_complex128_by_accident(factor, reason):
         assert reason in message and "is computed in complex128" in message and "write complex64(...)" in message
 
 
-@cuda.jit
 def unwritten(out):
     s = cuda.shared.array(4, complex64)
     v = cuda.local.array(2, complex128)
@@ -219,7 +213,6 @@ def test_unwritten_complex_memory_is_found_and_poisoned():
     assert np.isnan(out[2:].real).all() and np.isnan(out[2:].imag).all()
 
 
-@cuda.jit
 def careless(out, value):
     out[0] = value + cuda.threadIdx.x // 64
 
@@ -235,7 +228,6 @@ def test_races_say_whether_the_values_agree(threads, same, value):
 @pytest.mark.parametrize(("dtype", "itemsize"), [("f2", 2), ("c8", 8), ("c16", 16)])
 @pytest.mark.parametrize("stride", [0, 1, 2, 3, 16])
 def test_an_access_is_as_wide_as_the_element(dtype, itemsize, stride):
-    @cuda.jit
     def load(a, out, stride):
         i = cuda.grid(1)
         out[i] = a[1 + i * stride]
@@ -247,7 +239,6 @@ def test_an_access_is_as_wide_as_the_element(dtype, itemsize, stride):
     assert (row.requests, row.bytes, row.sectors) == (1, 32 * itemsize, len(sectors))
 
 
-@cuda.jit
 def without_dimensions(number, total, out):
     i = cuda.grid(1)
     out[i] = number[()] * float32(i) + number.ndim + number.size
@@ -274,7 +265,6 @@ def test_atomics_of_an_array_without_dimensions_are_refused():
         simulate(add)[1, 1](np.array(1.0))
 
 
-@cuda.jit
 def turned(c, out):
     i = cuda.threadIdx.x
     z = c[i] * 1j

@@ -1,26 +1,18 @@
 """What a broken rule looks like: kinds, lines, words, and how a strict launch raises."""
 
-import inspect
-
 import numpy as np
 import pytest
 from numba import cuda, float32, int32
+from oracles.sources import line_of
 
 from course_lib import KernelError, simulate
 from course_lib.simulator.lanes.loops import Steps
-
-
-def line_of(kernel, text):
-    """The line of the kernel's file that holds ``text``."""
-    lines, first = inspect.getsourcelines(kernel.py_func)
-    return next(first + i for i, line in enumerate(lines) if text in line)
 
 
 def findings(kernel, grid, block, *arguments, **options):
     return simulate(kernel, strict=False, **options)[grid, block](*arguments).findings
 
 
-@cuda.jit
 def unsynchronized(a, out):
     tile = cuda.shared.array(64, float32)
     i = cuda.threadIdx.x
@@ -55,7 +47,6 @@ def test_a_strict_launch_raises_once_it_has_run_and_carries_the_run():
 
 
 def test_an_early_return_before_a_barrier():
-    @cuda.jit
     def guarded(a, n):
         i = cuda.threadIdx.x
         if i >= n:
@@ -71,7 +62,6 @@ def test_an_early_return_before_a_barrier():
 
 
 def test_parts_of_a_block_at_different_barriers():
-    @cuda.jit
     def parted(a):
         i = cuda.threadIdx.x
         if i < 40:
@@ -87,7 +77,6 @@ def test_parts_of_a_block_at_different_barriers():
 
 
 def test_a_barrier_that_warps_reach_in_different_iterations():
-    @cuda.jit
     def loops(a):
         i = cuda.threadIdx.x
         for k in range(2 + i // 32):
@@ -99,7 +88,6 @@ def test_a_barrier_that_warps_reach_in_different_iterations():
 
 
 def test_a_barrier_under_a_condition_that_whole_blocks_share_is_fine():
-    @cuda.jit
     def uniform(a):
         i = cuda.threadIdx.x
         for k in range(cuda.blockIdx.x):
@@ -114,7 +102,6 @@ def test_a_barrier_under_a_condition_that_whole_blocks_share_is_fine():
 
 
 def test_an_access_outside_an_array_is_left_out_and_the_kernel_goes_on():
-    @cuda.jit
     def shift(a, out):
         i = cuda.threadIdx.x
         out[i] = a[0, i + 2] + 1
@@ -127,7 +114,6 @@ def test_an_access_outside_an_array_is_left_out_and_the_kernel_goes_on():
 
 
 def test_uninitialized_shared_local_and_variable():
-    @cuda.jit
     def careless(out, n):
         tile = cuda.shared.array(64, float32)
         mine = cuda.local.array(2, float32)
@@ -147,7 +133,6 @@ def test_uninitialized_shared_local_and_variable():
 
 
 def test_accidental_float64_names_its_operand():
-    @cuda.jit
     def kernel(a, n, out):
         i = cuda.grid(1)
         acc = 0.0
@@ -166,17 +151,14 @@ def test_accidental_float64_names_its_operand():
 
 
 def test_a_loop_that_never_ends_stops_at_its_budget():
-    @cuda.jit
     def spin(flag):
         while flag[0] == 0:
             pass
 
-    @cuda.jit
     def climb(out):
         while out[0] >= 0:
             out[0] += 1
 
-    @cuda.jit
     def count(out):
         for k in range(10**12):
             out[0] = k
@@ -190,7 +172,6 @@ def test_a_loop_that_never_ends_stops_at_its_budget():
 
 
 def test_a_loop_that_waits_for_another_thread_is_told_so():
-    @cuda.jit
     def flag(out):
         ready = cuda.shared.array(1, int32)
         if cuda.threadIdx.x == 40:
@@ -199,14 +180,12 @@ def test_a_loop_that_waits_for_another_thread_is_told_so():
             pass
         out[0] = 1
 
-    @cuda.jit
     def lock(taken, out):
         while cuda.atomic.cas(taken, 0, 0, 1) != 0:
             pass
         out[0] += 1
         cuda.atomic.exch(taken, 0, 0)
 
-    @cuda.jit
     def lock_with_a_variable(taken, out):
         got = cuda.atomic.exch(taken, 0, 1)
         while got != 0:
@@ -221,7 +200,6 @@ def test_a_loop_that_waits_for_another_thread_is_told_so():
 
 
 def test_a_loop_in_which_nothing_changes_is_said_never_to_end():
-    @cuda.jit
     def stuck(out):
         acc = 0
         while acc < 1:
@@ -233,7 +211,6 @@ def test_a_loop_in_which_nothing_changes_is_said_never_to_end():
 
 
 def test_a_long_loop_that_changes_something_is_let_go_on():
-    @cuda.jit
     def collatz(out):
         i = cuda.threadIdx.x
         steps = 0
@@ -242,13 +219,11 @@ def test_a_long_loop_that_changes_something_is_let_go_on():
                 out[i] += 1
             steps += 1
 
-    @cuda.jit
     def tickets(counter, out):
         while cuda.atomic.add(counter, 0, 1) < 2200:
             pass
         out[0] = counter[0]
 
-    @cuda.jit
     def turns(out):
         k = 0
         while k < 5000:
@@ -265,7 +240,6 @@ def test_a_long_loop_that_changes_something_is_let_go_on():
 
 
 def test_a_long_range_that_is_left_early_costs_what_it_runs():
-    @cuda.jit
     def first(a, n, out):
         i = cuda.grid(1)
         for k in range(n):
@@ -284,7 +258,6 @@ def test_a_long_range_that_is_left_early_costs_what_it_runs():
 @pytest.mark.parametrize("shape", [(3, 1, 4), (1, 3, 4), (4, 3, 1), (1, 1, 5), (2, 3, 4)])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_finding_names_the_index_whatever_the_layout(shape, order):
-    @cuda.jit
     def everywhere(a):
         for i in range(a.shape[0]):
             for j in range(a.shape[1]):
@@ -297,7 +270,6 @@ def test_a_finding_names_the_index_whatever_the_layout(shape, order):
 
 
 def test_a_race_within_one_line_is_told_from_two_writes():
-    @cuda.jit
     def shift(a):
         i = cuda.threadIdx.x
         a[i] = a[i + 1] if i < 31 else a[i]
@@ -309,7 +281,6 @@ def test_a_race_within_one_line_is_told_from_two_writes():
 def test_a_while_loop_has_a_budget_of_its_own(monkeypatch):
     """Without max_steps a loop that never ends is stopped long before a launch of many loops is."""
 
-    @cuda.jit
     def climb(a, rounds, length):
         for _ in range(rounds):
             stop = a[0] + length
@@ -337,7 +308,6 @@ def test_a_while_loop_has_a_budget_of_its_own(monkeypatch):
 def test_the_budget_is_also_a_time(monkeypatch):
     """Few steps that take long are stopped too; whoever gives max_steps has said how long it may take."""
 
-    @cuda.jit
     def climb(a):
         for _ in range(3_000):
             a[0] += 1
@@ -353,7 +323,6 @@ def test_the_budget_is_also_a_time(monkeypatch):
 
 
 def test_a_launch_that_was_stopped_says_what_it_broke_before():
-    @cuda.jit
     def overrun(a, out):
         i = cuda.threadIdx.x
         out[i] = a[i + 1]
@@ -383,7 +352,6 @@ def kept(x, write):
 
 
 def test_the_local_array_of_a_device_function_is_new_in_each_call():
-    @cuda.jit
     def twice(out):
         i = cuda.threadIdx.x
         out[i] = kept(float32(1), True)
@@ -396,7 +364,6 @@ def test_the_local_array_of_a_device_function_is_new_in_each_call():
 
 
 def test_a_local_array_that_is_declared_again_for_other_lanes_is_unwritten_there():
-    @cuda.jit
     def parts(out):
         i = cuda.threadIdx.x
         for k in range(4):
@@ -411,7 +378,6 @@ def test_a_local_array_that_is_declared_again_for_other_lanes_is_unwritten_there
 
 
 def test_a_thread_that_wraps_in_two_dimensions_counts_once():
-    @cuda.jit
     def corner(a, out):
         i = cuda.threadIdx.x
         out[i] = a[i - 2, i - 3]

@@ -196,7 +196,6 @@ def loops_over_two(x):
 
 
 def test_atomics_on_elements_viewed_as_another_type():
-    @cuda.jit
     def largest(x, best):
         """The largest float32: of positive floats, the order is that of their bits."""
         i = cuda.grid(1)
@@ -209,7 +208,6 @@ def test_atomics_on_elements_viewed_as_another_type():
                 break
             old = seen
 
-    @cuda.jit
     def in_shared_memory(x, best):
         memory = cuda.shared.array(0, np.float32)
         bits = cuda.shared.array(0, np.int32)

@@ -8,7 +8,6 @@ from numba.cuda import cg
 from course_lib import KernelError, LaunchError, UnsupportedKernelError, simulate
 
 
-@cuda.jit
 def sums(x, parts, out):
     """Each block adds a part; after the barrier every block adds all parts."""
     grid = cuda.cg.this_grid()
@@ -25,7 +24,6 @@ def sums(x, parts, out):
     out[i] = total
 
 
-@cuda.jit
 def neighbours(a, b, steps):
     """Repeated: each element becomes the sum of itself and its right neighbour, in other blocks too."""
     i = cuda.grid(1)
@@ -37,7 +35,6 @@ def neighbours(a, b, steps):
         cuda.cg.this_grid().sync()
 
 
-@cuda.jit
 def in_a_branch(x, out):
     """Blocks reach the barrier in different lines."""
     tile = cuda.shared.array(4, int32)
@@ -53,7 +50,6 @@ def in_a_branch(x, out):
     out[cuda.grid(1)] = x[(cuda.grid(1) + 4) % x.size]
 
 
-@cuda.jit
 def without_it(a, b):
     i = cuda.grid(1)
     b[i] = a[i]
@@ -61,7 +57,6 @@ def without_it(a, b):
     a[i] = b[(i + cuda.blockDim.x) % b.size]
 
 
-@cuda.jit
 def one_block_leaves(a):
     if cuda.blockIdx.x == 2:
         return
@@ -69,7 +64,6 @@ def one_block_leaves(a):
     a[cuda.grid(1)] = 1
 
 
-@cuda.jit
 def one_thread_leaves(a):
     if cuda.grid(1) == 5:
         return
@@ -77,7 +71,6 @@ def one_thread_leaves(a):
     a[cuda.grid(1)] = 1
 
 
-@cuda.jit
 def waits_for_a_block_at_the_barrier(flag):
     if cuda.blockIdx.x == 0:
         while cuda.atomic.add(flag, 0, 0) == 0:
@@ -136,7 +129,6 @@ def test_who_does_not_come_is_named(kernel, words):
 def test_no_more_blocks_than_a_gpu_holds(block, elements, most):
     """A multiprocessor of an H100 holds 2,048 threads, 32 blocks and 228 KiB, of which each block reserves 1 KiB."""
 
-    @cuda.jit
     def kernel(x):
         tile = cuda.shared.array(elements, float64)
         tile[cuda.threadIdx.x % elements] = 1

@@ -313,13 +313,12 @@ def by_thread(kernel, a):
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.__name__)
 def test_values_equal_a_loop_over_the_threads(kernel):
     out = np.zeros(N, np.int64)
-    run = simulate(cuda.jit(kernel))[BLOCKS, THREADS](x, out)
+    run = simulate(kernel)[BLOCKS, THREADS](x, out)
     np.testing.assert_array_equal(out, by_thread(kernel, x))
     assert not run.errors
 
 
 def test_shuffles_reduce_a_warp():
-    @cuda.jit
     def total(a, out):
         v = a[cuda.grid(1)]
         offset = 16
@@ -335,7 +334,6 @@ def test_shuffles_reduce_a_warp():
 
 
 def test_other_shuffles_and_votes():
-    @cuda.jit
     def exchange(a, out):
         i = cuda.threadIdx.x
         v = a[i]
@@ -366,7 +364,6 @@ def test_other_shuffles_and_votes():
 def test_lanes_with_different_masks_vote_apart():
     """After match_any_sync the even and the odd lanes are two groups; a lane may not take from the other one."""
 
-    @cuda.jit
     def exchange(out):
         i = cuda.threadIdx.x
         group = cuda.match_any_sync(0xFFFFFFFF, i % 2)
@@ -388,7 +385,6 @@ def test_lanes_with_different_masks_vote_apart():
 
 
 def test_atomics_return_the_old_value_once_to_each_thread():
-    @cuda.jit
     def tickets(counter, out, low, high):
         i = cuda.grid(1)
         out[i] = cuda.atomic.add(counter, 0, 2)
@@ -412,7 +408,6 @@ def test_shared_memory_through_a_device_function_with_a_barrier():
         cuda.syncthreads()
         return value
 
-    @cuda.jit
     def twice(a, out):
         tile = cuda.shared.array(48, int32)
         i = cuda.threadIdx.x
@@ -427,7 +422,6 @@ def test_shared_memory_through_a_device_function_with_a_barrier():
 
 
 def test_two_buffers_that_swap_names():
-    @cuda.jit
     def ping_pong(a, out):
         front = cuda.shared.array(64, float32)
         back = cuda.shared.array(64, float32)
@@ -447,7 +441,6 @@ def test_two_buffers_that_swap_names():
 
 
 def test_negative_indices_wrap_as_in_numba_and_warn():
-    @cuda.jit
     def shift(a, out):
         i = cuda.grid(1)
         out[i] = a[i - 1]
@@ -460,7 +453,6 @@ def test_negative_indices_wrap_as_in_numba_and_warn():
 
 
 def test_what_follows_an_endless_loop_has_the_types_of_its_breaks():
-    @cuda.jit
     def kernel(a, n, out):
         w = n
         while True:
@@ -476,7 +468,6 @@ def test_what_follows_an_endless_loop_has_the_types_of_its_breaks():
 
 
 def test_a_type_that_changes_in_a_loop_which_every_lane_has_left():
-    @cuda.jit
     def kernel(out):
         v = 1
         w = 0
@@ -492,7 +483,6 @@ def test_a_type_that_changes_in_a_loop_which_every_lane_has_left():
 
 
 def test_other_names_for_what_is_known_when_the_kernel_is_compiled():
-    @cuda.jit
     def kernel(out):
         index, width = cuda.threadIdx, cuda.blockDim
         function = gcd
@@ -505,8 +495,19 @@ def test_other_names_for_what_is_known_when_the_kernel_is_compiled():
     np.testing.assert_array_equal(out, np.gcd(np.arange(16), 12) + np.float32(0.1))
 
 
+def test_a_function_of_cuda_may_be_an_item_of_a_tuple():
+    def kernel(total, count):
+        functions = (cuda.atomic.add, cuda.atomic.sub, cuda.syncthreads_count)
+        functions[0](total, 0, 5)
+        functions[1](total, 0, 2)
+        count[cuda.threadIdx.x] = functions[2](1)
+
+    total, count = np.zeros(1, "i4"), np.zeros(3, "i4")
+    simulate(kernel)[1, 3](total, count)
+    assert (total[0], count.tolist()) == (9, [3, 3, 3])
+
+
 def test_a_loop_over_an_array_loads_its_elements():
-    @cuda.jit
     def kernel(a, out):
         i = cuda.grid(1)
         for v in a:
@@ -527,7 +528,6 @@ def test_a_loop_over_an_array_loads_its_elements():
 
 
 def test_an_array_from_a_tuple_is_written_and_watched():
-    @cuda.jit
     def kernel(a, b):
         for array in (a, b):
             array[0] = cuda.grid(1)
@@ -537,7 +537,6 @@ def test_an_array_from_a_tuple_is_written_and_watched():
 
 
 def test_an_index_beyond_a_tuple_names_its_line():
-    @cuda.jit
     def kernel(out):
         i = cuda.grid(1)
         if i < 5:
@@ -557,7 +556,6 @@ def chosen(a, b, c=None, scale=3):
 def test_a_device_function_has_defaults_and_takes_names():
     """As numba-cuda has it; the arguments are evaluated in the order in which they are written."""
 
-    @cuda.jit
     def kernel(out):
         i = cuda.grid(1)
         out[i] = chosen(i, 2) + 100 * chosen(b=cuda.atomic.add(out, 8, 1), a=cuda.atomic.add(out, 8, 1), scale=7)
@@ -572,7 +570,6 @@ def test_a_device_function_has_defaults_and_takes_names():
 def test_an_array_takes_its_type_from_another_array_or_a_numpy_dtype(dtype):
     known = np.dtype(dtype)
 
-    @cuda.jit
     def kernel(a, out):
         tile = cuda.shared.array(32, a.dtype)
         mine = cuda.local.array(1, known)

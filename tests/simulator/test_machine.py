@@ -15,7 +15,6 @@ def findings(kernel, grid, block, *arguments):
     return simulate(kernel, strict=False)[grid, block](*arguments).findings
 
 
-@cuda.jit
 def extremes(a, values, olds):
     i = cuda.threadIdx.x
     cuda.atomic.max(a, 0, values[i])
@@ -48,7 +47,6 @@ def test_atomic_extremes_with_nan(dtype):
 def test_a_syncwarp_of_some_blocks_orders_those():
     """Of blocks that run together, one takes the branch with the syncwarp: the others race, and it does not."""
 
-    @cuda.jit
     def exchange(out, ordered):
         tile = cuda.shared.array(32, int32)
         i, b = cuda.threadIdx.x, cuda.blockIdx.x
@@ -69,7 +67,6 @@ def test_a_syncwarp_of_some_blocks_orders_those():
 def test_a_syncwarp_of_all_blocks_but_one_after_another():
     """Each block passes its own number of syncwarps, and none of them races."""
 
-    @cuda.jit
     def shift(out):
         tile = cuda.shared.array(32, int32)
         i, b = cuda.threadIdx.x, cuda.blockIdx.x
@@ -106,7 +103,6 @@ def four_times(x):
 def test_local_memory_is_counted_once_however_often_a_function_is_called():
     """64 bytes a thread, so that a chunk holds as many blocks as it would without calls."""
 
-    @cuda.jit
     def nested(a):
         i = cuda.grid(1)
         a[i] = four_times(a[i]) + four_times(a[i] * a[i])
@@ -118,7 +114,6 @@ def test_local_memory_is_counted_once_however_often_a_function_is_called():
 # --- the law of masks: one mask object means one set of lanes ------------------------------------------------------
 
 
-@cuda.jit
 def divergent(a, out, n):
     i = cuda.grid(1)
     tile = cuda.shared.array(64, int32)

@@ -9,7 +9,6 @@ from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels.bulk_copy import expect_bytes, init_barrier, tensor_map, tile_copy, wait_barrier
 
 
-@cuda.jit
 def brings_one_tile(A, C, row, col, threads, arrivals, count, index, first):
     tile = cuda.shared.array(2 * 4096, uint16, 1024)
     barriers = cuda.shared.array(2, uint64)
@@ -75,7 +74,6 @@ def test_a_phase_for_which_nobody_arrives_is_found_and_does_not_hang():
 
 
 def test_a_barrier_that_nobody_makes_is_found_and_does_not_hang():
-    @cuda.jit
     def kernel(C):
         barriers = cuda.shared.array(1, uint64)
         wait_barrier(barriers, 0, 0)
@@ -89,13 +87,11 @@ def test_a_barrier_that_nobody_makes_is_found_and_does_not_hang():
 
 
 def test_other_types_are_refused():
-    @cuda.jit
     def kernel(A):
         tile = cuda.shared.array(ELEMENTS, float32, 1024)
         barriers = cuda.shared.array(1, uint64)
         copy(tile, 0, A, 0, 0, barriers, 0)
 
-    @cuda.jit
     def other(A):
         barriers = cuda.shared.array(1, float32)
         init_barrier(barriers, 0, 1)

@@ -1,6 +1,5 @@
 """Races that are easy to miss, or to invent: partial syncwarps, words that many threads share, long intervals."""
 
-import inspect
 import tracemalloc
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from nightly import at_night, every
 from numba import cuda, float32, int32
 from oracles import corpus, happens_before
+from oracles.sources import line_of
 
 from course_lib import simulate
 from course_lib.observers.races import log, shadow
@@ -23,22 +23,31 @@ def kinds(*launch, **options):
     return [f.kind for f in findings(*launch, **options)]
 
 
-def halves(a, out):
-    tile = cuda.shared.array(32, float32)
-    i = cuda.threadIdx.x
-    tile[i] = a[i]
-    if i < 16:
-        cuda.syncwarp(0xFFFF)
-        out[i] = tile[i + 16]
+def half(flip):
+    """Return a kernel in which half of a warp meets and then reads the elements of the lanes `i ^ flip`."""
+
+    def kernel(a, out):
+        tile = cuda.shared.array(32, float32)
+        i = cuda.threadIdx.x
+        tile[i] = a[i]
+        if i < 16:
+            cuda.syncwarp(0xFFFF)
+            out[i] = tile[i ^ flip]
+
+    return kernel
 
 
-def own_half(a, out):
-    tile = cuda.shared.array(32, float32)
-    i = cuda.threadIdx.x
-    tile[i] = a[i]
-    if i < 16:
-        cuda.syncwarp(0xFFFF)
-        out[i] = tile[15 - i]
+def quarter(flip):
+    """Return a kernel in which each quarter of a warp meets and then reads the elements of the lanes `i ^ flip`."""
+
+    def kernel(a, out):
+        tile = cuda.shared.array(32, float32)
+        i = cuda.threadIdx.x
+        tile[i] = a[i]
+        cuda.syncwarp(0xFF << (i // 8 * 8))
+        out[i] = tile[i ^ flip]
+
+    return kernel
 
 
 def half_then_whole(a, out):
@@ -52,56 +61,32 @@ def half_then_whole(a, out):
         out[i] = tile[i - 16]
 
 
-def quarters(a, out):
-    tile = cuda.shared.array(32, float32)
-    i = cuda.threadIdx.x
-    tile[i] = a[i]
-    cuda.syncwarp(0xFF << (i // 8 * 8))
-    out[i] = tile[i ^ 7]
+def through_a_third(*firsts):
+    """Return a kernel in which 16 lanes from each of these on meet, in this order, and lanes 16 to 23 read 0 to 7."""
 
+    def kernel(a, out):
+        tile = cuda.shared.array(32, float32)
+        i = cuda.threadIdx.x
+        tile[i] = a[i]
+        for first in firsts:
+            if first <= i < first + 16:
+                cuda.syncwarp(0xFFFF << first)
+        if 16 <= i < 24:
+            out[i] = tile[i - 16]
 
-def neighbouring_quarter(a, out):
-    tile = cuda.shared.array(32, float32)
-    i = cuda.threadIdx.x
-    tile[i] = a[i]
-    cuda.syncwarp(0xFF << (i // 8 * 8))
-    out[i] = tile[i ^ 8]
-
-
-def through_a_third(a, out):
-    tile = cuda.shared.array(32, float32)
-    i = cuda.threadIdx.x
-    tile[i] = a[i]
-    if i < 16:
-        cuda.syncwarp(0x0000FFFF)
-    if 8 <= i < 24:
-        cuda.syncwarp(0x00FFFF00)
-    if 16 <= i < 24:
-        out[i] = tile[i - 16]
-
-
-def wrong_way_through_a_third(a, out):
-    tile = cuda.shared.array(32, float32)
-    i = cuda.threadIdx.x
-    tile[i] = a[i]
-    if 8 <= i < 24:
-        cuda.syncwarp(0x00FFFF00)
-    if i < 16:
-        cuda.syncwarp(0x0000FFFF)
-    if 16 <= i < 24:
-        out[i] = tile[i - 16]
+    return kernel
 
 
 @pytest.mark.parametrize(
     ("kernel", "racing"),
     [
-        (halves, True),
-        (own_half, False),
+        (half(16), True),
+        (half(15), False),
         (half_then_whole, False),
-        (quarters, False),
-        (neighbouring_quarter, True),
-        (through_a_third, False),
-        (wrong_way_through_a_third, True),
+        (quarter(7), False),
+        (quarter(8), True),
+        (through_a_third(0, 8), False),
+        (through_a_third(8, 0), True),
     ],
 )
 def test_a_syncwarp_orders_the_lanes_that_took_part_and_no_others(kernel, racing):
@@ -111,7 +96,6 @@ def test_a_syncwarp_orders_the_lanes_that_took_part_and_no_others(kernel, racing
 
 
 def test_syncwarps_that_only_some_blocks_pass():
-    @cuda.jit
     def kernel(out):
         tile = cuda.shared.array(32, float32)
         i, b = cuda.threadIdx.x, cuda.blockIdx.x
@@ -128,14 +112,12 @@ def test_syncwarps_that_only_some_blocks_pass():
 
 
 def test_a_syncwarp_without_a_mask_waits_for_every_lane():
-    @cuda.jit
     def kernel(a, out):
         i = cuda.threadIdx.x
         if i < 20:
             cuda.syncwarp()
             out[i] = a[i]
 
-    @cuda.jit
     def returned(a, out):
         i = cuda.threadIdx.x
         if i >= 20:
@@ -149,14 +131,12 @@ def test_a_syncwarp_without_a_mask_waits_for_every_lane():
     assert kinds(returned, 1, 32, np.zeros(32), np.zeros(32)) == []
 
 
-@cuda.jit
 def shared_total(total, out):
     cuda.atomic.add(total, 0, 1)
     if cuda.grid(1) == out[0]:
         total[0] = 0
 
 
-@cuda.jit
 def shared_flag(flag, out):
     i = cuda.grid(1)
     out[i] = flag[0]
@@ -184,7 +164,6 @@ def test_a_word_that_thousands_of_threads_share_is_entered_a_few_times_an_access
 
 
 def test_two_readers_of_one_block_and_a_writer_in_either():
-    @cuda.jit
     def kernel(a, out, writer):
         i = cuda.grid(1)
         out[i] = a[0]
@@ -198,15 +177,12 @@ def test_two_readers_of_one_block_and_a_writer_in_either():
 
 
 def test_equal_values_are_called_equal_only_if_all_are():
-    @cuda.jit
     def kernel(out):
         out[0] = min(cuda.threadIdx.x, 1)
 
-    @cuda.jit
     def later(out):
         out[cuda.threadIdx.x // 16] = 0 if cuda.blockIdx.x == 0 else cuda.threadIdx.x
 
-    @cuda.jit
     def always(out):
         out[cuda.threadIdx.x // 16] = 3
 
@@ -236,7 +212,6 @@ def test_a_log_that_is_replayed_early_gives_the_same_findings(name, which, monke
 
 @pytest.mark.nightly
 def test_a_long_interval_does_not_fill_memory(monkeypatch):
-    @cuda.jit
     def gather(index, out):
         tile = cuda.shared.array(64, int32)
         i = cuda.threadIdx.x
@@ -265,7 +240,6 @@ def test_a_long_interval_does_not_fill_memory(monkeypatch):
     assert 3 * peak(2**20) < peak(2**30)
 
 
-@cuda.jit
 def one_reader_is_not_named(a, out, who, lock):
     """Lanes 0, 1 and 2 read, 0 and 2 meet lane 3, which writes: lane ``who`` of the readers stays away."""
     i = cuda.threadIdx.x
@@ -277,7 +251,6 @@ def one_reader_is_not_named(a, out, who, lock):
         a[0] = 1
 
 
-@cuda.jit
 def one_reader_does_not_release(a, out, who, lock):
     """Blocks 0, 1 and 2 read, and all but ``who`` of them release before block 3 acquires and writes."""
     i = cuda.blockIdx.x
@@ -292,7 +265,6 @@ def one_reader_does_not_release(a, out, who, lock):
         a[0] = 1
 
 
-@cuda.jit
 def one_update_is_not_released(a, out, who, lock):
     """The same with updates in the place of reads, by threads of one block."""
     i = cuda.threadIdx.x // 32
@@ -323,7 +295,6 @@ def test_a_race_with_one_of_three_that_touched_the_word(kernel, grid, block, who
         assert who in {race.threads[0][0][0] + race.threads[0][1][0] // (32 if block == 128 else 1)}
 
 
-@cuda.jit
 def writes_what_it_read_last(out):
     """The first threads of two warps read a word, and the second, which read it last, writes it."""
     s = cuda.shared.array(1, int32)
@@ -344,9 +315,8 @@ def test_the_reader_of_another_warp_is_kept_beside_the_latest_one():
 
 def check_with_vector_clocks(program, drawn, schedule="in-order"):
     """No race is found that the clocks do not find, and one if they find any."""
-    lines, first = inspect.getsourcelines(program.py_func)
     texts = ("total += tile", "tile[index[k, t]] =", "add(tile", "total += words", "words[index[k, t]] =", "add(words")
-    line = {kind: next(first + n for n, text in enumerate(lines) if part in text) for kind, part in enumerate(texts)}
+    line = {kind: line_of(program, text) for kind, text in enumerate(texts)}
     want = {(line[a], line[b]) for a, b in happens_before.races(*drawn)}
     blocks, threads, *table = drawn
     words, out = np.zeros(happens_before.WORDS, "i4"), np.zeros(blocks * threads, "i8")
@@ -410,7 +380,6 @@ def tickets(kernel, blocks=40, threads=32):
 def test_a_fence_and_a_ticket_order_blocks():
     """One thread stores, fences and takes the ticket; all threads of the last block read, after a barrier."""
 
-    @cuda.jit
     def last_block(a, partial, tickets, out):
         last = cuda.shared.array(1, int32)
         i, b = cuda.threadIdx.x, cuda.blockIdx.x
@@ -430,7 +399,6 @@ def test_a_fence_and_a_ticket_order_blocks():
 def test_a_barrier_tells_a_block_of_its_threads_fences():
     """Every thread stores its own part and fences; after the barrier one of them takes the ticket."""
 
-    @cuda.jit
     def last_block(a, partial, tickets, out):
         last = cuda.shared.array(1, int32)
         i, b = cuda.threadIdx.x, cuda.blockIdx.x
@@ -448,42 +416,25 @@ def test_a_barrier_tells_a_block_of_its_threads_fences():
     assert (found, total) == ((), right)
 
 
-def without_a_fence(a, partial, tickets, out):
-    last = cuda.shared.array(1, int32)
-    i, b = cuda.threadIdx.x, cuda.blockIdx.x
-    if i == 0:
-        partial[b] = a[b]
-        last[0] = cuda.atomic.add(tickets, 0, 1)
-    cuda.syncthreads()
-    if last[0] == cuda.gridDim.x - 1 and i == 0:
-        for k in range(cuda.gridDim.x):
-            out[0] += partial[k]
+def with_a_fence(early=False, of_block=False):
+    """Return a reduction by the last block whose fence is before the store, or one of the block, or missing."""
 
+    def kernel(a, partial, tickets, out):
+        last = cuda.shared.array(1, int32)
+        i, b = cuda.threadIdx.x, cuda.blockIdx.x
+        if i == 0:
+            if early:
+                cuda.threadfence()
+            partial[b] = a[b]
+            if of_block:
+                cuda.threadfence_block()
+            last[0] = cuda.atomic.add(tickets, 0, 1)
+        cuda.syncthreads()
+        if last[0] == cuda.gridDim.x - 1 and i == 0:
+            for k in range(cuda.gridDim.x):
+                out[0] += partial[k]
 
-def fence_before_the_store(a, partial, tickets, out):
-    last = cuda.shared.array(1, int32)
-    i, b = cuda.threadIdx.x, cuda.blockIdx.x
-    if i == 0:
-        cuda.threadfence()
-        partial[b] = a[b]
-        last[0] = cuda.atomic.add(tickets, 0, 1)
-    cuda.syncthreads()
-    if last[0] == cuda.gridDim.x - 1 and i == 0:
-        for k in range(cuda.gridDim.x):
-            out[0] += partial[k]
-
-
-def fence_of_the_block(a, partial, tickets, out):
-    last = cuda.shared.array(1, int32)
-    i, b = cuda.threadIdx.x, cuda.blockIdx.x
-    if i == 0:
-        partial[b] = a[b]
-        cuda.threadfence_block()
-        last[0] = cuda.atomic.add(tickets, 0, 1)
-    cuda.syncthreads()
-    if last[0] == cuda.gridDim.x - 1 and i == 0:
-        for k in range(cuda.gridDim.x):
-            out[0] += partial[k]
+    return kernel
 
 
 def another_word(a, partial, tickets, out):
@@ -510,8 +461,7 @@ def read_before_the_ticket(a, partial, tickets, out):
 
 @pytest.mark.parametrize(
     "kernel",
-    [without_a_fence, fence_before_the_store, fence_of_the_block, another_word, read_before_the_ticket],
-    ids=lambda k: k.__name__,
+    [with_a_fence(), with_a_fence(early=True), with_a_fence(of_block=True), another_word, read_before_the_ticket],
 )
 def test_without_release_and_acquire_it_is_a_race(kernel):
     found, *_ = tickets(kernel, threads=1)
@@ -520,7 +470,7 @@ def test_without_release_and_acquire_it_is_a_race(kernel):
 
 
 def test_the_message_says_where_the_fence_must_stand():
-    found, *_ = tickets(fence_before_the_store)
+    found, *_ = tickets(with_a_fence(early=True))
     (race,) = [f for f in found if f.array == "partial"]
     assert "threadfence() orders them only if it is between the first and an atomic" in race.message
 
@@ -529,7 +479,6 @@ def test_the_message_says_where_the_fence_must_stand():
 def test_a_fence_of_the_block_orders_the_threads_of_one_block(blocks):
     """Warp after warp adds to one word: of one block, which is in order, or of two, which is not."""
 
-    @cuda.jit
     def chain(words, turns):
         g = cuda.grid(1) // 32
         for turn in range(cuda.gridsize(1) // 32):
@@ -591,7 +540,6 @@ def test_a_word_of_shared_memory_hands_on_what_a_fence_made_visible():
 def test_a_later_fence_of_the_block_does_not_widen_what_an_earlier_one_of_the_device_released():
     """Thread 0 fences for all, stores, and fences for its block: only the first store has reached the other block."""
 
-    @cuda.jit
     def two_stores(a, flag, out):
         if cuda.blockIdx.x == 0:
             a[0] = 1
@@ -611,7 +559,6 @@ def test_a_later_fence_of_the_block_does_not_widen_what_an_earlier_one_of_the_de
 def test_releases_are_passed_on():
     """Block after block waits for the one before: the last has heard of the first through all others."""
 
-    @cuda.jit
     def chain(a, partial, tickets, out):
         b = cuda.blockIdx.x
         for turn in range(cuda.gridDim.x):
@@ -625,7 +572,6 @@ def test_releases_are_passed_on():
     assert (found, total) == ((), right)
 
 
-@cuda.jit
 def count_up(a, out, n):
     i = cuda.threadIdx.x
     for _ in range(n):
@@ -633,7 +579,6 @@ def count_up(a, out, n):
     out[i] = a[0]
 
 
-@cuda.jit
 def count_up_in_shared_memory(a, out, n):
     tile = cuda.shared.array(2, int32)
     i = cuda.threadIdx.x
@@ -644,7 +589,6 @@ def count_up_in_shared_memory(a, out, n):
     out[i] = tile[0]
 
 
-@cuda.jit
 def take_turns(a, out, n):
     i = cuda.threadIdx.x
     for k in range(n):
@@ -726,7 +670,6 @@ def test_a_write_is_watched_however_the_array_is_named(kernel):
 def test_the_race_between_warps_is_shown_rather_than_the_one_within():
     """Threads of one warp race first, but the cure must serve those of two warps as well."""
 
-    @cuda.jit
     def transpose(A, C):
         s = cuda.shared.array((8, 8), float32)
         x, y = cuda.threadIdx.x, cuda.threadIdx.y

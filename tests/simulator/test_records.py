@@ -31,7 +31,6 @@ def states(count, seed=7):
     return made
 
 
-@cuda.jit
 def pi(rng_states, draws, out):
     i = cuda.grid(1)
     if i < out.size:
@@ -55,7 +54,6 @@ def pi(rng_states, draws, out):
     ids=lambda f: f.__name__,
 )
 def test_random_numbers_are_those_of_the_compiled_generator(draw):
-    @cuda.jit
     def kernel(rng_states, out):
         i = cuda.grid(1)
         if i < out.shape[0]:
@@ -80,7 +78,6 @@ def test_monte_carlo():
 
 
 def test_one_state_for_all_threads_is_a_race():
-    @cuda.jit
     def kernel(rng_states, out):
         i = cuda.grid(1)
         out[i] = xoroshiro128p_uniform_float32(rng_states, 0)
@@ -90,7 +87,6 @@ def test_one_state_for_all_threads_is_a_race():
     assert {f.array for f in run.findings} == {"rng_states.s0", "rng_states.s1"}
 
 
-@cuda.jit
 def every_way(p, out):
     i = cuda.grid(1)
     if i < p.size:
@@ -121,7 +117,6 @@ def test_fields_in_every_spelling():
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_records_of_two_dimensions(order):
-    @cuda.jit
     def kernel(p, out):
         i, j = cuda.grid(2)
         if i < p.shape[0] and j < p.shape[1]:
@@ -136,7 +131,6 @@ def test_records_of_two_dimensions(order):
 
 @pytest.mark.parametrize("field", PARTICLE.names)
 def test_sectors_are_those_of_the_true_addresses(field):
-    @cuda.jit
     def kernel(p, out):
         i = cuda.grid(1)
         out[i] = p[i][field]
@@ -155,11 +149,9 @@ def test_a_trace_holds_the_fields():
 
 
 def test_a_single_record_is_read_and_written():
-    @cuda.jit
     def reads(p, out):
         out[cuda.threadIdx.x] = p.mass + p["x"]
 
-    @cuda.jit
     def writes(p, q):
         if cuda.threadIdx.x:
             p.id = q["id"] = cuda.threadIdx.x
@@ -180,7 +172,6 @@ def set_first(pair, value):
 
 
 def test_a_store_to_an_item_of_a_tuple_in_a_device_function_is_watched():
-    @cuda.jit
     def kernel(a, b):
         set_first((a, b), cuda.threadIdx.x)
 
@@ -272,7 +263,6 @@ def test_records_that_are_not_run(dtype, message):
 
 
 def test_records_in_shared_memory_are_refused():
-    @cuda.jit
     def kernel(out):
         tile = cuda.shared.array(4, PARTICLE)
         out[0] = float32(tile[0].x)
@@ -294,7 +284,6 @@ def bodies(count):
 
 
 def test_fields_may_be_arrays():
-    @cuda.jit
     def kernel(a, out):
         i = cuda.grid(1)
         one = a[i]
@@ -323,7 +312,6 @@ def test_fields_may_be_arrays():
 
 
 def test_a_record_by_value_has_arrays_too():
-    @cuda.jit
     def kernel(one, out):
         out[0] = one.at[1] + one["pair"][1, 0]
 
@@ -339,7 +327,6 @@ def test_whole_records_and_arrays_in_them_are_copied():
     def first(records):
         return records[0]
 
-    @cuda.jit
     def kernel(a, b, one, points):
         i = cuda.threadIdx.x
         a[i] = b[(i + 1) % 4]

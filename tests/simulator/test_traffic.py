@@ -11,7 +11,6 @@ from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels.naive import naive
 
 
-@cuda.jit
 def strided(a, stride, start, out):
     i = cuda.grid(1)
     out[i] = a[start + i * stride]
@@ -45,7 +44,6 @@ def test_requests_follow_warps_however_the_block_is_folded(block):
     shape = (block[1] * 2, block[0] * 3)
     A, out = np.zeros(shape, "f4"), np.zeros(shape, "f4")
 
-    @cuda.jit
     def copy(A, out):
         x, y = cuda.grid(2)
         out[y, x] = A[y, x]
@@ -66,7 +64,6 @@ def test_requests_follow_warps_however_the_block_is_folded(block):
 
 
 def test_guarded_lanes_do_not_count():
-    @cuda.jit
     def every_third(a, out):
         i = cuda.grid(1)
         if i % 3 == 0:
@@ -90,7 +87,6 @@ def test_per_thread_has_the_launch_s_shape_in_x_y_order():
 
 
 def shared_kernel(dtype, words):
-    @cuda.jit
     def pattern(index, out):
         tile = cuda.shared.array(words, dtype)
         i = cuda.threadIdx.x
@@ -141,7 +137,6 @@ def test_wavefronts_of_random_indices(dtype, itemsize):
 
 
 def test_wavefronts_of_a_partial_warp_with_idle_lanes():
-    @cuda.jit
     def kernel(out):
         tile = cuda.shared.array(64, float64)
         i = cuda.threadIdx.x
@@ -157,7 +152,6 @@ def test_wavefronts_of_a_partial_warp_with_idle_lanes():
 
 
 def test_atomics_and_local_arrays_have_rows_of_their_own():
-    @cuda.jit
     def histogram(a, bins):
         seen = cuda.local.array(2, int32)
         i = cuda.grid(1)
@@ -228,14 +222,12 @@ def test_a_device_function_of_another_file_counts_on_the_line_that_calls_it(tmp_
     spec.loader.exec_module(module)
     both, wrong = module.both, module.wrong
 
-    @cuda.jit
     def kernel(a, out):
         i = cuda.grid(1)
         out[i] = both(a, i)  # first
         out[i] += both(a, i + 1)  # second
         out[i] += at_home(a, i)  # third
 
-    @cuda.jit
     def refused(a, out):
         out[0] = wrong(a, 0)  # fourth
 

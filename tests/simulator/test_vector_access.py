@@ -19,7 +19,6 @@ load4.__simulated_as__ = ("load", 4)
 store4.__simulated_as__ = ("store", 4)
 
 
-@cuda.jit
 def copy(A, out, shift):
     tile = cuda.shared.array((4, 128), float32)
     i, j = cuda.threadIdx.y, 4 * cuda.threadIdx.x + shift
@@ -62,7 +61,6 @@ def test_a_negative_index_does_not_wrap():
 
 
 def test_vector_and_scalar_accesses_race():
-    @cuda.jit
     def kernel(out):
         tile = cuda.shared.array((1, 256), float32)
         i = cuda.threadIdx.x
@@ -85,7 +83,6 @@ def test_wrong_arguments_are_refused():
 
 
 def test_an_access_that_begins_inside_and_ends_outside_says_where_it_may_begin():
-    @cuda.jit
     def kernel(A, out):
         a, b, c, d = load4(A, 0, 14)
         out[0] = a

@@ -1,12 +1,11 @@
 """Slices, rows and transposed arrays: parts of arrays, accessed at their true addresses."""
 
-import inspect
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import cuda, float32, int32
+from oracles.sources import line_of
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
 
@@ -234,9 +233,7 @@ def too_many(a):
     ],
 )
 def test_what_no_view_is(kernel, error, words):
-    lines, first = inspect.getsourcelines(kernel)
-    line = next(first + i for i, text in enumerate(lines) if "# here" in text)
-    with pytest.raises(error, match=f"line {line}: .*{words}"):
+    with pytest.raises(error, match=f"line {line_of(kernel, '# here')}: .*{words}"):
         simulate(kernel)[1, 1](np.zeros(8))
 
 

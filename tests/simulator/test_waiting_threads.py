@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from nightly import at_night
 from numba import cuda, float32, float64, int32
+from oracles.sources import import_kernel, line_of
 
 from course_lib import KernelError, simulate
 
@@ -26,7 +27,6 @@ def give_back(mutex):
     cuda.atomic.exch(mutex, 0, 0)
 
 
-@cuda.jit
 def dot(a, b, c, mutex):
     """The classic: each block adds its part to the result under a lock."""
     cache = cuda.shared.array(64, float32)
@@ -48,7 +48,6 @@ def dot(a, b, c, mutex):
         cuda.atomic.exch(mutex, 0, 0)
 
 
-@cuda.jit
 def counted_under_a_lock(count, mutex):
     if cuda.threadIdx.x == 0:
         take(mutex)
@@ -56,7 +55,6 @@ def counted_under_a_lock(count, mutex):
         give_back(mutex)
 
 
-@cuda.jit
 def counted_after_attempts(count, mutex, attempts):
     if cuda.threadIdx.x == 0:
         tried = 0
@@ -67,7 +65,6 @@ def counted_after_attempts(count, mutex, attempts):
         give_back(mutex)
 
 
-@cuda.jit
 def counted_without_a_fence(count, mutex):
     if cuda.threadIdx.x == 0:
         while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
@@ -76,7 +73,6 @@ def counted_without_a_fence(count, mutex):
         cuda.atomic.exch(mutex, 0, 0)
 
 
-@cuda.jit
 def served_in_order(tickets, serving, order):
     """A ticket lock: each block waits for its number."""
     if cuda.threadIdx.x == 0:
@@ -89,7 +85,6 @@ def served_in_order(tickets, serving, order):
         cuda.atomic.add(serving, 0, 1)
 
 
-@cuda.jit
 def waits_for_the_last_block(x, flag, out):
     if cuda.threadIdx.x == 0:
         if cuda.blockIdx.x == cuda.gridDim.x - 1:
@@ -103,7 +98,6 @@ def waits_for_the_last_block(x, flag, out):
             out[cuda.blockIdx.x] = x[0]
 
 
-@cuda.jit
 def waits_together_for_the_last_block(x, flag, out):
     """All threads of a block go through the loop, with barriers in it, and one of them looks at the flag."""
     ready = cuda.shared.array(1, int32)
@@ -126,7 +120,6 @@ def waits_together_for_the_last_block(x, flag, out):
         out[cuda.grid(1)] = x[0]
 
 
-@cuda.jit
 def waits_together_for_nobody(flag, out):
     ready = cuda.shared.array(1, int32)
     t = cuda.threadIdx.x
@@ -141,7 +134,6 @@ def waits_together_for_nobody(flag, out):
     out[cuda.grid(1)] = 1
 
 
-@cuda.jit
 def looks_back(x, sums, flags, out):
     """A scan in one pass: each block waits for the sum of all blocks before it, and the last begins."""
     total = cuda.shared.array(1, float64)
@@ -167,7 +159,6 @@ def looks_back(x, sums, flags, out):
     out[block * cuda.blockDim.x + t] = value
 
 
-@cuda.jit
 def between_warps(out, first):
     """One warp waits for a flag that the other sets, and whichever runs first must let the other go on."""
     flag = cuda.shared.array(1, int32)
@@ -188,7 +179,6 @@ def between_warps(out, first):
         out[cuda.blockIdx.x] = box[0]
 
 
-@cuda.jit
 def waits_for_nobody(flag, out):
     if cuda.threadIdx.x == 0:
         while cuda.atomic.add(flag, 0, 0) == 0:
@@ -196,7 +186,6 @@ def waits_for_nobody(flag, out):
     out[cuda.grid(1)] = 1
 
 
-@cuda.jit
 def lock_of_every_thread(count, mutex):
     while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
         pass
@@ -205,37 +194,19 @@ def lock_of_every_thread(count, mutex):
     cuda.atomic.exch(mutex, 0, 0)
 
 
-@cuda.jit
-def by_device(count, mutex):
+#: The warps add under a lock, with a fence after taking it and before giving it back.
+UNDER_A_LOCK = """
+from numba import cuda
+
+def kernel(count, mutex):
     if cuda.threadIdx.x % 32 == 0:
         while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
             pass
-        cuda.threadfence()
+        cuda.{fence}()
         count[0] += 1
-        cuda.threadfence()
+        cuda.{fence}()
         cuda.atomic.exch(mutex, 0, 0)
-
-
-@cuda.jit
-def by_system(count, mutex):
-    if cuda.threadIdx.x % 32 == 0:
-        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
-            pass
-        cuda.threadfence_system()
-        count[0] += 1
-        cuda.threadfence_system()
-        cuda.atomic.exch(mutex, 0, 0)
-
-
-@cuda.jit
-def by_block(count, mutex):
-    if cuda.threadIdx.x % 32 == 0:
-        while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
-            pass
-        cuda.threadfence_block()
-        count[0] += 1
-        cuda.threadfence_block()
-        cuda.atomic.exch(mutex, 0, 0)
+"""
 
 
 def ints(count):
@@ -265,16 +236,14 @@ def test_lock_without_a_fence_is_a_race():
     assert {(f.kind, f.array) for f in run.findings} == {("race", "count")}
 
 
-@pytest.mark.parametrize(
-    ("kernel", "between_blocks", "races"),
-    [(by_device, True, False), (by_system, True, False), (by_block, True, True)]
-    + [(kernel, False, False) for kernel in (by_device, by_system, by_block)],
-)
-def test_the_scope_of_the_fences_around_a_lock(kernel, between_blocks, races):
+@pytest.mark.parametrize("between_blocks", [True, False])
+@pytest.mark.parametrize("fence", ["threadfence", "threadfence_system", "threadfence_block"])
+def test_the_scope_of_the_fences_around_a_lock(fence, between_blocks, tmp_path):
     """A fence of the block orders what its threads do under a lock, and nothing that other blocks do."""
     count = ints(1)
     grid, block = (6, 32) if between_blocks else (1, 192)
-    run = simulate(kernel, strict=False)[grid, block](count, ints(1))
+    run = simulate(import_kernel(UNDER_A_LOCK.format(fence=fence), tmp_path), strict=False)[grid, block](count, ints(1))
+    races = between_blocks and fence == "threadfence_block"
     assert count[0] == 6
     assert {(f.kind, f.array) for f in run.findings} == ({("race", "count")} if races else set())
 
@@ -318,20 +287,12 @@ def test_a_warp_waits_for_another(first, schedule):
 def test_a_wait_that_nobody_ends_is_reported_at_its_loop(kernel):
     with pytest.raises(KernelError, match="waits for something that no other thread changes any more") as caught:
         simulate(kernel)[3, 64](ints(1), ints(256))
-    line = next(n for n, text in simulate_lines(kernel) if "while" in text)
-    assert caught.value.line == line
-
-
-def simulate_lines(kernel):
-    from course_lib.simulator.language.source import read
-
-    return read(kernel).lines
+    assert caught.value.line == line_of(kernel, "while")
 
 
 def test_arrays_hold_what_one_launch_left():
     """The launch begins anew when a thread is found to wait: nothing is added twice."""
 
-    @cuda.jit
     def kernel(count, mutex):
         if cuda.threadIdx.x == 0:
             cuda.atomic.add(count, 1, 1)
@@ -361,7 +322,6 @@ def test_a_block_that_waits_looks_again_only_after_a_change(blocks):
 def test_a_block_rests_until_any_word_of_its_loop_changes():
     """Each block waits for two words, which another block sets in an order of its own."""
 
-    @cuda.jit
     def kernel(words, out):
         b = cuda.blockIdx.x
         last = cuda.gridDim.x - 1
@@ -382,7 +342,6 @@ def test_a_block_rests_until_any_word_of_its_loop_changes():
 
 @pytest.mark.parametrize("together", [False, True])
 def test_a_launch_that_waits_for_ever_says_what_it_did_before(together):
-    @cuda.jit
     def kernel(flag, out):
         out[0] = cuda.threadIdx.x
         if together or cuda.threadIdx.x == 0:
@@ -398,7 +357,6 @@ def test_a_launch_that_waits_for_ever_says_what_it_did_before(together):
 
 
 def test_a_loop_over_what_nobody_changes_never_ends():
-    @cuda.jit
     def search(x, out):
         low, high = 0, x.size
         while low < high:
@@ -411,4 +369,4 @@ def test_a_loop_over_what_nobody_changes_never_ends():
 
     with pytest.raises(KernelError, match="this loop never ends") as caught:
         simulate(search)[2, 32](np.arange(20), ints(64))
-    assert caught.value.line == next(n for n, text in simulate_lines(search) if "while" in text)
+    assert caught.value.line == line_of(search, "while")

@@ -88,17 +88,15 @@ def _storing(*values):
     )
 
 
-CHEATS = (
-    Cheat(
-        "every verdict has passed",
+_TOLD = {
+    "every verdict has passed": (
         _checked(
             WRONG,
             "from course_lib.exercises.grading.verdict import Verdict\nVerdict.passed = property(lambda self: True)\n",
         ),
         *_WRONG,
     ),
-    Cheat(
-        "check is replaced",
+    "check is replaced": (
         _checked(
             WRONG,
             "import course_lib.exercises as e\nfrom course_lib.exercises import Verdict\n"
@@ -106,8 +104,7 @@ CHEATS = (
         ),
         *_WRONG,
     ),
-    Cheat(
-        "grade is replaced",
+    "grade is replaced": (
         _checked(
             WRONG,
             "import course_lib.exercises as e\nfrom course_lib.exercises import Verdict\n"
@@ -115,8 +112,7 @@ CHEATS = (
         ),
         *_WRONG,
     ),
-    Cheat(
-        "nothing differs",
+    "nothing differs": (
         _checked(
             solution("barriers").replace("+=", "="),
             "import numpy as np\nfrom course_lib.exercises.grading.exercise import Outcome\n"
@@ -125,8 +121,7 @@ CHEATS = (
         "failed",
         "sum",
     ),
-    Cheat(
-        "everything is close",
+    "everything is close": (
         _checked(
             solution("barriers").replace("+=", "="),
             "import numpy as np\nnp.isclose = lambda got, want, **tolerances: np.ones(np.shape(got), bool)\n",
@@ -134,14 +129,12 @@ CHEATS = (
         "failed",
         "sum",
     ),
-    Cheat(
-        "the course's factory",
+    "the course's factory": (
         _checked(EMPTY, "from course_lib.kernels import rung\n", "product = rung('tiled').make(TILE)\n"),
         "refused",
         "only a function that the cell itself defines",
     ),
-    Cheat(
-        "the solution read from disk",
+    "the solution read from disk": (
         "import json, pathlib\nimport course_lib\n"
         "folder = pathlib.Path(course_lib.__file__).parents[1] / 'notebooks' / 'solutions'\n"
         "cells = json.loads((folder / '04_tiling.ipynb').read_text())['cells']\n"
@@ -154,8 +147,7 @@ CHEATS = (
         "refused",
         "only a function that the cell itself defines",
     ),
-    Cheat(
-        "assertions are dropped",
+    "assertions are dropped": (
         _checked(
             WRONG,
             "import IPython\nshell = IPython.get_ipython()\n"
@@ -164,8 +156,7 @@ CHEATS = (
         ),
         *_WRONG,
     ),
-    Cheat(
-        "assertions are dropped, and nothing is answered",
+    "assertions are dropped, and nothing is answered": (
         _checked(
             EMPTY,
             "import IPython\nshell = IPython.get_ipython()\n"
@@ -175,26 +166,22 @@ CHEATS = (
         *_NOT_YET,
     ),
     # ---- ten more
-    Cheat(
-        "a decorator that returns the course's kernel",
+    "a decorator that returns the course's kernel": (
         EMPTY.replace("@cuda.jit\n", "from course_lib.kernels import rung\n@lambda f: rung('tiled').make(TILE)\n"),
         *_NOT_YET,
     ),
-    Cheat(
-        "a default that is executed where the function is defined",
+    "a default that is executed where the function is defined": (
         WRONG.replace(
             "(A, B, C):",
             "(A, B, C=setattr(__import__('course_lib.exercises').exercises.grading.verdict.Verdict, 'passed', True)):",
         ),
         *_WRONG,
     ),
-    Cheat(
-        "an annotation that ends the process",
+    "an annotation that ends the process": (
         WRONG.replace("(A, B, C):", "(A, B, C: __import__('os')._exit(0)):"),
         *_WRONG,
     ),
-    Cheat(
-        "another kernel's code",
+    "another kernel's code": (
         _checked(
             EMPTY,
             "from course_lib.kernels import rung\n",
@@ -202,9 +189,8 @@ CHEATS = (
         ),
         *_NOT_YET,
     ),
-    Cheat("the cell ends the process", "import os\nos._exit(0)\n" + EMPTY, *_NOT_YET),
-    Cheat(
-        "another text for the same kernel",
+    "the cell ends the process": ("import os\nos._exit(0)\n" + EMPTY, *_NOT_YET),
+    "another text for the same kernel": (
         _checked(
             EMPTY,
             "import inspect, linecache\n",
@@ -213,26 +199,22 @@ CHEATS = (
         ),
         *_NOT_YET,
     ),
-    Cheat(
-        "the course's kernel imported under the name",
+    "the course's kernel imported under the name": (
         "from course_lib.kernels.tiled import tiled as product\ncheck('barriers', product)\n",
         "refused",
         "only a function that the cell itself defines",
     ),
-    Cheat(
-        "the course's kernel called in the kernel",
+    "the course's kernel called in the kernel": (
         "from course_lib.kernels.naive import naive\n\n\n@cuda.jit\ndef product(A, B, C):\n    naive(A, B, C)\n\n\n"
         'check("barriers", product)\n',
         "failed",
         "naive",
     ),
-    Cheat(
-        "the course's kernel with other names",
+    "the course's kernel with other names": (
         COPY,
         *_COPIED,
     ),
-    Cheat(
-        "the right values as constants",
+    "the right values as constants": (
         "from course_lib.exercises import EXERCISES\n"
         "from course_lib.exercises.grading.grades import launch\n\n\n"
         "@cuda.jit\ndef nothing(A, B, C):\n    pass\n\n\n"
@@ -245,28 +227,26 @@ CHEATS = (
         "KNOWN",
     ),
     # ---- an afternoon later
-    Cheat(
-        "a copy that the kernel calls",
+    "a copy that the kernel calls": (
         COPY.replace("jit", "jit(device=True)").replace("product(left", "work(left").partition("check(")[0]
         + '@cuda.jit\ndef product(A, B, C):\n    work(A, B, C)\n\n\ncheck("barriers", product)\n',
         *_COPIED,
     ),
-    Cheat(
-        "a copy with what does nothing",
+    "a copy with what does nothing": (
         COPY.replace("total =", "total: float32 =").replace(
             "            total", "            'mine'\n            total"
         ),
         *_COPIED,
     ),
-    Cheat("zeros in A and B, whose product is zero", _storing(0, 0, 0), "failed", ""),
-    Cheat("a value that equals none", _storing("math.nan"), "failed", ""),
-    Cheat(
-        "a text that is code elsewhere",
+    "zeros in A and B, whose product is zero": (_storing(0, 0, 0), "failed", ""),
+    "a value that equals none": (_storing("math.nan"), "failed", ""),
+    "a text that is code elsewhere": (
         _storing().replace("(2)\n", '(2)\n    print("\'); import os; os._exit(0)  # {0}")\n'),
         "failed",
         "never stores into C",
     ),
-)
+}
+CHEATS = tuple(Cheat(name, *told) for name, told in _TOLD.items())
 
 #: Answers that are executed, since they are no kernels: lesson 14 asks for such functions.
 _SAME = 'def same(C, want):\n{}\n\n\ncheck("same-result", same)\n'

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import pytest
 from teach.cheats import LESSON
+from teach.here import do, here
 from teach.made_class import NAMES, exercises, save, surprises
 
 from course_lib.exercises.variants import code_of
@@ -15,7 +16,6 @@ from course_lib.teach.__main__ import main
 from course_lib.teach.judge import Judged, unjudged
 from course_lib.teach.pages import BY_HAND, for_teacher, nearly_the_same, remarks
 from course_lib.teach.sandbox import Limits, Stopped
-from course_lib.teach.tasks import TASKS
 
 WORDS = "two-barriers"
 
@@ -25,24 +25,14 @@ def judged(monkeypatch):
     """What was judged: (exercise, its cell). The sandbox is this process, and kernels are "not yet" unseen."""
     asked = []
 
-    class Here:
-        def __init__(self, limits):
-            pass
+    def noted(task, *arguments):
+        if task == "judge":
+            asked.append((arguments[0], arguments[2][0]))
+            if arguments[0] != WORDS:
+                return asdict(unjudged(arguments[0], "not yet", ""))
+        return do(task, *arguments)
 
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            pass
-
-        def do(self, task, *arguments):
-            if task == "judge":
-                asked.append((arguments[0], arguments[2][0]))
-                if arguments[0] != WORDS:
-                    return asdict(unjudged(arguments[0], "not yet", ""))
-            return TASKS[task](*arguments)
-
-    monkeypatch.setattr(command, "Sandbox", Here)
+    monkeypatch.setattr(command, "Sandbox", here(noted))
     return asked
 
 
@@ -276,12 +266,12 @@ def test_a_link_out_of_the_folder_is_not_followed(folder, judged):
 
 
 def test_an_answer_that_is_stopped_gets_a_sentence(folder, judged, monkeypatch):
-    def stopped(self, task, *arguments):
+    def stopped(task, *arguments):
         if task == "judge":
             raise Stopped("it was not judged within 10 seconds of processor time")
-        return TASKS[task](*arguments)
+        return do(task, *arguments)
 
-    monkeypatch.setattr(command.Sandbox, "do", stopped)
+    monkeypatch.setattr(command, "Sandbox", here(stopped))
     run(folder)
     assert {(row["status"], row["hint"]) for row in rows(folder)} == {
         ("stopped", "it was not judged within 10 seconds of processor time.")

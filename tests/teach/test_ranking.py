@@ -6,6 +6,7 @@ import json
 import textwrap
 
 import pytest
+from teach.here import do, here
 
 from course_lib.kernels.naive import naive
 from course_lib.teach import capstone
@@ -14,7 +15,6 @@ from course_lib.teach.capstone import RANKED, Kernel, judged, lesson
 from course_lib.teach.lessons import NOTEBOOKS
 from course_lib.teach.likeness import ALIKE
 from course_lib.teach.ranking import page, ranked
-from course_lib.teach.tasks import TASKS
 from course_lib.waiting.capstone import Attempt, Costs
 
 #: One thread for each element of C, in blocks of 8×8; slow, right and short.
@@ -111,27 +111,9 @@ def test_equal_points_share_a_place_and_failures_come_last():
     assert places == [(1, "carl"), (2, "anna"), (2, "ben"), (4, "dora"), (5, "fay"), (None, "eve"), (None, "zoe")]
 
 
-class Here:
-    """In place of a sandbox: this process. It counts what it is asked for."""
-
-    asked = 0
-
-    def __init__(self, limits):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def do(self, task, *arguments):
-        Here.asked += 1
-        return TASKS[task](*arguments)
-
-
 def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("course_lib.teach.grade.Sandbox", Here)
+    asked = []
+    monkeypatch.setattr("course_lib.teach.grade.Sandbox", here(lambda *task: asked.append(task) or do(*task)))
     costly = lambda kernel, tile, threads, keep: Attempt("mine", tile, threads, Costs(5, 0, 0, 0, 0))  # noqa: E731
     monkeypatch.setattr(capstone, "attempt", costly)
     save("anna", NAIVE)
@@ -152,10 +134,10 @@ def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monke
     page = (tmp_path / "r.html").read_text("utf-8")
     assert "&lt;b&gt;carl" in page and "<b>carl" not in page
     assert "Kernels that are nearly the same" in page and "<td>=ben, anna</td>" in page
-    Here.asked = 0
+    asked.clear()
     save("anna", SLOWER)
     assert main(command) == 0
-    assert Here.asked == 1, "only the changed notebook is judged again"
+    assert len(asked) == 1, "only the changed notebook is judged again"
 
 
 def test_a_kernel_that_is_nearly_the_courses_is_listed(save):

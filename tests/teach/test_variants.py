@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from nightly import every
 from teach.cheats import LESSON
+from teach.here import here
 
 from course_lib import check
 from course_lib.exercises import EXERCISES, LESSONS
@@ -18,7 +19,6 @@ from course_lib.teach.assignment import assignment
 from course_lib.teach.judge import judge
 from course_lib.teach.lessons import lesson_named, places
 from course_lib.teach.submission import Answer, answers
-from course_lib.teach.tasks import TASKS
 
 KERNELS = {e.name: lesson for lesson, found in LESSONS.items() for e in found if isinstance(e, Exercise)}
 #: Two variants with other names and another width.
@@ -127,24 +127,8 @@ def test_check_in_the_notebook_takes_the_code():
 # ---- the commands ----------------------------------------------------------------------------------------------
 
 
-class Here:
-    """In place of a sandbox: this process."""
-
-    def __init__(self, limits):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def do(self, task, *arguments):
-        return TASKS[task](*arguments)
-
-
 def test_the_commands_write_and_judge_the_variant_of_each_student(tmp_path, monkeypatch):
-    monkeypatch.setattr(grade, "Sandbox", Here)
+    monkeypatch.setattr(grade, "Sandbox", here())
     names = tmp_path / "names.txt"
     names.write_text("anna\n\nben\n", encoding="utf-8")
     lesson = lesson_named("0")

@@ -52,6 +52,16 @@ def texts_of(picture):
     return [shape for shape in picture.layout.shapes if isinstance(shape, Text)]
 
 
+def boxes_of(picture):
+    """Return (left, top, right, bottom) of each grid."""
+    grids = {grid.name: grid for grid in picture.scene.grids}
+    return [
+        (x, y, x + grids[name].columns * side, y + grids[name].rows * side)
+        for name, (x, y, side) in picture.layout.places.items()
+        if name in grids
+    ]
+
+
 def box_of(text):
     """Where a text stands, as wide as its font makes it."""
     width = font(text.size, text.mono, text.bold).getlength(text.text)
@@ -69,13 +79,8 @@ def test_everything_lies_inside_the_picture(picture):
 
 def test_grids_keep_clear_of_each_other_and_of_the_source(picture):
     """No two grids overlap, and none lies under the source's card."""
-    grids = {grid.name: grid for grid in picture.scene.grids}
-    boxes = [
-        (x, y, x + grids[name].columns * side, y + grids[name].rows * side)
-        for name, (x, y, side) in picture.layout.places.items()
-        if name in grids
-    ]
-    assert len(boxes) == sum(grid.rows > 0 for grid in grids.values())
+    boxes = boxes_of(picture)
+    assert len(boxes) == sum(grid.rows > 0 for grid in picture.scene.grids)
     cards = [extent(s) for s in picture.layout.shapes if isinstance(s, Box) and s.round == 6]
     for i, (left, top, right, bottom) in enumerate(boxes):
         for other in boxes[:i] + cards:
@@ -404,12 +409,7 @@ def test_each_other_array_has_its_title_above_it(picture):
 def test_no_heading_lies_on_an_array(name):
     """Nor on a mark of what lies outside of one: the only texts there are those of elements, in their middle."""
     picture = still(name)
-    grids = {grid.name: grid for grid in picture.scene.grids}
-    boxes = [
-        (x, y, x + grids[name].columns * side, y + grids[name].rows * side)
-        for name, (x, y, side) in picture.layout.places.items()
-        if name in grids
-    ]
+    boxes = boxes_of(picture)
     boxes += [extent(s) for s in picture.layout.shapes if isinstance(s, Box) and s.dashed and s.thick == 1.6]
     for text in texts_of(picture):
         left, top, right, bottom = box_of(text)

@@ -8,7 +8,7 @@ from nightly import at_night
 from numba import cuda, float32
 
 from course_lib import measurements
-from course_lib.exercises.progress import SCORE
+from course_lib.exercises.progress import score
 from course_lib.gpu import __main__ as commands
 from course_lib.gpu import capstone
 from course_lib.gpu.__main__ import main
@@ -41,7 +41,7 @@ COMMAND = "python -m course_lib.gpu capstone tests/waiting/capstone_kernels/*.py
 
 @pytest.fixture(autouse=True)
 def fresh():
-    SCORE.clear()
+    score.cache_clear()
 
 
 def tried(name):
@@ -163,8 +163,8 @@ def test_a_kernel_of_8_by_8_is_counted():
     assert result.costs.barriers == 4 / for_a_tile
     assert (result.milestones, result.costs.overlap) == (0, 0)
     assert "Next, tiled:" in repr(result) and "Next, tiled:" in result._repr_html_()
-    assert [row["score"] for row in SCORE.attempts] == [result.score]
-    assert SCORE.points["capstone"] == (0, len(MILESTONES))
+    assert [row["score"] for row in score().attempts] == [result.score]
+    assert score().points["capstone"] == (0, len(MILESTONES))
     attempt(narrow, (8, 8), (8, 8))
     assert len(attempts().rows) == 1 and "narrow" in repr(attempts()), "the same attempt is listed once"
 
@@ -173,7 +173,7 @@ def test_a_wrong_kernel_gets_a_verdict_and_no_score():
     wrong = attempt(unguarded, (8, 8), (8, 8))
     assert wrong.status == "failed" and "ragged" in wrong.hint
     assert attempt(empty, (8, 8), (8, 8)).status == "not yet"
-    assert SCORE.attempts == [] and "No kernel has passed" in repr(attempts())
+    assert score().attempts == [] and "No kernel has passed" in repr(attempts())
 
 
 def test_what_the_model_does_not_know_is_told():

@@ -1,7 +1,6 @@
 """Kernels outside the ladder: lowered as they are, or refused in a sentence that names the line."""
 
 import inspect
-import linecache
 from collections import Counter
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ import pytest
 from elsewhere import loaded, squared
 from nightly import every
 from numba import cuda, float32, float64
-from oracles.sources import import_kernel
+from oracles.sources import import_kernel, import_module, line_of
 
 from course_lib import measurements, simulate, waiting
 from course_lib.kernels import TENSOR_CORES, async_copy, rung
@@ -43,8 +42,7 @@ def kinds(kernel, *arguments, out=None):
 
 def refused(kernel, text, message, *arguments, out=None):
     """Assert that a kernel is refused, in one sentence that begins with the line that contains `text`."""
-    lines, first = inspect.getsourcelines(kernel.py_func)
-    (line,) = (first + number for number, each in enumerate(lines) if text in each)
+    line = line_of(kernel, text)
     with pytest.raises(ValueError, match=f"^line {line}: [^.]*{message}") as error:
         lowered(kernel, *arguments, out=out)
     assert "; " in str(error.value), "what to do"
@@ -53,7 +51,6 @@ def refused(kernel, text, message, *arguments, out=None):
 # --- loads in tests --------------------------------------------------------------------------------------------------
 
 
-@cuda.jit
 def above(A, C):
     i = cuda.threadIdx.x
     total = float32(0)
@@ -63,7 +60,6 @@ def above(A, C):
     C[i] = total
 
 
-@cuda.jit
 def until_zero(P, C):
     i = cuda.threadIdx.x
     k = i
@@ -96,7 +92,6 @@ def test_each_turn_of_a_while_loop_waits_for_what_its_test_loads():
     assert waiting.play_programs([program], H200).cycles > len(loads) * H200.latency["L1"]
 
 
-@cuda.jit
 def above_between_barriers(A, C):
     tile = cuda.shared.array(32, float32)
     i = cuda.threadIdx.x
@@ -119,11 +114,10 @@ def test_a_test_between_barriers_loads_too():
 
 def source_of(kernel, line):
     """Return a line of a kernel's source."""
-    lines, first = inspect.getsourcelines(kernel.py_func)
+    lines, first = inspect.getsourcelines(kernel)
     return lines[line - first]
 
 
-@cuda.jit
 def rows_of_lengths(P, A, C):
     i = cuda.threadIdx.x
     total = float32(0)
@@ -143,7 +137,6 @@ def test_a_loop_waits_for_the_loads_of_its_bounds_once():
 # --- what is loaded by what was loaded -----------------------------------------------------------------------------
 
 
-@cuda.jit
 def chase(P, C):
     i = cuda.threadIdx.x
     k = P[i]
@@ -152,7 +145,6 @@ def chase(P, C):
     C[i] = k
 
 
-@cuda.jit
 def gather(P, A, C):
     i = cuda.threadIdx.x
     C[i] = A[P[i]]
@@ -178,7 +170,6 @@ def multiplied_and_added(a, b, c):
     return a * b + c
 
 
-@cuda.jit
 def with_equals(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -187,7 +178,6 @@ def with_equals(A, C):
     C[i] = s
 
 
-@cuda.jit
 def with_fma(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -196,7 +186,6 @@ def with_fma(A, C):
     C[i] = s
 
 
-@cuda.jit
 def with_a_product_returned(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -205,7 +194,6 @@ def with_a_product_returned(A, C):
     C[i] = s
 
 
-@cuda.jit
 def with_a_sum_returned(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -214,7 +202,6 @@ def with_a_sum_returned(A, C):
     C[i] = s
 
 
-@cuda.jit
 def with_a_name(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -235,14 +222,12 @@ def test_a_product_that_is_added_is_one_instruction_however_it_is_written(kernel
     assert sorted(needed) == [n for n, i in enumerate(program) if i.kind == "load"]
 
 
-@cuda.jit
 def read_twice(A, C):
     i = cuda.threadIdx.x
     p = A[i] * A[i + 1]
     C[i] = p + p
 
 
-@cuda.jit
 def added_in_a_loop(A, n, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -252,14 +237,12 @@ def added_in_a_loop(A, n, C):
     C[i] = s
 
 
-@cuda.jit
 def two_products(A, C):
     i = cuda.threadIdx.x
     p = A[i] * A[i + 1]
     C[i] = p + A[i + 2] * A[i + 3]
 
 
-@cuda.jit
 def added_in_a_loop_without_length(A, n, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -278,20 +261,17 @@ def test_a_product_under_a_name_is_one_with_its_sum_where_nothing_else_needs_it(
     assert not any(i.arithmetic == "add" for i in program)
 
 
-@cuda.jit
 def sums_and_products(A, C):
     i = cuda.threadIdx.x
     C[i] = A[i] + A[i + 1] - A[i + 2] * A[i + 3] + -A[i] * A[i + 1]
 
 
-@cuda.jit
 def in_a_tuple(A, C):
     i = cuda.threadIdx.x
     pair = (A[i] * A[i + 1], A[i + 2])
     C[i] = pair[0] - pair[1]
 
 
-@cuda.jit
 def of_the_first(A, C):
     i = cuda.threadIdx.x
     a, b = A[i], A[i + 1]
@@ -307,7 +287,6 @@ def test_each_of_several_names_comes_from_its_own_value():
     assert program[-1].needs == (second,)
 
 
-@cuda.jit
 def given_to_a_function(A, C):
     i = cuda.threadIdx.x
     C[i] = multiplied_and_added(A[i] * A[i + 1], A[i + 2] - A[i], A[i + 3])
@@ -320,7 +299,6 @@ def test_every_operation_of_floats_is_an_instruction():
     assert kinds(given_to_a_function, X) == {"load": 5, "multiply-add": 3, "store": 1}
 
 
-@cuda.jit
 def scaled(A, alpha, C):
     i = cuda.threadIdx.x
     C[i] = alpha * A[i]
@@ -331,7 +309,6 @@ def test_a_number_of_the_launch_has_its_type():
     refused(scaled, "alpha * A", "of float64", X, 2.0)
 
 
-@cuda.jit
 def larger(A, C):
     i = cuda.threadIdx.x
     C[i] = A[i] if A[i] > A[i + 1] else A[i + 1]
@@ -344,19 +321,16 @@ def test_a_choice_between_floats_compares_and_chooses():
     assert {program[need].kind for need in compared.needs} == {"load"}
 
 
-@cuda.jit
 def one_of_two_ways(A, C):
     i = cuda.threadIdx.x + 32 * cuda.blockIdx.x
     C[i] = A[i] * A[i + 1] if i < 32 else A[i] + A[i + 1] - A[i + 2]
 
 
-@cuda.jit
 def both_ways(A, C):
     i = cuda.threadIdx.x
     C[i] = A[i] * A[i + 1] if i < 16 else A[i] + A[i + 1] - A[i + 2]
 
 
-@cuda.jit
 def compared_after_and(A, n, C):
     i = cuda.threadIdx.x
     C[i + 32] = A[i]
@@ -364,14 +338,12 @@ def compared_after_and(A, n, C):
         C[i] = A[i]
 
 
-@cuda.jit
 def nothing_told(A, C):
     i = cuda.threadIdx.x
     x = A[i]
     C[i] = x * x if i < 32 else x + x  # unknown
 
 
-@cuda.jit
 def nothing_told_after_and(A, C):
     i = cuda.threadIdx.x
     x = A[i]
@@ -394,7 +366,6 @@ NOT_MEASURED = """\
 import math
 from numba import cuda, float32
 
-@cuda.jit
 def kernel(A, C):
     i = cuda.threadIdx.x
 """
@@ -436,7 +407,6 @@ def test_the_rungs_with_tensor_cores_are_refused(r):
 # --- chains through memory ------------------------------------------------------------------------------------------
 
 
-@cuda.jit
 def powers_in_shared(A, C):
     tile = cuda.shared.array((32, 4), float32)
     i = cuda.threadIdx.x
@@ -451,14 +421,12 @@ def test_loads_become_no_wide_one_across_a_store_to_their_array():
     assert [i.bytes for i in program if i.kind == "shared load"] == [4] * 4
 
 
-@cuda.jit
 def powers_in_global(A, C):
     i = cuda.threadIdx.x
     for _ in range(4):
         C[i] = C[i] * A[i]
 
 
-@cuda.jit
 def powers_in_one_row(A, C):
     tile = cuda.shared.array((2, 32), float32)
     other = cuda.shared.array(32, float32)
@@ -489,7 +457,6 @@ def test_loads_pass_no_store_that_may_be_to_what_they_load():
 # --- arrays of each thread's own -----------------------------------------------------------------------------------
 
 
-@cuda.jit
 def chosen_by_data(P, A, C):
     i = cuda.threadIdx.x
     kept = cuda.local.array(4, float32)
@@ -498,7 +465,6 @@ def chosen_by_data(P, A, C):
     C[i] = kept[P[i] % 4]  # unknown
 
 
-@cuda.jit
 def chosen_by_thread(A, C):
     i = cuda.threadIdx.x
     kept = cuda.local.array(4, float32)
@@ -506,7 +472,6 @@ def chosen_by_thread(A, C):
     C[i] = A[i]
 
 
-@cuda.jit
 def chosen_by_long_loop(A, n, C):
     i = cuda.threadIdx.x
     kept = cuda.local.array((2, 4), float32)
@@ -520,7 +485,6 @@ def element_of(values, k):
     return values[0, k]
 
 
-@cuda.jit
 def chosen_by_constants(A, n, C):
     i = cuda.threadIdx.x
     kept = cuda.local.array((2, 5), float32)
@@ -547,14 +511,12 @@ def total_of(A, i):
     return total
 
 
-@cuda.jit
 def names_it_alike(A, C):
     i = cuda.threadIdx.x
     total = total_of(A, i)
     C[i] = total
 
 
-@cuda.jit
 def names_it_otherwise(A, C):
     i = cuda.threadIdx.x
     t = total_of(A, i)
@@ -570,14 +532,12 @@ def test_a_name_in_a_function_and_in_its_caller_is_two():
 # --- element types ----------------------------------------------------------------------------------------------------
 
 
-@cuda.jit
 def copied(A, C):
     i = cuda.threadIdx.x
     for k in range(4):
         C[i + 32 * k] = A[i + 32 * k]
 
 
-@cuda.jit
 def without_dimensions(A, C):
     i = cuda.threadIdx.x
     C[i] = A[()]
@@ -587,7 +547,6 @@ def test_an_array_without_dimensions():
     assert kinds(without_dimensions, np.array(2, np.float32)) == {"load": 1, "store": 1}
 
 
-@cuda.jit
 def index_by_index(A, n, C):
     i = cuda.threadIdx.x
     for k in range(n):
@@ -598,7 +557,6 @@ def test_an_index_after_an_index_moves():
     assert Counter(i.arithmetic for i in lowered(index_by_index, SQUARE, 8))["signed"] == 2 * 8
 
 
-@cuda.jit
 def copied_through_shared(A, C):
     tile = cuda.shared.array((32, 32), float64)
     i = cuda.threadIdx.x
@@ -609,7 +567,6 @@ def copied_through_shared(A, C):
         C[32 * k + i] = tile[i, k]
 
 
-@cuda.jit
 def summed(A, C):
     i = cuda.threadIdx.x
     total = A[i]
@@ -653,7 +610,6 @@ def test_arithmetic_of_other_types_is_refused(dtype, what):
 
 
 # fmt: off
-@cuda.jit
 def loop_on_a_line(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -661,13 +617,11 @@ def loop_on_a_line(A, C):
     C[i] = s
 
 
-@cuda.jit
 def if_on_a_line(A, C):
     i = cuda.threadIdx.x
     if A[i] > 0.5: C[i] = A[i]  # noqa: E701
 
 
-@cuda.jit
 def two_on_a_line(A, C):
     i = cuda.threadIdx.x
     a = A[i]; b = A[i + 1]  # noqa: E702
@@ -680,7 +634,6 @@ def test_several_statements_on_a_line_are_refused():
         refused(kernel, text, "write each statement on its own line", X)
 
 
-@cuda.jit
 def while_strided(A, n, C):
     i = cuda.threadIdx.x
     while i < n:
@@ -688,7 +641,6 @@ def while_strided(A, n, C):
         i += cuda.blockDim.x
 
 
-@cuda.jit
 def for_strided(A, n, C):
     for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
         C[i] = A[i]
@@ -701,7 +653,6 @@ def test_what_moves_in_a_while_loop_costs_index_arithmetic():
     assert (indices[0]["add"], indices[1]["add"]) == (8, 0)
 
 
-@cuda.jit
 def halving(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -713,7 +664,6 @@ def halving(A, C):
 STEPS = (16, 8, 4, 2, 1)
 
 
-@cuda.jit
 def halving_by_name(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -722,7 +672,6 @@ def halving_by_name(A, C):
     C[i] = s
 
 
-@cuda.jit
 def elements(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -755,7 +704,6 @@ def sum_of_squares(A, n):
 def calling(function):
     """Return a kernel that calls a function by the name of a variable of its closure."""
 
-    @cuda.jit
     def calls(A, n, C):
         i = cuda.threadIdx.x
         C[i] = function(A, n)
@@ -763,19 +711,16 @@ def calling(function):
     return calls
 
 
-@cuda.jit
 def by_position(A, n, C):
     i = cuda.threadIdx.x
     C[i] = sum_of_squares(A, n)
 
 
-@cuda.jit
 def by_name(A, n, C):
     i = cuda.threadIdx.x
     C[i] = sum_of_squares(n=n, A=A)
 
 
-@cuda.jit
 def by_another_name(A, n, C):
     i = cuda.threadIdx.x
     g = sum_of_squares
@@ -798,7 +743,6 @@ def row_moves(A, row, column):
     return A[row, column]
 
 
-@cuda.jit
 def moves_by_position(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -807,7 +751,6 @@ def moves_by_position(A, C):
     C[i] = s
 
 
-@cuda.jit
 def moves_by_name(A, C):
     i = cuda.threadIdx.x
     s = float32(0)
@@ -822,19 +765,16 @@ def test_an_argument_by_name_moves_as_one_by_position():
     assert both[0]["signed"] == 32
 
 
-@cuda.jit
 def elsewhere_by_name(A, C):
     i = cuda.threadIdx.x
     C[i] = squared(A, i)  # unknown
 
 
-@cuda.jit
 def elsewhere_by_attribute(A, C):
     i = cuda.threadIdx.x
     C[i] = elsewhere.squared(A, i)  # unknown
 
 
-@cuda.jit
 def loaded_elsewhere(A, C):
     i = cuda.threadIdx.x
     C[i] = elsewhere.loaded(A, k=i) - loaded(A, i + 1)
@@ -852,13 +792,11 @@ def of_function(f, A, n):
     return f(A, n)  # unknown
 
 
-@cuda.jit
 def passes_a_function(A, n, C):
     i = cuda.threadIdx.x
     C[i] = of_function(sum_of_squares, A, n)
 
 
-@cuda.jit
 def asks_a_function(A, n, C):
     i = cuda.threadIdx.x
     if sum_of_squares(A, n) > 1:  # unknown
@@ -870,7 +808,6 @@ def plus(a, b):
     return a + b  # unknown
 
 
-@cuda.jit
 def adds_indices_and_elements(A, C):
     i = cuda.threadIdx.x
     j = plus(i, 1)
@@ -891,7 +828,6 @@ def times(n):
 twice, five_times = times(2), times(5)
 
 
-@cuda.jit
 def made_twice(A, C):
     i = cuda.threadIdx.x
     C[i] = twice(A, i) + five_times(A, i)
@@ -910,7 +846,6 @@ def test_what_cannot_be_told_apart_is_refused():
 # --- copies --------------------------------------------------------------------------------------------------------
 
 
-@cuda.jit
 def few_groups(A, C):
     tile = cuda.shared.array((4, 32), float32)
     i = cuda.threadIdx.x
@@ -927,7 +862,6 @@ def few_groups(A, C):
     C[i] = tile[0, i] + tile[1, i]
 
 
-@cuda.jit
 def copies_of_a_module(A, C):
     tile = cuda.shared.array((4, 32), float32)
     i = cuda.threadIdx.x
@@ -938,7 +872,6 @@ def copies_of_a_module(A, C):
     C[i] = tile[0, i]
 
 
-@cuda.jit
 def wide_copies(A, C):
     tile = cuda.shared.array((4, 32), float32)
     i = cuda.threadIdx.x
@@ -966,7 +899,8 @@ def test_copies_under_a_modules_name_are_copies():
 
 
 TEMPLATE = """
-@cuda.jit
+from numba import cuda, float32
+
 def kernel(A, n, C):
     tile = cuda.shared.array((32, 32), float32)
     i = cuda.threadIdx.x
@@ -984,15 +918,6 @@ def kernel(A, n, C):
 """
 
 
-def named(name, folder):
-    """Return the kernel of TEMPLATE with this name for its sum."""
-    path = folder / f"{name}.py"
-    path.write_text(TEMPLATE.format(name=name))
-    scope = {"cuda": cuda, "float32": float32}
-    exec(compile(path.read_text(), str(path), "exec"), scope)
-    return scope["kernel"]
-
-
 def program_of(kernel):
     """Return the program of a warp, for a matrix of 64 columns."""
     trace = simulate(kernel, trace=True, strict=False)[1, 32](np.ones((32, 64), np.float32), 32, X.copy()).trace
@@ -1001,11 +926,10 @@ def program_of(kernel):
 
 @pytest.mark.parametrize("name", ["sum", "load", "store", "window", "local", "total"])
 def test_no_name_changes_the_program(name, tmp_path):
-    one, other = (program_of(named(each, tmp_path)) for each in (name, "accumulated"))
+    one, other = (program_of(import_kernel(TEMPLATE.format(name=each), tmp_path)) for each in (name, "accumulated"))
     assert [i._replace(sectors=()) for i in one] == [i._replace(sectors=()) for i in other]
 
 
-@cuda.jit
 def sum_that_changes(A, n, C):
     tile = cuda.shared.array(32, float32)
     i = cuda.threadIdx.x
@@ -1032,7 +956,6 @@ def test_a_sum_is_made_anew_when_a_name_in_it_changes():
 # --- choices --------------------------------------------------------------------------------------------------------
 
 
-@cuda.jit
 def of_a_variable(A, n, C):
     i = cuda.threadIdx.x
     for k in range(n):
@@ -1041,7 +964,6 @@ def of_a_variable(A, n, C):
             C[k + 32 * i] = A[k]
 
 
-@cuda.jit
 def of_itself(A, n, C):
     i = cuda.threadIdx.x
     for k in range(n):
@@ -1049,7 +971,6 @@ def of_itself(A, n, C):
             C[k + 32 * i] = A[k]
 
 
-@cuda.jit
 def breaks(A, n, C):
     tile = cuda.shared.array(32, float32)
     i = cuda.threadIdx.x
@@ -1062,7 +983,6 @@ def breaks(A, n, C):
     C[i] = s
 
 
-@cuda.jit
 def otherwise_adds(A, n, C):
     tile = cuda.shared.array(32, float32)
     i = cuda.threadIdx.x
@@ -1094,7 +1014,6 @@ def test_only_what_chooses_values_is_no_branch():
 # --- traces ---------------------------------------------------------------------------------------------------------
 
 
-@cuda.jit
 def nothing(A, C):
     pass
 
@@ -1115,20 +1034,9 @@ def test_the_trace_is_one_of_the_kernel():
         programs(copied, replace(trace, program=None))
 
 
-def made(text, folder, name="cell", **names):
-    """Return what a cell of this text defines, with these names in its namespace."""
-    path = folder / f"{name}.py"
-    path.write_text(text)
-    linecache.checkcache(str(path))
-    scope = {"cuda": cuda, "float32": float32, **names}
-    exec(compile(text, str(path), "exec"), scope)
-    return scope
-
-
 def of_turns(n, table=STEPS):
     """Return a kernel of a factory."""
 
-    @cuda.jit
     def of_these_turns(A, C):
         i = cuda.threadIdx.x
         s = float32(table[0])
@@ -1148,14 +1056,15 @@ def test_the_trace_is_one_of_a_kernel_of_the_same_values():
         programs(of_turns(16), trace)
     with pytest.raises(ValueError, match="with another n and table"):
         programs(of_turns(16, table), trace)
-    assert other_values(of_turns(4, table).py_func, of_turns(4, table.copy()).py_func) == []
-    assert other_values(of_turns(4, table).py_func, of_turns(4, 2 * table).py_func) == ["table"]
-    assert other_values(calling(sum_of_squares).py_func, calling(sum_of_squares).py_func) == []
-    assert other_values(calling(sum_of_squares).py_func, calling(square_of).py_func) == ["function"]
+    assert other_values(of_turns(4, table), of_turns(4, table.copy())) == []
+    assert other_values(of_turns(4, table), of_turns(4, 2 * table)) == ["table"]
+    assert other_values(calling(sum_of_squares), calling(sum_of_squares)) == []
+    assert other_values(calling(sum_of_squares), calling(square_of)) == ["function"]
 
 
 CELL = """
-@cuda.jit
+from numba import cuda
+
 def kernel(A, C):
     i = cuda.threadIdx.x
     C[i] = A[i] + A[i + 1]
@@ -1163,21 +1072,22 @@ def kernel(A, C):
 
 
 def test_a_trace_of_what_a_kernel_was_before_is_refused(tmp_path):
-    kernel = made(CELL, tmp_path)["kernel"]
+    kernel = import_kernel(CELL, tmp_path)
     trace = simulate(kernel, trace=True)[1, 32](X, X.copy()).trace
-    assert programs(made(CELL, tmp_path, "again")["kernel"], trace) == programs(kernel, trace)
-    changed = made(CELL.replace("+ A", "- A"), tmp_path, "changed")["kernel"]
+    assert programs(import_kernel(CELL, tmp_path), trace) == programs(kernel, trace)
+    changed = import_kernel(CELL.replace("+ A", "- A"), tmp_path)
     with pytest.raises(ValueError, match="^kernel has changed since this trace; trace it again"):
         programs(changed, trace)
 
 
 FUNCTION = """
+from numba import cuda
+
 @cuda.jit(device=True)
 def product(A, i):
     return A[i] * A[i + 1]
 
 
-@cuda.jit
 def kernel(A, C):
     i = cuda.threadIdx.x
     C[i] = product(A, i) + A[i]
@@ -1185,16 +1095,16 @@ def kernel(A, C):
 
 
 def test_a_function_may_be_defined_again_if_it_is_the_same(tmp_path):
-    scope = made(FUNCTION, tmp_path)
-    trace = simulate(scope["kernel"], trace=True)[1, 32](X, X.copy()).trace
-    before = programs(scope["kernel"], trace)
-    scope["product"] = made(FUNCTION, tmp_path, "again")["product"]
-    assert programs(scope["kernel"], trace) == before
-    scope["product"] = made(FUNCTION.replace("i + 1", "i + 2"), tmp_path, "changed")["product"]
+    module = import_module(FUNCTION, tmp_path)
+    trace = simulate(module.kernel, trace=True)[1, 32](X, X.copy()).trace
+    before = programs(module.kernel, trace)
+    module.product = import_module(FUNCTION, tmp_path).product
+    assert programs(module.kernel, trace) == before
+    module.product = import_module(FUNCTION.replace("i + 1", "i + 2"), tmp_path).product
     with pytest.raises(
         ValueError, match=r"line \d+: product has been defined again since this trace; trace the kernel"
     ):
-        programs(scope["kernel"], trace)
+        programs(module.kernel, trace)
 
 
 def test_what_a_compiler_assumes_is_near_what_the_machine_takes():

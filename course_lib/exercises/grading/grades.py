@@ -34,7 +34,7 @@ from .verdict import FAILED, PASSED, Check, Verdict
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
 #: The findings that make an answer wrong. Other warnings can apply to correct kernels, and become remarks.
-_BROKEN = {kind for kind, severity in KINDS.items() if severity == "error"} | {"negative-index"}
+_FAULTY = {kind for kind, severity in KINDS.items() if severity == "error"} | {"negative-index"}
 
 
 def grade(exercise: Exercise, kernel: Any) -> Verdict:
@@ -111,9 +111,9 @@ def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape) 
     return not differing(got, want).any()
 
 
-def _broken(*outcomes: Outcome) -> list[Finding]:
+def _faults(*outcomes: Outcome) -> list[Finding]:
     """The findings of launches that make the answer wrong, causes first."""
-    found = [finding for outcome in outcomes for finding in outcome.run.findings if finding.kind in _BROKEN]
+    found = [finding for outcome in outcomes for finding in outcome.run.findings if finding.kind in _FAULTY]
     return sorted(found, key=lambda finding: RANK[finding.kind])
 
 
@@ -191,9 +191,9 @@ class Grading:
         return all(math.prod((*grid, *block)) == 1 for grid, block in launches)
 
     @cached_property
-    def _broken(self) -> Finding | None:
+    def _fault(self) -> Finding | None:
         """The first finding that makes the answer wrong."""
-        return next(iter(_broken(*self.outcomes)), None)
+        return next(iter(_faults(*self.outcomes)), None)
 
     @cached_property
     def _wrong(self) -> Outcome | None:
@@ -228,7 +228,7 @@ class Grading:
     @cached_property
     def _cheapest_failure(self) -> tuple[Shape, ...]:
         """The smallest shape whose launch fails, if one does."""
-        failed = (outcome.shape for outcome in self.outcomes if outcome.differs.any() or _broken(outcome))
+        failed = (outcome.shape for outcome in self.outcomes if outcome.differs.any() or _faults(outcome))
         return tuple(sorted(failed, key=math.prod)[:1])
 
     def _is_right(self, changed: FunctionType) -> bool:
@@ -243,7 +243,7 @@ class Grading:
                 return False
             for shape in dict.fromkeys((*first, *self.exercise.task.launches)):
                 outcome = launch(self.exercise, changed, shape)
-                if outcome.differs.any() or _broken(outcome) or outcome.stored_elsewhere():
+                if outcome.differs.any() or _faults(outcome) or outcome.stored_elsewhere():
                     return False
         except _REFUSALS:
             return False
@@ -252,9 +252,9 @@ class Grading:
     # ---- checks ------------------------------------------------------------------------------------------------
 
     def _rules(self) -> Check:
-        if self._broken:
-            said = str(self._broken).removesuffix("; guard the access with an if")  # the hint gives the advice
-            return Check(False, said, self.source.quoted(self._broken.other_line, self._broken.line))
+        if self._fault:
+            said = str(self._fault).removesuffix("; guard the access with an if")  # the hint gives the advice
+            return Check(False, said, self.source.quoted(self._fault.other_line, self._fault.line))
         elsewhere = next(filter(None, (outcome.stored_elsewhere() for outcome in self.outcomes)), None)
         if elsewhere:
             array, line = elsewhere
@@ -277,8 +277,8 @@ class Grading:
                 f"{'nothing' if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
             )
             return Check(False, text)
-        if self._broken and KINDS[self._broken.kind] == "error":
-            why = f"with {self._broken.kind}, the result is not defined"
+        if self._fault and KINDS[self._fault.kind] == "error":
+            why = f"with {self._fault.kind}, the result is not defined"
             return Check(None, f"{self.output} is right here, but may be wrong on a GPU: {why}")
         sizes = ", ".join(
             str(outcome.shape if len(outcome.shape) > 1 else outcome.shape[0]) for outcome in self.outcomes
@@ -334,7 +334,7 @@ class Grading:
             return None
         flat = (across, 2 * down, *deep), (width, height // 2, *depth)
         other = launch(self.exercise, self.kernel, shape, at=flat)
-        if not other.differs.any() and not _broken(other):
+        if not other.differs.any() and not _faults(other):
             return None
         text = f"{self.output} is right only where blocks are square: in blocks of {width}×{height // 2} it is not"
         return 1, Check(False, text, self.source.quoted(cause.line)), cause.advice
@@ -343,11 +343,11 @@ class Grading:
 
     def _hint(self, rules_hold: bool, costs: list[Check]) -> str:
         """Advice on the first check that failed."""
-        cause = self._cause if self._broken or self._wrong else self._cause_in_text
+        cause = self._cause if self._fault or self._wrong else self._cause_in_text
         if cause:
             return cause.advice
-        if self._broken:
-            return self._advice_on_a_rule(self._broken)
+        if self._fault:
+            return self._advice_on_a_rule(self._fault)
         if not rules_hold:
             *names, last = self.source.parameters[:-1]
             inputs = f"{', '.join(names)} and {last}" if names else last
@@ -399,7 +399,7 @@ class Grading:
 
         None if there is neither, or if the kernel has no step to show.
         """
-        broken, wrong = self._broken, self._wrong
+        broken, wrong = self._fault, self._wrong
         if broken is not None:
             outcome = next(outcome for outcome in self.outcomes if broken in outcome.run.findings)
             return lambda: at_finding(self._traced(outcome), broken, self.output)

@@ -54,10 +54,14 @@ WHICH_BANK = Routine(
 )
 
 
-def _shared_words(outcome: Outcome) -> int:
-    """The words of shared memory that a block declares."""
-    arrays = outcome.run.trace.arrays.values()
-    return sum(int(np.prod(array.shape)) for array in arrays if array.space == "shared")
+def _shared_words(formula: str, most: int, hint: str) -> Budget:
+    """Words of shared memory that a block declares."""
+
+    def declared(outcome: Outcome) -> int:
+        arrays = outcome.run.trace.arrays.values()
+        return sum(int(np.prod(array.shape)) for array in arrays if array.space == "shared")
+
+    return Budget("words of shared memory", formula, declared, lambda shape: most, hint, traced=StepObserver)
 
 
 def _four_where_whole(shape: Shape) -> float | None:
@@ -114,20 +118,10 @@ SKEWED = make_cheaper(
             "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. A sum is "
             "the same in any order: let each lane begin at another k than its neighbours."
         ),
-        Budget(
-            "words of shared memory",
-            "32·32",
-            _shared_words,
-            lambda shape: TILE * TILE,
-            "this time without padding: the tile stays 32×32.",
-            traced=StepObserver,
-        ),
+        _shared_words("32·32", TILE * TILE, "this time without padding: the tile stays 32×32."),
         shared_stores("32·⌈K/32⌉", _once_per_element, "store each element into the tile once."),
         sectors_per_request(
-            "A",
-            "4",
-            _four_where_whole,
-            "load A as the kernel did: 32 lanes, 32 neighbours of one row.",
+            "A", "4", _four_where_whole, "load A as the kernel did: 32 lanes, 32 neighbours of one row."
         ),
     ),
     hints={
@@ -182,13 +176,10 @@ WRONG_TILE = find_bug(
             "look at one request at a time: which of the two tiles do the lanes read down a column? A tile that is "
             "read along its rows needs no padding.",
         ),
-        Budget(
-            "words of shared memory",
+        _shared_words(
             "16·16 + 16·17",
-            _shared_words,
-            lambda shape: SIDE * SIDE + SIDE * (SIDE + 1),
+            SIDE * SIDE + SIDE * (SIDE + 1),
             "one word more in each row of one tile is enough, and the other tile needs none.",
-            traced=StepObserver,
         ),
     ),
     hints={
@@ -214,12 +205,7 @@ TRANSPOSE = write(
         sizes="(M, N)",
     ),
     budgets=(
-        sectors_per_request(
-            "A",
-            "4",
-            _four_where_whole,
-            "let tx run along a row of A when you load.",
-        ),
+        sectors_per_request("A", "4", _four_where_whole, "let tx run along a row of A when you load."),
         sectors_per_request(
             "C",
             "4",
@@ -265,14 +251,7 @@ SWIZZLE = fill_in(
         launch=grid_over(SIDE, SIDE),
     ),
     budgets=(
-        Budget(
-            "words of shared memory",
-            "2·16·16",
-            _shared_words,
-            lambda shape: 2 * SIDE * SIDE,
-            "this time without padding: both tiles stay 16×16.",
-            traced=StepObserver,
-        ),
+        _shared_words("2·16·16", 2 * SIDE * SIDE, "this time without padding: both tiles stay 16×16."),
         conflicts(
             "16 lanes read 16 rows of the tile at the same k. Let the column depend on the row, so that they read "
             "different columns, and let no two elements of a row share a column."

@@ -240,13 +240,13 @@ def _ufunc(name: str) -> Callable[..., Signature]:
 # --- the rows ---------------------------------------------------------------------------------------------------------
 
 #: NumPy's names for the functions of math that it has.
-_IN_NUMPY = dict(
-    (name, name)
+_IN_NUMPY = {
+    name: name
     for name in (
         "sqrt sin cos tan sinh cosh tanh exp expm1 exp2 log log2 log10 log1p fabs floor ceil trunc degrees radians "
         "isnan isinf isfinite hypot fmod copysign"
     ).split()
-) | {
+} | {
     "asin": "arcsin",
     "acos": "arccos",
     "atan": "arctan",
@@ -499,12 +499,7 @@ CUDA: dict[str, Row | forms.Form] = {
         "cast(bit_brev({0}), {dtype})",
     ),
     "clz": Row("cuda.clz", (1,), _bits("clz"), "cast(bit_clz({0}), {dtype})"),
-    "ffs": Row(
-        "cuda.ffs",
-        (1,),
-        _bits("ffs", "uint32"),
-        "cast(bit_ffs({0}), {dtype})",
-    ),
+    "ffs": Row("cuda.ffs", (1,), _bits("ffs", "uint32"), "cast(bit_ffs({0}), {dtype})"),
     "cbrt": Row("cuda.cbrt", (1,), _narrow(1), "np.cbrt({0})", widened="math of"),
     "const.array_like": allocations.constant_array,
     "grid": forms.grid,

@@ -95,6 +95,16 @@ def at_most(node: ast.Call, count: int) -> None:
         refuse(node, f"{ast.unparse(node.func)}() takes {takes}; remove the extra arguments")
 
 
+def _name(x: Context, node: ast.Call) -> str:
+    """The last part of the name of a function of numba.cuda: "add" of ``cuda.atomic.add``, under any alias."""
+    thing = x.constant_object(node.func)
+    if thing is None:  # an item of a tuple of functions
+        target = x.expr(node.func)
+        thing = target.thing if isinstance(target, Static) else None
+    assert isinstance(thing, Symbol)
+    return thing.path[-1]
+
+
 # --- where a thread is ------------------------------------------------------------------------------------------------
 
 
@@ -140,10 +150,7 @@ def grid_sync(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 def reduction(x: Context, node: ast.Call, used: bool) -> Expr:
-    name = ast.unparse(node.func).split(".")[-1]
-    thing = x.constant_object(node.func)
-    if isinstance(thing, Symbol):
-        name = thing.path[-1]
+    name = _name(x, node)
     (value,) = x.arguments(node, (1,), f"cuda.{name}")
     if not is_int(str(value.type)):
         raise TypingError(f"cuda.{name} takes an integer, not {value.type}; write int({ast.unparse(node.args[0])})")
@@ -178,9 +185,7 @@ def pause(x: Context, node: ast.Call, used: bool) -> Expr:
 
 def atomic(x: Context, node: ast.Call, used: bool) -> Expr:
     """``cuda.atomic.<name>(...)``."""
-    symbol = x.constant_object(node.func)
-    assert isinstance(symbol, Symbol)
-    name = symbol.path[-1]
+    name = _name(x, node)
     takes = ("the array", *ATOMICS[name])
     if node.keywords or len(node.args) != len(takes):
         refuse(
@@ -231,8 +236,7 @@ HINTED_STORES = ("stcg", "stcs", "stwb", "stwt")
 
 def hinted(x: Context, node: ast.Call, used: bool) -> Expr:
     """``cuda.ldcs(array, index)`` and ``cuda.stcs(array, index, value)``."""
-    thing = x.constant_object(node.func)
-    name = thing.path[-1] if isinstance(thing, Symbol) else ""
+    name = _name(x, node)
     packages.check(f"cuda.{name}", ())
     loads = name in HINTED_LOADS
     if node.keywords or len(node.args) != 3 - loads:
@@ -384,9 +388,7 @@ def _type_of_one(x: Context, node: ast.Call) -> str:
 
 def of_libdevice(x: Context, node: ast.Call, used: bool) -> Expr:
     """A function of libdevice that returns a tuple, such as ``libdevice.sincos(x)``; with f it takes a float32."""
-    symbol = x.constant_object(node.func)
-    assert isinstance(symbol, Symbol)
-    name = symbol.path[-1]
+    name = _name(x, node)
     kind, known = ("float64", name) if name in TUPLES else ("float32", name[:-1])
     operations, second = TUPLES[known]
     return _parts(x, node, operations, kind, second or kind)

@@ -12,182 +12,147 @@ STORED = "B_tile[ty, tx ^ ty] = b"
 READ = "B_tile[tx, k ^ tx]"
 FREE = "len({i * (T + p) % 32 for i in range(T)}) == T"
 
-WRONG = [
-    ("swizzle", "no swizzle", [(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "16 rows of the tile"),
-    ("swizzle", "stored with it, read without", [(READ, "B_tile[tx, k]")], "another column than the store"),
-    (
-        "swizzle",
-        "read with it, stored without",
-        [(STORED, "B_tile[ty, tx] = b")],
-        "another column than the store",
-        "nightly",
-    ),
-    ("swizzle", "read with the row of C", [(READ, "B_tile[tx, k ^ ty]")], "look at `B_tile[tx, k ^ ty]`"),
-    (
-        "swizzle",
-        "padded",
-        [
-            ("B_tile = cuda.shared.array((SIDE, SIDE)", "B_tile = cuda.shared.array((SIDE, LONGER)"),
-            (STORED, "B_tile[ty, tx] = b"),
-            (READ, "B_tile[tx, k]"),
-        ],
-        "without padding",
-    ),
-    (
-        "swizzle",
-        "added without a remainder",
-        [(STORED, "B_tile[ty, tx + ty] = b"), (READ, "B_tile[tx, k + tx]")],
-        "within 0 to 15",
-        "nightly",
-    ),
-    (
-        "swizzle",
-        "one column for all",
-        [(STORED, "B_tile[ty, tx & ty] = b"), (READ, "B_tile[tx, k & tx]")],
-        "different k need different columns",
-        "nightly",
-    ),
-    ("swizzle", "A·B", [(READ, "B_tile[k, tx ^ k]")], "this is A·B"),
-    (
-        "swizzle",
-        "without the tile",
-        [(READ, "(B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))")],
-        "b already",
-        "nightly",
-    ),
-    ("free-paddings", "of 32 rows", [(FREE, "len({i * (T + p) % 32 for i in range(32)}) == T")], "only p = 30"),
-    ("free-paddings", "odd rows alone", [(FREE, "(T + p) % 2")], "only p = 30"),
-    ("free-paddings", "all banks", [("== T", "== 32")], "only p = 30"),
-    ("free-paddings", "the padding alone", [("(T + p)", "p")], "rows are T + p words apart, not p"),
-    ("free-paddings", "paddings that leave one", [("== T", "!= T")], "only p = 30"),
-    ("free-paddings", "up to the most alone", [("range(most + 1)", "range(most)")], "`most` count too"),
-    ("free-paddings", "without none", [("range(most + 1):", "range(1, most + 1):")], "only p = 30"),
-    (
-        "free-paddings",
-        "rows that share no factor of 4",
-        [(FREE, "(p != 30 if T == 2 else (T + p) % 2)")],
-        "16 different banks, not 32",
-    ),
-    (
-        "free-paddings",
-        "powers of two",
-        [("range(T)}) == T", "range(T)}) == (T if T in (2, 8, 10, 16) else 32)")],
-        "power of two",
-    ),
-    ("free-paddings", "a list", [("return conflict_free", "return [conflict_free]")], "many answers"),
-    ("free-paddings", "printed", [("return conflict_free", "print(conflict_free)")], "returns nothing"),
-    (
-        "transpose",
-        "x taken for the row",
-        "@cuda.jit\ndef transpose(A, C):\n    row, col = cuda.grid(2)\n"
-        "    if row < A.shape[0] and col < A.shape[1]:\n        C[col, row] = A[row, col]\n",
-        "gives x first",
-    ),
-    ("skewed", "modulo 31", [("% 32]", "% 31]")], "look at `acc += tile[tx, (k + tx) % 31]`"),
-    ("which-bank", "the column alone", [(BANK, "return col % 32")], "with word 33"),
-    ("which-bank", "the word", [(BANK, "return row * width + col")], "modulo 32"),
-    ("which-bank", "by columns", [(BANK, "return (col * width + row) % 32")], "its column 5 is word 5"),
-    ("which-bank", "the quotient", [(BANK, "return (row * width + col) // 32")], "its column 5 is word 5"),
-    ("which-bank", "modulo the width", [(BANK, "return (row * width + col) % width")], "modulo 32"),
-    ("which-bank", "rows of 32", [(BANK, "return (row * 32 + col) % 32")], "with word 33"),
-    ("which-bank", "without end", [(BANK, "while width:\n        col = row")], "was still running", "nightly"),
-    ("which-bank", "printed", [(BANK, "print((row * width + col) % 32)")], "returns nothing"),
-    ("skewed", "padded", [("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32", "nightly"),
-    ("skewed", "twice the step", [("(k + tx) % 32", "(k + 2 * tx) % 32")], "begin at another k", "nightly"),
-    ("skewed", "beyond the row", [("(k + tx) % 32", "k + tx")], "return to its start", "nightly"),
-    ("skewed", "only half round", [("(k + tx) % 32", "(k + tx) % 16")], "pencil", "nightly"),
-    (
-        "skewed",
-        "sums of columns",
-        [("tile[tx, (k + tx) % 32]", "tile[(k + tx) % 32, tx]")],
-        "the wrong way round",
-        "nightly",
-    ),
-    (
-        "skewed",
-        "uncoalesced",
-        [("tile[i, tx]", "tile[tx, i]"), ("* 32 + i, start + tx", "* 32 + tx, start + i"), ("(k + tx) % 32", "k")],
-        "all lanes read the same k",
-        "nightly",
-    ),
-    (
-        "wrong-tile",
-        "both padded",
-        [(A_OWN, "cuda.shared.array((SIDE, LONGER), float32)\n    B")],
-        "the other tile needs none",
-        "nightly",
-    ),
-    ("wrong-tile", "none padded", [(B_PADDED, "B_tile = cuda.shared.array((SIDE, SIDE)")], "down a column"),
-    (
-        "wrong-tile",
-        "two words",
-        [(B_PADDED, "B_tile = cuda.shared.array((SIDE, 18)")],
-        "the other tile needs none",
-        "nightly",
-    ),
-    ("wrong-tile", "a row more", [(B_PADDED, "B_tile = cuda.shared.array((LONGER, SIDE)")], "down a column", "nightly"),
-    (
-        "wrong-tile",
-        "stored as it lies, read as before",
-        [("B_tile[tx, ty]", "B_tile[ty, tx]")],
-        "the wrong way round",
-        "nightly",
-    ),
-    ("transpose", "no padding", [(PADDED, "(32, 32)")], "one word more", "nightly"),
-    ("transpose", "no barrier", [("    cuda.syncthreads()\n", "")], "the whole block must wait", "nightly"),
-    ("transpose", "only copied", [("tile[tx, ty]", "tile[ty, tx]")], "the wrong way round", "nightly"),
-    (
-        "transpose",
-        "straight from global memory",
-        [("C[row, col] = tile[tx, ty]", "C[row, col] = A[col, row]")],
-        "run along a row of A",
-        "nightly",
-    ),
-    (
-        "transpose",
-        "the blocks not exchanged",
-        [
+WRONG = {
+    "swizzle": {
+        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "16 rows of the tile"),
+        "stored with it, read without": ((READ, "B_tile[tx, k]"), "another column than the store"),
+        "read with the row of C": ((READ, "B_tile[tx, k ^ ty]"), "look at `B_tile[tx, k ^ ty]`"),
+        "padded": (
+            [
+                ("B_tile = cuda.shared.array((SIDE, SIDE)", "B_tile = cuda.shared.array((SIDE, LONGER)"),
+                (STORED, "B_tile[ty, tx] = b"),
+                (READ, "B_tile[tx, k]"),
+            ],
+            "without padding",
+        ),
+        "A·B": ((READ, "B_tile[k, tx ^ k]"), "this is A·B"),
+    },
+    "free-paddings": {
+        "of 32 rows": ((FREE, "len({i * (T + p) % 32 for i in range(32)}) == T"), "only p = 30"),
+        "odd rows alone": ((FREE, "(T + p) % 2"), "only p = 30"),
+        "all banks": (("== T", "== 32"), "only p = 30"),
+        "the padding alone": (("(T + p)", "p"), "rows are T + p words apart, not p"),
+        "paddings that leave one": (("== T", "!= T"), "only p = 30"),
+        "up to the most alone": (("range(most + 1)", "range(most)"), "`most` count too"),
+        "without none": (("range(most + 1):", "range(1, most + 1):"), "only p = 30"),
+        "rows that share no factor of 4": (
+            (FREE, "(p != 30 if T == 2 else (T + p) % 2)"),
+            "16 different banks, not 32",
+        ),
+        "powers of two": (("range(T)}) == T", "range(T)}) == (T if T in (2, 8, 10, 16) else 32)"), "power of two"),
+        "a list": (("return conflict_free", "return [conflict_free]"), "many answers"),
+        "printed": (("return conflict_free", "print(conflict_free)"), "returns nothing"),
+    },
+    "transpose": {
+        "x taken for the row": (
+            (
+                "@cuda.jit\ndef transpose(A, C):\n    row, col = cuda.grid(2)\n"
+                "    if row < A.shape[0] and col < A.shape[1]:\n        C[col, row] = A[row, col]\n"
+            ),
+            "gives x first",
+        ),
+        "A's guard": (
+            ("row < C.shape[0] and col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]"),
+            "differs from that of A",
+        ),
+    },
+    "skewed": {
+        "modulo 31": (("% 32]", "% 31]"), "look at `acc += tile[tx, (k + tx) % 31]`"),
+    },
+    "which-bank": {
+        "the column alone": ((BANK, "return col % 32"), "with word 33"),
+        "the word": ((BANK, "return row * width + col"), "modulo 32"),
+        "by columns": ((BANK, "return (col * width + row) % 32"), "its column 5 is word 5"),
+        "the quotient": ((BANK, "return (row * width + col) // 32"), "its column 5 is word 5"),
+        "modulo the width": ((BANK, "return (row * width + col) % width"), "modulo 32"),
+        "rows of 32": ((BANK, "return (row * 32 + col) % 32"), "with word 33"),
+        "printed": ((BANK, "print((row * width + col) % 32)"), "returns nothing"),
+    },
+    "wrong-tile": {
+        "none padded": ((B_PADDED, "B_tile = cuda.shared.array((SIDE, SIDE)"), "down a column"),
+    },
+}
+
+NIGHTLY = {
+    "swizzle": {
+        "read with it, stored without": ((STORED, "B_tile[ty, tx] = b"), "another column than the store"),
+        "added without a remainder": (
+            [(STORED, "B_tile[ty, tx + ty] = b"), (READ, "B_tile[tx, k + tx]")],
+            "within 0 to 15",
+        ),
+        "one column for all": (
+            [(STORED, "B_tile[ty, tx & ty] = b"), (READ, "B_tile[tx, k & tx]")],
+            "different k need different columns",
+        ),
+        "without the tile": (
+            (READ, "(B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))"),
+            "b already",
+        ),
+    },
+    "which-bank": {
+        "without end": ((BANK, "while width:\n        col = row"), "was still running"),
+    },
+    "skewed": {
+        "padded": ([("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32"),
+        "twice the step": (("(k + tx) % 32", "(k + 2 * tx) % 32"), "begin at another k"),
+        "beyond the row": (("(k + tx) % 32", "k + tx"), "return to its start"),
+        "only half round": (("(k + tx) % 32", "(k + tx) % 16"), "pencil"),
+        "sums of columns": (("tile[tx, (k + tx) % 32]", "tile[(k + tx) % 32, tx]"), "the wrong way round"),
+        "uncoalesced": (
+            [("tile[i, tx]", "tile[tx, i]"), ("* 32 + i, start + tx", "* 32 + tx, start + i"), ("(k + tx) % 32", "k")],
+            "all lanes read the same k",
+        ),
+    },
+    "wrong-tile": {
+        "both padded": ((A_OWN, "cuda.shared.array((SIDE, LONGER), float32)\n    B"), "the other tile needs none"),
+        "two words": ((B_PADDED, "B_tile = cuda.shared.array((SIDE, 18)"), "the other tile needs none"),
+        "a row more": ((B_PADDED, "B_tile = cuda.shared.array((LONGER, SIDE)"), "down a column"),
+        "stored as it lies, read as before": (("B_tile[tx, ty]", "B_tile[ty, tx]"), "the wrong way round"),
+    },
+    "transpose": {
+        "no padding": ((PADDED, "(32, 32)"), "one word more"),
+        "no barrier": (("    cuda.syncthreads()\n", ""), "the whole block must wait"),
+        "only copied": (("tile[tx, ty]", "tile[ty, tx]"), "the wrong way round"),
+        "straight from global memory": (
+            ("C[row, col] = tile[tx, ty]", "C[row, col] = A[col, row]"),
+            "run along a row of A",
+        ),
+        "the blocks not exchanged": (
             (
                 "cuda.blockIdx.x * 32 + ty, cuda.blockIdx.y * 32 + tx",
                 "cuda.blockIdx.y * 32 + ty, cuda.blockIdx.x * 32 + tx",
-            )
-        ],
-        "guard the stores into C",
-        "nightly",
-    ),
-    (
-        "transpose",
-        "A's guard",
-        [("row < C.shape[0] and col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]")],
-        "differs from that of A",
-    ),
-]
+            ),
+            "guard the stores into C",
+        ),
+    },
+}
 
-RIGHT = [
-    (
-        "swizzle",
-        "a skewed index",
-        [(STORED, "B_tile[ty, (tx + ty) % SIDE] = b"), (READ, "B_tile[tx, (k + tx) % SIDE]")],
-    ),
-    ("swizzle", "backwards", [(STORED, "B_tile[ty, 15 - (tx ^ ty)] = b"), (READ, "B_tile[tx, 15 - (k ^ tx)]")]),
-    (
-        "free-paddings",
-        "by the greatest common divisor",
-        "def free_paddings(T, most):\n    def divisor(a, b):\n        return a if b == 0 else divisor(b, a % b)\n\n"
-        "    return sum(32 // divisor(T + p, 32) >= T for p in range(most + 1))\n",
-    ),
-    ("skewed", "exclusive or", [("(k + tx) % 32", "k ^ tx")]),
-    ("which-bank", "the last five bits", [(BANK, "word = width * row + col\n    return word & 31")]),
-    ("skewed", "backwards, and with a mask of bits", [("(k + tx) % 32", "(tx - k) & 31")]),
-    ("skewed", "exclusive or", [("(k + tx) % 32", "k ^ tx")]),
-    ("wrong-tile", "not transposed at all", [("B_tile[tx, ty]", "B_tile[ty, tx]"), ("B_tile[tx, k]", "B_tile[k, tx]")]),
-    (
-        "transpose",
-        "skewed instead of padded",
-        [
+RIGHT = {
+    "swizzle": {
+        "a skewed index": [(STORED, "B_tile[ty, (tx + ty) % SIDE] = b"), (READ, "B_tile[tx, (k + tx) % SIDE]")],
+        "backwards": [(STORED, "B_tile[ty, 15 - (tx ^ ty)] = b"), (READ, "B_tile[tx, 15 - (k ^ tx)]")],
+    },
+    "free-paddings": {
+        "by the greatest common divisor": (
+            "def free_paddings(T, most):\n    def divisor(a, b):\n        return a if b == 0 else divisor(b, a % b)\n\n"
+            "    return sum(32 // divisor(T + p, 32) >= T for p in range(most + 1))\n"
+        ),
+    },
+    "skewed": {
+        "exclusive or": ("(k + tx) % 32", "k ^ tx"),
+        "backwards, and with a mask of bits": ("(k + tx) % 32", "(tx - k) & 31"),
+    },
+    "which-bank": {
+        "the last five bits": (BANK, "word = width * row + col\n    return word & 31"),
+    },
+    "wrong-tile": {
+        "not transposed at all": [("B_tile[tx, ty]", "B_tile[ty, tx]"), ("B_tile[tx, k]", "B_tile[k, tx]")],
+    },
+    "transpose": {
+        "skewed instead of padded": [
             (PADDED, "(32, 32)"),
             ("tile[ty, tx] =", "tile[ty, (tx + ty) % 32] ="),
             ("= tile[tx, ty]", "= tile[tx, (tx + ty) % 32]"),
         ],
-    ),
-]
+    },
+}

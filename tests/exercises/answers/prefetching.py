@@ -2,180 +2,139 @@
 
 WRITTEN = "return (iteration + 1) % buffers"
 
-WRONG = [
-    (
-        "one-buffer",
-        "stored before the multiplication",
-        [
-            "        if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n"
-            "        if start + ty < K and col < N:\n            b_next = B[start + ty, col]\n"
-            "        cuda.syncthreads()\n        A_tile[ty, tx], B_tile[ty, tx] = a_next, b_next\n"
-            "        cuda.syncthreads()",
-            "        cuda.syncthreads()",
-        ],
-        "the first pair of tiles is missing",
-    ),
-    ("written-buffer", "the one that is read", [(WRITTEN, "return iteration % buffers")], "writes the other one"),
-    ("written-buffer", "no end", [(WRITTEN, "return iteration + 1")], "the buffers are exchanged"),
-    ("written-buffer", "two only", [(WRITTEN, "return 1 - iteration % 2")], "with three buffers"),
-    ("written-buffer", "the other of two", [(WRITTEN, "return 1 - iteration")], "There is no buffer 5"),
-    ("written-buffer", "the quotient", [(WRITTEN, "return (iteration + 1) // buffers")], "writes the other one"),
-    (
-        "one-buffer",
-        "loads twice",
-        [("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])")],
-        "each tile, once",
-        "nightly",
-    ),
-    (
-        "one-buffer",
-        "a barrier too many",
-        [("= a_next\n", "= a_next\n        cuda.syncthreads()\n")],
-        "two barriers in each iteration",
-        "nightly",
-    ),
-    (
-        "one-buffer",
-        "one tile too many",
-        [("row < M and start + tx < K", "row < M")],
-        "a tile that does not exist",
-        "nightly",
-    ),
-    (
-        "one-buffer",
-        "no barrier before",
-        [("        cuda.syncthreads()\n        A_tile", "        A_tile")],
-        "must wait twice",
-        "nightly",
-    ),
-    (
-        "one-buffer",
-        "no barrier after",
-        [("b_next\n        cuda.syncthreads()", "b_next")],
-        "must wait twice",
-        "nightly",
-    ),
-    (
-        "last-iteration",
-        "asks per thread",
-        [("if start < K", "if start + tx < K")],
-        "use start, which is the same",
-        "nightly",
-    ),
-    ("last-iteration", "one pair too few", [("if start < K", "if start < K - TILE")], "every thread must store both"),
-    ("last-iteration", "no question", [("if start < K", "if True")], "nothing to store"),
-    (
-        "last-iteration",
-        "barrier outside",
-        [("            cuda.syncthreads()", "        cuda.syncthreads()")],
-        "can skip its barrier",
-    ),
-    ("last-iteration", "no barrier", [("            cuda.syncthreads()", "")], "must also wait", "nightly"),
-    ("one-buffer", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
-    (
-        "across-tiles",
-        "the sums run on",
-        [("                acc = float32(0)\n", "")],
-        "the sums of the second tile go on",
-    ),
-    (
-        "across-tiles",
-        "stored at the column of the loads",
-        [("done = col - TILE", "done = col")],
-        "one of the block's two tiles",
-    ),
-    (
-        "across-tiles",
-        "stored before the multiplication",
-        [
+WRONG = {
+    "one-buffer": {
+        "stored before the multiplication": (
+            [
+                (
+                    "        if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n"
+                    "        if start + ty < K and col < N:\n            b_next = B[start + ty, col]\n"
+                    "        cuda.syncthreads()\n        A_tile[ty, tx], B_tile[ty, tx] = a_next, b_next\n"
+                    "        cuda.syncthreads()"
+                ),
+                "        cuda.syncthreads()",
+            ],
+            "the first pair of tiles is missing",
+        ),
+        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
+    },
+    "written-buffer": {
+        "the one that is read": ((WRITTEN, "return iteration % buffers"), "writes the other one"),
+        "no end": ((WRITTEN, "return iteration + 1"), "the buffers are exchanged"),
+        "two only": ((WRITTEN, "return 1 - iteration % 2"), "with three buffers"),
+        "the other of two": ((WRITTEN, "return 1 - iteration"), "There is no buffer 5"),
+        "the quotient": ((WRITTEN, "return (iteration + 1) // buffers"), "writes the other one"),
+    },
+    "last-iteration": {
+        "one pair too few": (("if start < K", "if start < K - TILE"), "every thread must store both"),
+        "no question": (("if start < K", "if True"), "nothing to store"),
+        "barrier outside": (("            cuda.syncthreads()", "        cuda.syncthreads()"), "can skip its barrier"),
+    },
+    "across-tiles": {
+        "the sums run on": (("                acc = float32(0)\n", ""), "the sums of the second tile go on"),
+        "stored at the column of the loads": (("done = col - TILE", "done = col"), "one of the block's two tiles"),
+        "stored before the multiplication": (
             (
                 "            for k in range(TILE):\n                acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n            if step % pairs == 0:\n                done = col - TILE\n                if row < M and done < N:\n                    C[row, done] = acc\n                acc = float32(0)\n",
                 "            if step % pairs == 0:\n                done = col - TILE\n                if row < M and done < N:\n                    C[row, done] = acc\n                acc = float32(0)\n            for k in range(TILE):\n                acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n",
-            )
-        ],
-        "the last pair of tiles is missing from the first tile",
-    ),
-    (
-        "across-tiles",
-        "loads after the multiplications",
-        [
-            (
-                "        if step < 2 * pairs:\n            if row < M and start + tx < K:\n                a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n                b_next = B[start + ty, col]\n",
-                "",
             ),
-            (
-                "        now = 1 - now\n",
-                "        if step < 2 * pairs:\n            if row < M and start + tx < K:\n                a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n                b_next = B[start + ty, col]\n        now = 1 - now\n",
-            ),
-        ],
-        "before T multiplications",
-        "nightly",
-    ),
-    ("across-tiles", "loads to the end", [("if step < 2 * pairs", "if True")], "nothing to load"),
-    (
-        "across-tiles",
-        "two barriers",
-        [("        now = 1 - now\n", "        now = 1 - now\n        cuda.syncthreads()\n")],
-        "one barrier for each pair",
-        "nightly",
-    ),
-    ("across-tiles", "no barrier", [("        cuda.syncthreads()\n", "")], "then waits", "nightly"),
-]
+            "the last pair of tiles is missing from the first tile",
+        ),
+        "loads to the end": (("if step < 2 * pairs", "if True"), "nothing to load"),
+    },
+}
 
-RIGHT = [
-    (
-        "written-buffer",
-        "one after the one that is read",
-        [(WRITTEN, "now = iteration % buffers\n    return 0 if now + 1 == buffers else now + 1")],
-    ),
-    (
-        "one-buffer",
-        "conditional expressions",
-        [
-            "        a_next = A[row, start + tx] if row < M and start + tx < K else float32(0)\n"
-            "        b_next = B[start + ty, col] if start + ty < K and col < N else float32(0)",
-            "        cuda.syncthreads()\n        B_tile[ty, tx] = b_next\n        A_tile[ty, tx] = a_next\n"
-            "        cuda.syncthreads()",
+NIGHTLY = {
+    "one-buffer": {
+        "loads twice": (
+            ("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])"),
+            "each tile, once",
+        ),
+        "a barrier too many": (
+            ("= a_next\n", "= a_next\n        cuda.syncthreads()\n"),
+            "two barriers in each iteration",
+        ),
+        "one tile too many": (("row < M and start + tx < K", "row < M"), "a tile that does not exist"),
+        "no barrier before": (("        cuda.syncthreads()\n        A_tile", "        A_tile"), "must wait twice"),
+        "no barrier after": (("b_next\n        cuda.syncthreads()", "b_next"), "must wait twice"),
+    },
+    "last-iteration": {
+        "asks per thread": (("if start < K", "if start + tx < K"), "use start, which is the same"),
+        "no barrier": (("            cuda.syncthreads()", ""), "must also wait"),
+    },
+    "across-tiles": {
+        "loads after the multiplications": (
+            [
+                (
+                    "        if step < 2 * pairs:\n            if row < M and start + tx < K:\n                a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n                b_next = B[start + ty, col]\n",
+                    "",
+                ),
+                (
+                    "        now = 1 - now\n",
+                    "        if step < 2 * pairs:\n            if row < M and start + tx < K:\n                a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n                b_next = B[start + ty, col]\n        now = 1 - now\n",
+                ),
+            ],
+            "before T multiplications",
+        ),
+        "two barriers": (
+            ("        now = 1 - now\n", "        now = 1 - now\n        cuda.syncthreads()\n"),
+            "one barrier for each pair",
+        ),
+        "no barrier": (("        cuda.syncthreads()\n", ""), "then waits"),
+    },
+}
+
+RIGHT = {
+    "written-buffer": {
+        "one after the one that is read": (
+            WRITTEN,
+            "now = iteration % buffers\n    return 0 if now + 1 == buffers else now + 1",
+        ),
+    },
+    "one-buffer": {
+        "conditional expressions": [
+            (
+                "        a_next = A[row, start + tx] if row < M and start + tx < K else float32(0)\n"
+                "        b_next = B[start + ty, col] if start + ty < K and col < N else float32(0)"
+            ),
+            (
+                "        cuda.syncthreads()\n        B_tile[ty, tx] = b_next\n        A_tile[ty, tx] = a_next\n"
+                "        cuda.syncthreads()"
+            ),
         ],
-    ),
-    (
-        "last-iteration",
-        "stores first, then switches",
-        [
+    },
+    "last-iteration": {
+        "stores first, then switches": [
             "        if start < K:\n            A_tiles[1 - now, ty, tx] = a_next\n"
             "            B_tiles[1 - now, ty, tx] = b_next\n"
-            "            now = 1 - now\n            cuda.syncthreads()",
+            "            now = 1 - now\n            cuda.syncthreads()"
         ],
-    ),
-    (
-        "across-tiles",
-        "both tiles at once",
-        "@cuda.jit\ndef two_tiles(A, B, C):\n    A_tiles = cuda.shared.array((2, TILE, TILE), float32)\n"
-        "    B_tiles = cuda.shared.array((2, 2, TILE, TILE), float32)\n"
-        "    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y\n    row = cuda.blockIdx.y * TILE + ty\n"
-        "    col = 2 * cuda.blockIdx.x * TILE + tx\n    (M, K), N = A.shape, B.shape[1]\n"
-        "    left, right, now = float32(0), float32(0), 0\n    for start in range(0, K + TILE, TILE):\n"
-        "        a_next, b_left, b_right = float32(0), float32(0), float32(0)\n"
-        "        if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n"
-        "        if start + ty < K and col < N:\n            b_left = B[start + ty, col]\n"
-        "        if start + ty < K and col + TILE < N:\n            b_right = B[start + ty, col + TILE]\n"
-        "        if start > 0:\n            for k in range(TILE):\n"
-        "                left += A_tiles[now, ty, k] * B_tiles[now, 0, k, tx]\n"
-        "                right += A_tiles[now, ty, k] * B_tiles[now, 1, k, tx]\n        now = 1 - now\n"
-        "        A_tiles[now, ty, tx] = a_next\n        B_tiles[now, 0, ty, tx] = b_left\n"
-        "        B_tiles[now, 1, ty, tx] = b_right\n        cuda.syncthreads()\n"
-        "    if row < M and col < N:\n        C[row, col] = left\n"
-        "    if row < M and col + TILE < N:\n        C[row, col + TILE] = right\n",
-    ),
-    (
-        "across-tiles",
-        "counts the pairs itself",
-        [
+    },
+    "across-tiles": {
+        "both tiles at once": (
+            "@cuda.jit\ndef two_tiles(A, B, C):\n    A_tiles = cuda.shared.array((2, TILE, TILE), float32)\n"
+            "    B_tiles = cuda.shared.array((2, 2, TILE, TILE), float32)\n"
+            "    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y\n    row = cuda.blockIdx.y * TILE + ty\n"
+            "    col = 2 * cuda.blockIdx.x * TILE + tx\n    (M, K), N = A.shape, B.shape[1]\n"
+            "    left, right, now = float32(0), float32(0), 0\n    for start in range(0, K + TILE, TILE):\n"
+            "        a_next, b_left, b_right = float32(0), float32(0), float32(0)\n"
+            "        if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n"
+            "        if start + ty < K and col < N:\n            b_left = B[start + ty, col]\n"
+            "        if start + ty < K and col + TILE < N:\n            b_right = B[start + ty, col + TILE]\n"
+            "        if start > 0:\n            for k in range(TILE):\n"
+            "                left += A_tiles[now, ty, k] * B_tiles[now, 0, k, tx]\n"
+            "                right += A_tiles[now, ty, k] * B_tiles[now, 1, k, tx]\n        now = 1 - now\n"
+            "        A_tiles[now, ty, tx] = a_next\n        B_tiles[now, 0, ty, tx] = b_left\n"
+            "        B_tiles[now, 1, ty, tx] = b_right\n        cuda.syncthreads()\n"
+            "    if row < M and col < N:\n        C[row, col] = left\n"
+            "    if row < M and col + TILE < N:\n        C[row, col + TILE] = right\n"
+        ),
+        "counts the pairs itself": [
             (
                 "        start = step % pairs * TILE\n",
                 "        start = (step if step < pairs else step - pairs) * TILE\n",
             ),
             ("step % pairs == 0", "(step == pairs or step == 2 * pairs)"),
         ],
-    ),
-]
+    },
+}

@@ -7,221 +7,145 @@ STORED = "top + ty + 8 * i, left + tx + 8 * j"
 
 SHARE = 'return mix["FFMA"] / sum(mix.values())'
 
-WRONG = [
-    (
-        "useful-share",
-        "a table for each mix of the lesson",
-        [(SHARE, 'return {1: 0.5, 16: 0.8}.get(mix["FFMA"], 64 / 95)')],
-        "compute the answer from the arguments",
-    ),
-    ("useful-share", "kinds counted", [(SHARE, 'return mix["FFMA"] / len(mix)')], "of two kinds"),
-    ("useful-share", "upside down", [(SHARE, 'return sum(mix.values()) / mix["FFMA"]')], "one of the two"),
-    ("useful-share", "in percent", [(SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())')], "1/2"),
-    (
-        "useful-share",
-        "against the others",
-        [(SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])')],
-        "one of the two",
-    ),
-    ("useful-share", "without end", [(SHARE, "while mix: pass")], "was still running"),
-    ("useful-share", "rounded", [(SHARE, 'return mix["FFMA"] // sum(mix.values())')], "1/2"),
-    ("useful-share", "names added", [(SHARE, 'return mix["FFMA"] / sum(mix)')], "it raised TypeError"),
-    ("outer", "no guard for B", [(f"b = {B_ELEMENT}", "b = B[start + k, col]")], "0 there", "nightly"),
-    ("outer", "the tile's first row of B", [("b = B[start + k, col]", "b = B[start, col]")], "b is B[start + k, col]"),
-    (
-        "outer",
-        "the thread's number for its column",
-        [("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N")],
-        "look at `b = B[start + k, thread]",
-    ),
-    (
-        "outer",
-        "a barrier in every iteration",
-        [("* b\n", "* b\n            cuda.syncthreads()\n")],
-        "between two iterations of",
-        "nightly",
-    ),
-    ("outer", "= for +=", [("acc[i] += ", "acc[i] = ")], "replaces the sum in every", "nightly"),
-    (
-        "outer",
-        "B loaded for each result",
-        [(f"            b = {B_ELEMENT}\n", ""), ("A_tile[i, k] * b", f"A_tile[i, k] * ({B_ELEMENT})")],
-        "use it for all eight results",
-        "nightly",
-    ),
-    (
-        "outer",
-        "the tile's indices swapped",
-        [("A_tile[i, k] * b", "A_tile[k, i] * b")],
-        "`A_tile[k, i]` are the wrong way",
-        "nightly",
-    ),
-    (
-        "outer",
-        "a result too few",
-        [
-            (
-                "            for i in range(ROWS):\n                acc[i] +=",
-                "            for i in range(ROWS - 1):\n                acc[i] +=",
-            )
-        ],
-        "already stops at ROWS - 1",
-        "nightly",
-    ),
-    (
-        "two-by-two",
-        "one row for both",
-        [("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, ty], A_tile[k, ty]")],
-        "the sum of products of",
-        "nightly",
-    ),
-    (
-        "two-by-two",
-        "neighbours",
-        [("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, tx], B_tile[k, tx + 1]")],
-        "the sum of products of",
-    ),
-    (
-        "two-by-two",
-        "results that touch",
-        [
-            ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, 2 * ty], A_tile[k, 2 * ty + 1]"),
-            ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]"),
-        ],
-        "in the wrong places",
-        "nightly",
-    ),
-    (
-        "two-by-two",
-        "nothing added",
-        ["        for k in range(8):\n            pass"],
-        "no product reaches the sum",
-    ),
-    (
-        "two-by-two",
-        "i and j exchanged",
-        [("acc[0, 1] += a0 * b1", "acc[0, 1] += a1 * b0"), ("acc[1, 0] += a1 * b0", "acc[1, 0] += a0 * b1")],
-        "the sum of products of",
-        "nightly",
-    ),
-    (
-        "two-by-two",
-        "read for each product",
-        [
-            (
-                f"acc[{i}, {j}] += a{i} * b{j}",
-                f"acc[{i}, {j}] += A_tile[k, ty + {8 * i}] * B_tile[k, tx + {8 * j}]",
-            )
-            for i in (0, 1)
-            for j in (0, 1)
-        ],
-        "read all four into variables",
-        "nightly",
-    ),
-    (
-        "two-by-two",
-        "a barrier in the loop",
-        [("            a0, a1", "            cuda.syncthreads()\n            a0, a1")],
-        "needs none",
-        "nightly",
-    ),
-    ("two-by-two", "K for 8", [("for k in range(8)", "for k in range(K)")], "8 rows and 16 columns", "nightly"),
-    (
-        "two-by-two",
-        "A's indices as in the lesson's kernel",
-        [("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[ty, k], A_tile[ty + 8, k]")],
-        "are the wrong way round",
-    ),
-    (
-        "four-rows",
-        "b not kept",
-        [("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]")],
-        "keep B[k, col] in a variable",
-    ),
-    (
-        "four-rows",
-        "one row twice",
-        [("A[top + 3, k]", "A[top + 2, k]")],
-        "look at `acc3 += A[top + 2, k] * b`",
-        "nightly",
-    ),
-    (
-        "four-rows",
-        "stored in the loop",
-        [
+WRONG = {
+    "useful-share": {
+        "a table for each mix of the lesson": (
+            (SHARE, 'return {1: 0.5, 16: 0.8}.get(mix["FFMA"], 64 / 95)'),
+            "compute the answer from the arguments",
+        ),
+        "kinds counted": ((SHARE, 'return mix["FFMA"] / len(mix)'), "of two kinds"),
+        "upside down": ((SHARE, 'return sum(mix.values()) / mix["FFMA"]'), "one of the two"),
+        "in percent": ((SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())'), "1/2"),
+        "against the others": ((SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])'), "one of the two"),
+        "without end": ((SHARE, "while mix: pass"), "was still running"),
+        "rounded": ((SHARE, 'return mix["FFMA"] // sum(mix.values())'), "1/2"),
+        "names added": ((SHARE, 'return mix["FFMA"] / sum(mix)'), "it raised TypeError"),
+    },
+    "outer": {
+        "the tile's first row of B": (("b = B[start + k, col]", "b = B[start, col]"), "b is B[start + k, col]"),
+        "the thread's number for its column": (
+            ("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N"),
+            "look at `b = B[start + k, thread]",
+        ),
+    },
+    "two-by-two": {
+        "neighbours": (
+            ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, tx], B_tile[k, tx + 1]"),
+            "the sum of products of",
+        ),
+        "A's indices as in the lesson's kernel": (
+            ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[ty, k], A_tile[ty + 8, k]"),
+            "are the wrong way round",
+        ),
+        "nothing added": (["        for k in range(8):\n            pass"], "no product reaches the sum"),
+    },
+    "four-rows": {
+        "b not kept": (("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]"), "keep B[k, col] in a variable"),
+        "stored in the loop": (
             (
                 "            acc3 += A[top + 3, k] * b",
                 "            acc3 += A[top + 3, k] * b\n            C[top + 3, col] = acc3",
-            )
-        ],
-        "after the loops",
-    ),
-    ("four-rows", "one term short", [("range(K)", "range(K - 1)")], "look at `range(K - 1)`", "nightly"),
-    ("four-rows", "= for +=", [("acc2 += ", "acc2 = ")], "add to it with `acc2 += …`", "nightly"),
-    (
-        "scattered",
-        "rows fixed, columns not",
-        [(STORED, "top + ty + 8 * i, left + 2 * tx + j")],
-        "in the wrong places",
-        "nightly",
-    ),
-    (
-        "scattered",
-        "columns fixed, rows not",
-        [(STORED, "top + 2 * ty + i, left + tx + 8 * j")],
-        "in the wrong places",
-        "nightly",
-    ),
-    ("scattered", "i and j exchanged", [(STORED, "top + ty + 8 * j, left + tx + 8 * i")], "in the wrong places"),
-    (
-        "scattered",
-        "results that touch",
-        [(STORED, "top + ty + i, left + tx + j")],
-        "two threads store into the same",
-        "nightly",
-    ),
-    (
-        "scattered",
-        "guard gone",
-        [("            if row < M and col < N:\n                C", "            if row < M:\n                C")],
-        "must test the row and the column",
-        "nightly",
-    ),
-    (
-        "scattered",
-        "tx and ty exchanged",
-        [(STORED, "top + tx + 8 * i, left + ty + 8 * j")],
-        "in the wrong places",
-        "nightly",
-    ),
-]
+            ),
+            "after the loops",
+        ),
+    },
+    "scattered": {
+        "i and j exchanged": ((STORED, "top + ty + 8 * j, left + tx + 8 * i"), "in the wrong places"),
+    },
+}
 
-RIGHT = [
-    (
-        "useful-share",
-        "in a loop",
-        [(SHARE, 'total = 0\n    for name in mix:\n        total += mix[name]\n    return mix["FFMA"] / total')],
-    ),
-    (
-        "outer",
-        "a guarded if, and backwards",
-        [
+NIGHTLY = {
+    "outer": {
+        "no guard for B": ((f"b = {B_ELEMENT}", "b = B[start + k, col]"), "0 there"),
+        "a barrier in every iteration": (
+            ("* b\n", "* b\n            cuda.syncthreads()\n"),
+            "between two iterations of",
+        ),
+        "= for +=": (("acc[i] += ", "acc[i] = "), "replaces the sum in every"),
+        "B loaded for each result": (
+            [(f"            b = {B_ELEMENT}\n", ""), ("A_tile[i, k] * b", f"A_tile[i, k] * ({B_ELEMENT})")],
+            "use it for all eight results",
+        ),
+        "the tile's indices swapped": (("A_tile[i, k] * b", "A_tile[k, i] * b"), "`A_tile[k, i]` are the wrong way"),
+        "a result too few": (
+            (
+                "            for i in range(ROWS):\n                acc[i] +=",
+                "            for i in range(ROWS - 1):\n                acc[i] +=",
+            ),
+            "already stops at ROWS - 1",
+        ),
+    },
+    "two-by-two": {
+        "one row for both": (
+            ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, ty], A_tile[k, ty]"),
+            "the sum of products of",
+        ),
+        "results that touch": (
+            [
+                ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, 2 * ty], A_tile[k, 2 * ty + 1]"),
+                ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]"),
+            ],
+            "in the wrong places",
+        ),
+        "i and j exchanged": (
+            [("acc[0, 1] += a0 * b1", "acc[0, 1] += a1 * b0"), ("acc[1, 0] += a1 * b0", "acc[1, 0] += a0 * b1")],
+            "the sum of products of",
+        ),
+        "read for each product": (
+            [
+                (
+                    f"acc[{i}, {j}] += a{i} * b{j}",
+                    f"acc[{i}, {j}] += A_tile[k, ty + {8 * i}] * B_tile[k, tx + {8 * j}]",
+                )
+                for i in (0, 1)
+                for j in (0, 1)
+            ],
+            "read all four into variables",
+        ),
+        "a barrier in the loop": (
+            ("            a0, a1", "            cuda.syncthreads()\n            a0, a1"),
+            "needs none",
+        ),
+        "K for 8": (("for k in range(8)", "for k in range(K)"), "8 rows and 16 columns"),
+    },
+    "four-rows": {
+        "one row twice": (("A[top + 3, k]", "A[top + 2, k]"), "look at `acc3 += A[top + 2, k] * b`"),
+        "one term short": (("range(K)", "range(K - 1)"), "look at `range(K - 1)`"),
+        "= for +=": (("acc2 += ", "acc2 = "), "add to it with `acc2 += …`"),
+    },
+    "scattered": {
+        "rows fixed, columns not": ((STORED, "top + ty + 8 * i, left + 2 * tx + j"), "in the wrong places"),
+        "columns fixed, rows not": ((STORED, "top + 2 * ty + i, left + tx + 8 * j"), "in the wrong places"),
+        "results that touch": ((STORED, "top + ty + i, left + tx + j"), "two threads store into the same"),
+        "guard gone": (
+            ("            if row < M and col < N:\n                C", "            if row < M:\n                C"),
+            "must test the row and the column",
+        ),
+        "tx and ty exchanged": ((STORED, "top + tx + 8 * i, left + ty + 8 * j"), "in the wrong places"),
+    },
+}
+
+RIGHT = {
+    "useful-share": {
+        "in a loop": (
+            SHARE,
+            'total = 0\n    for name in mix:\n        total += mix[name]\n    return mix["FFMA"] / total',
+        ),
+    },
+    "outer": {
+        "a guarded if, and backwards": [
             "            b = float32(0)\n            if start + k < K and col < N:\n                b = B[start + k, col]\n"
-            "            for i in range(ROWS - 1, -1, -1):\n                acc[i] += b * A_tile[i, k]",
+            "            for i in range(ROWS - 1, -1, -1):\n                acc[i] += b * A_tile[i, k]"
         ],
-    ),
-    (
-        "two-by-two",
-        "B first",
-        [
+    },
+    "two-by-two": {
+        "B first": [
             "        for k in range(8):\n            b0, b1 = B_tile[k, tx], B_tile[k, tx + 8]\n            for i in range(2):\n"
-            "                a = A_tile[k, ty + 8 * i]\n                acc[i, 0] += a * b0\n                acc[i, 1] += a * b1",
+            "                a = A_tile[k, ty + 8 * i]\n                acc[i, 0] += a * b0\n                acc[i, 1] += a * b1"
         ],
-    ),
-    (
-        "four-rows",
-        "a local array",
-        [
+    },
+    "four-rows": {
+        "a local array": [
             (
                 "        acc0 = acc1 = acc2 = acc3 = float32(0)\n",
                 "        acc = cuda.local.array(4, float32)\n        for i in range(4):\n            acc[i] = 0\n",
@@ -235,13 +159,11 @@ RIGHT = [
                 "        for i in range(4):\n            C[top + i, col] = acc[i]\n",
             ),
         ],
-    ),
-    (
-        "scattered",
-        "read from neighbours instead",
-        [
+    },
+    "scattered": {
+        "read from neighbours instead": [
             (STORED, "top + 2 * ty + i, left + 2 * tx + j"),
             ("A_tile[ty + 8 * i, k] * B_tile[k, tx + 8 * j]", "A_tile[2 * ty + i, k] * B_tile[k, 2 * tx + j]"),
         ],
-    ),
-]
+    },
+}

@@ -5,183 +5,138 @@ BARRIER = "    cuda.syncthreads()\n"
 
 IN_THE_LOOP = "            part[t] += part[t + w]\n        cuda.syncthreads()\n"
 
-WRONG = [
-    (
-        "block-sums",
-        "the barrier inside the if",
-        [(IN_THE_LOOP, IN_THE_LOOP.replace("        cuda", "            cuda"))],
-        "keep it out of the if",
-    ),
-    ("block-sums", "no barrier in the loop", [(IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0])], "after every step"),
-    ("block-sums", "no guard", [("A[i] if i < A.size else float32(0)", "A[i]")], "only where i < A.size"),
-    (
-        "block-sums",
-        "two barriers in a step",
-        [(IN_THE_LOOP, IN_THE_LOOP + "        cuda.syncthreads()\n")],
-        "of the six",
-    ),
-    (
-        "block-sums",
-        "one thread adds all",
-        [
-            ("w = 32\n", "w = 0\n"),
-            ("    if t == 0:\n", "    if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n"),
-        ],
-        "many threads add",
-    ),
-    (
-        "block-sums",
-        "one thread loads all",
-        "@cuda.jit\ndef block_sums(A, C):\n    first = cuda.blockIdx.x * 64\n    if cuda.threadIdx.x == 0:\n"
-        "        acc = float32(0)\n        for i in range(first, min(first + 64, A.size)):\n            acc += A[i]\n"
-        "        C[cuda.blockIdx.x] = acc\n",
-        "its own element",
-    ),
-    (
-        "to-shared-memory",
-        "B turned as it is carried",
-        [("B_shared[row, col] = B[row, col]", "B_shared[row, col] = B[col, row]")],
-        "the two sides of `B_shared[row, col] = B[col, row]`",
-    ),
-    (
-        "to-shared-memory",
-        "another thing by the table's name",
-        [("B_shared[row, col] = B[row, col]", "B_shared = B[row, col]")],
-        "stores nothing into the shared array",
-    ),
-    ("neighbours", "asked of the thread", [("if i > 0", "if t > 0")], "look at `t > 0`", "nightly"),
-    (
-        "to-shared-memory",
-        "the matrix for the table",
-        ["    A_shared = A\n    B_shared = B"],
-        "gives the name to something else",
-    ),
-    ("to-shared-memory", "A transposed", [("A_shared[row, col] =", "A_shared[col, row] =")], "the wrong way round"),
-    ("to-shared-memory", "B forgotten", [(CARRY_B, "")], "each thread copies one element of A and one of B"),
-    ("to-shared-memory", "both from A", [("= B[row, col]", "= A[row, col]")], "look at `A[row, col]`", "nightly"),
-    (
-        "to-shared-memory",
-        "whole rows",
-        [(CARRY_A, "    for k in range(8):\n        A_shared[row, k] = A[row, k]\n")],
-        "two threads store into the same place",
-        "nightly",
-    ),
-    (
-        "to-shared-memory",
-        "not its own place",
-        [("A_shared[row, col] =", "A_shared[0, col] =")],
-        "has a place of its own",
-        "nightly",
-    ),
-    (
-        "to-shared-memory",
-        "multiplies from global memory",
-        [("A_shared[row, k] * B_shared[k, col]", "A[row, k] * B[k, col]")],
-        "each thread copies one element of A and one of B",
-    ),
-    ("neighbours", "no barrier", [(BARRIER, "")], "between the stores and the reads", "nightly"),
-    (
-        "neighbours",
-        "barrier in the guard",
-        [(BARRIER + "    if i < n:\n", "    if i < n:\n        cuda.syncthreads()\n")],
-        "keep it out of any if",
-        "nightly",
-    ),
-    (
-        "neighbours",
-        "no zeros at the end",
-        [("    near[t + 1] = 0\n", "")],
-        "beyond the ends of A it must hold 0",
-        "nightly",
-    ),
-    ("neighbours", "the first one's neighbour", [("        if i > 0:\n    ", "")], "only where i > 0", "nightly"),
-    (
-        "neighbours",
-        "zeros at the edges of a block",
-        [("near[0] = A[i - 1]", "near[0] = 0"), ("near[65] = A[i + 1]", "near[65] = 0")],
-        "the neighbours are missing",
-    ),
-    (
-        "neighbours",
-        "from global memory again",
-        [
+WRONG = {
+    "block-sums": {
+        "the barrier inside the if": (
+            (IN_THE_LOOP, IN_THE_LOOP.replace("        cuda", "            cuda")),
+            "keep it out of the if",
+        ),
+        "no barrier in the loop": ((IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0]), "after every step"),
+        "no guard": (("A[i] if i < A.size else float32(0)", "A[i]"), "only where i < A.size"),
+        "two barriers in a step": ((IN_THE_LOOP, IN_THE_LOOP + "        cuda.syncthreads()\n"), "of the six"),
+        "one thread adds all": (
+            [
+                ("w = 32\n", "w = 0\n"),
+                (
+                    "    if t == 0:\n",
+                    "    if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n",
+                ),
+            ],
+            "many threads add",
+        ),
+        "one thread loads all": (
+            (
+                "@cuda.jit\ndef block_sums(A, C):\n    first = cuda.blockIdx.x * 64\n    if cuda.threadIdx.x == 0:\n"
+                "        acc = float32(0)\n        for i in range(first, min(first + 64, A.size)):\n            acc += A[i]\n"
+                "        C[cuda.blockIdx.x] = acc\n"
+            ),
+            "its own element",
+        ),
+    },
+    "to-shared-memory": {
+        "B turned as it is carried": (
+            ("B_shared[row, col] = B[row, col]", "B_shared[row, col] = B[col, row]"),
+            "the two sides of `B_shared[row, col] = B[col, row]`",
+        ),
+        "another thing by the table's name": (
+            ("B_shared[row, col] = B[row, col]", "B_shared = B[row, col]"),
+            "stores nothing into the shared array",
+        ),
+        "the matrix for the table": (["    A_shared = A\n    B_shared = B"], "gives the name to something else"),
+        "A transposed": (("A_shared[row, col] =", "A_shared[col, row] ="), "the wrong way round"),
+        "B forgotten": ((CARRY_B, ""), "each thread copies one element of A and one of B"),
+        "multiplies from global memory": (
+            ("A_shared[row, k] * B_shared[k, col]", "A[row, k] * B[k, col]"),
+            "each thread copies one element of A and one of B",
+        ),
+    },
+    "neighbours": {
+        "zeros at the edges of a block": (
+            [("near[0] = A[i - 1]", "near[0] = 0"), ("near[65] = A[i + 1]", "near[65] = 0")],
+            "the neighbours are missing",
+        ),
+        "from global memory again": (
             ("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t + 1] + (A[i + 1] if i + 1 < n else float32(0))"),
-        ],
-        "read them from near",
-    ),
-    (
-        "neighbours",
-        "one place off",
-        [("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t] + near[t + 1]")],
-        "pencil",
-    ),
-    ("divergent", "no barrier at all", [(BARRIER, "")], "between the stores and the reads"),
-    (
-        "divergent",
-        "barrier in another guard",
-        [
-            (BARRIER, ""),
-            ("B_shared[row, col] = B[row, col]\n", "B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n"),
-        ],
-        "where all threads reach it",
-        "nightly",
-    ),
-    (
-        "divergent",
-        "barrier too early",
-        [(BARRIER, ""), ("    if row < M and col < K:", BARRIER + "    if row < M and col < K:")],
-        "between the stores and the reads",
-        "nightly",
-    ),
-    (
-        "divergent",
-        "a barrier for each guard",
-        [("    if row < K and col < N:", BARRIER + "    if row < K and col < N:")],
-        "one barrier is enough",
-    ),
-    (
-        "divergent",
-        "leaves before it",
-        [(BARRIER, "    if row >= M or col >= N:\n        return\n" + BARRIER)],
-        "where all threads reach it",
-        "nightly",
-    ),
-]
+            "read them from near",
+        ),
+        "one place off": (("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t] + near[t + 1]"), "pencil"),
+    },
+    "divergent": {
+        "no barrier at all": ((BARRIER, ""), "between the stores and the reads"),
+        "a barrier for each guard": (
+            ("    if row < K and col < N:", BARRIER + "    if row < K and col < N:"),
+            "one barrier is enough",
+        ),
+    },
+}
 
-RIGHT = [
-    (
-        "block-sums",
-        "neighbours first",
-        [
+NIGHTLY = {
+    "neighbours": {
+        "asked of the thread": (("if i > 0", "if t > 0"), "look at `t > 0`"),
+        "no barrier": ((BARRIER, ""), "between the stores and the reads"),
+        "barrier in the guard": (
+            (BARRIER + "    if i < n:\n", "    if i < n:\n        cuda.syncthreads()\n"),
+            "keep it out of any if",
+        ),
+        "no zeros at the end": (("    near[t + 1] = 0\n", ""), "beyond the ends of A it must hold 0"),
+        "the first one's neighbour": (("        if i > 0:\n    ", ""), "only where i > 0"),
+    },
+    "to-shared-memory": {
+        "both from A": (("= B[row, col]", "= A[row, col]"), "look at `A[row, col]`"),
+        "whole rows": (
+            (CARRY_A, "    for k in range(8):\n        A_shared[row, k] = A[row, k]\n"),
+            "two threads store into the same place",
+        ),
+        "not its own place": (("A_shared[row, col] =", "A_shared[0, col] ="), "has a place of its own"),
+    },
+    "divergent": {
+        "barrier in another guard": (
+            [
+                (BARRIER, ""),
+                (
+                    "B_shared[row, col] = B[row, col]\n",
+                    "B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n",
+                ),
+            ],
+            "where all threads reach it",
+        ),
+        "barrier too early": (
+            [(BARRIER, ""), ("    if row < M and col < K:", BARRIER + "    if row < M and col < K:")],
+            "between the stores and the reads",
+        ),
+        "leaves before it": (
+            (BARRIER, "    if row >= M or col >= N:\n        return\n" + BARRIER),
+            "where all threads reach it",
+        ),
+    },
+}
+
+RIGHT = {
+    "block-sums": {
+        "neighbours first": [
             ("w = 32\n", "w = 1\n"),
             ("while w > 0", "while w < 64"),
             ("if t < w", "if t % (2 * w) == 0"),
             ("w //= 2", "w *= 2"),
         ],
-    ),
-    (
-        "to-shared-memory",
-        "B first, in one line each",
-        ["    B_shared[row, col], A_shared[row, col] = B[row, col], A[row, col]\n    cuda.syncwarp()\n"],
-    ),
-    (
-        "neighbours",
-        "with conditional expressions",
-        [
+    },
+    "to-shared-memory": {
+        "B first, in one line each": [
+            "    B_shared[row, col], A_shared[row, col] = B[row, col], A[row, col]\n    cuda.syncwarp()\n"
+        ],
+    },
+    "neighbours": {
+        "with conditional expressions": [
             "    near[t + 1] = A[i] if i < n else float32(0)\n    if t == 0:\n"
             "        near[0] = A[i - 1] if i > 0 else float32(0)\n"
             "        near[65] = A[i + 64] if i + 64 < n else float32(0)\n    cuda.syncthreads()\n    if i >= n:\n"
-            "        return\n    acc = float32(0)\n    for k in range(t, t + 3):\n        acc += near[k]\n    C[i] = acc",
+            "        return\n    acc = float32(0)\n    for k in range(t, t + 3):\n        acc += near[k]\n    C[i] = acc"
         ],
-    ),
-    (
-        "divergent",
-        "zeros on the whole table",
-        [
-            (
-                "    if row < M and col < K:\n",
-                "    A_shared[row, col] = 0\n    B_shared[row, col] = 0\n    if row < M and col < K:\n",
-            )
-        ],
-    ),
-]
+    },
+    "divergent": {
+        "zeros on the whole table": (
+            "    if row < M and col < K:\n",
+            "    A_shared[row, col] = 0\n    B_shared[row, col] = 0\n    if row < M and col < K:\n",
+        ),
+    },
+}

@@ -132,42 +132,68 @@ def remembered(A, C):
         C[row, col] = FIFTH[row, col]
 """
 
-WRONG = [
-    ("along-the-row", "one thread does all", ONE_THREAD, "go through all of C", "nightly"),
-    ("along-the-row", "one thread does a row", ONE_THREAD_A_ROW, "its own part of C", "nightly"),
-    ("along-the-row", "A is scratch paper", DOUBLED_IN_PLACE, "only read A"),
-    ("turn-a-tile", "no tile, and cheap loads beside the costly one", TURNED_WITHOUT_TILE, "tx must run along a row"),
-    ("transposed", "products of whole eighths", BY_INTEGERS, "also fractions"),
-    ("turn-a-tile", "one thread does all", TURNED_BY_ONE_THREAD, "its own part of C", "nightly"),
-    ("transpose", "one thread does all", TURNED_BY_ONE_THREAD, "go through all of C", "nightly"),
-    ("neighbours", "one thread does all", NEIGHBOURS_BY_ONE_THREAD, "its own part of C"),
-    ("report-tiled", "no tiles at all", NAIVE, "one element of each tile per thread"),
-    ("wrong-tile", "no tiles at all", NAIVE, "one element of each tile per thread"),
-    ("scattered", "no tiles at all", FOUR_WITHOUT_TILES, "two elements of each tile per thread"),
-    ("skewed", "no tile at all", ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
-    ("skewed", "atomic sums", ROWS_BY_ATOMICS, "to the tile once", "nightly"),
-    ("half-a-guard", "indices held inside", CLAMPED, "nothing orders the two", "nightly"),
-    ("half-a-guard", "indices come round", WRAPPED, "nothing orders the two", "nightly"),
-    (
-        "triple-loop",
-        "a length that fits the sizes tried",
-        [("range(A.shape[1]):\n", "range(6):\n              if k < A.shape[1]:\n")],
-        "use A.shape[1]",
-        "nightly",
-    ),
-    (
-        "transposed",
-        "a length that fits small matrices",
-        [("for k in range(K):\n", "for k in range(32):\n          if k < K:\n")],
-        "use K",
-    ),
-    (
-        "transposed",
-        "only the sizes that were tried",
-        [("if row < M and col < N:", "if row < M and col < N and (M == 16 or M == 13 or M < 20 and M != 20):")],
-        "use M",
-    ),
-    ("own-element", "the values remembered", REMEMBERED, "for any numbers in them"),
-]
+WRONG = {
+    "along-the-row": {
+        "A is scratch paper": (DOUBLED_IN_PLACE, "only read A"),
+    },
+    "turn-a-tile": {
+        "no tile, and cheap loads beside the costly one": (TURNED_WITHOUT_TILE, "tx must run along a row"),
+    },
+    "transposed": {
+        "products of whole eighths": (BY_INTEGERS, "also fractions"),
+        "a length that fits small matrices": (
+            ("for k in range(K):\n", "for k in range(32):\n          if k < K:\n"),
+            "use K",
+        ),
+        "only the sizes that were tried": (
+            ("if row < M and col < N:", "if row < M and col < N and (M == 16 or M == 13 or M < 20 and M != 20):"),
+            "use M",
+        ),
+    },
+    "neighbours": {
+        "one thread does all": (NEIGHBOURS_BY_ONE_THREAD, "its own part of C"),
+    },
+    "report-tiled": {
+        "no tiles at all": (NAIVE, "one element of each tile per thread"),
+    },
+    "wrong-tile": {
+        "no tiles at all": (NAIVE, "one element of each tile per thread"),
+    },
+    "scattered": {
+        "no tiles at all": (FOUR_WITHOUT_TILES, "two elements of each tile per thread"),
+    },
+    "skewed": {
+        "no tile at all": (ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
+    },
+    "own-element": {
+        "the values remembered": (REMEMBERED, "for any numbers in them"),
+    },
+}
 
-RIGHT = []
+NIGHTLY = {
+    "along-the-row": {
+        "one thread does all": (ONE_THREAD, "go through all of C"),
+        "one thread does a row": (ONE_THREAD_A_ROW, "its own part of C"),
+    },
+    "turn-a-tile": {
+        "one thread does all": (TURNED_BY_ONE_THREAD, "its own part of C"),
+    },
+    "transpose": {
+        "one thread does all": (TURNED_BY_ONE_THREAD, "go through all of C"),
+    },
+    "skewed": {
+        "atomic sums": (ROWS_BY_ATOMICS, "to the tile once"),
+    },
+    "half-a-guard": {
+        "indices held inside": (CLAMPED, "nothing orders the two"),
+        "indices come round": (WRAPPED, "nothing orders the two"),
+    },
+    "triple-loop": {
+        "a length that fits the sizes tried": (
+            ("range(A.shape[1]):\n", "range(6):\n              if k < A.shape[1]:\n"),
+            "use A.shape[1]",
+        ),
+    },
+}
+
+RIGHT = {}

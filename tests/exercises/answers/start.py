@@ -2,100 +2,85 @@
 
 LINE = "                "
 
-WRONG = [
-    ("triple-loop", "replaces the sum", [LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
-    ("triple-loop", "B by rows", [LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column", "nightly"),
-    ("triple-loop", "A by columns", [LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row", "nightly"),
-    ("triple-loop", "adds instead", [LINE + "acc += A[row, k] + B[k, col]"], "multiply them"),
-    ("triple-loop", "sums in C", [LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero"),
-    (
-        "triple-loop",
-        "each element twice",
-        [LINE + "acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col]"],
-        "one element of A and one of B",
-    ),
-    (
-        "lost-term",
-        "one further",
-        [("range(A.shape[1])", "range(1, A.shape[1] + 1)")],
-        "fix where the loop begins",
-        "nightly",
-    ),
-    (
-        "lost-term",
-        "over the rows of A",
-        [("range(A.shape[1])", "range(A.shape[0])")],
-        "must go over A.shape[1]",
-        "nightly",
-    ),
-    ("lost-term", "begins at 2", [("range(A.shape[1])", "range(2, A.shape[1])")], "first products of every sum"),
-    ("lost-term", "the other end", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
-    (
-        "lost-term",
-        "another loop",
-        [("range(A.shape[1])", "range(1, A.shape[1])"), ("float32(0)", "float32(0) * A[row, 0]")],
-        "first products of every sum",
-    ),
-    (
-        "lost-term",
-        "starts anew",
-        [
-            ("            acc = float32(0)\n", ""),
-            ("                acc +=", "                acc = float32(0)\n                acc +="),
-        ],
-        "set to zero again in every step",
-    ),
-    ("lost-term", "stores in the loop", [("            C[", "                C[")], "store each element once"),
-    (
-        "mirrored",
-        "every element by itself",
-        [
-            ("range(row + 1)", "range(M)"),
-            ("if col < row:\n                    b", "if col != row:\n                    b"),
-            ("            if col < row:\n                C[col, row] = acc\n", ""),
-        ],
-        "compute only one of them",
-    ),
-    (
-        "mirrored",
-        "twice on the diagonal",
-        [
+WRONG = {
+    "triple-loop": {
+        "replaces the sum": ([LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
+        "adds instead": ([LINE + "acc += A[row, k] + B[k, col]"], "multiply them"),
+        "sums in C": ([LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero"),
+        "each element twice": (
+            [LINE + "acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col]"],
+            "one element of A and one of B",
+        ),
+    },
+    "lost-term": {
+        "begins at 2": (("range(A.shape[1])", "range(2, A.shape[1])"), "first products of every sum"),
+        "the other end": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last term"),
+        "another loop": (
+            [("range(A.shape[1])", "range(1, A.shape[1])"), ("float32(0)", "float32(0) * A[row, 0]")],
+            "first products of every sum",
+        ),
+        "starts anew": (
+            [
+                ("            acc = float32(0)\n", ""),
+                ("                acc +=", "                acc = float32(0)\n                acc +="),
+            ],
+            "set to zero again in every step",
+        ),
+        "stores in the loop": (("            C[", "                C["), "store each element once"),
+    },
+    "mirrored": {
+        "every element by itself": (
+            [
+                ("range(row + 1)", "range(M)"),
+                ("if col < row:\n                    b", "if col != row:\n                    b"),
+                ("            if col < row:\n                C[col, row] = acc\n", ""),
+            ],
+            "compute only one of them",
+        ),
+        "twice on the diagonal": (
             (
                 "                b = a\n                if col < row:\n                    b = A[col, k]\n",
                 "                b = A[col, k]\n",
-            )
-        ],
-        "load it once",
-    ),
-    (
-        "mirrored",
-        "one half",
-        [("            if col < row:\n                C[col, row] = acc\n", "")],
-        "only one half of C",
-    ),
-    ("mirrored", "no diagonal", [("range(row + 1)", "range(row)")], "the diagonal was never stored"),
-    (
-        "mirrored",
-        "stores the diagonal twice",
-        [("            if col < row:\n                C[col, row] = acc\n", "            C[col, row] = acc\n")],
-        "store each element once",
-    ),
-    ("mirrored", "columns of A", [("A[row, k]", "A[k, row]"), ("A[col, k]", "A[k, col]")], "A has only K columns"),
-]
+            ),
+            "load it once",
+        ),
+        "one half": (("            if col < row:\n                C[col, row] = acc\n", ""), "only one half of C"),
+        "no diagonal": (("range(row + 1)", "range(row)"), "the diagonal was never stored"),
+        "stores the diagonal twice": (
+            ("            if col < row:\n                C[col, row] = acc\n", "            C[col, row] = acc\n"),
+            "store each element once",
+        ),
+        "columns of A": ([("A[row, k]", "A[k, row]"), ("A[col, k]", "A[k, col]")], "A has only K columns"),
+    },
+}
 
-RIGHT = [
-    ("triple-loop", "the other way round", [LINE + "acc = acc + B[k, col] * A[row, k]"]),
-    (
-        "lost-term",
-        "begins with the first product",
-        [("float32(0)", "A[row, 0] * B[0, col]"), ("range(A.shape[1])", "range(1, A.shape[1])")],
-    ),
-    (
-        "mirrored",
-        "the diagonal by itself, the upper half",
-        "def mirrored(A, C):\n    M, K = A.shape\n    for i in range(M):\n        acc = float32(0)\n"
-        "        for k in range(K):\n            acc += A[i, k] ** 2\n        C[i, i] = acc\n"
-        "        for j in range(i + 1, M):\n            acc = float32(0)\n            for k in range(K):\n"
-        "                acc += A[j, k] * A[i, k]\n            C[i, j] = C[j, i] = acc\n",
-    ),
-]
+NIGHTLY = {
+    "triple-loop": {
+        "B by rows": ([LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column"),
+        "A by columns": ([LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row"),
+    },
+    "lost-term": {
+        "one further": (("range(A.shape[1])", "range(1, A.shape[1] + 1)"), "fix where the loop begins"),
+        "over the rows of A": (("range(A.shape[1])", "range(A.shape[0])"), "must go over A.shape[1]"),
+    },
+}
+
+RIGHT = {
+    "triple-loop": {
+        "the other way round": [LINE + "acc = acc + B[k, col] * A[row, k]"],
+    },
+    "lost-term": {
+        "begins with the first product": [
+            ("float32(0)", "A[row, 0] * B[0, col]"),
+            ("range(A.shape[1])", "range(1, A.shape[1])"),
+        ],
+    },
+    "mirrored": {
+        "the diagonal by itself, the upper half": (
+            "def mirrored(A, C):\n    M, K = A.shape\n    for i in range(M):\n        acc = float32(0)\n"
+            "        for k in range(K):\n            acc += A[i, k] ** 2\n        C[i, i] = acc\n"
+            "        for j in range(i + 1, M):\n            acc = float32(0)\n            for k in range(K):\n"
+            "                acc += A[j, k] * A[i, k]\n            C[i, j] = C[j, i] = acc\n"
+        ),
+    },
+}

@@ -6,97 +6,71 @@ A_ITEMS = "        a = A[top + q, k + t], A[top + q + 8, k + t], A[top + q, k + 
 B_ITEMS = "        b = B[k + t, left + q], B[k + t + 4, left + q]"
 LANE = "return 4 * (row % 8) + column % 4"
 
-WRONG = [
-    ("lane-of", "as in memory", [(LANE, "return 8 * row + column")], "not by the 8 columns"),
-    ("lane-of", "no remainders", [(LANE, "return 4 * row + column")], "columns 4 to 7 repeat"),
-    ("lane-of", "one remainder", [(LANE, "return 4 * row + column % 4")], "rows 8 to 15 repeat"),
-    ("lane-of", "exchanged", [(LANE, "return 4 * (column % 8) + row % 4")], "along a row"),
-    ("lane-of", "a quotient", [(LANE, "return 4 * (row // 8) + column // 4")], "along a row"),
-    ("lane-of", "no return", [(LANE, "4 * (row % 8) + column % 4")], "the function returns nothing"),
-    (
-        "fragments",
-        "k forgotten",
-        [(A_ITEMS, A_ITEMS.replace("k + ", "")), (B_ITEMS, B_ITEMS.replace("k + ", ""))],
-        "at k",
-        "nightly",
-    ),
-    ("fragments", "the first tile of A", [(A_ITEMS, A_ITEMS.replace("top + ", ""))], "begin at top"),
-    ("fragments", "the first tile of B", [(B_ITEMS, B_ITEMS.replace("left + ", ""))], "begin at left", "nightly"),
-    (
-        "fragments",
-        "B's indices exchanged",
-        [(B_ITEMS, "        b = B[left + q, k + t], B[left + q, k + t + 4]")],
-        "t counts rows, along K",
-    ),
-    (
-        "fragments",
-        "A's middle items exchanged",
-        [
+WRONG = {
+    "lane-of": {
+        "as in memory": ((LANE, "return 8 * row + column"), "not by the 8 columns"),
+        "no remainders": ((LANE, "return 4 * row + column"), "columns 4 to 7 repeat"),
+        "one remainder": ((LANE, "return 4 * row + column % 4"), "rows 8 to 15 repeat"),
+        "exchanged": ((LANE, "return 4 * (column % 8) + row % 4"), "along a row"),
+        "a quotient": ((LANE, "return 4 * (row // 8) + column // 4"), "along a row"),
+        "no return": ((LANE, "4 * (row % 8) + column % 4"), "the function returns nothing"),
+    },
+    "fragments": {
+        "the first tile of A": ((A_ITEMS, A_ITEMS.replace("top + ", "")), "begin at top"),
+        "B's indices exchanged": (
+            (B_ITEMS, "        b = B[left + q, k + t], B[left + q, k + t + 4]"),
+            "t counts rows, along K",
+        ),
+    },
+    "more-digits": {
+        "as it was": (["        c = mma_tf32(a, b, c)"], "three decimal digits"),
+        "loaded again": (("b[0] - b_high[0]", "B[k + t, left + q] - b_high[0]"), "load nothing again"),
+    },
+}
+
+NIGHTLY = {
+    "fragments": {
+        "k forgotten": ([(A_ITEMS, A_ITEMS.replace("k + ", "")), (B_ITEMS, B_ITEMS.replace("k + ", ""))], "at k"),
+        "the first tile of B": ((B_ITEMS, B_ITEMS.replace("left + ", "")), "begin at left"),
+        "A's middle items exchanged": (
             (
                 A_ITEMS,
                 "        a = A[top + q, k + t], A[top + q, k + t + 4], A[top + q + 8, k + t], A[top + q + 8, k + t + 4]\n",
-            )
-        ],
-        "second item",
-        "nightly",
-    ),
-    (
-        "fragments",
-        "q and t exchanged in B",
-        [(B_ITEMS, "        b = B[k + q, left + t], B[k + q, left + t + 4]")],
-        "t counts",
-        "nightly",
-    ),
-    ("more-digits", "as it was", ["        c = mma_tf32(a, b, c)"], "three decimal digits"),
-    (
-        "more-digits",
-        "only A in two parts",
-        [("        c = mma_tf32(a_high, b_low, c)\n", "")],
-        "three decimal digits",
-        "nightly",
-    ),
-    (
-        "more-digits",
-        "only the high parts",
-        ["        c = mma_tf32(a_high, (to_tf32(b[0]), to_tf32(b[1])), c)"],
-        "three decimal digits",
-        "nightly",
-    ),
-    ("more-digits", "loaded again", [("b[0] - b_high[0]", "B[k + t, left + q] - b_high[0]")], "load nothing again"),
-    (
-        "more-digits",
-        "only in some lanes",
-        [
+            ),
+            "second item",
+        ),
+        "q and t exchanged in B": ((B_ITEMS, "        b = B[k + q, left + t], B[k + q, left + t + 4]"), "t counts"),
+    },
+    "more-digits": {
+        "only A in two parts": (("        c = mma_tf32(a_high, b_low, c)\n", ""), "three decimal digits"),
+        "only the high parts": (
+            ["        c = mma_tf32(a_high, (to_tf32(b[0]), to_tf32(b[1])), c)"],
+            "three decimal digits",
+        ),
+        "only in some lanes": (
             (
                 "        c = mma_tf32(a_low, b_high, c)\n",
                 "        if lane < 16:\n            c = mma_tf32(a_low, b_high, c)\n",
-            )
-        ],
-        "keep it out of any if",
-        "nightly",
-    ),
-]
+            ),
+            "keep it out of any if",
+        ),
+    },
+}
 
-RIGHT = [
-    ("lane-of", "from what is left over", [(LANE, "q, t = row - row // 8 * 8, column & 3\n    return (q << 2) | t")]),
-    (
-        "fragments",
-        "rows and columns named",
-        [
-            (
-                A_ITEMS,
-                "        y, x = top + q, k + t\n        a = A[y, x], A[y + 8, x], A[y, x + 4], A[y + 8, x + 4]\n",
-            )
-        ],
-    ),
-    (
-        "more-digits",
-        "all four products",
-        [
-            (
-                "        c = mma_tf32(a_low, b_high, c)\n",
-                "        c = mma_tf32(a_low, b_low, c)\n        c = mma_tf32(a_low, b_high, c)\n",
-            )
-        ],
-    ),
-]
+RIGHT = {
+    "lane-of": {
+        "from what is left over": (LANE, "q, t = row - row // 8 * 8, column & 3\n    return (q << 2) | t"),
+    },
+    "fragments": {
+        "rows and columns named": (
+            A_ITEMS,
+            "        y, x = top + q, k + t\n        a = A[y, x], A[y + 8, x], A[y, x + 4], A[y + 8, x + 4]\n",
+        ),
+    },
+    "more-digits": {
+        "all four products": (
+            "        c = mma_tf32(a_low, b_high, c)\n",
+            "        c = mma_tf32(a_low, b_low, c)\n        c = mma_tf32(a_low, b_high, c)\n",
+        ),
+    },
+}

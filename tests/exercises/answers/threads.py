@@ -1,175 +1,152 @@
 """Answers to the exercises on threads and data: plausible wrong ones with the first hint they meet, and right ones."""
 
-WRONG = [
-    ("half-a-guard", "bits for and", [("row < M and col", "row < M & col")], "what is compared here is `M & col`"),
-    ("column-thread", "as many rows as B", [("A.shape[0]", "B.shape[0]")], "must go over A.shape[0]", "nightly"),
-    ("column-thread", "as many rows as columns", [("A.shape[0]", "B.shape[1]")], "must go over A.shape[0]"),
-    (
-        "column-thread",
-        "one sum for all rows",
-        [
-            ("    for row", "    acc = float32(0)\n    for row"),
-            ("        acc = float32(0)\n        for k", "        for k"),
-        ],
-        "set acc to zero in every iteration",
-    ),
-    ("column-thread", "replaces the sum", [("acc += ", "acc = ")], "add to it with `acc += …`"),
-    (
-        "column-thread",
-        "a loop over the columns too",
-        [("    for row", "    for col in range(B.shape[1]):\n     for row")],
-        "go through all of C",
-    ),
-    ("column-thread", "stores behind both loops", [("        C[", "    C[")], "the store comes after the loop"),
-    ("column-thread", "stores in the loop", [("        C[", "            C[")], "store it once"),
-    (
-        "own-element",
-        "x and y swapped",
-        [
-            ("blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y", "blockIdx.q"),
-            ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x", "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
-            ("blockIdx.q", "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
-        ],
-        "x counts columns and y counts rows",
-    ),
-    (
-        "own-element",
-        "no blocks",
-        [("cuda.blockIdx.y * cuda.blockDim.y + ", ""), ("cuda.blockIdx.x * cuda.blockDim.x + ", "")],
-        "the number of the block, times its width",
-    ),
-    ("own-element", "block not times its width", [("cuda.blockDim.x + ", "1 + ")], "times its width"),
-    ("own-element", "the height for the width", [("cuda.blockDim.x", "cuda.blockDim.y")], "times its width"),
-    ("own-element", "blockIdx without cuda", [("cuda.blockIdx.x", "blockIdx.x")], "write cuda.blockIdx"),
-    ("flat", "B by rows", [("B[k * width + col]", "B[col * width + k]")], "B[k * width + col]"),
-    ("flat", "A by columns", [("A[row * width + k]", "A[k * width + row]")], "A[row * width + k]"),
-    (
-        "flat",
-        "both the wrong way",
-        [("B[k * width + col]", "B[col * width + k]"), ("A[row * width + k]", "A[k * width + row]")],
-        "both are the wrong way round",
-    ),
-    ("flat", "the column of row", [("B[k * width + col]", "B[k * width + row]")], "the same column of B"),
-    ("flat", "B along the thread's row", [("k * width + col", "row * width + k")], "col is not used"),
-    ("flat", "two indices", [("A[row * width + k]", "A[row, k]")], "A has 1 dimension"),
-    ("flat", "beyond the line", [("k * width + col", "(k + 1) * width + col")], "beyond the end of the line"),
-    ("flat", "replaces the sum", [("acc += ", "acc = ")], "add to it with `acc += …`"),
-    ("guarded-rows", "no guard", [("if row < M", "if row >= 0")], "only those with row < M may work", "nightly"),
-    ("guarded-rows", "no block", [("cuda.blockIdx.x * cuda.blockDim.x + ", "")], "number of the block is missing"),
-    ("guarded-rows", "guard of the columns", [("row < M", "row < N")], "A guard for rows is row < M"),
-    (
-        "guarded-rows",
-        "one sum for all columns",
-        [("    if row", "    acc = float32(0)\n    if row"), ("            acc = float32(0)\n", "")],
-        "set acc to zero in every iteration",
-    ),
-    ("guarded-rows", "one term short", [("range(K)", "range(K - 1)")], "last term"),
-    ("half-a-guard", "the other half", [("row < M and col < N", "col < N")], "row < M and col < N, around", "nightly"),
-    (
-        "half-a-guard",
-        "or for and",
-        [("row < M and col < N", "row < M or col < N")],
-        "row < M and col < N, around",
-        "nightly",
-    ),
-    (
-        "half-a-guard",
-        "the sizes exchanged",
-        [("row < M and col < N", "row < N and col < M")],
-        "row < M and col < N",
-        "nightly",
-    ),
-    (
-        "half-a-guard",
-        "the store outside",
-        [
-            ("    if row < M and", "    acc = float32(0)\n    if row < M and"),
-            ("        acc = float32(0)\n        for", "        for"),
-            ("        C[", "    C["),
-        ],
-        "around the loads and the store",
-    ),
-    ("half-a-guard", "too careful", [("col < N", "col < N - 1")], "have no thread that stores them"),
-    (
-        "few-threads",
-        "one element each",
-        [("range(number, M * N, 64)", "range(number, min(M * N, number + 1), 64)")],
-        "only the first 64",
-    ),
-    ("few-threads", "as many as a block has", [("M * N, 64)", "M * N, 32)")], "64 places"),
-    ("few-threads", "without the block", [("cuda.blockIdx.x * cuda.blockDim.x + ", "")], "the number of its block"),
-    (
-        "few-threads",
-        "a row for each thread",
-        [
-            ("range(number, M * N, 64)", "range(number, M, 64)"),
-            (
-                "        row, col = i // N, i % N\n        acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
-                "        for col in range(N):\n            acc = float32(0)\n            for k in range(K):\n                acc += A[i, k] * B[k, col]\n            C[i, col] = acc",
-            ),
-        ],
-        "more elements than others",
-    ),
-    (
-        "few-threads",
-        "the sums run on",
-        [("        acc = float32(0)\n", ""), ("    for i", "    acc = float32(0)\n    for i")],
-        "set acc to zero for every element",
-    ),
-    ("few-threads", "rows of M elements", [("i // N, i % N", "i // M, i % M")], "i // N"),
-    ("few-threads", "exchanged", [("row, col = i // N, i % N", "col, row = i // N, i % N")], "i // N"),
-    ("few-threads", "one further", [("M * N, 64", "M * N + 1, 64")], "end at M·N - 1"),
-]
+WRONG = {
+    "half-a-guard": {
+        "bits for and": (("row < M and col", "row < M & col"), "what is compared here is `M & col`"),
+        "the store outside": (
+            [
+                ("    if row < M and", "    acc = float32(0)\n    if row < M and"),
+                ("        acc = float32(0)\n        for", "        for"),
+                ("        C[", "    C["),
+            ],
+            "around the loads and the store",
+        ),
+        "too careful": (("col < N", "col < N - 1"), "have no thread that stores them"),
+    },
+    "column-thread": {
+        "as many rows as columns": (("A.shape[0]", "B.shape[1]"), "must go over A.shape[0]"),
+        "one sum for all rows": (
+            [
+                ("    for row", "    acc = float32(0)\n    for row"),
+                ("        acc = float32(0)\n        for k", "        for k"),
+            ],
+            "set acc to zero in every iteration",
+        ),
+        "replaces the sum": (("acc += ", "acc = "), "add to it with `acc += …`"),
+        "a loop over the columns too": (
+            ("    for row", "    for col in range(B.shape[1]):\n     for row"),
+            "go through all of C",
+        ),
+        "stores behind both loops": (("        C[", "    C["), "the store comes after the loop"),
+        "stores in the loop": (("        C[", "            C["), "store it once"),
+    },
+    "own-element": {
+        "x and y swapped": (
+            [
+                ("blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y", "blockIdx.q"),
+                ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x", "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
+                ("blockIdx.q", "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
+            ],
+            "x counts columns and y counts rows",
+        ),
+        "no blocks": (
+            [("cuda.blockIdx.y * cuda.blockDim.y + ", ""), ("cuda.blockIdx.x * cuda.blockDim.x + ", "")],
+            "the number of the block, times its width",
+        ),
+        "block not times its width": (("cuda.blockDim.x + ", "1 + "), "times its width"),
+        "the height for the width": (("cuda.blockDim.x", "cuda.blockDim.y"), "times its width"),
+        "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "write cuda.blockIdx"),
+    },
+    "flat": {
+        "B by rows": (("B[k * width + col]", "B[col * width + k]"), "B[k * width + col]"),
+        "A by columns": (("A[row * width + k]", "A[k * width + row]"), "A[row * width + k]"),
+        "both the wrong way": (
+            [("B[k * width + col]", "B[col * width + k]"), ("A[row * width + k]", "A[k * width + row]")],
+            "both are the wrong way round",
+        ),
+        "the column of row": (("B[k * width + col]", "B[k * width + row]"), "the same column of B"),
+        "B along the thread's row": (("k * width + col", "row * width + k"), "col is not used"),
+        "two indices": (("A[row * width + k]", "A[row, k]"), "A has 1 dimension"),
+        "beyond the line": (("k * width + col", "(k + 1) * width + col"), "beyond the end of the line"),
+        "replaces the sum": (("acc += ", "acc = "), "add to it with `acc += …`"),
+    },
+    "guarded-rows": {
+        "no block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "number of the block is missing"),
+        "guard of the columns": (("row < M", "row < N"), "A guard for rows is row < M"),
+        "one sum for all columns": (
+            [("    if row", "    acc = float32(0)\n    if row"), ("            acc = float32(0)\n", "")],
+            "set acc to zero in every iteration",
+        ),
+        "one term short": (("range(K)", "range(K - 1)"), "last term"),
+    },
+    "few-threads": {
+        "one element each": (
+            ("range(number, M * N, 64)", "range(number, min(M * N, number + 1), 64)"),
+            "only the first 64",
+        ),
+        "as many as a block has": (("M * N, 64)", "M * N, 32)"), "64 places"),
+        "without the block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "the number of its block"),
+        "a row for each thread": (
+            [
+                ("range(number, M * N, 64)", "range(number, M, 64)"),
+                (
+                    "        row, col = i // N, i % N\n        acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
+                    "        for col in range(N):\n            acc = float32(0)\n            for k in range(K):\n                acc += A[i, k] * B[k, col]\n            C[i, col] = acc",
+                ),
+            ],
+            "more elements than others",
+        ),
+        "the sums run on": (
+            [("        acc = float32(0)\n", ""), ("    for i", "    acc = float32(0)\n    for i")],
+            "set acc to zero for every element",
+        ),
+        "rows of M elements": (("i // N, i % N", "i // M, i % M"), "i // N"),
+        "exchanged": (("row, col = i // N, i % N", "col, row = i // N, i % N"), "i // N"),
+        "one further": (("M * N, 64", "M * N + 1, 64"), "end at M·N - 1"),
+    },
+}
 
-RIGHT = [
-    (
-        "guarded-rows",
-        "a loop over the grid's threads",
-        [
+NIGHTLY = {
+    "column-thread": {
+        "as many rows as B": (("A.shape[0]", "B.shape[0]"), "must go over A.shape[0]"),
+    },
+    "guarded-rows": {
+        "no guard": (("if row < M", "if row >= 0"), "only those with row < M may work"),
+    },
+    "half-a-guard": {
+        "the other half": (("row < M and col < N", "col < N"), "row < M and col < N, around"),
+        "or for and": (("row < M and col < N", "row < M or col < N"), "row < M and col < N, around"),
+        "the sizes exchanged": (("row < M and col < N", "row < N and col < M"), "row < M and col < N"),
+    },
+}
+
+RIGHT = {
+    "guarded-rows": {
+        "a loop over the grid's threads": [
             ("    row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
             ("    if row < M:\n", "    for row in range(cuda.grid(1), M, cuda.gridsize(1)):\n"),
         ],
-    ),
-    (
-        "column-thread",
-        "with a while",
-        [
-            "    row = 0\n    while row < C.shape[0]:\n        acc = float32(0)\n        for k in range(B.shape[0]):\n"
-            "            acc += A[row, k] * B[k, col]\n        C[row, col] = acc\n        row += 1",
-        ],
-    ),
-    ("own-element", "by cuda.grid", ["    col, row = cuda.grid(2)\n"]),
-    ("flat", "products first", ["        acc = B[col + k * width] * A[k + width * row] + acc"]),
-    (
-        "guarded-rows",
-        "leaves early",
-        [
+        "leaves early": [
             "    row = cuda.grid(1)\n    if row >= C.shape[0]:\n        return\n    for col in range(N):\n"
             "        acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n"
-            "        C[row, col] = acc",
+            "        C[row, col] = acc"
         ],
-    ),
-    (
-        "half-a-guard",
-        "one if inside the other",
-        [("    if row < M and col < N:", "    if col >= N:\n        return\n    if row < M:")],
-    ),
-    (
-        "few-threads",
-        "neighbouring elements for each thread",
-        [
-            (
-                "    for i in range(number, M * N, 64):",
-                "    each = (M * N + 63) // 64\n    for i in range(number * each, min(M * N, (number + 1) * each)):",
-            )
+    },
+    "column-thread": {
+        "with a while": [
+            "    row = 0\n    while row < C.shape[0]:\n        acc = float32(0)\n        for k in range(B.shape[0]):\n"
+            "            acc += A[row, k] * B[k, col]\n        C[row, col] = acc\n        row += 1"
         ],
-    ),
-    (
-        "few-threads",
-        "a while loop over rows and columns",
-        "@cuda.jit\ndef few_threads(A, B, C):\n    M, K = A.shape\n    N = B.shape[1]\n    row, col = 0, cuda.grid(1)\n"
-        "    while True:\n        while col >= N:\n            row += 1\n            col -= N\n        if row >= M:\n"
-        "            return\n        acc = float32(0)\n        for k in range(K):\n"
-        "            acc += A[row, k] * B[k, col]\n        C[row, col] = acc\n        col += cuda.gridsize(1)\n",
-    ),
-]
+    },
+    "own-element": {
+        "by cuda.grid": ["    col, row = cuda.grid(2)\n"],
+    },
+    "flat": {
+        "products first": ["        acc = B[col + k * width] * A[k + width * row] + acc"],
+    },
+    "half-a-guard": {
+        "one if inside the other": ("    if row < M and col < N:", "    if col >= N:\n        return\n    if row < M:"),
+    },
+    "few-threads": {
+        "neighbouring elements for each thread": (
+            "    for i in range(number, M * N, 64):",
+            "    each = (M * N + 63) // 64\n    for i in range(number * each, min(M * N, (number + 1) * each)):",
+        ),
+        "a while loop over rows and columns": (
+            "@cuda.jit\ndef few_threads(A, B, C):\n    M, K = A.shape\n    N = B.shape[1]\n    row, col = 0, cuda.grid(1)\n"
+            "    while True:\n        while col >= N:\n            row += 1\n            col -= N\n        if row >= M:\n"
+            "            return\n        acc = float32(0)\n        for k in range(K):\n"
+            "            acc += A[row, k] * B[k, col]\n        C[row, col] = acc\n        col += cuda.gridsize(1)\n"
+        ),
+    },
+}

@@ -5,184 +5,129 @@ REST = "        for k in range(whole, K):\n            acc += A[row, k] * B[k, c
 
 LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
 
-WRONG = [
-    ("blocks-that-fit", "no limit of blocks", [(LEAST, "min(by_registers, by_shared, 64 // warps)")], "at most 32"),
-    ("blocks-that-fit", "no limit of warps", [(LEAST, "min(by_registers, by_shared, 32)")], "64 warps are used up"),
-    ("blocks-that-fit", "by registers alone", [(LEAST, "by_registers")], "64 warps are used up"),
-    ("blocks-that-fit", "without the KiB of the driver", [("(shared + 1024)", "max(shared, 1)")], "1 KiB more"),
-    ("blocks-that-fit", "registers not rounded up", [("-(-32 * registers // 256) * 256", "32 * registers")], "1,280"),
-    ("blocks-that-fit", "warps rounded down", [("-(-threads // 32)", "threads // 32")], "3 warps"),
-    ("blocks-that-fit", "a list", [(LEAST, "[by_registers, by_shared]")], "many answers"),
-    (
-        "by-four",
-        "a loop inside, whose length no compiler knows",
-        ["            for i in range(k, min(k + 4, K)):\n                acc += A[row, i] * B[i, col]"],
-        "add four terms in each iteration",
-    ),
-    ("by-four", "only k", ["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
-    (
-        "by-four",
-        "k four times",
-        ["            acc += A[row, k] * B[k, col]\n" * 4],
-        "the same product four times",
-        "nightly",
-    ),
-    (
-        "by-four",
-        "one too far",
-        [(LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n")],
-        "an iteration uses only k",
-        "nightly",
-    ),
-    ("by-four", "= for +=", [("acc += A[row, k] *", "acc = A[row, k] *")], "add to it with `acc += …`", "nightly"),
-    ("by-four", "a term forgotten", [("            acc += A[row, k + 2] * B[k + 2, col]\n", "")], "that of k + 2"),
-    (
-        "by-four",
-        "only A goes on",
-        [(f"B[k + {i}, col]", "B[k, col]") for i in (1, 2, 3)],
-        "B stays at k",
-    ),
-    ("by-four", "B's indices exchanged", [("B[k + 1, col]", "B[col, k + 1]")], "The first index of B is its row"),
-    ("by-four", "in steps of one", [("range(0, K, 4)", "range(0, K - 3)")], "pencil", "nightly"),
-    (
-        "hoisted",
-        "the guard stays inside",
-        [
-            (
-                "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc",
-                "    inside = row < C.shape[0] and col < C.shape[1]\n    for k in range(A.shape[1]):\n        if inside:\n            acc",
-            ),
-            ("        C[row, col] = acc", "    if inside:\n        C[row, col] = acc"),
-        ],
-        "put the loop inside the if",
-    ),
-    (
-        "hoisted",
-        "no guard",
-        [("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:")],
-        "must still be around",
-        "nightly",
-    ),
-    (
-        "hoisted",
-        "stored in the loop",
-        [("        C[row, col] = acc", "            C[row, col] = acc")],
-        "store each result once, after the loop",
-    ),
-    ("hoisted", "one term short", [("range(A.shape[1])", "range(A.shape[1] - 1)")], "last term"),
-    (
-        "hoisted",
-        "begun in the loop",
-        [("    acc = float32(0)\n", ""), ("            acc +=", "            acc = float32(0)\n            acc +=")],
-        "starts again in every iteration",
-    ),
-    (
-        "hoisted",
-        "grid exchanged",
-        [
-            ("    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n", "    row, col = cuda.grid(2)\n"),
-            ("    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
-        ],
-        "`col, row = cuda.grid(2)`",
-    ),
-    ("hoisted", "= for +=", [("acc += ", "acc = ")], "add to it with `acc += …`"),
-    (
-        "remainder",
-        "as many iterations as whole fours, and no rest",
-        [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
-        "ends at K // 4 * 4",
-    ),
-    (
-        "remainder",
-        "as many iterations as whole fours",
-        [("range(0, whole, 4)", "range(0, K // 4, 4)")],
-        "ends at K // 4 * 4",
-        "nightly",
-    ),
-    ("remainder", "the rest left out", [(REST, "")], "need a loop of their own"),
-    (
-        "remainder",
-        "not unrolled",
-        [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
-        "keep the unrolled loop",
-    ),
-    (
-        "remainder",
-        "the rest twice",
-        [("range(whole, K)", "range(whole - 1, K)")],
-        "look at `range(whole - 1, K)`",
-        "nightly",
-    ),
-    ("remainder", "fours counted", [("K // 4 * 4", "K // 4")], "the number of fours"),
-    ("remainder", "the rest from 0", [("range(whole, K)", "range(K % 4)")], "begin at 0 again", "nightly"),
-    ("remainder", "the rest from k", [("range(whole, K)", "range(k + 4, K)")], "whatever k is", "nightly"),
-    ("remainder", "whole rounded up", [("K // 4 * 4", "(K + 3) // 4 * 4")], "how many whole fours", "nightly"),
-    (
-        "remainder",
-        "the rest with the last whole k",
-        [("acc += A[row, k] * B[k, col]\n        C", "acc += A[row, whole] * B[whole, col]\n        C")],
-        "look at `acc += A[row, whole]",
-        "nightly",
-    ),
-    (
-        "remainder",
-        "a guard and clamped loads",
-        [("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")],
-        "how many whole fours",
-        "nightly",
-    ),
-]
+WRONG = {
+    "blocks-that-fit": {
+        "no limit of blocks": ((LEAST, "min(by_registers, by_shared, 64 // warps)"), "at most 32"),
+        "no limit of warps": ((LEAST, "min(by_registers, by_shared, 32)"), "64 warps are used up"),
+        "by registers alone": ((LEAST, "by_registers"), "64 warps are used up"),
+        "without the KiB of the driver": (("(shared + 1024)", "max(shared, 1)"), "1 KiB more"),
+        "registers not rounded up": (("-(-32 * registers // 256) * 256", "32 * registers"), "1,280"),
+        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "3 warps"),
+        "a list": ((LEAST, "[by_registers, by_shared]"), "many answers"),
+    },
+    "by-four": {
+        "a loop inside, whose length no compiler knows": (
+            ["            for i in range(k, min(k + 4, K)):\n                acc += A[row, i] * B[i, col]"],
+            "add four terms in each iteration",
+        ),
+        "only k": (["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
+        "a term forgotten": (("            acc += A[row, k + 2] * B[k + 2, col]\n", ""), "that of k + 2"),
+        "only A goes on": ([(f"B[k + {i}, col]", "B[k, col]") for i in (1, 2, 3)], "B stays at k"),
+        "B's indices exchanged": (("B[k + 1, col]", "B[col, k + 1]"), "The first index of B is its row"),
+    },
+    "hoisted": {
+        "the guard stays inside": (
+            [
+                (
+                    "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc",
+                    "    inside = row < C.shape[0] and col < C.shape[1]\n    for k in range(A.shape[1]):\n        if inside:\n            acc",
+                ),
+                ("        C[row, col] = acc", "    if inside:\n        C[row, col] = acc"),
+            ],
+            "put the loop inside the if",
+        ),
+        "stored in the loop": (
+            ("        C[row, col] = acc", "            C[row, col] = acc"),
+            "store each result once, after the loop",
+        ),
+        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last term"),
+        "begun in the loop": (
+            [
+                ("    acc = float32(0)\n", ""),
+                ("            acc +=", "            acc = float32(0)\n            acc +="),
+            ],
+            "starts again in every iteration",
+        ),
+        "grid exchanged": (
+            [
+                ("    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n", "    row, col = cuda.grid(2)\n"),
+                ("    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
+            ],
+            "`col, row = cuda.grid(2)`",
+        ),
+        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
+    },
+    "remainder": {
+        "as many iterations as whole fours, and no rest": (
+            [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
+            "ends at K // 4 * 4",
+        ),
+        "the rest left out": ((REST, ""), "need a loop of their own"),
+        "not unrolled": (
+            [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
+            "keep the unrolled loop",
+        ),
+        "fours counted": (("K // 4 * 4", "K // 4"), "the number of fours"),
+    },
+}
 
-RIGHT = [
-    (
-        "blocks-that-fit",
-        "block by block",
-        "def blocks_that_fit(threads, registers, shared):\n    warps = (threads + 31) // 32\n"
-        "    each = (32 * registers + 255) // 256 * 256 * warps\n    blocks = 0\n"
-        "    while blocks < 32 and (blocks + 1) * each <= 65536 and (blocks + 1) * warps <= 64 and "
-        "(blocks + 1) * (shared + 1024) <= 228 * 1024:\n        blocks += 1\n    return blocks\n",
-    ),
-    (
-        "by-four",
-        "a loop of constant length, which a compiler unrolls",
-        ["            for i in range(4):\n                acc += A[row, k + i] * B[k + i, col]"],
-    ),
-    (
-        "remainder",
-        "the rest first",
-        [
-            ("range(whole, K)", "range(K % 4)"),
-            ("range(0, whole, 4)", "range(K % 4, K, 4)"),
+NIGHTLY = {
+    "by-four": {
+        "k four times": (["            acc += A[row, k] * B[k, col]\n" * 4], "the same product four times"),
+        "one too far": ((LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n"), "an iteration uses only k"),
+        "= for +=": (("acc += A[row, k] *", "acc = A[row, k] *"), "add to it with `acc += …`"),
+        "in steps of one": (("range(0, K, 4)", "range(0, K - 3)"), "pencil"),
+    },
+    "hoisted": {
+        "no guard": (("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:"), "must still be around"),
+    },
+    "remainder": {
+        "as many iterations as whole fours": (("range(0, whole, 4)", "range(0, K // 4, 4)"), "ends at K // 4 * 4"),
+        "the rest twice": (("range(whole, K)", "range(whole - 1, K)"), "look at `range(whole - 1, K)`"),
+        "the rest from 0": (("range(whole, K)", "range(K % 4)"), "begin at 0 again"),
+        "the rest from k": (("range(whole, K)", "range(k + 4, K)"), "whatever k is"),
+        "whole rounded up": (("K // 4 * 4", "(K + 3) // 4 * 4"), "how many whole fours"),
+        "the rest with the last whole k": (
+            ("acc += A[row, k] * B[k, col]\n        C", "acc += A[row, whole] * B[whole, col]\n        C"),
+            "look at `acc += A[row, whole]",
+        ),
+        "a guard and clamped loads": ([("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")], "how many whole fours"),
+    },
+}
+
+RIGHT = {
+    "blocks-that-fit": {
+        "block by block": (
+            "def blocks_that_fit(threads, registers, shared):\n    warps = (threads + 31) // 32\n"
+            "    each = (32 * registers + 255) // 256 * 256 * warps\n    blocks = 0\n"
+            "    while blocks < 32 and (blocks + 1) * each <= 65536 and (blocks + 1) * warps <= 64 and "
+            "(blocks + 1) * (shared + 1024) <= 228 * 1024:\n        blocks += 1\n    return blocks\n"
+        ),
+    },
+    "by-four": {
+        "a loop of constant length, which a compiler unrolls": [
+            "            for i in range(4):\n                acc += A[row, k + i] * B[k + i, col]"
         ],
-    ),
-    (
-        "by-four",
-        "one sum of four products",
-        [
+        "one sum of four products": [
             "            a, b = A[row, k] * B[k, col], A[row, k + 1] * B[k + 1, col]\n"
             "            acc += a + b\n"
             "            acc += A[row, k + 3] * B[k + 3, col] + A[row, k + 2] * B[k + 2, col]"
         ],
-    ),
-    (
-        "hoisted",
-        "an early return",
-        [
-            (
-                "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
-                "    if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc",
-            )
-        ],
-    ),
-    (
-        "remainder",
-        "guards inside the iteration",
-        [
+    },
+    "remainder": {
+        "the rest first": [("range(whole, K)", "range(K % 4)"), ("range(0, whole, 4)", "range(K % 4, K, 4)")],
+        "guards inside the iteration": [
             ("range(0, whole, 4)", "range(0, K, 4)"),
             (REST, ""),
             ("            acc += A[row, k + 1]", "            if k + 1 < K:\n                acc += A[row, k + 1]"),
             ("            acc += A[row, k + 2]", "            if k + 2 < K:\n                acc += A[row, k + 2]"),
             ("            acc += A[row, k + 3]", "            if k + 3 < K:\n                acc += A[row, k + 3]"),
         ],
-    ),
-]
+    },
+    "hoisted": {
+        "an early return": (
+            "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
+            "    if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc",
+        ),
+    },
+}

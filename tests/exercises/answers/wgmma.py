@@ -12,75 +12,80 @@ STORED = "        store_tiles(A, B, A_tile, B_tile, 0, start)\n"
 LATER = "        wait_64(acc, 1)\n"
 LAST = "    wait_64(acc, 0)\n"
 
-WRONG = [
-    ("swizzled-place", "no swizzle", [(PLACE, "return 32 * row + k")], "piece 0 is where piece 1 would be"),
-    ("swizzled-place", "moved on", [(PLACE, "return 32 * row + (k + 4 * row) % 32")], "exchange their places"),
-    ("swizzled-place", "elements", [(PLACE, "return 32 * row + (k ^ row % 8)")], "piece 0 is where piece 1 would be"),
-    ("swizzled-place", "no remainder", [(PLACE, "return 32 * row + (k ^ 4 * row)")], "row 8 is like row 0"),
-    ("swizzled-place", "pieces only", [(PLACE, "return 32 * row + 4 * (k // 4 ^ row % 8)")], "nothing changes"),
-    ("swizzled-place", "no row", [(PLACE, "return k ^ row % 8 * 4")], "row 1 begins at 32"),
-    ("missing-fence", "after the barrier", [(FENCE + BARRIER, BARRIER + FENCE)], "before the barrier"),
-    ("missing-fence", "before the stores", [(STORED + FENCE, FENCE + STORED)], "before the barrier", "nightly"),
-    ("missing-fence", "no first barrier", [(FENCE + BARRIER, FENCE)], "keep both barriers"),
-    ("missing-fence", "another barrier", [(FENCE, BARRIER)], "before the barrier", "nightly"),
-    (
-        "missing-fence",
-        "one thread",
-        [(FENCE, "        if cuda.threadIdx.x == 0:\n    " + FENCE)],
-        "each thread that stored",
-        "nightly",
-    ),
-    ("missing-fence", "the other fence", [(FENCE, "        fence_registers()\n")], "before the barrier", "nightly"),
-    ("stages", "one tile", [(PAIRS, "return shared // (rows * depth * itemsize)")], "a pair takes 49,152 bytes"),
-    ("stages", "elements", [(PAIRS, "return shared // ((rows + columns) * depth)")], "49,152 bytes"),
-    ("stages", "two bytes", [(PAIRS, "return shared // ((rows + columns) * depth * 2)")], "itemsize bytes"),
-    ("stages", "not rounded", [(PAIRS, "return shared / ((rows + columns) * depth * itemsize)")], "49,152 bytes"),
-    ("stages", "at least one", [(PAIRS, PAIRS.replace("return ", "return max(1, ") + ")")], "round down"),
-    ("stages", "less than all", [(PAIRS, PAIRS.replace("shared //", "(shared - 1) //"))], "just fits"),
-    ("early-wait", "none after the loop", [(LAST, "")], "none when the results are stored"),
-    ("early-wait", "two in flight", [(LATER, LATER.replace("1", "2"))], "allow one group in flight", "nightly"),
-    ("early-wait", "no wait in the loop", [(LATER, "")], "allow one group in flight", "nightly"),
-    (
-        "early-wait",
-        "before the products",
-        [(LATER, ""), ("        fence_registers()\n", "        wait_64(acc, 0)\n        fence_registers()\n")],
-        "is done already",
-        "nightly",
-    ),
-    ("early-wait", "as it was", [(LATER, LATER.replace("1", "0"))], "is done already"),
-    ("early-wait", "one barrier", [(LATER + BARRIER, LATER)], "allow one group in flight", "nightly"),
-    ("own-stores", "no swizzle", [("k // 4 ^ row % 8", "k // 4"), ("k // 4 ^ col % 8", "k // 4")], "are not swizzled"),
-    (
-        "own-stores",
-        "columns of B by a warp",
-        [("i % 8 + i // 256 * 8, i // 8 % 32", "i % 64, i // 64")],
-        "32 different banks",
-    ),
-    (
-        "own-stores",
-        "rows of B's tile by a warp",
-        [("i % 8 + i // 256 * 8, i // 8 % 32", "i // 32, i % 32")],
-        "neighbouring columns of B",
-        "nightly",
-    ),
-    (
-        "own-stores",
-        "A by columns",
-        [("row, k = i // 32, i % 32", "row, k = i % 64, i // 64")],
-        "one row of A",
-        "nightly",
-    ),
-    ("own-stores", "start forgotten in A", [("A[top + row, start + k]", "A[top + row, k]")], "look at `A[", "nightly"),
-]
+WRONG = {
+    "swizzled-place": {
+        "no swizzle": ((PLACE, "return 32 * row + k"), "piece 0 is where piece 1 would be"),
+        "moved on": ((PLACE, "return 32 * row + (k + 4 * row) % 32"), "exchange their places"),
+        "elements": ((PLACE, "return 32 * row + (k ^ row % 8)"), "piece 0 is where piece 1 would be"),
+        "no remainder": ((PLACE, "return 32 * row + (k ^ 4 * row)"), "row 8 is like row 0"),
+        "pieces only": ((PLACE, "return 32 * row + 4 * (k // 4 ^ row % 8)"), "nothing changes"),
+        "no row": ((PLACE, "return k ^ row % 8 * 4"), "row 1 begins at 32"),
+    },
+    "missing-fence": {
+        "after the barrier": ((FENCE + BARRIER, BARRIER + FENCE), "before the barrier"),
+        "no first barrier": ((FENCE + BARRIER, FENCE), "keep both barriers"),
+    },
+    "stages": {
+        "one tile": ((PAIRS, "return shared // (rows * depth * itemsize)"), "a pair takes 49,152 bytes"),
+        "elements": ((PAIRS, "return shared // ((rows + columns) * depth)"), "49,152 bytes"),
+        "two bytes": ((PAIRS, "return shared // ((rows + columns) * depth * 2)"), "itemsize bytes"),
+        "not rounded": ((PAIRS, "return shared / ((rows + columns) * depth * itemsize)"), "49,152 bytes"),
+        "at least one": ((PAIRS, PAIRS.replace("return ", "return max(1, ") + ")"), "round down"),
+        "less than all": ((PAIRS, PAIRS.replace("shared //", "(shared - 1) //")), "just fits"),
+    },
+    "early-wait": {
+        "none after the loop": ((LAST, ""), "none when the results are stored"),
+        "as it was": ((LATER, LATER.replace("1", "0")), "is done already"),
+    },
+    "own-stores": {
+        "no swizzle": ([("k // 4 ^ row % 8", "k // 4"), ("k // 4 ^ col % 8", "k // 4")], "are not swizzled"),
+        "columns of B by a warp": (("i % 8 + i // 256 * 8, i // 8 % 32", "i % 64, i // 64"), "32 different banks"),
+    },
+}
 
-RIGHT = [
-    ("swizzled-place", "elements of a piece exchanged together", [(PLACE, "return 32 * row + (k ^ row % 8 * 4)")]),
-    ("missing-fence", "twice", [(FENCE, FENCE + FENCE)]),
-    ("stages", "step by step", [(PAIRS, "pair = (rows + columns) * depth * itemsize\n    return shared // pair")]),
-    ("early-wait", "the last wait twice", [(LAST, "    wait_64(acc, 1)\n" + LAST)]),
-    (
-        "own-stores",
-        "16 columns by two values of k",
-        [("i % 8 + i // 256 * 8, i // 8 % 32", "i % 8 + i // 32 % 8 * 8, i // 256 * 4 + i // 8 % 4")],
-    ),
-]
+NIGHTLY = {
+    "missing-fence": {
+        "before the stores": ((STORED + FENCE, FENCE + STORED), "before the barrier"),
+        "another barrier": ((FENCE, BARRIER), "before the barrier"),
+        "one thread": ((FENCE, "        if cuda.threadIdx.x == 0:\n    " + FENCE), "each thread that stored"),
+        "the other fence": ((FENCE, "        fence_registers()\n"), "before the barrier"),
+    },
+    "early-wait": {
+        "two in flight": ((LATER, LATER.replace("1", "2")), "allow one group in flight"),
+        "no wait in the loop": ((LATER, ""), "allow one group in flight"),
+        "before the products": (
+            [(LATER, ""), ("        fence_registers()\n", "        wait_64(acc, 0)\n        fence_registers()\n")],
+            "is done already",
+        ),
+        "one barrier": ((LATER + BARRIER, LATER), "allow one group in flight"),
+    },
+    "own-stores": {
+        "rows of B's tile by a warp": (
+            ("i % 8 + i // 256 * 8, i // 8 % 32", "i // 32, i % 32"),
+            "neighbouring columns of B",
+        ),
+        "A by columns": (("row, k = i // 32, i % 32", "row, k = i % 64, i // 64"), "one row of A"),
+        "start forgotten in A": (("A[top + row, start + k]", "A[top + row, k]"), "look at `A["),
+    },
+}
+
+RIGHT = {
+    "swizzled-place": {
+        "elements of a piece exchanged together": (PLACE, "return 32 * row + (k ^ row % 8 * 4)"),
+    },
+    "missing-fence": {
+        "twice": (FENCE, FENCE + FENCE),
+    },
+    "stages": {
+        "step by step": (PAIRS, "pair = (rows + columns) * depth * itemsize\n    return shared // pair"),
+    },
+    "early-wait": {
+        "the last wait twice": (LAST, "    wait_64(acc, 1)\n" + LAST),
+    },
+    "own-stores": {
+        "16 columns by two values of k": (
+            "i % 8 + i // 256 * 8, i // 8 % 32",
+            "i % 8 + i // 32 % 8 * 8, i // 256 * 4 + i // 8 % 4",
+        ),
+    },
+}
