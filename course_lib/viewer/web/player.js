@@ -193,8 +193,7 @@ export class Player {
     const { model, stage } = this;
     if (!stage) return;
     const { trace } = stage;
-    const thread = Math.min(trace.threads - 1, trace.threadNumber(model.get("thread")));
-    stage.choose(trace.blockNumber(model.get("block")), thread, model.get("match") ?? "");
+    stage.choose(trace.blockNumber(model.get("block")), trace.threadNumber(model.get("thread")), model.get("match") ?? "");
     if (model.get("step") > this.last) this.set({ step: this.last });
     stage.draw(this.step);
     stage.fit();

@@ -370,6 +370,13 @@ export function at(vector, lane) {
   return vector.length === 1 ? vector[0] : vector[lane];
 }
 
+/**
+ * The nearest position inside a grid or a block.
+ * @param {readonly number[]} position
+ * @param {Position} shape
+ */
+const within = (position, shape) => shape.map((extent, i) => Math.min(position[i], extent - 1));
+
 export class Trace {
   /**
    * @param {any} sent
@@ -495,13 +502,21 @@ export class Trace {
     return vector.length === array.size ? Array.from(/** @type {ArrayLike<Value>} */ (vector)) : new Array(array.size).fill(vector[0]);
   }
 
-  /** @param {readonly number[]} position */
+  /**
+   * The number of a block; of one that the launch does not have, the nearest, or else the first.
+   * @param {readonly number[]} position
+   */
   blockNumber(position) {
-    return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === position[i])));
+    const there = within(position, this.grid);
+    return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === there[i])));
   }
 
-  /** @param {readonly number[]} position */
-  threadNumber([x, y, z]) {
+  /**
+   * The number of a thread; of one that the block does not have, the nearest.
+   * @param {readonly number[]} position
+   */
+  threadNumber(position) {
+    const [x, y, z] = within(position, this.block);
     return x + this.block[0] * (y + this.block[1] * z);
   }
 
