@@ -113,14 +113,18 @@ export class Player {
     /** @type {(() => boolean)[]} */
     this.scouts = [];
     // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
-    this.near = false;
+    this.near = this.gone = false;
     el.classList.add("tt-later");
     this.sight = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && this.approach(),
+      (entries) => {
+        const near = entries.filter(({ isIntersecting }) => isIntersecting);
+        const seen = near.some(({ boundingClientRect: { top, bottom } }) => top < innerHeight && bottom > 0);
+        if (near.length) seen ? this.approach() : whenIdle(this.approach); // what is in sight first
+      },
       /** @type {IntersectionObserverInit} */ ({ rootMargin: NEAR, scrollMargin: NEAR }),
     );
-    this.watch(el);
     this.approach = this.approach.bind(this);
+    this.watch(el);
     window.addEventListener("beforeprint", this.approach);
   }
 
@@ -131,9 +135,9 @@ export class Player {
 
   /** Read the trace and draw it, once. */
   approach() {
-    if (this.near) return Promise.resolve();
-    this.near = true;
     this.sight.disconnect();
+    if (this.near || this.gone) return Promise.resolve();
+    this.near = true;
     return this.load();
   }
 
@@ -144,6 +148,7 @@ export class Player {
     window.removeEventListener("beforeprint", this.approach);
     this.sight.disconnect();
     this.near = false;
+    this.gone = true;
     this.scouts = [];
     for (const when of ["beforeprint", "afterprint"]) window.removeEventListener(when, this.print);
     this.pause();

@@ -362,7 +362,7 @@ export class Stage {
       this.compact = compact;
       this.arrange();
       this.look(this.asked);
-      this.views.forEach((view) => view.draw());
+      if (this.said.length) this.views.forEach((view) => view.draw()); // not before the first step is chosen
     }
     for (const run of this.runs) {
       this.measure();

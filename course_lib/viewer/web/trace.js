@@ -113,7 +113,9 @@ export async function open(text) {
 
 /** @param {string} packed */
 async function inflate(packed) {
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const letters = atob(packed);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).arrayBuffer();
 }
@@ -281,12 +283,12 @@ export class Block {
 
   /**
    * Rows of the columns "access", "variable", "test", "outside" or "exchange" that belong to a step.
-   * @param {string} what
+   * @param {keyof Trace["starts"]} what
    * @param {number} i
    * @returns {[number, number]}
    */
   rows(what, i) {
-    const starts = this.trace.columns[`step_${what}`];
+    const starts = this.trace.starts[what];
     if (!starts) return [0, 0]; // most launches have no exchanges
     return [starts[this.first + i], starts[this.first + i + 1]];
   }
@@ -384,6 +386,8 @@ export class Trace {
    */
   constructor(sent, columns) {
     this.columns = columns;
+    const { step_access, step_variable, step_test, step_outside, step_exchange } = columns;
+    this.starts = { access: step_access, variable: step_variable, test: step_test, outside: step_outside, exchange: step_exchange };
     /** @type {string} */
     this.kernel = sent.kernel;
     this.name = this.kernel; // beside another run of the same kernel, with a number
