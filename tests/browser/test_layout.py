@@ -37,7 +37,7 @@ DIGITS = """() => [...document.querySelectorAll(".tt-root *")].flatMap((node) =>
 def test_source_and_matrices_are_in_sight_together(show, resize, launch_of, name):
     """1280×720 at 150 % is 853×480: the matrices, the source and the controls share the page, nothing beside it."""
     sizes = [(853, 480), (900, 700), (1280, 720), (1920, 1080)]
-    page = show(Stepper(launch_of(name), step=20), size=sizes[0], panel="arrays")
+    page = show(Stepper(launch_of(name), step=30), size=sizes[-1], panel="arrays")
     for size in sizes:
         resize(page, size)
         controls, product, source = (
@@ -49,6 +49,8 @@ def test_source_and_matrices_are_in_sight_together(show, resize, launch_of, name
         assert product["right"] <= source["left"] and source["right"] <= size[0], size
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0], size
         assert page.locator(".tt-root").bounding_box()["height"] <= size[1] - 90, size
+        frame, line = (page.locator(name).bounding_box() for name in (".tt-source", ".tt-source .tt-current"))
+        assert frame["y"] <= line["y"] and line["y"] + line["height"] <= frame["y"] + frame["height"] + 1, size
 
 
 def test_controls_stay_while_the_rest_scrolls(show, launch_of):

@@ -374,6 +374,7 @@ export class Stage {
       for (const view of run.views) view.fit?.(size);
       for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);
     }
+    for (const view of this.views) view.scroll?.();
   }
 
   /** Tell the stylesheet how high the place below the bar is; a long sentence takes some of it. */
