@@ -104,7 +104,10 @@ export class Player {
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
     /** @type {(event: Event) => void}  on paper nothing scrolls */
-    this.print = ({ type }) => this.root.classList.toggle("tt-whole", type === "beforeprint");
+    this.print = ({ type }) => {
+      for (const name of ["tt-whole", "tt-paper"]) this.root.classList.toggle(name, type === "beforeprint");
+      if (this.stage) this.timeline.look();
+    };
     for (const when of ["beforeprint", "afterprint"]) window.addEventListener(when, this.print);
     this.address = () => followAddress(this);
     if (model.get("_saved")) window.addEventListener("hashchange", this.address);

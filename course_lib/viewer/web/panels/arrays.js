@@ -300,6 +300,7 @@ class Arrays {
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);
+    style.setProperty("--tt-share", String(K / (K + N)));
     style.setProperty("--tt-scale", String(scale));
   }
 
