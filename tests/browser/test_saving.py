@@ -156,7 +156,7 @@ def test_on_paper_nothing_lies_over_something_else(show, launch_of):
     page = show(Stepper(launch_of("tiled_16"), step=30), size=(1600, 1200), panel="launch")
     sides = page.evaluate("""() => {
       dispatchEvent(new Event("beforeprint"));
-      document.querySelector("#place0").style.width = "500px";
+      document.querySelector("#place0").style.width = "560px";
       const box = (name) => document.querySelector(name).getBoundingClientRect();
       const scales = [..."ABC"].map((role) => box(`.tt-matrix-${role}`).width);
       const found = [box(".tt-product").right, box(".tt-matrix-B").right, box(".tt-source").left, scales];
