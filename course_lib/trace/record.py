@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 #: A trace with more steps is refused: the recording, and the page that shows it, would be too large.
 MAX_STEPS = 200_000
-#: After so many recorded statements, the steps of the whole launch are counted: that takes a fifth of the time.
+#: After so many recorded statements, or an eighth of MAX_STEPS, the steps of the whole launch are counted: that takes a
+#: fifth of the time.
 COUNT_AFTER = 5_000
 
 
@@ -68,6 +69,7 @@ class TraceObserver(StepCounter):
         self._packer = Packer(figures)
         self._arrays: dict[str, TraceArray] = {}
         self._recorded = 0
+        self._counted = self._refused = False
 
     def start(self, prepared: Any) -> None:
         super().start(prepared)
@@ -122,7 +124,8 @@ class TraceObserver(StepCounter):
         self._now[warp] = self._latest[warp, line] = event
         self.count(vector, mask)
         self._recorded += 1
-        if self._recorded == COUNT_AFTER:
+        if not self._counted and (self._recorded >= COUNT_AFTER or self._steps > MAX_STEPS // 8):
+            self._counted = True
             self._count_all()
         return event
 
@@ -135,6 +138,9 @@ class TraceObserver(StepCounter):
         try:
             with suppress(KernelError, DifferentArrays):  # the launch that is recorded reports it
                 Engine(self.prepared, [StepCounter(self._program.prefix)]).run()
+        except LaunchError:
+            self._refused = True
+            raise
         finally:
             for array, watched in zip(arrays, watchers, strict=True):
                 array.watchers = watched
@@ -243,7 +249,8 @@ class TraceObserver(StepCounter):
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])
-        self._packer.pack(self._chunk, vectors, self._arrays)
+        if not self._refused:
+            self._packer.pack(self._chunk, vectors, self._arrays)
         del self._running[self._of]
         self._of = None
 

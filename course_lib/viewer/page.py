@@ -82,9 +82,7 @@ function menus(model, launches) {
       menu[name].parentElement.hidden = !(name in setting);
       if (name in setting) menu[name].value = setting[name];
     }
-    if (data === model.get("_data")) return;
-    for (const [name, value] of [["step", 0], ["block", [0, 0, 0]], ["thread", [0, 0, 0]], ["_data", data]])
-      model.set(name, value);
+    model.set("_data", data); // step, block, thread and view stay, as far as the launch has them
   };
   for (const name of names) menu[name].onchange = () => {
     const alike = ({ setting }) => names.filter((each) => String(setting[each]) === menu[each].value).length;
@@ -208,7 +206,7 @@ def escaped(text: str) -> str:
 
 def page(title: str, state: Mapping[str, Any], still: str, bundle: Bundle = STEPPER) -> str:
     """A page with one widget; ``still`` is HTML for a browser that runs no scripts, or has an incomplete file."""
-    instead = f'<div id="{_STILL}">{still}<p>{_STILL_HINT}</p></div>'
+    instead = f'<div id="{_STILL}"><p>{_STILL_HINT}</p>{still}</div>'
     body = f"<h1>{html.escape(title)}</h1>\n{instead}\n{place(state, bundle, _STILL)}"
     return document(title, body, style(bundle), module(bundle))
 

@@ -6,7 +6,8 @@
     // what its scrolling ancestors and the window leave of a place
     let box = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
     for (let at = node.parentElement; at; at = at.parentElement) {
-      if (getComputedStyle(at).overflow === "visible" && !at.classList.contains("tt-root")) continue;
+      const { display, overflow } = getComputedStyle(at);
+      if (display === "contents" || (overflow === "visible" && !at.classList.contains("tt-root"))) continue;
       const { left, top, right, bottom } = at.getBoundingClientRect();
       box = {
         left: Math.max(box.left, left),

@@ -37,7 +37,7 @@ DIGITS = """() => [...document.querySelectorAll(".tt-root *")].flatMap((node) =>
 def test_source_and_matrices_are_in_sight_together(show, resize, launch_of, name):
     """1280×720 at 150 % is 853×480: the matrices, the source and the controls share the page, nothing beside it."""
     sizes = [(853, 480), (900, 700), (1280, 720), (1920, 1080)]
-    page = show(Stepper(launch_of(name), step=20), size=sizes[0], panel="arrays")
+    page = show(Stepper(launch_of(name), step=30), size=sizes[-1], panel="arrays")
     for size in sizes:
         resize(page, size)
         controls, product, source = (
@@ -49,6 +49,8 @@ def test_source_and_matrices_are_in_sight_together(show, resize, launch_of, name
         assert product["right"] <= source["left"] and source["right"] <= size[0], size
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0], size
         assert page.locator(".tt-root").bounding_box()["height"] <= size[1] - 90, size
+        frame, line = (page.locator(name).bounding_box() for name in (".tt-source", ".tt-source .tt-current"))
+        assert frame["y"] <= line["y"] and line["y"] + line["height"] <= frame["y"] + frame["height"] + 1, size
 
 
 def test_controls_stay_while_the_rest_scrolls(show, launch_of):
@@ -145,7 +147,8 @@ def test_a_large_array_is_magnified(show, launch_of):
     "name, lenses",
     [
         ("bank_conflicts", ("warp", "banks", "arrays")),
-        ("tensor_cores", ("fragments",)),
+        ("groups_in_flight", ("fragments",)),
+        at_night("tensor_cores", ("fragments",)),
         at_night("naive_65", ("warp", "arrays")),
         at_night("tensor_cores_bf16", ("fragments", "banks")),
         at_night("exchanges", ("warp", "arrays")),
@@ -176,10 +179,20 @@ def test_what_the_line_touches_is_in_sight(show, launch_of, case):
     all_in_sight(show(Stepper(launch_of(name)), size=size, head=ALONE))
 
 
-def test_what_the_lines_of_two_runs_touch_is_in_sight(show, resize, launch_of):
-    """Of both runs, in the view of their counts, with which the page opens."""
-    page = show(Stepper(launch_of("naive_16")), _other=Stepper(launch_of("tiled_16"))._data, head=ALONE)
+@pytest.mark.parametrize("name", ["tensor_cores", at_night("tensor_cores_bf16"), at_night("groups_in_flight")])
+def test_what_the_line_touches_is_in_sight_beside_the_fragments(show, resize, launch_of, name):
+    """Below the source, or on a phone above the view."""
+    page = show(Stepper(launch_of(name)), panel="fragments", head=ALONE)
     for size in SCREENS:
+        resize(page, size)
+        all_in_sight(page)
+
+
+@pytest.mark.parametrize("panel, sizes", [("compare", SCREENS), ("arrays", SCREENS[-1:])])
+def test_what_the_lines_of_two_runs_touch_is_in_sight(show, resize, launch_of, panel, sizes):
+    """Of both runs, in the view of their counts, with which the page opens, and in that of their arrays."""
+    page = show(Stepper(launch_of("naive_16")), _other=Stepper(launch_of("tiled_16"))._data, panel=panel, head=ALONE)
+    for size in sizes:
         resize(page, size)
         all_in_sight(page, runs=2)
 

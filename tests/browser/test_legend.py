@@ -126,6 +126,30 @@ def test_the_legend_lists_the_marks_of_the_view_and_the_timeline(show, launch_of
     assert samples.evaluate_all("all => all.every((sample) => sample.getBoundingClientRect().height)")
 
 
+def test_the_legend_says_what_bold_pieces_are(show, launch_of):
+    """Pieces of tiles that are swizzled never meet; if the rows of a tile were 128 bytes apart, all would."""
+    stepper = Stepper(launch_of("groups_in_flight"))
+    line = stepper.trace.matrices[0].line
+    step = next(i for i, each in enumerate(stepper.trace.steps, 1) if each.line == line)
+    page = show(stepper, panel="fragments", step=step, own=True)
+    page.locator(".tt-root").press("?")
+    expect(page.locator(".tt-pieces")).to_have_count(2)
+    bold = page.locator(".tt-marks").get_by_text("pieces in the same banks, which are read one after another")
+    expect(bold).to_have_count(0)
+    page.evaluate(
+        """step => {
+      const { stage } = document.querySelector(".tt-root").stepper;
+      for (const array of stage.trace.arrays) if (array.space === "shared") array.strides = [32];
+      for (const at of [step - 1, step]) window.model.set("step", at);
+    }""",
+        step,
+    )
+    assert set(page.locator(".tt-pieces td:not(:empty)").evaluate_all("all => all.map((td) => td.className)")) == {
+        "tt-again"
+    }
+    expect(bold).to_be_visible()
+
+
 def test_words_are_the_glossarys(show, launch_of):
     """Tabs, headings and columns have the sentence of the glossary as their tooltip, and the legend lists them."""
     text = (REPOSITORY / "notebooks" / "glossary.md").read_text(encoding="utf-8")

@@ -122,13 +122,15 @@ def test_a_page_without_scripts_or_cut_off_shows_its_picture(offline, browser, t
     expect(page.locator("img")).to_have_count(0)
     text = path.read_text()
     path.write_text(text[: int(share * len(text))])
-    context = browser.new_context(java_script_enabled=share < 1)
+    context = browser.new_context(java_script_enabled=share < 1, viewport={"width": 853, "height": 480})
     page = context.new_page()
     page.goto(path.as_uri())
     picture = page.get_by_role("img").first
     expect(picture).to_be_visible()
     assert "step 21" in picture.get_attribute("alt")
-    expect(page.get_by_text("If nothing replaces it")).to_contain_text("save the page again")
+    says = page.get_by_text("If nothing replaces it")
+    expect(says).to_contain_text("save the page again")
+    expect(says).to_be_in_viewport(ratio=1)
     context.close()
 
 

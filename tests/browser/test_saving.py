@@ -149,3 +149,22 @@ def test_print_shows_all(show, launch_of):
     expect(page.locator(".tt-play")).to_be_hidden()
     page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     expect(page.locator(".tt-play")).to_be_visible()
+
+
+def test_on_paper_nothing_lies_over_something_else(show, launch_of):
+    """A sheet is narrower than the page, and laid out before the page hears of its size: all matrices at one scale."""
+    page = show(Stepper(launch_of("tiled_16"), step=30), size=(1600, 1200), panel="launch")
+    sides = page.evaluate("""() => {
+      dispatchEvent(new Event("beforeprint"));
+      document.querySelector("#place0").style.width = "560px";
+      const box = (name) => document.querySelector(name).getBoundingClientRect();
+      const scales = [..."ABC"].map((role) => box(`.tt-matrix-${role}`).width);
+      const found = [box(".tt-product").right, box(".tt-matrix-B").right, box(".tt-source").left, scales];
+      document.querySelector("#place0").style.width = "";
+      dispatchEvent(new Event("afterprint"));
+      return found;
+    }""")
+    product, matrix, source, (a, b, c) = sides
+    assert max(product, matrix) <= source
+    assert a == pytest.approx(b, abs=0.5) and b == c
+    assert page.locator(".tt-paper").count() == 0

@@ -118,7 +118,10 @@ def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tm
 
 
 def test_an_explorer_goes_to_recorded_launches(new_page, tmp_path):
-    """A choice shows the launch that has it, with the nearest of the other settings; arrow keys stay in the menu."""
+    """A choice shows the launch that has it, with the nearest of the other settings; arrow keys stay in the menu.
+
+    Step, thread and view stay; of a thread that the block does not have, the nearest is shown.
+    """
     page = new_page()
     explorer = explore(["naive", "tiled"], kernel="naive", n=8, tile_width=2)
     cells = [
@@ -133,8 +136,15 @@ def test_an_explorer_goes_to_recorded_launches(new_page, tmp_path):
     page.goto(file.as_uri())
     expect(page.locator(".tt-root")).to_contain_text("step 0 of 23")
     shown = [page.get_by_label(name, exact=True) for name in ("Kernel", "n", "Tile width")]
+    page.locator(".tt-root .tt-thread").select_option(label="(1, 0)")
+    page.get_by_role("tab", name="Launch").click()
+    for _ in range(3):
+        page.locator(".tt-root").press("ArrowRight")
     shown[0].select_option(rung("tiled").title)
     expect(page.locator(".tt-root .tt-kernel")).to_have_text("tiled")
+    expect(page.locator(".tt-root")).to_contain_text("step 3 of")
+    expect(page.locator(".tt-root .tt-thread option:checked")).to_have_text("(1, 0)")
+    expect(page.get_by_role("tab", name="Launch")).to_have_attribute("aria-selected", "true")
     assert [menu.input_value() for menu in shown] == [rung("tiled").title, "8", "2"]
     shown[1].select_option("16")  # in tiles of 2 nothing is recorded
     assert [menu.input_value() for menu in shown[1:]] == ["16", "4"]

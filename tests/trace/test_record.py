@@ -313,6 +313,14 @@ def test_a_long_launch_is_refused_after_few_recorded_statements(monkeypatch, rec
     assert len(recorded_statements) == 50
 
 
+def test_a_launch_of_many_blocks_is_refused_after_few_steps(monkeypatch, recorded_statements):
+    """A statement is a step in each of 64 blocks: they are counted after an eighth of those that are shown."""
+    monkeypatch.setattr(record, "MAX_STEPS", 1000)
+    with pytest.raises(LaunchError, match="more than 1,000 steps"):
+        simulate(counting, trace=True)[64, 32](np.zeros(3, "i4"), 400)
+    assert 64 * (len(recorded_statements) - 1) <= 125 < 64 * len(recorded_statements)
+
+
 def test_counting_the_steps_changes_neither_results_nor_trace(monkeypatch, recorded_statements):
     """The launch runs once as the user sees it, though its steps were counted when it had begun."""
     found = []

@@ -126,17 +126,24 @@ export class Heat extends Plane {
   }
 }
 
+/** @type {Map<string, number>}  to read one from a canvas takes a millisecond */
+const PIXELS = new Map();
+
 /**
  * A colour of the stylesheet as a pixel.
  * @param {string} colour  as the page computes it
  */
 export function pixel(colour) {
+  const known = PIXELS.get(colour);
+  if (known !== undefined) return known;
   const context = /** @type {CanvasRenderingContext2D} */ (
     Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true })
   );
   context.fillStyle = colour;
   context.fillRect(0, 0, 1, 1);
-  return new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0];
+  const [found] = new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer);
+  PIXELS.set(colour, found);
+  return found;
 }
 
 /**

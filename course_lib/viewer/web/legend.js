@@ -55,6 +55,7 @@ const DRAWN = [
   [".tt-banks .tt-again", "tt-word tt-again", "a further word of the same bank, which comes after the first"],
   [".tt-fragment .tt-lane:not(.tt-mine-lane)", "tt-lane", "an element, with the number of the lane that holds it"],
   [".tt-fragment .tt-mine-lane", "tt-lane tt-on-lane tt-mine-lane", "an element that the chosen thread holds"],
+  [".tt-pieces .tt-again", "text font-weight: 700; fill: var(--tt-ink)", "pieces in the same banks, which are read one after another"],
   [".tt-costs .tt-bar-of", "flat fill: var(--hue)", "the cost of a request on average; a full bar is 32"],
   [".tt-track-of", "flat fill: var(--tt-ink)", "a count so far; a full bar is the larger total of the two runs"],
   [".tt-loads-picture", "tt-seen", "how often an element is loaded: the more often, the stronger its colour"],
@@ -108,11 +109,14 @@ export function marksIn(root, kinds) {
   const marks = DRAWN.flatMap(([places, look, text]) => {
     const node = [...root.querySelectorAll(places)].find((each) => each.getClientRects().length && !each.closest(".tt-keys"));
     if (!node) return [];
-    const [, shape, style] = /^(thin |flat |path )?(.*)$/.exec(look) ?? [];
+    const [, shape, style] = /^(thin |flat |path |text )?(.*)$/.exec(look) ?? [];
     /** @type {Record<string, string>} */
     const how = style.includes(":") ? { style } : { class: style };
     const box = SHAPES[/** @type {keyof typeof SHAPES} */ (shape?.trim())] ?? BOX;
-    const sample = shape === "path " ? svg("path", { d: "M2 2C2 10 18 10 18 18", ...how }) : svg("rect", { ...box, ...how });
+    const sample =
+      shape === "path " ? svg("path", { d: "M2 2C2 10 18 10 18 18", ...how })
+      : shape === "text " ? svg("text", { x: 5, y: 15, ...how }, "b")
+      : svg("rect", { ...box, ...how });
     sample.style.setProperty("--hue", getComputedStyle(node).getPropertyValue("--hue"));
     return [item(sample, text)];
   });

@@ -58,8 +58,8 @@ export class Machine {
 
   /** @param {number} thread */
   choose(thread) {
+    if (thread !== this.thread) this.own = new ThreadSurvey(this.trace, this.block, thread);
     this.thread = thread;
-    this.own = new ThreadSurvey(this.trace, this.block, thread);
     this.reset(0);
   }
 

@@ -33,6 +33,7 @@
  * @property {boolean} compact  whether there is room for the matrices or a lens, not for both
  * @property {boolean} narrow  whether everything is below each other, as on a phone
  * @property {boolean} two  whether two runs are beside each other
+ * @property {boolean} strip  whether only what the line touches is shown, magnified, beside a view
  * @property {number} width  of the place for the matrices, in pixels
  * @property {number} height  in pixels
  * @property {number} lens  width of the place of a lens of this run, in pixels

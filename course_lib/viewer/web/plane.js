@@ -143,8 +143,9 @@ export class Plane {
    */
   own(who, owned) {
     const { rows, columns, size, offset } = this;
-    const inside = (/** @type {number} */ r, /** @type {number} */ c) =>
-      r >= 0 && c >= 0 && r < rows && c < columns && r * columns + c < size && owned(r * columns + c + offset);
+    const all = new Uint8Array(size);
+    for (let i = 0; i < size; i++) all[i] = owned(i + offset) ? 1 : 0;
+    const inside = (/** @type {number} */ r, /** @type {number} */ c) => r >= 0 && c >= 0 && c < columns && all[r * columns + c] === 1;
     let path = "";
     for (let r = 0; r <= rows; r++) {
       for (let c = 0, from = -1; c <= columns; c++) {
@@ -165,7 +166,7 @@ export class Plane {
       }
     }
     this.owns[who].setAttribute("d", path);
-    this.outlined[who] = Array.from({ length: path ? size : 0 }, (_, i) => i).filter((i) => owned(i + offset));
+    this.outlined[who] = [...all.keys()].filter((i) => all[i]);
   }
 
   /**

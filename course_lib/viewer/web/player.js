@@ -104,7 +104,10 @@ export class Player {
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
     /** @type {(event: Event) => void}  on paper nothing scrolls */
-    this.print = ({ type }) => this.root.classList.toggle("tt-whole", type === "beforeprint");
+    this.print = ({ type }) => {
+      for (const name of ["tt-whole", "tt-paper"]) this.root.classList.toggle(name, type === "beforeprint");
+      if (this.stage) this.timeline.look();
+    };
     for (const when of ["beforeprint", "afterprint"]) window.addEventListener(when, this.print);
     this.address = () => followAddress(this);
     if (model.get("_saved")) window.addEventListener("hashchange", this.address);
@@ -113,14 +116,18 @@ export class Player {
     /** @type {(() => boolean)[]} */
     this.scouts = [];
     // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
-    this.near = false;
+    this.near = this.gone = false;
     el.classList.add("tt-later");
     this.sight = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && this.approach(),
+      (entries) => {
+        const near = entries.filter(({ isIntersecting }) => isIntersecting);
+        const seen = near.some(({ boundingClientRect: { top, bottom } }) => top < innerHeight && bottom > 0);
+        if (near.length) seen ? this.approach() : whenIdle(this.approach); // what is in sight first
+      },
       /** @type {IntersectionObserverInit} */ ({ rootMargin: NEAR, scrollMargin: NEAR }),
     );
-    this.watch(el);
     this.approach = this.approach.bind(this);
+    this.watch(el);
     window.addEventListener("beforeprint", this.approach);
   }
 
@@ -131,9 +138,9 @@ export class Player {
 
   /** Read the trace and draw it, once. */
   approach() {
-    if (this.near) return Promise.resolve();
-    this.near = true;
     this.sight.disconnect();
+    if (this.near || this.gone) return Promise.resolve();
+    this.near = true;
     return this.load();
   }
 
@@ -144,6 +151,7 @@ export class Player {
     window.removeEventListener("beforeprint", this.approach);
     this.sight.disconnect();
     this.near = false;
+    this.gone = true;
     this.scouts = [];
     for (const when of ["beforeprint", "afterprint"]) window.removeEventListener(when, this.print);
     this.pause();
@@ -193,8 +201,7 @@ export class Player {
     const { model, stage } = this;
     if (!stage) return;
     const { trace } = stage;
-    const thread = Math.min(trace.threads - 1, trace.threadNumber(model.get("thread")));
-    stage.choose(trace.blockNumber(model.get("block")), thread, model.get("match") ?? "");
+    stage.choose(trace.blockNumber(model.get("block")), trace.threadNumber(model.get("thread")), model.get("match") ?? "");
     if (model.get("step") > this.last) this.set({ step: this.last });
     stage.draw(this.step);
     stage.fit();

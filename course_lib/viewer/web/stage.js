@@ -135,7 +135,10 @@ export class Run {
     this.trace = trace;
     this.node = html("div");
     this.node.innerHTML = RUN;
-    if (name) part(this.node, "memory").prepend(html("div", { class: "tt-run-name" }, trace.name));
+    if (name) {
+      part(this.node, "memory").prepend(html("div", { class: "tt-run-name" }, trace.name));
+      part(this.node, "product").before(html("div", { class: "tt-run-name tt-run-again" }, trace.name));
+    }
     part(this.node, "memory").setAttribute("aria-label", `Memory${name}`);
     part(this.node, "source").setAttribute("aria-label", `Source${name}`);
     this.memory = part(this.node, "memory");
@@ -330,7 +333,18 @@ export class Stage {
     }
     part(this.root, "tabs").hidden = this.names.length < 2 && lens === "arrays";
     part(this.root, "lens").hidden = lens === "arrays";
-    part(this.root, "body").dataset.lens = lens;
+    const body = part(this.root, "body");
+    body.dataset.lens = lens;
+    body.toggleAttribute("data-strip", this.strip);
+    if (!this.compact || this.runs.length > 1) return;
+    const [{ memory }] = this.runs;
+    const place = part(this.root, this.strip ? "right" : "left"); // below the source
+    if (memory.parentElement !== place) place.append(memory);
+  }
+
+  /** Whether a view is beside what the line touches, magnified, in place of the matrices. */
+  get strip() {
+    return this.compact && (this.lens === fragments.name || this.lens === compare.name);
   }
 
   /** Adapt to the size of the page. */
@@ -348,7 +362,7 @@ export class Stage {
       this.compact = compact;
       this.arrange();
       this.look(this.asked);
-      this.views.forEach((view) => view.draw());
+      if (this.said.length) this.views.forEach((view) => view.draw()); // not before the first step is chosen
     }
     for (const run of this.runs) {
       this.measure();
@@ -356,10 +370,11 @@ export class Stage {
       const lens = (part(root, "lens").clientWidth - (this.runs.length - 1) * BETWEEN * em) / this.runs.length;
       const narrow = root.clientWidth <= NARROW * em;
       const height = narrow ? Math.max(16 * em, ON_A_PHONE * window.innerHeight) : this.heightOfProduct(run, em);
-      const size = { compact, narrow, two: this.runs.length > 1, width: run.memory.clientWidth - padding, height, lens, em };
+      const size = { compact, narrow, two: this.runs.length > 1, strip: this.strip, width: (narrow ? part(root, "main") : run.memory).clientWidth - padding, height, lens, em };
       for (const view of run.views) view.fit?.(size);
       for (const view of this.open.get(this.lens)?.views ?? []) view.fit?.(size);
     }
+    for (const view of this.views) view.scroll?.();
   }
 
   /** Tell the stylesheet how high the place below the bar is; a long sentence takes some of it. */

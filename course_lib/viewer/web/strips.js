@@ -116,11 +116,15 @@ export function paint(canvas, strips, { from, to, pitch, hues }) {
   const scale = canvas.width / (to - from);
   strips.forEach(({ name, spans }, i) => {
     const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
+    /** @type {Map<string, [number, string]>}  the height and the colour of each kind of span */
+    const looks = new Map();
     for (const [first, last, what] of spans) {
       if (last <= from || first >= to) continue;
       const width = Math.max(1, (last - first) * scale - (scale > 4 ? 1 : 0));
-      const high = Math.max(1, row * PART[what.split(" ")[0]]);
-      context.fillStyle = hues(what, name);
+      let look = looks.get(what);
+      if (!look) looks.set(what, (look = [Math.max(1, row * PART[what.split(" ")[0]]), hues(what, name)]));
+      const [high, hue] = look;
+      context.fillStyle = hue;
       context.fillRect((first - from) * scale, top + row - high, width, high);
     }
   });

@@ -17,7 +17,6 @@ import { CONTINUED, LOAD, OPS, popcount, WARP } from "./trace.js";
 
 /** @type {Space[]} */
 export const SPACES = ["global", "shared", "local"];
-const COSTS = /** @type {const} */ (["sectors", "wavefronts", "conflicts"]);
 
 /**
  * The number of entries of an ascending list that are at most a bound.
@@ -88,11 +87,15 @@ export class Survey {
       this.sites.set(key, site);
     }
     site.positions.push(position);
-    for (const name of COSTS) {
-      const cost = columns[`access_${name}`][row];
+    const { access_sectors, access_wavefronts, access_conflicts } = columns;
+    const before = site.positions.length - 2;
+    const grow = (/** @type {"sectors" | "wavefronts" | "conflicts"} */ name, /** @type {number} */ cost) => {
       this.totals[name][position] += cost;
-      site[name].push((site[name][site[name].length - 1] ?? 0) + cost);
-    }
+      site[name].push((before < 0 ? 0 : site[name][before]) + cost);
+    };
+    grow("sectors", access_sectors[row]);
+    grow("wavefronts", access_wavefronts[row]);
+    grow("conflicts", access_conflicts[row]);
   }
 }
 

@@ -113,7 +113,9 @@ export async function open(text) {
 
 /** @param {string} packed */
 async function inflate(packed) {
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const letters = atob(packed);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).arrayBuffer();
 }
@@ -281,12 +283,12 @@ export class Block {
 
   /**
    * Rows of the columns "access", "variable", "test", "outside" or "exchange" that belong to a step.
-   * @param {string} what
+   * @param {keyof Trace["starts"]} what
    * @param {number} i
    * @returns {[number, number]}
    */
   rows(what, i) {
-    const starts = this.trace.columns[`step_${what}`];
+    const starts = this.trace.starts[what];
     if (!starts) return [0, 0]; // most launches have no exchanges
     return [starts[this.first + i], starts[this.first + i + 1]];
   }
@@ -370,6 +372,13 @@ export function at(vector, lane) {
   return vector.length === 1 ? vector[0] : vector[lane];
 }
 
+/**
+ * The nearest position inside a grid or a block.
+ * @param {readonly number[]} position
+ * @param {Position} shape
+ */
+const within = (position, shape) => shape.map((extent, i) => Math.min(position[i], extent - 1));
+
 export class Trace {
   /**
    * @param {any} sent
@@ -377,6 +386,8 @@ export class Trace {
    */
   constructor(sent, columns) {
     this.columns = columns;
+    const { step_access, step_variable, step_test, step_outside, step_exchange } = columns;
+    this.starts = { access: step_access, variable: step_variable, test: step_test, outside: step_outside, exchange: step_exchange };
     /** @type {string} */
     this.kernel = sent.kernel;
     this.name = this.kernel; // beside another run of the same kernel, with a number
@@ -495,13 +506,21 @@ export class Trace {
     return vector.length === array.size ? Array.from(/** @type {ArrayLike<Value>} */ (vector)) : new Array(array.size).fill(vector[0]);
   }
 
-  /** @param {readonly number[]} position */
+  /**
+   * The number of a block; of one that the launch does not have, the nearest, or else the first.
+   * @param {readonly number[]} position
+   */
   blockNumber(position) {
-    return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === position[i])));
+    const there = within(position, this.grid);
+    return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === there[i])));
   }
 
-  /** @param {readonly number[]} position */
-  threadNumber([x, y, z]) {
+  /**
+   * The number of a thread; of one that the block does not have, the nearest.
+   * @param {readonly number[]} position
+   */
+  threadNumber(position) {
+    const [x, y, z] = within(position, this.block);
     return x + this.block[0] * (y + this.block[1] * z);
   }
 

@@ -262,7 +262,7 @@ class Arrays {
     // On a slide nobody scrolls: the matrices get smaller until all arrays are in sight.
     const whole = getComputedStyle(memory).getPropertyValue("--tt-whole") && this.sides;
     for (const share of SMALLER) if (whole && hidden()) this.scale(whole, { ...size, height: share * height });
-    magnifier.hidden = !!whole || !(this.small || size.narrow || size.two || hidden() || this.planes.flat().some(illegible));
+    magnifier.hidden = !!whole || !(this.small || size.narrow || size.two || size.strip || hidden() || this.planes.flat().some(illegible));
     if (!magnifier.hidden) {
       this.productPlace.classList.toggle("tt-tight", size.compact && !size.narrow && height < TIGHT * em);
       const line = size.narrow ? 0 : this.line.offsetHeight;
@@ -300,6 +300,7 @@ class Arrays {
     const style = this.productPlace.style;
     style.setProperty("--tt-k", `${K * scale}px`);
     style.setProperty("--tt-n", `${N * scale}px`);
+    style.setProperty("--tt-share", String(K / (K + N)));
     style.setProperty("--tt-scale", String(scale));
   }
 

@@ -134,6 +134,7 @@ function matrix({ name, rows, columns, held }) {
   }
   const figure = html("figure", {}, html("figcaption", {}, title), node);
   figure.style.flex = `${columns} 1 ${columns * LEAST}px`;
+  figure.style.minWidth = `${columns * LEAST}px`;
   return figure;
 }
 
