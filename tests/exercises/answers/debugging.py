@@ -98,7 +98,7 @@ WRONG = [
         "keep it out of the if",
         "nightly",
     ),
-    ("unseen-sums", "only the barrier", [("A.shape[1], THREADS", "A.shape[1], 32")], "in the sum twice"),
+    ("unseen-sums", "only the barrier", [("A.shape[1], THREADS", "A.shape[1], 32")], "in the sum twice", "nightly"),
     ("unseen-sums", "only the step", [("= acc\n    cuda.syncthreads()", "= acc")], "of the other warp"),
     (
         "unseen-sums",

@@ -18,7 +18,7 @@ WRONG = [
     ),
     ("report-kernel", "the row of C for the column of B", [("B[k, y]", "B[k, x]")], "look at `B[k, x]`", "nightly"),
     ("transposed", "no guard", [("if row < M and col < N", "if row >= 0 or col >= 0")], "reach beyond C", "nightly"),
-    ("transposed", "B by columns", [("B[col, k]", "B[k, col]")], "this is A·B"),
+    ("transposed", "B by columns", [("B[col, k]", "B[k, col]")], "this is A·B", "nightly"),
     ("transposed", "as many iterations as columns", [("range(K)", "range(N)")], "goes over N, and must go over K"),
     ("transposed", "begins at 1", [("range(K)", "range(1, K)")], "look at `range(1, K)`", "nightly"),
     (

@@ -11,9 +11,16 @@ WRONG = [
         "the barrier inside the if",
         [(IN_THE_LOOP, IN_THE_LOOP.replace("        cuda", "            cuda"))],
         "keep it out of the if",
+        "nightly",
     ),
-    ("block-sums", "no barrier in the loop", [(IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0])], "after every step"),
-    ("block-sums", "no guard", [("A[i] if i < A.size else float32(0)", "A[i]")], "only where i < A.size"),
+    (
+        "block-sums",
+        "no barrier in the loop",
+        [(IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0])],
+        "after every step",
+        "nightly",
+    ),
+    ("block-sums", "no guard", [("A[i] if i < A.size else float32(0)", "A[i]")], "only where i < A.size", "nightly"),
     (
         "block-sums",
         "two barriers in a step",
@@ -28,6 +35,7 @@ WRONG = [
             ("    if t == 0:\n", "    if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n"),
         ],
         "many threads add",
+        "nightly",
     ),
     (
         "block-sums",
@@ -100,6 +108,7 @@ WRONG = [
         "zeros at the edges of a block",
         [("near[0] = A[i - 1]", "near[0] = 0"), ("near[65] = A[i + 1]", "near[65] = 0")],
         "the neighbours are missing",
+        "nightly",
     ),
     (
         "neighbours",

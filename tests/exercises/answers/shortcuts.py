@@ -135,7 +135,7 @@ def remembered(A, C):
 WRONG = [
     ("along-the-row", "one thread does all", ONE_THREAD, "go through all of C", "nightly"),
     ("along-the-row", "one thread does a row", ONE_THREAD_A_ROW, "its own part of C", "nightly"),
-    ("along-the-row", "A is scratch paper", DOUBLED_IN_PLACE, "only read A"),
+    ("along-the-row", "A is scratch paper", DOUBLED_IN_PLACE, "only read A", "nightly"),
     ("turn-a-tile", "no tile, and cheap loads beside the costly one", TURNED_WITHOUT_TILE, "tx must run along a row"),
     ("transposed", "products of whole eighths", BY_INTEGERS, "also fractions"),
     ("turn-a-tile", "one thread does all", TURNED_BY_ONE_THREAD, "its own part of C", "nightly"),

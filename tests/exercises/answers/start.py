@@ -3,11 +3,11 @@
 LINE = "                "
 
 WRONG = [
-    ("triple-loop", "replaces the sum", [LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
+    ("triple-loop", "replaces the sum", [LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`", "nightly"),
     ("triple-loop", "B by rows", [LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column", "nightly"),
     ("triple-loop", "A by columns", [LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row", "nightly"),
     ("triple-loop", "adds instead", [LINE + "acc += A[row, k] + B[k, col]"], "multiply them"),
-    ("triple-loop", "sums in C", [LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero"),
+    ("triple-loop", "sums in C", [LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero", "nightly"),
     (
         "triple-loop",
         "each element twice",

@@ -88,6 +88,7 @@ WRONG = [
             ("        C[", "    C["),
         ],
         "around the loads and the store",
+        "nightly",
     ),
     ("half-a-guard", "too careful", [("col < N", "col < N - 1")], "have no thread that stores them"),
     (

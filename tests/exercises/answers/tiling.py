@@ -176,6 +176,7 @@ WRONG = [
         "the tile turned, and not the row",
         [("A_tile[ty, tx] = At[start + tx, row]", "A_tile[tx, ty] = At[start + ty, row]")],
         "row depends on ty",
+        "nightly",
     ),
     (
         "barriers",

@@ -19,7 +19,7 @@ WRONG = [
         ["            for i in range(k, min(k + 4, K)):\n                acc += A[row, i] * B[i, col]"],
         "add four terms in each iteration",
     ),
-    ("by-four", "only k", ["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
+    ("by-four", "only k", ["            acc += A[row, k] * B[k, col]"], "only every fourth term", "nightly"),
     (
         "by-four",
         "k four times",
@@ -35,7 +35,13 @@ WRONG = [
         "nightly",
     ),
     ("by-four", "= for +=", [("acc += A[row, k] *", "acc = A[row, k] *")], "add to it with `acc += …`", "nightly"),
-    ("by-four", "a term forgotten", [("            acc += A[row, k + 2] * B[k + 2, col]\n", "")], "that of k + 2"),
+    (
+        "by-four",
+        "a term forgotten",
+        [("            acc += A[row, k + 2] * B[k + 2, col]\n", "")],
+        "that of k + 2",
+        "nightly",
+    ),
     (
         "by-four",
         "only A goes on",
@@ -91,6 +97,7 @@ WRONG = [
         "as many iterations as whole fours, and no rest",
         [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
         "ends at K // 4 * 4",
+        "nightly",
     ),
     (
         "remainder",
@@ -99,7 +106,7 @@ WRONG = [
         "ends at K // 4 * 4",
         "nightly",
     ),
-    ("remainder", "the rest left out", [(REST, "")], "need a loop of their own"),
+    ("remainder", "the rest left out", [(REST, "")], "need a loop of their own", "nightly"),
     (
         "remainder",
         "not unrolled",
