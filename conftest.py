@@ -45,15 +45,16 @@ LAB = tuple(f"{BROWSER}test_{name}.py" for name in ("exercises_lab", "lab", "ste
 LONGEST = (
     BROWSER,
     "tests/exercises",
+    "notebooks",
     "tests/simulator/test_mutations.py",
     "tests/simulator/test_differential.py",
     "tests/publish",
-    "tests/viewer/test_explore.py",
-    "tests/viewer/test_picture.py",
-    "notebooks",
+    "tests/viewer",
     "tests/kernels",
     "tests/waiting",
     "tests/products",
+    "tests/test_figures.py",
+    "tests/teach",
 )
 
 
