@@ -105,7 +105,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class OneBrowser(LoadFileScheduling):
-    """A worker takes a file after another, and all that need JupyterLab, or a page alone: one browser serves each."""
+    """Scheduling by files, but two groups of browser tests: those that need JupyterLab, and the others.
+
+    One worker runs a group, in one browser.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         if nodeid.startswith(LAB):

@@ -180,7 +180,7 @@ def many_beside_a_busy_kernel(open_notebook, busy, count=20):
 def test_many_steppers_and_a_busy_kernel(open_notebook, tmp_path):
     """Each has a name of its own, and the last of them steps while the kernel is busy."""
     enough = tmp_path / "enough"
-    os.mkfifo(enough)  # until someone writes into it, who reads it waits without work for the processor
+    os.mkfifo(enough)  # its reader waits until the test writes, and uses no processor time
     busy = f"open({str(enough)!r}).read()"
     count = 20 if NIGHTLY else 4  # each comes with a picture, which takes a moment
     notebook, roots = many_beside_a_busy_kernel(open_notebook, busy, count)
