@@ -195,8 +195,7 @@ def test_a_page_without_a_kernel_gets_launches_of_its_controls():
         assert loaded == 2 * wanted[read.head["kernel"]] * n * n, launch["setting"]
 
 
-def test_padding_is_a_choice_of_the_recorded_launches_and_a_rung_of_ones_own_has_none(monkeypatch):
-    monkeypatch.setattr("course_lib.viewer.explore.RECORDED_SIZES", (16,))
+def test_padding_is_a_choice_of_the_recorded_launches_and_a_rung_of_ones_own_has_none():
     launches = recorded(explore(["bank_conflicts", "padded"], n=8, tile_width=8).get_state())
     paddings = {launch["setting"].get("Padding") for launch in launches if launch["setting"]["n"] == 16}
     assert paddings == {None, 0, 1, 2, 3, 4, 8}
