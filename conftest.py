@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
+from jupyter_client.manager import run_kernel
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image, ImageChops
@@ -38,16 +39,22 @@ MAY_DIFFER = 0.002
 VISIBLY = 64
 
 BROWSER = "tests/browser/"
+#: Those of its files whose tests need JupyterLab.
+LAB = tuple(f"{BROWSER}test_{name}.py" for name in ("exercises_lab", "lab", "stepper", "still", "waiting_lab"))
 #: Begun first, since they take longest: the files that are left in the end are short, and keep all workers busy.
 LONGEST = (
     BROWSER,
     "tests/exercises",
+    "notebooks",
     "tests/simulator/test_mutations.py",
     "tests/simulator/test_differential.py",
     "tests/publish",
-    "tests/viewer/test_explore.py",
-    "tests/viewer/test_picture.py",
-    "notebooks",
+    "tests/viewer",
+    "tests/kernels",
+    "tests/waiting",
+    "tests/products",
+    "tests/test_figures.py",
+    "tests/teach",
 )
 
 
@@ -98,9 +105,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class OneBrowser(LoadFileScheduling):
-    """A worker takes a file after another, and the browser's tests all at once: one browser, one Lab serve them."""
+    """Scheduling by files, but two groups of browser tests: those that need JupyterLab, and the others.
+
+    One worker runs a group, in one browser.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(LAB):
+            return "JupyterLab"
         return BROWSER if nodeid.startswith(BROWSER) else super()._split_scope(nodeid)
 
 
@@ -166,6 +178,18 @@ class ForkedKernel(RunningKernel):
         if self.is_alive():
             os.kill(self.process, signal.SIGKILL)
         self.channels.cleanup()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
+    """The client of a fresh kernel, for tests of what a notebook's cells do there."""
+    if sys.platform != "linux":
+        with run_kernel() as started:
+            yield started
+        return
+    kernel = ForkedKernel(tmp_path_factory.mktemp("folder"), tmp_path_factory.mktemp("kernel"), 600)
+    yield kernel.kc
+    kernel.stop()
 
 
 class Lesson(IPyNbFile):

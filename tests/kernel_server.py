@@ -12,6 +12,7 @@ import sys
 
 os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as a kernel sets it, before the import
 
+import anywidget  # noqa: F401
 import ipywidgets  # noqa: F401
 import matplotlib.axes  # noqa: F401
 import matplotlib.backends.backend_agg  # noqa: F401

@@ -12,6 +12,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from .. import lessons
@@ -164,7 +165,8 @@ class Solution:
     whole: str
 
 
-def solutions() -> list[Solution]:
+@cache
+def solutions() -> tuple[Solution, ...]:
     """Return the solutions of all exercises."""
     known = {line for path in lessons.files() for _, line in _lines(text_of(path.name, path.read_bytes()))}
     found = []
@@ -175,7 +177,7 @@ def solutions() -> list[Solution]:
                 lines = _lines("\n".join(line for line in source.splitlines() if not _FRAME.match(line)))
                 own = frozenset(line for _, line in lines) - known
                 found.append(Solution(called, own, "\n" + _joined(lines).partition("\n")[2]))
-    return found
+    return tuple(found)
 
 
 def text_of(name: str, content: bytes) -> str:

@@ -69,8 +69,11 @@ VIEWER = Path(course_lib.viewer.__file__).parent
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>Stepper</title>
 <style>%(theme)s</style><style>%(css)s</style><main><h1>A launch</h1>%(places)s</main>
 <script type="module">
-  const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
-  const { default: widget } = await import(url);
+  if (!window.widget) {
+    const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
+    window.widget = (await import(url)).default;
+  }
+  window.undo = [];
   window.models = %(states)s.map((state, number) => {
     const listeners = {};
     const model = {
@@ -84,10 +87,9 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>St
       off() {},
       save_changes() {},
     };
-    widget.render({ model, el: document.getElementById(`place${number}`) });
+    window.undo.push(window.widget.render({ model, el: document.getElementById(`place${number}`) }));
     return model;
   });
-  window.widget = widget;
   window.model = window.models[0]; // for the test to speak in the kernel's place
 </script>"""
 #: A few frames, in which a stepper fits itself into a new size.
@@ -285,7 +287,7 @@ def resize():
 
 @pytest.fixture(scope="package")
 def reused(browser):
-    """A page for one test after another, made when the first needs it: one of its own would cost as much again."""
+    """A page for one test after another, made when the first needs it; the viewer's module stays, compiled."""
     context = new_context(browser)
     pages: list[Page] = []
 
@@ -293,7 +295,7 @@ def reused(browser):
         if not pages or pages[0].is_closed():
             pages[:] = [context.new_page()]
         page = pages[0]
-        page.goto("about:blank")
+        page.evaluate("() => window.undo?.forEach((undo) => undo())")
         page.mouse.move(0, 0)
         return page
 
@@ -321,6 +323,7 @@ def show(new_page, reused, request):
         size: tuple[int, int] = (1280, 900),
         head: str = "",
         own: bool = False,
+        painted: bool = False,
         all_of_them: bool = True,
         **more,
     ) -> Page:
@@ -335,7 +338,7 @@ def show(new_page, reused, request):
             PAGE
             % {
                 "head": head,
-                "theme": theme,
+                "theme": theme if own or painted else f"{theme} html {{ opacity: 0 }}",
                 "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
                 "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),
                 "states": json.dumps([state | more for state in states]),

@@ -5,6 +5,7 @@ contrasts, and after another lens has come that lens alone; nightly it judges ev
 """
 
 import io
+from functools import partial
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -15,6 +16,12 @@ from playwright.sync_api import expect
 from course_lib.viewer import Stepper
 
 LENS = ".tt-lens"
+
+
+@pytest.fixture
+def show(show):
+    """Show steppers painted, as axe-core sees them."""
+    return partial(show, painted=True)
 
 
 def violations(page, part=None, theme="light"):

@@ -1,5 +1,7 @@
 """The stepper in JupyterLab: buttons and keys change what is on the page, and nothing leaks to the notebook."""
 
+import os
+
 import nbformat
 import pytest
 from nightly import NIGHTLY
@@ -176,9 +178,10 @@ def many_beside_a_busy_kernel(open_notebook, busy, count=20):
 
 
 def test_many_steppers_and_a_busy_kernel(open_notebook, tmp_path):
-    """Each has a name of its own, and the last of them steps while the kernel computes."""
+    """Each has a name of its own, and the last of them steps while the kernel is busy."""
     enough = tmp_path / "enough"
-    busy = f"from pathlib import Path\nwhile not Path({str(enough)!r}).exists():\n    pass"
+    os.mkfifo(enough)  # its reader waits until the test writes, and uses no processor time
+    busy = f"open({str(enough)!r}).read()"
     count = 20 if NIGHTLY else 4  # each comes with a picture, which takes a moment
     notebook, roots = many_beside_a_busy_kernel(open_notebook, busy, count)
     assert count == len(set(roots.evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")))
@@ -187,7 +190,7 @@ def test_many_steppers_and_a_busy_kernel(open_notebook, tmp_path):
     expect(roots.last.locator(".tt-count")).to_contain_text("step 3 of")
     prompt = notebook.cell(2).locator(".jp-InputPrompt")
     assert "[*]:" == prompt.text_content()
-    enough.touch()
+    enough.write_text("")
     expect(prompt).to_have_text("[3]:")
     assert [] == notebook.page_errors
 

@@ -2,6 +2,7 @@
 
 import importlib
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -45,6 +46,15 @@ def multiply(r, A, B):
     return C, simulate(kernel)[r.launch(M, N, K, **r.params)](r.operand(A), r.operand(B), C)
 
 
+@cache
+def of_whole_numbers(name, size):
+    """Multiply matrices of these sizes, of whole numbers, which need no rounding; return A, B, C and the run."""
+    rng = np.random.default_rng()
+    M, N, K = size
+    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    return A, B, *multiply(rung(name), A, B)
+
+
 def assert_modelled(run, r, size):
     """Assert that the formulas equal the counts, array by array."""
     modelled = {key: count for key, count in closed_forms.traffic(r.name, *size, **r.params).items() if count.accesses}
@@ -65,11 +75,9 @@ def assert_modelled(run, r, size):
     ],
 )
 def test_rung_is_right_silent_and_modelled(r, size):
-    """Ragged rectangles, the last of sizes drawn anew: exact, since these whole numbers need no rounding."""
-    rng = np.random.default_rng()
-    M, N, K = size = size or tuple(map(int, rng.integers(1, 60, 3)))
-    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
-    C, run = multiply(r, A, B)
+    """Ragged rectangles, the last of sizes drawn anew, are exact."""
+    size = size or tuple(map(int, np.random.default_rng().integers(1, 60, 3)))
+    A, B, C, run = of_whole_numbers(r.name, size)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
     assert_modelled(run, r, size)
@@ -96,7 +104,7 @@ def test_what_the_ladder_asks_of_a_rung(r):
     assert rung(r.name) is r
     text = importlib.import_module(f"course_lib.kernels.{r.name}").__doc__
     assert all(f"\n{part}: " in text for part in ("Idea", "Launch", "Loads", "Source"))
-    _, run = multiply(r, np.ones((70, 40), np.float32), np.ones((40, 70), np.float32))
+    *_, run = of_whole_numbers(r.name, (37, 70, 18))
     loads = run.traffic.select(space="shared", op="load")
     assert loads.bank_conflicts == 0 < loads.wavefronts
     assert r.shared_bytes() <= 48 * 1024

@@ -65,7 +65,7 @@ class Queue:
     """As much of numba.cuda as the cell uses: a GPU whose kernels take 5 ms, and whose clock only the queue moves."""
 
     def __init__(self):
-        self.now, self.done = 0.0, []
+        self.now, self.done, self.product = 0.0, [], None
 
     def is_available(self):
         return True
@@ -89,7 +89,9 @@ class Queue:
         def launch(A, B, C):
             self.done.append("launch")
             self.now += 5.0
-            C.array[:] = A.array @ B.array
+            if self.product is None:  # the matrices are always the same
+                self.product = A.array @ B.array
+            C.array[:] = self.product
 
         return launch
 

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from functools import partial
+from functools import cache, partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from course_lib.kernels.tiled import tiled
 from course_lib.viewer import Stepper, explore
 A, B, C = np.ones((4, 4), "f4"), np.ones((4, 4), "f4"), np.zeros((4, 4), "f4")"""
 STEPPER = "Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C), step=7)"
-OTHERS = "import ipywidgets\nexplore(n=2)", "ipywidgets.IntSlider(value=3)"
+OTHERS = "import ipywidgets\nexplore(['naive', 'tiled'], n=2)", "ipywidgets.IntSlider(value=3)"
 
 
 def cell(source, kind=None, **metadata):
@@ -60,6 +60,17 @@ def without_states(notebook):
     return book
 
 
+@pytest.fixture(scope="module")
+def page_of(notebook):
+    """Return the page of the notebook that a function converts; each is made once."""
+
+    @cache
+    def page_of(convert, saved=False):
+        return convert(without_states(notebook) if saved else notebook, "Lesson")
+
+    return page_of
+
+
 def states(text):
     found = re.findall(r'<script [^>]*class="tile-by-tile-state"[^>]*>(.*?)</script>', text)
     return [json.loads(state) for state in found]
@@ -77,9 +88,9 @@ def fetched(text):
 
 
 @pytest.mark.parametrize("convert", [html_page, as_slides])
-def test_every_stepper_lives_and_nothing_is_fetched(notebook, convert):
+def test_every_stepper_lives_and_nothing_is_fetched(page_of, convert):
     """The stepper and the explorer's are present as traces; no script, style or picture has an address."""
-    text = convert(notebook, "Lesson")
+    text = page_of(convert)
     assert [("tiled", 7), ("tiled", 0)] == [(Payload(s["_data"]).head["kernel"], s["step"]) for s in states(text)]
     assert [False, True] == ["_launches" in state for state in states(text)]
     assert [] == fetched(text)
@@ -94,9 +105,9 @@ def test_a_widget_shows_in_two_outputs(notebook):
     assert [{VIEW, "text/plain"}] == shown[OTHERS[1]]
 
 
-def test_nothing_stands_beside_a_live_stepper(notebook):
+def test_nothing_stands_beside_a_live_stepper(page_of):
     """Its picture is removed; that of a stepper without a state stays."""
-    pictures = [len(re.findall("<img ", html_page(book, "Lesson"))) for book in (notebook, without_states(notebook))]
+    pictures = [len(re.findall("<img ", page_of(html_page, saved))) for saved in (False, True)]
     assert [0, 2] == pictures
 
 
@@ -110,9 +121,9 @@ def test_other_widgets_leave_their_text(notebook):
 
 
 @pytest.mark.parametrize("convert", [html_page, as_slides])
-def test_pictures_have_a_text_of_their_own(notebook, convert):
+def test_pictures_have_a_text_of_their_own(page_of, convert):
     """Where a stepper cannot run, its picture has a text that describes it."""
-    text = convert(without_states(notebook), "Lesson")
+    text = page_of(convert, saved=True)
     pictures = re.findall(r"<img [^>]*>", text.split("<script type=")[0])
     assert any(re.search(r'alt="tiled, step 7: Line \d+, warp 0', picture) for picture in pictures)
     assert "No description has been provided" not in text
@@ -127,10 +138,10 @@ def test_the_code_of_a_prediction_is_left_out(convert):
     assert "unlikely_words" not in text and "shown" in text
 
 
-def test_notes_are_the_speakers(notebook):
-    text = as_slides(notebook, "Lesson")
+def test_notes_are_the_speakers(page_of):
+    text = page_of(as_slides)
     assert re.search(r'<aside class="notes">.*?Say this', text, re.DOTALL)
-    assert "<title>A &lt;b&gt;</title>" in as_slides(notebook, "A <b>")
+    assert "<title>A &lt;b&gt;</title>" in as_slides(nbformat.v4.new_notebook(cells=[cell("# A", "slide")]), "A <b>")
 
 
 def test_a_widget_and_what_stands_for_it_take_the_place_of_one():

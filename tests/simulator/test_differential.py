@@ -80,7 +80,7 @@ def check_with_reference(case, folder):
     return arrays, record
 
 
-@examples(day=8, night=1500)
+@examples(day=5, night=1500)
 @given(case=generator.cases(typed=True))
 def test_typed_kernels(folder, case):
     """Mixtures of types, wrap-around, division by zero, shuffles: values and counts equal the reference's."""
@@ -132,7 +132,7 @@ def pairs_of_lines(findings, kind):
     return {(f.array, frozenset({f.line, f.other_line} - {None})) for f in findings if f.kind == kind}
 
 
-@examples(day=16, night=1500)
+@examples(day=9, night=1500)
 @given(case=generator.careless_cases())
 def test_findings(folder, case):
     """In kernels that may break every rule, the simulator finds what an exhaustive search of all accesses finds."""

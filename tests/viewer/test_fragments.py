@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from launches.samples import launch, numbers
+from nightly import at_night
 from numba import cuda, float32, int32
 
 from course_lib import simulate
@@ -37,7 +38,7 @@ def at(run, step, thread, *panels):
     return stepper
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", ["tensor_cores", at_night("tensor_cores_bf16")])
 def test_the_scene_has_the_places_of_the_instruction(name):
     """Element i of lane l is matrix[rows[i, l], columns[i, l]], of every matrix and lane, in this order."""
     run = launch(name)

@@ -14,17 +14,8 @@ FREE = "len({i * (T + p) % 32 for i in range(T)}) == T"
 
 WRONG = {
     "swizzle": {
-        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "16 rows of the tile"),
         "stored with it, read without": ((READ, "B_tile[tx, k]"), "another column than the store"),
         "read with the row of C": ((READ, "B_tile[tx, k ^ ty]"), "look at `B_tile[tx, k ^ ty]`"),
-        "padded": (
-            [
-                ("B_tile = cuda.shared.array((SIDE, SIDE)", "B_tile = cuda.shared.array((SIDE, LONGER)"),
-                (STORED, "B_tile[ty, tx] = b"),
-                (READ, "B_tile[tx, k]"),
-            ],
-            "without padding",
-        ),
         "A·B": ((READ, "B_tile[k, tx ^ k]"), "this is A·B"),
     },
     "free-paddings": {
@@ -87,6 +78,15 @@ NIGHTLY = {
         "without the tile": (
             (READ, "(B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))"),
             "b already",
+        ),
+        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "16 rows of the tile"),
+        "padded": (
+            [
+                ("B_tile = cuda.shared.array((SIDE, SIDE)", "B_tile = cuda.shared.array((SIDE, LONGER)"),
+                (STORED, "B_tile[ty, tx] = b"),
+                (READ, "B_tile[tx, k]"),
+            ],
+            "without padding",
         ),
     },
     "which-bank": {

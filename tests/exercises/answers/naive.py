@@ -3,7 +3,6 @@
 WRONG = {
     "transposed": {
         "subtracted": (("acc +=", "acc -="), "subtracts; a sum needs"),
-        "B by columns": (("B[col, k]", "B[k, col]"), "this is A·B"),
         "as many iterations as columns": (("range(K)", "range(N)"), "goes over N, and must go over K"),
         "x and y swapped": (
             [
@@ -82,6 +81,7 @@ NIGHTLY = {
         ),
         "no guard": (("if row < M and col < N", "if row >= 0 or col >= 0"), "reach beyond C"),
         "begins at 1": (("range(K)", "range(1, K)"), "look at `range(1, K)`"),
+        "B by columns": (("B[col, k]", "B[k, col]"), "this is A·B"),
     },
     "two-columns": {
         "one sum for both": (("            acc_right", "            acc_left"), "look at `acc_left += a * B[k, left"),

@@ -34,7 +34,6 @@ WRONG = {
         ),
         "every fourth element": ([LOOP.replace(RANGE, "share, K, SHARES") + SUM + STORE], "is contiguous"),
         "no parentheses": ([LOOP.replace("(share + 1)", "share + 1") + SUM + STORE], "multiplies before it adds"),
-        "one less": ([LOOP.replace(" // SHARES):", " // SHARES - 1):") + SUM + STORE], "look at `range("),
         "a true division": (["        for k in range(K / 4):\n" + SUM + STORE], "//"),
         "into one matrix": ([LOOP + SUM + "        P[0, row, col] = acc"], "into its own matrix"),
         "the share last": ([LOOP + SUM + "        P[row, col, share] = acc"], "the share comes first"),
@@ -77,6 +76,7 @@ WRONG = {
 NIGHTLY = {
     "share-of-k": {
         "stored in the loop": ([LOOP + SUM + "    " + STORE], "were never stored"),
+        "one less": ([LOOP.replace(" // SHARES):", " // SHARES - 1):") + SUM + STORE], "look at `range("),
     },
     "sliced": {
         "the barrier inside C": (

@@ -7,23 +7,7 @@ IN_THE_LOOP = "            part[t] += part[t + w]\n        cuda.syncthreads()\n"
 
 WRONG = {
     "block-sums": {
-        "the barrier inside the if": (
-            (IN_THE_LOOP, IN_THE_LOOP.replace("        cuda", "            cuda")),
-            "keep it out of the if",
-        ),
-        "no barrier in the loop": ((IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0]), "after every step"),
-        "no guard": (("A[i] if i < A.size else float32(0)", "A[i]"), "only where i < A.size"),
         "two barriers in a step": ((IN_THE_LOOP, IN_THE_LOOP + "        cuda.syncthreads()\n"), "of the six"),
-        "one thread adds all": (
-            [
-                ("w = 32\n", "w = 0\n"),
-                (
-                    "    if t == 0:\n",
-                    "    if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n",
-                ),
-            ],
-            "many threads add",
-        ),
         "one thread loads all": (
             (
                 "@cuda.jit\ndef block_sums(A, C):\n    first = cuda.blockIdx.x * 64\n    if cuda.threadIdx.x == 0:\n"
@@ -51,10 +35,6 @@ WRONG = {
         ),
     },
     "neighbours": {
-        "zeros at the edges of a block": (
-            [("near[0] = A[i - 1]", "near[0] = 0"), ("near[65] = A[i + 1]", "near[65] = 0")],
-            "the neighbours are missing",
-        ),
         "from global memory again": (
             ("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t + 1] + (A[i + 1] if i + 1 < n else float32(0))"),
             "read them from near",
@@ -80,6 +60,10 @@ NIGHTLY = {
         ),
         "no zeros at the end": (("    near[t + 1] = 0\n", ""), "beyond the ends of A it must hold 0"),
         "the first one's neighbour": (("        if i > 0:\n    ", ""), "only where i > 0"),
+        "zeros at the edges of a block": (
+            [("near[0] = A[i - 1]", "near[0] = 0"), ("near[65] = A[i + 1]", "near[65] = 0")],
+            "the neighbours are missing",
+        ),
     },
     "to-shared-memory": {
         "both from A": (("= B[row, col]", "= A[row, col]"), "look at `A[row, col]`"),
@@ -107,6 +91,24 @@ NIGHTLY = {
         "leaves before it": (
             (BARRIER, "    if row >= M or col >= N:\n        return\n" + BARRIER),
             "where all threads reach it",
+        ),
+    },
+    "block-sums": {
+        "no barrier in the loop": ((IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0]), "after every step"),
+        "no guard": (("A[i] if i < A.size else float32(0)", "A[i]"), "only where i < A.size"),
+        "one thread adds all": (
+            [
+                ("w = 32\n", "w = 0\n"),
+                (
+                    "    if t == 0:\n",
+                    "    if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n",
+                ),
+            ],
+            "many threads add",
+        ),
+        "the barrier inside the if": (
+            (IN_THE_LOOP, IN_THE_LOOP.replace("        cuda", "            cuda")),
+            "keep it out of the if",
         ),
     },
 }

@@ -4,9 +4,7 @@ LINE = "                "
 
 WRONG = {
     "triple-loop": {
-        "replaces the sum": ([LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
         "adds instead": ([LINE + "acc += A[row, k] + B[k, col]"], "multiply them"),
-        "sums in C": ([LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero"),
         "each element twice": (
             [LINE + "acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col]"],
             "one element of A and one of B",
@@ -58,6 +56,8 @@ NIGHTLY = {
     "triple-loop": {
         "B by rows": ([LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column"),
         "A by columns": ([LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row"),
+        "replaces the sum": ([LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
+        "sums in C": ([LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero"),
     },
     "lost-term": {
         "one further": (("range(A.shape[1])", "range(1, A.shape[1] + 1)"), "fix where the loop begins"),

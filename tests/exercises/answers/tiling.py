@@ -19,10 +19,6 @@ WRONG = {
             [("At[start + tx, row]", "At[tx, row]"), ("B[start + ty, col]", "B[ty, col]")],
             "start, where this pair begins, is missing",
         ),
-        "the tile turned, and not the row": (
-            ("A_tile[ty, tx] = At[start + tx, row]", "A_tile[tx, ty] = At[start + ty, row]"),
-            "row depends on ty",
-        ),
         "B by rows": (("B[start + ty, col]", "B[col, start + ty]"), "In B the first index"),
     },
     "too-deep": {
@@ -120,6 +116,10 @@ NIGHTLY = {
         ),
         "B's tile forgotten": (("        B_tile[ty, tx] = B[start + ty, col]\n", ""), "no thread stored"),
         "all into one row": (("A_tile[ty, tx] =", "A_tile[0, tx] ="), "each fills its own"),
+        "the tile turned, and not the row": (
+            ("A_tile[ty, tx] = At[start + tx, row]", "A_tile[tx, ty] = At[start + ty, row]"),
+            "row depends on ty",
+        ),
     },
     "too-deep": {
         "none at the end": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "one when they are used"),

@@ -20,8 +20,6 @@ WRONG = {
             ["            for i in range(k, min(k + 4, K)):\n                acc += A[row, i] * B[i, col]"],
             "add four terms in each iteration",
         ),
-        "only k": (["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
-        "a term forgotten": (("            acc += A[row, k + 2] * B[k + 2, col]\n", ""), "that of k + 2"),
         "only A goes on": ([(f"B[k + {i}, col]", "B[k, col]") for i in (1, 2, 3)], "B stays at k"),
         "B's indices exchanged": (("B[k + 1, col]", "B[col, k + 1]"), "The first index of B is its row"),
     },
@@ -58,11 +56,6 @@ WRONG = {
         "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
     },
     "remainder": {
-        "as many iterations as whole fours, and no rest": (
-            [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
-            "ends at K // 4 * 4",
-        ),
-        "the rest left out": ((REST, ""), "need a loop of their own"),
         "not unrolled": (
             [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
             "keep the unrolled loop",
@@ -77,6 +70,8 @@ NIGHTLY = {
         "one too far": ((LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n"), "an iteration uses only k"),
         "= for +=": (("acc += A[row, k] *", "acc = A[row, k] *"), "add to it with `acc += …`"),
         "in steps of one": (("range(0, K, 4)", "range(0, K - 3)"), "pencil"),
+        "a term forgotten": (("            acc += A[row, k + 2] * B[k + 2, col]\n", ""), "that of k + 2"),
+        "only k": (["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
     },
     "hoisted": {
         "no guard": (("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:"), "must still be around"),
@@ -92,6 +87,11 @@ NIGHTLY = {
             "look at `acc += A[row, whole]",
         ),
         "a guard and clamped loads": ([("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")], "how many whole fours"),
+        "as many iterations as whole fours, and no rest": (
+            [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
+            "ends at K // 4 * 4",
+        ),
+        "the rest left out": ((REST, ""), "need a loop of their own"),
     },
 }
 
