@@ -133,7 +133,6 @@ def remembered(A, C):
 """
 
 WRONG = {
-    "along-the-row": {},
     "turn-a-tile": {
         "no tile, and cheap loads beside the costly one": (TURNED_WITHOUT_TILE, "tx must run along a row"),
     },
