@@ -43,13 +43,13 @@
     trace.arrays.forEach(({ name }, number) => {
       if (!machine.now[number].size) return;
       const mine = [...machine.nowMine[number].keys()];
-      const element = Math.min(...(mine.length ? mine : machine.now[number].keys()));
-      const drawn = view.planes[number].flatMap((plane) => {
-        const i = element - plane.offset;
-        return i >= 0 && i < plane.size ? [place(plane, i)] : [];
-      });
+      const touched = mine.length ? [Math.min(...mine)] : [...machine.now[number].keys()]; // the thread's first, or any
+      const drawn = view.planes[number].flatMap((plane) =>
+        touched.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size).map((i) => place(plane, i)),
+      );
       for (const lens of view.lens ? [view.lens] : [...(view.lenses?.values() ?? [])]) {
-        if (lens.array === number && lens.elements.includes(element)) drawn.push(place(lens.grid, lens.elements.indexOf(element)));
+        const shown = lens.array === number ? touched.filter((element) => lens.elements.includes(element)) : [];
+        drawn.push(...shown.map((element) => place(lens.grid, lens.elements.indexOf(element))));
       }
       const seen = drawn.filter((one) => one && one.side >= 4);
       arrays[name] = [seen.length > 0, seen.some(({ digits }) => digits >= 9)];
