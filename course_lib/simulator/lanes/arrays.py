@@ -136,8 +136,10 @@ class Array:
         """
         keys = self.keys(vector, pattern, base)
         shape = vector.shape
+        data = self.storage()
+        if dtype is not None:
+            data = data.view(dtype)
         if (place := pattern.only_lane) is not None:
-            data = self.storage().view(dtype or self.dtype)
             key, *given = (_at(value, place) for value in (keys, *values))
             old = data[key]
             data[key] = ATOMIC[operation](old, *given)
@@ -147,7 +149,6 @@ class Array:
         order = np.argsort(vector.ids[mask], kind="stable")
         keys = keys[mask][order]
         values = [np.broadcast_to(v, shape)[mask][order] for v in values]
-        data = self.storage().view(dtype or self.dtype)
         in_place = IN_PLACE if data.dtype.kind in "fc" else IN_PLACE_OF_INTEGERS
         if not used and operation in in_place:
             with np.errstate(all="ignore"):
