@@ -150,7 +150,7 @@ def nearest(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, f
 
     The functions of the answer are compared one by one, since one of them may be the copy, and all as one.
     """
-    own = [written(given, *functions), *(written(given, part) for part in functions)]
+    own = {written(given, *functions), *(written(given, part) for part in functions)}
     found = ((where, written(given, tree)) for where, tree in course_texts().values())
     return max(((where, shared(text, part)) for where, text in found for part in own), key=lambda each: each[1])
 
