@@ -37,10 +37,11 @@ const UNSAVED = new WeakMap();
 
 /**
  * Call back when the page has nothing else to do, with the time that there is; Safari has no function for it.
+ * After half a second call back in any case: a page that draws no frames is never idle for Chromium.
  * @param {IdleRequestCallback} work
  */
 function whenIdle(work) {
-  if (window.requestIdleCallback) return window.requestIdleCallback(work);
+  if (window.requestIdleCallback) return window.requestIdleCallback(work, { timeout: 500 });
   return setTimeout(() => {
     const end = performance.now() + 8;
     work({ didTimeout: false, timeRemaining: () => end - performance.now() });
