@@ -106,6 +106,9 @@ class Hooks:
     def product_finished(self, vector: WarpVector, product: PendingProduct, lanes: np.ndarray) -> None:
         """The end of the wait of ``lanes`` for a product of their warpgroup."""
 
+    def results_arrived(self, vector: WarpVector, pattern: Pattern, values: Sequence[np.ndarray]) -> None:
+        """The results of finished products: ``values`` of each of the first elements of ``pattern.array``."""
+
     def proxy_fence(self, vector: WarpVector, mask: Mask) -> None:
         """A fence that makes the lanes' stores to shared memory visible to the tensor cores."""
 

@@ -38,7 +38,9 @@ OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"
 #: A product of a warpgroup: the step that starts it, the step that has waited for it (or NONE), its group in the warp.
 PRODUCT = {"step": "i4", "end": "i4", "group": "i4"}
 EXCHANGE = {"step": "i4", "operation": "i4", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"}
-OPS = ("load", "store", "atomic")
+#: The kinds of requests; and of a change without a request: the arrival of a product of a warpgroup in a local array.
+REQUESTS = ("load", "store", "atomic")
+OPS = (*REQUESTS, "result")
 #: The number of no list in ``access``: ``values`` of a load, unless it found what another block stored;
 #: and, of all but an atomic, ``old`` (what a lane found), ``given`` (its operands, lane after lane) and ``operation``
 #: (its name, in ``Columns.operations``); in ``exchange``, the ``source`` of a vote.
@@ -200,7 +202,7 @@ class Touches:
     ``position`` counts steps from 1; ``element`` is row-major; ``store``: whether it was stored or updated atomically;
     ``atomic``: whether it was the latter; ``new``: whether the access stored the value, or found one that another block
     had stored; ``value``: the value after the access, if it is new. Lanes that access several neighbouring elements at
-    once have an entry for each, of which ``first`` marks the first.
+    once have an entry for each, of which ``first`` marks the first; it marks none of a result.
     """
 
     position: np.ndarray

@@ -247,6 +247,12 @@ class TraceObserver(StepCounter):
                 if started is product:
                     ends.append((event, lanes.copy()))
 
+    def results_arrived(self, vector: Any, pattern: Any, values: Sequence[np.ndarray]) -> None:
+        self._turn_to(vector)
+        event = self._now.get(vector.warp)
+        if event is not None:
+            self._chunk.accesses.append((event, "result", pattern, 0, list(values)))
+
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])
         if not self._refused:

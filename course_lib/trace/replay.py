@@ -14,7 +14,7 @@ from .program import phases
 from .strips import Strip, strips
 from .trace import Dim3, RecordedSteps, Step, Trace
 
-LOAD, ATOMIC = OPS.index("load"), OPS.index("atomic")
+LOAD, ATOMIC, RESULT = map(OPS.index, ("load", "atomic", "result"))
 
 
 class Timeline:
@@ -90,7 +90,7 @@ class Timeline:
             value[new] = columns.values(table["values"], row[new], place[new], value.dtype)
         thread = table_threads(self.warps, table["step"] - self.first, row, lane)
         position = table["step"][row] - self.first + 1
-        return Touches(position, thread, element, op != LOAD, op == ATOMIC, new, value, part == 0)
+        return Touches(position, thread, element, op != LOAD, op == ATOMIC, new, value, (part == 0) & (op != RESULT))
 
     def assignments(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (position, thread, value) of every assignment to a variable, in order."""

@@ -50,11 +50,12 @@ class TraceAccess:
     """The part of one statement that accessed one array: a row of ``index`` and a value per active thread.
 
     ``threads`` (n,) are linear thread ids in the block, x fastest; ``index`` is (n, ndim), of the first element where a
-    lane accesses ``width`` neighbouring ones at once; ``values`` is (n,) or (n, width): what was stored, or what each
-    lane's atomic left. The values of a load are those in memory, see :meth:`.replay.Timeline.state`; given
-    here if they are new to the block, because another one stored them. Of an atomic,
-    ``operation`` is "add" or another of ``cuda.atomic``, ``old`` (n,) what each lane found, in the simulated order, and
-    ``given`` (n, operands) its operands. ``sectors``, ``wavefronts`` and ``conflicts`` are those of the warp's request.
+    lane accesses ``width`` neighbouring ones at once; ``op`` is one of ``columns.OPS``; ``values`` is (n,) or (n,
+    width): what was stored, what arrived as a result, or what each lane's atomic left. The values of a load are those
+    in memory, see :meth:`.replay.Timeline.state`; given here if they are new to the block, because another one stored
+    them. Of an atomic, ``operation`` is "add" or another of ``cuda.atomic``, ``old`` (n,) what each lane found, in the
+    simulated order, and ``given`` (n, operands) its operands. ``sectors``, ``wavefronts`` and ``conflicts`` are those
+    of the warp's request.
     """
 
     op: str

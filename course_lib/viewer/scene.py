@@ -15,7 +15,7 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
-from ..trace.columns import OPS
+from ..trace.columns import OPS, REQUESTS
 from ..trace.locate import locate
 from ..trace.program import roles, shown_source
 from ..trace.replay import Timeline
@@ -176,7 +176,7 @@ class Scene:
         for space in ("global", "shared", "local"):
             if not any(a.space == space for a in self.trace.arrays.values()):
                 continue
-            for op in OPS:
+            for op in REQUESTS:
                 now, total = self.state.counts(space, op), self.end.counts(space, op)
                 mine = int(now[self.thread]), int(now.sum()), int(total[self.thread]), int(total.sum())
                 if mine[3] or (space == "global" and op != "atomic"):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from ..trace.columns import OPS, lanes_of
+from ..trace.columns import OPS, REQUESTS, lanes_of
 from ..trace.replay import Timeline
 from ..trace.strips import waiting
 from ..trace.trace import Dim3, Step, Trace
@@ -68,8 +68,7 @@ STARTS = "starts a product of its warpgroup, for which the tensor cores read, am
 
 def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
     step = timeline.step(position)
-    loads: list[str] = []
-    stores: list[str] = []
+    done: dict[str, list[str]] = {op: [] for op in OPS}
     before = timeline.state(position - 1)
     for access in step.accesses:
         array = timeline.trace.arrays[access.array]
@@ -84,19 +83,17 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
             ", ".join("empty" if value is np.ma.masked else number(value) for value in each) for each in (known, held)
         )
         text = f"{elements(array.name, flat, access.width, array.shape)} = {values}"
-        if access.op == "load":
-            loads.append(text + " (stored by another block)" * (values != was))
-        else:
-            stores.append(text)
+        done[access.op].append(text + " (stored by another block)" * (access.op == "load" and values != was))
     lane = np.flatnonzero(step.threads == thread)
     told = (exchanged(exchange).told(thread % WARP_SIZE) for exchange in step.exchanges)
     sets = [f"{name} = {number(np.asarray(values)[lane[0]])}" for name, values in step.variables.items()]
     starts = timeline.first + position - 1 in timeline.trace.columns.product["step"]
     return [
         ("finds", conditions(step, thread)),
-        (STARTS if starts else "reads", loads),
+        (STARTS if starts else "reads", done["load"]),
         *((verb, [what]) for verb, what in filter(None, told)),
-        ("writes", stores),
+        ("writes", done["store"]),
+        ("receives", done["result"]),
         ("updates", _updates(timeline, position, thread)),
         ("misses", missed(timeline, position, thread)),
         ("sets", sets),
@@ -206,7 +203,7 @@ def summary(trace: Trace) -> str:
         f"Stepper of {trace.kernel_name}: grid {label(trace.grid, dims)} × block {label(trace.block, dims)}, "
         f"{len(first)} steps and {barriers} barrier{'s' * (barriers != 1)} in block {label(first.block, dims)}"
     ]
-    for op in OPS:
+    for op in REQUESTS:
         if op != "atomic" or any(row.op == op and row.space == "global" for row in trace.traffic):
             lines.append(f"global {op}s: {_per_thread(trace, op)}")
     for space in ("shared", "local"):

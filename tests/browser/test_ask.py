@@ -13,7 +13,7 @@ from course_lib.viewer import Stepper
 from course_lib.viewer.digits import number
 from course_lib.viewer.words import label, n_dims, thread_position
 
-DID = {"load": "read", "store": "written", "atomic": "updated"}
+DID = {"load": "read", "store": "written", "atomic": "updated", "result": "received"}
 #: What the card says of every element of every array, at a step; with the list of its accesses.
 ASK_ALL = """step => {
   const { stage } = document.querySelector(".tt-root").stepper;

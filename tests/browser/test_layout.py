@@ -179,9 +179,10 @@ def test_what_the_line_touches_is_in_sight(show, launch_of, case):
     all_in_sight(show(Stepper(launch_of(name)), size=size, head=ALONE))
 
 
-def test_what_the_line_touches_is_in_sight_beside_the_fragments(show, resize, launch_of):
+@pytest.mark.parametrize("name", ["tensor_cores", *map(at_night, ["groups_in_flight", "tensor_cores_bf16"])])
+def test_what_the_line_touches_is_in_sight_beside_the_fragments(show, resize, launch_of, name):
     """Below the source, or on a phone above the view."""
-    page = show(Stepper(launch_of("tensor_cores")), panel="fragments", head=ALONE)
+    page = show(Stepper(launch_of(name)), panel="fragments", head=ALONE)
     for size in SCREENS:
         resize(page, size)
         all_in_sight(page)

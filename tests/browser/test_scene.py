@@ -272,13 +272,14 @@ def test_page_shows_the_fragments_of_the_scene(show, launch_of, name):
 
 
 def test_page_shows_the_pieces_and_the_products_in_flight(show, launch_of):
-    """At the products, at their waits and elsewhere, as the scene says them."""
+    """At the products, at the arrival of their results and elsewhere, as the scene says them."""
     trace = launch_of("groups_in_flight").trace
     timeline = Timeline(trace, (0, 0, 0))
     lines = {operation.line for operation in trace.matrices}
     multiply = [step for step in range(1, len(timeline) + 1) if timeline.step(step).line in lines]
+    arrived = next(i for i, step in enumerate(timeline.steps, 1) if any(a.op == "result" for a in step.accesses))
     page = show(Stepper(launch_of("groups_in_flight")), panel="fragments")
-    for step in (1, multiply[0], multiply[0] + 1, multiply[-1], len(timeline)):
+    for step in (1, multiply[0], multiply[0] + 1, multiply[-1], arrived, arrived + 1, len(timeline)):
         wanted, shown = Scene(timeline, step, 0).data(), on_page(page, step)
         parts = ("says", "matrices", "flight")
         assert [shown[part] for part in parts] == [wanted[part] for part in parts], step

@@ -2,7 +2,7 @@
 
 import numpy as np
 from launches.kernels import groups_in_flight
-from launches.samples import launch
+from launches.samples import launch, numbers
 
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
@@ -71,3 +71,21 @@ def test_blocks_that_run_together_have_their_own_products():
     assert (steps["block"][table["step"]] == steps["block"][table["end"]]).all()
     assert (steps["warp"][table["step"]] == steps["warp"][table["end"]]).all()
     assert (table["end"] > table["step"]).all()
+
+
+def test_the_results_arrive_in_the_registers_at_the_wait_for_the_last_group():
+    """In each thread the elements of NumPy's product that PTX gives it; before, nothing. No request counts it."""
+    run = launch("groups_in_flight")
+    timeline = Timeline(run.trace, (0, 0, 0))
+    wanted = numbers(64, 64) @ numbers(64, 64, seed=1)
+    early, at = steps_at(run, "wait_64(acc, 1)", 2)[-1], steps_at(run, "wait_64(acc, 0)", 2)[0]
+    item, lane = np.arange(32), 70 % 32
+    rows = 2 * 16 + lane // 4 + 8 * (item // 2 % 2)
+    mine = wanted[rows, item // 4 * 8 + lane % 4 * 2 + item % 2]
+    assert timeline.state(early).values("acc")[70].mask.all()
+    assert timeline.state(at - 1).values("acc")[70].mask.all()
+    assert timeline.state(at).values("acc")[70].tolist() == mine.tolist()
+    assert sentence(timeline, at, 70).endswith(f"Thread 70 receives acc[0:32] = {', '.join(f'{x:.0f}' for x in mine)}.")
+    assert Scene(timeline, len(timeline), 70).counts["local load"] == (32, 4096, 32, 4096)
+    assert not run.traffic.select(space="local", op="store").accesses
+    assert not any("local" in name and name != "local load" for name in Scene(timeline, len(timeline), 70).counts)

@@ -148,11 +148,14 @@ class Products:
         self.started = [product for product in self.started if product.on_its_way.any()]
 
     def _arrive(self, acc: LocalArray, lanes: np.ndarray) -> None:
-        pattern = Pattern(acc, self.vector, None, True if lanes.all() else lanes)
+        vector, mask = self.vector, True if lanes.all() else lanes
+        results = [values.reshape(vector.shape) for values in self.results[acc]]
+        vector.engine.tell("results_arrived", vector, Pattern(acc, vector, None, mask, len(results)), results)
+        pattern = Pattern(acc, vector, None, mask)
         if acc.cells is not None and lanes.all():
             pattern.mask = acc.anchor
-        for item, values in enumerate(self.results[acc]):
-            acc.scatter(self.vector, pattern, item, values.reshape(self.vector.shape))
+        for item, values in enumerate(results):
+            acc.scatter(vector, pattern, item, values)
         if not any(p.acc is acc and p.on_its_way.any() for p in self.started):
             del self.results[acc]
 

@@ -1,7 +1,7 @@
 // The accesses of one element in the steps of a block, and what they say of it.
 
 import { full } from "./text.js";
-import { ATOMIC, LOAD, lanesOf, popcount, WARP } from "./trace.js";
+import { LOAD, STORE, lanesOf, popcount, WARP } from "./trace.js";
 
 /**
  * @typedef {object} Use  an access of the element by some lanes of a warp
@@ -12,7 +12,7 @@ import { ATOMIC, LOAD, lanesOf, popcount, WARP } from "./trace.js";
  * @property {number} mask  of the lanes that access the element
  */
 
-const DID = ["read", "written", "updated"]; // by op
+const DID = ["read", "written", "updated", "received"]; // by op
 const times = (/** @type {number} */ n) => `${n} time${n === 1 ? "" : "s"}`;
 
 /**
@@ -99,7 +99,7 @@ export function elementSays(machine, number, element, uses) {
     return first ? [`First ${DID[op]} in step ${first.position} by ${who(trace, first)}.`] : [];
   });
   const counts = kinds
-    .filter((op) => op === LOAD || uses.some((use) => use.op === op) || (op !== ATOMIC && !uses.some((use) => use.op === ATOMIC)))
+    .filter((op) => op === LOAD || uses.some((use) => use.op === op) || (op === STORE && !uses.some((use) => use.op > STORE)))
     .map((op) => `${DID[op]} ${times(past.reduce((sum, use) => sum + (use.op === op ? popcount(use.mask) : 0), 0))}`);
   const by = array.space === "local" ? "by this thread" : "by this block";
   return [

@@ -8,6 +8,7 @@ import { Access, at, BARRIER, LOAD, LOOP_TURN, WARP } from "./trace.js";
 /** @typedef {import("./trace.js").Space} Space */
 /**
  * @typedef {object} Event  what the chosen thread did with neighbouring elements
+ * @property {number} op
  * @property {boolean} loading
  * @property {boolean} [foreign]  a load of what another block stored
  * @property {number} array
@@ -230,6 +231,7 @@ export class Machine {
         const values = access.values ? known.map((_, w) => access.stored(k, w)) : known;
         const { update } = access;
         this.events.push({
+          op: access.op,
           loading,
           ...(loading && String(values) !== String(known) && { foreign: true }),
           array: number,

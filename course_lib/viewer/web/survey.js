@@ -44,7 +44,7 @@ export class Survey {
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     this.stored = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     const zeros = () => new Uint32Array(block.length + 1);
-    // For each space, loads (0), stores (1) and atomics (2) of all threads up to each position; and what the requests cost.
+    // For each space, the accesses of each kind by all threads up to each position; and what the requests cost.
     const kinds = () => OPS.map(zeros);
     this.counts = { global: kinds(), shared: kinds(), local: kinds() };
     this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
@@ -109,8 +109,9 @@ export class ThreadSurvey {
   constructor(trace, block, thread) {
     const never = block.length + 1;
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
+    const kinds = () => OPS.map(() => /** @type {number[]} */ ([]));
     /** @type {Record<Space, number[][]>} */
-    this.counts = { global: [[], [], []], shared: [[], [], []], local: [[], [], []] };
+    this.counts = { global: kinds(), shared: kinds(), local: kinds() };
     /** @type {Map<number, number[]>} */
     this.runs = new Map(trace.source.map(([line]) => [line, []]));
     /** @type {Map<number, number[]>} */

@@ -2,7 +2,7 @@
 
 import { html } from "./dom.js";
 import { exchanged, toldOf } from "./exchanges.js";
-import { lanesOf, WARP } from "./trace.js";
+import { LOAD, lanesOf, RESULT, STORE, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 
@@ -111,10 +111,10 @@ export function sentence(machine) {
   }
   const thread = `Thread ${trace.threadLabel(machine.thread)}`;
   if (!machine.isActive(machine.thread)) return [...lead, `${thread} takes no part.`];
-  /** @param {boolean} loading */
-  const done = (loading) =>
+  /** @param {number} op */
+  const done = (op) =>
     machine.events
-      .filter((event) => event.loading === loading && !event.update)
+      .filter((event) => event.op === op)
       .map(({ array, element, values, foreign }) => {
         const from = foreign ? " (stored by another block)" : "";
         return `${trace.elements(trace.arrays[array], element, values.length)} = ${values.map(full).join(", ")}${from}`;
@@ -133,12 +133,13 @@ export function sentence(machine) {
   const starts = trace.columns.product_step?.includes(block.first + machine.position - 1);
   const doings = [
     ["finds", tested(machine).map(({ said, filled, holds }) => `${said}${filled ? `: ${filled}` : ""} is ${holds}`)],
-    [starts ? STARTS : "reads", done(true)],
+    [starts ? STARTS : "reads", done(LOAD)],
     ...machine.exchanges.flatMap((exchange) => {
       const told = toldOf(exchanged(exchange, full), machine.thread % WARP);
       return told ? [told] : [];
     }),
-    ["writes", done(false)],
+    ["writes", done(STORE)],
+    ["receives", done(RESULT)],
     ["updates", updated],
     ["misses", missed],
     ["sets", [...machine.changed].map((name) => `${name} = ${full(machine.variable(name))}`)],

@@ -79,9 +79,8 @@ export const WORD_BYTES = 4;
 export const BARRIER = 1;
 export const LOOP_TURN = 2;
 export const CONTINUED = 4;
-export const OPS = /** @type {const} */ (["load", "store", "atomic"]);
-export const LOAD = 0;
-export const ATOMIC = 2;
+export const OPS = /** @type {const} */ (["load", "store", "atomic", "result"]);
+export const [LOAD, STORE, ATOMIC, RESULT] = [0, 1, 2, 3];
 
 const TYPES = { i1: Int8Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array };
 const HUES = { A: "var(--tt-a)", B: "var(--tt-b)", C: "var(--tt-c)" };

@@ -482,7 +482,8 @@ class Arrays {
       const rows = fitting(this.room.height - AROUND, plane.rows, side);
       const columns = fitting((this.room.width - ARROW - this.filled.length * FILLED * this.room.em) / beside - side, plane.columns, side);
       const top = corner(places.map((i) => Math.floor(i / plane.columns)), rows, plane.rows);
-      const left = corner(places.map((i) => i % plane.columns), columns, plane.columns);
+      const among = places.filter((i) => i < (top + rows) * plane.columns); // elements in the rows that are shown
+      const left = corner(among.map((i) => i % plane.columns), columns, plane.columns);
       const inside = Array.from({ length: rows * columns }, (_, i) => (top + Math.floor(i / columns)) * plane.columns + left + (i % columns));
       const elements = inside.filter((i) => i < plane.size).map((i) => i + plane.offset);
       return { side, rows, columns, top, left, elements };

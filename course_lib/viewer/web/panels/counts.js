@@ -2,7 +2,7 @@
 
 import { html, part, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
-import { ATOMIC, OPS } from "../trace.js";
+import { ATOMIC, OPS, RESULT } from "../trace.js";
 
 /** @typedef {import("../machine.js").Space} Space */
 
@@ -48,6 +48,7 @@ class Counts {
     const rows = [html("tr", {}, html("td"), html("th", {}, "thread"), html("th", {}, "block"))];
     for (const space of /** @type {Space[]} */ (["global", "shared", "local"])) {
       OPS.forEach((what, op) => {
+        if (op === RESULT) return; // which no request makes
         if ((space !== "global" || op === ATOMIC) && !machine.count(space, op, last).block) return;
         const cells = [html("td"), html("td")];
         this.numbers.push({ space, op, thread: cells[0], block: cells[1] });
