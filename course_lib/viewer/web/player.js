@@ -37,15 +37,16 @@ const UNSAVED = new WeakMap();
 
 /**
  * Call back when the page has nothing else to do, with the time that there is; Safari has no function for it.
- * After half a second call back in any case: a page that draws no frames is never idle for Chromium.
+ * After half a second call back in any case, for 8 ms: a page that draws no frames is never idle for Chromium.
  * @param {IdleRequestCallback} work
  */
 function whenIdle(work) {
-  if (window.requestIdleCallback) return window.requestIdleCallback(work, { timeout: 500 });
-  return setTimeout(() => {
+  const now = () => {
     const end = performance.now() + 8;
     work({ didTimeout: false, timeRemaining: () => end - performance.now() });
-  }, 30);
+  };
+  if (!window.requestIdleCallback) return setTimeout(now, 30);
+  return window.requestIdleCallback((idle) => (idle.didTimeout ? now() : work(idle)), { timeout: 500 });
 }
 
 export class Player {
