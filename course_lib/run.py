@@ -221,7 +221,8 @@ class AnnotatedSource:
                 for f in found
                 if f.line == number
             ]
-        head = "".join(f"<th>{t}</th>" for t in ("line", *map(title, self.counts), "source"))
+        head = "".join(f"<th>{t}</th>" for t in ("line", *map(title, self.counts)))
+        head += '<th style="text-align:left">source</th>'
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
