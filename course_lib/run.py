@@ -212,7 +212,7 @@ class AnnotatedSource:
             body.append(
                 f"<tr{heat}><td>{number}</td>"
                 + "".join(f"<td>{s:,}</td>" if s else "<td></td>" for s in sums)
-                + f'<td style="text-align:left"><code style="white-space:pre;background:none">'
+                + f'<td style="text-align:left"><code style="white-space:pre-wrap;background:none">'
                 f"{html.escape(text)}</code></td></tr>"
             )
             body += [
