@@ -68,7 +68,7 @@ def draw_sectors(stride: int, first: int) -> Sketch:
     says = (
         f"Lane i loads element {first} + {stride}·i: {plural(len(used), 'different element')}, "
         f"in {plural(len(fetched), 'sector')} of {SECTOR_BYTES} bytes",
-        f"{len(used)} of the {each * len(fetched)} numbers that are fetched are used: {100 * share:.3g} %",
+        f"Of {each * len(fetched)} numbers that are fetched, the warp uses {len(used)}: {100 * share:.3g} %",
         f"Each box is a sector of {each} numbers; the number at the left is the index of the first element of a row",
     )
     return Sketch(tuple(shapes), 8 * pitch + 4, says)
