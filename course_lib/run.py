@@ -212,7 +212,7 @@ class AnnotatedSource:
             body.append(
                 f"<tr{heat}><td>{number}</td>"
                 + "".join(f"<td>{s:,}</td>" if s else "<td></td>" for s in sums)
-                + f'<td style="text-align:left"><code style="white-space:pre;background:none">'
+                + f'<td style="text-align:left"><code style="white-space:pre-wrap;background:none">'
                 f"{html.escape(text)}</code></td></tr>"
             )
             body += [
@@ -221,7 +221,8 @@ class AnnotatedSource:
                 for f in found
                 if f.line == number
             ]
-        head = "".join(f"<th>{t}</th>" for t in ("line", *map(title, self.counts), "source"))
+        head = "".join(f"<th>{t}</th>" for t in ("line", *map(title, self.counts)))
+        head += '<th style="text-align:left">source</th>'
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 

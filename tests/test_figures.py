@@ -476,6 +476,8 @@ def test_bars_are_as_long_as_their_values():
     assert to_hex(ax.patches[0].get_facecolor()) == "#123456"
     assert _texts(ax) == ["2", "1,234"]
     assert "tiled 2, best 1,234 (loads)" in ax.get_label()
+    ax.figure.draw_without_rendering()
+    assert "1,000" in [tick.get_text() for tick in ax.get_xticklabels()]  # as the numbers of the bars
 
 
 def test_bounds_are_lines_across_the_bars():
@@ -525,6 +527,7 @@ def test_occupancy_says_which_limit_binds():
     assert "1 block, 12.5 % of the threads, held by registers" in ax.get_label()
     assert "2 blocks" in ax.get_label()
     (field,) = ax.collections
+    assert 0.85 < field.get_array().max() <= 0.9  # grey, also for a single block: white would glare on a dark page
     registers = field.get_coordinates()[0, :, 0]
     border = np.flatnonzero(np.diff(field.get_array()[0]))[-1] + 1
     assert registers[border] == 128  # two blocks of 256 threads have room for so many each
@@ -589,3 +592,14 @@ def test_roofs_draws_every_roof_and_the_measured_speed():
     assert heights == {level.gflops, level.asked_bound, *level.roofs.values()}
     assert level.lowest == "instructions" and f"{level.gflops:,.0f}" in _texts(ax)
     assert "instructions 1,813" in ax.get_label()
+
+
+def test_roofs_beside_each_other_are_named_apart_and_in_one_form():
+    """Also where the speed of one kernel is as high as a roof of the other."""
+    for names in (("naive", "tiled"), ("bank_conflicts", "padded")):
+        ax = figures.roofs(figures.levels(*names))
+        ax.figure.draw_without_rendering()
+        boxes = [text.get_window_extent().padded(3) for text in ax.texts]
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]), names
+        ticks = [tick.get_text() for tick in ax.get_yticklabels(which="both") if tick.get_text()]
+        assert len(ticks) >= 4 and all(re.fullmatch(r"[\d,]+", tick) for tick in ticks), ticks

@@ -68,7 +68,7 @@ def draw_sectors(stride: int, first: int) -> Sketch:
     says = (
         f"Lane i loads element {first} + {stride}·i: {plural(len(used), 'different element')}, "
         f"in {plural(len(fetched), 'sector')} of {SECTOR_BYTES} bytes",
-        f"Used are {len(used)} of {each * len(fetched)} numbers that are fetched: {100 * share:.0f} %",
+        f"Of {each * len(fetched)} numbers that are fetched, the warp uses {len(used)}: {100 * share:.3g} %",
         f"Each box is a sector of {each} numbers; the number at the left is the index of the first element of a row",
     )
     return Sketch(tuple(shapes), 8 * pitch + 4, says)
@@ -101,7 +101,7 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
     room = ", ".join(f"{resource} {blocks}" for resource, blocks in held.room.items())
     says = (
         f"Blocks that have room on a multiprocessor of an {gpu['gpu']}, by each resource: {room}",
-        f"The least counts: {plural(held.blocks, 'block')} of {plural(warps, 'warp')}, "
+        f"The smallest number counts: {plural(held.blocks, 'block')} of {plural(warps, 'warp')}, "
         f"limited by {' and '.join(limiting)}",
         f"Occupancy: {held.warps} of {slots} warps, {100 * held.share:.0f} %",
     )

@@ -160,6 +160,7 @@ def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[st
         )
     ax.set_yticks(list(places), labels=list(values))
     ax.set_xlim(0, 1.12 * max(values.values()))
+    ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel(unit)
     ax.set_title(title)
     return describe(ax, ", ".join(f"{name} {_value(value)}" for name, value in values.items()) + f" ({unit})")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullLocator
 
 from .. import measurements, model
 from ..look import COLOURS, FAINT, GROUND, ISSUING
@@ -167,7 +168,7 @@ def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
     A roof is the speed that one level alone would allow. The lowest one is the limit set by these levels; if a dot is
     far below all of its roofs, something else limits the kernel.
     """
-    ax = ax or new_axes(max(6, 3.5 * len(found) + 0.8), 4.8)
+    ax = ax or new_axes(max(6, 3.9 * len(found) + 0.8), 4.8)
     sentences = []
     for place, level in enumerate(found):
         ends = (place - 0.3, place - 0.02)
@@ -199,7 +200,9 @@ def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
             f"{level.rung}: {level.gflops:,.0f} GFLOP/s; roofs: {heights}; {ASKED}: {level.asked_bound:,.0f}"
         )
     ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter("{x:,g}")
+    ax.yaxis.set_minor_locator(NullLocator())
     ax.set_xticks([place - 0.16 for place in range(len(found))], [level.rung for level in found])
     ax.set_xlim(-0.55, len(found) - 0.3)
     ax.set_ylabel("GFLOP/s")

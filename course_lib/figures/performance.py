@@ -68,7 +68,8 @@ def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axe
     *_, right = histories = [_history(trace, array) for trace in traces.values()]
     counts = [len({warp for warp, *_ in history}) for history in histories]
     ax = ax or new_axes(9.5, 1.1 + sum(0.45 * count + 0.6 for count in counts))
-    colours = {"store": COLOURS["shared"], "load": "#56B4E9", "barrier": GROUND}
+    _, load, store, barrier = _ROW_COLOURS  # what is read is multiplied
+    colours = {"store": store, "load": load, "barrier": barrier}
     ticks, names, sentences, base = [], [], [], 0.0
     wanted = {warp: [seen for other, what, seen in right if (other, what) == (warp, "load")] for warp, *_ in right}
     for (label, history), count in zip(zip(traces, histories, strict=True), counts, strict=True):
@@ -92,7 +93,7 @@ def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axe
     ax.set_ylim(min(ticks) - 0.6, 1.4)
     ax.set_xticks([])
     ax.set_xlabel(
-        "in the order of execution (no clock)\norange: stores    blue: reads    grey: barriers    ×: a wrong number"
+        "in the order of execution (no clock)\norange: stores    pink: reads    blue: barriers    ×: a wrong number"
     )
     ax.set_title(f"Two warps store to {array} and read it", pad=14)
     for side in ("left", "right", "top"):
@@ -199,7 +200,7 @@ def occupancy(
     shared = np.arange(1024, most + 1024, 1024)
     fit = np.array([[model.occupancy(threads, int(r), int(s), gpu).blocks for r in registers] for s in shared])
     levels = np.unique(fit)
-    shades = 1 - 0.45 * np.searchsorted(levels, fit) / max(len(levels) - 1, 1)
+    shades = 0.9 - 0.35 * np.searchsorted(levels, fit) / max(len(levels) - 1, 1)
     # A field extends to the last number with which that many blocks fit.
     edges = np.array([8, *registers]), np.array([0, *shared]) / 1024
     ax.pcolormesh(*edges, shades, cmap="gray", vmin=0, vmax=1, shading="flat")

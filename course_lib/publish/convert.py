@@ -73,6 +73,12 @@ _SLIDES = (
 {%- endblock header -%}
 """
 )
+# nbconvert cuts long lines of code off, breaks lines of output inside words, and sets text directly below code.
+_LINES_STYLE = """<style>
+.jp-InputArea pre { white-space: pre-wrap; }
+.jp-OutputArea .jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }
+.jp-RenderedHTMLCommon.jp-RenderedMarkdown > .highlight { margin-bottom: 1em; }
+</style>"""
 _SLIDES_STYLE = (
     f"<style>.reveal {{ --picture: {PICTURE}px; }} .reveal .tt-root {{ max-height: {HIGHEST}px; }}</style>"
     + """<style>
@@ -86,7 +92,6 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 20px; --j
 .reveal .jp-InputPrompt, .reveal .jp-OutputPrompt { display: none; }
 .reveal .jp-Cell { padding: 4px 0; }
 .reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
-.reveal .jp-InputArea pre { white-space: pre-wrap; }
 .reveal .jp-OutputArea-output img { max-width: 100%; max-height: var(--picture); height: auto; width: auto; }
 /* a stepper: all tiles beside the matrices, and the source only as high as the counts below it leave it */
 .reveal .tt-root { --tt-whole: 1; }
@@ -182,7 +187,7 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "")
         "tile_by_tile": {
             "title": html.escape(title),
             "bar": bar,
-            "style": style(),
+            "style": _LINES_STYLE + style(),
             # reveal.js first: it moves the slides' elements before the viewer fills them
             "module": (scripts if isinstance(exporter, SlidesExporter) else "") + module(),
             "reveal": f"<style>{reveal['reveal.css']}</style>",

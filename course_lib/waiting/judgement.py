@@ -109,7 +109,9 @@ class Reasons:
     def _repr_html_(self) -> str:
         left = ' style="text-align:left"'
         head = "".join(f"<th{left}>{title}</th>" for title in _TITLES)
-        body = "".join(f"<tr>{''.join(f'<td{left}>{text}</td>' for text in row)}</tr>" for row in self.rows)
+        # a line ends after a comma
+        rows = ([text.replace(" ", "\xa0").replace(",\xa0", ", ") for text in row] for row in self.rows)
+        body = "".join(f"<tr>{''.join(f'<td{left}>{text}</td>' for text in row)}</tr>" for row in rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

@@ -138,9 +138,9 @@ class Plan:
             f"{play.cycles:,.0f} cycles in all, {barriers} barriers a warp; "
             f"{100 * play.issued_per_cycle:.0f} % of the issue slots used",
             f"The warps' time: {waits}",
-            f"Bytes in flight = latency × bandwidth: {play.in_flight:,.0f} = {self.mean_latency:,.0f} cycles × "
+            f"Bytes in flight = latency × bandwidth: {play.in_flight:,.0f} ≈ {self.mean_latency:,.0f} cycles × "
             f"{self.rate:.2f} bytes per cycle, on average",
-            f"To use all {self.bandwidth:.1f} bytes per cycle, {self.latency:,} × {self.bandwidth:.1f} = "
+            f"To use all {self.bandwidth:.1f} bytes per cycle, {self.latency:,} × {self.bandwidth:.1f} ≈ "
             f"{self.latency * self.bandwidth:,.0f} bytes must be in flight",
         ]
 

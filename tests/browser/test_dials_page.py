@@ -45,3 +45,7 @@ def test_no_text_of_a_picture_is_cut_off_on_a_small_screen(new_page, tmp_path, w
         box = text.bounding_box()
         assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"], text.text_content()
         assert box["height"] >= 10
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.locator(".tt-sliders input").last.press("End")  # a long value
+    lines = page.locator(".tt-sliders b").evaluate_all("names => names.map((name) => name.offsetHeight)")
+    assert len(set(lines)) == 1, lines

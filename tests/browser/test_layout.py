@@ -143,6 +143,24 @@ def test_a_large_array_is_magnified(show, launch_of):
     assert held[9 * C.shape[1] + 12] == short(C.final[9, 12])
 
 
+#: Of each of so many steps and the start: the number of arrows.
+ARROWS = """(steps) => Array.from({ length: steps + 1 }, (_, step) => {
+  window.model.set("step", step);
+  return document.querySelectorAll(".tt-magnified:not([hidden]) .tt-arrow").length;
+})"""
+
+
+def test_an_arrow_leads_only_from_what_the_line_reads(show, launch_of):
+    """Not from the part of an array that stays in sight while a line only sets a register."""
+    run = launch_of("tiled")
+    page = show(Stepper(run), size=(853, 480))
+    steps = [step for step in run.trace.steps if step.block == (0, 0, 0)]
+    start, *arrows = page.evaluate(ARROWS, len(steps))
+    reading = [any(access.op == "load" for access in step.accesses) for step in steps]
+    assert start == 0 and any(arrows)
+    assert [step.line for step, arrow, reads in zip(steps, arrows, reading, strict=True) if arrow and not reads] == []
+
+
 @pytest.mark.parametrize(
     "name, lenses",
     [

@@ -277,6 +277,42 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(offline, tmp_path, conve
     assert [] == page.errors
 
 
+#: Of each word on the page, in how many lines it is; words beyond the edge of what shows them count as two.
+LINES_OF_WORDS = """() => [...document.querySelectorAll("pre, td code")].flatMap((pre) => {
+  const nodes = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
+  const edge = pre.closest(".jp-InputArea, .jp-OutputArea").getBoundingClientRect().right;
+  const found = [];
+  while (nodes.nextNode()) for (const { index, 0: word } of nodes.currentNode.data.matchAll(/[\\w.]+/g)) {
+    const range = new Range();
+    range.setStart(nodes.currentNode, index);
+    range.setEnd(nodes.currentNode, index + word.length);
+    const boxes = [...range.getClientRects()];
+    found.push([word, boxes.some(({ right }) => right > edge) ? 2 : boxes.length]);
+  }
+  return found;
+})"""
+
+
+@pytest.mark.parametrize("convert", [html_page, slides])
+def test_long_lines_are_whole_in_a_narrow_window(offline, tmp_path, convert):
+    """Code wraps, also in a table, output wraps between words, and text stays apart from the code above it."""
+    words = " ".join(f"word{number:03}.of_a_line" for number in range(12))
+    code = nbformat.v4.new_code_cell(f"# {words}", metadata={"slideshow": {"slide_type": "slide"}})
+    source = launch("tiled").source
+    table = nbformat.v4.new_output("display_data", {HTML: source._repr_html_()})
+    code.outputs = [nbformat.v4.new_output("stream", name="stdout", text=words), table]
+    prose = nbformat.v4.new_markdown_cell(f"```python\n# {words}\n```\nThe next sentence.")
+    path = tmp_path / "lesson.html"
+    path.write_text(convert(nbformat.v4.new_notebook(cells=[code, prose]), "A lesson"), encoding="utf-8")
+    page = offline(path)
+    page.set_viewport_size({"width": 853, "height": 480})
+    expect(page.get_by_text("The next sentence.", exact=True)).to_be_visible()
+    found = page.evaluate(LINES_OF_WORDS)
+    assert len(found) > 3 * 12 + len(source.lines) and {lines for _, lines in found} == {1}, found
+    above = page.locator(".jp-RenderedMarkdown .highlight").bounding_box()
+    assert page.get_by_text("The next sentence.", exact=True).bounding_box()["y"] >= above["y"] + above["height"] + 8
+
+
 def test_slides_live_without_a_network(offline, tmp_path):
     """A slide fits 1280×720; its stepper steps by the arrow that turns the slide where the stepper has no focus."""
     cells = [

@@ -47,7 +47,7 @@ def test_the_sectors_are_those_that_numpy_and_the_simulator_count(stride, first)
     assert len(used) == len(np.unique(addresses))
     run = simulate(walk)[1, 32](np.zeros(1100, np.float32), stride, first, np.zeros(32, np.float32))
     assert run.traffic.select(op="load", array="line").sectors == len(fetched)
-    assert f"in {len(found)} sector" in sketch.says[0] and sketch.says[1].startswith(f"Used are {len(used)} of")
+    assert f"in {len(found)} sector" in sketch.says[0] and f"the warp uses {len(used)}: " in sketch.says[1]
 
 
 @pytest.mark.parametrize("rung", ["tiled", "outer_product", "register_2d", "naive"])
@@ -68,7 +68,7 @@ def test_the_limit_is_the_shortest_bar():
     (limit,) = boxes(sketch, ISSUING)
     assert 233472 // (65 * 1024) == 3 and "limited by shared memory" in sketch.says[1]
     assert limit.width == min(shape.width for shape in boxes(sketch, ISSUING, "#b8b8b8"))
-    assert draw_occupancy(GPU, 1024, 255, 0).says[1].startswith("The least counts: 0 blocks")
+    assert draw_occupancy(GPU, 1024, 255, 0).says[1].startswith("The smallest number counts: 0 blocks")
 
 
 def ticking(launches, kernel, launch, filled):

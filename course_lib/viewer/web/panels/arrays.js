@@ -439,7 +439,8 @@ class Arrays {
     for (const lens of this.lenses.values()) this.paint(lens);
     const into = [...writes.map(({ node }) => node), ...this.filled];
     fill(this.row, [...reads.map(({ node }) => node), ...into]);
-    if (reads.length && into.length) into[0].before(arrow);
+    const read = reads.some(({ array }) => machine.now[array].size); // by this line: a part stays until the next access
+    if (read && into.length) into[0].before(arrow);
   }
 
   /**
