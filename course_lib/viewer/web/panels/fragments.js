@@ -112,7 +112,7 @@ function says({ name, fragments: matrices }, lane) {
     const places = held[lane].map((i) => `[${Math.floor(i / columns)}, ${i % columns}]`);
     return `${matrix} ${places.join(", ")}`;
   });
-  return `Lane ${lane} holds of ${name}'s ${parts.join("; of its ")}.`;
+  return `For ${name}, lane ${lane} holds these elements: of ${parts.join("; of ")}.`;
 }
 
 /** @param {Fragment} fragment */
