@@ -475,7 +475,7 @@ def test_bars_are_as_long_as_their_values():
     assert [patch.get_width() for patch in ax.patches] == [2.0, 1234.5]
     assert to_hex(ax.patches[0].get_facecolor()) == "#123456"
     assert _texts(ax) == ["2", "1,234"]
-    assert "tiled 2, best 1,234 (loads)" in ax.get_label()
+    assert "tiled: 2; best: 1,234 (loads)" in ax.get_label()
     ax.figure.draw_without_rendering()
     assert "1,000" in [tick.get_text() for tick in ax.get_xticklabels()]  # as the numbers of the bars
 

@@ -163,7 +163,7 @@ def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[st
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel(unit)
     ax.set_title(title)
-    return describe(ax, ", ".join(f"{name}: {_value(value)}" for name, value in values.items()) + f" ({unit})")
+    return describe(ax, "; ".join(f"{name}: {_value(value)}" for name, value in values.items()) + f" ({unit})")
 
 
 def against_bounds(kernels: Mapping[str, tuple[float, float]], title: str, unit: str, bound: str) -> Axes:

@@ -110,7 +110,7 @@ function says({ name, fragments: matrices }, lane) {
   if (lane < 0) return `The thread is in another warp, and holds nothing of ${name}'s matrices.`;
   const parts = matrices.map(({ name: matrix, columns, held }) => {
     const places = held[lane].map((i) => `[${Math.floor(i / columns)}, ${i % columns}]`);
-    return `${matrix} ${places.join(", ")}`;
+    return `${matrix}: ${places.join(", ")}`;
   });
   return `For ${name}, lane ${lane} holds these elements: of ${parts.join("; of ")}.`;
 }
