@@ -11,8 +11,8 @@ from course_lib import simulate
 from course_lib.kernels.naive import naive
 from course_lib.kernels.prefetched import prefetched
 from course_lib.kernels.tiled import tiled
-from course_lib.trace.program import shown_source
 from course_lib.trace.replay import Timeline
+from course_lib.trace.structure import shown_source
 from course_lib.viewer import Stepper
 from course_lib.viewer.digits import short
 from course_lib.viewer.words import sentence
