@@ -147,7 +147,7 @@ def test_a_large_array_is_magnified(show, launch_of):
     "name, lenses",
     [
         ("bank_conflicts", ("warp", "banks", "arrays")),
-        ("groups_in_flight", ("fragments",)),
+        at_night("groups_in_flight", ("fragments",)),
         at_night("tensor_cores", ("fragments",)),
         at_night("naive_65", ("warp", "arrays")),
         at_night("tensor_cores_bf16", ("fragments", "banks")),
