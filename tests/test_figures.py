@@ -21,6 +21,7 @@ from course_lib.kernels import rung
 from course_lib.look import COLOURS, GROUND, WASH
 from course_lib.measurements.report import ladder_axes, series_axes
 from course_lib.png import element, height_of, packed_in, quantized
+from course_lib.trace import Step, Trace, TraceAccess, TraceArray
 from course_lib.trace.reading import slacks, timeline_rows
 from course_lib.waiting.instructions import Instruction
 
@@ -244,20 +245,23 @@ def _steps(*kinds, block=(0, 0, 0), warp=0):
         "barrier": [],
         "other": [],
     }
+    lane = np.array([32 * warp])
     return [
-        SimpleNamespace(
-            block=block,
-            warp=warp,
+        Step(
+            1,
+            block,
+            warp,
+            lane,
+            tuple(TraceAccess(op, array, lane, np.array([[0]]), None) for array, op in touches[kind]),
             barrier=kind == "barrier",
-            accesses=[SimpleNamespace(array=a, op=o) for a, o in touches[kind]],
         )
         for kind in kinds
     ]
 
 
 def _warp_trace(steps):
-    spaces = {"A": SimpleNamespace(space="global"), "tile": SimpleNamespace(space="shared")}
-    return SimpleNamespace(arrays=spaces, steps=steps)
+    arrays = {name: TraceArray(name, space, "float32", (1,)) for name, space in (("A", "global"), ("tile", "shared"))}
+    return Trace("kernel", (2, 1, 1), (64, 1, 1), (), arrays, steps)
 
 
 def test_timeline_rows_follow_one_warp_and_skip_other_statements():

@@ -10,6 +10,7 @@ import ast
 import builtins
 import copy
 import io
+import pickle
 import tokenize
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,19 +37,21 @@ _KEPT = {*vars(builtins), "cuda", "np", "math"}
 
 def normal(function: ast.FunctionDef) -> str:
     """Return the function's text without names, decorators, and what does nothing."""
-    return _dumped([ast.arguments([], function.args.args, None, [], [], None, []), *_body(function)])
+    plain = _plain(function)
+    return _dumped([ast.arguments([], plain.args.args, None, [], [], None, []), *plain.body])
 
 
 @cache
 def statements(function: ast.FunctionDef) -> tuple[str, ...]:
     """Return its statements, each without names; a loop or a condition without what is inside."""
-    inside = (node for part in _body(function) for node in ast.walk(part))
+    inside = [node for part in _plain(function).body for node in ast.walk(part)]
     return tuple(_dumped([_header(node)]) for node in inside if isinstance(node, ast.stmt))
 
 
-def _body(function: ast.FunctionDef) -> list[ast.stmt]:
-    plain: ast.FunctionDef = _Plain().visit(copy.deepcopy(function))
-    return plain.body
+def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
+    """A copy of the function without what does nothing; pickle takes a third of the time of copy.deepcopy."""
+    plain: ast.FunctionDef = _Plain().visit(pickle.loads(pickle.dumps(function)))
+    return plain
 
 
 class _Plain(ast.NodeTransformer):
@@ -73,19 +76,19 @@ def _header(statement: ast.stmt) -> ast.stmt:
 
 
 def _dumped(nodes: Sequence[ast.AST]) -> str:
-    """The trees with each name but the built-in ones replaced by a number, in the order of their first use."""
+    """The text of the trees, after each name but the built-in ones is replaced in them by a number, in the order of
+    their first use."""
     numbers: dict[str, str] = {}
 
     def number(name: str) -> str:
         return name if name in _KEPT else numbers.setdefault(name, f"v{len(numbers)}")
 
-    copied = [copy.deepcopy(node) for node in nodes]
-    for node in (part for one in copied for part in ast.walk(one)):
+    for node in (part for one in nodes for part in ast.walk(one)):
         if isinstance(node, ast.Name):
             node.id = number(node.id)
         elif isinstance(node, ast.arg):
             node.arg, node.annotation = number(node.arg), None
-    return " ".join(ast.dump(node) for node in copied)
+    return " ".join(ast.dump(node) for node in nodes)
 
 
 def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, ...]:

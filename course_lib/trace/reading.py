@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import BARRIER, OPS
+
 if TYPE_CHECKING:
     from .trace import Trace
 
@@ -17,23 +22,24 @@ def timeline_rows(trace: Trace, block: tuple[int, int, int] = (0, 0, 0), warp: i
     Positions count the statements that this warp executed and that do one of the four; a statement that does two of
     them (a load stored at once) is in two rows.
     """
-    found: dict[str, list[int]] = {row: [] for row in ROWS}
-    position = 0
-    for step in trace.steps:
-        if step.block != block or step.warp != warp:
-            continue
-        touched = {(trace.arrays[access.array].space, access.op) for access in step.accesses}
-        does = [
-            ("global", "load") in touched,
-            ("shared", "load") in touched,
-            ("shared", "store") in touched,
-            step.barrier,
+    columns = trace.columns
+    step, access = columns.step, columns.access
+    own = np.flatnonzero((columns.blocks[step["block"]] == block).all(axis=1) & (step["warp"] == warp))
+    spaces = np.array([trace.arrays[name].space for name in columns.arrays], dtype=str)[access["array"]]
+
+    def touched(space: str, op: str) -> NDArray[np.bool_]:
+        return np.isin(own, access["step"][(spaces == space) & (access["op"] == OPS.index(op))])
+
+    does = np.array(
+        [
+            touched("global", "load"),
+            touched("shared", "load"),
+            touched("shared", "store"),
+            step["flags"][own] & BARRIER != 0,
         ]
-        for row, yes in zip(ROWS, does, strict=True):
-            if yes:
-                found[row].append(position)
-        position += any(does)
-    return found
+    )
+    position = np.cumsum(does.any(axis=0)) - 1
+    return {row: position[yes].tolist() for row, yes in zip(ROWS, does, strict=True)}
 
 
 def slacks(rows: Mapping[str, Sequence[int]]) -> list[int]:

@@ -20,7 +20,7 @@ from ..simulator.launch.engine import Engine
 from ..simulator.observer import Observer
 from .columns import BARRIER, RESUMED, TURN
 from .pack import Events, Packer, Update
-from .program import Listing
+from .structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from .columns import BARRIER, NONE, OPS, RESUMED, Touches, lanes_of
-from .program import phases
 from .strips import Strip, strips
+from .structure import phases
 from .trace import Dim3, RecordedSteps, Step, Trace
 
 LOAD, ATOMIC, RESULT = map(OPS.index, ("load", "atomic", "result"))

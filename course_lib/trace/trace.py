@@ -14,7 +14,7 @@ from ..simulator.hardware import WARP_SIZE
 from ..simulator.lanes.arrays import c_strides
 from ..simulator.language.program import Function
 from . import columns as c
-from .columns import BARRIER, OPS, Columns, Vectors, lanes_of, mask_of
+from .columns import BARRIER, OPS, Columns, Vectors, mask_of
 
 Dim3 = tuple[int, int, int]
 
@@ -303,8 +303,11 @@ class RecordedSteps(Sequence[Step]):
         return Exchange(columns.operations[row["operation"]], threads, given, source, result)
 
 
+_LANES = np.arange(WARP_SIZE, dtype=np.uint32)
+
+
 def _threads(lanes: Any, warp: int) -> np.ndarray:
-    return lanes_of(np.array([lanes], np.uint32))[1] + warp * WARP_SIZE
+    return np.flatnonzero(lanes >> _LANES & 1) + warp * WARP_SIZE
 
 
 def _spread(values: np.ndarray, threads: np.ndarray) -> np.ndarray:

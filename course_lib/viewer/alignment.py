@@ -13,8 +13,8 @@ import numpy as np
 
 from ..simulator.hardware import WARP_SIZE
 from ..trace.columns import TURN
-from ..trace.program import loops, roles
 from ..trace.replay import Timeline
+from ..trace.structure import loops, roles
 from ..trace.trace import Trace
 
 #: What two launches can be matched by.

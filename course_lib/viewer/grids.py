@@ -10,8 +10,8 @@ import numpy as np
 
 from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from ..trace.program import accumulators, roles, tiles
 from ..trace.replay import Timeline
+from ..trace.structure import accumulators, roles, tiles
 from ..trace.trace import TraceArray
 from .digits import short
 from .results import WrongElements

@@ -18,8 +18,8 @@ import numpy as np
 from ..simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
 from ..trace.columns import Columns, Table
 from ..trace.locate import locate
-from ..trace.program import accumulators, loops, roles, shown_source, tiles
 from ..trace.replay import Timeline
+from ..trace.structure import accumulators, loops, roles, shown_source, tiles
 from ..trace.trace import Trace
 from .words import comparison
 

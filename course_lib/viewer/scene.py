@@ -17,9 +17,9 @@ from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
 from ..trace.columns import OPS, REQUESTS
 from ..trace.locate import locate
-from ..trace.program import roles, shown_source
 from ..trace.replay import Timeline
 from ..trace.strips import Strip
+from ..trace.structure import roles, shown_source
 from ..trace.trace import Step
 from .digits import number
 from .exchanges import Exchanged, exchanged

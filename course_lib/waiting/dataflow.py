@@ -14,7 +14,7 @@ from types import FunctionType
 
 from ..simulator.language.program import Function
 from ..simulator.language.source import Source
-from .arithmetic import Computation, computations, functions
+from .computations import Computation, computations, functions
 from .syntax import (
     FAR,
     Sum,

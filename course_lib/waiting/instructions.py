@@ -17,7 +17,7 @@ The compiler is modelled, too, by rules that recorded machine code shows, of the
 - :mod:`scheduling` says in which order all this is issued, and what waits for what; loads never pass a barrier, nor a
   store to the same shared array, nor, in global memory, any store.
 
-The typed program tells what lines compute (:mod:`arithmetic`): each +, - and * of floats is an instruction, together
+The typed program tells what lines compute (:mod:`computations`): each +, - and * of floats is an instruction, together
 with the product that it adds; in conditional expressions and after `and` or `or`, only those on the paths that a
 warp's loads show. An operation without a measured rate is refused.
 
@@ -38,7 +38,7 @@ from ..simulator.language.source import python_function
 from ..trace.trace import Trace
 from . import idioms
 from .accesses import Accesses, Statement
-from .arithmetic import Needs
+from .computations import Needs
 from .dataflow import Dataflow, Facts
 from .scheduling import Instruction as Instruction
 from .steps import TracedStep, lowering_key_of, steps_of

@@ -165,7 +165,7 @@ def test_an_arrow_leads_only_from_what_the_line_reads(show, launch_of):
     "name, lenses",
     [
         ("bank_conflicts", ("warp", "banks", "arrays")),
-        ("groups_in_flight", ("fragments",)),
+        at_night("groups_in_flight", ("fragments",)),
         at_night("tensor_cores", ("fragments",)),
         at_night("naive_65", ("warp", "arrays")),
         at_night("tensor_cores_bf16", ("fragments", "banks")),

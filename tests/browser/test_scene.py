@@ -10,8 +10,8 @@ from nightly import NIGHTLY, at_night
 from numba import cuda
 
 from course_lib import simulate
-from course_lib.trace.program import accumulators
 from course_lib.trace.replay import Timeline
+from course_lib.trace.structure import accumulators
 from course_lib.viewer import Stepper, compare
 from course_lib.viewer.alignment import MATCHES
 from course_lib.viewer.exchanges import Exchanged

@@ -18,7 +18,7 @@ from course_lib.viewer.page import STEPPER, place
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.ipynb"))
 #: Those of the default profile: the first, one with most kinds of outputs, and the last. The others are laid out alike.
-BY_DAY = ("00", "09", "16")
+BY_DAY = ("00", "16")
 #: Goes through all slides by the key → and measures each: by how much its content is taller or wider than its frame,
 #: its smallest text in pixels, whether a picture is missing, its heading and its words.
 MEASURE = """async () => {

@@ -11,8 +11,8 @@ from course_lib import simulate
 from course_lib.kernels.naive import naive
 from course_lib.kernels.prefetched import prefetched
 from course_lib.kernels.tiled import tiled
-from course_lib.trace.program import shown_source
 from course_lib.trace.replay import Timeline
+from course_lib.trace.structure import shown_source
 from course_lib.viewer import Stepper
 from course_lib.viewer.digits import short
 from course_lib.viewer.words import sentence
@@ -76,7 +76,7 @@ def expected(timeline, n, thread):
         (tiled(2), (2, 3), (2, 2), (5, 7, 3), (1, 2, 0), (0, 0, 0)),
         (naive, (2, 2), (4, 2), (3, 5, 6), (1, 1, 0), (1, 0, 0)),
         at_night(prefetched(2), (2, 2), (2, 2), (4, 5, 3), (0, 1, 0), (1, 1, 0)),
-        (tiled(8), (2, 1), (8, 8), (7, 6, 10), (0, 0, 0), (3, 5, 0)),
+        at_night(tiled(8), (2, 1), (8, 8), (7, 6, 10), (0, 0, 0), (3, 5, 0)),
     ],
     ids=["tiled, ragged", "naive, ragged", "two buffers", "two warps"],
 )

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from nightly import at_night
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
@@ -102,7 +103,7 @@ def test_zoomed_it_shows_the_steps_around_the_current_one(walk):
     expect(page.locator(".tt-part[data-zoomed]")).to_have_count(0)
 
 
-@pytest.mark.parametrize("name, text_size", [("tiled_two_warps", 2), ("prefetched", 1), ("best", 1)])
+@pytest.mark.parametrize("name, text_size", [("tiled_two_warps", 2), ("prefetched", 1), at_night("best", 1)])
 def test_barriers_and_phases_are_labelled(walk, resize, name, text_size):
     """Each label has its name or number, in order, none over another; and it says that order is not time."""
     page, timeline = walk(name, step=1, text_size=text_size)

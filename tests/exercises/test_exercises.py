@@ -7,6 +7,7 @@ place of the cell. ``NIGHTLY`` is tried by `--nightly` alone: its verdicts take 
 and other answers to the same and to other exercises run every line of `course_lib/exercises` that they run.
 """
 
+import ast
 import importlib.util
 import itertools
 import json
@@ -26,13 +27,16 @@ from oracles.sources import import_module
 
 from course_lib import simulate
 from course_lib.exercises import EXERCISES, check, explain
+from course_lib.exercises.grading import places
 from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.exercises.grading.grades import launch
+from course_lib.exercises.grading.source import read
 from course_lib.exercises.grading.verdict import Check, Verdict
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
 from course_lib.simulator.findings import SimulatorError
+from course_lib.simulator.language.source import read as read_source
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(path.name for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
@@ -398,6 +402,20 @@ def test_no_cause_is_named_that_is_not_one(tmp_path):
     verdict = _verdict("barriers", tmp_path, change)
     assert verdict.status == "failed"
     assert "wrong way round" not in verdict.hint
+
+
+def test_a_changed_kernel_is_compiled_as_its_text_would_be(tmp_path):
+    """For every change that is tried to find the place of a mistake; and none of them changes the student's tree."""
+    source = read(kernel_from(solutions()["barriers"], tmp_path))
+    before = ast.dump(source.tree)
+    tried = [places.repaired(source, changes) for changes, _ in places._candidates(source.tree)]
+    assert len(tried) > 50
+    for changed in tried:
+        scope = dict(changed.__globals__)
+        exec(ast.unparse(read_source(changed).tree), scope)
+        assert changed.__code__.co_code == scope[changed.__name__].__code__.co_code
+    assert len({ast.dump(read_source(changed).tree) for changed in tried} - {before}) > 50
+    assert ast.dump(source.tree) == before
 
 
 def test_remarks_are_no_faults(tmp_path):

@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import itertools
+from functools import lru_cache
 
 _number = itertools.count()
 
@@ -24,5 +25,8 @@ def import_kernel(source, folder, name="kernel", package=""):
 
 def line_of(kernel, text):
     """Return the first line of the kernel, by its number in the file, that contains `text`."""
-    lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
+    lines, first = _lines_of(getattr(kernel, "py_func", kernel))
     return next(first + number for number, line in enumerate(lines) if text in line)
+
+
+_lines_of = lru_cache(maxsize=16)(inspect.getsourcelines)  # takes milliseconds, and a test asks for several lines

@@ -1,5 +1,7 @@
 """Functions that a kernel defines, by def or lambda: each gives what Python and numba's CPU compiler give."""
 
+import ast
+import inspect
 import pickle
 import warnings
 
@@ -8,6 +10,7 @@ import pytest
 from numba import cuda, float32, njit
 
 from course_lib import UnsupportedKernelError, simulate
+from course_lib.simulator.language.regions import assigned_names, nodes
 
 
 @cuda.jit(device=True)
@@ -272,3 +275,12 @@ def test_what_numba_refuses_is_refused_too(kernel):
     with warnings.catch_warnings(), pytest.raises(Exception):  # noqa: B017, PT011
         warnings.simplefilter("error")  # numba compiles a choice of functions on the CPU, as an experiment
         njit(kernel)(np.zeros(2))
+
+
+def test_nodes_are_those_of_the_standard_library():
+    tree = ast.parse(inspect.getsource(inspect))
+    assert nodes(tree) == list(ast.walk(tree))
+    outer = (
+        "def outer():\n    a = 1\n    def inner(b=(c := 2)):\n        d = 3\n    return lambda e=(f := 4): (g := 5)\n"
+    )
+    assert assigned_names(ast.parse(outer).body[0].body) == {"a", "inner", "c", "f"}

@@ -5,8 +5,8 @@ import pytest
 from oracles.stops import line_runs
 
 from course_lib.trace import Trace
-from course_lib.trace.program import accumulators, roles, shown_source, tiles
 from course_lib.trace.replay import Timeline
+from course_lib.trace.structure import accumulators, roles, shown_source, tiles
 
 
 def matrices(M, K, N, seed=0):

@@ -171,4 +171,4 @@ def _statements(tree: ast.FunctionDef) -> list[ast.expr | ast.stmt]:
 def _other_numbers(statement: ast.expr | ast.stmt) -> Iterator[Change]:
     for node in ast.walk(statement):
         if isinstance(node, ast.Constant) and type(node.value) is int:
-            yield from (((node, ast.Constant(node.value + by)),) for by in (-1, 1))
+            yield from (((node, ast.parse(str(node.value + by), mode="eval").body),) for by in (-1, 1))

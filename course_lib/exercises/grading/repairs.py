@@ -9,17 +9,20 @@ import ast
 import copy
 import itertools
 import linecache
-import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import FunctionType
+from typing import Any
 
+from ...simulator.language.source import parsed
 from .causes import Cause, shared_arrays, tile_width
 from .source import Submission, read
 
 #: A repair: the nodes to replace, with their replacements, and the cause that it would prove.
 Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
+
+#: The file of changed kernels.
+_FILE = "<a changed kernel>"
 
 #: Limit for repairs, so that a student need not wait: a launch on small matrices takes some hundredths of a second.
 _MOST = 40
@@ -264,22 +267,16 @@ def _exchanged(place: ast.Subscript) -> ast.Subscript:
     return ast.Subscript(place.value, ast.Tuple([second, first], ast.Load()), place.ctx)
 
 
-def _replaced(node: ast.AST, changes: Mapping[ast.AST, ast.AST]) -> ast.AST:
-    """Return the tree with these nodes replaced; unchanged parts are not copied."""
-    if node in changes:
-        return changes[node]
-    parts: dict[str, object] = {}
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, ast.AST):
-            parts[name] = _replaced(value, changes)
-        elif isinstance(value, list):
-            items = [_replaced(item, changes) if isinstance(item, ast.AST) else item for item in value]
-            parts[name] = value if all(map(operator.is_, items, value)) else items
-        else:
-            parts[name] = value
-    if all(part is getattr(node, name) for name, part in parts.items()):
-        return node
-    return ast.copy_location(type(node)(**parts), node)
+def _replaced(part: Any, changes: Mapping[ast.AST, ast.AST], above: Set[ast.AST]) -> Any:
+    """Return a part of the tree with these nodes replaced; only the nodes ``above`` them are copied."""
+    if isinstance(part, list):
+        return [_replaced(item, changes, above) for item in part]
+    if part in changes:
+        return changes[part]
+    if part not in above:
+        return part
+    fields = {name: _replaced(value, changes, above) for name, value in ast.iter_fields(part)}
+    return ast.copy_location(type(part)(**fields), part)
 
 
 def spread(source: Submission) -> Submission:
@@ -289,22 +286,39 @@ def spread(source: Submission) -> Submission:
     for node in ast.walk(tree):
         if isinstance(node, ast.While) and isinstance(node.body[0], ast.For | ast.While):
             node.body.insert(0, ast.Pass())
-    laid_out = read(repaired(replace(source, tree=tree), ()))
+    text = ast.unparse(_undecorated(tree)) + "\n"
+    linecache.cache[_FILE] = (len(text), None, text.splitlines(keepends=True), _FILE)
+    laid_out = read(_executed(text, tree.name, source))
     assert laid_out is not None
     return laid_out
 
 
 def repaired(source: Submission, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:
-    """Return the changed function, with a source that can be read."""
-    assert source.tree is not None
-    tree = _replaced(source.tree, dict(changes))
-    assert isinstance(tree, ast.FunctionDef)
-    bare = ast.FunctionDef(tree.name, tree.args, tree.body, [], lineno=tree.lineno)
-    text = ast.unparse(ast.fix_missing_locations(bare)) + "\n"
-    file = f"<a repair of {tree.name}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    """Return the changed function. The simulator takes its syntax tree from here: writing and reading a text takes as
+    long as a launch."""
+    above = set[ast.AST]()
+    for old, new in changes:
+        ast.fix_missing_locations(ast.copy_location(new, old))
+        parent = source.parents.get(old)
+        while parent is not None and parent not in above:
+            above.add(parent)
+            parent = source.parents.get(parent)
+    tree = _undecorated(_replaced(source.tree, dict(changes), above))
+    function = _executed(ast.Module([tree], []), tree.name, source)
+    parsed(function, tree, tuple(source.lines.items()))
+    return function
+
+
+def _undecorated(tree: ast.FunctionDef) -> ast.FunctionDef:
+    bare = copy.copy(tree)
+    bare.decorator_list, bare.returns = [], None
+    return bare
+
+
+def _executed(code: str | ast.Module, name: str, source: Submission) -> FunctionType:
+    """Return the function ``name`` that ``code`` defines among the names that ``source`` knows."""
     names = dict(source.known)
-    exec(compile(text, file, "exec"), names)
-    function = names[tree.name]
+    exec(compile(code, _FILE, "exec"), names)
+    function = names[name]
     assert isinstance(function, FunctionType)
     return function

@@ -12,6 +12,8 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeGuard
 
+from ...simulator.language.regions import nodes
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -36,6 +38,11 @@ class Submission:
     def parameters(self) -> tuple[str, ...]:
         """The student's names of the parameters."""
         return parameters(self.function)
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """The node above each node of the tree."""
+        return {child: node for node in nodes(self.tree) for child in ast.iter_child_nodes(node)} if self.tree else {}
 
     @property
     def is_crowded(self) -> bool:

@@ -62,7 +62,7 @@ class Expr(Node):
         """Whether the node itself has an effect, apart from its operands."""
         return self._acts
 
-    @property
+    @cached_property
     def operands(self) -> tuple[Expr, ...]:
         """The expressions in the node's fields, in order; fields may hold tuples of them."""
         return tuple(_expressions_in(getattr(self, name) for name in self.__dataclass_fields__))

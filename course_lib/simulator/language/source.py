@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import builtins
+import copy
 import dis
 import inspect
 import linecache
@@ -20,7 +21,7 @@ from types import CodeType, FunctionType
 
 from ..findings import UnsupportedKernelError
 from .matches import Matches
-from .regions import Regions, assigned_names
+from .regions import Regions, assigned_names, nodes
 
 #: Recursion limit for the analysis of a kernel: about five frames for each level of an expression.
 MOST_FRAMES = 20_000
@@ -163,14 +164,16 @@ def inner(
 
 def as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     """A function's tree, also of a lambda, with plain parameters alone. Refuses others."""
-    arguments = node.args
+    arguments = copy.copy(node.args)
     if arguments.kwarg or arguments.kwonlyargs:
         raise UnsupportedKernelError(
             "a kernel cannot take **kwargs or keyword-only arguments; name each argument", node.lineno
         )
     arguments.args, arguments.posonlyargs = arguments.posonlyargs + arguments.args, []
     if isinstance(node, ast.FunctionDef):
-        return node
+        tree = copy.copy(node)
+        tree.args = arguments
+        return tree
     body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
     return ast.copy_location(ast.FunctionDef("lambda_", arguments, body, []), node)
 
@@ -297,9 +300,14 @@ def _read(function: FunctionType) -> Source:
     if edited(function) and not same_code(function, first + inside):
         raise changed(function)
     ast.increment_lineno(tree, first - 1)
-    as_def(Matches().visit(tree))
-    numbered = tuple((first + inside + i, line.rstrip("\n")) for i, line in enumerate(lines))
-    source = Source(function, tree, numbered, function.__code__.co_filename)
+    return parsed(function, tree, tuple((first + inside + i, line.rstrip("\n")) for i, line in enumerate(lines)))
+
+
+def parsed(function: FunctionType, tree: ast.FunctionDef, lines: tuple[tuple[int, str], ...]) -> Source:
+    """Return the source of a function that was compiled from ``tree``; from now on `read` returns it, too."""
+    if any(isinstance(node, ast.Match) for node in nodes(tree)):
+        tree = Matches().visit(copy.deepcopy(tree))
+    source = Source(function, as_def(tree), lines, function.__code__.co_filename)
     _parsed[function] = function.__code__, source
     return source
 

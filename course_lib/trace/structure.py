@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..simulator.language.regions import nodes
 from .columns import BARRIER, OPS, Columns, lanes_of
 from .trace import Trace, TraceArray
 
@@ -40,7 +41,7 @@ class Listing:
             for line, _ in source.lines:
                 self.prefix[line] = "" if number == 0 else f"{source.name}."
                 self.inside[line] = number
-            for node in ast.walk(source.tree):
+            for node in nodes(source.tree):
                 if isinstance(node, ast.stmt):
                     self._add(node)
                     if node is not source.tree:
@@ -65,14 +66,14 @@ class Listing:
             assigned = node.targets
         elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For):
             assigned = [node.target]
-        names = {n.id for target in assigned for n in ast.walk(target) if isinstance(n, ast.Name)}
+        names = {n.id for target in assigned for n in nodes(target) if isinstance(n, ast.Name)}
         self.targets.setdefault(first, set()).update(names)
 
 
 def _called(source: Any, statement: ast.stmt, known: list[Any]) -> set[int]:
     """Return the numbers of the functions that a statement itself calls; of all, if a variable determines which."""
     own = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
-    calls = [node.func for child in own for node in ast.walk(child) if isinstance(node, ast.Call)]
+    calls = [node.func for child in own for node in nodes(child) if isinstance(node, ast.Call)]
     found: set[int] = set()
     for name in calls:
         if isinstance(name, ast.Name) and name.id in source.locals:
@@ -110,10 +111,10 @@ def functions(trace: Trace) -> tuple[tuple[ast.FunctionDef, int], ...]:
 def _parsed(part: list[tuple[int, str]]) -> list[tuple[ast.FunctionDef, int]]:
     text = textwrap.dedent("\n".join(text for _, text in part))
     try:
-        nodes = ast.parse(text).body
+        defined = ast.parse(text).body
     except SyntaxError:
         return []
-    return [(node, part[0][0] - 1) for node in nodes if isinstance(node, ast.FunctionDef)]
+    return [(node, part[0][0] - 1) for node in defined if isinstance(node, ast.FunctionDef)]
 
 
 def shown_source(trace: Trace) -> tuple[tuple[int, str], ...]:
@@ -218,7 +219,7 @@ def accumulators(trace: Trace) -> tuple[str, ...]:
     """Return the variables that accumulate a result: each is updated from itself and flows into a global array."""
     feeds: dict[str, set[str]] = {}
     for function, _ in functions(trace):
-        for node in ast.walk(function):
+        for node in nodes(function):
             targets: list[ast.expr]
             if isinstance(node, ast.AugAssign):
                 targets, names = [node.target], _names(node.value) | _names(node.target)
