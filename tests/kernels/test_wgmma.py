@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from nightly import at_night, every
-from numba import cuda, float32, uint16
+from numba import cuda, float32, uint16, uint64
 from numba.core import errors
+from oracles.warpgroups import multiply as multiply_by_8
 
 from course_lib import KernelError, UnsupportedKernelError, measurements, simulate
 from course_lib.gpu.wgmma import FORMS, OPERANDS, once
@@ -192,6 +193,28 @@ def test_a_swizzled_tile_must_ask_for_its_alignment():
 
     with pytest.raises(KernelError, match="give cuda.shared.array the alignment 1024"):
         simulate(kernel)[1, 128](np.zeros(1, np.uint64))
+
+
+def test_a_descriptor_beyond_all_tiles_is_a_finding_and_without_any_an_error():
+    """Its first eight elements begin after the last tile; a plain number is refused where the block has no tile."""
+
+    @cuda.jit
+    def kernel(C):
+        tile = cuda.shared.array(1024, uint16, 1024)
+        acc = cuda.local.array(4, float32)
+        b = descriptor(tile, 4096, 128, 256, 0)
+        multiply_by_8(acc, descriptor(tile, 0, 1024, 128, 0), b, 0)
+
+    @cuda.jit
+    def without(C):
+        acc = cuda.local.array(4, float32)
+        multiply_by_8(acc, uint64(0), uint64(0), 0)
+
+    findings = simulate(kernel, strict=False)[1, 128](np.zeros(1, np.float32)).findings
+    (beyond,) = [finding for finding in findings if finding.kind == "out-of-bounds"]
+    assert "the descriptor of B reaches element 4103 of tile, which has 1024" in str(beyond)
+    with pytest.raises(KernelError, match="the descriptor of A describes shared memory, and this block has none"):
+        simulate(without)[1, 128](np.zeros(1, np.float32))
 
 
 def test_columns_that_the_hardware_lacks_are_refused():

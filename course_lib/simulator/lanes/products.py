@@ -188,10 +188,17 @@ class Products:
         self, sites: Any, spec: Spec, descriptor: Any, which: int, blocks: np.ndarray, line: int
     ) -> list[Operand | None]:
         """The operand that each block's descriptor describes; None if it is not inside one array."""
+        vector = self.vector
         given = self._lanes(descriptor)
         if (given != given[:1])[:, blocks].any():
             raise KernelError(
                 "a descriptor must be the same in all threads of a warp; compute it from the warp's", line=line
+            )
+        if not vector.shared_arrays():
+            raise KernelError(
+                f"the descriptor of {'AB'[which]} describes shared memory, and this block has none; declare its tile "
+                "with cuda.shared.array first",
+                line=line,
             )
         known = {int(d): self._operand(sites, spec, int(d), which) for d in np.unique(given[0, blocks])}
         return [known.get(int(d)) if taking else None for d, taking in zip(given[0], blocks, strict=True)]
@@ -202,7 +209,8 @@ class Products:
         if key in self.operands:
             return self.operands[key]
         first = (descriptor & 0x3FFF) * PIECE
-        array = next(a for a in vector.shared_arrays() if a.address <= first < a.address + a.size * a.itemsize)
+        arrays = sorted(vector.shared_arrays(), key=lambda array: array.address)
+        array = [arrays[0], *(a for a in arrays if a.address <= first)][-1]  # the descriptor may begin after its end
         pieces = spec.b_bytes(descriptor) if which else spec.a_bytes(descriptor, vector.warp % WARPS)
         width = PIECE // array.itemsize
         at = (pieces - array.address) // array.itemsize
