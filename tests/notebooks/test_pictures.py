@@ -34,7 +34,7 @@ def test_the_ladder_of_lesson_0_shows_the_recorded_speeds():
         ("tiled", "Tiles in shared memory"),
         ("best", "All together, tuned"),
     ):
-        assert f"{title} {_gflops(rung):,.0f}" in bars
+        assert f"{title}: {_gflops(rung):,.0f}" in bars
     assert bars.count(" GFLOP/s") == 0 and bars.rstrip().endswith("(GFLOP/s, n = 4096).")
 
 
