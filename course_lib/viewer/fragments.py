@@ -49,8 +49,8 @@ class Matrices:
         """A sentence with the elements that the thread holds."""
         if self.lane is None:
             return f"The thread is in another warp, and holds nothing of {self.name}'s matrices."
-        parts = "; of ".join(f"{held.name}: {held.places}" for held in self.held)
-        return f"For {self.name}, lane {self.lane} holds these elements: of {parts}."
+        parts = "; ".join(f"{held.name}: {held.places}" for held in self.held)
+        return f"For {self.name}, lane {self.lane} holds {parts}."
 
 
 def matrices_of(trace: Trace, step: Step | None, thread: int) -> list[Matrices]:

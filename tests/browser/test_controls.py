@@ -159,7 +159,7 @@ def test_an_element_of_a_fragment_chooses_its_thread(walk):
     page.locator(".tt-fragment").first.locator("[data-lane]").nth(13).click()
     lane = next(lane for lane, held in enumerate(operation.fragments[0].held) if 13 in held)
     assert page.evaluate("() => window.model.get('thread')") == [lane, timeline.step(first).warp, 0]
-    expect(page.locator(".tt-multiplied b")).to_contain_text(f"For mma_tf32, lane {lane} holds these elements: of A: [")
+    expect(page.locator(".tt-multiplied b")).to_contain_text(f"For mma_tf32, lane {lane} holds A: [")
     page.locator(".tt-root").press("v")
     expect(page.locator(".tt-lens-fragments")).to_be_hidden()
     page.locator(".tt-root").press("V")

@@ -57,7 +57,7 @@ def test_the_scene_has_the_places_of_the_instruction(name):
             assert [divmod(i, held.columns) for i in held.mine] == mine
             assert [divmod(i, held.columns) for i, who in enumerate(held.lanes) if who == lane] == sorted(mine)
             assert f"{held.name}: {', '.join(f'[{y}, {x}]' for y, x in mine)}" in told.says
-        assert told.says.startswith(f"For {intrinsic}, lane {lane} holds these elements: of A: [")
+        assert told.says.startswith(f"For {intrinsic}, lane {lane} holds A: [")
 
 
 def test_the_registers_are_the_matrices():
@@ -163,4 +163,4 @@ def test_any_intrinsic_that_has_fragments_is_shown():
     scenes = [Stepper(run, step=step, thread=(7, 0)).scene() for step in range(1, len(Stepper(run).timeline) + 1)]
     (told,) = [scene for scene in scenes if scene.matrices]
     assert told.step.accesses
-    assert told.matrices[0].says == "For exchange, lane 7 holds these elements: of x: [0, 7]."
+    assert told.matrices[0].says == "For exchange, lane 7 holds x: [0, 7]."

@@ -112,7 +112,7 @@ function says({ name, fragments: matrices }, lane) {
     const places = held[lane].map((i) => `[${Math.floor(i / columns)}, ${i % columns}]`);
     return `${matrix}: ${places.join(", ")}`;
   });
-  return `For ${name}, lane ${lane} holds these elements: of ${parts.join("; of ")}.`;
+  return `For ${name}, lane ${lane} holds ${parts.join("; ")}.`;
 }
 
 /** @param {Fragment} fragment */
