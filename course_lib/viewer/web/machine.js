@@ -9,7 +9,6 @@ import { Access, at, BARRIER, LOAD, LOOP_TURN, WARP } from "./trace.js";
 /**
  * @typedef {object} Event  what the chosen thread did with neighbouring elements
  * @property {number} op
- * @property {boolean} loading
  * @property {boolean} [foreign]  a load of what another block stored
  * @property {number} array
  * @property {number} element  the first
@@ -232,7 +231,6 @@ export class Machine {
         const { update } = access;
         this.events.push({
           op: access.op,
-          loading,
           ...(loading && String(values) !== String(known) && { foreign: true }),
           array: number,
           element,

@@ -155,7 +155,7 @@ export function sentence(machine) {
  */
 export function wrongNow(machine) {
   const { trace } = machine;
-  const stored = machine.events.filter(({ loading }) => !loading);
+  const stored = machine.events.filter(({ op }) => op !== LOAD);
   return stored.flatMap(({ array, element, values }) =>
     values.flatMap((_, w) => {
       const wrong = trace.wanted[trace.arrays[array].name]?.[element + w];

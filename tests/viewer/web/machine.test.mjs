@@ -86,7 +86,7 @@ test("counts and lines are those of the thread and of the block", async () => {
 test("a load finds what another warp stored, and the chosen thread's variable follows", async () => {
   const at = await machine(2);
   at.seek(7);
-  assert.deepEqual(at.events, [{ op: 0, loading: true, array: 0, element: 34, values: [34] }]);
+  assert.deepEqual(at.events, [{ op: 0, array: 0, element: 34, values: [34] }]);
   assert.equal(at.nowMine[0].get(34), READ);
   assert.equal(at.variable("v"), 34);
   at.choose(32);
