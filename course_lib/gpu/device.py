@@ -56,10 +56,14 @@ def describe() -> dict[str, Any]:
         "cuda_runtime": ".".join(map(str, cuda.runtime.get_version())),
         "python": platform.python_version(),
         "numpy": _version("numpy"),
-        "numba": _version("numba"),
-        "numba-cuda": _version("numba-cuda"),
+        **{package: _version(package) for package in compilers(cuda)},
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def compilers(cuda: Any) -> tuple[str, ...]:
+    """Return the packages that compile the kernels of this `numba.cuda`."""
+    return ("numba-cuda-mlir",) if cuda.__name__.startswith("numba_cuda_mlir") else ("numba", "numba-cuda")
 
 
 def threads_per_multiprocessor(gpu: Any) -> int | None:
