@@ -9,7 +9,7 @@ Kernels stay as they are: the package takes them unchanged, and its modules mirr
 its own, so numba itself must not be imported as well.
 
 An intrinsic of the course writes instructions by methods of llvmlite's builder. numba-cuda-mlir has no such builder:
-what an intrinsic writes there are operations of MLIR's LLVM dialect. `Builder` and `Context` offer the methods that the
+an intrinsic writes operations of MLIR's LLVM dialect there. `Builder` and `TargetContext` offer the methods that the
 intrinsics call, and write the operation of the same name, so that each intrinsic is written once for both compilers.
 Source: the documentation and the Python modules of numba-cuda-mlir 0.6; MLIR, "LLVM dialect".
 """
@@ -41,7 +41,7 @@ def use() -> None:
     if isinstance(next(iter(sys.meta_path)), Redirector):
         return
     if find_spec(PACKAGE) is None:
-        raise ImportError("numba-cuda-mlir is not installed; install this course with its extra `mlir`")
+        raise ImportError("numba-cuda-mlir is not installed; install this course with its extra `mlir13` or `mlir12`")
     if "numba" in sys.modules:
         raise ImportError("numba was imported before; choose numba-cuda-mlir first, in a process of its own")
     sys.meta_path.insert(0, Redirector())
@@ -78,12 +78,26 @@ class Redirector(MetaPathFinder, Loader):
 def top_level() -> ModuleType:
     """Return what the course imports from `numba`."""
     module = ModuleType("numba")
+    cuda: Any
     cuda, types = (importlib.import_module(f"{PACKAGE}.{name}") for name in ("cuda", "numba_cuda.types"))
+    add_threadfence()
     if hopper():
         cuda.jit = functools.partial(for_hopper, cuda.jit)
     config = SimpleNamespace(ENABLE_CUDASIM=False)  # it has no simulator
     module.__dict__.update(cuda=cuda, types=types, config=config, **{name: getattr(types, name) for name in TYPES})
     return module
+
+
+def add_threadfence() -> None:
+    """Let kernels call `cuda.threadfence()`: numba-cuda-mlir 0.6 knows its type, and no instruction for it."""
+    extending = importlib.import_module(f"{PACKAGE}.extending")
+    stub = importlib.import_module(f"{PACKAGE}.numba_cuda.stubs").threadfence
+
+    @extending.lower_builtin(stub)
+    def write(lowering: Any, target: Any, args: Any, kwargs: Any) -> None:
+        nothing = llvmlite_ir.FunctionType(llvmlite_ir.VoidType(), [])
+        Builder(lowering).asm(nothing, "membar.gl;", "~{memory}", (), side_effect=True)
+        lowering.store_var(target, None)
 
 
 def hopper() -> bool:
@@ -118,7 +132,9 @@ def intrinsic(*function: Any, **options: Any) -> Any:
                 starred = [i for i, kind in enumerate(signature.args) if type(kind).__name__.startswith("StarArg")]
                 for i in starred:  # one argument to numba, but its items are passed one by one
                     given[i:] = [tuple(given[i:])]
-                lowering.store_var(target, result(generate(Context(lowering), Builder(lowering), signature, given)))
+                lowering.store_var(
+                    target, result(generate(TargetContext(lowering), Builder(lowering), signature, given))
+                )
 
             return signature, write
 
@@ -136,14 +152,14 @@ class Value(NamedTuple):
     type: Any
 
 
-class Array(NamedTuple):
+class ArrayValue(NamedTuple):
     """An array in a kernel: a pointer to its first element, and the bytes between neighbours in each dimension."""
 
     data: Value
     strides: tuple[Value, ...]
 
 
-class Context:
+class TargetContext:
     """The methods of a target context of numba that the intrinsics of the course call."""
 
     def __init__(self, lowering: Any) -> None:
@@ -154,14 +170,14 @@ class Context:
         return number(self.lowering.mlir_convert(value.value, self.lowering.get_mlir_type(to)), to)
 
     def make_array(self, kind: Any) -> Any:
-        """Return a function that returns the `Array` of a value of this type."""
+        """Return a function that returns the `ArrayValue` of a value of this type."""
 
-        def described(context: Context, builder: Builder, value: Any) -> Array:
+        def described(context: TargetContext, builder: Builder, value: Any) -> ArrayValue:
             mlir, size = dialects(), kind.dtype.bitwidth // 8
             pointer = mlir.help.memref_data_pointer(value)
             strides = mlir.memref.extract_strided_metadata(value)[2 + kind.ndim : 2 + 2 * kind.ndim]
             in_bytes = (builder.mul(Value(mlir.help.convert(s, type_of(INT64)), INT64), INT64(size)) for s in strides)
-            return Array(Value(pointer, number(None, kind.dtype).type.as_pointer()), tuple(in_bytes))
+            return ArrayValue(Value(pointer, number(None, kind.dtype).type.as_pointer()), tuple(in_bytes))
 
         return described
 
@@ -244,6 +260,10 @@ class Builder:
         """Return an unsigned number as a longer one."""
         return Value(dialects().arith.extui(type_of(kind), value.value), kind)
 
+    def trunc(self, value: Value, kind: Any) -> Value:
+        """Return the low bits of a number as a shorter one."""
+        return Value(dialects().arith.trunci(type_of(kind), value.value), kind)
+
     def select(self, condition: Value, yes: Any, no: Any) -> Value:
         """Return one of two numbers."""
         yes, no = given(yes), given(no)
@@ -262,7 +282,15 @@ class Builder:
 
 
 #: llvmlite's names of operations on two numbers, and those of MLIR's dialect arith.
-OPERATIONS = {"add": "addi", "mul": "muli", "and_": "andi", "or_": "ori", "shl": "shli", "lshr": "shrui"}
+OPERATIONS = {
+    "add": "addi",
+    "mul": "muli",
+    "udiv": "divui",
+    "and_": "andi",
+    "or_": "ori",
+    "shl": "shli",
+    "lshr": "shrui",
+}
 
 
 class Shared:

@@ -40,6 +40,8 @@ def l2_bytes() -> int:
 
 def describe() -> dict[str, Any]:
     """Return the provenance of a recording: GPU, driver, versions, date."""
+    from ..kernels.intrinsics import packages
+
     cuda = require()
     gpu = cuda.get_current_device()
     name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
@@ -56,14 +58,9 @@ def describe() -> dict[str, Any]:
         "cuda_runtime": ".".join(map(str, cuda.runtime.get_version())),
         "python": platform.python_version(),
         "numpy": _version("numpy"),
-        **{package: _version(package) for package in compilers(cuda)},
+        **{package: _version(package) for package in packages()},
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def compilers(cuda: Any) -> tuple[str, ...]:
-    """Return the packages that compile the kernels of this `numba.cuda`."""
-    return ("numba-cuda-mlir",) if cuda.__name__.startswith("numba_cuda_mlir") else ("numba", "numba-cuda")
 
 
 def threads_per_multiprocessor(gpu: Any) -> int | None:
