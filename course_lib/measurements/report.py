@@ -131,6 +131,30 @@ def wgmma_table(recording: Recording) -> str:
     return "\n".join(lines)
 
 
+def compilers_table(recording: Recording) -> str:
+    """Return the speed and the resources of each rung with both compilers as a Markdown table."""
+    gpu, rows = recording.provenance, measured(recording)
+    compilers = list(dict.fromkeys(result["compiler"] for result in rows))
+    pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for result in rows:
+        pairs.setdefault((result["rung"], str(result["params"])), []).append(result)
+    lines = [
+        f"Measured on an {gpu['gpu']} (driver {gpu['driver']}, {gpu['date'][:10]}) in one run of",
+        f"`{recording.command}`,",
+        f"n = {rows[0]['M']}: medians of up to {_repeats(rows)} launches; each kernel was first compared with float64.",
+        f"{compilers[0]} comes first, {compilers[1]} second.",
+        "",
+        "| kernel | GFLOP/s | | second / first | registers | | local bytes of a thread | |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for (rung, _), (first, second) in pairs.items():
+        name = f"`{rung}`" + (", rounded" if first["params"].get("rounded") else "")
+        cells = [f"{first['gflops']:,.0f}", f"{second['gflops']:,.0f}", f"{second['gflops'] / first['gflops']:.2f}"]
+        cells += [str(result[key]) for key in ("registers", "local_bytes") for result in (first, second)]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def _repeats(results: Sequence[Mapping[str, Any]]) -> int:
     return max(len(result["milliseconds"]) for result in results)
 
@@ -175,15 +199,15 @@ def section() -> str:
     shapes = "![Speed of product on all its shapes, beside the fastest of cuBLAS and cuBLASLt](docs/product.svg)"
     groups = wgmma_table(load("wgmma"))
     parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, groups, shapes)
-    return "\n".join([BEGIN, "\n\n".join(parts), END])
+    return "\n\n".join(parts)
 
 
-def with_section(readme: str) -> str:
-    """Return the README's text with its measured section renewed; raise ValueError if the marks are missing."""
-    if BEGIN not in readme or END not in readme:
-        raise ValueError("the README has lost the marks of its measured section")
-    before, rest = readme.split(BEGIN)
-    return before + section() + rest.split(END)[1]
+def with_section(page: str, section: str) -> str:
+    """Return a page's text with its measured section renewed; raise ValueError if the marks are missing."""
+    if BEGIN not in page or END not in page:
+        raise ValueError("the page has lost the marks of its measured section")
+    before, rest = page.split(BEGIN)
+    return "\n".join([before + BEGIN, section, END]) + rest.split(END)[1]
 
 
 def _card(width: float, height: float, **margins: float) -> Axes:
@@ -307,9 +331,10 @@ def product_axes(recording: Recording) -> Axes:
 
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of all files that are generated from the recordings."""
-    readme, docs = root / "README.md", root / "docs"
+    docs = root / "docs"
+    measured_parts = {root / "README.md": section(), docs / "compilers.md": compilers_table(load("compilers"))}
     return {
-        readme: with_section(readme.read_text(encoding="utf-8")),
+        **{path: with_section(path.read_text(encoding="utf-8"), part) for path, part in measured_parts.items()},
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import course_lib
-from course_lib import gpu, mlir
+from course_lib import gpu, measurements, mlir
+from course_lib.kernels import LADDER, TENSOR_CORES, WGMMA
+from course_lib.measurements import report
 
 FOLDER = Path(course_lib.__file__).parent
 needs_mlir = pytest.mark.skipif(find_spec(mlir.PACKAGE) is None, reason="numba-cuda-mlir is not installed")
@@ -90,6 +92,34 @@ def test_every_rung_compiles_and_is_simulated():
     assert done.returncode == 0, done.stderr[-2000:]
     assert len(done.stdout.splitlines()) == 33
     assert done.stdout.splitlines()[-1] == "8.0 8.0 ()"
+
+
+@needs_mlir
+def test_the_example_of_the_page_compiles():
+    """`docs/compilers.md` shows the smallest intrinsic; its instruction is in the compiled kernel."""
+    page = (FOLDER.parent / "docs" / "compilers.md").read_text(encoding="utf-8")
+    (example,) = (block.split("```")[0] for block in page.split("```python\n") if "@intrinsic" in block.split("```")[0])
+    before = "import numba_cuda_mlir.tools\nnumba_cuda_mlir.tools._cached_cc = (9, 0)\n"
+    after = "kind = types.float32[::1], types.float32[::1]\nrounded.compile(kind)\nprint(rounded.inspect_asm(kind))"
+    done = subprocess.run([sys.executable, "-c", before + example + after], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "cvt.rna.tf32.f32" in done.stdout
+
+
+def test_the_page_tells_of_all_rungs():
+    """The number of rungs, and the share of the slowest and fastest of them, are those of the recording."""
+    page = (FOLDER.parent / "docs" / "compilers.md").read_text(encoding="utf-8")
+    assert f"all {len((*LADDER, *TENSOR_CORES, *WGMMA))} rungs" in page
+    speed = {
+        (r["rung"], r["compiler"].split()[0]): r["gflops"] for r in report.measured(measurements.load("compilers"))
+    }
+    share = {name: speed[name, "numba-cuda-mlir"] / speed[name, "numba-cuda"] for name, _ in speed}
+    assert round(share["per_row"], 1) == max(round(s, 1) for s in share.values()) == 2.6
+    assert round(1 / share["bank_conflicts"], 1) == 1.7
+    assert round(1 - share["tensor_cores"], 2) == 0.26
+    four = [share[name] for name in ("wgmma_swizzled", "wgmma_staged", "wgmma_bulk", "wgmma_float16")]
+    assert [round(1 - extreme(four), 2) for extreme in (max, min)] == [0.07, 0.12]
+    assert round(share["wgmma_tf32"], 2) == 1
 
 
 @needs_mlir
