@@ -10,7 +10,7 @@ from launches.samples import launch
 from traitlets.config import Config
 
 from course_lib.viewer import Stepper
-from course_lib.viewer.still import VIEW, Still, follow_cells
+from course_lib.viewer.still import VIEW, Still
 
 MADE = []
 
@@ -37,7 +37,6 @@ def run():
     """Run a cell as a front end does; return how many of the widgets there are, and how many can have a view."""
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"hist_file": ":memory:"}}))
     shell.user_ns["Small"] = Small
-    follow_cells(shell)
     MADE.clear()
 
     def run(cell, code):
@@ -68,6 +67,16 @@ def test_what_another_cell_shows_or_a_name_holds_stays(run):
     assert run("b", "1") == (1, 1)
     assert run("c", "1") == (1, 0)
     assert run("d", "kept") == (1, 1)
+
+
+def test_cells_are_followed_from_the_first_widget_on(run):
+    """An import changes nothing in a reader's shell, and a second widget registers nothing again."""
+    callbacks = InteractiveShell.instance().events.callbacks["post_run_cell"]
+    before = len(callbacks)
+    run("a", "import course_lib.viewer.still, course_lib.exercises")
+    assert len(callbacks) == before
+    run("b", "Small(), Small()")
+    assert len(callbacks) == before + 1
 
 
 def test_without_identifiers_of_cells_nothing_is_closed(run):
