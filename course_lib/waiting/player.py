@@ -96,20 +96,21 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
         else:
             path *= machine.wavefront
     even, odd = instruction.reads
+    uniform = UNIFORM if instruction.uniform_read else NOTHING
     return _Step(
-        kind,
-        (unit, EVEN if even else NOTHING, ODD if odd else NOTHING, UNIFORM if instruction.uniform_read else NOTHING),
-        HELD_BY.get(kind, TURN),
-        WAITS_FOR.get(kind, ARITHMETIC),
-        busy,
-        slots,
-        latency,
-        instruction.pace,
-        instruction.needs,
-        instruction.reads,
-        path,
-        instruction.sectors,
-        instruction.turn,
+        kind=kind,
+        gate=(unit, EVEN if even else NOTHING, ODD if odd else NOTHING, uniform),
+        held_by=HELD_BY.get(kind, TURN),
+        waits_for=WAITS_FOR.get(kind, ARITHMETIC),
+        busy=busy,
+        slots=slots,
+        latency=latency,
+        pace=instruction.pace,
+        needs=instruction.needs,
+        reads=instruction.reads,
+        path=path,
+        sectors=instruction.sectors,
+        iteration=instruction.iteration,
     )
 
 
@@ -157,7 +158,7 @@ class Player:
     """Plays `blocks` resident blocks of warps with these programs, each followed by `rounds` - 1 others in its place.
 
     A warp whose program is empty has left before its block began. `run` fills `ended` (the cycle at which each warp
-    ended), `spans`, `waits` (cycles by index of the reason), `turns`, `fetches` and `issued`: see `waiting.Play`.
+    ended), `spans`, `waits` (cycles by index of the reason), `iterations`, `fetches` and `issued`: see `waiting.Play`.
     """
 
     def __init__(
@@ -191,7 +192,7 @@ class Player:
         self.issues = [0.0] * count  # the cycle from which it has issued without a wait
         self.spans: list[list[tuple[str, float, float]]] = [[] for _ in range(count)]
         self.waits = [0.0] * len(REASONS)
-        self.turns: list[list[float]] = [[] for _ in range(count)]
+        self.iterations: list[list[float]] = [[] for _ in range(count)]
         self.iteration = [0] * count
         self.arrived: list[list[tuple[int, float]]] = [[] for _ in range(blocks)]
         self.running = [self.working] * blocks  # for each block, the warps that have not ended
@@ -319,7 +320,7 @@ class Player:
         self.position[warp] = position = position + 1
         if step.iteration > self.iteration[warp]:
             self.iteration[warp] = step.iteration
-            self.turns[warp].append(now)
+            self.iterations[warp].append(now)
         ready = INFINITE
         if step.kind == "barrier":
             self._barrier(warp, end)
