@@ -43,7 +43,7 @@ def both(name, **params):
 
 
 @pytest.mark.parametrize(("name", "params"), [*DAY, *NIGHT, *(at_night(*case) for case in LATE)])
-def test_a_turn_issues_what_the_compilers_does(name, params):
+def test_an_iteration_issues_what_the_compilers_does(name, params):
     """The counts agree within 5 %; those of each kind within a quarter, or within three."""
     source, code = both(name, **params)
     assert len(source) == pytest.approx(len(code), rel=0.05)
