@@ -11,7 +11,7 @@ from teach.here import here
 from course_lib import check
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.exercise import Exercise
-from course_lib.exercises.grading.matrices import TILE, width
+from course_lib.exercises.grading.tiles import TILE, width
 from course_lib.exercises.variants import TILED, Variant, code_of
 from course_lib.teach import grade
 from course_lib.teach.__main__ import main

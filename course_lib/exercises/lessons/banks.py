@@ -54,30 +54,25 @@ WHICH_BANK = Routine(
 )
 
 
-def _shared_words(formula: str, most: int, hint: str) -> Budget:
+def _shared_words(formula: str, hint: str) -> Budget:
     """Words of shared memory that a block declares."""
 
     def declared(outcome: Outcome) -> int:
         arrays = outcome.run.trace.arrays.values()
         return sum(int(np.prod(array.shape)) for array in arrays if array.space == "shared")
 
-    return Budget("words of shared memory", formula, declared, lambda shape: most, hint, traced=StepObserver)
+    return Budget("words of shared memory", formula, declared, hint, traced=StepObserver)
 
 
-def _four_where_whole(shape: Shape) -> float | None:
-    """A warp loads 32 neighbours: 4 sectors, if every tile is whole."""
-    return 4 if shape[0] % TILE == 0 and shape[1] % TILE == 0 else None
+def _whole(shape: Shape) -> bool:
+    """Whether every tile is whole: then a warp loads 32 neighbours, which are 4 sectors."""
+    return shape[0] % TILE == 0 and shape[1] % TILE == 0
 
 
 _COLUMNS_SUMMED = result_is(
     lambda A: A.sum(axis=0) if A.shape[0] == A.shape[1] else None,
     "these are the sums of the columns: a thread adds up the elements of one row.",
 )
-
-
-def _once_per_element(shape: Shape) -> int:
-    """A thread stores a column of each 32×32 tile."""
-    return TILE * ceil_div(shape[1], TILE)
 
 
 _SUMS_OF_ROWS = Task(
@@ -118,11 +113,9 @@ SKEWED = make_cheaper(
             "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. A sum is "
             "the same in any order: let each lane begin at another k than its neighbours."
         ),
-        _shared_words("32·32", TILE * TILE, "this time without padding: the tile stays 32×32."),
-        shared_stores("32·⌈K/32⌉", _once_per_element, "store each element into the tile once."),
-        sectors_per_request(
-            "A", "4", _four_where_whole, "load A as the kernel did: 32 lanes, 32 neighbours of one row."
-        ),
+        _shared_words("32·32", "this time without padding: the tile stays 32×32."),
+        shared_stores("32·⌈K/32⌉", "store each element into the tile once."),
+        sectors_per_request("A", "4", "load A as the kernel did: 32 lanes, 32 neighbours of one row.", _whole),
     ),
     hints={
         "out-of-bounds": "an index of 32 is after the end of the row: return to its start with % 32.",
@@ -163,23 +156,17 @@ WRONG_TILE = find_bug(
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
     given="from numba import cuda, float32\nSIDE, LONGER = 16, 17\n" + _WRONG_TILE,
     budgets=(
-        global_loads(
-            "2·⌈K/16⌉",
-            lambda shape: 2 * ceil_div(shape[2], SIDE),
-            "one element of each tile per thread is enough: the rest is in the tiles.",
-        ),
+        global_loads("2·⌈K/16⌉", "one element of each tile per thread is enough: the rest is in the tiles."),
         Budget(
             "bank conflicts per request to shared memory",
             "less than one in four",
             _conflicts_per_request,
-            lambda shape: 0.25,
             "look at one request at a time: which of the two tiles do the lanes read down a column? A tile that is "
             "read along its rows needs no padding.",
+            limit="1/4",
         ),
         _shared_words(
-            "16·16 + 16·17",
-            SIDE * SIDE + SIDE * (SIDE + 1),
-            "one word more in each row of one tile is enough, and the other tile needs none.",
+            "16·16 + 16·17", "one word more in each row of one tile is enough, and the other tile needs none."
         ),
     ),
     hints={
@@ -205,13 +192,13 @@ TRANSPOSE = write(
         sizes="(M, N)",
     ),
     budgets=(
-        sectors_per_request("A", "4", _four_where_whole, "let tx run along a row of A when you load."),
+        sectors_per_request("A", "4", "let tx run along a row of A when you load.", _whole),
         sectors_per_request(
             "C",
             "4",
-            _four_where_whole,
             "let tx run along a row of C when you store: exchange the blocks of the grid, and read the tile with its "
             "indices exchanged.",
+            _whole,
             op="store",
         ),
         conflicts("one of the two sides goes down a column of the tile: give its rows one word more."),
@@ -251,16 +238,12 @@ SWIZZLE = fill_in(
         launch=grid_over(SIDE, SIDE),
     ),
     budgets=(
-        _shared_words("2·16·16", 2 * SIDE * SIDE, "this time without padding: both tiles stay 16×16."),
+        _shared_words("2·16·16", "this time without padding: both tiles stay 16×16."),
         conflicts(
             "16 lanes read 16 rows of the tile at the same k. Let the column depend on the row, so that they read "
             "different columns, and let no two elements of a row share a column."
         ),
-        global_loads(
-            "2·⌈K/16⌉",
-            lambda shape: 2 * ceil_div(shape[2], SIDE),
-            "the element of B is in b already; the loop over k reads the tiles only.",
-        ),
+        global_loads("2·⌈K/16⌉", "the element of B is in b already; the loop over k reads the tiles only."),
     ),
     hints={
         "out-of-bounds": "the column must stay within 0 to 15: `^` of two numbers below 16 does.",

@@ -9,18 +9,8 @@ from ..grading.budgets import barriers, global_loads, global_stores, iterations
 from ..grading.exercise import Array, Task, find_bug
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.matrices import (
-    PRODUCT,
-    each_element,
-    iterations_of_tiles,
-    last_tile_missing,
-    one_array,
-    product_inputs,
-    result_is,
-    two_each_step,
-    two_each_tile,
-    width,
-)
+from ..grading.matrices import PRODUCT, last_tile_missing, one_array, product_inputs, result_is
+from ..grading.tiles import width
 
 _ROWS_OF_B = """
 def rows_of_b(A, B, C):
@@ -45,8 +35,8 @@ ROWS_OF_B = find_bug(
     PRODUCT,
     given="from numba import cuda, float32\n" + _ROWS_OF_B,
     budgets=(
-        global_loads("2·K", two_each_step, "one element of A and one of B in each iteration are enough."),
-        global_stores("M·N", each_element, "each element of C is stored once."),
+        global_loads("2·K", "one element of A and one of B in each iteration are enough."),
+        global_stores("M·N", "each element of C is stored once."),
     ),
     hints={
         "out-of-bounds": "three mistakes can lead beyond an array here: indices in the wrong order (the row of a "
@@ -101,8 +91,8 @@ UNSEEN_ADD = find_bug(
     PRODUCT.but(parameters=("A", "B", "D", "C"), inputs=_added, answer=lambda A, B, D: A @ B + D),
     given="from numba import cuda, float32\nTILE = 8\n" + _UNSEEN_ADD,
     budgets=(
-        global_loads("2·⌈K/8⌉ + 1", lambda shape: two_each_tile(shape) + 1, "each thread loads its element of D once."),
-        iterations("⌈K/8⌉·9", iterations_of_tiles, "8 iterations along each tile, and one for the tile itself."),
+        global_loads("2·⌈K/8⌉ + 1", "each thread loads its element of D once.", limit="2·⌈K/T⌉ + 1"),
+        iterations("⌈K/8⌉·9", "8 iterations along each tile, and one for the tile itself.", limit="⌈K/T⌉·(T + 1)"),
     ),
     hints={
         "out-of-bounds": "compare the index that the finding names with the guard of that load: does the guard ask "
@@ -157,8 +147,8 @@ UNSEEN_SUMS = find_bug(
     ),
     given="from numba import cuda, float32\nTHREADS = 64\n" + _UNSEEN_SUMS,
     budgets=(
-        global_loads("⌈N/64⌉", lambda shape: ceil_div(shape[1], THREADS), "each element of A is loaded once."),
-        barriers("7", lambda shape: 7, "one barrier before the loop over `half`, and one in each of its iterations."),
+        global_loads("⌈N/64⌉", "each element of A is loaded once."),
+        barriers("7", "one barrier before the loop over `half`, and one in each of its iterations."),
     ),
     hints={
         "race": "look at the two lines of the finding. A thread reads a word that a thread of the other warp writes: "
@@ -194,16 +184,8 @@ TOO_FAR = find_bug(
     PRODUCT.but(shapes=((16, 16, 16), (8, 24, 32), (24, 8, 8))),  # multiples of 8, as the exercise promises
     given="from numba import cuda, float32\nTILE = 8\n" + _TOO_FAR,
     budgets=(
-        global_loads(
-            "2·K/8",
-            two_each_tile,
-            "each thread loads one element of each tile, and there are K/8 pairs.",
-        ),
-        barriers(
-            "K/8 + 1",
-            lambda shape: shape[2] // width() + 1,
-            "one barrier before the loop and one in each iteration are enough.",
-        ),
+        global_loads("2·K/8", "each thread loads one element of each tile, and there are K/8 pairs.", limit="2·K/T"),
+        barriers("K/8 + 1", "one barrier before the loop and one in each iteration are enough.", limit="K/T + 1"),
     ),
     hints={
         "out-of-bounds": "in the last iteration there is no next pair of tiles: test whether start + TILE < K.",
@@ -264,8 +246,8 @@ UNSEEN_COUNTS = find_bug(
     ),
     given="from numba import cuda, float32\n" + _UNSEEN_COUNTS,
     budgets=(
-        global_loads("1", lambda shape: 1, "each thread loads its own element of X, once."),
-        barriers("2", lambda shape: 2, "one barrier after the zeros, and one after the counts, are enough."),
+        global_loads("1", "each thread loads its own element of X, once."),
+        barriers("2", "one barrier after the zeros, and one after the counts, are enough."),
     ),
     hints={
         "race": "if the finding names two lines, what orders the two threads? If it names one line, two threads add to "

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...simulator.hardware import ceil_div
 from ..grading.budgets import conflicts, global_loads, global_stores, sectors_per_request, shared_loads
-from ..grading.exercise import Outcome, Shape, Task, fill_in, find_bug, make_cheaper
+from ..grading.exercise import Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, one_array
 
@@ -53,8 +52,8 @@ FOUR_AT_ONCE = fill_in(
     "four-at-once",
     _COPY.but(shapes=((16, 64), (13, 36), (5, 4), (1, 128))),  # 4 divides N, as the exercise promises
     budgets=(
-        global_loads("1", lambda shape: 1, "load4 loads all four elements in one access."),
-        global_stores("M·N/4", lambda shape: shape[0] * shape[1] // VECTOR, "store4 stores all four in one access."),
+        global_loads("1", "load4 loads all four elements in one access."),
+        global_stores("M·N/4", "store4 stores all four in one access."),
     ),
     hints={
         "out-of-bounds": "the first index is the row, the second is col. col is already the first of the thread's "
@@ -73,10 +72,6 @@ def any_width(A, C):
 """
 
 
-def _loads_of_any_width(shape: Shape) -> int:
-    return 1 if shape[1] % VECTOR == 0 else VECTOR
-
-
 #: The copy for every width: rows that do not begin on 16-byte boundaries are copied element by element.
 ANY_WIDTH = find_bug(
     "any-width",
@@ -85,13 +80,13 @@ ANY_WIDTH = find_bug(
     budgets=(
         global_loads(
             "1 where 4 divides N, else 4",
-            _loads_of_any_width,
             "where 4 divides N, every row begins at a multiple of 16 bytes, and one load4 for each thread is enough.",
+            limit="1 if N % 4 == 0 else 4",
         ),
         global_stores(
             "M·N/4 where 4 divides N, else M·N",
-            lambda shape: shape[0] * shape[1] // (VECTOR if shape[1] % VECTOR == 0 else 1),
             "store every element once, four at a time where 4 divides N.",
+            limit="M·N/4 if N % 4 == 0 else M·N",
         ),
     ),
     hints={
@@ -162,24 +157,18 @@ WIDE = make_cheaper(
     budgets=(
         global_loads(
             "2·⌈K/8⌉",
-            lambda shape: 2 * ceil_div(shape[2], SIDE),
             "for each pair of tiles a thread loads one element of A, and its four elements of B with one load4.",
         ),
         shared_loads(
             "16·⌈K/8⌉",
-            lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
             "for each k a thread reads one element of A's tile once, and its four elements of B's tile with one load4.",
         ),
-        global_stores(
-            "M·N/4",
-            lambda shape: shape[0] * shape[1] // VECTOR,
-            "the four results are neighbours in C: one store4.",
-        ),
+        global_stores("M·N/4", "the four results are neighbours in C: one store4."),
         sectors_per_request(
             "B",
             "16",
-            lambda shape: None if shape[1] % 8 else 16,  # where rows begin on a sector
             "a warp's load4 of B asks for 512 bytes, which are 16 sectors.",
+            lambda shape: shape[1] % 8 == 0,  # where rows begin on a sector
         ),
     ),
     hints={
@@ -255,12 +244,10 @@ TALL = make_cheaper(
     budgets=(
         global_loads(
             "2·⌈K/8⌉",
-            lambda shape: 2 * ceil_div(shape[2], SIDE),
             "for each pair of tiles a thread loads four neighbours of a row of A with one load4, and one element of B.",
         ),
         shared_loads(
             "16·⌈K/8⌉",
-            lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
             "for each k a thread reads its four elements of A with one load4, which needs the tile transposed, and one "
             "element of B's tile, once.",
         ),

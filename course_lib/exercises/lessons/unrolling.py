@@ -8,7 +8,7 @@ from ...model import occupancy
 from ..grading.budgets import global_loads, global_stores, iterations_left, repeated
 from ..grading.exercise import Diagnosis, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, each_element, last_term_missing, result_is, sums_take, two_each_step
+from ..grading.matrices import PRODUCT, last_term_missing, result_is, sums_take
 from ..grading.routines import Case, Routine
 
 #: The loops of these exercises are unrolled four times.
@@ -69,8 +69,8 @@ BY_FOUR = fill_in(
     "by-four",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 12), (5, 9, 4), (1, 1, 8))),  # 4 divides K, as the exercise promises
     budgets=(
-        iterations_left("K/4", lambda shape: shape[2] // TIMES, "add four terms in each iteration; k grows by 4."),
-        global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
+        iterations_left("K/4", "add four terms in each iteration; k grows by 4."),
+        global_loads("2·K", "each term needs one element of A and one of B."),
     ),
     hints={
         "out-of-bounds": "k grows by 4: an iteration uses only k, k + 1, k + 2 and k + 3. The first index of B is "
@@ -102,7 +102,7 @@ HOISTED = make_cheaper(
             "row, col and the guard are the same in every iteration: compute them once, before the loop, and put the "
             "loop inside the if.",
         ),
-        global_stores("M·N", each_element, "store each result once, after the loop."),
+        global_stores("M·N", "store each result once, after the loop."),
     ),
     hints={"out-of-bounds": "the guard must still be around every access to A, B and C."},
     diagnoses=(last_term_missing,),
@@ -130,11 +130,9 @@ REMAINDER = find_bug(
     given="from numba import cuda, float32\n" + _REMAINDER,
     budgets=(
         iterations_left(
-            "⌊K/4⌋ + 3",
-            lambda shape: shape[2] // TIMES + TIMES - 1,
-            "keep the unrolled loop for the whole fours, and use a loop of single steps only for the rest.",
+            "⌊K/4⌋ + 3", "keep the unrolled loop for the whole fours, and use a loop of single steps only for the rest."
         ),
-        global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
+        global_loads("2·K", "each term needs one element of A and one of B."),
     ),
     hints={
         "out-of-bounds": "with K = 26 the last iteration starts at 24 and reads k = 26 and 27: how many whole fours "
