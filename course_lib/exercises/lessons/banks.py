@@ -84,8 +84,11 @@ _SUMS_OF_ROWS = Task(
     sizes="(M, K)",
 )
 
-_CONFLICTING = """
-def skewed(A, total):
+#: The same sums without conflicts and without padding: every lane begins its row at a different element.
+SKEWED = make_cheaper(
+    "skewed",
+    _SUMS_OF_ROWS,
+    given="""def skewed(A, total):
     tile = cuda.shared.array((32, 32), float32)
     tx = cuda.threadIdx.x
     row = cuda.blockIdx.x * 32 + tx
@@ -101,13 +104,7 @@ def skewed(A, total):
         cuda.syncthreads()
     if row < M:
         total[row] = acc
-"""
-
-#: The same sums without conflicts and without padding: every lane begins its row at a different element.
-SKEWED = make_cheaper(
-    "skewed",
-    _SUMS_OF_ROWS,
-    given="from numba import cuda, float32\n" + _CONFLICTING,
+""",
     budgets=(
         conflicts(
             "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. A sum is "
@@ -124,8 +121,18 @@ SKEWED = make_cheaper(
     diagnoses=(_COLUMNS_SUMMED,),
 )
 
-_WRONG_TILE = """
-def wrong_tile(A, B, C):
+
+def _conflicts_per_request(outcome: Outcome) -> float:
+    """Bank conflicts of loads and stores, for each request to shared memory."""
+    traffic = outcome.run.traffic.select(space="shared")
+    return float(traffic.bank_conflicts / max(1, traffic.requests))
+
+
+#: The wrong one of two tiles is padded.
+WRONG_TILE = find_bug(
+    "wrong-tile",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
+    given="""def wrong_tile(A, B, C):
     A_tile = cuda.shared.array((SIDE, LONGER), float32)
     B_tile = cuda.shared.array((SIDE, SIDE), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -141,20 +148,7 @@ def wrong_tile(A, B, C):
         cuda.syncthreads()
     if row < M and col < N:
         C[row, col] = acc
-"""
-
-
-def _conflicts_per_request(outcome: Outcome) -> float:
-    """Bank conflicts of loads and stores, for each request to shared memory."""
-    traffic = outcome.run.traffic.select(space="shared")
-    return float(traffic.bank_conflicts / max(1, traffic.requests))
-
-
-#: The wrong one of two tiles is padded.
-WRONG_TILE = find_bug(
-    "wrong-tile",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
-    given="from numba import cuda, float32\nSIDE, LONGER = 16, 17\n" + _WRONG_TILE,
+""",
     budgets=(
         global_loads("2·⌈K/16⌉", "one element of each tile per thread is enough: the rest is in the tiles."),
         Budget(

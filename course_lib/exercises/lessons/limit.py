@@ -16,9 +16,6 @@ SIDE = 8
 #: Columns of C for one block, four to a thread.
 COLUMNS = VECTOR * SIDE
 
-_IMPORTS = "from numba import cuda, float32\nfrom course_lib.kernels.vector import load4, store4\n"
-
-
 _launch_vectors = grid_over(SIDE, COLUMNS, block=(SIDE, SIDE))
 
 
@@ -63,20 +60,16 @@ FOUR_AT_ONCE = fill_in(
     diagnoses=(_every_fourth_column,),
 )
 
-_ANY_WIDTH = """
-def any_width(A, C):
-    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
-    col = 4 * (cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
-    if row < A.shape[0] and col < A.shape[1]:
-        store4(C, row, col, load4(A, row, col))
-"""
-
-
 #: The copy for every width: rows that do not begin on 16-byte boundaries are copied element by element.
 ANY_WIDTH = find_bug(
     "any-width",
     _COPY,
-    given=_IMPORTS + _ANY_WIDTH,
+    given="""def any_width(A, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = 4 * (cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
+    if row < A.shape[0] and col < A.shape[1]:
+        store4(C, row, col, load4(A, row, col))
+""",
     budgets=(
         global_loads(
             "1 where 4 divides N, else 4",
@@ -97,30 +90,6 @@ ANY_WIDTH = find_bug(
     },
     diagnoses=(_rest_not_stored, _every_fourth_column),
 )
-
-_WIDE = """
-def wide(A, B, C):
-    A_tile = cuda.shared.array((8, 8), float32)
-    B_tile = cuda.shared.array((8, 32), float32)
-    acc = cuda.local.array(4, float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    row, n = cuda.blockIdx.y * 8 + ty, 4 * tx
-    col = cuda.blockIdx.x * 32 + n
-    for e in range(4):
-        acc[e] = 0
-    for start in range(0, A.shape[1], 8):
-        A_tile[ty, tx] = A[row, start + tx] if row < A.shape[0] and start + tx < A.shape[1] else float32(0)
-        for e in range(4):
-            B_tile[ty, n + e] = B[start + ty, col + e] if start + ty < B.shape[0] and col < B.shape[1] else float32(0)
-        cuda.syncthreads()
-        for k in range(8):
-            for e in range(4):
-                acc[e] += A_tile[ty, k] * B_tile[k, n + e]
-        cuda.syncthreads()
-    if row < C.shape[0] and col < C.shape[1]:
-        for e in range(4):
-            C[row, col + e] = acc[e]
-"""
 
 
 def _one_fragment_for_all(outcome: Outcome) -> str | None:
@@ -153,7 +122,28 @@ WIDE = make_cheaper(
         share=lambda M, N, K: VECTOR,
         max_steps=6_000,
     ),
-    given=_IMPORTS + _WIDE,
+    given="""def wide(A, B, C):
+    A_tile = cuda.shared.array((8, 8), float32)
+    B_tile = cuda.shared.array((8, 32), float32)
+    acc = cuda.local.array(4, float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, n = cuda.blockIdx.y * 8 + ty, 4 * tx
+    col = cuda.blockIdx.x * 32 + n
+    for e in range(4):
+        acc[e] = 0
+    for start in range(0, A.shape[1], 8):
+        A_tile[ty, tx] = A[row, start + tx] if row < A.shape[0] and start + tx < A.shape[1] else float32(0)
+        for e in range(4):
+            B_tile[ty, n + e] = B[start + ty, col + e] if start + ty < B.shape[0] and col < B.shape[1] else float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            for e in range(4):
+                acc[e] += A_tile[ty, k] * B_tile[k, n + e]
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        for e in range(4):
+            C[row, col + e] = acc[e]
+""",
     budgets=(
         global_loads(
             "2·⌈K/8⌉",
@@ -196,8 +186,26 @@ WARP_TILES = Explanation(
     ),
 )
 
-_TALL = """
-def tall(A, B, C):
+
+def _one_row_for_all(outcome: Outcome) -> str | None:
+    """The four results of a thread are those of one row."""
+    got, want = outcome.got, outcome.want
+    rows = np.arange(want.shape[0]) // VECTOR * VECTOR
+    if want.shape[0] > VECTOR and np.array_equal(got, want[rows]):
+        return "all four results of a thread are the same: multiply element e of the four elements of A for acc[e]."
+    return None
+
+
+#: Four results below one another in each thread: vectors of A's tile need the tile transposed.
+TALL = make_cheaper(
+    "tall",
+    PRODUCT.but(
+        shapes=((32, 8, 8), (13, 21, 28), (5, 9, 20), (1, 1, 4)),  # 4 divides K, as the exercise promises
+        launch=grid_over(COLUMNS, SIDE, block=(SIDE, SIDE)),
+        share=lambda M, N, K: VECTOR,
+        max_steps=6_000,
+    ),
+    given="""def tall(A, B, C):
     A_tile = cuda.shared.array((32, 8), float32)
     B_tile = cuda.shared.array((8, 8), float32)
     acc = cuda.local.array(4, float32)
@@ -219,28 +227,7 @@ def tall(A, B, C):
     for e in range(4):
         if top + m + e < C.shape[0] and col < C.shape[1]:
             C[top + m + e, col] = acc[e]
-"""
-
-
-def _one_row_for_all(outcome: Outcome) -> str | None:
-    """The four results of a thread are those of one row."""
-    got, want = outcome.got, outcome.want
-    rows = np.arange(want.shape[0]) // VECTOR * VECTOR
-    if want.shape[0] > VECTOR and np.array_equal(got, want[rows]):
-        return "all four results of a thread are the same: multiply element e of the four elements of A for acc[e]."
-    return None
-
-
-#: Four results below one another in each thread: vectors of A's tile need the tile transposed.
-TALL = make_cheaper(
-    "tall",
-    PRODUCT.but(
-        shapes=((32, 8, 8), (13, 21, 28), (5, 9, 20), (1, 1, 4)),  # 4 divides K, as the exercise promises
-        launch=grid_over(COLUMNS, SIDE, block=(SIDE, SIDE)),
-        share=lambda M, N, K: VECTOR,
-        max_steps=6_000,
-    ),
-    given=_IMPORTS + _TALL,
+""",
     budgets=(
         global_loads(
             "2·⌈K/8⌉",

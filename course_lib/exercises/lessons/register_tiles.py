@@ -145,8 +145,15 @@ TWO_BY_TWO = fill_in(
     diagnoses=(_quadrants, _in_other_places),
 )
 
-_FOUR_ROWS = """
-def four_rows(A, B, C):
+#: Four results of a column, without shared memory: B's element is loaded once for all of them.
+FOUR_ROWS = make_cheaper(
+    "four-rows",
+    PRODUCT.but(
+        shapes=((32, 16, 16), (12, 21, 10), (20, 6, 5), (4, 1, 1)),  # M is divisible by 4, as the exercise promises
+        launch=grid_over(4 * SIDE, SIDE, block=(SIDE, SIDE)),
+        share=lambda M, N, K: 4,
+    ),
+    given="""def four_rows(A, B, C):
     top = 4 * (cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
     col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     (M, K), N = A.shape, B.shape[1]
@@ -156,17 +163,7 @@ def four_rows(A, B, C):
             for k in range(K):
                 acc += A[top + i, k] * B[k, col]
             C[top + i, col] = acc
-"""
-
-#: Four results of a column, without shared memory: B's element is loaded once for all of them.
-FOUR_ROWS = make_cheaper(
-    "four-rows",
-    PRODUCT.but(
-        shapes=((32, 16, 16), (12, 21, 10), (20, 6, 5), (4, 1, 1)),  # M is divisible by 4, as the exercise promises
-        launch=grid_over(4 * SIDE, SIDE, block=(SIDE, SIDE)),
-        share=lambda M, N, K: 4,
-    ),
-    given="from numba import cuda, float32\n" + _FOUR_ROWS,
+""",
     budgets=(
         global_loads(
             "5·K",
@@ -182,8 +179,11 @@ FOUR_ROWS = make_cheaper(
     },
 )
 
-_SCATTERED = """
-def scattered(A, B, C):
+#: The results of a register tile are computed for some rows and stored to others.
+SCATTERED = find_bug(
+    "scattered",
+    _FOUR_EACH.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1))),
+    given="""def scattered(A, B, C):
     A_tile = cuda.shared.array((16, 8), float32)
     B_tile = cuda.shared.array((8, 16), float32)
     acc = cuda.local.array((2, 2), float32)
@@ -206,14 +206,7 @@ def scattered(A, B, C):
             row, col = top + 2 * ty + i, left + 2 * tx + j
             if row < M and col < N:
                 C[row, col] = acc[i, j]
-"""
-
-
-#: The results of a register tile are computed for some rows and stored to others.
-SCATTERED = find_bug(
-    "scattered",
-    _FOUR_EACH.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1))),
-    given="from numba import cuda, float32\n" + _SCATTERED,
+""",
     budgets=(
         global_loads("4·⌈K/8⌉", "two elements of each tile per thread are enough: the rest is in the tiles."),
         global_stores("M·N", "store each result once, after the loops."),

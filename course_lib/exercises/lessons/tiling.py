@@ -193,7 +193,18 @@ TILES_OF_TRANSPOSE = fill_in(
     diagnoses=(_NOT_TRANSPOSED, _TRANSPOSED_IN_THE_TILE, _FIRST_PAIR_AGAIN),
 )
 
-_TOO_DEEP = """@cuda.jit
+_RACE = {
+    "race": "a thread writes a tile while another still reads it: one barrier when the tiles are full, one when they "
+    "are used.",
+    "uninitialized-read": "a thread multiplies elements that no thread has stored yet: wait until the tiles are full.",
+    "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if.",
+}
+
+#: A barrier in the inner loop, as in the blog post.
+TOO_DEEP = make_cheaper(
+    "too-deep",
+    PRODUCT.but(shapes=_EVEN_SHAPES),
+    given="""@cuda.jit
 def too_deep(A, B, C):
     A_tile = cuda.shared.array((TILE, TILE), float32)
     B_tile = cuda.shared.array((TILE, TILE), float32)
@@ -208,19 +219,7 @@ def too_deep(A, B, C):
             acc += A_tile[ty, k] * B_tile[k, tx]
             cuda.syncthreads()
     C[row, col] = acc
-"""
-_RACE = {
-    "race": "a thread writes a tile while another still reads it: one barrier when the tiles are full, one when they "
-    "are used.",
-    "uninitialized-read": "a thread multiplies elements that no thread has stored yet: wait until the tiles are full.",
-    "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if.",
-}
-
-#: A barrier in the inner loop, as in the blog post.
-TOO_DEEP = make_cheaper(
-    "too-deep",
-    PRODUCT.but(shapes=_EVEN_SHAPES),
-    given=_TOO_DEEP,
+""",
     budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
     hints=_RACE,
     diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE),

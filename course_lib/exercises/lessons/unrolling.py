@@ -79,8 +79,11 @@ BY_FOUR = fill_in(
     diagnoses=(_EVERY_FOURTH, _FIRST_FOUR_TIMES, *map(_lacks_term, range(1, TIMES)), _one_matrix_stays),
 )
 
-_HOISTED = """
-def hoisted(A, B, C):
+#: Computations that are the same in every iteration are moved out of the loop.
+HOISTED = make_cheaper(
+    "hoisted",
+    PRODUCT,
+    given="""def hoisted(A, B, C):
     acc = float32(0)
     for k in range(A.shape[1]):
         row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
@@ -90,13 +93,7 @@ def hoisted(A, B, C):
             acc += A[row, k] * B[k, col]
     if inside:
         C[row, col] = acc
-"""
-
-#: Computations that are the same in every iteration are moved out of the loop.
-HOISTED = make_cheaper(
-    "hoisted",
-    PRODUCT,
-    given="from numba import cuda, float32\n" + _HOISTED,
+""",
     budgets=(
         repeated(
             "row, col and the guard are the same in every iteration: compute them once, before the loop, and put the "
@@ -108,8 +105,11 @@ HOISTED = make_cheaper(
     diagnoses=(last_term_missing,),
 )
 
-_REMAINDER = """
-def remainder(A, B, C):
+#: An unrolled loop that is wrong if 4 does not divide K.
+REMAINDER = find_bug(
+    "remainder",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
+    given="""def remainder(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     (M, K), N = A.shape, B.shape[1]
@@ -121,13 +121,7 @@ def remainder(A, B, C):
             acc += A[row, k + 2] * B[k + 2, col]
             acc += A[row, k + 3] * B[k + 3, col]
         C[row, col] = acc
-"""
-
-#: An unrolled loop that is wrong if 4 does not divide K.
-REMAINDER = find_bug(
-    "remainder",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
-    given="from numba import cuda, float32\n" + _REMAINDER,
+""",
     budgets=(
         iterations_left(
             "⌊K/4⌋ + 3", "keep the unrolled loop for the whole fours, and use a loop of single steps only for the rest."

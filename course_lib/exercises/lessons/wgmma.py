@@ -55,9 +55,6 @@ _PRODUCT = PRODUCT.but(
 _BARRIERS = barriers(
     "2·K/32", "two barriers for each pair of tiles: one when the tiles are full, one when they have been read."
 )
-_IMPORTS = """from numba import cuda, float32
-from course_lib.kernels import fence_proxy, fence_registers, multiply_tiles, store_64, store_tiles, wait_64
-"""
 _HINTS = {
     "missing-fence": "a barrier makes the stores visible to other threads, but the tensor cores read shared memory in "
     "a way of their own: each thread that stored calls fence_proxy(), after its stores and before the barrier.",
@@ -72,8 +69,7 @@ _HINTS = {
 MISSING_FENCE = find_bug(
     "missing-fence",
     _PRODUCT,
-    given=_IMPORTS
-    + """@cuda.jit
+    given="""@cuda.jit
 def missing_fence(A, B, C):
     A_tile = cuda.shared.array(2048, float32, 1024)
     B_tile = cuda.shared.array(2048, float32, 1024)
@@ -135,8 +131,7 @@ def _begun_alone(outcome: Outcome) -> int:
 EARLY_WAIT = make_cheaper(
     "early-wait",
     _PRODUCT,
-    given=_IMPORTS
-    + """@cuda.jit
+    given="""@cuda.jit
 def early_wait(A, B, C):
     A_tiles = cuda.shared.array(2 * 2048, float32, 1024)
     B_tiles = cuda.shared.array(2 * 2048, float32, 1024)
