@@ -250,7 +250,7 @@ SWIZZLE = fill_in(
 
 
 def _free_paddings(T: int, most: int) -> int:
-    """Of the paddings 0 to ``most``, those that put the T words of a column into T banks."""
+    """Count the paddings from 0 to ``most`` that put the T words of a column into T banks."""
     return sum(len({i * (T + padding) % BANKS for i in range(T)}) == T for padding in range(most + 1))
 
 

@@ -123,7 +123,7 @@ LAST_ITERATION = fill_in(
 
 
 def _end_of_first_tile(outcome: Outcome) -> str | None:
-    """What goes wrong where the first tile of C ends and the second one begins."""
+    """Recognise mistakes where the first tile of C ends and the second one begins."""
     stored = np.asarray(np.isfinite(outcome.got).any(axis=0))
     first = np.arange(stored.size) // width() % 2 == 0
     if not stored[first].any() or (stored.size > width() and not stored[~first].any()):
