@@ -110,7 +110,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     """Do one kind of measurement and return its results; None where there is nothing to record."""
     from ..products import measure
     from ..waiting.probes import disassembly, latencies
-    from . import experiments, profile, tensor, wgmma
+    from . import counters, experiments, tensor, wgmma
 
     n = options.size or (4096, 4096, 4096)
     names, repeats = options.rungs, options.repeats
@@ -134,15 +134,15 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         "random-products": lambda: measure.random_products(repeats, progress),
         "tensor": lambda: tensor.tensor(names, sides(tensor.SQUARES), repeats, progress),
         "wgmma": lambda: wgmma.wgmma(names, sides(wgmma.SQUARES), repeats, progress),
-        "product-counts": profile.product_counters,
-        "exact": lambda: profile.exact_counters(names),
-        "patterns": lambda: profile.pattern_counters(names),
-        "counters": lambda: profile.counters(names, sizes(profile.COUNTER_SIZES)),
-        "instructions": lambda: profile.instructions(names),
+        "product-counts": counters.product_counters,
+        "exact": lambda: counters.exact_counters(names),
+        "patterns": lambda: counters.pattern_counters(names),
+        "counters": lambda: counters.counters(names, sizes(counters.COUNTER_SIZES)),
+        "instructions": lambda: counters.instructions(names),
         "machine_code": lambda: disassembly.machine_code(names, progress),
         "latencies": lambda: latencies.latencies(names, repeats, progress),
-        "residency": lambda: profile.residency(repeats, progress, False),
-        "cached": lambda: profile.residency(repeats, progress, True),
+        "residency": lambda: counters.residency(repeats, progress, False),
+        "cached": lambda: counters.residency(repeats, progress, True),
         "ceilings": lambda: experiments.ceilings(repeats, progress),
         "conflicts": lambda: experiments.conflicts(repeats, progress),
     }

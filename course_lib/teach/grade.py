@@ -22,8 +22,8 @@ from tqdm import tqdm
 
 from ..exercises import EXERCISES
 from ..exercises.variants import code_of
+from .cells import counted, lesson_named, places
 from .judge import STOPPED, UNREADABLE, Judged, from_json, unjudged
-from .lessons import counted, lesson_named, places
 from .pages import BY_HAND, feedback, for_teacher, nearly_the_same, remarks, with_points
 from .sandbox import Limits, Sandbox, Stopped
 

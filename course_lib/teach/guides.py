@@ -16,7 +16,7 @@ from ..exercises import LESSONS, OPTIONAL
 from ..exercises.grading.exercise import Exercise
 from ..exercises.grading.explain import Explanation
 from ..publish.notes import NOTES, notes_of
-from .lessons import lesson_named, notebook
+from .cells import lesson_named, notebook
 
 FOLDER = NOTES.parent
 _NOTE = """For teachers: contains answers. `python -m course_lib.teach guides` writes this page from

@@ -18,9 +18,9 @@ from tqdm import tqdm
 
 from ..waiting.capstone import BANDS, MILESTONES, OF
 from .capstone import RANKED, Kernel, lesson
+from .cells import counted
 from .grade import NOTHING, HandedIn, check_size, each_judged, safe, submissions
 from .judge import STOPPED, UNREADABLE, from_json
-from .lessons import counted
 from .likeness import groups
 from .pages import NO_PROOF, document, table
 from .sandbox import Limits, Sandbox, Stopped

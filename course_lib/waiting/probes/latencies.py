@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numba import float32, uint32
 
+from ...gpu.counters import inner_loop
 from ...gpu.device import require
-from ...gpu.profile import inner_loop
 from ...gpu.types import Names, Progress, Result
 from ...simulator.hardware import WARP_SIZE
 from . import crowds, sharing
