@@ -82,16 +82,7 @@ def time_calls(
     return tuple(cuda.event_elapsed_time(a, b) for a, b in pairwise(events))
 
 
-def time(
-    rung: Rung,
-    M: int,
-    N: int,
-    K: int,
-    *,
-    dtype: Any = np.float32,
-    repeats: int = 20,
-    **params: Any,
-) -> Timing:
+def time(rung: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, repeats: int = 20, **params: Any) -> Timing:
     """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. The result is not verified."""
     require()
     params = {**rung.params, **params}

@@ -44,12 +44,7 @@ WHICH_BANK = Routine(
             "row 1 begins after the 32 words of row 0, with word 32: bank 0 again.",
         ),
         Case("row 1, column 0, width 33", (1, 0, 33), 1, "row 1 begins after the 33 words of row 0, with word 33."),
-        Case(
-            "row 3, column 5, width 16",
-            (3, 5, 16),
-            21,
-            "3 rows of 16 words, plus 5: word 53.",
-        ),
+        Case("row 3, column 5, width 16", (3, 5, 16), 21, "3 rows of 16 words, plus 5: word 53."),
     ),
 )
 

@@ -11,13 +11,7 @@ from ...trace.reading import ROWS, slacks, timeline_rows
 from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in, make_cheaper
-from ..grading.matrices import (
-    ITERATIONS_OF_TILES,
-    PRODUCT,
-    grid_over,
-    last_tile_missing,
-    sums_take,
-)
+from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing, sums_take
 from ..grading.routines import Case, Routine
 from ..grading.tiles import width
 

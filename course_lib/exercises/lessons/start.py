@@ -68,9 +68,7 @@ LOST_TERM = find_bug(
         global_loads("2·M·N·K", "load each element once in each sum."),
         global_stores("M·N", "store each element once, after its loop."),
     ),
-    hints={
-        "out-of-bounds": "k counts the columns of A, and the end A.shape[1] is right: fix where the loop begins.",
-    },
+    hints={"out-of-bounds": "k counts the columns of A, and the end A.shape[1] is right: fix where the loop begins."},
     diagnoses=(_first_terms_missing, _last_term_of_many, last_term_missing),
 )
 
@@ -105,9 +103,7 @@ MIRRORED = write(
         ),
         global_stores("M·M", "store each element once, those on the diagonal, too."),
     ),
-    hints={
-        "out-of-bounds": "element k of row col of A is A[col, k], and A has only K columns.",
-    },
+    hints={"out-of-bounds": "element k of row col of A is A[col, k], and A has only K columns."},
     diagnoses=(_one_half_stored,),
 )
 

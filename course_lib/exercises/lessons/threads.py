@@ -182,10 +182,7 @@ def _rows_without_thread(outcome: Outcome) -> str | None:
 GUARDED_ROWS = write(
     "guarded-rows",
     PRODUCT.but(shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)), launch=_launch_rows, share=lambda M, N, K: N),
-    budgets=(
-        global_loads("2·K·N", "2·K for each of the N elements of a row."),
-        _ONE_STORE,
-    ),
+    budgets=(global_loads("2·K·N", "2·K for each of the N elements of a row."), _ONE_STORE),
     hints={
         "out-of-bounds": "the last block has more threads than there are rows left: only those with row < M may work. "
         "If they are guarded, look at the order of the indices.",
@@ -220,10 +217,7 @@ def half_a_guard(A, B, C):
             acc += A[row, k] * B[k, col]
         C[row, col] = acc
 """,
-    budgets=(
-        global_loads("2·K", "one element of A and one of B for each step."),
-        _ONE_STORE,
-    ),
+    budgets=(global_loads("2·K", "one element of A and one of B for each step."), _ONE_STORE),
     hints={
         "out-of-bounds": "a thread outside C still loads or stores. It is outside if its row or its column is too "
         "large, so the guard needs row < M and col < N, around the loads and the store.",

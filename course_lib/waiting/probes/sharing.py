@@ -40,10 +40,7 @@ def rates(repeats: int) -> Iterator[Result]:
     per = ROUNDS * UNROLLED * 4 * WARP_SIZE
     rate = per / np.median(seen)
     yield measured("integer shift rate", seen, "warp instructions per cycle", value=rate, operations=per)
-    readers = {
-        "constant read": shared_probes.read_constants,
-        "constant and shared read": shared_probes.read_both,
-    }
+    readers = {"constant read": shared_probes.read_constants, "constant and shared read": shared_probes.read_both}
     for name, reader in readers.items():
         for warps in (1, 4, 32):
             seen = time_cycles(reader, warps * WARP_SIZE, (ROUNDS,), repeats)
