@@ -177,14 +177,14 @@ def play_programs(
     player.run()
     whole = sum(player.waits)
     return Play(
-        cycles=max(player.ended),
+        cycles=max(warp.ended for warp in player.warps),
         issued=player.issued,
         waits={reason: amount / whole for reason, amount in zip(REASONS, player.waits, strict=True)},
-        spans=tuple(map(tuple, player.spans)),
-        iterations=tuple(map(tuple, player.iterations)),
+        spans=tuple(tuple(warp.spans) for warp in player.warps),
+        iterations=tuple(tuple(warp.iterations) for warp in player.warps),
         fetches=tuple(player.fetches),
         schedulers=machine.schedulers,
-        issued_at=tuple(map(tuple, player.left)),
+        issued_at=tuple(tuple(warp.left) for warp in player.warps),
     )
 
 
