@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from ..shell import command
 from . import capstone
+from .counters import NoProfilerError
 from .device import NoGPUError, available, describe, require
 from .record import main as record_folder
 from .types import Item, Names, Results
@@ -309,10 +310,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warnings.filterwarnings("ignore", message=".*Host array used in CUDA kernel.*")
     status = 0
     for what in options.what:
-        results = record(what, options)
+        try:
+            results = record(what, options)
+        except NoProfilerError:
+            print(f"nothing was measured of {what}: {WHAT[what]}", file=sys.stderr)
+            continue
         if results is None:
-            if what != "launch":
-                print(f"nothing was measured of {what}: {WHAT[what]}", file=sys.stderr)
             continue
         show(what, results)
         status = max(status, int(any("wrong" in result for result in results)))
