@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "measurements": {"look", "model", "shell"},
     "course_map": {"kernels", "lessons", "measurements", "model", "tables"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
+    "mlir": set(),  # before anything that imports numba; it names course_lib.gpu.__main__
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
     "dials": {"figures", "look", "model", "png", "simulator", "tables", "viewer"},
     "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},
@@ -83,6 +84,7 @@ THIRD_PARTY = {
     "model": {"numpy"},
     "measurements": {"numpy", "matplotlib"},
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
+    "mlir": {"llvmlite"},
     "lazy": set(),
     "__init__": {"course_lib"},
 }

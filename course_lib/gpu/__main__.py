@@ -32,6 +32,7 @@ WHAT = {
     "ladder": "every rung and cuBLAS on one size: GFLOP/s, registers, shared memory, spills, occupancy",
     "series": "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
     "tiles": "tile width against speed",
+    "compilers": "every rung compiled by numba-cuda and by numba-cuda-mlir, on one size (needs both)",
     "ragged": "the best kernel on sizes that no tile divides",
     "product-counts": "requests, sectors and wavefronts of the launches of `course_lib.products` on small sizes",
     "product": "`course_lib.products.multiplication`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
@@ -112,6 +113,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     from ..products import measure
     from ..waiting.probes import disassembly, latencies
     from . import counters, experiments, tensor, wgmma
+    from .compilers import compilers
 
     n = options.size or (4096, 4096, 4096)
     names, repeats = options.rungs, options.repeats
@@ -130,6 +132,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         "series": lambda: experiments.series(names, sides(SIZES), repeats, progress),
         "tiles": lambda: experiments.tiles(names, n, repeats, progress),
         "ragged": lambda: experiments.ragged(names, sizes(RAGGED_SIZES), repeats, progress),
+        "compilers": lambda: compilers(names, n, repeats),
         "mistake": lambda: experiments.mistake(names, n, repeats, progress),
         "product": lambda: measure.products(sizes(measure.SHAPES), repeats, progress),
         "random-products": lambda: measure.random_products(repeats, progress),
@@ -152,7 +155,10 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
 
 def command_of(what: str, options: argparse.Namespace) -> str:
     """Return the command that makes this recording again."""
-    words = ["python -m course_lib.gpu", what]
+    from ..kernels.intrinsics import packages
+    from .compilers import COMMANDS
+
+    words = [f"python -m {COMMANDS[packages()[-1]]}", what]
     words += ["--size", "x".join(map(str, options.size))] if options.size else []
     words += ["--rungs", ",".join(options.rungs)] if options.rungs else []
     return " ".join([*words, "--repeats", str(options.repeats)])

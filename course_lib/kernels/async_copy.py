@@ -22,7 +22,6 @@ Effect: no register holds data in flight, and the store to shared memory is no i
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
 from .intrinsics import declared
 
@@ -71,7 +70,7 @@ def element_address(context, builder, array_type, value, index_types, indices, s
     """Return the address of array[indices] in an address space, without numba's test for negative indices."""
     array = context.make_array(array_type)(context, builder, value)
     offset = ir.Constant(INT64, 0)
-    pitches = cgutils.unpack_tuple(builder, array.strides, array_type.ndim)
+    pitches = (builder.extract_value(array.strides, i) for i in range(array_type.ndim))
     for index, kind, pitch in zip(indices, index_types, pitches, strict=True):
         offset = builder.add(offset, builder.mul(context.cast(builder, index, kind, types.int64), pitch))
     start = builder.bitcast(array.data, BYTE.as_pointer(array.data.type.addrspace))
@@ -114,7 +113,7 @@ def _copy(arguments, elements):
 
     def generate(context, builder, signature, args):
         align_shared_arrays(builder, size)
-        kinds, args = arguments, cgutils.unpack_tuple(builder, args[0])
+        kinds, args = arguments, [builder.extract_value(args[0], i) for i in range(len(arguments))]
         to = element_address(context, builder, tile, args[0], kinds[1:middle], args[1:middle], SHARED_ADDRESS_SPACE)
         index = slice(middle + 1, end)
         of = element_address(context, builder, array, args[middle], kinds[index], args[index], GLOBAL_ADDRESS_SPACE)

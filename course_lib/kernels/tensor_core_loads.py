@@ -27,7 +27,6 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on ldmatrix.
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 
 from .async_copy import SHARED_ADDRESS_SPACE, align_shared_arrays, element_address
 from .intrinsics import declared
@@ -149,7 +148,7 @@ def load2(typingctx, tile, *index):
 
     def generate(context, builder, signature, args):
         align_shared_arrays(builder, 16)
-        indices = cgutils.unpack_tuple(builder, args[1])
+        indices = [builder.extract_value(args[1], i) for i in range(len(index))]
         pair = builder.load(_pair(context, builder, tile, args[0], index, indices), align=8)
         return context.make_tuple(builder, PAIR, [builder.extract_element(pair, INT32(i)) for i in range(2)])
 

@@ -18,7 +18,6 @@ Effect: a quarter of the load instructions; the arithmetic units wait for instru
 
 from llvmlite import ir
 from numba import cuda, float32, types, uint64
-from numba.core import cgutils
 
 from .async_copy import align_shared_arrays
 from .intrinsics import declared
@@ -52,7 +51,7 @@ def _address(context, builder, signature, args):
     row, column = (
         context.cast(builder, value, kind, types.int64) for value, kind in ((args[1], row_type), (args[2], column_type))
     )
-    row_pitch, item = cgutils.unpack_tuple(builder, array.strides, 2)[0], ir.Constant(ir.IntType(64), 4)
+    row_pitch, item = builder.extract_value(array.strides, 0), ir.Constant(ir.IntType(64), 4)
     offset = builder.add(builder.mul(row, row_pitch), builder.mul(column, item))
     first = builder.gep(builder.bitcast(array.data, BYTE_POINTER), [offset])
     return builder.bitcast(first, FLOAT4.as_pointer())

@@ -2,8 +2,9 @@
 
 Idea: in `wgmma_staged` every thread computes where its twelve pieces of 16 bytes come from and go to, and tests edges.
 Here thread 0 asks the copy engine for whole tiles, which it swizzles, and fills with zeros outside of A and B. All
-threads wait at a barrier in shared memory, which counts the bytes that have come. The tiles and their four places are
-those of `wgmma_staged`; a pair is copied where the one of two iterations before was, after all have multiplied it.
+threads wait at a barrier in shared memory, which counts the bytes that have come. The tiles and their shared memory are
+those of `wgmma_staged`: four pairs of tiles, or more pairs of narrower tiles. A pair is copied to the place of the last
+one that all have multiplied, so all other places hold pairs that have come or are on their way.
 Measured on an H200, n = 8192: 8 % over wgmma_staged, and 98 % of cuBLAS. A warp of its own that copies, with barriers
 by which the warpgroups say that a place is free, and blocks that stay for several tiles, gained nothing on top (97 %).
 Launch: blocks of 256 threads, two warpgroups, one for each 128×256 tile of C, in bands; `dynamic_bytes` of dynamic
@@ -22,7 +23,7 @@ from numba import cuda, float32, int32, uint16, uint32, uint64
 from .bulk_copy import WithMaps, expect_bytes, init_barrier, tile_copy, wait_barrier
 from .warpgroup import THREADS, commit_products, descriptor, fence_proxy, fence_registers, products, wait_for_products
 from .wgmma_results import corner_of_tile, fitting_width, launch_tiles, store_results
-from .wgmma_staged import AHEAD, B_START, FORMS, PAIR, STAGES, dynamic_bytes
+from .wgmma_staged import B_START, FORMS, PAIR, STAGES, dynamic_bytes
 from .wgmma_swizzled import COLUMNS, DEPTH, PANEL, ROWS
 
 __all__ = ["dynamic_bytes", "launch", "wgmma_bulk"]
@@ -34,21 +35,27 @@ NARROW = 64
 copy_A, copy_B = tile_copy(*A_BOX), tile_copy(*B_BOX)
 
 
-@cuda.jit(device=True)
-def bring(A, B, tiles, barriers, pair, top, left, panels):
-    """Start to copy a pair of tiles to its place, so many panels of B; one thread calls it."""
-    stage = pair % STAGES
-    expect_bytes(barriers, stage, 2 * (B_START + panels * PANEL))
-    copy_A(tiles, stage * PAIR, A, top, pair * DEPTH, barriers, stage)
-    for panel in range(panels):
-        place = stage * PAIR + B_START + panel * PANEL
-        copy_B(tiles, place, B, pair * DEPTH, left + 64 * panel, barriers, stage)
+def stages_of(columns):
+    """Return how many pairs of tiles with so many columns fit into the shared memory of four of the widest."""
+    return STAGES * PAIR // (B_START + DEPTH * columns)
 
 
 def one_tile(form, columns):
     """Return the device function that computes a tile of C with so many columns, a multiple of 64."""
     multiply, wait = products(FORMS[form], columns), wait_for_products(columns)
-    results, panels = columns // 2, columns // 64
+    results, panels, stages = columns // 2, columns // 64, stages_of(columns)
+    pair_size = B_START + panels * PANEL
+    ahead = stages - 1  # the pair before the one that is multiplied has been read: its place is free
+
+    @cuda.jit(device=True)
+    def bring(A, B, tiles, barriers, pair, top, left):
+        """Start to copy a pair of tiles to its place; one thread calls it."""
+        stage = pair % stages
+        expect_bytes(barriers, stage, 2 * pair_size)
+        copy_A(tiles, stage * pair_size, A, top, pair * DEPTH, barriers, stage)
+        for panel in range(panels):
+            place = stage * pair_size + B_START + panel * PANEL
+            copy_B(tiles, place, B, pair * DEPTH, left + 64 * panel, barriers, stage)
 
     @cuda.jit(device=True)
     def multiply_pair(tiles, first, rows, acc, later):
@@ -67,20 +74,20 @@ def one_tile(form, columns):
         rows = int32(uint32(cuda.threadIdx.x) // uint32(THREADS)) * 64
         pairs = max(1, (B.shape[0] + DEPTH - 1) // DEPTH)
         if cuda.threadIdx.x == 0:
-            for stage in range(STAGES):
+            for stage in range(stages):
                 init_barrier(barriers, stage, 1)
             fence_proxy()
-            for pair in range(min(AHEAD, pairs)):
-                bring(A, B, tiles, barriers, pair, top, left, panels)
+            for pair in range(min(ahead, pairs)):
+                bring(A, B, tiles, barriers, pair, top, left)
         cuda.syncthreads()  # the barriers are there for all
         pair = 0
         while True:  # at least once: the results then stay in their registers, which no instruction copies
-            wait_barrier(barriers, pair % STAGES, pair // STAGES % 2)
-            multiply_pair(tiles, pair % STAGES * PAIR, rows, acc, pair)
+            wait_barrier(barriers, pair % stages, pair // stages % 2)
+            multiply_pair(tiles, pair % stages * pair_size, rows, acc, pair)
             wait(acc, 1)
             cuda.syncthreads()  # all have multiplied the pair before this
-            if cuda.threadIdx.x == 0 and pair + AHEAD < pairs:
-                bring(A, B, tiles, barriers, pair + AHEAD, top, left, panels)
+            if cuda.threadIdx.x == 0 and pair + ahead < pairs:
+                bring(A, B, tiles, barriers, pair + ahead, top, left)
             pair += 1
             if pair >= pairs:
                 break
@@ -94,12 +101,13 @@ def one_tile(form, columns):
 def wgmma_bulk(dtype=float32, form="bfloat16", columns=COLUMNS):
     """Return the kernel for "bfloat16" or "float16", and tiles of C with so many columns, a multiple of 64."""
     compute_wide, compute_narrow = one_tile(form, columns), one_tile(form, NARROW)
+    most = stages_of(NARROW)
 
     @cuda.jit
     def wgmma_bulk(A, B, C):
         """Compute C = A @ B; A is M×K, B is K×N, uint16 with the bits of the format, C is M×N, float32; C-ordered."""
         tiles = cuda.shared.array(0, uint16, 1024)
-        barriers = cuda.shared.array(STAGES, uint64)
+        barriers = cuda.shared.array(most, uint64)
         top, left = corner_of_tile(ROWS, columns)
         if top < C.shape[0] and left + NARROW < C.shape[1]:
             compute_wide(A, B, C, tiles, barriers, top, left)
