@@ -84,7 +84,7 @@ def _named(sizes: Sizes) -> str:
 
 @dataclass(frozen=True)
 class _Try:
-    """What one launch did: its run, if it began, why it fails, and what its arrays should hold.
+    """One launch: its run, if it began, why it fails, and the right contents of its arrays.
 
     ``mistake`` is the same for launches that fail by the same mistake, and None for one that does not fail.
     """
@@ -96,7 +96,7 @@ class _Try:
 
 
 class _NoLaunch(Exception):
-    """There is no launch for these sizes."""
+    """Raised for sizes for which there is no launch."""
 
 
 def check_all(

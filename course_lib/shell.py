@@ -1,4 +1,4 @@
-"""What all commands have in common where they meet the shell."""
+"""The common part of all commands where they meet the shell."""
 
 from __future__ import annotations
 

@@ -44,52 +44,33 @@ from .predict import predict
 from .progress import score
 from .variants import Variant
 
-LESSONS = {
-    "00_start_here": start.EXERCISES,
-    "01_threads_and_data": threads.EXERCISES,
-    "02_naive": naive.EXERCISES,
-    "03_shared_memory": sharing.EXERCISES,
-    "04_tiling": tiling.EXERCISES,
-    "05_coalescing": coalescing.EXERCISES,
-    "06_bank_conflicts": banks.EXERCISES,
-    "07_register_tiles": register_tiles.EXERCISES,
-    "08_unrolling_and_occupancy": unrolling.EXERCISES,
-    "09_prefetching": prefetching.EXERCISES,
-    "10_waiting": waiting.EXERCISES,
-    "11_towards_best": limit.EXERCISES,
-    "12_the_last_20_percent": last_steps.EXERCISES,
-    "13_debugging": debugging.EXERCISES,
-    "14_speed_tests": speed.EXERCISES,
-    "15_many_shapes": shapes.EXERCISES,
-    "16_tensor_cores": tensor_cores.EXERCISES,
-    "17_wgmma": wgmma.EXERCISES,
-    "18_capstone": capstone.EXERCISES,
+_LESSONS = {
+    "00_start_here": start,
+    "01_threads_and_data": threads,
+    "02_naive": naive,
+    "03_shared_memory": sharing,
+    "04_tiling": tiling,
+    "05_coalescing": coalescing,
+    "06_bank_conflicts": banks,
+    "07_register_tiles": register_tiles,
+    "08_unrolling_and_occupancy": unrolling,
+    "09_prefetching": prefetching,
+    "10_waiting": waiting,
+    "11_towards_best": limit,
+    "12_the_last_20_percent": last_steps,
+    "13_debugging": debugging,
+    "14_speed_tests": speed,
+    "15_many_shapes": shapes,
+    "16_tensor_cores": tensor_cores,
+    "17_wgmma": wgmma,
+    "18_capstone": capstone,
 }
+_Exercises = tuple[Exercise | Routine | Explanation, ...]
+LESSONS: dict[str, _Exercises] = {lesson: module.EXERCISES for lesson, module in _LESSONS.items()}
 #: Exercises at the end of a lesson that count neither for its score nor for its minutes, and are in no assignment.
-OPTIONAL: dict[str, tuple[Exercise | Routine | Explanation, ...]] = {
-    "00_start_here": start.OPTIONAL,
-    "01_threads_and_data": threads.OPTIONAL,
-    "02_naive": naive.OPTIONAL,
-    "03_shared_memory": sharing.OPTIONAL,
-    "04_tiling": tiling.OPTIONAL,
-    "05_coalescing": coalescing.OPTIONAL,
-    "06_bank_conflicts": banks.OPTIONAL,
-    "07_register_tiles": register_tiles.OPTIONAL,
-    "08_unrolling_and_occupancy": unrolling.OPTIONAL,
-    "09_prefetching": prefetching.OPTIONAL,
-    "10_waiting": waiting.OPTIONAL,
-    "11_towards_best": limit.OPTIONAL,
-    "12_the_last_20_percent": last_steps.OPTIONAL,
-    "13_debugging": debugging.OPTIONAL,
-    "14_speed_tests": speed.OPTIONAL,
-    "15_many_shapes": shapes.OPTIONAL,
-    "16_tensor_cores": tensor_cores.OPTIONAL,
-    "17_wgmma": wgmma.OPTIONAL,
-}
-_LESSON = {e.name: int(lesson[:2]) for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL.get(lesson, ()))}
-EXERCISES: dict[str, Exercise | Routine | Explanation] = {
-    exercise.name: exercise for lesson, found in LESSONS.items() for exercise in (*found, *OPTIONAL.get(lesson, ()))
-}
+OPTIONAL: dict[str, _Exercises] = {lesson: module.OPTIONAL for lesson, module in _LESSONS.items()}
+_LESSON = {e.name: int(lesson[:2]) for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL[lesson])}
+EXERCISES = {e.name: e for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL[lesson])}
 
 shorten_errors()
 

@@ -142,7 +142,7 @@ class Score:
         return "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
 
     def _ipython_display_(self) -> None:
-        """Where answers are kept, add a button that clears them, as an output of its own."""
+        """Show the score; where answers are kept, also a button that clears them, as an output of its own."""
         if self.path is None:
             raise NotImplementedError  # IPython then shows text and HTML
         from IPython.display import display

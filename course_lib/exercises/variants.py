@@ -21,8 +21,8 @@ import numpy as np
 from .grading.exercise import Array, Exercise, Shape
 from .grading.grades import grade
 from .grading.handed_in import look_at
-from .grading.matrices import TILE, tiles_of
 from .grading.source import Submission
+from .grading.tiles import TILE, tiles_of
 from .grading.verdict import FAILED, Check, Verdict
 
 #: Exercises in which any width of the tiles is as difficult, since no sector and no bank is counted.

@@ -135,12 +135,12 @@ def register_tiles(traces: Mapping[str, Trace], thread: int = 0, ax: Axes | None
     return describe(ax, *sentences)
 
 
-def _owners(trace: Trace, array: str = "C") -> np.ndarray:
-    """Return for each element of the array that the first block stores the number of the thread that does."""
-    owner = np.full(trace.arrays[array].shape, -1)
+def _owners(trace: Trace) -> np.ndarray:
+    """Return for each element of C that the first block stores the number of the thread that does."""
+    owner = np.full(trace.arrays["C"].shape, -1)
     for step in trace.steps:
         for access in step.accesses:
-            if step.block == (0, 0, 0) and access.array == array and access.op == "store":
+            if step.block == (0, 0, 0) and access.array == "C" and access.op == "store":
                 owner[tuple(access.index.T)] = access.threads
     rows, columns = np.nonzero(owner >= 0)
     return owner[: rows.max() + 1, : columns.max() + 1]

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from ..shell import command
 from . import capstone
+from .counters import NoProfilerError
 from .device import NoGPUError, available, describe, require
 from .record import main as record_folder
 from .types import Item, Names, Results
@@ -111,7 +112,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     """Do one kind of measurement and return its results; None where there is nothing to record."""
     from ..products import measure
     from ..waiting.probes import disassembly, latencies
-    from . import experiments, profile, tensor, wgmma
+    from . import counters, experiments, tensor, wgmma
     from .compilers import compilers
 
     n = options.size or (4096, 4096, 4096)
@@ -137,15 +138,15 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         "random-products": lambda: measure.random_products(repeats, progress),
         "tensor": lambda: tensor.tensor(names, sides(tensor.SQUARES), repeats, progress),
         "wgmma": lambda: wgmma.wgmma(names, sides(wgmma.SQUARES), repeats, progress),
-        "product-counts": profile.product_counters,
-        "exact": lambda: profile.exact_counters(names),
-        "patterns": lambda: profile.pattern_counters(names),
-        "counters": lambda: profile.counters(names, sizes(profile.COUNTER_SIZES)),
-        "instructions": lambda: profile.instructions(names),
+        "product-counts": counters.product_counters,
+        "exact": lambda: counters.exact_counters(names),
+        "patterns": lambda: counters.pattern_counters(names),
+        "counters": lambda: counters.counters(names, sizes(counters.COUNTER_SIZES)),
+        "instructions": lambda: counters.instructions(names),
         "machine_code": lambda: disassembly.machine_code(names, progress),
         "latencies": lambda: latencies.latencies(names, repeats, progress),
-        "residency": lambda: profile.residency(repeats, progress, False),
-        "cached": lambda: profile.residency(repeats, progress, True),
+        "residency": lambda: counters.residency(repeats, progress, False),
+        "cached": lambda: counters.residency(repeats, progress, True),
         "ceilings": lambda: experiments.ceilings(repeats, progress),
         "conflicts": lambda: experiments.conflicts(repeats, progress),
     }
@@ -315,10 +316,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warnings.filterwarnings("ignore", message=".*Host array used in CUDA kernel.*")
     status = 0
     for what in options.what:
-        results = record(what, options)
+        try:
+            results = record(what, options)
+        except NoProfilerError:
+            print(f"nothing was measured of {what}: {WHAT[what]}", file=sys.stderr)
+            continue
         if results is None:
-            if what != "launch":
-                print(f"nothing was measured of {what}: {WHAT[what]}", file=sys.stderr)
             continue
         show(what, results)
         status = max(status, int(any("wrong" in result for result in results)))

@@ -82,5 +82,5 @@ def main(
 def beside(own: Sequence[Rung], size: Size, repeats: int) -> Results:
     """Measure the kernels, then the rungs and cuBLAS, on the same matrices."""
     problem = Problem(*size)
-    results = [measure_rung(r, problem, repeats, **widest(r)) for r in (*own, *map(rung, BESIDE))]
-    return results + [result for result in [measure_cublas(problem, repeats)] if result]
+    measured = [measure_rung(r, problem, repeats, **widest(r)) for r in (*own, *map(rung, BESIDE))]
+    return measured + measure_cublas(problem, repeats)

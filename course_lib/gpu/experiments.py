@@ -114,20 +114,18 @@ def measure_rung(r: Rung, problem: Problem, repeats: int, **params: Any) -> Resu
     return {**entry, **problem.measure(kernel[grid, block], repeats), **resources(kernel, block)}
 
 
-def measure_cublas(problem: Problem, repeats: int) -> Result | None:
-    """Return the result of cuBLAS on one problem, or None if no library offers it."""
+def measure_cublas(problem: Problem, repeats: int) -> Results:
+    """Return the result of cuBLAS on one problem; none if no library offers it."""
     name, matmul = cublas_matmul()
-    return matmul and {"rung": "cublas", "title": name, **problem.measure(matmul, repeats)}
+    return [{"rung": "cublas", "title": name, **problem.measure(matmul, repeats)}] if matmul else []
 
 
 def ladder(names: Names, size: Size, repeats: int, progress: Progress) -> Results:
     """Measure every rung, and cuBLAS, on one size; square blocks are 32 threads wide."""
     problem = Problem(*size)
     rungs = [r for r in LADDER if not names or r.name in names]
-    results = []
-    for r in progress(rungs, lambda r: r.name):
-        results.append(measure_rung(r, problem, repeats, **widest(r)))
-    return results + [result for result in [measure_cublas(problem, repeats)] if result]
+    measured = [measure_rung(r, problem, repeats, **widest(r)) for r in progress(rungs, lambda r: r.name)]
+    return measured + measure_cublas(problem, repeats)
 
 
 def series(names: Names, sizes: Sequence[int], repeats: int, progress: Progress) -> Results:
@@ -138,7 +136,7 @@ def series(names: Names, sizes: Sequence[int], repeats: int, progress: Progress)
         problem = Problem(n, n, n)
         for name in names or ("naive", "tiled", "best"):
             results.append(measure_rung(rung(name), problem, repeats, **widest(rung(name))))
-        results += [result for result in [measure_cublas(problem, repeats)] if result]
+        results += measure_cublas(problem, repeats)
         results.append(measure_host(problem, host_rate))
         host_rate = results[-1].get("gflops", host_rate and host_rate / 4)
     return results
@@ -196,7 +194,7 @@ def ragged(names: Names, sizes: Sequence[Size], repeats: int, progress: Progress
     for size in progress(sizes, str):
         problem = Problem(*size)
         results += [measure_rung(rung(name), problem, repeats) for name in names or ("best",)]
-        results += [result for result in [measure_cublas(problem, repeats)] if result]
+        results += measure_cublas(problem, repeats)
     return results
 
 

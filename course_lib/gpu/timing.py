@@ -82,23 +82,12 @@ def time_calls(
     return tuple(cuda.event_elapsed_time(a, b) for a, b in pairwise(events))
 
 
-def time(
-    rung: Rung,
-    M: int,
-    N: int,
-    K: int,
-    *,
-    dtype: Any = np.float32,
-    repeats: int = 20,
-    warmups: int = 3,
-    sets: list[Any] | None = None,
-    **params: Any,
-) -> Timing:
+def time(rung: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, repeats: int = 20, **params: Any) -> Timing:
     """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. The result is not verified."""
     require()
     params = {**rung.params, **params}
     grid, block = rung.launch(M, N, K, **params)
     kernel = rung.make(dtype=np.dtype(dtype).type, **params)
-    sets = input_sets(M, N, K, dtype) if sets is None else sets
+    sets = input_sets(M, N, K, dtype)
     launch = configured(kernel, grid, block, rung.dynamic_bytes(**params), sets[0])
-    return Timing(M, N, K, time_calls(launch, sets, repeats, warmups))
+    return Timing(M, N, K, time_calls(launch, sets, repeats))

@@ -1,4 +1,8 @@
-"""cuBLASLt through ctypes: every algorithm that it proposes for a product, so that the fastest can be found."""
+"""cuBLASLt through ctypes: every algorithm that it proposes for a product, so that the fastest can be found.
+
+nvmath-python 1.0 cannot take its place: `Matmul` accepts only arrays of NumPy, CuPy and PyTorch, and copies NumPy's to
+and from the GPU; its bindings are these same calls, and its documentation calls them experimental.
+"""
 
 import ctypes
 from collections.abc import Callable
@@ -6,13 +10,12 @@ from ctypes import POINTER, Structure, byref, c_float, c_int, c_int64, c_size_t,
 from functools import lru_cache
 from typing import Any
 
-#: Constants of the library: types of data and of arithmetic, and names of attributes (cublasLt.h, cudaDataType.h).
-FLOAT32, FLOAT16, BFLOAT16 = 0, 2, 14
-COMPUTE_FLOAT32, COMPUTE_TF32 = 68, 77
-TRANSPOSE_A, TRANSPOSE_B = 3, 4
+#: Constants of the library: types of data and of arithmetic, and the name of an attribute (cublasLt.h, cudaDataType.h).
+FLOAT32, COMPUTE_FLOAT32 = 0, 68
 MAX_WORKSPACE = 1
-TRANSPOSED = 1
 WORKSPACE_BYTES = 64 << 20
+#: The most algorithms that are asked for.
+MOST = 16
 
 
 class Algorithm(Structure):
@@ -57,43 +60,29 @@ def available() -> bool:
     return _library()[0] is not None
 
 
-def algorithms(
-    M: int,
-    N: int,
-    K: int,
-    element: int = FLOAT32,
-    result: int = FLOAT32,
-    compute: int = COMPUTE_FLOAT32,
-    transposed: tuple[bool, bool] = (False, False),
-    most: int = 16,
-) -> list[Callable[[int, int, int, int], None]]:
-    """Return up to `most` functions call(A, B, C, workspace), pointers as integers, one for each algorithm.
+def algorithms(M: int, N: int, K: int) -> list[Callable[[int, int, int, int], None]]:
+    """Return up to MOST functions call(A, B, C, workspace), pointers as integers, one for each algorithm.
 
-    Matrices are row-major. The library expects column-major ones, so it is called for Cᵀ = Bᵀ Aᵀ.
+    Matrices are row-major, in float32. The library expects column-major ones, so it is called for Cᵀ = Bᵀ Aᵀ.
     """
     library, handle = _library()
     operation, preference = c_void_p(), c_void_p()
-    _check(library.cublasLtMatmulDescCreate(byref(operation), compute, FLOAT32))
-    for attribute, is_transposed in zip((TRANSPOSE_B, TRANSPOSE_A), transposed, strict=True):
-        if is_transposed:
-            value = c_int(TRANSPOSED)
-            _check(library.cublasLtMatmulDescSetAttribute(operation, attribute, byref(value), c_size_t(4)))
-    layouts = []
-    shapes = ((K, N) if not transposed[1] else (N, K), (M, K) if not transposed[0] else (K, M), (M, N))
-    for (rows, columns), kind in zip(shapes, (element, element, result), strict=True):
-        layout = c_void_p()
-        _check(
-            library.cublasLtMatrixLayoutCreate(byref(layout), kind, c_uint64(columns), c_uint64(rows), c_int64(columns))
-        )
-        layouts.append(layout)
+    _check(library.cublasLtMatmulDescCreate(byref(operation), COMPUTE_FLOAT32, FLOAT32))
+
+    def layout(rows: int, columns: int) -> c_void_p:
+        made = c_void_p()
+        sizes = c_uint64(columns), c_uint64(rows), c_int64(columns)
+        _check(library.cublasLtMatrixLayoutCreate(byref(made), FLOAT32, *sizes))
+        return made
+
+    a, b, c = layout(M, K), layout(K, N), layout(M, N)
     _check(library.cublasLtMatmulPreferenceCreate(byref(preference)))
     most_bytes = c_uint64(WORKSPACE_BYTES)
     _check(library.cublasLtMatmulPreferenceSetAttribute(preference, MAX_WORKSPACE, byref(most_bytes), c_size_t(8)))
-    found, count = (Algorithm * most)(), c_int()
-    b, a, c = layouts
+    found, count = (Algorithm * MOST)(), c_int()
     heuristic = library.cublasLtMatmulAlgoGetHeuristic
     heuristic.argtypes = [c_void_p] * 7 + [c_int, POINTER(Algorithm), POINTER(c_int)]
-    if heuristic(handle, operation, b, a, c, c, preference, most, found, byref(count)):
+    if heuristic(handle, operation, b, a, c, c, preference, MOST, found, byref(count)):
         return []
     one, zero = c_float(1), c_float(0)
     multiply = library.cublasLtMatmul

@@ -48,11 +48,11 @@ def products(
     return results
 
 
-def random_shapes(seed: int, count: int = RANDOM_COUNT) -> list[tuple[int, int, int]]:
-    """Return shapes (M, N, K) drawn log-uniformly from 1 to LARGEST_SIDE, with at most MOST_MULTIPLICATIONS."""
+def random_shapes(seed: int) -> list[tuple[int, int, int]]:
+    """Return RANDOM_COUNT shapes (M, N, K), log-uniform up to LARGEST_SIDE, with at most MOST_MULTIPLICATIONS."""
     rng = np.random.default_rng(seed)
     found: list[tuple[int, int, int]] = []
-    while len(found) < count:
+    while len(found) < RANDOM_COUNT:
         M, N, K = np.exp(rng.uniform(0, np.log(LARGEST_SIDE + 1), 3)).astype(int).tolist()
         if M * N * K <= MOST_MULTIPLICATIONS:
             found.append((M, N, K))

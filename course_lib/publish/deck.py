@@ -163,7 +163,7 @@ def _rank(cell: Any) -> int:
 
 
 def _spoken(cell: Any) -> str:
-    """What the notes say of a cell that is not on a slide."""
+    """The notes' text for a cell that is not on a slide."""
     return str(cell.source) if cell.cell_type == "markdown" else f"```python\n{cell.source}\n```"
 
 

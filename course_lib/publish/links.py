@@ -32,7 +32,7 @@ def linked(page: str, to: Callable[[str], str | None]) -> str:
 
 
 class _Links(HTMLParser):
-    """What a page links to, what it loads, and the places in it that a link can name."""
+    """The links of a page, the files that it loads, and the places in it that a link can name."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from pathlib import Path
 from typing import Any
 
 from nbformat.v4 import new_markdown_cell
@@ -15,9 +14,9 @@ from ..lessons import KEY, home
 NOTES = home().parent / "docs" / "teach" / "notes"
 
 
-def notes_of(lesson: str, folder: Path = NOTES) -> dict[str, str]:
+def notes_of(lesson: str) -> dict[str, str]:
     """Return the notes to a lesson, such as "04", by heading; none where the course is installed without them."""
-    parts = [part for path in folder.glob(f"{lesson}_*.md") for part in path.read_text("utf-8").split("\n## ")[1:]]
+    parts = [part for path in NOTES.glob(f"{lesson}_*.md") for part in path.read_text("utf-8").split("\n## ")[1:]]
     return {heading: text.strip() for heading, _, text in (part.partition("\n") for part in parts)}
 
 

@@ -15,7 +15,7 @@ from ..exercises.grading.exercise import Exercise
 from ..exercises.grading.explain import Explanation
 from ..exercises.variants import Variant, code_of
 from ..lessons import title
-from .lessons import NOTEBOOKS, ExerciseCell, counted, lesson_cells, lesson_named, notebook, places
+from .cells import NOTEBOOKS, ExerciseCell, counted, lesson_cells, lesson_named, notebook, places
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
 

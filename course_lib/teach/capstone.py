@@ -14,9 +14,9 @@ from ..exercises import LESSONS
 from ..exercises.grading.verdict import Verdict
 from ..waiting import attempt
 from ..waiting.capstone import BANDS, NAME, Costs, Size
+from .cells import ExerciseCell, lesson_cells, parsed
 from .extract import Missing, Refused, extract, trees_of
 from .judge import MISSING, REFUSED, last_function, reason
-from .lessons import ExerciseCell, lesson_cells, parsed
 from .likeness import copied_from, nearest, written
 from .names import Unknown, constant, names_of
 from .submission import Answer, answers, read

@@ -17,7 +17,7 @@ from typing import Any
 from numba import cuda
 
 from .allowed import refused
-from .lessons import calls, parsed
+from .cells import calls, parsed
 from .names import available, names_of
 
 #: Parts of a cell beside the function that the grader reads, or that the lesson itself has there.

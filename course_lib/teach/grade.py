@@ -16,19 +16,20 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
 from ..exercises import EXERCISES
 from ..exercises.variants import code_of
+from .cells import counted, lesson_named, places
 from .judge import STOPPED, UNREADABLE, Judged, from_json, unjudged
-from .lessons import counted, lesson_named, places
 from .pages import BY_HAND, feedback, for_teacher, nearly_the_same, remarks, with_points
 from .sandbox import Limits, Sandbox, Stopped
 
 COLUMNS = ("student", "exercise", "points", "of", "status", "hint", "seconds")
 NOTHING = "the folder holds no notebook (*.ipynb)."
+Record = TypeVar("Record")
 #: A notebook with the outputs of a whole lesson has 2 MB; a kernel that prints by mistake may add 100.
 _LARGEST = 256 << 20
 
@@ -50,9 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
-    for name in ("jobs", "seconds", "memory"):
-        if getattr(chosen, name) < 1:
-            raise ValueError(f"--{name} must be at least 1, not {getattr(chosen, name)}")
+    check_positive(chosen, "jobs", "seconds", "memory")
     limits = Limits(chosen.seconds, chosen.memory << 20)
     batch = Batch(
         chosen.submissions, lesson_named(chosen.lesson), chosen.csv, chosen.feedback, limits, chosen.variant_key
@@ -60,6 +59,13 @@ def run(chosen: argparse.Namespace) -> int:
     batch.grade(chosen.jobs, chosen.again)
     print(batch.said())
     return 0
+
+
+def check_positive(chosen: argparse.Namespace, *names: str) -> None:
+    """Raise ValueError if one of these numbers of a command is less than 1."""
+    for name in names:
+        if getattr(chosen, name) < 1:
+            raise ValueError(f"--{name} must be at least 1, not {getattr(chosen, name)}")
 
 
 @dataclass(frozen=True)
@@ -208,16 +214,14 @@ class Batch:
 
     def _read_journal(self) -> dict[str, dict[str, Any]]:
         """Return the earlier verdicts, without a last line that was cut off."""
-        found = {}
-        for line in self.journal.read_text(encoding="utf-8").splitlines() if self.journal.exists() else ():
-            try:
-                record = json.loads(line)
-                rows = [Judged(**from_json(row)) for row in record["rows"]]
-            except (json.JSONDecodeError, KeyError, TypeError):
-                continue
-            if {row.exercise for row in rows} <= set(self.exercises):
-                found[record["student"]] = {"key": record["key"], "rows": rows}
-        return found
+
+        def read(record: Any) -> tuple[str, dict[str, Any]]:
+            rows = [Judged(**from_json(row)) for row in record["rows"]]
+            return record["student"], {"key": record["key"], "rows": rows}
+
+        known = set(self.exercises)
+        records = recorded(self.journal, read)
+        return {student: found for student, found in records if {row.exercise for row in found["rows"]} <= known}
 
     def _read_table(self) -> dict[tuple[str, str], tuple[float, str]]:
         """The points that a person gave, and to which text: those that differ from what was judged."""
@@ -280,6 +284,15 @@ class Batch:
             if after != before:
                 page.write_text(after, encoding="utf-8")
         self.teacher.write_text(for_teacher(self.lesson, graded, same), encoding="utf-8")
+
+
+def recorded(journal: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
+    """Yield what ``read`` makes of each line of a journal, without a last line that was cut off."""
+    for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else ():
+        try:
+            yield read(json.loads(line))
+        except (json.JSONDecodeError, KeyError, TypeError):
+            continue
 
 
 def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

@@ -16,7 +16,7 @@ from ..exercises import LESSONS, OPTIONAL
 from ..exercises.grading.exercise import Exercise
 from ..exercises.grading.explain import Explanation
 from ..publish.notes import NOTES, notes_of
-from .lessons import lesson_named, notebook
+from .cells import lesson_named, notebook
 
 FOLDER = NOTES.parent
 _NOTE = """For teachers: contains answers. `python -m course_lib.teach guides` writes this page from
@@ -92,7 +92,7 @@ def _guide(name: str, ours: Mapping[str, Any]) -> Iterator[str]:
     yield from re.findall(r"^- .*$", last, re.MULTILINE)
     yield "\n## Exercises\n\n| exercise | kind | points | a point for |\n|---|---|---:|---|"
     yield from (f"| `{e.name}` | {_kind(e)} | {e.points} | {_rubric(e)} |" for e in LESSONS[name])
-    yield from (f"| `{e.name}` (optional) | {_kind(e)} | – | {_rubric(e)} |" for e in OPTIONAL.get(name, ()))
+    yield from (f"| `{e.name}` (optional) | {_kind(e)} | – | {_rubric(e)} |" for e in OPTIONAL[name])
     yield "\n## Quiz\n\nEach wrong answer is what a common mistake leads to.\n"
     asked = predictions(lesson)
     for number, (cell, question) in enumerate(ours["quiz"].items(), 1):

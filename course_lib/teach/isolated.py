@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from ..exercises import LESSONS
+from .cells import places
 from .grade import judged_answer
 from .judge import Judged
-from .lessons import places
 from .sandbox import Sandbox
 from .submission import answers, as_json
 

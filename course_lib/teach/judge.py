@@ -17,8 +17,8 @@ from ..exercises.grading.routines import Routine
 from ..exercises.grading.verdict import NOT_YET, Verdict
 from ..exercises.variants import Variant
 from . import likeness
+from .cells import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
 from .extract import Missing, Refused, extract, text_of
-from .lessons import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
 from .submission import LONGEST, Answer
 
 #: What may stand in the column "status", beside "passed", "failed" and "not yet" of a verdict.

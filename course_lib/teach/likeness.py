@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from .. import kernels
 from ..exercises import LESSONS
-from .lessons import NOTEBOOKS, lesson_cells, parsed
+from .cells import NOTEBOOKS, lesson_cells, parsed
 
 #: An answer of more statements than this, beside those that the lesson gives, is nobody's by chance. Shorter ones are
 #: often equal: the exercises leave little choice.

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..exercises import EXERCISES
 from ..exercises.grading.explain import Explanation
+from .cells import counted
 from .judge import Judged
-from .lessons import counted
 from .likeness import Group, groups
 
 _STYLE = """

@@ -18,9 +18,9 @@ from tqdm import tqdm
 
 from ..waiting.capstone import BANDS, MILESTONES, OF
 from .capstone import RANKED, Kernel, lesson
-from .grade import NOTHING, HandedIn, check_size, each_judged, safe, submissions
+from .cells import counted
+from .grade import NOTHING, HandedIn, check_positive, check_size, each_judged, recorded, safe, submissions
 from .judge import STOPPED, UNREADABLE, from_json
-from .lessons import counted
 from .likeness import groups
 from .pages import NO_PROOF, document, table
 from .sandbox import Limits, Sandbox, Stopped
@@ -43,15 +43,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
-    for name in ("jobs", "seconds"):
-        if getattr(chosen, name) < 1:
-            raise ValueError(f"--{name} must be at least 1, not {getattr(chosen, name)}")
+    check_positive(chosen, "jobs", "seconds")
     limits = replace(_LIMITS, seconds=chosen.seconds)
     handed_in = tuple(submissions(chosen.submissions, lesson(), limits))
     for path in (chosen.csv, chosen.page):
         path.parent.mkdir(parents=True, exist_ok=True)
     journal = chosen.csv.with_name(chosen.csv.name + ".journal")
-    known = {} if chosen.again else _read(journal)
+    judged = recorded(journal, lambda record: (record["key"], _kernel(record["kernel"])))
+    known = {} if chosen.again else dict(judged)
     waiting = [each for each in handed_in if each.key not in known]
     try:
         with journal.open("a", encoding="utf-8") as file:
@@ -68,18 +67,6 @@ def run(chosen: argparse.Namespace) -> int:
     said = f"{len(places) - without} ranked, {without} without a place. See {chosen.page}."
     print(f"{counted(len(places), 'submission')}: {said}")
     return 0
-
-
-def _read(journal: Path) -> dict[str, Kernel]:
-    """Return the earlier verdicts by the key of the notebooks, without a line that was cut off."""
-    found = {}
-    for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else ():
-        try:
-            record = json.loads(line)
-            found[record["key"]] = _kernel(record["kernel"])
-        except (json.JSONDecodeError, KeyError, TypeError):
-            continue
-    return found
 
 
 def _kernel(told: Mapping[str, Any]) -> Kernel:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .lessons import ExerciseCell, calls, code_cells, parsed
+from .cells import ExerciseCell, calls, code_cells, parsed
 
 #: Characters of a cell that are read; an answer has some hundred.
 LONGEST = 64 * 1024

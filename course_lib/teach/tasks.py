@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .cells import places
 from .judge import judge
-from .lessons import places
 from .submission import Answer, answers, as_json, read
 
 

@@ -47,7 +47,7 @@ OPS = (*REQUESTS, "result")
 NONE = -1
 #: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop; it continues a line after a
 #: device function that the line called has returned.
-BARRIER, TURN, RESUMED = 1, 2, 4
+BARRIER, ITERATION, RESUMED = 1, 2, 4
 
 Table = dict[str, np.ndarray]
 

@@ -18,7 +18,7 @@ from ..simulator.lanes.arrays import ATOMIC
 from ..simulator.lanes.masks import DifferentArrays
 from ..simulator.launch.engine import Engine
 from ..simulator.observer import Observer
-from .columns import BARRIER, RESUMED, TURN
+from .columns import BARRIER, ITERATION, RESUMED
 from .pack import Events, Packer, Update
 from .structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
@@ -112,7 +112,7 @@ class TraceObserver(StepCounter):
     def statement(self, vector: Any, line: int, mask: Any) -> None:
         self._turn_to(vector)
         if line in self._program.prefix:
-            self._open(vector, line, mask, TURN if line in self._program.headers else 0)
+            self._open(vector, line, mask, ITERATION if line in self._program.headers else 0)
 
     def _open(self, vector: Any, line: int, mask: Any, flags: int) -> int:
         chunk, warp = self._chunk, vector.warp

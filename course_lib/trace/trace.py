@@ -102,8 +102,9 @@ class Step:
     """One source statement, executed once by one warp of one block.
 
     ``threads`` (n,) are the active linear thread ids; ``variables`` maps each name that the statement assigned to its
-    new values, one per active thread; those of a device function are named ``function.name``. ``turn``: the statement
-    begins an iteration of a loop. ``resumed``: it continues after a device function that it called has returned.
+    new values, one per active thread; those of a device function are named ``function.name``. ``begins_iteration``: the
+    statement begins an iteration of a loop. ``resumed``: it continues after a device function that it called has
+    returned.
     """
 
     line: int
@@ -113,7 +114,7 @@ class Step:
     accesses: tuple[TraceAccess, ...] = ()
     variables: dict[str, np.ndarray] = field(default_factory=dict)
     barrier: bool = False
-    turn: bool = False
+    begins_iteration: bool = False
     resumed: bool = False
     conditions: tuple[Condition, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
@@ -245,7 +246,7 @@ class RecordedSteps(Sequence[Step]):
             tuple(self._access(a, int(row["warp"])) for a in self._rows("access", i)),
             variables,
             bool(row["flags"] & BARRIER),
-            bool(row["flags"] & c.TURN),
+            bool(row["flags"] & c.ITERATION),
             bool(row["flags"] & c.RESUMED),
             tuple(self._test(t, int(row["warp"])) for t in self._rows("test", i)),
             tuple(self._exchange(e, int(row["warp"])) for e in self._rows("exchange", i)),
@@ -328,7 +329,7 @@ def columns_of(steps: Sequence[Step], arrays: Mapping[str, TraceArray]) -> Colum
     step_rows, access_rows, variable_rows, outside_rows = [], [], [], []
     for row, step in enumerate(sorted(steps, key=lambda step: order[step.block])):
         lanes = mask_of(step.threads - step.warp * WARP_SIZE)
-        flags = BARRIER * step.barrier + c.TURN * step.turn + c.RESUMED * step.resumed
+        flags = BARRIER * step.barrier + c.ITERATION * step.begins_iteration + c.RESUMED * step.resumed
         step_rows.append((order[step.block], step.line, step.warp, lanes, flags))
         for access in step.accesses:
             array, at = arrays[access.array], np.asarray(access.index, np.int64)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE
-from ..trace.columns import TURN
+from ..trace.columns import ITERATION
 from ..trace.replay import Timeline
 from ..trace.structure import loops, roles
 from ..trace.trace import Trace
@@ -79,8 +79,8 @@ def _marks(timeline: Timeline, thread: int, match: str) -> list[tuple[int, str]]
         return _numbered(timeline.phases[warp])
     around = {header: parent for line, (header, parent) in loops(timeline.trace).items() if line == header}
     parents = set(around.values())
-    turns = np.flatnonzero((timeline.warps == warp) & ((timeline.flags & TURN) != 0))
-    lines = [(int(i) + 1, int(timeline.lines[i])) for i in turns]
+    begins = np.flatnonzero((timeline.warps == warp) & ((timeline.flags & ITERATION) != 0))
+    lines = [(int(i) + 1, int(timeline.lines[i])) for i in begins]
     inner = match == "iteration"
     return _numbered([(p, "iteration") for p, line in lines if (line not in parents if inner else not around[line])])
 

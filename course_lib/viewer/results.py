@@ -48,7 +48,7 @@ def final(trace: Trace, name: str) -> np.ndarray:
 
 
 def heat(timeline: Timeline, name: str) -> np.ndarray:
-    """How often the whole launch loads every element of an array: an array of its shape."""
+    """Return how often the whole launch loads every element of an array: an array of its shape."""
     trace = timeline.trace
     counts = np.zeros(trace.arrays[name].size, np.int64)
     for at in trace.columns.blocks.tolist():

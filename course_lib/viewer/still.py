@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import ipywidgets
@@ -34,6 +35,10 @@ class Still(traitlets.HasTraits):
     """Base of widgets whose ``_repr_mimebundle_`` holds a view and a still: a picture, or HTML of class `CLASS`."""
 
     _still = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, *args: Any, **traits: Any) -> None:
+        super().__init__(*args, **traits)
+        shown_in(get_ipython())
 
     def _mark(self, mark: str) -> None:
         """Set the text by which the browser finds the still."""
@@ -60,7 +65,9 @@ class Still(traitlets.HasTraits):
         """Show the still; return the view."""
         from IPython.display import display
 
-        _SHOWN.add(self)
+        shown = shown_in(get_ipython())
+        if shown:
+            shown.now.add(self)
         for widget in (*_inside(self), self):
             widget.open()  # if it was closed
         data, metadata = self._repr_mimebundle_()  # type: ignore[attr-defined]  # every widget has it
@@ -107,42 +114,42 @@ def show_box(box: ipywidgets.Box) -> None:
     display(box._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
 
 
-#: The widgets that the running cell has shown so far, and those that other cells show, by their identifiers.
-_SHOWN: set[Any] = set()
-_SHOWN_BY: dict[str, set[Any]] = {}
+class ShownWidgets:
+    """The widgets that the cells of a notebook show. When a cell has been run again, those of its last run are closed.
 
-
-def replace_shown(shell: Any, cell: str | None) -> bool:
-    """After a cell was run, close the widgets that only its last run has shown; return whether there were any.
-
+    shell: where the running of cells is followed, and where a reader's box with our widgets gets their stills.
     Front ends that give a cell no identifier replace nothing.
     """
-    shown = {*_SHOWN}
-    _SHOWN.clear()
-    before = _SHOWN_BY.pop(cell, set()) if cell else set()
-    if cell and shown:
-        _SHOWN_BY[cell] = shown
-    for widget in before.difference(*_SHOWN_BY.values()):
-        for each in (widget, *_inside(widget)):
-            each.close()
-        names = [name for name, value in shell.user_ns.items() if value is widget]
-        if names and all(name.startswith("_") for name in names):  # it is kept only as an earlier output
-            shell.del_var(names[0])
-    return bool(before)
 
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.now: set[Any] = set()  # those that the running cell has shown so far
+        self.by_cell: dict[str, set[Any]] = {}
+        shell.display_formatter.ipython_display_formatter.for_type(ipywidgets.Box, show_box)
+        shell.events.register("pre_run_cell", lambda info: self.now.clear())
+        shell.events.register("post_run_cell", self._after)
 
-def follow_cells(shell: Any) -> None:
-    """Register :func:`show_box` for readers' boxes and :func:`replace_shown` for all cells; None is no shell."""
-    if shell is None:
-        return
-
-    def after(result: Any) -> None:
-        if replace_shown(shell, result.info.cell_id):
+    def _after(self, result: Any) -> None:
+        if self._replace(result.info.cell_id):
             gc.collect()  # a widget and its traits refer to each other
 
-    shell.display_formatter.ipython_display_formatter.for_type(ipywidgets.Box, show_box)
-    shell.events.register("pre_run_cell", lambda info: _SHOWN.clear())
-    shell.events.register("post_run_cell", after)
+    def _replace(self, cell: str | None) -> bool:
+        """Close the widgets that only the last run of this cell has shown; return whether that had shown any."""
+        shown = {*self.now}
+        self.now.clear()
+        before = self.by_cell.pop(cell, set()) if cell else set()
+        if cell and shown:
+            self.by_cell[cell] = shown
+        for widget in before.difference(*self.by_cell.values()):
+            for each in (widget, *_inside(widget)):
+                each.close()
+            names = [name for name, value in self.shell.user_ns.items() if value is widget]
+            if names and all(name.startswith("_") for name in names):  # it is kept only as an earlier output
+                self.shell.del_var(names[0])
+        return bool(before)
 
 
-follow_cells(get_ipython())
+@lru_cache(maxsize=1)
+def shown_in(shell: Any) -> ShownWidgets | None:
+    """Return the widgets that cells of this shell show, followed from the first call on; None without a shell."""
+    return None if shell is None else ShownWidgets(shell)

@@ -381,7 +381,7 @@ def resident_blocks(local_words: int, shared_bytes: int, threads: int) -> int:
 def _timed(kernel: Any, trace: Trace, threads: Size, counted: Costs, multiplications: float) -> Costs:
     warps = programs(kernel, trace, pitch=PITCH)
     loop = [chosen_iterations(warp, slice(-1)) for warp in warps]
-    made = [i.turn for warp in loop for i in warp if i.kind == "multiply-add"]
+    made = [i.iteration for warp in loop for i in warp if i.kind == "multiply-add"]
     if not made:
         raise ValueError("no loop with multiplications was found")
     words = {space: 0 for space in ("local", "shared")}
@@ -395,5 +395,5 @@ def _timed(kernel: Any, trace: Trace, threads: Size, counted: Costs, multiplicat
     played = play_programs(loop, machine, blocks, "L2", 4 * words["shared"], ROUNDS)
     an_iteration = len(made) / len(set(made)) * WARP_SIZE * blocks
     gpu = measurements.load("ladder").provenance
-    rate = 2 * an_iteration / played.cycles_per_turn() * machine.hertz * gpu["multiprocessors"]
+    rate = 2 * an_iteration / played.cycles_per_iteration() * machine.hertz * gpu["multiprocessors"]
     return replace(counted, instructions=sum(map(len, warps)) / multiplications, gflops=rate / 1e9)

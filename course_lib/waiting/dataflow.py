@@ -184,30 +184,32 @@ class Dataflow:
         calls = [n for n in ast.walk(read) if isinstance(n, ast.Call)]
         known = [(called, call) for call in calls if (called := self.called(function, call)) is not None]
         computation = self.computations.get(line, NOTHING)
+        passed = [argument for called, call in known for _, argument in self.bound(called, call)]
         whole = node.value if isinstance(node, ast.Expr) else None
+        parent = function.parents.get(node)
         return Facts(
-            function,
-            node,
-            computation,
-            moving,
-            varied,
-            frozenset(called for called, _ in known),
-            targets(node),
-            tuple(s for called, call in known for _, a in self.bound(called, call) for s in sums_in(a, moving, varied)),
-            intrinsic(function, whole) if isinstance(whole, ast.Call) else "",
-            sum(comparisons_in(term, moving) for term in terms(node)),
-            self._condition(function, node, moving, varied),
-            all(self._is_known(function, node, name) for name in computation.chosen_by),
-            not (computation.operations or computation.factors)
+            function=function,
+            node=node,
+            computation=computation,
+            moving=moving,
+            varied=varied,
+            calls=frozenset(called for called, _ in known),
+            targets=targets(node),
+            passes_sums=tuple(s for argument in passed for s in sums_in(argument, moving, varied)),
+            called=intrinsic(function, whole) if isinstance(whole, ast.Call) else "",
+            guards=sum(comparisons_in(term, moving) for term in terms(node)),
+            condition=self._condition(function, node, moving, varied),
+            registers=all(self._is_known(function, node, name) for name in computation.chosen_by),
+            adds_up=not (computation.operations or computation.factors)
             and (isinstance(node, ast.AugAssign) or isinstance(getattr(node, "value", None), ast.BinOp)),
-            isinstance(node, (ast.For, ast.While)),
-            isinstance(node, ast.For) and self.written_out(function, node),
-            (isinstance(node, ast.For) and self.constant_length(function, node)) or self._meets(node),
-            read is node and any(isinstance(n, ast.IfExp) for n in ast.walk(node)),
-            isinstance(parent := function.parents.get(node), ast.If) and parent.body[-1] is node,
-            tuple(self._conditions(function, node)),
-            frozenset((node, *self.loops(function, node))),
-            self._unknown(function, node, line, {called for called, _ in known}),
+            loop=isinstance(node, (ast.For, ast.While)),
+            written_out=isinstance(node, ast.For) and self.written_out(function, node),
+            ends_region=(isinstance(node, ast.For) and self.constant_length(function, node)) or self._meets(node),
+            chooses=read is node and any(isinstance(n, ast.IfExp) for n in ast.walk(node)),
+            ends_with=isinstance(parent, ast.If) and parent.body[-1] is node,
+            conditions=tuple(self._conditions(function, node)),
+            within=frozenset((node, *self.loops(function, node))),
+            unknown=self._unknown(function, node, line, {called for called, _ in known}),
         )
 
     def _unknown(self, function: TracedFunction, node: ast.AST, line: int, known: set[TracedFunction]) -> str:

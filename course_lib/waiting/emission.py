@@ -34,7 +34,7 @@ class Emission:
 
     def index_of(self, arithmetic: str, step: TracedStep, needs: tuple[int, ...] = (), amount: int = 1) -> int:
         """Emit index arithmetic of one kind; return its number."""
-        return self.emit(Instruction("index", step.line, needs, arithmetic, amount, turn=self.iteration))
+        return self.emit(Instruction("index", step.line, needs, arithmetic, amount, iteration=self.iteration))
 
     def beside(self, parts: Sequence[IdiomPart], step: TracedStep) -> None:
         """Emit an idiom that nothing else in this iteration needs: the compiler fills gaps with it."""
@@ -48,7 +48,7 @@ class Emission:
             found: set[int] = set()
             for need in part.needs:
                 found.update((base + need,) if need >= 0 else needs)
-            number = self.emit(Instruction(part.kind, step.line, tuple(sorted(found)), turn=self.iteration))
+            number = self.emit(Instruction(part.kind, step.line, tuple(sorted(found)), iteration=self.iteration))
             if part.latency:
                 self.schedule.latency[number] = part.latency
             if part.holds > 1:

@@ -133,7 +133,7 @@ class _Lowering(Accesses):
             self.before = facts
             if step.barrier:
                 self.flush()
-                self.emit(Instruction("barrier", step.line, turn=self.iteration))
+                self.emit(Instruction("barrier", step.line, iteration=self.iteration))
                 self.flush()
         while self.open:
             self._finish(self.open.pop())
@@ -257,7 +257,7 @@ class _Lowering(Accesses):
 
     def _float(self, step: TracedStep, needs: tuple[int, ...]) -> int:
         """Emit a float instruction; all of them have the same latency."""
-        number = self.emit(Instruction("multiply-add", step.line, needs, turn=self.iteration))
+        number = self.emit(Instruction("multiply-add", step.line, needs, iteration=self.iteration))
         self.schedule.latency[number] = idioms.MULTIPLY_ADD
         return number
 
@@ -292,11 +292,11 @@ class _Lowering(Accesses):
             self._copy(facts, step)
         elif name == "commit":
             self.groups.append([])
-            self.emit(Instruction("commit", step.line, turn=self.iteration))
+            self.emit(Instruction("commit", step.line, iteration=self.iteration))
         elif name == "wait":
             done = groups_arrived(self.groups, facts.computation.pending or 0)
             self.flush()
-            self.emit(Instruction("wait", step.line, tuple(chain(*done)), turn=self.iteration))
+            self.emit(Instruction("wait", step.line, tuple(chain(*done)), iteration=self.iteration))
             self.flush()
             del self.groups[: len(done)]
         else:

@@ -59,14 +59,17 @@ CHOICES = 10
 
 
 class CodedOperation(NamedTuple):
-    """A machine instruction: its kind, what it moves, and the compiler's control information about waiting."""
+    """A machine instruction: its kind, what it moves, and the compiler's control information about waiting.
+
+    result: the counter that is lowered when its result is there, -1 for none; waits: the counters that must be down
+    before; guarded: whether it has a predicate; off: one that is never true; target: of a branch.
+    """
 
     kind: str
     text: str
     bytes: int
     pace: int
     result: int
-    operands: int
     waits: tuple[int, ...]
     guarded: bool
     off: bool
@@ -88,28 +91,29 @@ def operations(code: Sequence[str]) -> list[CodedOperation]:
     found = []
     kept: dict[int, str] = {}  # operands kept from the instruction before, by operand place
     for line in lines:
-        pace, result, operands, waits, text = line.split(maxsplit=4)
+        pace, result, _, waits, text = line.split(maxsplit=4)
         words = text.split()
         guarded = words[0].startswith("@")
         name = words[1 if guarded else 0]
         kind = next((kind for start, kind in KINDS.items() if name.startswith(start)), UNKNOWN)
         target = re.search(r"\.L\w+", text) if kind == "branch" else None
         reads, kept = _reads(text, kept)
+        uniform_reads, uniform_writes = _uniform(words[1:] if guarded else words)
         width = next((int(bits) // 8 for bits in ("128", "64") if f".{bits}" in name), 4)
         found.append(
             CodedOperation(
-                kind,
-                text,
-                width,
-                int(pace),
-                -1 if result == "-" else int(result),
-                -1 if operands == "-" else int(operands),
-                () if waits == "-" else tuple(map(int, waits)),
-                guarded,
-                words[0] == "@!PT",
-                places.get(target[0], -1) if target else -1,
-                reads,
-                *_uniform(words[1:] if guarded else words),
+                kind=kind,
+                text=text,
+                bytes=width,
+                pace=int(pace),
+                result=-1 if result == "-" else int(result),
+                waits=() if waits == "-" else tuple(map(int, waits)),
+                guarded=guarded,
+                off=words[0] == "@!PT",
+                target=places.get(target[0], -1) if target else -1,
+                reads=reads,
+                uniform_reads=uniform_reads,
+                uniform_writes=uniform_writes,
             )
         )
     return found
@@ -156,7 +160,7 @@ def iterations_of(program: Sequence[Instruction]) -> list[Iteration]:
     """Return those iterations of a lowered program's outermost loop that multiply, in order."""
     found: dict[int, Iteration] = {}
     for instruction in program:
-        iteration = found.setdefault(instruction.turn, Iteration(0, {}, 0))
+        iteration = found.setdefault(instruction.iteration, Iteration(0, {}, 0))
         if instruction.kind in MEMORY:
             iteration.memory.setdefault((instruction.kind, instruction.bytes), []).append(instruction)
         iteration.multiply_adds += instruction.kind == "multiply-add"
@@ -295,7 +299,7 @@ class _Emitter:
         for counter in op.waits:
             needs += self.counters[counter]
             self.counters[counter] = []
-        made = Instruction("integer", 0, tuple(needs), pace=op.pace, turn=iteration, reads=op.reads)
+        made = Instruction("integer", 0, tuple(needs), pace=op.pace, iteration=iteration, reads=op.reads)
         if kind != "uniform" and not op.uniform_reads.isdisjoint(self.changing):
             made = made._replace(uniform_read=True)
         if kind in MEMORY:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple
 from zlib import crc32
@@ -96,20 +97,21 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
         else:
             path *= machine.wavefront
     even, odd = instruction.reads
+    uniform = UNIFORM if instruction.uniform_read else NOTHING
     return _Step(
-        kind,
-        (unit, EVEN if even else NOTHING, ODD if odd else NOTHING, UNIFORM if instruction.uniform_read else NOTHING),
-        HELD_BY.get(kind, TURN),
-        WAITS_FOR.get(kind, ARITHMETIC),
-        busy,
-        slots,
-        latency,
-        instruction.pace,
-        instruction.needs,
-        instruction.reads,
-        path,
-        instruction.sectors,
-        instruction.turn,
+        kind=kind,
+        gate=(unit, EVEN if even else NOTHING, ODD if odd else NOTHING, uniform),
+        held_by=HELD_BY.get(kind, TURN),
+        waits_for=WAITS_FOR.get(kind, ARITHMETIC),
+        busy=busy,
+        slots=slots,
+        latency=latency,
+        pace=instruction.pace,
+        needs=instruction.needs,
+        reads=instruction.reads,
+        path=path,
+        sectors=instruction.sectors,
+        iteration=instruction.iteration,
     )
 
 
@@ -153,11 +155,74 @@ class _Cache:
             self.arrival.popitem(last=False)
 
 
+@dataclass(slots=True, eq=False)
+class _Scheduler:
+    """A scheduler while it plays its warps.
+
+    at: the cycle from which each of its units and register banks is free; queue: the cycle at which its requests have
+    left the queue to memory; last: the warp that issued last. asleep: warps that wait for operands, as (when they can
+    issue, number); awake: ready ones by the gate of their next instruction, as (age of the block, ready since, number).
+    passed: the issue slots that warps took while a gate was free.
+    """
+
+    number: int
+    at: list[float] = field(default_factory=lambda: [0.0] * (ODD + 1))
+    queue: float = 0.0
+    last: _Warp | None = None
+    asleep: list[tuple[float, int]] = field(default_factory=list)
+    awake: dict[Gate, list[tuple[int, float, int]]] = field(default_factory=dict)
+    passed: dict[Gate, float] = field(default_factory=dict)
+    idle: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class _Block:
+    """A place for resident blocks, with the block that is there now: one of several rounds.
+
+    age: the order in which the blocks have begun; running: the number of warps that have not ended; arrived: the warps
+    that wait at the barrier, with the cycles of their arrival.
+    """
+
+    number: int
+    age: int
+    running: int
+    warps: list[_Warp] = field(default_factory=list)
+    round: int = 0
+    arrived: list[tuple[_Warp, float]] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class _Warp:
+    """A warp while it plays its program.
+
+    done: when the result of each instruction is there; left: when the warp could go on after it. since: the cycle from
+    which it could issue; woken: the value of `passed` of its scheduler then; free: the cycle at which its last
+    instruction had been issued; issues: the cycle from which it has issued without a wait.
+    """
+
+    number: int
+    block: _Block
+    scheduler: _Scheduler
+    program: Sequence[_Step]
+    done: list[float]
+    left: list[float]
+    position: int = 0
+    iteration: int = 0
+    since: float = 0.0
+    woken: float = 0.0
+    free: float = 0.0
+    issues: float = 0.0
+    ended: float = 0.0
+    spans: list[tuple[str, float, float]] = field(default_factory=list)
+    iterations: list[float] = field(default_factory=list)
+
+
 class Player:
     """Plays `blocks` resident blocks of warps with these programs, each followed by `rounds` - 1 others in its place.
 
-    A warp whose program is empty has left before its block began. `run` fills `ended` (the cycle at which each warp
-    ended), `spans`, `waits` (cycles by index of the reason), `turns`, `fetches` and `issued`: see `waiting.Play`.
+    A warp whose program is empty has left before its block began. `run` fills `waits` (cycles by index of the reason),
+    `fetches`, `issued`, and of each warp `ended` (the cycle at which it ended), `spans`, `iterations` and `left`: see
+    `waiting.Play`.
     """
 
     def __init__(
@@ -173,80 +238,66 @@ class Player:
         self.machine = machine
         self.loaded_by = loaded_by or {}
         self.rounds = rounds
-        distinct = {id(i): i for program in warps for i in program}  # warps share most of them
-        known = {number: _step(instruction, machine) for number, instruction in distinct.items()}
-        block = [[known[id(i)] for i in program] for program in warps]
-        self.programs = block * blocks
-        self.size = len(warps)
-        self.working = sum(bool(program) for program in warps)  # the warps of a block that issue anything
         self.served = served
         self.cache = _Cache(l1_bytes)
-        count, schedulers = len(self.programs), machine.schedulers
-        self.position = [0] * count
-        self.done = [[0.0] * len(program) for program in self.programs]
-        self.left = [[0.0] * len(program) for program in self.programs]  # when it could go on after each instruction
-        self.since = [0.0] * count  # the cycle from which it could issue
-        self.free = [0.0] * count  # the cycle at which the warp's last instruction had been issued
-        self.ended = [0.0] * count
-        self.issues = [0.0] * count  # the cycle from which it has issued without a wait
-        self.spans: list[list[tuple[str, float, float]]] = [[] for _ in range(count)]
-        self.waits = [0.0] * len(REASONS)
-        self.turns: list[list[float]] = [[] for _ in range(count)]
-        self.iteration = [0] * count
-        self.arrived: list[list[tuple[int, float]]] = [[] for _ in range(blocks)]
-        self.running = [self.working] * blocks  # for each block, the warps that have not ended
-        self.round = [0] * blocks
-        self.age = list(range(blocks))  # the order in which the blocks have begun
+        distinct = {id(i): i for program in warps for i in program}  # warps share most of them
+        known = {number: _step(instruction, machine) for number, instruction in distinct.items()}
+        programs = [[known[id(i)] for i in program] for program in warps]
+        self.working = sum(bool(program) for program in programs)  # the warps of a block that issue anything
+        self.schedulers = [_Scheduler(number) for number in range(machine.schedulers)]
+        self.blocks = [_Block(number, number, self.working) for number in range(blocks)]
         self.begun = blocks
+        self.warps: list[_Warp] = []
+        for block in self.blocks:
+            for program in programs:
+                number, size = len(self.warps), len(program)
+                scheduler = self.schedulers[number % machine.schedulers]
+                warp = _Warp(number, block, scheduler, program, done=[0.0] * size, left=[0.0] * size)
+                block.warps.append(warp)
+                self.warps.append(warp)
+        self.waits = [0.0] * len(REASONS)
+        self.issued = 0.0
+        self.fetches: list[tuple[float, float]] = []
         self.path = 0.0  # the cycle from which shared memory and the first-level cache are free
-        self.queues = [0.0] * schedulers  # the cycle at which each scheduler's requests have left its queue
-        self.last = [-1] * schedulers
-        self.at = [[0.0] * (ODD + 1) for _ in range(schedulers)]  # the cycle from which each unit and bank is free
         self.from_memory = dict.fromkeys(machine.bytes_per_cycle, 0.0)
         self.barriers = 0.0
         self.brought: dict[tuple[int, str, int], float] = {}  # to the second-level cache, beside the sector asked for
-        self.passed: list[dict[Gate, float]] = [{} for _ in range(schedulers)]  # what others issued since then
-        self.woken = [0.0] * count  # the value of `passed` when it could issue
-        self.issued = 0.0
-        self.fetches: list[tuple[float, float]] = []
-        self.asleep: list[list[tuple[float, int]]] = [[] for _ in range(schedulers)]  # (when it can issue, warp)
-        # Ready warps, by the gate of their next instruction: (age of the block, ready since, warp).
-        self.awake: list[dict[Gate, list[tuple[int, float, int]]]] = [{} for _ in range(schedulers)]
         self.events: list[tuple[float, int]] = []  # (time of the next action, scheduler)
-        self.idle = set(range(schedulers))
 
     def run(self) -> None:
         """Simulate until every warp has ended."""
-        for warp, program in enumerate(self.programs):
-            if program:
+        for warp in self.warps:
+            if warp.program:
                 self._sleep(warp, 0.0)
         events = self.events
         while events:
-            now, s = heappop(events)
-            asleep, awake, passed = self.asleep[s], self.awake[s], self.passed[s]
+            now, number = heappop(events)
+            scheduler = self.schedulers[number]
+            asleep, awake, passed = scheduler.asleep, scheduler.awake, scheduler.passed
             while asleep and asleep[0][0] <= now:
-                ready, warp = heappop(asleep)
-                gate = self.programs[warp][self.position[warp]].gate
-                insort(awake.setdefault(gate, []), (self.age[warp // self.size], ready, warp))
-                self.woken[warp] = passed.setdefault(gate, 0.0) - (now - ready)
-            chosen, free = self._choose(s, now)
+                ready, woken = heappop(asleep)
+                warp = self.warps[woken]
+                gate = warp.program[warp.position].gate
+                insort(awake.setdefault(gate, []), (warp.block.age, ready, woken))
+                warp.woken = passed.setdefault(gate, 0.0) - (now - ready)
+            chosen, free = self._choose(scheduler, now)
             if chosen is not None:
-                free = self._let(chosen, s, now)
+                free = self._let(chosen, now)
             elif asleep:
                 free = min(free, asleep[0][0])
             if free < INFINITE:
-                heappush(events, (free, s))
+                heappush(events, (free, number))
             else:
-                self.idle.add(s)
+                scheduler.idle = True
 
-    def _choose(self, s: int, now: float) -> tuple[int | None, float]:
+    def _choose(self, scheduler: _Scheduler, now: float) -> tuple[_Warp | None, float]:
         """Return the warp that issues: the one that issued last if it can; else one of the block that began first.
 
         Of that block's warps it is the one that has been ready for the longest time. If none is ready, return None and
         the cycle at which the first will be.
         """
-        at, last, awake = self.at[s], self.last[s], self.awake[s]
-        stays = (self.age[last // self.size], self.since[last], last) if last >= 0 else (-1, 0.0, -1)
+        at, last, awake = scheduler.at, scheduler.last, scheduler.awake
+        stays = (last.block.age, last.since, last.number) if last else (-1, 0.0, -1)
         soonest, of = INFINITE, None
         chosen = NOBODY
         for gate, warps in awake.items():
@@ -264,40 +315,41 @@ class Player:
         del warps[bisect_left(warps, chosen)]
         if not warps:
             del awake[of]
-        return chosen[2], now
+        return self.warps[chosen[2]], now
 
-    def _let(self, warp: int, s: int, now: float) -> float:
+    def _let(self, warp: _Warp, now: float) -> float:
         """Let a warp issue until something holds it or another one is first; return when the scheduler acts next."""
-        at, events, asleep, program = self.at[s], self.events, self.asleep[s], self.programs[warp]
+        scheduler, events, program = warp.scheduler, self.events, warp.program
+        asleep = scheduler.asleep
         while True:
-            ready, now = self._issue(warp, s, now), self.free[warp]
-            if ready > now or (asleep and asleep[0][0] <= now) or (events and events[0] < (now, s)):
+            ready, now = self._issue(warp, now), warp.free
+            if ready > now or (asleep and asleep[0][0] <= now) or (events and events[0] < (now, scheduler.number)):
                 break
-            if _free(at, program[self.position[warp]].gate) > now:
+            if _free(scheduler.at, program[warp.position].gate) > now:
                 break
-            self.since[warp] = now
+            warp.since = now
         if ready < INFINITE:
             self._sleep(warp, ready)
         return now
 
-    def _issue(self, warp: int, s: int, now: float) -> float:
+    def _issue(self, warp: _Warp, now: float) -> float:
         """Issue the next instruction of a warp; return when the following one can, INFINITE if others decide that."""
-        program, position, at = self.programs[warp], self.position[warp], self.at[s]
-        step = program[position]
-        since, slots, passed = self.since[warp], step.slots, self.passed[s]
+        scheduler, position = warp.scheduler, warp.position
+        step, at, passed = warp.program[position], scheduler.at, scheduler.passed
+        since, slots = warp.since, step.slots
         if since < now:  # held by the unit that it needs, and by other warps that issued while that was free
-            turn = max(now - (passed[step.gate] - self.woken[warp]), since)
+            turn = max(now - (passed[step.gate] - warp.woken), since)
             if since < turn:
                 self._wait(warp, step.held_by, since, turn)
             if turn < now:
                 self._wait(warp, TURN, turn, now)
-        for gate in self.awake[s]:
+        for gate in scheduler.awake:
             if at[gate[0]] <= now and _free(at, gate) <= now:
                 passed[gate] += slots
         unit, even, odd, uniform = step.gate
         if unit == PATH:
-            self._pass(s, now, step.path)
-            finish = self._access(step, warp, now)
+            self._pass(scheduler, now, step.path)
+            finish = self._access(step, warp.block, now)
         else:
             finish = now + step.latency
             if unit:
@@ -308,62 +360,62 @@ class Player:
             at[ODD] = max(at[ODD], now) + step.reads[1]
         if uniform:
             at[UNIFORM] = now + self.machine.integer
-        self.last[s] = warp
-        self.done[warp][position] = finish
+        scheduler.last = warp
+        warp.done[position] = finish
         self.issued += slots
-        self.free[warp] = end = now + slots
+        warp.free = end = now + slots
         if step.pace > slots:  # the compiler has fixed the cycles until the next one
             self._wait(warp, ARITHMETIC, end, now + step.pace)
             end = now + step.pace
-        self.left[warp][position] = end
-        self.position[warp] = position = position + 1
-        if step.iteration > self.iteration[warp]:
-            self.iteration[warp] = step.iteration
-            self.turns[warp].append(now)
+        warp.left[position] = end
+        warp.position = position = position + 1
+        if step.iteration > warp.iteration:
+            warp.iteration = step.iteration
+            warp.iterations.append(now)
         ready = INFINITE
         if step.kind == "barrier":
             self._barrier(warp, end)
-        elif position < len(program):
+        elif position < len(warp.program):
             ready = self._ready(warp, end)
         else:
             self._end(warp, end)
         return ready
 
-    def _end(self, warp: int, now: float) -> None:
+    def _end(self, warp: _Warp, now: float) -> None:
         """Note that a warp has ended; when all warps of its block have, let the next block begin in its place.
 
         The barriers of the other warps do not wait for it.
         """
         self._issued_until(warp, now)
-        self.ended[warp] = now
-        block = warp // self.size
-        self.running[block] -= 1
-        if self.running[block]:
+        warp.ended = now
+        block = warp.block
+        block.running -= 1
+        if block.running:
             self._open(block, now)
-        elif self.round[block] + 1 < self.rounds:
+        elif block.round + 1 < self.rounds:
             self._follow(block, now)
 
-    def _follow(self, block: int, now: float) -> None:
+    def _follow(self, block: _Block, now: float) -> None:
         """Let the next block begin in the place of one that has ended."""
-        self.round[block] += 1
-        self.age[block] = self.begun
+        block.round += 1
+        block.age = self.begun
         self.begun += 1
-        self.running[block] = self.working
-        for warp in range(block * self.size, (block + 1) * self.size):
-            if self.programs[warp]:
-                self.position[warp] = self.iteration[warp] = 0
-                self.issues[warp] = now
+        block.running = self.working
+        for warp in block.warps:
+            if warp.program:
+                warp.position = warp.iteration = 0
+                warp.issues = now
                 self._sleep(warp, self._ready(warp, now))
 
-    def _pass(self, s: int, now: float, cycles: float) -> None:
+    def _pass(self, scheduler: _Scheduler, now: float, cycles: float) -> None:
         """Queue a request at its scheduler, then pass its wavefronts through the path that all schedulers share."""
         request = self.machine.request
-        leaves = max(self.queues[s], now)
+        leaves = max(scheduler.queue, now)
         self.path = max(self.path, leaves) + cycles
-        self.queues[s] = free = max(leaves + request, self.path - cycles + 1)
-        self.at[s][PATH] = free - QUEUE * request
+        scheduler.queue = free = max(leaves + request, self.path - cycles + 1)
+        scheduler.at[PATH] = free - QUEUE * request
 
-    def _access(self, step: _Step, warp: int, now: float) -> float:
+    def _access(self, step: _Step, block: _Block, now: float) -> float:
         """Return when the result of an access arrives whose wavefronts have passed.
 
         An access to global memory looks into the first-level cache, and fetches what that does not hold.
@@ -376,11 +428,10 @@ class Player:
             self.from_memory["L2"] = max(self.from_memory["L2"], start) + moved
         if kind in ("store", "shared store", "commit"):
             return now + step.latency
-        block = warp // self.size
-        block += self.round[block] * len(self.round)  # memory of its own
+        own = block.number + block.round * len(self.blocks)  # memory of its own
         arrival = start + machine.latency["L1"]
         for name, number in step.sectors:
-            sector = block, name, number
+            sector = own, name, number
             known = self.cache.look(sector)
             if known is None:
                 known = self._fetch(sector, start)
@@ -412,59 +463,58 @@ class Player:
             self.brought[piece] = queue + machine.latency["DRAM"] + _way(machine.dram_spread, block, name, run)
         return max(arrival, self.brought[piece])
 
-    def _ready(self, warp: int, now: float) -> float:
+    def _ready(self, warp: _Warp, now: float) -> float:
         """Return when the operands of a warp's next instruction are available."""
-        program, done = self.programs[warp], self.done[warp]
+        program, done = warp.program, warp.done
         ready, last = now, -1
-        for need in program[self.position[warp]].needs:
+        for need in program[warp.position].needs:
             if done[need] > ready:
                 ready, last = done[need], need
         if ready > now:
             self._wait(warp, program[last].waits_for, now, ready)
         return ready
 
-    def _sleep(self, warp: int, ready: float) -> None:
+    def _sleep(self, warp: _Warp, ready: float) -> None:
         """Suspend a warp until the operands of its next instruction are there, and its scheduler if it has no other."""
-        s = warp % self.machine.schedulers
-        self.since[warp] = ready
-        heappush(self.asleep[s], (ready, warp))
-        if s in self.idle:
-            self.idle.discard(s)
-            heappush(self.events, (ready, s))
+        scheduler = warp.scheduler
+        warp.since = ready
+        heappush(scheduler.asleep, (ready, warp.number))
+        if scheduler.idle:
+            scheduler.idle = False
+            heappush(self.events, (ready, scheduler.number))
 
-    def _barrier(self, warp: int, now: float) -> None:
+    def _barrier(self, warp: _Warp, now: float) -> None:
         """Let a warp wait at a barrier for the others of its block."""
         self.barriers = max(self.barriers, now) + self.machine.barrier[1]  # warps are counted one after the other
-        block = warp // self.size
-        self.arrived[block].append((warp, now))
-        self._open(block, now)
+        warp.block.arrived.append((warp, now))
+        self._open(warp.block, now)
 
-    def _open(self, block: int, now: float) -> None:
+    def _open(self, block: _Block, now: float) -> None:
         """Open a block's barrier, which occupies the path, if all its warps that have not ended wait there."""
-        here = self.arrived[block]
-        if not here or len(here) < self.running[block]:
+        here = block.arrived
+        if not here or len(here) < block.running:
             return
-        self.arrived[block] = []
+        block.arrived = []
         opened = max(self.barriers, now) + self.machine.barrier[0]
         self.path = max(self.path, now) + self.machine.barrier_path
         for warp, since in here:
             self._wait(warp, BARRIER, since, opened)
-            if self.position[warp] < len(self.programs[warp]):
+            if warp.position < len(warp.program):
                 self._sleep(warp, self._ready(warp, opened))
             else:
                 self._end(warp, opened)
 
-    def _wait(self, warp: int, reason: int, first: float, last: float) -> None:
+    def _wait(self, warp: _Warp, reason: int, first: float, last: float) -> None:
         """Record a wait, if it has any length, and the issuing before it."""
         if last > first:
             self._issued_until(warp, first)
-            self.spans[warp].append((REASONS[reason], first, last))
+            warp.spans.append((REASONS[reason], first, last))
             self.waits[reason] += last - first
-            self.issues[warp] = last
+            warp.issues = last
 
-    def _issued_until(self, warp: int, now: float) -> None:
-        since = self.issues[warp]
+    def _issued_until(self, warp: _Warp, now: float) -> None:
+        since = warp.issues
         if now > since:
-            self.spans[warp].append((REASONS[ISSUING], since, now))
+            warp.spans.append((REASONS[ISSUING], since, now))
             self.waits[ISSUING] += now - since
-            self.issues[warp] = now
+            warp.issues = now

@@ -59,7 +59,7 @@ class Play:
     """A simulated launch. Cycles are the machine's; `waits` maps each reason to its share of the warps' cycles.
 
     `spans[w]` is the timeline of warp w (resident blocks one after the other): (reason, first cycle, cycle after the
-    last) where it waits, and where it issues. `turns[w]` holds the cycles at which warp w began the iterations of the
+    last) where it waits, and where it issues. `iterations[w]` holds the cycles at which warp w began those of the
     outermost loop. `fetches` are the sectors that came from beyond the first-level cache, each with the cycle of its
     request and that of its arrival. `issued_at[w]` has the cycle at which warp w had issued each instruction, with the
     pace that the compiler gave it, in the last of several rounds.
@@ -69,7 +69,7 @@ class Play:
     issued: float
     waits: Mapping[str, float]
     spans: tuple[tuple[tuple[str, float, float], ...], ...]
-    turns: tuple[tuple[float, ...], ...]
+    iterations: tuple[tuple[float, ...], ...]
     fetches: tuple[tuple[float, float], ...]
     schedulers: int
     issued_at: tuple[tuple[float, ...], ...]
@@ -95,18 +95,18 @@ class Play:
             raise ValueError(f"reason is {reason!r}; choose from {_listed(self.waits)}")
         return self.waits[reason]
 
-    def cycles_per_turn(self, skip: float = 0.25) -> float:
+    def cycles_per_iteration(self, skip: float = 0.25) -> float:
         """Return the cycles in which every warp makes one iteration of the outermost loop, while all of them run.
 
         The end is where the first warp begins its last iteration. The part `skip` of the time until then is left out:
         in it the warps, which begin in step, drift apart. Raise ValueError if the traced run has too few iterations.
         """
-        if min(map(len, self.turns)) < 3:
+        if min(map(len, self.iterations)) < 3:
             raise ValueError("the loop has fewer than 3 iterations in this trace: trace a larger K")
-        last = min(turns[-1] for turns in self.turns)
+        last = min(begun[-1] for begun in self.iterations)
         ends = skip * last, last
-        made = sum(float(np.diff(np.interp(ends, turns, range(len(turns))))[0]) for turns in self.turns)
-        return (1 - skip) * last * len(self.turns) / made
+        made = sum(float(np.diff(np.interp(ends, begun, range(len(begun))))[0]) for begun in self.iterations)
+        return (1 - skip) * last * len(self.iterations) / made
 
 
 def play(
@@ -177,14 +177,14 @@ def play_programs(
     player.run()
     whole = sum(player.waits)
     return Play(
-        max(player.ended),
-        player.issued,
-        {reason: amount / whole for reason, amount in zip(REASONS, player.waits, strict=True)},
-        tuple(map(tuple, player.spans)),
-        tuple(map(tuple, player.turns)),
-        tuple(player.fetches),
-        machine.schedulers,
-        tuple(map(tuple, player.left)),
+        cycles=max(warp.ended for warp in player.warps),
+        issued=player.issued,
+        waits={reason: amount / whole for reason, amount in zip(REASONS, player.waits, strict=True)},
+        spans=tuple(tuple(warp.spans) for warp in player.warps),
+        iterations=tuple(tuple(warp.iterations) for warp in player.warps),
+        fetches=tuple(player.fetches),
+        schedulers=machine.schedulers,
+        issued_at=tuple(tuple(warp.left) for warp in player.warps),
     )
 
 

@@ -56,7 +56,7 @@ DEPTHS = {
 ROUNDS = 2
 #: Kernels whose outermost loop reads all of a large matrix: the first-level cache keeps nothing for the next iteration,
 #: as it would in a small trace, so only the first iteration counts.
-ONE_TURN = ("per_row", "per_column")
+ONE_ITERATION = ("per_row", "per_column")
 #: Kernels whose multiply-adds are in another kernel's file, whose lines a trace of theirs would not show.
 BESIDE = {"whole_tiles": large_tiles}
 #: The parameters that distinguish the results of one microkernel.
@@ -347,7 +347,7 @@ class RecordedLaunch:
 
         Only iterations of the outermost loop are played, without the last ones, which fetch nothing.
         """
-        params, once = self.result["params"], self._rung.name in ONE_TURN
+        params, once = self.result["params"], self._rung.name in ONE_ITERATION
         chosen = slice(1) if once else slice(-max(params.get("stages", 2) - 1, 1))
         loop = [chosen_iterations(warp, chosen) for warp in warps]
         iterations = self._iterations_of_block(loop)
@@ -365,7 +365,7 @@ class RecordedLaunch:
         return _mixed(played, cycles, launch_time(places, self._together, cycles, self._kept()))
 
     def _play(self, loop: list[list[Instruction]], served: Mapping[str, str] | str) -> plays.Play:
-        shared, rounds = _shared(self.result), 1 if self._rung.name in ONE_TURN else ROUNDS
+        shared, rounds = _shared(self.result), 1 if self._rung.name in ONE_ITERATION else ROUNDS
         return plays.play_programs(loop, self.machine, self.blocks, served, shared, rounds, self._loaded_by())
 
     @property
@@ -383,7 +383,7 @@ class RecordedLaunch:
 
     def _iterations_of_block(self, loop: list[list[Instruction]]) -> float:
         """Return the iterations of its outermost loop that a block takes, from the multiply-adds of one of them."""
-        counts = np.bincount([i.turn for i in loop[0] if i.kind == "multiply-add"])
+        counts = np.bincount([i.iteration for i in loop[0] if i.kind == "multiply-add"])
         grid, block = self._rung.launch(*self._size, **self.result["params"])
         of_warp = prod(self._size) / prod(grid) / WARP_SIZE / ceil_div(prod(block), WARP_SIZE)
         return float(of_warp / counts[counts > 0].mean())
@@ -436,14 +436,14 @@ def _mixed(played: Mapping[First, plays.Play], cycles: Mapping[First, float], ti
 
 def _cycles_of_iteration(play: plays.Play, once: bool) -> float:
     """Return the cycles of an iteration of the outermost loop; if `once`, of the only one."""
-    return float(np.mean([spans[-1][2] for spans in play.spans])) if once else play.cycles_per_turn()
+    return float(np.mean([spans[-1][2] for spans in play.spans])) if once else play.cycles_per_iteration()
 
 
 def chosen_iterations(warp: list[Instruction], chosen: slice) -> list[Instruction]:
     """Return the `chosen` ones of the outermost loop's iterations that multiply, without the code around the loop."""
-    numbers = sorted({i.turn for i in warp if i.kind == "multiply-add"} - {0})
+    numbers = sorted({i.iteration for i in warp if i.kind == "multiply-add"} - {0})
     inside = set(numbers[chosen])
-    places = {place: n for n, place in enumerate(p for p, i in enumerate(warp) if i.turn in inside)}
+    places = {place: n for n, place in enumerate(p for p, i in enumerate(warp) if i.iteration in inside)}
     return [warp[p]._replace(needs=tuple(places[q] for q in warp[p].needs if q in places)) for p in places]
 
 

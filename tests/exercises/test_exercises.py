@@ -28,10 +28,12 @@ from oracles.sources import import_module
 from course_lib import simulate
 from course_lib.exercises import EXERCISES, check, explain
 from course_lib.exercises.grading import places
+from course_lib.exercises.grading.budgets import global_loads
 from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.exercises.grading.grades import launch
 from course_lib.exercises.grading.source import read
+from course_lib.exercises.grading.tiles import tiles_of
 from course_lib.exercises.grading.verdict import Check, Verdict
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
@@ -432,6 +434,22 @@ def test_what_a_kernel_prints_is_not_shown_for_every_launch(tmp_path, capsys):
     assert verdict.passed
     assert "check shows nothing that a kernel prints" in verdict.remarks[0]
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("formula", "limit", "allowed"),
+    [
+        ("none", "", 0),
+        ("2·⌈K/8⌉ + 1", "", 9),
+        ("⌊K/4⌋·N", "", 42),
+        ("⌈K/T⌉·(T + 1)", "", 33),
+        ("1 where 4 divides N, else 4", "1 if N % 4 == 0 else 4", 4),
+    ],
+)
+def test_a_limit_is_computed_from_its_formula(formula, limit, allowed):
+    """From the sizes of the launch and the width of the tiles; in other words, from the formula beside it."""
+    with tiles_of(10):
+        assert global_loads(formula, "", limit).allowed({"M": 5, "N": 7, "K": 26}) == allowed
 
 
 def test_the_further_launch_is_larger_and_of_the_same_kind():

@@ -4,7 +4,7 @@ import pytest
 
 from course_lib import gpu
 from course_lib.gpu.__main__ import added, command_of, main, parser, show, size
-from course_lib.gpu.profile import inner_loop, mix, parse_ncu
+from course_lib.gpu.counters import inner_loop, mix, parse_ncu
 from course_lib.gpu.residency import filler
 
 

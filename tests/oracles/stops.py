@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.simulator.hardware import WARP_SIZE
-from course_lib.trace.columns import BARRIER, RESUMED, TURN, lanes_of
+from course_lib.trace.columns import BARRIER, ITERATION, RESUMED, lanes_of
 from course_lib.trace.structure import loops
 
 
@@ -27,7 +27,7 @@ def _next_iteration(timeline, position, warp):
     mine = timeline.warps == warp
     before = np.flatnonzero(mine[:position])
     line = int(timeline.lines[before[-1]]) if len(before) else 0
-    iterations = np.flatnonzero(mine & ((timeline.flags & TURN) != 0)) + 1
+    iterations = np.flatnonzero(mine & ((timeline.flags & ITERATION) != 0)) + 1
     header = around.get(line, (0, 0))[0]
     while header:
         following = iterations[(iterations > position) & (timeline.lines[iterations - 1] == header)]

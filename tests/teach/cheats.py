@@ -6,7 +6,7 @@ A nightly test confirms it for the seven that need no IPython.
 
 from dataclasses import dataclass
 
-from course_lib.teach.lessons import NOTEBOOKS, lesson_named, places
+from course_lib.teach.cells import NOTEBOOKS, lesson_named, places
 
 LESSON = lesson_named("04")
 

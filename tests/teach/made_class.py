@@ -24,8 +24,8 @@ from teach.cheats import CHEATS, LESSON, skeleton, solution
 
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation
+from course_lib.teach.cells import NOTEBOOKS, places
 from course_lib.teach.grade import Batch
-from course_lib.teach.lessons import NOTEBOOKS, places
 from course_lib.teach.sandbox import Limits
 
 ANSWERS = runpy.run_path(str(Path(__file__).parents[1] / "exercises" / "answers" / "tiling.py"))

@@ -12,8 +12,8 @@ from course_lib.exercises.grading.explain import Explanation
 from course_lib.teach import isolated as module
 from course_lib.teach.__main__ import main
 from course_lib.teach.assignment import assignment
+from course_lib.teach.cells import NOTEBOOKS, places
 from course_lib.teach.isolated import isolated
-from course_lib.teach.lessons import NOTEBOOKS, places
 from course_lib.teach.submission import answers
 
 

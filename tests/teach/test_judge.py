@@ -11,8 +11,8 @@ from teach.cheats import CHEATS, COPY, LESSON, ROUTINE_CHEATS, solution
 
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation
+from course_lib.teach.cells import NOTEBOOKS, lesson_named, places
 from course_lib.teach.judge import judge
-from course_lib.teach.lessons import NOTEBOOKS, lesson_named, places
 from course_lib.teach.likeness import ALIKE
 from course_lib.teach.submission import Answer, answers
 

@@ -12,7 +12,7 @@ from course_lib.kernels.naive import naive
 from course_lib.teach import capstone
 from course_lib.teach.__main__ import main
 from course_lib.teach.capstone import RANKED, Kernel, judged, lesson
-from course_lib.teach.lessons import NOTEBOOKS
+from course_lib.teach.cells import NOTEBOOKS
 from course_lib.teach.likeness import ALIKE
 from course_lib.teach.ranking import page, ranked
 from course_lib.waiting.capstone import Attempt, Costs

@@ -11,13 +11,13 @@ from teach.here import here
 from course_lib import check
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.exercise import Exercise
-from course_lib.exercises.grading.matrices import TILE, width
+from course_lib.exercises.grading.tiles import TILE, width
 from course_lib.exercises.variants import TILED, Variant, code_of
 from course_lib.teach import grade
 from course_lib.teach.__main__ import main
 from course_lib.teach.assignment import assignment
+from course_lib.teach.cells import lesson_named, places
 from course_lib.teach.judge import judge
-from course_lib.teach.lessons import lesson_named, places
 from course_lib.teach.submission import Answer, answers
 
 KERNELS = {e.name: lesson for lesson, found in LESSONS.items() for e in found if isinstance(e, Exercise)}

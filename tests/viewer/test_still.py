@@ -1,6 +1,8 @@
 """Widgets in cells that are run again: the kernel forgets those that nothing shows and no name holds."""
 
 import gc
+import subprocess
+import sys
 import weakref
 
 import ipywidgets
@@ -10,7 +12,7 @@ from launches.samples import launch
 from traitlets.config import Config
 
 from course_lib.viewer import Stepper
-from course_lib.viewer.still import VIEW, Still, follow_cells
+from course_lib.viewer.still import VIEW, Still
 
 MADE = []
 
@@ -37,7 +39,6 @@ def run():
     """Run a cell as a front end does; return how many of the widgets there are, and how many can have a view."""
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"hist_file": ":memory:"}}))
     shell.user_ns["Small"] = Small
-    follow_cells(shell)
     MADE.clear()
 
     def run(cell, code):
@@ -68,6 +69,25 @@ def test_what_another_cell_shows_or_a_name_holds_stays(run):
     assert run("b", "1") == (1, 1)
     assert run("c", "1") == (1, 0)
     assert run("d", "kept") == (1, 1)
+
+
+FIRST_WIDGETS = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+print(len(shell.events.callbacks["post_run_cell"]))
+from course_lib.viewer.still import Still
+print(len(shell.events.callbacks["post_run_cell"]))
+Still(), Still()
+print(len(shell.events.callbacks["post_run_cell"]))
+"""
+
+
+def test_cells_are_followed_from_the_first_widget_on():
+    """An import changes nothing in a reader's shell, and a second widget registers nothing again."""
+    done = subprocess.run([sys.executable, "-c", FIRST_WIDGETS], capture_output=True, text=True, check=True)
+    before, imported, shown = map(int, done.stdout.split())
+
+    assert (imported, shown) == (before, before + 1)
 
 
 def test_without_identifiers_of_cells_nothing_is_closed(run):

@@ -37,27 +37,27 @@ def both(name, **params):
     lowered = programs(kernel, trace)
     code = next(c for c in RECORDED.results if (c["rung"], c["params"]) == (name, params))["code"]
     return [
-        [i for i in program[0] if i.turn == turn]
-        for program, turn in ((lowered, 3), (machine_programs(code, lowered, H200), 3))
+        [i for i in program[0] if i.iteration == iteration]
+        for program, iteration in ((lowered, 3), (machine_programs(code, lowered, H200), 3))
     ]
 
 
 @pytest.mark.parametrize(("name", "params"), [*DAY, *NIGHT, *(at_night(*case) for case in LATE)])
-def test_a_turn_issues_what_the_compilers_does(name, params):
+def test_an_iteration_issues_what_the_compilers_does(name, params):
     """The counts agree within 5 %; those of each kind within a quarter, or within three."""
     source, code = both(name, **params)
     assert len(source) == pytest.approx(len(code), rel=0.05)
-    kinds = [Counter(i.kind for i in turn) for turn in (source, code)]
+    kinds = [Counter(i.kind for i in iteration) for iteration in (source, code)]
     for kind in ("load", "copy", "shared load", "shared store", "multiply-add", "barrier", "wait", "branch"):
         assert kinds[0][kind] == kinds[1][kind], kind
     for kind in ("integer", "multiply", "uniform", "constant", "other"):
         assert kinds[0][kind] == pytest.approx(kinds[1][kind], rel=0.25, abs=3), kind
 
 
-def words_ahead(turn):
+def words_ahead(iteration):
     """Return the words loaded from shared memory and not used yet, before each multiply-add, on average."""
     held, seen = 0, []
-    for instruction in turn:
+    for instruction in iteration:
         if instruction.kind == "shared load":
             held += instruction.bytes // 4
         elif instruction.kind == "multiply-add":

@@ -72,10 +72,14 @@ def test_machine_code_does_what_was_traced(name, T):
     code, lowered = code_of(name, tile_width=T)
     coded = machine_programs(code, lowered, H200)
     iterations = iterations_of(lowered[0])
-    assert sum(i.kind == "multiply-add" for i in coded[0]) == sum(turn.multiply_adds for turn in iterations)
-    assert sum(i.kind == "barrier" for i in coded[0]) == sum(turn.barriers for turn in iterations)
+    assert sum(i.kind == "multiply-add" for i in coded[0]) == sum(iteration.multiply_adds for iteration in iterations)
+    assert sum(i.kind == "barrier" for i in coded[0]) == sum(iteration.barriers for iteration in iterations)
     wanted = sum(
-        len(i.sectors) for turn in iterations for found in turn.memory.values() for i in found if i.kind != "store"
+        len(i.sectors)
+        for iteration in iterations
+        for found in iteration.memory.values()
+        for i in found
+        if i.kind != "store"
     )
     assert sum(len(i.sectors) for i in coded[0]) == wanted
     for number, instruction in enumerate(coded[0]):

@@ -149,10 +149,10 @@ def test_the_ways_to_lines_differ():
 
 def test_blocks_follow_each_other():
     """Two rounds of a block take twice as long as one, with twice as many iterations and memory of their own."""
-    walk = [Instruction("load", 0, sectors=(("x", i),), turn=i + 1) for i in range(8)]
+    walk = [Instruction("load", 0, sectors=(("x", i),), iteration=i + 1) for i in range(8)]
     once, twice = (waiting.play_programs([walk], H200, rounds=rounds) for rounds in (1, 2))
     assert twice.issued == 2 * once.issued
-    assert (len(twice.turns[0]), twice.bytes_loaded) == (16, 2 * once.bytes_loaded)
+    assert (len(twice.iterations[0]), twice.bytes_loaded) == (16, 2 * once.bytes_loaded)
 
 
 def test_bytes_in_flight_are_latency_times_bandwidth():
@@ -245,7 +245,7 @@ def test_what_cannot_be_played_is_refused():
         (lambda: waiting.play_programs(adds, H200, served="l2"), 'from "DRAM", "L2", not from "l2"'),
         (lambda: waiting.play(kernel, trace, H200, served={"a": "DRAM"}), 'names "a"; .* "A", "A_tile", "B"'),
         (lambda: waiting.play(kernel, trace, H200, 4, shared_bytes=200_000), "4 blocks with 200,000 bytes .* 262,144"),
-        (lambda: waiting.play_programs([[GATE]], H200).cycles_per_turn(), "larger K"),
+        (lambda: waiting.play_programs([[GATE]], H200).cycles_per_iteration(), "larger K"),
         (lambda: waiting.Machine.measured(measurements.load("ladder")), "not of ladder"),
     ):
         with pytest.raises(ValueError, match=says):

@@ -79,14 +79,15 @@ def test_what_the_test_of_an_if_loads_is_loaded_and_waited_for():
     assert all(any(program[need].kind == "load" for need in guard.needs) for guard in guards)
 
 
-def test_each_turn_of_a_while_loop_waits_for_what_its_test_loads():
+def test_each_iteration_of_a_while_loop_waits_for_what_its_test_loads():
     P = np.ones(1024, np.int64)
     P[40:] = 0
     out = np.zeros(1024, np.int64)
     program = lowered(until_zero, P, out=out)
-    turns = int(out[:32].max()) - 31 + 31 + 1  # the lane that iterates longest begins at 0, or its neighbours end first
+    # the lane that iterates longest begins at 0, or its neighbours end first
+    iterations = int(out[:32].max()) - 31 + 31 + 1
     loads = [n for n, i in enumerate(program) if i.kind == "load"]
-    assert len(loads) == 41 + (turns > 41)
+    assert len(loads) == 41 + (iterations > 41)
     decides = [i for i in program if i.arithmetic == "guard" and any(need in loads for need in i.needs)]
     assert len(decides) == len(loads)
     assert waiting.play_programs([program], H200).cycles > len(loads) * H200.latency["L1"]
@@ -946,7 +947,7 @@ def sum_that_changes(A, n, C):
 
 def test_a_sum_is_made_anew_when_a_name_in_it_changes():
     """It is compared with a constant bound; the second `k + i` is another number than the first."""
-    program = [i for i in lowered(sum_that_changes, X, 4) if i.turn == 2]
+    program = [i for i in lowered(sum_that_changes, X, 4) if i.iteration == 2]
     lines = Counter(source_of(sum_that_changes, i.line).strip() for i in program if i.kind == "integer")
     compared, sum_of_both, stored = 2, 2, lines["C[k + i] = tile[i]"]
     assert lines["if k + i < n:"] == 2 * (compared + sum_of_both)

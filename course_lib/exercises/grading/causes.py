@@ -16,10 +16,15 @@ _OF_CUDA = {"blockIdx", "threadIdx", "blockDim", "gridDim", "shared", "local", "
 
 @dataclass(frozen=True)
 class Cause:
-    """The cause of a failure: a line of the kernel, and advice."""
+    """The cause of a failure: a line of the kernel, and what is wrong there."""
 
     line: int
-    advice: str
+    what: str
+
+    @property
+    def advice(self) -> str:
+        """The advice for a reader, with the line."""
+        return f"line {self.line}: {self.what}"
 
 
 def cause_in_text(source: Submission, output: str, alone: bool = False) -> Cause | None:
@@ -60,20 +65,20 @@ def _without_parentheses(tree: ast.FunctionDef, source: Submission) -> Iterator[
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute | ast.Name):
             name = ast.unparse(node.value)
             if name.split(".")[-1] in _WAITS:
-                yield Cause(node.lineno, f"line {node.lineno}: {name} without () calls nothing: write {name}().")
+                yield Cause(node.lineno, f"{name} without () calls nothing: write {name}().")
 
 
 def _without_cuda(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
     for name, line in _unknown_names(tree, source):
         if name in _OF_CUDA:
-            yield Cause(line, f"line {line}: {name} is a part of cuda: write cuda.{name}.")
+            yield Cause(line, f"{name} is a part of cuda: write cuda.{name}.")
 
 
 def _unknown_width(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
     width = tile_width(tree)
     for name, line in _unknown_names(tree, source):
         if width and name in ("T", "TILE", "TILE_WIDTH", "BLOCK", "BLOCK_SIZE", "width"):
-            yield Cause(line, f"line {line}: {name} is not known here; the width of the tiles is called {width}.")
+            yield Cause(line, f"{name} is not known here; the width of the tiles is called {width}.")
 
 
 def _misspelt(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
@@ -85,7 +90,7 @@ def _misspelt(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
         for similar in difflib.get_close_matches(name, sorted(used - wrong), 1):
             if len(name) < 3 and name.lower() != similar.lower():
                 continue  # one common letter of two is not similar: As is rather a tile of A than A
-            yield Cause(line, f"line {line}: the name {name} is not known here; did you mean {similar}?")
+            yield Cause(line, f"the name {name} is not known here; did you mean {similar}?")
 
 
 def _bits_for_and(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
@@ -96,8 +101,8 @@ def _bits_for_and(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
                     sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
                     yield Cause(
                         node.lineno,
-                        f"line {node.lineno}: {sign} combines bits, and is evaluated before any comparison: what is "
-                        f"compared here is `{ast.unparse(part)}`. Between two conditions write {word}.",
+                        f"{sign} combines bits, and is evaluated before any comparison: what is compared here is "
+                        f"`{ast.unparse(part)}`. Between two conditions write {word}.",
                     )
 
 
@@ -110,8 +115,8 @@ def _shared_array_renamed(tree: ast.FunctionDef, source: Submission) -> Iterator
             if not ast.unparse(node.value).startswith("cuda."):
                 yield Cause(
                     node.lineno,
-                    f"line {node.lineno}: `{name} = …` stores nothing into the shared array; it gives the name to "
-                    f"something else. Store an element: `{name}[…] = …`.",
+                    f"`{name} = …` stores nothing into the shared array; it gives the name to something else. Store an "
+                    f"element: `{name}[…] = …`.",
                 )
 
 
@@ -119,10 +124,8 @@ def _grid_by_rows(tree: ast.FunctionDef, source: Submission) -> Iterator[Cause]:
     """``row, col = cuda.grid(2)``, which gives x first."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and ast.unparse(node) == "row, col = cuda.grid(2)":
-            yield Cause(
-                node.lineno,
-                f"line {node.lineno}: cuda.grid(2) gives x first, which counts columns: `col, row = cuda.grid(2)`.",
-            )
+            what = "cuda.grid(2) gives x first, which counts columns: `col, row = cuda.grid(2)`."
+            yield Cause(node.lineno, what)
 
 
 #: The checks of the text, in their order.
@@ -154,9 +157,9 @@ def _whole_result_in_every_thread(tree: ast.FunctionDef, output: str) -> Iterato
             if names and names <= counted:
                 yield Cause(
                     node.lineno,
-                    f"line {node.lineno}: the loops over {' and '.join(sorted(names))} go through all of {output}, in "
-                    "every thread that comes here. Threads share the work: at least one of these indices is the "
-                    "thread's own, made of blockIdx, blockDim and threadIdx.",
+                    f"the loops over {' and '.join(sorted(names))} go through all of {output}, in every thread that "
+                    "comes here. Threads share the work: at least one of these indices is the thread's own, made of "
+                    "blockIdx, blockDim and threadIdx.",
                 )
 
 
@@ -168,11 +171,11 @@ def mixed_directions(tree: ast.FunctionDef) -> Cause | None:
             found = {side[-2]: side[-1] for side in sides if len(side) > 1}
             if found.keys() == {"blockIdx", "blockDim"} and found["blockIdx"] != found["blockDim"]:
                 of = found["blockIdx"]
-                advice = (
-                    f"line {node.lineno}: `{ast.unparse(node)}` mixes two directions: multiply "
-                    f"blockIdx.{of} by blockDim.{of}, the threads of a block in the same direction."
+                return Cause(
+                    node.lineno,
+                    f"`{ast.unparse(node)}` mixes two directions: multiply blockIdx.{of} by blockDim.{of}, the threads "
+                    "of a block in the same direction.",
                 )
-                return Cause(node.lineno, advice)
     return None
 
 

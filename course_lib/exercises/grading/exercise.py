@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from ...trace.columns import BARRIER, OPS, Table
 from ...trace.record import StepObserver, TraceObserver
 from .source import Submission
+from .tiles import width
 
 #: The observer that records a launch, or None.
 Tracer = type[TraceObserver] | None
@@ -125,20 +127,40 @@ class Outcome:
         return int(np.unique(warps, axis=1, return_counts=True)[1].max(initial=0))
 
 
+#: Whether a budget counts for a launch of this shape.
+Where = Callable[[Shape], bool]
+
+
+def everywhere(shape: Shape) -> bool:
+    return True
+
+
+#: The signs of formulas that Python writes in another way.
+_SIGNS = str.maketrans({"·": "*", "⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")"})
+
+
 @dataclass(frozen=True)
 class Budget:
-    """A limit for a kernel's cost: ``measure(outcome)`` ≤ ``limit(shape)``, or the student reads ``hint``.
+    """A limit for a kernel's cost: if ``measure(outcome)`` exceeds it, the student reads ``hint``.
 
-    ``name`` says what is counted, ``formula`` is the limit as the exercise states it. If ``limit`` returns None,
-    the shape is not measured. ``traced`` is the observer whose record of the launch ``measure`` needs.
+    ``name`` says what is counted, ``formula`` is the limit as the exercise states it, from the sizes of a launch and
+    the width T of the tiles; ``limit`` is the same as a formula where the exercise states it in other words. Launches
+    for which ``where(shape)`` is false are not measured. ``traced`` is the observer whose record of the launch
+    ``measure`` needs.
     """
 
     name: str
     formula: str
     measure: Callable[[Outcome], float]
-    limit: Callable[[Shape], float | None]
     hint: str
+    limit: str = ""
+    where: Where = everywhere
     traced: Tracer = None
+
+    def allowed(self, sizes: Mapping[str, int]) -> float:
+        """The limit for a launch of these sizes, by their names."""
+        known = {"ceil": math.ceil, "floor": math.floor, "none": 0, "T": width()}
+        return float(eval((self.limit or self.formula).translate(_SIGNS), known, dict(sizes)))
 
 
 def _one_each(*shape: int) -> int:
@@ -170,6 +192,10 @@ class Task:
     share: Callable[..., int] = _one_each
     grows: bool = True
     max_steps: int = 3_000
+
+    def named(self, shape: Shape) -> dict[str, int]:
+        """Return the sizes of a launch by their names in ``sizes``."""
+        return dict(zip(re.findall(r"\w+", self.sizes), shape, strict=True))
 
     def but(self, **changes: Any) -> Task:
         """Return the task with the given fields changed."""

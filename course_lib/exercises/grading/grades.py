@@ -288,9 +288,9 @@ class Grading:
     def _cost(self, budget: Budget) -> Check:
         """The check of a budget; it passes only if the values are right, since doing less work is no saving."""
         measured = [
-            (budget.measure(outcome), limit, outcome.shape)
+            (budget.measure(outcome), budget.allowed(self.exercise.task.named(outcome.shape)), outcome.shape)
             for outcome in self.counted
-            if (limit := budget.limit(outcome.shape)) is not None
+            if budget.where(outcome.shape)
         ]
         if not measured:
             return Check(None, f"{budget.name}: no launch here measures it")

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ...simulator.hardware import ceil_div
 from .budgets import iterations
-from .exercise import Array, Diagnosis, Launch, Outcome, Shape, Task
+from .exercise import Array, Diagnosis, Launch, Outcome, Task
 from .grades import whole_numbers
-
-#: Blocks are 8×8 threads, two warps, so that a missing barrier between warps has an effect.
-TILE = 8
-_WIDTH = ContextVar("the width of the tiles", default=TILE)
-
-
-def width() -> int:
-    """The width of the tiles that are judged now: `TILE`, or that of a student's variant."""
-    return _WIDTH.get()
-
-
-@contextmanager
-def tiles_of(other: int) -> Iterator[None]:
-    """Judge with tiles and blocks of another width, where an exercise names no other size."""
-    token = _WIDTH.set(other)
-    try:
-        yield
-    finally:
-        _WIDTH.reset(token)
+from .tiles import width
 
 
 def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
@@ -80,33 +60,9 @@ PRODUCT = Task(
 )
 
 
-# ---- limits of costs ------------------------------------------------------------------------------------------
-
-
-def each_element(shape: Shape) -> int:
-    """One for each element of C, which is M×N."""
-    return shape[0] * shape[1]
-
-
-def two_each_step(shape: Shape) -> int:
-    """One of A and one of B for each step along K."""
-    return 2 * shape[2]
-
-
-def two_each_tile(shape: Shape) -> int:
-    """Two for each pair of tiles along K."""
-    return 2 * ceil_div(shape[2], width())
-
-
-def iterations_of_tiles(shape: Shape) -> int:
-    """The iterations of a loop over the tiles along K, with a loop along the tile inside it."""
-    return ceil_div(shape[2], width()) * (width() + 1)
-
-
 #: One loop from tile to tile, and one inside it along the tile.
 ITERATIONS_OF_TILES = iterations(
     "⌈K/T⌉·(T + 1)",
-    iterations_of_tiles,
     "one loop goes from tile to tile, and one inside it along the tile: only T iterations for each tile.",
 )
 

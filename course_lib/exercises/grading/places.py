@@ -61,7 +61,7 @@ def _candidates(tree: ast.FunctionDef) -> Iterator[Candidate]:
 
 def _look_at(place: ast.expr | ast.stmt) -> Cause:
     text = ast.unparse(place).splitlines()[0].rstrip(":")
-    return Cause(place.lineno, f"line {place.lineno}: look at `{text}`: one name or number of it is not the right one.")
+    return Cause(place.lineno, f"look at `{text}`: one name or number of it is not the right one.")
 
 
 def _is_shape(node: ast.Subscript) -> bool:
@@ -74,7 +74,7 @@ def _subtracted(tree: ast.FunctionDef) -> Iterator[Candidate]:
             text = ast.unparse(node.target)
             yield (
                 ((node, ast.AugAssign(node.target, ast.Add(), node.value)),),
-                Cause(node.lineno, f"line {node.lineno}: `{text} -= …` subtracts; a sum needs `{text} += …`."),
+                Cause(node.lineno, f"`{text} -= …` subtracts; a sum needs `{text} += …`."),
             )
 
 

@@ -12,7 +12,7 @@ import linecache
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...simulator.language.source import parsed
 from .causes import Cause, shared_arrays, tile_width
@@ -23,6 +23,8 @@ Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
 
 #: The file of changed kernels.
 _FILE = "<a changed kernel>"
+
+_BEGINS_AGAIN = "{} starts again in every iteration: set it to zero once, before the loop."
 
 #: Limit for repairs, so that a student need not wait: a launch on small matrices takes some hundredths of a second.
 _MOST = 40
@@ -81,12 +83,9 @@ def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
             computed = any(isinstance(part, ast.Subscript | ast.BinOp) for part in ast.walk(node.value))
             if isinstance(target, ast.Subscript) and not computed:
                 continue  # the sums of an array are set to zero in a loop
-            if computed:
-                advice = f"`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`."
-            else:
-                advice = f"{name} starts again in every iteration: set it to zero once, before the loop."
-            advice = f"line {node.lineno}: {advice}"
-            found.setdefault(_base(target), []).append((((node, added),), Cause(node.lineno, advice)))
+            replaces = f"`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`."
+            cause = Cause(node.lineno, replaces if computed else _BEGINS_AGAIN.format(name))
+            found.setdefault(_base(target), []).append((((node, added),), cause))
     alone = [candidate for candidates in found.values() for candidate in candidates]
     yield from alone
     for candidates in [*found.values(), alone]:
@@ -104,11 +103,8 @@ def _sums_begun_in_the_loop(tree: ast.FunctionDef) -> Iterator[Candidate]:
         for node in loop.body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in added and _is_number(node.value):
                 begun = ast.If(ast.Constant(True), [node, first], [])
-                advice = (
-                    f"line {node.lineno}: {ast.unparse(node.targets[0])} starts again in every iteration: set "
-                    "it to zero once, before the loop."
-                )
-                yield ((node, ast.Pass()), (first, begun)), Cause(node.lineno, advice)
+                what = _BEGINS_AGAIN.format(ast.unparse(node.targets[0]))
+                yield ((node, ast.Pass()), (first, begun)), Cause(node.lineno, what)
 
 
 def _is_number(value: ast.expr) -> bool:
@@ -138,8 +134,7 @@ def _other_widths(tree: ast.FunctionDef, source: Submission) -> Iterator[Candida
         places = [node for node in names if node.id == other]
         changes = tuple((place, ast.Name(width, ast.Load())) for place in places)
         line = min(place.lineno for place in places)
-        advice = f"line {line}: {other} is {known[other]}; these tiles are {width} = {known[width]} wide."
-        yield changes, Cause(line, advice)
+        yield changes, Cause(line, f"{other} is {known[other]}; these tiles are {width} = {known[width]} wide.")
 
 
 def _too_long_ranges(tree: ast.FunctionDef) -> Iterator[Candidate]:
@@ -153,19 +148,18 @@ def _too_long_ranges(tree: ast.FunctionDef) -> Iterator[Candidate]:
         for loop in ast.walk(outer):
             if loop is outer or not isinstance(loop, ast.For) or not _is_short_range(loop.iter):
                 continue
-            assert isinstance(loop.iter, ast.Call)
             length = loop.iter.args[0]
             written = ast.unparse(length)
             if written != width:
                 if written == f"{width} - 1":
-                    advice = f"leaves out the end of the tile: range({width}) already stops at {width} - 1."
+                    what = f"leaves out the end of the tile: range({width}) already stops at {width} - 1."
                 else:
-                    advice = (
+                    what = (
                         "is not the length of a tile: the outer loop goes from tile to tile, and inside a tile it is "
                         f"range({width})."
                     )
-                advice = f"line {loop.lineno}: range({written}) {advice}"
-                yield ((length, ast.Name(width, ast.Load())),), Cause(loop.lineno, advice)
+                cause = Cause(loop.lineno, f"range({written}) {what}")
+                yield ((length, ast.Name(width, ast.Load())),), cause
 
 
 def _other_lengths(tree: ast.FunctionDef) -> Iterator[Candidate]:
@@ -173,12 +167,11 @@ def _other_lengths(tree: ast.FunctionDef) -> Iterator[Candidate]:
     sizes = [*_sizes(tree), *_shapes(tree)]
     for loop in ast.walk(tree):
         if isinstance(loop, ast.For) and _is_short_range(loop.iter):
-            assert isinstance(loop.iter, ast.Call)
             length, written = loop.iter.args[0], ast.unparse(loop.iter.args[0])
             for size in sizes if written in sizes else ():
-                advice = f"line {loop.lineno}: this loop goes over {written}, and must go over {size}."
                 if written != size:
-                    yield ((length, ast.parse(size, mode="eval").body),), Cause(loop.lineno, advice)
+                    cause = Cause(loop.lineno, f"this loop goes over {written}, and must go over {size}.")
+                    yield ((length, ast.parse(size, mode="eval").body),), cause
 
 
 def _sizes(tree: ast.FunctionDef) -> list[str]:
@@ -201,8 +194,7 @@ def _exchanged_directions(tree: ast.FunctionDef) -> Iterator[Candidate]:
         if {place.attr for place in places} == {"x", "y"}:
             changes = tuple((p, ast.Attribute(p.value, "y" if p.attr == "x" else "x", ast.Load())) for p in places)
             line = min(place.lineno for place in places)
-            advice = f"line {line}: x and y look swapped here: x counts columns and y counts rows."
-            yield changes, Cause(line, advice)
+            yield changes, Cause(line, "x and y look swapped here: x counts columns and y counts rows.")
 
 
 def _written_sizes(tree: ast.FunctionDef) -> Iterator[Candidate]:
@@ -220,14 +212,15 @@ def _written_sizes(tree: ast.FunctionDef) -> Iterator[Candidate]:
         for number in numbers:
             if isinstance(number, ast.Constant) and type(number.value) is int and number.value > 2:
                 for size in [*_sizes(tree), *asked]:
-                    advice = (
-                        f"line {number.lineno}: {number.value} is right for some matrices only: other matrices have "
-                        f"other sizes, so use {size}."
+                    cause = Cause(
+                        number.lineno,
+                        f"{number.value} is right for some matrices only: other matrices have other sizes, so use "
+                        f"{size}.",
                     )
-                    yield ((number, ast.parse(size, mode="eval").body),), Cause(number.lineno, advice)
+                    yield ((number, ast.parse(size, mode="eval").body),), cause
 
 
-def _is_short_range(called: ast.expr) -> bool:
+def _is_short_range(called: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(called, ast.Call) and ast.unparse(called.func) == "range" and len(called.args) == 1
 
 
@@ -249,16 +242,16 @@ def _swapped_indices(tree: ast.FunctionDef) -> Iterator[Candidate]:
             changes = tuple((place, _exchanged(place)) for place in chosen)
             shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
             if isinstance(statement, ast.Assign) and chosen == [statement.targets[0]] and places == chosen:
-                advice = (
-                    f"line {statement.lineno}: the two sides of `{ast.unparse(statement)}` do not match: the "
-                    "indices of one of them are the wrong way round."
+                what = (
+                    f"the two sides of `{ast.unparse(statement)}` do not match: the indices of one of them are the "
+                    "wrong way round."
                 )
             else:
-                advice = (
-                    f"line {statement.lineno}: the indices of {shown} are the wrong way round: the first counts rows "
-                    "of the tile, the second columns."
+                what = (
+                    f"the indices of {shown} are the wrong way round: the first counts rows of the tile, the second "
+                    "columns."
                 )
-            yield changes, Cause(statement.lineno, advice)
+            yield changes, Cause(statement.lineno, what)
 
 
 def _exchanged(place: ast.Subscript) -> ast.Subscript:

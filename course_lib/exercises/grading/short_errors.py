@@ -17,7 +17,11 @@ NO_NAME = (
 
 
 def shorten_errors() -> None:
-    """Register the short errors in the notebook; outside a notebook, do nothing."""
+    """Register the short errors in the notebook; outside a notebook, do nothing.
+
+    That happens where the exercises are imported, before any call: a name in the arguments of a lesson's first
+    `predict` may be missing, and then `predict` is never called.
+    """
     try:
         from IPython import get_ipython
     except ImportError:  # Python without Jupyter

@@ -44,40 +44,30 @@ WHICH_BANK = Routine(
             "row 1 begins after the 32 words of row 0, with word 32: bank 0 again.",
         ),
         Case("row 1, column 0, width 33", (1, 0, 33), 1, "row 1 begins after the 33 words of row 0, with word 33."),
-        Case(
-            "row 3, column 5, width 16",
-            (3, 5, 16),
-            21,
-            "3 rows of 16 words, plus 5: word 53.",
-        ),
+        Case("row 3, column 5, width 16", (3, 5, 16), 21, "3 rows of 16 words, plus 5: word 53."),
     ),
 )
 
 
-def _shared_words(formula: str, most: int, hint: str) -> Budget:
+def _shared_words(formula: str, hint: str) -> Budget:
     """Words of shared memory that a block declares."""
 
     def declared(outcome: Outcome) -> int:
         arrays = outcome.run.trace.arrays.values()
         return sum(int(np.prod(array.shape)) for array in arrays if array.space == "shared")
 
-    return Budget("words of shared memory", formula, declared, lambda shape: most, hint, traced=StepObserver)
+    return Budget("words of shared memory", formula, declared, hint, traced=StepObserver)
 
 
-def _four_where_whole(shape: Shape) -> float | None:
-    """A warp loads 32 neighbours: 4 sectors, if every tile is whole."""
-    return 4 if shape[0] % TILE == 0 and shape[1] % TILE == 0 else None
+def _whole(shape: Shape) -> bool:
+    """Whether every tile is whole: then a warp loads 32 neighbours, which are 4 sectors."""
+    return shape[0] % TILE == 0 and shape[1] % TILE == 0
 
 
 _COLUMNS_SUMMED = result_is(
     lambda A: A.sum(axis=0) if A.shape[0] == A.shape[1] else None,
     "these are the sums of the columns: a thread adds up the elements of one row.",
 )
-
-
-def _once_per_element(shape: Shape) -> int:
-    """A thread stores a column of each 32×32 tile."""
-    return TILE * ceil_div(shape[1], TILE)
 
 
 _SUMS_OF_ROWS = Task(
@@ -89,8 +79,11 @@ _SUMS_OF_ROWS = Task(
     sizes="(M, K)",
 )
 
-_CONFLICTING = """
-def skewed(A, total):
+#: The same sums without conflicts and without padding: every lane begins its row at a different element.
+SKEWED = make_cheaper(
+    "skewed",
+    _SUMS_OF_ROWS,
+    given="""def skewed(A, total):
     tile = cuda.shared.array((32, 32), float32)
     tx = cuda.threadIdx.x
     row = cuda.blockIdx.x * 32 + tx
@@ -106,23 +99,15 @@ def skewed(A, total):
         cuda.syncthreads()
     if row < M:
         total[row] = acc
-"""
-
-#: The same sums without conflicts and without padding: every lane begins its row at a different element.
-SKEWED = make_cheaper(
-    "skewed",
-    _SUMS_OF_ROWS,
-    given="from numba import cuda, float32\n" + _CONFLICTING,
+""",
     budgets=(
         conflicts(
             "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. A sum is "
             "the same in any order: let each lane begin at another k than its neighbours."
         ),
-        _shared_words("32·32", TILE * TILE, "this time without padding: the tile stays 32×32."),
-        shared_stores("32·⌈K/32⌉", _once_per_element, "store each element into the tile once."),
-        sectors_per_request(
-            "A", "4", _four_where_whole, "load A as the kernel did: 32 lanes, 32 neighbours of one row."
-        ),
+        _shared_words("32·32", "this time without padding: the tile stays 32×32."),
+        shared_stores("32·⌈K/32⌉", "store each element into the tile once."),
+        sectors_per_request("A", "4", "load A as the kernel did: 32 lanes, 32 neighbours of one row.", _whole),
     ),
     hints={
         "out-of-bounds": "an index of 32 is after the end of the row: return to its start with % 32.",
@@ -131,8 +116,18 @@ SKEWED = make_cheaper(
     diagnoses=(_COLUMNS_SUMMED,),
 )
 
-_WRONG_TILE = """
-def wrong_tile(A, B, C):
+
+def _conflicts_per_request(outcome: Outcome) -> float:
+    """Bank conflicts of loads and stores, for each request to shared memory."""
+    traffic = outcome.run.traffic.select(space="shared")
+    return float(traffic.bank_conflicts / max(1, traffic.requests))
+
+
+#: The wrong one of two tiles is padded.
+WRONG_TILE = find_bug(
+    "wrong-tile",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
+    given="""def wrong_tile(A, B, C):
     A_tile = cuda.shared.array((SIDE, LONGER), float32)
     B_tile = cuda.shared.array((SIDE, SIDE), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -148,38 +143,19 @@ def wrong_tile(A, B, C):
         cuda.syncthreads()
     if row < M and col < N:
         C[row, col] = acc
-"""
-
-
-def _conflicts_per_request(outcome: Outcome) -> float:
-    """Bank conflicts of loads and stores, for each request to shared memory."""
-    traffic = outcome.run.traffic.select(space="shared")
-    return float(traffic.bank_conflicts / max(1, traffic.requests))
-
-
-#: The wrong one of two tiles is padded.
-WRONG_TILE = find_bug(
-    "wrong-tile",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
-    given="from numba import cuda, float32\nSIDE, LONGER = 16, 17\n" + _WRONG_TILE,
+""",
     budgets=(
-        global_loads(
-            "2·⌈K/16⌉",
-            lambda shape: 2 * ceil_div(shape[2], SIDE),
-            "one element of each tile per thread is enough: the rest is in the tiles.",
-        ),
+        global_loads("2·⌈K/16⌉", "one element of each tile per thread is enough: the rest is in the tiles."),
         Budget(
             "bank conflicts per request to shared memory",
             "less than one in four",
             _conflicts_per_request,
-            lambda shape: 0.25,
             "look at one request at a time: which of the two tiles do the lanes read down a column? A tile that is "
             "read along its rows needs no padding.",
+            limit="1/4",
         ),
         _shared_words(
-            "16·16 + 16·17",
-            SIDE * SIDE + SIDE * (SIDE + 1),
-            "one word more in each row of one tile is enough, and the other tile needs none.",
+            "16·16 + 16·17", "one word more in each row of one tile is enough, and the other tile needs none."
         ),
     ),
     hints={
@@ -205,13 +181,13 @@ TRANSPOSE = write(
         sizes="(M, N)",
     ),
     budgets=(
-        sectors_per_request("A", "4", _four_where_whole, "let tx run along a row of A when you load."),
+        sectors_per_request("A", "4", "let tx run along a row of A when you load.", _whole),
         sectors_per_request(
             "C",
             "4",
-            _four_where_whole,
             "let tx run along a row of C when you store: exchange the blocks of the grid, and read the tile with its "
             "indices exchanged.",
+            _whole,
             op="store",
         ),
         conflicts("one of the two sides goes down a column of the tile: give its rows one word more."),
@@ -251,16 +227,12 @@ SWIZZLE = fill_in(
         launch=grid_over(SIDE, SIDE),
     ),
     budgets=(
-        _shared_words("2·16·16", 2 * SIDE * SIDE, "this time without padding: both tiles stay 16×16."),
+        _shared_words("2·16·16", "this time without padding: both tiles stay 16×16."),
         conflicts(
             "16 lanes read 16 rows of the tile at the same k. Let the column depend on the row, so that they read "
             "different columns, and let no two elements of a row share a column."
         ),
-        global_loads(
-            "2·⌈K/16⌉",
-            lambda shape: 2 * ceil_div(shape[2], SIDE),
-            "the element of B is in b already; the loop over k reads the tiles only.",
-        ),
+        global_loads("2·⌈K/16⌉", "the element of B is in b already; the loop over k reads the tiles only."),
     ),
     hints={
         "out-of-bounds": "the column must stay within 0 to 15: `^` of two numbers below 16 does.",
@@ -273,7 +245,7 @@ SWIZZLE = fill_in(
 
 
 def _free_paddings(T: int, most: int) -> int:
-    """Of the paddings 0 to ``most``, those that put the T words of a column into T banks."""
+    """Count the paddings from 0 to ``most`` that put the T words of a column into T banks."""
     return sum(len({i * (T + padding) % BANKS for i in range(T)}) == T for padding in range(most + 1))
 
 

@@ -61,3 +61,4 @@ LOOK_BACK = Explanation(
 )
 
 EXERCISES = (PLAN, TOO_LARGE, LOOK_BACK)
+OPTIONAL = ()

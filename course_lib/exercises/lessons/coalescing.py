@@ -7,13 +7,14 @@ import numpy as np
 from ..grading.budgets import barriers, sectors_per_request
 from ..grading.exercise import Array, Outcome, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import TILE, grid_over, one_array, result_is
+from ..grading.matrices import grid_over, one_array, result_is
+from ..grading.tiles import TILE
 from .tiling import GRAM
 
 
-def _four_where_aligned(shape: Shape) -> float | None:
-    """A warp is 2 rows of 16 threads or 4 of 8: 4 sectors, if rows begin on a sector."""
-    return None if any(size % 8 for size in shape) else 4
+def _aligned(shape: Shape) -> bool:
+    """Whether rows begin on a sector: then a warp, 2 rows of 16 threads or 4 of 8, loads 4 sectors."""
+    return not any(size % 8 for size in shape)
 
 
 # ---- side by side ---------------------------------------------------------------------------------------------
@@ -46,8 +47,8 @@ SIDE_BY_SIDE = fill_in(
         share=lambda n: 4,
     ),
     budgets=(
-        sectors_per_request("A", "4", lambda shape: 4, _FOUR_NEIGHBOURS),
-        sectors_per_request("C", "4", lambda shape: 4, _FOUR_NEIGHBOURS, op="store"),
+        sectors_per_request("A", "4", _FOUR_NEIGHBOURS),
+        sectors_per_request("C", "4", _FOUR_NEIGHBOURS, op="store"),
     ),
     hints={
         "out-of-bounds": "a block has 128 elements: the first one is 128 * blockIdx.x, and the last one is 127 places "
@@ -91,8 +92,8 @@ def double(A, C):
         C[row, col] = float32(2) * A[row, col]
 """,
     budgets=(
-        sectors_per_request("A", "4", _four_where_aligned, _STILL_DOWN),
-        sectors_per_request("C", "4", _four_where_aligned, _STILL_DOWN, op="store"),
+        sectors_per_request("A", "4", _STILL_DOWN, _aligned),
+        sectors_per_request("C", "4", _STILL_DOWN, _aligned, op="store"),
     ),
     hints={
         "out-of-bounds": "the guard compares row with A.shape[0], the number of rows, and col with A.shape[1].",
@@ -135,9 +136,9 @@ TURN_A_TILE = fill_in(
         sizes="(rows, columns)",
     ),
     budgets=(
-        sectors_per_request("A", "4", _four_where_aligned, _ALONG_A),
-        sectors_per_request("C", "4", _four_where_aligned, _ALONG_C, op="store"),
-        barriers("1", lambda shape: 1, "one barrier is enough: between filling the tile and reading it."),
+        sectors_per_request("A", "4", _ALONG_A, _aligned),
+        sectors_per_request("C", "4", _ALONG_C, _aligned, op="store"),
+        barriers("1", "one barrier is enough: between filling the tile and reading it."),
     ),
     hints={
         "out-of-bounds": "the load is guarded by A's shape, the store by C's: C has as many rows as A has columns. And "

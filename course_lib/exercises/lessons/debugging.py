@@ -9,30 +9,8 @@ from ..grading.budgets import barriers, global_loads, global_stores, iterations
 from ..grading.exercise import Array, Task, find_bug
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.matrices import (
-    PRODUCT,
-    each_element,
-    iterations_of_tiles,
-    last_tile_missing,
-    one_array,
-    product_inputs,
-    result_is,
-    two_each_step,
-    two_each_tile,
-    width,
-)
-
-_ROWS_OF_B = """
-def rows_of_b(A, B, C):
-    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
-    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    acc = float32(0)
-    if row < C.shape[0] and col < C.shape[1]:
-        for k in range(A.shape[1]):
-            acc += A[row, k] * B[col, k]
-    C[row, col] = acc
-"""
-
+from ..grading.matrices import PRODUCT, last_tile_missing, one_array, product_inputs, result_is
+from ..grading.tiles import width
 
 _TRANSPOSED = result_is(
     lambda A, B: A @ B.T if A.shape[1] == B.shape[1] else None,
@@ -43,10 +21,18 @@ _TRANSPOSED = result_is(
 ROWS_OF_B = find_bug(
     "rows-of-b",
     PRODUCT,
-    given="from numba import cuda, float32\n" + _ROWS_OF_B,
+    given="""def rows_of_b(A, B, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    acc = float32(0)
+    if row < C.shape[0] and col < C.shape[1]:
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[col, k]
+    C[row, col] = acc
+""",
     budgets=(
-        global_loads("2·K", two_each_step, "one element of A and one of B in each iteration are enough."),
-        global_stores("M·N", each_element, "each element of C is stored once."),
+        global_loads("2·K", "one element of A and one of B in each iteration are enough."),
+        global_stores("M·N", "each element of C is stored once."),
     ),
     hints={
         "out-of-bounds": "three mistakes can lead beyond an array here: indices in the wrong order (the row of a "
@@ -55,27 +41,6 @@ ROWS_OF_B = find_bug(
     },
     diagnoses=(_TRANSPOSED,),
 )
-
-_UNSEEN_ADD = """
-def unseen_add(A, B, D, C):
-    A_tile = cuda.shared.array((TILE, TILE), float32)
-    B_tile = cuda.shared.array((TILE, TILE), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    row, col = cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx
-    (M, K), N = A.shape, B.shape[1]
-    acc = float32(0)
-    for start in range(0, K, TILE):
-        A_tile[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
-        B_tile[ty, tx] = B[start + ty, col] if start + tx < K and col < N else float32(0)
-        cuda.syncthreads()
-        for k in range(TILE):
-            acc += A_tile[ty, k] * B_tile[k, tx]
-        if row < M and col < N:
-            acc += D[row, col]
-        cuda.syncthreads()
-    if row < M and col < N:
-        C[row, col] = acc
-"""
 
 
 def _added(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
@@ -99,10 +64,28 @@ _LAST_PAIR_ALONE = result_is(_last_pair, "C contains only the last pair of tiles
 UNSEEN_ADD = find_bug(
     "unseen-add",
     PRODUCT.but(parameters=("A", "B", "D", "C"), inputs=_added, answer=lambda A, B, D: A @ B + D),
-    given="from numba import cuda, float32\nTILE = 8\n" + _UNSEEN_ADD,
+    given="""def unseen_add(A, B, D, C):
+    A_tile = cuda.shared.array((TILE, TILE), float32)
+    B_tile = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, col = cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx
+    (M, K), N = A.shape, B.shape[1]
+    acc = float32(0)
+    for start in range(0, K, TILE):
+        A_tile[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
+        B_tile[ty, tx] = B[start + ty, col] if start + tx < K and col < N else float32(0)
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += A_tile[ty, k] * B_tile[k, tx]
+        if row < M and col < N:
+            acc += D[row, col]
+        cuda.syncthreads()
+    if row < M and col < N:
+        C[row, col] = acc
+""",
     budgets=(
-        global_loads("2·⌈K/8⌉ + 1", lambda shape: two_each_tile(shape) + 1, "each thread loads its element of D once."),
-        iterations("⌈K/8⌉·9", iterations_of_tiles, "8 iterations along each tile, and one for the tile itself."),
+        global_loads("2·⌈K/8⌉ + 1", "each thread loads its element of D once.", limit="2·⌈K/T⌉ + 1"),
+        iterations("⌈K/8⌉·9", "8 iterations along each tile, and one for the tile itself.", limit="⌈K/T⌉·(T + 1)"),
     ),
     hints={
         "out-of-bounds": "compare the index that the finding names with the guard of that load: does the guard ask "
@@ -115,25 +98,6 @@ UNSEEN_ADD = find_bug(
 
 #: Threads of a block that adds the elements of a row.
 THREADS = 64
-_UNSEEN_SUMS = """
-def unseen_sums(A, S):
-    parts = cuda.shared.array(THREADS, float32)
-    t, row = cuda.threadIdx.x, cuda.blockIdx.x
-    acc = float32(0)
-    for col in range(t, A.shape[1], 32):
-        acc += A[row, col]
-    parts[t] = acc
-    half = THREADS // 2
-    while half > 0:
-        if t < half:
-            parts[t] += parts[t + half]
-        cuda.syncthreads()
-        half //= 2
-    if t == 0:
-        S[row] = parts[0]
-"""
-
-
 _SOME_TWICE = result_is(
     lambda A: A.sum(axis=1) + A[:, THREADS // 2 :].sum(axis=1),
     "some elements are in the sum twice. Which columns does thread 0 add, and which does thread 32 add?",
@@ -155,10 +119,25 @@ UNSEEN_SUMS = find_bug(
         shapes=((3, 64), (5, 50), (2, 20), (1, 1)),
         sizes="(M, N)",
     ),
-    given="from numba import cuda, float32\nTHREADS = 64\n" + _UNSEEN_SUMS,
+    given="""def unseen_sums(A, S):
+    parts = cuda.shared.array(THREADS, float32)
+    t, row = cuda.threadIdx.x, cuda.blockIdx.x
+    acc = float32(0)
+    for col in range(t, A.shape[1], 32):
+        acc += A[row, col]
+    parts[t] = acc
+    half = THREADS // 2
+    while half > 0:
+        if t < half:
+            parts[t] += parts[t + half]
+        cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        S[row] = parts[0]
+""",
     budgets=(
-        global_loads("⌈N/64⌉", lambda shape: ceil_div(shape[1], THREADS), "each element of A is loaded once."),
-        barriers("7", lambda shape: 7, "one barrier before the loop over `half`, and one in each of its iterations."),
+        global_loads("⌈N/64⌉", "each element of A is loaded once."),
+        barriers("7", "one barrier before the loop over `half`, and one in each of its iterations."),
     ),
     hints={
         "race": "look at the two lines of the finding. A thread reads a word that a thread of the other warp writes: "
@@ -168,8 +147,11 @@ UNSEEN_SUMS = find_bug(
     diagnoses=(_SOME_TWICE, _ODD_THREADS_MISSING),
 )
 
-_TOO_FAR = """
-def too_far(A, B, C):
+#: A prefetching loop that fetches one tile too many.
+TOO_FAR = find_bug(
+    "too-far",
+    PRODUCT.but(shapes=((16, 16, 16), (8, 24, 32), (24, 8, 8))),  # multiples of 8, as the exercise promises
+    given="""def too_far(A, B, C):
     A_tiles = cuda.shared.array((2, TILE, TILE), float32)
     B_tiles = cuda.shared.array((2, TILE, TILE), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -186,24 +168,10 @@ def too_far(A, B, C):
         cuda.syncthreads()
         now = 1 - now
     C[row, col] = acc
-"""
-
-#: A prefetching loop that fetches one tile too many.
-TOO_FAR = find_bug(
-    "too-far",
-    PRODUCT.but(shapes=((16, 16, 16), (8, 24, 32), (24, 8, 8))),  # multiples of 8, as the exercise promises
-    given="from numba import cuda, float32\nTILE = 8\n" + _TOO_FAR,
+""",
     budgets=(
-        global_loads(
-            "2·K/8",
-            two_each_tile,
-            "each thread loads one element of each tile, and there are K/8 pairs.",
-        ),
-        barriers(
-            "K/8 + 1",
-            lambda shape: shape[2] // width() + 1,
-            "one barrier before the loop and one in each iteration are enough.",
-        ),
+        global_loads("2·K/8", "each thread loads one element of each tile, and there are K/8 pairs.", limit="2·K/T"),
+        barriers("K/8 + 1", "one barrier before the loop and one in each iteration are enough.", limit="K/T + 1"),
     ),
     hints={
         "out-of-bounds": "in the last iteration there is no next pair of tiles: test whether start + TILE < K.",
@@ -229,19 +197,6 @@ LUCKY = Explanation(
     ),
 )
 
-_UNSEEN_COUNTS = """
-def unseen_counts(X, P):
-    counts = cuda.shared.array(40, float32)
-    t, block = cuda.threadIdx.x, cuda.blockIdx.x
-    i = block * 64 + t
-    if t < 40:
-        counts[t] = 0
-    if i < X.shape[0]:
-        counts[int(X[i])] += 1
-    cuda.syncthreads()
-    if t < 40:
-        P[block, t] = counts[t]
-"""
 #: The values that are counted.
 _VALUES = 40
 
@@ -262,10 +217,21 @@ UNSEEN_COUNTS = find_bug(
         shapes=((200,), (64,), (70,), (1,)),
         sizes="n",
     ),
-    given="from numba import cuda, float32\n" + _UNSEEN_COUNTS,
+    given="""def unseen_counts(X, P):
+    counts = cuda.shared.array(40, float32)
+    t, block = cuda.threadIdx.x, cuda.blockIdx.x
+    i = block * 64 + t
+    if t < 40:
+        counts[t] = 0
+    if i < X.shape[0]:
+        counts[int(X[i])] += 1
+    cuda.syncthreads()
+    if t < 40:
+        P[block, t] = counts[t]
+""",
     budgets=(
-        global_loads("1", lambda shape: 1, "each thread loads its own element of X, once."),
-        barriers("2", lambda shape: 2, "one barrier after the zeros, and one after the counts, are enough."),
+        global_loads("1", "each thread loads its own element of X, once."),
+        barriers("2", "one barrier after the zeros, and one after the counts, are enough."),
     ),
     hints={
         "race": "if the finding names two lines, what orders the two threads? If it names one line, two threads add to "

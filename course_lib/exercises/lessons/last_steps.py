@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, shared_loads
 from ..grading.exercise import FILL_IN, Outcome, fill_in
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, TILE, grid_over
+from ..grading.matrices import PRODUCT, grid_over
 from ..grading.routines import Case, Routine
+from ..grading.tiles import TILE
 
 #: Columns of C for one block of TILE×TILE threads, two to a thread.
 COLUMNS = 2 * TILE
@@ -61,20 +61,13 @@ RECTANGULAR_TILES = fill_in(
         share=lambda M, N, K: 2 if N > TILE else 1,
     ),
     budgets=(
-        global_loads(
-            "3·⌈K/8⌉",
-            lambda shape: 3 * ceil_div(shape[2], TILE),
-            "for each pair of tiles a thread loads one element of A and two of B.",
-        ),
+        global_loads("3·⌈K/8⌉", "for each pair of tiles a thread loads one element of A and two of B."),
         shared_loads(
             "24·⌈K/8⌉",
-            lambda shape: 3 * TILE * ceil_div(shape[2], TILE),
             "for each k a thread reads one element of A's tile, once, and two of B's: keep A's element in a variable.",
         ),
         barriers(
-            "2·⌈K/8⌉",
-            lambda shape: 2 * ceil_div(shape[2], TILE),
-            "two barriers for each pair of tiles: one when the tiles are full, one when they have been used.",
+            "2·⌈K/8⌉", "two barriers for each pair of tiles: one when the tiles are full, one when they have been used."
         ),
     ),
     hints={

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...simulator.hardware import ceil_div
 from ..grading.budgets import conflicts, global_loads, global_stores, sectors_per_request, shared_loads
-from ..grading.exercise import Outcome, Shape, Task, fill_in, find_bug, make_cheaper
+from ..grading.exercise import Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, one_array
 
@@ -16,9 +15,6 @@ VECTOR = 4
 SIDE = 8
 #: Columns of C for one block, four to a thread.
 COLUMNS = VECTOR * SIDE
-
-_IMPORTS = "from numba import cuda, float32\nfrom course_lib.kernels.vector import load4, store4\n"
-
 
 _launch_vectors = grid_over(SIDE, COLUMNS, block=(SIDE, SIDE))
 
@@ -53,8 +49,8 @@ FOUR_AT_ONCE = fill_in(
     "four-at-once",
     _COPY.but(shapes=((16, 64), (13, 36), (5, 4), (1, 128))),  # 4 divides N, as the exercise promises
     budgets=(
-        global_loads("1", lambda shape: 1, "load4 loads all four elements in one access."),
-        global_stores("M·N/4", lambda shape: shape[0] * shape[1] // VECTOR, "store4 stores all four in one access."),
+        global_loads("1", "load4 loads all four elements in one access."),
+        global_stores("M·N/4", "store4 stores all four in one access."),
     ),
     hints={
         "out-of-bounds": "the first index is the row, the second is col. col is already the first of the thread's "
@@ -64,34 +60,26 @@ FOUR_AT_ONCE = fill_in(
     diagnoses=(_every_fourth_column,),
 )
 
-_ANY_WIDTH = """
-def any_width(A, C):
-    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
-    col = 4 * (cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
-    if row < A.shape[0] and col < A.shape[1]:
-        store4(C, row, col, load4(A, row, col))
-"""
-
-
-def _loads_of_any_width(shape: Shape) -> int:
-    return 1 if shape[1] % VECTOR == 0 else VECTOR
-
-
 #: The copy for every width: rows that do not begin on 16-byte boundaries are copied element by element.
 ANY_WIDTH = find_bug(
     "any-width",
     _COPY,
-    given=_IMPORTS + _ANY_WIDTH,
+    given="""def any_width(A, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = 4 * (cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
+    if row < A.shape[0] and col < A.shape[1]:
+        store4(C, row, col, load4(A, row, col))
+""",
     budgets=(
         global_loads(
             "1 where 4 divides N, else 4",
-            _loads_of_any_width,
             "where 4 divides N, every row begins at a multiple of 16 bytes, and one load4 for each thread is enough.",
+            limit="1 if N % 4 == 0 else 4",
         ),
         global_stores(
             "M·N/4 where 4 divides N, else M·N",
-            lambda shape: shape[0] * shape[1] // (VECTOR if shape[1] % VECTOR == 0 else 1),
             "store every element once, four at a time where 4 divides N.",
+            limit="M·N/4 if N % 4 == 0 else M·N",
         ),
     ),
     hints={
@@ -102,30 +90,6 @@ ANY_WIDTH = find_bug(
     },
     diagnoses=(_rest_not_stored, _every_fourth_column),
 )
-
-_WIDE = """
-def wide(A, B, C):
-    A_tile = cuda.shared.array((8, 8), float32)
-    B_tile = cuda.shared.array((8, 32), float32)
-    acc = cuda.local.array(4, float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    row, n = cuda.blockIdx.y * 8 + ty, 4 * tx
-    col = cuda.blockIdx.x * 32 + n
-    for e in range(4):
-        acc[e] = 0
-    for start in range(0, A.shape[1], 8):
-        A_tile[ty, tx] = A[row, start + tx] if row < A.shape[0] and start + tx < A.shape[1] else float32(0)
-        for e in range(4):
-            B_tile[ty, n + e] = B[start + ty, col + e] if start + ty < B.shape[0] and col < B.shape[1] else float32(0)
-        cuda.syncthreads()
-        for k in range(8):
-            for e in range(4):
-                acc[e] += A_tile[ty, k] * B_tile[k, n + e]
-        cuda.syncthreads()
-    if row < C.shape[0] and col < C.shape[1]:
-        for e in range(4):
-            C[row, col + e] = acc[e]
-"""
 
 
 def _one_fragment_for_all(outcome: Outcome) -> str | None:
@@ -158,28 +122,43 @@ WIDE = make_cheaper(
         share=lambda M, N, K: VECTOR,
         max_steps=6_000,
     ),
-    given=_IMPORTS + _WIDE,
+    given="""def wide(A, B, C):
+    A_tile = cuda.shared.array((8, 8), float32)
+    B_tile = cuda.shared.array((8, 32), float32)
+    acc = cuda.local.array(4, float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, n = cuda.blockIdx.y * 8 + ty, 4 * tx
+    col = cuda.blockIdx.x * 32 + n
+    for e in range(4):
+        acc[e] = 0
+    for start in range(0, A.shape[1], 8):
+        A_tile[ty, tx] = A[row, start + tx] if row < A.shape[0] and start + tx < A.shape[1] else float32(0)
+        for e in range(4):
+            B_tile[ty, n + e] = B[start + ty, col + e] if start + ty < B.shape[0] and col < B.shape[1] else float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            for e in range(4):
+                acc[e] += A_tile[ty, k] * B_tile[k, n + e]
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        for e in range(4):
+            C[row, col + e] = acc[e]
+""",
     budgets=(
         global_loads(
             "2·⌈K/8⌉",
-            lambda shape: 2 * ceil_div(shape[2], SIDE),
             "for each pair of tiles a thread loads one element of A, and its four elements of B with one load4.",
         ),
         shared_loads(
             "16·⌈K/8⌉",
-            lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
             "for each k a thread reads one element of A's tile once, and its four elements of B's tile with one load4.",
         ),
-        global_stores(
-            "M·N/4",
-            lambda shape: shape[0] * shape[1] // VECTOR,
-            "the four results are neighbours in C: one store4.",
-        ),
+        global_stores("M·N/4", "the four results are neighbours in C: one store4."),
         sectors_per_request(
             "B",
             "16",
-            lambda shape: None if shape[1] % 8 else 16,  # where rows begin on a sector
             "a warp's load4 of B asks for 512 bytes, which are 16 sectors.",
+            lambda shape: shape[1] % 8 == 0,  # where rows begin on a sector
         ),
     ),
     hints={
@@ -207,8 +186,26 @@ WARP_TILES = Explanation(
     ),
 )
 
-_TALL = """
-def tall(A, B, C):
+
+def _one_row_for_all(outcome: Outcome) -> str | None:
+    """The four results of a thread are those of one row."""
+    got, want = outcome.got, outcome.want
+    rows = np.arange(want.shape[0]) // VECTOR * VECTOR
+    if want.shape[0] > VECTOR and np.array_equal(got, want[rows]):
+        return "all four results of a thread are the same: multiply element e of the four elements of A for acc[e]."
+    return None
+
+
+#: Four results below one another in each thread: vectors of A's tile need the tile transposed.
+TALL = make_cheaper(
+    "tall",
+    PRODUCT.but(
+        shapes=((32, 8, 8), (13, 21, 28), (5, 9, 20), (1, 1, 4)),  # 4 divides K, as the exercise promises
+        launch=grid_over(COLUMNS, SIDE, block=(SIDE, SIDE)),
+        share=lambda M, N, K: VECTOR,
+        max_steps=6_000,
+    ),
+    given="""def tall(A, B, C):
     A_tile = cuda.shared.array((32, 8), float32)
     B_tile = cuda.shared.array((8, 8), float32)
     acc = cuda.local.array(4, float32)
@@ -230,37 +227,14 @@ def tall(A, B, C):
     for e in range(4):
         if top + m + e < C.shape[0] and col < C.shape[1]:
             C[top + m + e, col] = acc[e]
-"""
-
-
-def _one_row_for_all(outcome: Outcome) -> str | None:
-    """The four results of a thread are those of one row."""
-    got, want = outcome.got, outcome.want
-    rows = np.arange(want.shape[0]) // VECTOR * VECTOR
-    if want.shape[0] > VECTOR and np.array_equal(got, want[rows]):
-        return "all four results of a thread are the same: multiply element e of the four elements of A for acc[e]."
-    return None
-
-
-#: Four results below one another in each thread: vectors of A's tile need the tile transposed.
-TALL = make_cheaper(
-    "tall",
-    PRODUCT.but(
-        shapes=((32, 8, 8), (13, 21, 28), (5, 9, 20), (1, 1, 4)),  # 4 divides K, as the exercise promises
-        launch=grid_over(COLUMNS, SIDE, block=(SIDE, SIDE)),
-        share=lambda M, N, K: VECTOR,
-        max_steps=6_000,
-    ),
-    given=_IMPORTS + _TALL,
+""",
     budgets=(
         global_loads(
             "2·⌈K/8⌉",
-            lambda shape: 2 * ceil_div(shape[2], SIDE),
             "for each pair of tiles a thread loads four neighbours of a row of A with one load4, and one element of B.",
         ),
         shared_loads(
             "16·⌈K/8⌉",
-            lambda shape: 2 * SIDE * ceil_div(shape[2], SIDE),
             "for each k a thread reads its four elements of A with one load4, which needs the tile transposed, and one "
             "element of B's tile, once.",
         ),

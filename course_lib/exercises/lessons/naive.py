@@ -7,17 +7,8 @@ import numpy as np
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import (
-    PRODUCT,
-    TILE,
-    each_element,
-    grid_over,
-    last_term_alone,
-    last_term_missing,
-    result_is,
-    transposed_inputs,
-    two_each_step,
-)
+from ..grading.matrices import PRODUCT, grid_over, last_term_alone, last_term_missing, result_is, transposed_inputs
+from ..grading.tiles import TILE
 
 _SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
 
@@ -47,16 +38,8 @@ TRANSPOSED = fill_in(
     "transposed",
     PRODUCT.but(shapes=_SHAPES, inputs=transposed_inputs, answer=lambda A, B: A @ B.T),
     budgets=(
-        global_loads(
-            "2·K",
-            two_each_step,
-            "one element of A and one of B per step of the loop are enough.",
-        ),
-        global_stores(
-            "M·N",
-            each_element,
-            "keep the sum in a variable of the thread, and store it once, after the loop.",
-        ),
+        global_loads("2·K", "one element of A and one of B per step of the loop are enough."),
+        global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop."),
     ),
     hints={
         "out-of-bounds": "the last blocks reach beyond C: only a thread with row < M and col < N may load or store. "
@@ -88,9 +71,7 @@ TWO_COLUMNS = fill_in(
     ),
     budgets=(
         global_loads(
-            "3·K",
-            lambda shape: 3 * shape[2],
-            "A[row, k] is loaded twice: keep it in a variable, which is in a register, and use it in both sums.",
+            "3·K", "A[row, k] is loaded twice: keep it in a variable, which is in a register, and use it in both sums."
         ),
     ),
     hints={"out-of-bounds": "the columns of this thread are left and left + 1, and k runs over range(K)."},
@@ -112,14 +93,10 @@ def sum_in_C(A, B, C):
 """,
     budgets=(
         global_loads(
-            "2·K",
-            two_each_step,
-            "C is still loaded: `C[row, col] += …` reads the element before it adds. Keep the sum in a variable.",
+            "2·K", "C is still loaded: `C[row, col] += …` reads the element before it adds. Keep the sum in a variable."
         ),
         global_stores(
-            "M·N",
-            each_element,
-            "C is stored more than once: store it after the loop, with the indentation of the line `for k …`.",
+            "M·N", "C is stored more than once: store it after the loop, with the indentation of the line `for k …`."
         ),
     ),
     hints={"out-of-bounds": "keep the guard around the loads and the store."},
@@ -147,8 +124,8 @@ def mat_mul_dev(A, B, C):
     C[x, y] = total
 """,
     budgets=(
-        global_loads("2·n", two_each_step, "one element of A and one of B for each step."),
-        global_stores("n²", each_element, "each element of C is stored once, after the loop."),
+        global_loads("2·n", "one element of A and one of B for each step.", limit="2·K"),
+        global_stores("n²", "each element of C is stored once, after the loop.", limit="M·N"),
     ),
     hints={
         "out-of-bounds": "a thread outside C reaches a line that loads or stores: the guard x < n and y < n must be "

@@ -7,22 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...simulator.hardware import ceil_div
 from ...trace.reading import ROWS, slacks, timeline_rows
 from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in, make_cheaper
-from ..grading.matrices import (
-    ITERATIONS_OF_TILES,
-    PRODUCT,
-    grid_over,
-    iterations_of_tiles,
-    last_tile_missing,
-    sums_take,
-    two_each_tile,
-    width,
-)
+from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing, sums_take
 from ..grading.routines import Case, Routine
+from ..grading.tiles import width
 
 
 def _another_iteration(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
@@ -51,9 +42,7 @@ WRITTEN_BUFFER = Routine(
     ),
 )
 
-_ITERATIONS = replace(
-    ITERATIONS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1", limit=lambda shape: iterations_of_tiles(shape) + 1
-)
+_ITERATIONS = replace(ITERATIONS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1")
 
 
 _LOADS, _MULTIPLIES, *_ = ROWS
@@ -68,7 +57,7 @@ def _used_too_early(outcome: Outcome) -> int:
 
 def _before_use(hint: str) -> Budget:
     name = "loads after the first pair that are used before T multiplications"
-    return Budget(name, "none", _used_too_early, lambda shape: 0, hint, traced=TraceObserver)
+    return Budget(name, "none", _used_too_early, hint, traced=TraceObserver)
 
 
 #: Each pair is overwritten by the next one before it is multiplied.
@@ -83,16 +72,10 @@ ONE_BUFFER = fill_in(
     "one-buffer",
     PRODUCT,
     budgets=(
-        global_loads(
-            "2·⌈K/T⌉",
-            two_each_tile,
-            "each thread loads one element of each tile, once.",
-        ),
+        global_loads("2·⌈K/T⌉", "each thread loads one element of each tile, once."),
         _before_use("load into a_next and b_next before the multiplications, and store both to the tiles after them."),
         barriers(
-            "2·(⌈K/T⌉ + 1)",
-            lambda shape: 2 * (ceil_div(shape[2], width()) + 1),
-            "two barriers in each iteration: one before the stores into the tiles, and one after them.",
+            "2·(⌈K/T⌉ + 1)", "two barriers in each iteration: one before the stores into the tiles, and one after them."
         ),
         _ITERATIONS,
     ),
@@ -114,14 +97,10 @@ LAST_ITERATION = fill_in(
     PRODUCT,
     budgets=(
         shared_stores(
-            "2·⌈K/T⌉",
-            two_each_tile,
-            "the iteration in which start has reached K has loaded nothing: there is nothing to store.",
+            "2·⌈K/T⌉", "the iteration in which start has reached K has loaded nothing: there is nothing to store."
         ),
         barriers(
-            "⌈K/T⌉",
-            lambda shape: ceil_div(shape[2], width()),
-            "if nothing was stored, no thread needs to wait: the last iteration can skip its barrier, too.",
+            "⌈K/T⌉", "if nothing was stored, no thread needs to wait: the last iteration can skip its barrier, too."
         ),
         _ITERATIONS,
     ),
@@ -138,7 +117,7 @@ LAST_ITERATION = fill_in(
 
 
 def _end_of_first_tile(outcome: Outcome) -> str | None:
-    """What goes wrong where the first tile of C ends and the second one begins."""
+    """Recognise mistakes where the first tile of C ends and the second one begins."""
     stored = np.asarray(np.isfinite(outcome.got).any(axis=0))
     first = np.arange(stored.size) // width() % 2 == 0
     if not stored[first].any() or (stored.size > width() and not stored[~first].any()):
@@ -196,14 +175,13 @@ def two_tiles(A, B, C):
             C[row, col] = acc
 """,
     budgets=(
-        global_loads("4·⌈K/T⌉", lambda shape: 2 * two_each_tile(shape), "the very last iteration has nothing to load."),
+        global_loads("4·⌈K/T⌉", "the very last iteration has nothing to load."),
         _before_use(
             "the first loads of the second tile are still used before T multiplications: load them while the last pair "
             "of the first tile is multiplied, in one loop over the pairs of both tiles."
         ),
         barriers(
             "2·⌈K/T⌉ + 1",
-            lambda shape: two_each_tile(shape) + 1,
             "one barrier for each pair of both tiles, and one more: no iteration between the tiles has only a barrier.",
         ),
     ),

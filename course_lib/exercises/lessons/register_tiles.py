@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
-from ..grading.exercise import FILL_IN, Outcome, Shape, fill_in, find_bug, make_cheaper
+from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, each_element, grid_over, result_is, sums_take
+from ..grading.matrices import PRODUCT, grid_over, result_is, sums_take
 from ..grading.routines import Case, Routine
 
 #: Results of a thread in the outer product, and the depth of its tile of A.
@@ -49,10 +48,6 @@ USEFUL_SHARE = Routine(
 )
 
 
-def _shared_loads_of_outer(shape: Shape) -> int:
-    return R * R * ceil_div(shape[2], R)
-
-
 _ONLY_LAST_STEP = sums_take(
     lambda K: range(R - 1, K, R) or None,
     "every row of B but one in eight is missing: b must be loaded again for each k.",
@@ -75,18 +70,14 @@ OUTER = fill_in(
     budgets=(
         global_loads(
             "K + ⌈K/8⌉",
-            lambda shape: shape[2] + ceil_div(shape[2], R),
             "one element of B for each k is enough, and none where B has ended: load it before the loop over i, "
             "and use it for all eight results.",
         ),
         shared_loads(
-            "8·8·⌈K/8⌉",
-            _shared_loads_of_outer,
-            "read one element of A's tile for each multiplication. B's element is in a register.",
+            "8·8·⌈K/8⌉", "read one element of A's tile for each multiplication. B's element is in a register."
         ),
         barriers(
             "2·⌈K/8⌉",
-            lambda shape: 2 * ceil_div(shape[2], R),
             "the two barriers that are there are enough: nothing is shared between two iterations of the loop over k.",
         ),
     ),
@@ -141,20 +132,11 @@ TWO_BY_TWO = fill_in(
     budgets=(
         shared_loads(
             "4·8·⌈K/8⌉",
-            lambda shape: 4 * SIDE * ceil_div(shape[2], SIDE),
             "each of the two elements of A and the two of B is used for two results: read all four into variables "
             "first.",
         ),
-        global_loads(
-            "4·⌈K/8⌉",
-            lambda shape: 4 * ceil_div(shape[2], SIDE),
-            "the tiles are in shared memory: do not load from A and B again.",
-        ),
-        barriers(
-            "2·⌈K/8⌉",
-            lambda shape: 2 * ceil_div(shape[2], SIDE),
-            "the two barriers are there already; the loop over k needs none.",
-        ),
+        global_loads("4·⌈K/8⌉", "the tiles are in shared memory: do not load from A and B again."),
+        barriers("2·⌈K/8⌉", "the two barriers are there already; the loop over k needs none."),
     ),
     hints={
         "out-of-bounds": "both tiles have 8 rows and 16 columns, as A's is stored transposed: their first index is k.",
@@ -162,19 +144,6 @@ TWO_BY_TWO = fill_in(
     },
     diagnoses=(_quadrants, _in_other_places),
 )
-
-_FOUR_ROWS = """
-def four_rows(A, B, C):
-    top = 4 * (cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
-    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    (M, K), N = A.shape, B.shape[1]
-    if top < M and col < N:
-        for i in range(4):
-            acc = float32(0)
-            for k in range(K):
-                acc += A[top + i, k] * B[k, col]
-            C[top + i, col] = acc
-"""
 
 #: Four results of a column, without shared memory: B's element is loaded once for all of them.
 FOUR_ROWS = make_cheaper(
@@ -184,16 +153,25 @@ FOUR_ROWS = make_cheaper(
         launch=grid_over(4 * SIDE, SIDE, block=(SIDE, SIDE)),
         share=lambda M, N, K: 4,
     ),
-    given="from numba import cuda, float32\n" + _FOUR_ROWS,
+    given="""def four_rows(A, B, C):
+    top = 4 * (cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    (M, K), N = A.shape, B.shape[1]
+    if top < M and col < N:
+        for i in range(4):
+            acc = float32(0)
+            for k in range(K):
+                acc += A[top + i, k] * B[k, col]
+            C[top + i, col] = acc
+""",
     budgets=(
         global_loads(
             "5·K",
-            lambda shape: 5 * shape[2],
             "B[k, col] is loaded four times, once for each row: make the loop over k the outer one, and keep B[k, "
             "col] in a "
             "variable.",
         ),
-        global_stores("M·N", each_element, "store each result once, after the loops."),
+        global_stores("M·N", "store each result once, after the loops."),
     ),
     hints={
         "uninitialized-read": "a local array has no values when the kernel starts: set its four elements to 0 first.",
@@ -201,8 +179,11 @@ FOUR_ROWS = make_cheaper(
     },
 )
 
-_SCATTERED = """
-def scattered(A, B, C):
+#: The results of a register tile are computed for some rows and stored to others.
+SCATTERED = find_bug(
+    "scattered",
+    _FOUR_EACH.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1))),
+    given="""def scattered(A, B, C):
     A_tile = cuda.shared.array((16, 8), float32)
     B_tile = cuda.shared.array((8, 16), float32)
     acc = cuda.local.array((2, 2), float32)
@@ -225,21 +206,10 @@ def scattered(A, B, C):
             row, col = top + 2 * ty + i, left + 2 * tx + j
             if row < M and col < N:
                 C[row, col] = acc[i, j]
-"""
-
-
-#: The results of a register tile are computed for some rows and stored to others.
-SCATTERED = find_bug(
-    "scattered",
-    _FOUR_EACH.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1))),
-    given="from numba import cuda, float32\n" + _SCATTERED,
+""",
     budgets=(
-        global_loads(
-            "4·⌈K/8⌉",
-            lambda shape: 4 * ceil_div(shape[2], SIDE),
-            "two elements of each tile per thread are enough: the rest is in the tiles.",
-        ),
-        global_stores("M·N", each_element, "store each result once, after the loops."),
+        global_loads("4·⌈K/8⌉", "two elements of each tile per thread are enough: the rest is in the tiles."),
+        global_stores("M·N", "store each result once, after the loops."),
     ),
     hints={
         "out-of-bounds": "the guard must test the row and the column that the store uses.",

@@ -11,8 +11,9 @@ from ..grading.budgets import barriers, global_loads, global_stores, shared_load
 from ..grading.exercise import FILL_IN, Array, Diagnosis, Outcome, Task, fill_in
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.matrices import PRODUCT, TILE, launch_per_element, product_inputs, result_is
+from ..grading.matrices import PRODUCT, launch_per_element, product_inputs, result_is
 from ..grading.routines import Case, Routine
+from ..grading.tiles import TILE
 
 #: The blocks that share a sum, each with a part of K.
 SHARES = 4
@@ -82,13 +83,8 @@ SHARE_OF_K = fill_in(
         shapes=((8, 8, 16), (13, 11, 10), (5, 9, 19), (1, 1, 3)),
     ),
     budgets=(
-        global_loads("2·⌈K/4⌉", lambda shape: 2 * ceil_div(shape[2], SHARES), "a block sums over its share of K only."),
-        global_stores(
-            "4·M·N",
-            lambda shape: SHARES * shape[0] * shape[1],
-            "every element of P is stored once: sum in acc, and store after the loop.",
-            array="P",
-        ),
+        global_loads("2·⌈K/4⌉", "a block sums over its share of K only."),
+        global_stores("4·M·N", "every element of P is stored once: sum in acc, and store after the loop.", array="P"),
     ),
     hints={
         "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
@@ -145,8 +141,8 @@ ADD_SHARES = fill_in(
         sizes="(M, N)",
     ),
     budgets=(
-        global_loads("4", lambda shape: SHARES, "each thread loads its element of every share once, and sums in acc."),
-        global_stores("M·N", lambda shape: shape[0] * shape[1], "every element of C is stored once, after the loop."),
+        global_loads("4", "each thread loads its element of every share once, and sums in acc."),
+        global_stores("M·N", "every element of C is stored once, after the loop."),
     ),
     hints={
         "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
@@ -178,18 +174,10 @@ SLICED = fill_in(
     "sliced",
     PRODUCT.but(launch=_launch_slices, shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 3))),
     budgets=(
-        global_loads(
-            "2·⌈K/4⌉", lambda shape: 2 * ceil_div(shape[2], SHARES), "a thread sums over its slice of K only."
-        ),
-        global_stores(
-            "M·N",
-            lambda shape: shape[0] * shape[1],
-            "one of the four threads of an element adds their sums, and stores the element.",
-        ),
-        shared_loads(
-            "3", lambda shape: 3, "the thread that adds has its own sum in acc: it reads those of the others."
-        ),
-        barriers("1", lambda shape: 1, "one barrier is enough: between storing the sums and reading them."),
+        global_loads("2·⌈K/4⌉", "a thread sums over its slice of K only."),
+        global_stores("M·N", "one of the four threads of an element adds their sums, and stores the element."),
+        shared_loads("3", "the thread that adds has its own sum in acc: it reads those of the others."),
+        barriers("1", "one barrier is enough: between storing the sums and reading them."),
     ),
     hints={
         "race": "a thread reads sums that other threads store: all must wait in between. And only one of the four "

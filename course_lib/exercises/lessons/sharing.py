@@ -22,9 +22,7 @@ TO_SHARED_MEMORY = fill_in(
     fixed=("acc += A_shared[row, k] * B_shared[k, col]",),
     budgets=(
         global_loads(
-            "2",
-            lambda shape: 2,
-            "each thread copies one element of A and one of B. The other threads copy the other elements.",
+            "2", "each thread copies one element of A and one of B. The other threads copy the other elements."
         ),
     ),
     hints={
@@ -85,12 +83,9 @@ NEIGHBOURS = fill_in(
             "global loads of all threads",
             "n + 2·⌈n/64⌉",
             _all_loads,
-            lambda shape: shape[0] + 2 * ceil_div(shape[0], 64),
             "the neighbours are loaded from A again: read them from near, where another thread has stored them.",
         ),
-        barriers(
-            "1", lambda shape: 1, "one barrier is enough: between the stores into the shared array and the reads."
-        ),
+        barriers("1", "one barrier is enough: between the stores into the shared array and the reads."),
     ),
     hints={
         "race": _WAIT,
@@ -136,8 +131,8 @@ def divergent(A, B, C):
         C[row, col] = acc
 """,
     budgets=(
-        global_loads("2", lambda shape: 2, "each thread copies at most one element of A and one of B."),
-        barriers("1", lambda shape: 1, "one barrier is enough: when the shared arrays are full."),
+        global_loads("2", "each thread copies at most one element of A and one of B."),
+        barriers("1", "one barrier is enough: when the shared arrays are full."),
     ),
     hints={
         "barrier-divergence": "part of the block waits at the barrier for threads that never come: it must be "
@@ -174,13 +169,9 @@ BLOCK_SUMS = write(
     "block-sums",
     NEIGHBOURS.task.but(answer=_sums_of_blocks),
     budgets=(
-        global_loads("1", lambda shape: 1, "each thread loads its own element, and finds the others in shared memory."),
-        barriers("7", lambda shape: 7, "one barrier after the first stores, and one after each of the six steps."),
-        shared_loads(
-            "13",
-            lambda shape: 13,
-            "a thread adds two numbers in each of six steps: let many threads add at the same time.",
-        ),
+        global_loads("1", "each thread loads its own element, and finds the others in shared memory."),
+        barriers("7", "one barrier after the first stores, and one after each of the six steps."),
+        shared_loads("13", "a thread adds two numbers in each of six steps: let many threads add at the same time."),
     ),
     hints={
         "race": "in each step a thread reads what another one stored in the step before: wait after every step.",

@@ -131,14 +131,6 @@ RATE = Routine(
     ),
 )
 
-_TYPICAL = """
-def typical(milliseconds, warmups):
-    total = 0.0
-    for repeat in milliseconds:
-        total += repeat
-    return total / len(milliseconds)
-"""
-
 
 def _another_series(rng: np.random.Generator) -> tuple[tuple[list[float], int], float]:
     milliseconds, warmups = rng.integers(20, 90, 12).astype(float).tolist(), int(rng.integers(1, 5))
@@ -151,7 +143,12 @@ TYPICAL = Routine(
     another=_another_series,
     kind=FIND,
     parameters=("milliseconds", "warmups"),
-    given=_TYPICAL,
+    given="""def typical(milliseconds, warmups):
+    total = 0.0
+    for repeat in milliseconds:
+        total += repeat
+    return total / len(milliseconds)
+""",
     cases=(
         Case(
             "[4, 2, 3] without warm-ups",

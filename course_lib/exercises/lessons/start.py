@@ -7,7 +7,7 @@ import numpy as np
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, each_element, last_term_alone, last_term_missing, one_array, result_is
+from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array, result_is
 
 
 def _first_terms_missing(outcome: Outcome) -> str | None:
@@ -44,13 +44,7 @@ _ALONE = PRODUCT.but(
 TRIPLE_LOOP = fill_in(
     "triple-loop",
     _ALONE,
-    budgets=(
-        global_loads(
-            "2·M·N·K",
-            lambda shape: 2 * shape[0] * shape[1] * shape[2],
-            "one element of A and one of B for each step of the innermost loop are enough.",
-        ),
-    ),
+    budgets=(global_loads("2·M·N·K", "one element of A and one of B for each step of the innermost loop are enough."),),
     hints={
         "out-of-bounds": "the row comes first, the column second: A[row, k] walks along a row of A, B[k, col] down a "
         "column of B.",
@@ -71,14 +65,10 @@ LOST_TERM = find_bug(
             C[row, col] = acc
 """,
     budgets=(
-        global_loads(
-            "2·M·N·K", lambda shape: 2 * shape[0] * shape[1] * shape[2], "load each element once in each sum."
-        ),
-        global_stores("M·N", each_element, "store each element once, after its loop."),
+        global_loads("2·M·N·K", "load each element once in each sum."),
+        global_stores("M·N", "store each element once, after its loop."),
     ),
-    hints={
-        "out-of-bounds": "k counts the columns of A, and the end A.shape[1] is right: fix where the loop begins.",
-    },
+    hints={"out-of-bounds": "k counts the columns of A, and the end A.shape[1] is right: fix where the loop begins."},
     diagnoses=(_first_terms_missing, _last_term_of_many, last_term_missing),
 )
 
@@ -108,15 +98,12 @@ MIRRORED = write(
     budgets=(
         global_loads(
             "M·M·K",
-            lambda shape: shape[0] * shape[0] * shape[1],
             "C[col, row] has the same sum as C[row, col], so compute only one of them. On the diagonal both factors "
             "are the same number: load it once.",
         ),
-        global_stores("M·M", lambda shape: shape[0] * shape[0], "store each element once, those on the diagonal, too."),
+        global_stores("M·M", "store each element once, those on the diagonal, too."),
     ),
-    hints={
-        "out-of-bounds": "element k of row col of A is A[col, k], and A has only K columns.",
-    },
+    hints={"out-of-bounds": "element k of row col of A is A[col, k], and A has only K columns."},
     diagnoses=(_one_half_stored,),
 )
 

@@ -82,13 +82,7 @@ FRAGMENTS = fill_in(
         launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
         share=lambda M, N, K: ROWS * COLUMNS // 32,
     ),
-    budgets=(
-        global_loads(
-            "6·K/8",
-            lambda shape: 6 * shape[2] // DEPTH,
-            "for each 8 steps along K a lane loads four elements of A and two of B.",
-        ),
-    ),
+    budgets=(global_loads("6·K/8", "for each 8 steps along K a lane loads four elements of A and two of B."),),
     hints={
         "out-of-bounds": "A is M×K: its rows begin at top, its columns at k. B is K×N: its rows begin at k, its "
         "columns at left.",
@@ -139,13 +133,7 @@ MORE_DIGITS = fill_in(
         share=lambda M, N, K: ROWS * COLUMNS // 32,
         grows=False,
     ),
-    budgets=(
-        global_loads(
-            "6·K/8",
-            lambda shape: 6 * shape[2] // DEPTH,
-            "the elements are in a and b already: split those, and load nothing again.",
-        ),
-    ),
+    budgets=(global_loads("6·K/8", "the elements are in a and b already: split those, and load nothing again."),),
     hints={"barrier-divergence": "all 32 lanes must reach mma_tf32 together: keep it out of any if."},
     diagnoses=(_three_digits,),
     fixed=("a_high = to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])",),

@@ -11,21 +11,10 @@ from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import Array, Launch, Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.matrices import (
-    PRODUCT,
-    TILE,
-    each_element,
-    grid_over,
-    last_term_alone,
-    last_term_missing,
-    launch_per_element,
-    one_array,
-    two_each_step,
-)
+from ..grading.matrices import PRODUCT, grid_over, last_term_alone, last_term_missing, launch_per_element, one_array
+from ..grading.tiles import TILE
 
-_ONE_STORE = global_stores(
-    "M·N", each_element, "keep the sum in a variable of the thread, and store it once, after the loop."
-)
+_ONE_STORE = global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop.")
 
 
 def _sums_run_on(outcome: Outcome) -> str | None:
@@ -71,11 +60,7 @@ COLUMN_THREAD = fill_in(
     "column-thread",
     PRODUCT.but(shapes=((4, 6, 3), (7, 5, 2), (3, 4, 9), (1, 1, 1)), launch=_launch_columns, share=lambda M, N, K: M),
     budgets=(
-        global_loads(
-            "2·K·M",
-            lambda shape: 2 * shape[2] * shape[0],
-            "a thread computes one column: M elements, with K elements of A and K of B for each.",
-        ),
+        global_loads("2·K·M", "a thread computes one column: M elements, with K elements of A and K of B for each."),
         _ONE_STORE,
     ),
     hints={
@@ -108,8 +93,8 @@ OWN_ELEMENT = fill_in(
         sizes="(rows, columns)",
     ),
     budgets=(
-        global_loads("1", lambda shape: 1, "each thread needs one element of A."),
-        global_stores("one for each element", each_element, "each element has one thread."),
+        global_loads("1", "each thread needs one element of A."),
+        global_stores("one for each element", "each element has one thread.", limit="rows·columns"),
     ),
     hints={
         "out-of-bounds": "a thread has left the matrix. x counts columns and y counts rows; and a block's first column "
@@ -168,7 +153,7 @@ FLAT = fill_in(
         shapes=((8,), (16,), (24,)),
         sizes="width",
     ),
-    budgets=(global_loads("2·width", lambda shape: 2 * shape[0], "one element of A and one of B for each step."),),
+    budgets=(global_loads("2·width", "one element of A and one of B for each step."),),
     hints={
         "out-of-bounds": "an index is beyond the end of the line, which is at width·width - 1. A and B have one "
         "index here, and k is less than width.",
@@ -197,10 +182,7 @@ def _rows_without_thread(outcome: Outcome) -> str | None:
 GUARDED_ROWS = write(
     "guarded-rows",
     PRODUCT.but(shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)), launch=_launch_rows, share=lambda M, N, K: N),
-    budgets=(
-        global_loads("2·K·N", lambda shape: 2 * shape[2] * shape[1], "2·K for each of the N elements of a row."),
-        _ONE_STORE,
-    ),
+    budgets=(global_loads("2·K·N", "2·K for each of the N elements of a row."), _ONE_STORE),
     hints={
         "out-of-bounds": "the last block has more threads than there are rows left: only those with row < M may work. "
         "If they are guarded, look at the order of the indices.",
@@ -235,10 +217,7 @@ def half_a_guard(A, B, C):
             acc += A[row, k] * B[k, col]
         C[row, col] = acc
 """,
-    budgets=(
-        global_loads("2·K", two_each_step, "one element of A and one of B for each step."),
-        _ONE_STORE,
-    ),
+    budgets=(global_loads("2·K", "one element of A and one of B for each step."), _ONE_STORE),
     hints={
         "out-of-bounds": "a thread outside C still loads or stores. It is outside if its row or its column is too "
         "large, so the guard needs row < M and col < N, around the loads and the store.",
@@ -285,7 +264,6 @@ FEW_THREADS = write(
     budgets=(
         global_loads(
             "2·K·⌈M·N/64⌉",
-            lambda shape: 2 * shape[2] * _elements_of_a_thread(*shape),
             "some threads have more elements than others: number the elements 0, 1, 2, … along the rows, and divide "
             "these numbers among all 64 threads.",
         ),

@@ -11,17 +11,14 @@ from ..grading.grades import whole_numbers
 from ..grading.matrices import (
     ITERATIONS_OF_TILES,
     PRODUCT,
-    TILE,
-    each_element,
     last_of_each_tile_missing,
     last_tile_missing,
     launch_per_element,
     result_is,
     right_on_the_diagonal_alone,
     sums_take,
-    two_each_tile,
-    width,
 )
+from ..grading.tiles import TILE, width
 
 _ONLY_LAST_TILE = sums_take(
     lambda K: range((K - 1) // width() * width(), K),
@@ -35,13 +32,11 @@ BARRIERS = fill_in(
     budgets=(
         global_loads(
             "2·⌈K/T⌉",
-            two_each_tile,
             "multiply the elements of A_tile and B_tile, which are in shared memory, and do not load from A and B "
             "again.",
         ),
         barriers(
             "2·⌈K/T⌉",
-            two_each_tile,
             "a barrier inside the loop over k makes the whole block wait T times; nothing is written in that loop, "
             "so one barrier before it and one after it are enough.",
         ),
@@ -106,30 +101,26 @@ GRAM = fill_in(
         shapes=((16, 16, 16), (13, 13, 26), (21, 21, 5), (24, 24, 32), (1, 1, 1)),  # C is M×M, so N = M
     ),
     budgets=(
-        global_loads(
-            "2·⌈K/T⌉",
-            two_each_tile,
-            "load one element of each tile per thread, and read the rest from shared memory.",
-        ),
+        global_loads("2·⌈K/T⌉", "load one element of each tile per thread, and read the rest from shared memory."),
         sectors_per_request(
             "A",
             "one per row of the tile: 4",
-            lambda shape: 4 if shape[2] % TILE == 0 and shape[0] % TILE == 0 else None,
             "neighbouring threads (tx) load from different rows of A. Let tx run along the row, as in the first tile, "
             "and exchange the indices when you read the tile.",
+            lambda shape: shape[2] % TILE == 0 and shape[0] % TILE == 0,
+            limit="4",
         ),
         sectors_per_request(
             "C",
             "one per row of the tile: 4",
-            lambda shape: 4 if shape[0] % TILE == 0 else None,
             "neighbouring threads (tx) store into different rows of C: A·Aᵀ is its own transpose, so the values do not "
             "show it, but C[row, col] is the element beside your neighbour's.",
+            lambda shape: shape[0] % TILE == 0,
+            limit="4",
             op="store",
         ),
         barriers(
-            "2·⌈K/T⌉",
-            two_each_tile,
-            "two barriers per pair of tiles are enough: one when the tiles are full, one when they are used.",
+            "2·⌈K/T⌉", "two barriers per pair of tiles are enough: one when the tiles are full, one when they are used."
         ),
         ITERATIONS_OF_TILES,
     ),
@@ -174,11 +165,10 @@ _FIRST_PAIR_AGAIN = result_is(
 
 _BARRIERS_OF_EVEN = barriers(
     "2·K/T",
-    two_each_tile,
     "the second barrier belongs after the loop over k, not in it: nothing is stored in that loop, so no thread "
     "needs to wait there.",
 )
-_LOADS_OF_EVEN = global_loads("2·K/T", two_each_tile, "each thread copies only one element of each tile.")
+_LOADS_OF_EVEN = global_loads("2·K/T", "each thread copies only one element of each tile.")
 _EVEN_SHAPES = ((16, 16, 16), (8, 24, 16), (24, 8, 8), (8, 8, 32))
 
 #: The two lines that load the tiles, if A is stored transposed.
@@ -203,7 +193,18 @@ TILES_OF_TRANSPOSE = fill_in(
     diagnoses=(_NOT_TRANSPOSED, _TRANSPOSED_IN_THE_TILE, _FIRST_PAIR_AGAIN),
 )
 
-_TOO_DEEP = """@cuda.jit
+_RACE = {
+    "race": "a thread writes a tile while another still reads it: one barrier when the tiles are full, one when they "
+    "are used.",
+    "uninitialized-read": "a thread multiplies elements that no thread has stored yet: wait until the tiles are full.",
+    "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if.",
+}
+
+#: A barrier in the inner loop, as in the blog post.
+TOO_DEEP = make_cheaper(
+    "too-deep",
+    PRODUCT.but(shapes=_EVEN_SHAPES),
+    given="""@cuda.jit
 def too_deep(A, B, C):
     A_tile = cuda.shared.array((TILE, TILE), float32)
     B_tile = cuda.shared.array((TILE, TILE), float32)
@@ -218,19 +219,7 @@ def too_deep(A, B, C):
             acc += A_tile[ty, k] * B_tile[k, tx]
             cuda.syncthreads()
     C[row, col] = acc
-"""
-_RACE = {
-    "race": "a thread writes a tile while another still reads it: one barrier when the tiles are full, one when they "
-    "are used.",
-    "uninitialized-read": "a thread multiplies elements that no thread has stored yet: wait until the tiles are full.",
-    "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if.",
-}
-
-#: A barrier in the inner loop, as in the blog post.
-TOO_DEEP = make_cheaper(
-    "too-deep",
-    PRODUCT.but(shapes=_EVEN_SHAPES),
-    given=_TOO_DEEP,
+""",
     budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
     hints=_RACE,
     diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE),
@@ -256,8 +245,8 @@ def report_tiled(A, B, C):
         C[row, col] = Cv
 """,
     budgets=(
-        global_loads("2·n/T", two_each_tile, "one element of each tile per thread is enough."),
-        global_stores("n²", each_element, "C is stored for each pair of tiles: store it at the end."),
+        global_loads("2·n/T", "one element of each tile per thread is enough.", limit="2·K/T"),
+        global_stores("n²", "C is stored for each pair of tiles: store it at the end.", limit="M·N"),
         _BARRIERS_OF_EVEN,
     ),
     hints=_RACE,

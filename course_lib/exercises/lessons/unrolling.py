@@ -8,7 +8,7 @@ from ...model import occupancy
 from ..grading.budgets import global_loads, global_stores, iterations_left, repeated
 from ..grading.exercise import Diagnosis, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, each_element, last_term_missing, result_is, sums_take, two_each_step
+from ..grading.matrices import PRODUCT, last_term_missing, result_is, sums_take
 from ..grading.routines import Case, Routine
 
 #: The loops of these exercises are unrolled four times.
@@ -69,8 +69,8 @@ BY_FOUR = fill_in(
     "by-four",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 12), (5, 9, 4), (1, 1, 8))),  # 4 divides K, as the exercise promises
     budgets=(
-        iterations_left("K/4", lambda shape: shape[2] // TIMES, "add four terms in each iteration; k grows by 4."),
-        global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
+        iterations_left("K/4", "add four terms in each iteration; k grows by 4."),
+        global_loads("2·K", "each term needs one element of A and one of B."),
     ),
     hints={
         "out-of-bounds": "k grows by 4: an iteration uses only k, k + 1, k + 2 and k + 3. The first index of B is "
@@ -79,8 +79,11 @@ BY_FOUR = fill_in(
     diagnoses=(_EVERY_FOURTH, _FIRST_FOUR_TIMES, *map(_lacks_term, range(1, TIMES)), _one_matrix_stays),
 )
 
-_HOISTED = """
-def hoisted(A, B, C):
+#: Computations that are the same in every iteration are moved out of the loop.
+HOISTED = make_cheaper(
+    "hoisted",
+    PRODUCT,
+    given="""def hoisted(A, B, C):
     acc = float32(0)
     for k in range(A.shape[1]):
         row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
@@ -90,26 +93,23 @@ def hoisted(A, B, C):
             acc += A[row, k] * B[k, col]
     if inside:
         C[row, col] = acc
-"""
-
-#: Computations that are the same in every iteration are moved out of the loop.
-HOISTED = make_cheaper(
-    "hoisted",
-    PRODUCT,
-    given="from numba import cuda, float32\n" + _HOISTED,
+""",
     budgets=(
         repeated(
             "row, col and the guard are the same in every iteration: compute them once, before the loop, and put the "
             "loop inside the if.",
         ),
-        global_stores("M·N", each_element, "store each result once, after the loop."),
+        global_stores("M·N", "store each result once, after the loop."),
     ),
     hints={"out-of-bounds": "the guard must still be around every access to A, B and C."},
     diagnoses=(last_term_missing,),
 )
 
-_REMAINDER = """
-def remainder(A, B, C):
+#: An unrolled loop that is wrong if 4 does not divide K.
+REMAINDER = find_bug(
+    "remainder",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
+    given="""def remainder(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     (M, K), N = A.shape, B.shape[1]
@@ -121,20 +121,12 @@ def remainder(A, B, C):
             acc += A[row, k + 2] * B[k + 2, col]
             acc += A[row, k + 3] * B[k + 3, col]
         C[row, col] = acc
-"""
-
-#: An unrolled loop that is wrong if 4 does not divide K.
-REMAINDER = find_bug(
-    "remainder",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
-    given="from numba import cuda, float32\n" + _REMAINDER,
+""",
     budgets=(
         iterations_left(
-            "⌊K/4⌋ + 3",
-            lambda shape: shape[2] // TIMES + TIMES - 1,
-            "keep the unrolled loop for the whole fours, and use a loop of single steps only for the rest.",
+            "⌊K/4⌋ + 3", "keep the unrolled loop for the whole fours, and use a loop of single steps only for the rest."
         ),
-        global_loads("2·K", two_each_step, "each term needs one element of A and one of B."),
+        global_loads("2·K", "each term needs one element of A and one of B."),
     ),
     hints={
         "out-of-bounds": "with K = 26 the last iteration starts at 24 and reads k = 26 and 27: how many whole fours "

@@ -9,7 +9,7 @@ import numpy as np
 from ...simulator.hardware import WARP_SIZE
 from ...trace.record import StepObserver
 from ..grading.budgets import barriers, conflicts, sectors_per_request
-from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, fill_in, find_bug, make_cheaper
+from ..grading.exercise import FILL_IN, Array, Budget, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, Routine
@@ -52,19 +52,9 @@ _PRODUCT = PRODUCT.but(
 )
 
 
-def _pairs(shape: Shape) -> int:
-    """The pairs of tiles along K."""
-    return shape[2] // DEPTH
-
-
 _BARRIERS = barriers(
-    "2·K/32",
-    lambda shape: 2 * _pairs(shape),
-    "two barriers for each pair of tiles: one when the tiles are full, one when they have been read.",
+    "2·K/32", "two barriers for each pair of tiles: one when the tiles are full, one when they have been read."
 )
-_IMPORTS = """from numba import cuda, float32
-from course_lib.kernels import fence_proxy, fence_registers, multiply_tiles, store_64, store_tiles, wait_64
-"""
 _HINTS = {
     "missing-fence": "a barrier makes the stores visible to other threads, but the tensor cores read shared memory in "
     "a way of their own: each thread that stored calls fence_proxy(), after its stores and before the barrier.",
@@ -79,8 +69,7 @@ _HINTS = {
 MISSING_FENCE = find_bug(
     "missing-fence",
     _PRODUCT,
-    given=_IMPORTS
-    + """@cuda.jit
+    given="""@cuda.jit
 def missing_fence(A, B, C):
     A_tile = cuda.shared.array(2048, float32, 1024)
     B_tile = cuda.shared.array(2048, float32, 1024)
@@ -134,15 +123,15 @@ def _begun_alone(outcome: Outcome) -> int:
     for warp, of in groups.items():
         for group, (step, _) in of.items():
             beside[warp] += any(other < group and (end < 0 or end > step) for other, (_, end) in of.items())
-    return _pairs(outcome.shape) - min(beside.values(), default=0)
+    pairs = outcome.shape[2] // DEPTH
+    return pairs - min(beside.values(), default=0)
 
 
 #: A kernel that waits for each group directly after it has started it.
 EARLY_WAIT = make_cheaper(
     "early-wait",
     _PRODUCT,
-    given=_IMPORTS
-    + """@cuda.jit
+    given="""@cuda.jit
 def early_wait(A, B, C):
     A_tiles = cuda.shared.array(2 * 2048, float32, 1024)
     B_tiles = cuda.shared.array(2 * 2048, float32, 1024)
@@ -163,9 +152,9 @@ def early_wait(A, B, C):
             "groups that start while no other is in flight",
             "the first one",
             _begun_alone,
-            lambda shape: 1,
             "when a group starts, the one before it is done already, so the tensor cores have nothing to do in "
             "between: let the wait in the loop leave one group in flight, and wait for the last one after the loop.",
+            limit="1",
             traced=StepObserver,
         ),
         _BARRIERS,
@@ -205,13 +194,10 @@ OWN_STORES = fill_in(
     "own-stores",
     _PRODUCT.but(shapes=((64, 128, 64), (128, 64, 32))),
     budgets=(
-        sectors_per_request(
-            "A", "4", lambda shape: 4, "let the 32 lanes of a warp load 32 neighbours of one row of A."
-        ),
+        sectors_per_request("A", "4", "let the 32 lanes of a warp load 32 neighbours of one row of A."),
         sectors_per_request(
             "B",
             "4",
-            lambda shape: 4,
             "neighbouring lanes must load neighbouring columns of B: eight columns are a sector, and a warp loads four "
             "sectors, from four rows.",
         ),

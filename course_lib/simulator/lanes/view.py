@@ -63,7 +63,7 @@ class View:
         return View(self.base, places, shape)
 
     def blended(self, mask: Mask, old: Any, line: int) -> View:
-        """This view in the lanes of ``mask``, and ``old`` in the others."""
+        """Return this view in the lanes of ``mask``, and ``old`` in the others."""
         if type(old) is not type(self) or old.base is not self.base or len(old.places) != len(self.places):
             raise different_arrays(line)
         places = []

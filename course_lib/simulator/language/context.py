@@ -300,7 +300,7 @@ class Context(ABC):
     def reason(
         self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[Expr, ast.AST]], widened: str
     ) -> Why:
-        """Why the ``result`` of ``node`` is of double precision; records a warning if nobody asked for that.
+        """Return why the ``result`` of ``node`` is of double precision; record a warning if nobody asked for that.
 
         ``widened`` is the text for an operation that widens, followed by the types of its ``operands``.
         """
@@ -406,7 +406,7 @@ def way_to_number(text: str, value: Expr) -> str:
 
 
 def spelled(node: ast.Attribute, owner: object) -> str:
-    """What to write for a name that ``owner`` does not have."""
+    """Return what to write for a name that ``owner`` does not have."""
     known = [name for name in dir(owner) if not name.startswith("_")]
     meant = [n for n in known if n.lower() == node.attr.lower()] or difflib.get_close_matches(node.attr, known, 1)
     module = "cuda" if is_cuda_module(owner) else ast.unparse(node.value)

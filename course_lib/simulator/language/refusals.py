@@ -1,4 +1,4 @@
-"""What a kernel cannot contain, and what to write instead."""
+"""Refusals: constructs that a kernel cannot contain, and what to write instead."""
 
 from __future__ import annotations
 

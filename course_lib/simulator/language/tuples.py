@@ -81,7 +81,7 @@ def item_type(value: Expr, node: ast.AST) -> Type:
 
 
 def any_why(value: Expr) -> Why:
-    """Why an item at an unknown index is float64: by accident if that is true of all items."""
+    """Return why an item at an unknown index is float64: by accident if that is true of all items."""
     assert isinstance(value.type, TupleType)
     reasons = [item_why(value.why, i) for i in range(len(value.type.items))]
     return reasons[0] if all(reasons) else None

@@ -256,7 +256,7 @@ def of_value(value: object) -> str | None:
 
 
 def unfit_records(records: np.ndarray) -> str:
-    """Why the simulator does not run these records, for a message; empty if it does."""
+    """Return why the simulator does not run these records, for a message; empty if it does."""
     for field, (kind, *_) in (records.dtype.fields or {}).items():
         kind = kind.base  # of the elements, if the field is an array
         if kind.name not in SCALARS or not kind.isnative:

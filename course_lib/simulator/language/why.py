@@ -19,7 +19,7 @@ from .types import DOUBLE, TupleType, Type
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a value is of double precision, in words.
+    """The reason why a value is of double precision, in words.
 
     ``names`` is the expression that the words already name, as in "the literal 2.5"; ``clause``: they have a verb, as
     in "x is float64: the literal 2.5".

@@ -4,7 +4,6 @@ Results are in cycles of the multiprocessor's clock unless their unit says other
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -42,7 +41,7 @@ def distances(repeats: int) -> Iterator[Result]:
     spread = [round(float(part - waits.mean()), 1) for part in parts]
     del memory
     totals = [int(each.sum()) for each in seen]
-    yield measured("L2 latency by line", waits.mean(), totals, steps=steps, spread=spread)
+    yield measured("L2 latency by line", totals, value=waits.mean(), steps=steps, spread=spread)
 
 
 def cold(repeats: int) -> Iterator[Result]:
@@ -60,7 +59,7 @@ def cold(repeats: int) -> Iterator[Result]:
         for _ in range(repeats + 1):
             seen += time_cycles(kernel, WARP_SIZE, (base + band * pitch, pitch, steps), 1, warmups=0, out=np.uint32)
             band += rows  # what was written first has left the second-level cache
-        yield measured("DRAM latency of rows", np.median(seen[1:]) / steps, seen[1:], rows=rows, steps=steps)
+        yield measured("DRAM latency of rows", seen[1:], per=steps, rows=rows, steps=steps)
 
 
 def runs(repeats: int) -> Iterator[Result]:
@@ -77,8 +76,7 @@ def runs(repeats: int) -> Iterator[Result]:
             arguments = base + band * pitch, pitch, steps
             seen += time_cycles(kernel, WARP_SIZE, arguments, 1, warmups=0, out=np.uint32)
             band += rows
-        value = np.median(seen[1:]) / steps
-        yield measured("DRAM latency of runs", value, seen[1:], rows=rows, bytes=run, steps=steps)
+        yield measured("DRAM latency of runs", seen[1:], per=steps, rows=rows, bytes=run, steps=steps)
 
 
 def groups(repeats: int) -> Iterator[Result]:
@@ -89,8 +87,7 @@ def groups(repeats: int) -> Iterator[Result]:
         for each in GROUPS:
             kernel = shared_probes.copies_in_groups(rows, each)
             seen = time_cycles(kernel, 1024, (array, 256, rounds), repeats)
-            value = np.median(seen) / rounds / 8 / WARP_SIZE
-            yield measured("copies in groups", value, seen, "cycles per copy", rows=rows, copies=each)
+            yield measured("copies in groups", seen, "cycles per copy", 8 * rounds * WARP_SIZE, rows=rows, copies=each)
 
 
 def barriers(repeats: int) -> Iterator[Result]:
@@ -111,9 +108,8 @@ def barriers(repeats: int) -> Iterator[Result]:
                 end.record()
                 end.synchronize()
                 seen.append(begin.elapsed_time(end) / 1e3 * hertz)
-            value = np.median(seen[1:]) / rounds / FULL
-            about: dict[str, Any] = {"warps": warps, "barriers": passed}
-            yield measured("shared reads and barriers", value, seen[1:], "cycles per warp's round", **about)
+            name, unit = "shared reads and barriers", "cycles per warp's round"
+            yield measured(name, seen[1:], unit, rounds * FULL, warps=warps, barriers=passed)
 
 
 def uniforms(repeats: int) -> Iterator[Result]:
@@ -121,9 +117,8 @@ def uniforms(repeats: int) -> Iterator[Result]:
     for values, readers in ((1, 0), (2, 0), (1, 1), (2, 2)):
         kernel = shared_probes.uniform_values(values, readers)
         seen = time_cycles(kernel, 1024, (3, 5, ROUNDS), repeats)
-        value = np.median(seen) / (ROUNDS * 8 * WARP_SIZE / 4)
-        about = {"values": values, "readers": readers}
-        yield measured("values of a warp", value, seen, "cycles per step of a scheduler", **about)
+        per, unit = ROUNDS * 8 * WARP_SIZE / 4, "cycles per step of a scheduler"
+        yield measured("values of a warp", seen, unit, per, values=values, readers=readers)
 
 
 def orders(repeats: int) -> Iterator[Result]:
@@ -145,4 +140,4 @@ def orders(repeats: int) -> Iterator[Result]:
         seen.append(means)
     value = np.median([means[0] / means[-1] for means in seen[1:]])
     cycles = np.median(seen[1:], axis=0)
-    yield measured("laps of blocks", value, cycles, "first lap as a part of the last")
+    yield measured("laps of blocks", cycles, "first lap as a part of the last", value=value)

@@ -20,8 +20,14 @@ L1_LIST, L2_LIST, DRAM_LIST = 8 * 1024, 8 * 2**20, 256 * 2**20
 ROUNDS = 64
 
 
-def measured(probe: str, value: Any, cycles: Sequence[int], unit: str = "cycles", **about: Any) -> Result:
-    """Return a result of a recording: the probe's name and value, its parameters, the cycles of every repeat."""
+def measured(
+    probe: str, cycles: Sequence[float], unit: str = "cycles", per: float = 1, value: Any = None, **about: Any
+) -> Result:
+    """Return a result of a recording: the probe's name and value, its parameters, the cycles of every repeat.
+
+    The value is, unless another one is given, the median of the cycles divided by `per`.
+    """
+    value = np.median(cycles) / per if value is None else value
     return {"probe": probe, "value": float(value), "unit": unit, **about, "cycles": [int(c) for c in cycles]}
 
 
@@ -50,7 +56,7 @@ def time_cycles(
     return seen[warmups:]
 
 
-def address_list(size: int, spacing: int, seed: int = 0, shuffled: bool = True) -> tuple[Any, Any]:
+def address_list(size: int, spacing: int, shuffled: bool = True) -> tuple[Any, Any]:
     """Return device memory with cyclic lists of addresses, one for each lane, and the nodes' addresses in random order.
 
     Lane i has its part of a node 8·i bytes further on; it holds the address of its part of the next node.
@@ -59,7 +65,7 @@ def address_list(size: int, spacing: int, seed: int = 0, shuffled: bool = True) 
     nodes = size // spacing
     memory = cuda.device_array(size // 8, np.int64)
     base = memory.__cuda_array_interface__["data"][0]
-    order = np.random.default_rng(seed).permutation(nodes) if shuffled else np.arange(nodes)
+    order = np.random.default_rng(0).permutation(nodes) if shuffled else np.arange(nodes)
     following = np.empty(nodes, np.int64)
     following[order] = np.roll(order, -1)
     host = np.empty((nodes, spacing // 8), np.int64)
@@ -83,7 +89,8 @@ def ends_of_warps(kernel: Any, arguments: tuple[Any, ...], repeats: int) -> list
 def in_turns(probe: str, ends: Sequence[Sequence[int]]) -> Result:
     """Return a result whose value is the warps' mean end divided by the last one's: 1 where they alternate."""
     value = np.median([np.mean(each) / max(each) for each in ends])
-    return measured(probe, value, [max(each) for each in ends], "mean end as a part of the last", ends=ends[-1])
+    cycles = [max(each) for each in ends]
+    return measured(probe, cycles, "mean end as a part of the last", value=value, ends=ends[-1])
 
 
 def clock(repeats: int) -> list[float]:

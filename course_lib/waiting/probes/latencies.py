@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numba import float32, uint32
 
+from ...gpu.counters import inner_loop
 from ...gpu.device import require
-from ...gpu.profile import inner_loop
 from ...gpu.types import Names, Progress, Result
 from ...simulator.hardware import WARP_SIZE
 from . import crowds, sharing
@@ -37,11 +37,11 @@ def arithmetic(repeats: int) -> Iterator[Result]:
     for name, operation, dtype, chains, each in cases:
         alone = time_cycles(probes.arithmetic(operation, dtype, 1), WARP_SIZE, (dtype(3), ROUNDS), repeats)
         per = ROUNDS * probes.UNROLLED * each
-        yield measured(f"{name} latency", np.median(alone) / per, alone, operations=per)
+        yield measured(f"{name} latency", alone, per=per, operations=per)
         full = time_cycles(probes.arithmetic(operation, dtype, chains), 1024, (dtype(3), ROUNDS), repeats)
         per *= chains * 1024 // WARP_SIZE
         rate = per / np.median(full)
-        yield measured(f"{name} rate", rate, full, "warp instructions per cycle", operations=per)
+        yield measured(f"{name} rate", full, "warp instructions per cycle", value=rate, operations=per)
 
 
 def pointers(repeats: int) -> Iterator[Result]:
@@ -53,14 +53,14 @@ def pointers(repeats: int) -> Iterator[Result]:
         seen: list[int] = []
         for start in np.resize(starts, repeats):
             seen += time_cycles(probes.chase, 1, (start, 8, steps, laps), 1, warmups=0, out=np.int64)
-        yield measured(f"{level} latency", np.median(seen) / steps, seen, steps=steps)
+        yield measured(f"{level} latency", seen, per=steps, steps=steps)
         del memory
     yield from neighbours(repeats)
     yield from lines(repeats)
     steps = ROUNDS * probes.UNROLLED
     for level, kernel in (("shared", probes.chase_shared), ("constant", probes.chase_constants)):
         seen = time_cycles(kernel, WARP_SIZE, (ROUNDS,), repeats, out=np.int64)
-        yield measured(f"{level} latency", np.median(seen) / steps, seen, steps=steps)
+        yield measured(f"{level} latency", seen, per=steps, steps=steps)
 
 
 def lines(repeats: int) -> Iterator[Result]:
@@ -69,11 +69,9 @@ def lines(repeats: int) -> Iterator[Result]:
         for apart in (8, 32, 128):
             memory, nodes = address_list(size, max(WARP_SIZE * apart, 256))
             steps = len(nodes) // probes.UNROLLED * probes.UNROLLED
-            seen = time_cycles(
-                probes.chase, WARP_SIZE, (nodes[0], apart, steps, laps), repeats, warmups=0, out=np.int64
-            )
-            name = f"{level} latency of 32 lanes"
-            yield measured(name, np.median(seen) / steps, seen, apart=apart, steps=steps)
+            arguments = nodes[0], apart, steps, laps
+            seen = time_cycles(probes.chase, WARP_SIZE, arguments, repeats, warmups=0, out=np.int64)
+            yield measured(f"{level} latency of 32 lanes", seen, per=steps, apart=apart, steps=steps)
             del memory
 
 
@@ -86,7 +84,7 @@ def neighbours(repeats: int) -> Iterator[Result]:
         seen: list[int] = []
         for start in early[:: len(early) // repeats][:repeats]:
             seen += time_cycles(probes.chase, 1, (start, 8, steps, 1), 1, warmups=0, out=np.int64)
-        yield measured("DRAM neighbours", np.median(seen) / steps, seen, spacing=spacing, steps=steps)
+        yield measured("DRAM neighbours", seen, per=steps, spacing=spacing, steps=steps)
         del memory
 
 
@@ -99,8 +97,7 @@ def shared_memory(repeats: int) -> Iterator[Result]:
     cases += [("write 16 bytes", probes.write_shared4, 1)]
     for name, kernel, stride in cases:
         seen = time_cycles(kernel, 1024, (stride, 0, ROUNDS), repeats)
-        value = np.median(seen) / requests
-        yield measured(f"shared {name}", value, seen, "cycles per request", stride=stride, requests=requests)
+        yield measured(f"shared {name}", seen, "cycles per request", requests, stride=stride, requests=requests)
 
 
 def first_level(repeats: int) -> Iterator[Result]:
@@ -110,8 +107,7 @@ def first_level(repeats: int) -> Iterator[Result]:
     array = cuda.to_device(np.ones(WARP_SIZE * WARP_SIZE * probes.UNROLLED, np.float32))
     for stride in (0, 1, 2, 4, 8, 16, 32):
         seen = time_cycles(probes.read_global(stride), 1024, (array, 0, ROUNDS), repeats)
-        value = np.median(seen) / requests
-        yield measured("L1 read", value, seen, "cycles per request", stride=stride, requests=requests)
+        yield measured("L1 read", seen, "cycles per request", requests, stride=stride, requests=requests)
 
 
 def bandwidth(repeats: int) -> Iterator[Result]:
@@ -129,7 +125,7 @@ def bandwidth(repeats: int) -> Iterator[Result]:
         start = np.int64(array.__cuda_array_interface__["data"][0])
         seen = time_cycles(probes.read_past_l1, 1024, (start, rounds, laps), repeats, blocks, out=np.int64)
         value = laps * 8 * words / blocks / np.median(seen)
-        yield measured("L2 bandwidth", value, seen, "bytes per cycle", blocks=blocks)
+        yield measured("L2 bandwidth", seen, "bytes per cycle", value=value, blocks=blocks)
         del array
     for blocks, rows in ((1, 2**20), (count, 2**26)):
         array = cuda.to_device(np.ones((rows * repeats, 4), np.float32))
@@ -138,7 +134,7 @@ def bandwidth(repeats: int) -> Iterator[Result]:
             part = array[repeat * rows : (repeat + 1) * rows]
             seen += time_cycles(probes.read_rows, 1024, (part, 1), 1, grid=blocks, warmups=0)
         value = rows * 16 / blocks / np.median(seen)
-        yield measured("DRAM bandwidth", value, seen, "bytes per cycle", blocks=blocks)
+        yield measured("DRAM bandwidth", seen, "bytes per cycle", value=value, blocks=blocks)
         del array
 
 
@@ -149,13 +145,11 @@ def waiting(repeats: int) -> Iterator[Result]:
     for warps in WARPS:
         lanes = warps * WARP_SIZE
         seen = time_cycles(probes.chase, lanes, (nodes[0], 8, steps, 2), repeats, out=np.int64)
-        value = np.median(seen) / steps
-        yield measured("warps following lists", value, seen, "cycles per step", warps=warps, steps=steps)
+        yield measured("warps following lists", seen, "cycles per step", steps, warps=warps, steps=steps)
     del memory
     for warps in WARPS:
         seen = time_cycles(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats)
-        value = np.median(seen) / ROUNDS / probes.UNROLLED
-        yield measured("barrier", value, seen, warps=warps, code=code_of(probes.barriers))
+        yield measured("barrier", seen, per=ROUNDS * probes.UNROLLED, warps=warps, code=code_of(probes.barriers))
 
 
 def indexing(repeats: int) -> Iterator[Result]:
@@ -177,17 +171,17 @@ def indexing(repeats: int) -> Iterator[Result]:
     for kind, access in kinds.items():
         kernel = probes.index_rate(access)
         seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (row, row), repeats)
-        value = np.median(seen) / (row.shape[1] * WARP_SIZE / 4)
-        yield measured(f"{kind} index rate", value, seen, unit, instructions=_instructions(kernel))
+        per = row.shape[1] * WARP_SIZE / 4
+        yield measured(f"{kind} index rate", seen, unit, per, instructions=_instructions(kernel))
         if access:
             seen = time_cycles(probes.index_chase(access), (WARP_SIZE, 1), (zeros, 256), repeats)
-            yield measured(f"{kind} index latency", np.median(seen) / 256, seen)
+            yield measured(f"{kind} index latency", seen, per=256)
     for written_out in (False, True):
         kernel = probes.shared_index_rate(written_out)
         seen = time_cycles(kernel, (WARP_SIZE, WARP_SIZE), (tile,), repeats)
-        value = np.median(seen) / (probes.ROWS * (WARP_SIZE if written_out else 1) * WARP_SIZE / 4)
+        per = probes.ROWS * (WARP_SIZE if written_out else 1) * WARP_SIZE / 4
         name = f"shared index rate, {'written out' if written_out else 'in a loop'}"
-        yield measured(name, value, seen, unit, instructions=_instructions(kernel))
+        yield measured(name, seen, unit, per, instructions=_instructions(kernel))
 
 
 def _instructions(kernel: Any) -> float:
@@ -201,8 +195,7 @@ def copies(repeats: int) -> Iterator[Result]:
     cuda = require()
     array = cuda.to_device(np.arange(WARP_SIZE, dtype=np.int64)[None])
     seen = time_cycles(probes.chase_copies, WARP_SIZE, (array, 1024), repeats, out=np.int64)
-    yield measured("asynchronous copy and read", np.median(seen) / 1024, seen)
-    requests = ROUNDS * probes.UNROLLED
+    yield measured("asynchronous copy and read", seen, per=1024)
     row = cuda.to_device(np.ones((1, 2**16), np.float32))
     for name, kernel in (
         ("asynchronous copies", probes.copies_of),
@@ -210,8 +203,8 @@ def copies(repeats: int) -> Iterator[Result]:
     ):
         for warps in WARPS:
             seen = time_cycles(kernel, warps * WARP_SIZE, (row, 0, ROUNDS), repeats)
-            value = np.median(seen) / requests / warps
-            yield measured(name, value, seen, "cycles per request", warps=warps, requests=requests * warps)
+            requests = ROUNDS * probes.UNROLLED * warps
+            yield measured(name, seen, "cycles per request", requests, warps=warps, requests=requests)
 
 
 #: The parts of the recording, in its order.

@@ -4,7 +4,6 @@ A part of the recording `latencies`. Results are in cycles of the multiprocessor
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numba import float32, uint32
@@ -39,21 +38,17 @@ def rates(repeats: int) -> Iterator[Result]:
     """Measure the rate of the integer unit; constants, also beside requests to shared memory; one warp's empty loop."""
     seen = time_cycles(probes.arithmetic(shared_probes.shift, uint32, 4), 1024, (uint32(3), ROUNDS), repeats)
     per = ROUNDS * UNROLLED * 4 * WARP_SIZE
-    unit = "warp instructions per cycle"
-    yield measured("integer shift rate", per / np.median(seen), seen, unit, operations=per)
-    readers = {
-        "constant read": shared_probes.read_constants,
-        "constant and shared read": shared_probes.read_both,
-    }
+    rate = per / np.median(seen)
+    yield measured("integer shift rate", seen, "warp instructions per cycle", value=rate, operations=per)
+    readers = {"constant read": shared_probes.read_constants, "constant and shared read": shared_probes.read_both}
     for name, reader in readers.items():
         for warps in (1, 4, 32):
             seen = time_cycles(reader, warps * WARP_SIZE, (ROUNDS,), repeats)
-            value = np.median(seen) / ROUNDS / UNROLLED / warps
-            yield measured(name, value, seen, "cycles per request", warps=warps)
+            yield measured(name, seen, "cycles per request", ROUNDS * UNROLLED * warps, warps=warps)
     kernel = probes.index_rate(None)
     row = require().to_device(np.ones((1, 4096), np.float32))
     seen = time_cycles(kernel, WARP_SIZE, (row, row), repeats)
-    yield measured("loop of one warp", np.median(seen) / row.shape[1], seen, code=code_of(kernel))
+    yield measured("loop of one warp", seen, per=row.shape[1], code=code_of(kernel))
 
 
 def paths(repeats: int) -> Iterator[Result]:
@@ -64,8 +59,7 @@ def paths(repeats: int) -> Iterator[Result]:
         for warps in (1, 4):
             for count in IN_A_ROW:
                 seen = time_cycles(shared_probes.in_a_row(access, count), warps * WARP_SIZE, (step, 3), 3)
-                about: dict[str, Any] = {"step": step, "warps": warps, "requests": count}
-                yield measured(f"asked for, {name}", np.median(seen), seen, **about)
+                yield measured(f"asked for, {name}", seen, step=step, warps=warps, requests=count)
 
 
 def rows(repeats: int) -> Iterator[Result]:
@@ -77,19 +71,17 @@ def rows(repeats: int) -> Iterator[Result]:
     for each in EACH:
         for pitch in PITCHES:
             for warps in (1, 4, 32):
-                seen = time_cycles(
-                    shared_probes.read_lines(each, True), warps * WARP_SIZE, (array, pitch, 0, ROUNDS), repeats
-                )
-                value = np.median(seen) / ROUNDS / UNROLLED / warps
+                kernel, requests = shared_probes.read_lines(each, True), ROUNDS * UNROLLED * warps
+                seen = time_cycles(kernel, warps * WARP_SIZE, (array, pitch, 0, ROUNDS), repeats)
                 about = {"rows": WARP_SIZE // each, "pitch": pitch, "warps": warps}
-                yield measured("L1 read of rows", value, seen, "cycles per request", **about)
+                yield measured("L1 read of rows", seen, "cycles per request", requests, **about)
         for blocks in (1, everywhere):
             rounds = PITCHES[0] // each // UNROLLED
             arguments = array, PITCHES[0], UNROLLED * each, rounds
             seen = time_cycles(shared_probes.read_lines(each, False), 1024, arguments, 3, grid=blocks, warmups=0)
-            value = np.median(seen) / rounds / UNROLLED / WARP_SIZE
+            requests = rounds * UNROLLED * WARP_SIZE
             about = {"rows": WARP_SIZE // each, "blocks": blocks}
-            yield measured("L2 read of rows", value, seen, "cycles per request", **about)
+            yield measured("L2 read of rows", seen, "cycles per request", requests, **about)
 
 
 def banks(repeats: int) -> Iterator[Result]:
@@ -99,9 +91,8 @@ def banks(repeats: int) -> Iterator[Result]:
         kernel = shared_probes.outer(m, n)
         for warps in (4, 16):
             seen = time_cycles(kernel, warps * WARP_SIZE, (values, ROUNDS), repeats)
-            value = np.median(seen) / (ROUNDS * 8 * m * n * warps / 4)
-            unit = "cycles per multiply-add of a scheduler"
-            yield measured(f"outer product {m}×{n}", value, seen, unit, warps=warps, code=code_of(kernel))
+            per, unit = ROUNDS * 8 * m * n * warps / 4, "cycles per multiply-add of a scheduler"
+            yield measured(f"outer product {m}×{n}", seen, unit, per, warps=warps, code=code_of(kernel))
 
 
 def everywhere(repeats: int) -> Iterator[Result]:
@@ -110,11 +101,9 @@ def everywhere(repeats: int) -> Iterator[Result]:
     count = device.get_current_device().MULTIPROCESSOR_COUNT
     memory, nodes = address_list(L2_LIST, 256)
     seen = time_cycles(probes.chase, 1, (nodes[0], 8, len(nodes), 2), 3, grid=count, out=np.int64)
-    yield measured("L2 latency, all at once", np.median(seen) / len(nodes), seen, blocks=count)
+    yield measured("L2 latency, all at once", seen, per=len(nodes), blocks=count)
     del memory
     for warps, blocks in ((2, 1), (2, 4), (2, 16), (8, 1), (8, 4), (8, 8)):
         seen = time_cycles(probes.barriers, warps * WARP_SIZE, (ROUNDS,), repeats, grid=blocks * count)
-        value = np.median(seen) / ROUNDS / UNROLLED
-        yield measured("barriers of blocks", value, seen, warps=warps, blocks=blocks)
-    hertz = clock(repeats)
-    yield measured("clock", np.median(hertz), [int(h) for h in hertz], "hertz")
+        yield measured("barriers of blocks", seen, per=ROUNDS * UNROLLED, warps=warps, blocks=blocks)
+    yield measured("clock", clock(repeats), "hertz")

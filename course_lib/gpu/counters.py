@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,54 +75,50 @@ SLOW_FROM = 4096
 UNITS = {"byte": 1, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
-def counters(names: Names, sizes: Sequence[Size]) -> Results | None:
-    """Return the counters of every rung on each size, launched once under `ncu`; None if it is missing.
+class NoProfilerError(RuntimeError):
+    """Raised where `ncu` is missing."""
+
+
+def counters(names: Names, sizes: Sequence[Size]) -> Results:
+    """Return the counters of every rung on each size, launched once under `ncu`; NoProfilerError if it is missing.
 
     Rungs that take seconds are left out for large sizes, and the result says so.
     """
-    results = []
+    results: Results = []
     for size in sizes:
         chosen = [r.name for r in (*LADDER, *TENSOR_CORES) if not names or r.name in names]
         slow = [name for name in chosen if name in SLOW and max(size) >= SLOW_FROM]
         part = _counters([name for name in chosen if name not in slow], size)
-        if part is None:
-            return None
         shape, reason = dict(zip("MNK", size, strict=True)), "one launch takes seconds, and is repeated for every group"
         results += part + [{"rung": name, **shape, "skipped": reason} for name in slow]
     return results
 
 
-def _counters(names: Names, size: Any) -> Results | None:
+def _counters(names: Names, size: Any) -> Results:
     """Return the counters of some rungs on one size."""
     if not names:
         return []
     arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]
-    text = _under_ncu([*arguments, "--rungs", ",".join(names)], METRICS)
-    return None if text is None else parse_ncu(text, size)
+    return parse_ncu(_under_ncu([*arguments, "--rungs", ",".join(names)], METRICS), size)
 
 
-def exact_counters(names: Names) -> Results | None:
+def exact_counters(names: Names) -> Results:
     """Return requests and sectors of every rung on small sizes, ragged ones too, for comparison with a simulator."""
-    results = counters(names, EXACT_SIZES)
-    return results and [
-        {key: value for key, value in result.items() if key in ("rung", *"MNK", *COUNTS)} for result in results
-    ]
+    return [_only(result, ("rung", *"MNK", *COUNTS)) for result in counters(names, EXACT_SIZES)]
 
 
-def product_counters() -> Results | None:
-    """Return requests, sectors and wavefronts of every launch of `product` on small sizes; None if `ncu` is missing.
+def _only(result: Result, names: Collection[str]) -> Result:
+    return {name: value for name, value in result.items() if name in names}
+
+
+def product_counters() -> Results:
+    """Return requests, sectors and wavefronts of every launch of `product` on small sizes.
 
     They are in the order of `launches` for the sizes of `products.COUNTED`.
     """
     launch = "from course_lib.products.measure import launch_counted; launch_counted()"
     text = _under_ncu(["-W", "ignore", "-c", launch], {name: METRICS[name] for name in COUNTS})
-    if text is None:
-        return None
-    counted = parse_ncu(text, (0, 0, 0))
-    return [
-        {"kernel": result["rung"], **{key: value for key, value in result.items() if key in COUNTS}}
-        for result in counted
-    ]
+    return [{"kernel": result["rung"], **_only(result, COUNTS)} for result in parse_ncu(text, (0, 0, 0))]
 
 
 def residency(repeats: int, progress: Progress, cached: bool = False) -> Results:
@@ -136,20 +132,20 @@ def residency(repeats: int, progress: Progress, cached: bool = False) -> Results
     results = cases.residency(repeats, progress, size)
     launch = f"from course_lib.gpu.residency import launch_cases; launch_cases({size})"
     wanted = {name: metric for name, metric in METRICS.items() if name.startswith(("stalled", "issue", "occupancy"))}
-    text = _under_ncu(["-W", "ignore", "-c", launch], wanted, keep_caches=cached)
-    if text is None:
+    try:
+        text = _under_ncu(["-W", "ignore", "-c", launch], wanted, keep_caches=cached)
+    except NoProfilerError:
         return results
-    counted = parse_ncu(text, size)
     measured = [result for result in results if "gflops" in result]
-    for result, counters in zip(measured, counted, strict=True):
-        result.update((name, value) for name, value in counters.items() if name in wanted)
+    for result, counters in zip(measured, parse_ncu(text, size), strict=True):
+        result.update(_only(counters, wanted))
     return results
 
 
-def pattern_counters(names: Names = None) -> Results | None:
+def pattern_counters(names: Names = None) -> Results:
     """Return the requests, sectors and wavefronts of the access patterns whose names begin with one of `names`.
 
-    Without names, those of all patterns; None if `ncu` is missing.
+    Without names, those of all patterns.
     """
     from .patterns import PRODUCT, launchable
 
@@ -159,23 +155,18 @@ def pattern_counters(names: Names = None) -> Results | None:
     wanted = {name: METRICS[name] for name in COUNTS}
     if any(pattern.name.startswith(PRODUCT) for pattern in chosen):
         wanted["product_wavefronts"] = METRICS["product_wavefronts"]
-    text = _under_ncu(["-W", "ignore", "-c", launch], wanted)
-    if text is None:
-        return None
-    return [
-        {"pattern": pattern.name, **{key: value for key, value in result.items() if key in wanted}}
-        for pattern, result in zip(chosen, parse_ncu(text, (0, 0, 0)), strict=True)
-    ]
+    counted = parse_ncu(_under_ncu(["-W", "ignore", "-c", launch], wanted), (0, 0, 0))
+    return [{"pattern": pattern.name, **_only(result, wanted)} for pattern, result in zip(chosen, counted, strict=True)]
 
 
-def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str | None:
-    """Run Python with `arguments` under ncu and return the CSV that it prints; None if ncu is missing.
+def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str:
+    """Run Python with `arguments` under ncu and return the CSV that it prints; NoProfilerError if ncu is missing.
 
     Unless `keep_caches`, ncu empties the caches before every kernel.
     """
     ncu = shutil.which("ncu")
     if ncu is None:
-        return None
+        raise NoProfilerError("Nsight Compute's command ncu is not there")
     command = [ncu, "--clock-control", "none", "--csv", "--metrics", ",".join(metrics.values())]
     command += ["--cache-control", "none"] if keep_caches else []
     done = subprocess.run([*command, sys.executable, *arguments], capture_output=True, text=True, check=False)
