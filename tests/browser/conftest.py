@@ -94,6 +94,8 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>St
 </script>"""
 #: A few frames, in which a stepper fits itself into a new size.
 FITTED = "async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); }"
+#: Remove what the test before showed: whatever follows would lay it out again.
+CLEARED = "() => { window.undo?.forEach((undo) => undo()); document.body.replaceChildren(); }"
 #: The colours of JupyterLab's dark theme, as far as the stepper uses them.
 DARK = """:root { --jp-layout-color1: #111111; --jp-layout-color2: #424242; --jp-border-color2: #616161;
   --jp-content-font-color1: rgba(255, 255, 255, 1); --jp-brand-color1: #2196f3;
@@ -295,7 +297,7 @@ def reused(browser):
         if not pages or pages[0].is_closed():
             pages[:] = [context.new_page()]
         page = pages[0]
-        page.evaluate("() => window.undo?.forEach((undo) => undo())")
+        page.evaluate(CLEARED)
         page.mouse.move(0, 0)
         return page
 
@@ -328,7 +330,8 @@ def show(new_page, reused, request):
         **more,
     ) -> Page:
         page = new_page() if own else reused()
-        page.set_viewport_size({"width": size[0], "height": size[1]})
+        if page.viewport_size != {"width": size[0], "height": size[1]}:
+            page.set_viewport_size({"width": size[0], "height": size[1]})
         page.page_errors = errors
         page.on("pageerror", hear)
         shown.append(page)
@@ -346,11 +349,10 @@ def show(new_page, reused, request):
             }
         )
         for number in range(len(states)) if all_of_them else [0]:
-            place = page.locator(f"#place{number}")
-            place.scroll_into_view_if_needed()  # where it is drawn
-            place.locator(".tt-root, .tt-unreadable").wait_for()
-        page.evaluate("() => scrollTo(0, 0)")
-        page.evaluate(FITTED)
+            if number:  # the first one is in sight
+                page.evaluate("id => document.getElementById(id).scrollIntoView()", f"place{number}")
+            page.locator(f"#place{number} :is(.tt-root, .tt-unreadable)").wait_for()
+        page.evaluate(f"() => {{ scrollTo(0, 0); return ({FITTED})(); }}")
         assert page.page_errors == []
         return page
 
