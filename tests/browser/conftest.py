@@ -341,7 +341,7 @@ def show(new_page, reused, request):
             PAGE
             % {
                 "head": head,
-                "theme": theme if own or painted else f"{theme} html {{ opacity: 0 }}",
+                "theme": theme if painted else f"{theme} html {{ opacity: 0 }}",
                 "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
                 "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),
                 "states": json.dumps([state | more for state in states]),
@@ -462,10 +462,11 @@ def open_notebook(browser, lab, lab_pages, request):
     failed = request.session.testsfailed
     tabs = []
 
-    def open_notebook(notebook: str | list[str]) -> OpenNotebook:
+    def open_notebook(notebook: str | list[str], painted: bool = False) -> OpenNotebook:
         if not lab_pages:
             lab_pages.append(LabPage(browser, lab))
         (shared,) = lab_pages
+        shared.page.evaluate("opacity => (document.documentElement.style.opacity = opacity)", int(painted))
         if isinstance(notebook, str):
             tabs.append(notebook)
             shared.open(f"notebooks/{notebook}")

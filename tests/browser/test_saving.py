@@ -68,7 +68,7 @@ def test_an_svg_shows_all_of_its_step(save, launch_of, name, size):
 
 def test_a_png_looks_as_the_page(save):
     """Twice as large, with the page's colours: those of the elements that the step writes and of the dark ground."""
-    _, data = save("tiled_two_warps", "PNG", 40, theme="")
+    _, data = save("tiled_two_warps", "PNG", 40, painted=True)
     image = Image.open(io.BytesIO(data)).convert("RGB")
     page = save.page
     box = page.locator(".tt-root").bounding_box()
