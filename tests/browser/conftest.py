@@ -18,8 +18,8 @@ outside the repository, with the course's own configuration and none of the user
 `show(stepper, ...)` puts steppers on a page of their own, without JupyterLab, and returns the page;
 `launch_of(name)` runs a launch of tests/launches/samples.py, once a session.
 
-Also here: `lab` (the running server: `.url`, `.token`, `.folder`), `browser` (Playwright's Chromium) and
-`new_page()` (an empty page in a context of its own).
+Also here: `lab` (the running server: `.url`, `.token`, `.folder`), `browser` (Playwright's Chromium), `visit()` (an
+empty page for a test that goes to an address) and `new_page()` (an empty page in a context of its own).
 
 Without Chromium these tests skip and say how to get it; where the environment sets CI, they fail instead.
 """
@@ -261,6 +261,47 @@ def new_page(browser):
     yield new_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="package")
+def visited(browser):
+    """The context of the page of `visit`."""
+    context = new_context(browser)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(visited, request):
+    """Empty the page that one test after another visits, at its usual size; it costs half as much as a `new_page`.
+
+    The page lists its `errors` and what it `asked` for. A test that changes more than size, colours and network, say
+    the clock, asks for a `new_page`.
+    """
+    failed = request.session.testsfailed
+    heard = []
+
+    def visit(offline: bool = False) -> Page:
+        page = visited.pages[0] if visited.pages else visited.new_page()
+        page.goto("about:blank")
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.emulate_media(color_scheme="null")
+        visited.set_offline(offline)
+        page.errors, page.asked = [], []
+        hears = {
+            "pageerror": lambda error: page.errors.append(str(error)),
+            "request": lambda request: page.asked.append(request.url),
+        }
+        for event, hear in hears.items():
+            page.on(event, hear)
+            heard.append((page, event, hear))
+        return page
+
+    yield visit
+    for page, event, hear in heard:
+        page.remove_listener(event, hear)
+    for page in visited.pages if request.session.testsfailed > failed else visited.pages[1:]:
+        page.close()
 
 
 @pytest.fixture(scope="session")

@@ -45,15 +45,11 @@ def played_once():
 
 
 @pytest.fixture
-def offline(new_page):
+def offline(visit):
     """Open a file in a page that has no network; the page's errors and what it asked for are listed."""
 
     def open_file(path):
-        page = new_page()
-        page.errors, page.asked = [], []
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.context.set_offline(True)
+        page = visit(offline=True)
         page.goto(Path(path).resolve().as_uri())
         return page
 
