@@ -52,8 +52,13 @@ def test_keys_walk_by_barrier_phase_and_turn(walk):
 
 
 def test_the_unit_of_a_step_moves_the_buttons(walk):
-    """By phase, the arrow and the button go a phase; u goes through the units."""
+    """By phase, the arrow and the button go a phase; u goes through the units; the barrier's button goes to one."""
     page, timeline = walk("prefetched")
+    page.locator(".tt-forward").click()
+    assert step(page) == 1
+    page.locator(".tt-next").click()
+    assert step(page) == next_stop(timeline, "barrier", 1, 0)
+    page.locator(".tt-root").press("Home")
     page.locator(".tt-unit").select_option(label="this phase")
     page.locator(".tt-forward").click()
     first = next_stop(timeline, "phase", 0, 0)

@@ -70,6 +70,7 @@ def opened(open_notebook):
     assert [] == notebook.page_errors
 
 
+@pytest.mark.nightly  # on a page test_controls.py and test_stepper_page.py check the same by day
 def test_buttons_keys_and_counts(open_notebook):
     """Step, barrier, end, back and scrub show the step they name; a tiled thread ends with 4 loads, naive 8."""
     opened = open_notebook([SETUP, TILED, NAIVE])
