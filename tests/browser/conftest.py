@@ -11,7 +11,7 @@ a name relative to notebooks/ ("02_naive.ipynb"), opened in a tab, or a list of 
 
 `notebook.page` is Playwright's page; `playwright.sync_api.expect` waits for what a widget draws later. A list of cells
 takes the place of that of the test before, in the same page and with the same kernel, which has forgotten everything
-(`LabPage`); whoever changes Lab itself, its theme say, changes it back.
+(`LabPage`); whoever changes Lab itself, its theme say, changes it back. Lab is painted if `painted=True` is given.
 JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; it starts once for all test files,
 outside the repository, with the course's own configuration and none of the user's.
 
@@ -351,7 +351,8 @@ def show(new_page, reused, request):
     """Put steppers on a page: `show(stepper, theme=DARK, size=(853, 480), _other=...)`; names of traits are states.
 
     `head` is HTML for the page's head. One page shows what one test after another puts there: a test that changes more
-    than what stands on it asks for its `own`. Unless `all_of_them` are to be drawn, those in sight are.
+    than what is on it asks for its `own`. Only a `painted` page has pixels. Unless `all_of_them` are to be drawn, those
+    in sight are.
     """
     failed = request.session.testsfailed
     errors: list[str] = []
