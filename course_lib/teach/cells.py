@@ -109,7 +109,9 @@ def parsed(source: str) -> ast.Module:
 def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
     """Yield each ``check("name", …)`` and ``explain("name", …)`` of a cell, with the name."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("check", "explain") and node.args:
-            name = node.args[0]
-            if isinstance(name, ast.Constant) and isinstance(name.value, str):
-                yield name.value, node
+        if not (isinstance(node, ast.Call) and node.args):
+            continue
+        called = getattr(node.func, "attr", getattr(node.func, "id", ""))  # of check(…), or of exercises.check(…)
+        name = node.args[0]
+        if called in ("check", "explain") and isinstance(name, ast.Constant) and isinstance(name.value, str):
+            yield name.value, node

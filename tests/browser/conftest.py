@@ -11,15 +11,15 @@ a name relative to notebooks/ ("02_naive.ipynb"), opened in a tab, or a list of 
 
 `notebook.page` is Playwright's page; `playwright.sync_api.expect` waits for what a widget draws later. A list of cells
 takes the place of that of the test before, in the same page and with the same kernel, which has forgotten everything
-(`LabPage`); whoever changes Lab itself, its theme say, changes it back.
+(`LabPage`); whoever changes Lab itself, its theme say, changes it back. Lab is painted if `painted=True` is given.
 JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; it starts once for all test files,
 outside the repository, with the course's own configuration and none of the user's.
 
 `show(stepper, ...)` puts steppers on a page of their own, without JupyterLab, and returns the page;
 `launch_of(name)` runs a launch of tests/launches/samples.py, once a session.
 
-Also here: `lab` (the running server: `.url`, `.token`, `.folder`), `browser` (Playwright's Chromium) and
-`new_page()` (an empty page in a context of its own).
+Also here: `lab` (the running server: `.url`, `.token`, `.folder`), `browser` (Playwright's Chromium), `visit()` (an
+empty page for a test that goes to an address) and `new_page()` (an empty page in a context of its own).
 
 Without Chromium these tests skip and say how to get it; where the environment sets CI, they fail instead.
 """
@@ -94,6 +94,8 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>St
 </script>"""
 #: A few frames, in which a stepper fits itself into a new size.
 FITTED = "async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); }"
+#: Remove what the test before showed: whatever follows would lay it out again.
+CLEARED = "() => { window.undo?.forEach((undo) => undo()); document.body.replaceChildren(); }"
 #: The colours of JupyterLab's dark theme, as far as the stepper uses them.
 DARK = """:root { --jp-layout-color1: #111111; --jp-layout-color2: #424242; --jp-border-color2: #616161;
   --jp-content-font-color1: rgba(255, 255, 255, 1); --jp-brand-color1: #2196f3;
@@ -261,6 +263,47 @@ def new_page(browser):
         context.close()
 
 
+@pytest.fixture(scope="package")
+def visited(browser):
+    """The context of the page of `visit`."""
+    context = new_context(browser)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(visited, request):
+    """Empty the page that one test after another visits, at its usual size; it costs half as much as a `new_page`.
+
+    The page lists its `errors` and what it `asked` for. A test that changes more than size, colours and network, say
+    the clock, asks for a `new_page`.
+    """
+    failed = request.session.testsfailed
+    heard = []
+
+    def visit(offline: bool = False) -> Page:
+        page = visited.pages[0] if visited.pages else visited.new_page()
+        page.goto("about:blank")
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.emulate_media(color_scheme="null")
+        visited.set_offline(offline)
+        page.errors, page.asked = [], []
+        hears = {
+            "pageerror": lambda error: page.errors.append(str(error)),
+            "request": lambda request: page.asked.append(request.url),
+        }
+        for event, hear in hears.items():
+            page.on(event, hear)
+            heard.append((page, event, hear))
+        return page
+
+    yield visit
+    for page, event, hear in heard:
+        page.remove_listener(event, hear)
+    for page in visited.pages if request.session.testsfailed > failed else visited.pages[1:]:
+        page.close()
+
+
 @pytest.fixture(scope="session")
 def launch_of():
     from launches.samples import launch
@@ -295,7 +338,7 @@ def reused(browser):
         if not pages or pages[0].is_closed():
             pages[:] = [context.new_page()]
         page = pages[0]
-        page.evaluate("() => window.undo?.forEach((undo) => undo())")
+        page.evaluate(CLEARED)
         page.mouse.move(0, 0)
         return page
 
@@ -308,7 +351,8 @@ def show(new_page, reused, request):
     """Put steppers on a page: `show(stepper, theme=DARK, size=(853, 480), _other=...)`; names of traits are states.
 
     `head` is HTML for the page's head. One page shows what one test after another puts there: a test that changes more
-    than what stands on it asks for its `own`. Unless `all_of_them` are to be drawn, those in sight are.
+    than what is on it asks for its `own`. Only a `painted` page has pixels. Unless `all_of_them` are to be drawn, those
+    in sight are.
     """
     failed = request.session.testsfailed
     errors: list[str] = []
@@ -328,7 +372,8 @@ def show(new_page, reused, request):
         **more,
     ) -> Page:
         page = new_page() if own else reused()
-        page.set_viewport_size({"width": size[0], "height": size[1]})
+        if page.viewport_size != {"width": size[0], "height": size[1]}:
+            page.set_viewport_size({"width": size[0], "height": size[1]})
         page.page_errors = errors
         page.on("pageerror", hear)
         shown.append(page)
@@ -338,7 +383,7 @@ def show(new_page, reused, request):
             PAGE
             % {
                 "head": head,
-                "theme": theme if own or painted else f"{theme} html {{ opacity: 0 }}",
+                "theme": theme if painted else f"{theme} html {{ opacity: 0 }}",
                 "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
                 "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),
                 "states": json.dumps([state | more for state in states]),
@@ -346,11 +391,10 @@ def show(new_page, reused, request):
             }
         )
         for number in range(len(states)) if all_of_them else [0]:
-            place = page.locator(f"#place{number}")
-            place.scroll_into_view_if_needed()  # where it is drawn
-            place.locator(".tt-root, .tt-unreadable").wait_for()
-        page.evaluate("() => scrollTo(0, 0)")
-        page.evaluate(FITTED)
+            if number:  # the first one is in sight
+                page.evaluate("id => document.getElementById(id).scrollIntoView()", f"place{number}")
+            page.locator(f"#place{number} :is(.tt-root, .tt-unreadable)").wait_for()
+        page.evaluate(f"() => {{ scrollTo(0, 0); return ({FITTED})(); }}")
         assert page.page_errors == []
         return page
 
@@ -460,10 +504,11 @@ def open_notebook(browser, lab, lab_pages, request):
     failed = request.session.testsfailed
     tabs = []
 
-    def open_notebook(notebook: str | list[str]) -> OpenNotebook:
+    def open_notebook(notebook: str | list[str], painted: bool = False) -> OpenNotebook:
         if not lab_pages:
             lab_pages.append(LabPage(browser, lab))
         (shared,) = lab_pages
+        shared.page.evaluate("opacity => (document.documentElement.style.opacity = opacity)", int(painted))
         if isinstance(notebook, str):
             tabs.append(notebook)
             shared.open(f"notebooks/{notebook}")

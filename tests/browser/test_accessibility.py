@@ -107,7 +107,8 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
             "import numpy as np\nfrom course_lib import simulate\nfrom course_lib.kernels.tiled import tiled\n"
             "from course_lib.viewer import Stepper\nA = np.ones((4, 4), np.float32)\n"
             "Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, A, A.copy()), step=9)"
-        ]
+        ],
+        painted=True,
     )
     notebook.run_all()
     page = notebook.page

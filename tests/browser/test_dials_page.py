@@ -14,13 +14,12 @@ GPU = measurements.load("ladder").provenance
 
 
 @pytest.mark.parametrize("theme", ["light", at_night("dark")])
-def test_the_sliders_go_from_one_recorded_picture_to_the_next(new_page, tmp_path, theme):
+def test_the_sliders_go_from_one_recorded_picture_to_the_next(visit, tmp_path, theme):
     """Without a network; the text and the shapes are those of Python."""
     path = tmp_path / "page.html"
     path.write_text(document("Sectors", recorded(dials.sectors(1, 0).get_state()), "", BUNDLE), encoding="utf-8")
-    page = new_page()
+    page = visit(offline=True)
     page.emulate_media(color_scheme=theme)
-    page.context.set_offline(True)
     page.goto(path.as_uri())
     for key, name, setting in (("ArrowRight", "stride", (2, 0)), ("End", "stride", (32, 0)), ("End", "first", (32, 8))):
         page.locator(f".tt-slider-{name}").press(key)
@@ -33,18 +32,20 @@ def test_the_sliders_go_from_one_recorded_picture_to_the_next(new_page, tmp_path
 
 
 @pytest.mark.parametrize("widget", [lambda: dials.occupancy(GPU), dials.queue], ids=["occupancy", "queue"])
-def test_no_text_of_a_picture_is_cut_off_on_a_small_screen(new_page, tmp_path, widget):
+def test_no_text_of_a_picture_is_cut_off_on_a_small_screen(visit, tmp_path, widget):
     """1280×720 at 150 %."""
     path = tmp_path / "page.html"
     path.write_text(document("A picture", recorded(widget().get_state()), "", BUNDLE), encoding="utf-8")
-    page = new_page()
+    page = visit()
     page.set_viewport_size({"width": 853, "height": 480})
     page.goto(path.as_uri())
     frame = page.locator(".tt-dialled").bounding_box()
-    for text in page.locator(".tt-dialled text").all():
-        box = text.bounding_box()
-        assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"], text.text_content()
-        assert box["height"] >= 10
+    boxes = "nodes => nodes.map((node) => ({ text: node.textContent, ...node.getBoundingClientRect().toJSON() }))"
+    texts = page.locator(".tt-dialled text").evaluate_all(boxes)
+    assert texts
+    for box in texts:
+        assert frame["x"] <= box["x"] and box["right"] <= frame["x"] + frame["width"], box
+        assert box["height"] >= 10, box
     page.set_viewport_size({"width": 1280, "height": 720})
     page.locator(".tt-sliders input").last.press("End")  # a long value
     lines = page.locator(".tt-sliders b").evaluate_all("names => names.map((name) => name.offsetHeight)")

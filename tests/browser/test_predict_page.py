@@ -32,10 +32,10 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%(css)s</style><div id="pl
 
 
 @pytest.fixture
-def show(new_page):
+def show(visit):
     """Show a prediction, and speak in Python's place when the reader has guessed."""
 
-    page = new_page()
+    page = visit()
 
     def shown(prediction):
         state = {name: getattr(prediction, name) for name in TRAITS}

@@ -68,7 +68,7 @@ def test_an_svg_shows_all_of_its_step(save, launch_of, name, size):
 
 def test_a_png_looks_as_the_page(save):
     """Twice as large, with the page's colours: those of the elements that the step writes and of the dark ground."""
-    _, data = save("tiled_two_warps", "PNG", 40, theme="")
+    _, data = save("tiled_two_warps", "PNG", 40, painted=True)
     image = Image.open(io.BytesIO(data)).convert("RGB")
     page = save.page
     box = page.locator(".tt-root").bounding_box()
@@ -124,7 +124,7 @@ def test_wrong_steps_are_refused(show, launch_of):
 @pytest.mark.parametrize("size", [(853, 480), (390, 844)])
 def test_the_form_can_be_used_with_large_text(show, launch_of, size):
     """At twice the size: each of its controls is in sight, nothing covers it, and axe-core finds nothing."""
-    page = show(Stepper(launch_of("tiled")), size=size, text_size=2)
+    page = show(Stepper(launch_of("tiled")), size=size, text_size=2, painted=True)
     page.get_by_role("button", name="Save a picture").click()
     page.get_by_label("Save as").select_option("GIF")
     covered = page.locator(".tt-saving :is(select, input, button)").evaluate_all(

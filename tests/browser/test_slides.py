@@ -67,10 +67,10 @@ def measured(page, notebook, tmp_path):
         for path in LESSONS
     ],
 )
-def test_every_slide_of_a_lesson_fits(new_page, path, tmp_path):
+def test_every_slide_of_a_lesson_fits(visit, path, tmp_path):
     """As it is stored: steppers are pictures here, and live ones keep to a height of their own."""
     notebook = nbformat.read(path, 4)
-    found = measured(new_page(), with_notes(notebook), tmp_path)
+    found = measured(visit(), with_notes(notebook), tmp_path)
     numbers = [slide["number"] for slide in found]
     assert numbers == sorted(numbers) and set(numbers) == set(range(max(numbers) + 1))  # → skips none
     assert 10 <= len(set(numbers)) <= 20
@@ -80,13 +80,13 @@ def test_every_slide_of_a_lesson_fits(new_page, path, tmp_path):
         assert "predict(" not in slide["text"], slide["text"][:80]
 
 
-def test_a_slide_that_is_too_tall_is_drawn_smaller(new_page, tmp_path):
+def test_a_slide_that_is_too_tall_is_drawn_smaller(visit, tmp_path):
     lines = "\n".join(f"# {number}" for number in range(23))
     cells = [
         nbformat.v4.new_markdown_cell("# One", metadata={"slideshow": {"slide_type": "slide"}}),
         nbformat.v4.new_code_cell(f"@cuda.jit\ndef kernel():\n{lines}"),
     ]
-    *_, found = measured(new_page(), nbformat.v4.new_notebook(cells=cells), tmp_path)
+    *_, found = measured(visit(), nbformat.v4.new_notebook(cells=cells), tmp_path)
     assert 18 <= found["least"] < 20 and found["tall"] <= 2
 
 
@@ -117,12 +117,12 @@ def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tm
     expect(opened.value.locator("body")).to_contain_text("say this")
 
 
-def test_an_explorer_goes_to_recorded_launches(new_page, tmp_path):
+def test_an_explorer_goes_to_recorded_launches(visit, tmp_path):
     """A choice shows the launch that has it, with the nearest of the other settings; arrow keys stay in the menu.
 
     Step, thread and view stay; of a thread that the block does not have, the nearest is shown.
     """
-    page = new_page()
+    page = visit()
     explorer = explore(["naive", "tiled"], kernel="naive", n=8, tile_width=2)
     cells = [
         nbformat.v4.new_markdown_cell("# One", metadata={"slideshow": {"slide_type": "slide"}}),
@@ -194,10 +194,23 @@ OUTSIDE = """() => {
 }"""
 
 
+#: The same after each of so many presses of → in the stepper, whose layout is complete a frame after the key.
+AT_EACH_STEP = """async (steps) => {
+  const root = Reveal.getCurrentSlide().querySelector(".tt-root");
+  const found = [];
+  for (let step = 1; step <= steps; step++) {
+    root.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+    await new Promise(requestAnimationFrame);
+    found.push({ at: root.querySelector(".tt-count").textContent, ...(%s)() });
+  }
+  return found;
+}"""
+
+
 @pytest.mark.parametrize("size", [at_night((1280, 720)), at_night((1920, 1080)), (1024, 768)], ids=str)
-def test_a_stepper_fits_its_slide(new_page, tmp_path, size):
+def test_a_stepper_fits_its_slide(visit, tmp_path, size):
     """At each step the running line, all arrays, the registers and the counts are in sight; nothing is scrolled."""
-    page = new_page()
+    page = visit()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     cells = [
         nbformat.v4.new_markdown_cell("## 4.3 A heading", metadata={"slideshow": {"slide_type": "slide"}}),
@@ -209,9 +222,6 @@ def test_a_stepper_fits_its_slide(new_page, tmp_path, size):
         file.write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), encoding="utf-8")
         page.goto(file.as_uri())
         expect(page.locator(".tt-root")).to_contain_text("step 0 of")
-        page.keyboard.press("Enter")
-        for step in range(1, 24):
-            page.keyboard.press("ArrowRight")
-            expect(page.locator(".tt-root")).to_contain_text(f"step {step} of")
-            found = page.evaluate(OUTSIDE)
+        for step, found in enumerate(page.evaluate(AT_EACH_STEP % OUTSIDE, 23), 1):
+            assert found["at"].startswith(f"step {step} of")
             assert found["parts"] >= 10 and not found["outside"], (name, step, found)

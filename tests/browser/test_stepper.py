@@ -70,6 +70,7 @@ def opened(open_notebook):
     assert [] == notebook.page_errors
 
 
+@pytest.mark.nightly  # on a page test_controls.py and test_stepper_page.py check the same by day
 def test_buttons_keys_and_counts(open_notebook):
     """Step, barrier, end, back and scrub show the step they name; a tiled thread ends with 4 loads, naive 8."""
     opened = open_notebook([SETUP, TILED, NAIVE])
@@ -138,7 +139,10 @@ def test_choosing_and_playing(opened):
 
 
 def test_keys_stay_in_the_stepper(opened):
-    """d d, which deletes a cell in the notebook, and the other command-mode keys do nothing there."""
+    """d d, which deletes a cell in the notebook, and the other command-mode keys do nothing there.
+
+    Reached by the keyboard, the stepper has a ring around it.
+    """
     before = [(cell["cell_type"], cell["source"]) for cell in opened.cells()]
     stepper = OnPage(opened, 1)
 
@@ -152,6 +156,11 @@ def test_keys_stay_in_the_stepper(opened):
 
     expect(stepper.find("count")).to_contain_text("step 1 of")
     assert before == [(cell["cell_type"], cell["source"]) for cell in opened.cells()]
+
+    stepper.find("forward").focus()
+    opened.page.keyboard.press("Shift+Tab")
+    ring = "node => getComputedStyle(node).outlineStyle + getComputedStyle(node).outlineWidth"
+    assert "solid3px" == opened.page.evaluate(f"({ring})(document.activeElement)")
 
     opened.page.keyboard.press("Escape")
     assert not stepper.root.evaluate("root => root.contains(document.activeElement)")
@@ -193,15 +202,6 @@ def test_many_steppers_and_a_busy_kernel(open_notebook, tmp_path):
     enough.write_text("")
     expect(prompt).to_have_text("[3]:")
     assert [] == notebook.page_errors
-
-
-def test_focus_is_visible(opened):
-    """Reached by the keyboard, the stepper has a ring around it."""
-    stepper = OnPage(opened, 1)
-    stepper.find("forward").focus()
-    opened.page.keyboard.press("Shift+Tab")
-    ring = "node => getComputedStyle(node).outlineStyle + getComputedStyle(node).outlineWidth"
-    assert "solid3px" == opened.page.evaluate(f"({ring})(document.activeElement)")
 
 
 def test_explorer(open_notebook):

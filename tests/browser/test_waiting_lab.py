@@ -66,7 +66,7 @@ def test_the_kernel_answers_every_slider_and_nothing_leaks(open_notebook):
 @pytest.mark.nightly
 def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
     """Of the widget with Lab's own style sheets, in both themes; Lab itself is not judged."""
-    notebook = open_notebook([MADE.replace("latency=600", "latency=600, warps=16, tile_width=32")])
+    notebook = open_notebook([MADE.replace("latency=600", "latency=600, warps=16, tile_width=32")], painted=True)
     notebook.run_all()
     expect_plan(notebook.cell(0), 600, 16, 32, 1)
     for theme in ("JupyterLab Light", "JupyterLab Dark"):

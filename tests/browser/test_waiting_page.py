@@ -42,11 +42,11 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Waiting</t
 
 
 @pytest.fixture
-def show(new_page):
+def show(visit):
     """Show the widget; what the page saves waits there until `answer(page, widget)` gives Python's answer to it."""
 
     def shown(widget, theme=""):
-        page = new_page()
+        page = visit()
         state = {name: getattr(widget, name) for name in TRAITS}
         css, esm = BUNDLE.read("css"), BUNDLE.read("js")
         page.set_content(PAGE % {"theme": theme, "css": css, "esm": json.dumps(esm), "state": json.dumps(state)})

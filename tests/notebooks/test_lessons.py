@@ -4,7 +4,8 @@ import ast
 import json
 import re
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,12 +46,18 @@ def _slide(cell):
     return cell["metadata"].get("slideshow", {}).get("slide_type")
 
 
+@cache
+def _named_calls(source):
+    """Return the calls of a cell by the name of the function; many tests read each cell."""
+    found = defaultdict(list)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            found[node.func.id].append(node)
+    return found
+
+
 def _calls(source, name):
-    return [
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-    ]
+    return _named_calls(source).get(name, [])
 
 
 #: The first line of the folded cell with the assertions that `unheld_comparisons` looks for.

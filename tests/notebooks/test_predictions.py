@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,10 @@ COUNTED = (
 RATIOS = {"half": (0.45, 0.55), "twice": (1.9, 2.1), "a third": (0.31, 0.36), "a quarter": (0.23, 0.27)}
 
 
+#: The tree of a cell's source; many tests read each cell.
+_tree = cache(ast.parse)
+
+
 def _source(cell):
     return "".join(cell["source"])
 
@@ -32,7 +37,7 @@ def _question(cell):
     """The call of predict in a cell that makes one, else None."""
     if cell["cell_type"] != "code":
         return None
-    calls = (node.value for node in ast.parse(_source(cell)).body if isinstance(node, ast.Expr))
+    calls = (node.value for node in _tree(_source(cell)).body if isinstance(node, ast.Expr))
     return next((c for c in calls if isinstance(c, ast.Call) and getattr(c.func, "id", "") == "predict"), None)
 
 
@@ -82,7 +87,7 @@ def _beside(number, nouns, text):
 def _asserts(cell):
     if cell["cell_type"] != "code" or _folded(cell, "source"):
         return []
-    return [node for node in ast.walk(ast.parse(_source(cell))) if isinstance(node, ast.Assert)]
+    return [node for node in ast.walk(_tree(_source(cell))) if isinstance(node, ast.Assert)]
 
 
 def _names(node, imported):
@@ -102,7 +107,7 @@ def given_away(notebook):
     be the same number.
     """
     cells = notebook["cells"]
-    imports = [n for c in cells if c["cell_type"] == "code" for n in ast.walk(ast.parse(_source(c)))]
+    imports = [n for c in cells if c["cell_type"] == "code" for n in ast.walk(_tree(_source(c)))]
     imported = {a.asname or a.name for n in imports if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names}
     found = []
     for place, cell in enumerate(cells):

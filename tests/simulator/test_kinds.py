@@ -54,7 +54,10 @@ def test_nobody_else_lists_the_kinds():
     package = Path(course_lib.__file__).parent
     lists = []
     for path in package.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if sum(kind in text for kind in RANK) < 3:
+            continue
+        for node in ast.walk(ast.parse(text)):
             items = getattr(node, "elts", ())
             kinds = [item.value for item in items if isinstance(item, ast.Constant) and item.value in RANK]
             if len(kinds) > 2:

@@ -30,9 +30,9 @@ def answers():
 def test_students_find_no_solution(edition):
     assert editions.leaks(edition) == []
     assert {name for name, _ in answers()} == set(EXERCISES) == {solution.name for solution in editions.solutions()}
-    text = "\n".join(content.decode(errors="replace") for name, content in edition.items() if "reveal.js" not in name)
+    text = b"\n".join(content for name, content in edition.items() if "reveal.js" not in name)
     for name, source in answers():
-        assert source not in text and json.dumps(source)[1:-1] not in text, name
+        assert source.encode() not in text and json.dumps(source)[1:-1].encode() not in text, name
     assert editions.SHOWN <= set(EXERCISES)
 
 

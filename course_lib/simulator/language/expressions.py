@@ -384,7 +384,9 @@ def is_ellipsis(node: ast.expr) -> bool:
 
 def is_new_axis(node: ast.expr) -> bool:
     """Whether it is ``None`` or ``np.newaxis`` in the place of an index."""
-    return (isinstance(node, ast.Constant) and node.value is None) or ast.unparse(node).endswith(".newaxis")
+    if isinstance(node, ast.Constant):
+        return node.value is None
+    return isinstance(node, ast.Attribute) and node.attr == "newaxis"
 
 
 def is_field(value: Expr) -> bool:

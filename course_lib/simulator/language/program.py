@@ -241,13 +241,11 @@ def expressions(body: list[Stmt]) -> Iterator[Expr]:
 def subexpressions(nodes: Iterator[Expr]) -> Iterator[Expr]:
     """The expressions and all expressions inside them, each once."""
     seen: set[int] = set()
-
-    def walk(node: Expr) -> Iterator[Expr]:
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield node
-            for operand in node.operands:
-                yield from walk(operand)
-
     for node in nodes:
-        yield from walk(node)
+        left = [node]
+        while left:
+            next_one = left.pop()
+            if id(next_one) not in seen:
+                seen.add(id(next_one))
+                yield next_one
+                left += reversed(next_one.operands)
