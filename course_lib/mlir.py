@@ -30,7 +30,7 @@ from llvmlite import ir as llvmlite_ir
 
 INT64 = llvmlite_ir.IntType(64)
 PACKAGE = "numba_cuda_mlir"
-#: The bit that an index has as LLVM's `getelementptr` takes it in MLIR: the index is the next operand.
+#: What stands in the list of indices of MLIR's `getelementptr` for an index that is an operand.
 DYNAMIC_INDEX = -(2**31)
 #: What kernels and the GPU's side import from numba itself.
 TYPES = "boolean float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
@@ -38,7 +38,7 @@ TYPES = "boolean float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint
 
 def use() -> None:
     """Let `import numba` give numba-cuda-mlir in this process; ImportError where that is too late, or not installed."""
-    if isinstance(next(iter(sys.meta_path)), Redirector):
+    if any(isinstance(finder, Redirector) for finder in sys.meta_path):
         return
     if find_spec(PACKAGE) is None:
         raise ImportError("numba-cuda-mlir is not installed; install this course with its extra `mlir13` or `mlir12`")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..kernels import LADDER, TENSOR_CORES, rung
 from ..kernels.host import matmul_host
+from ..kernels.intrinsics import packages
 from ..kernels.rung import Rung
 from .cublas import cublas_matmul
 from .device import require, threads_per_multiprocessor
@@ -147,10 +148,12 @@ def measure_host(problem: Problem, last_gflops: float | None) -> Result:
 
     Up to n = 1024 it warms up once and is repeated, above it runs once: `warmups` and `milliseconds` say so.
     """
-    from numba import njit
-
     M, N, K = problem.size
     entry = {"rung": "host", "title": "Three loops on one core", "M": M, "N": N, "K": K}
+    if "numba" not in packages():
+        return {**entry, "skipped": "numba compiles it, which cannot be used beside numba-cuda-mlir"}
+    from numba import njit
+
     if last_gflops and 2 * M * N * K / last_gflops / 1e9 > HOST_SECONDS:
         return {**entry, "skipped": f"it would take more than {HOST_SECONDS} seconds"}
     compiled = njit(matmul_host)
