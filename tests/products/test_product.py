@@ -8,7 +8,7 @@ import pytest
 from nightly import NIGHTLY, at_night
 from oracles import closed_forms
 
-from course_lib import measurements, simulate
+from course_lib import measurements, products, simulate
 from course_lib.products.direct import DIRECT
 from course_lib.products.measure import COUNTED, RANDOM_COUNT, RANDOM_SEEDS, random_shapes
 from course_lib.products.multiplication import (
@@ -209,6 +209,31 @@ def test_the_recording_covers_the_shapes_and_every_product_was_right():
     assert min(shares) >= 0.8
     squares = {M: share for (M, N, K), share in zip(by_shape, shares, strict=True) if M == N == K}
     assert min(share for n, share in squares.items() if n >= 2048) >= 1
+
+
+def test_the_readme_says_what_random_shapes_lack():
+    """Its numbers are those of the recording: launches alone, the other shapes, and three kinds below 90 %."""
+    times = {}
+    for r in measurements.load("random-products").results:
+        times.setdefault(tuple(r[key] for key in ("seed", *"MNK")), {})[r["rung"]] = np.median(r["milliseconds"])
+    rivals = {shape: min(t for rung, t in each.items() if rung != "product") for shape, each in times.items()}
+    share = {shape: rivals[shape] / each["product"] for shape, each in times.items()}
+    short = [shape for shape, milliseconds in rivals.items() if milliseconds < 6.5e-3]
+    rest = [shape for shape in share if shape not in short]
+    mean = {kind: np.exp(np.mean([np.log(share[s]) for s in group])) for kind, group in ((0, short), (1, rest))}
+    needed = np.exp((len(share) * np.log(1.1) - len(short) * np.log(mean[0])) / len(rest))
+    low = [shape for shape in share if share[shape] < 0.9]
+    thin = [shape for shape in low if min(shape[1:3]) <= 8]
+    odd = [shape for shape in low if shape not in thin and shape[3] <= 64 and shape[2] % 4]
+    page = Path(products.__file__).with_name("README.md").read_text(encoding="utf-8")
+    text, rows = " ".join(page.split()), [row.split("|") for row in page.splitlines() if row.count("|") == 4]
+    assert f"for {len(short)} of the {len(share)} shapes" in text
+    assert f"reaches {mean[0]:.0%} there, and at most {max(share[s] for s in short):.0%}".replace("%", " %") in text
+    assert f"reaches {mean[1]:.0%} on the other {len(rest)}".replace("%", " %") in text
+    assert f"have to reach {needed:.0%}".replace("%", " %") in text
+    assert f"{len(low)} shapes are below 90 %" in text
+    counted = [int(row[2]) for row in rows if row[2].strip().isdigit()]
+    assert counted == [len(odd), len(thin), len(low) - len(odd) - len(thin)]
 
 
 def test_the_recording_covers_the_random_shapes_of_both_seeds():
