@@ -20,11 +20,12 @@ import functools
 import importlib
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, spec_from_loader
 from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 from llvmlite import ir as llvmlite_ir
 
@@ -110,8 +111,10 @@ def hopper() -> bool:
 
 def for_hopper(jit: Any, *function: Any, **options: Any) -> Any:
     """Decorate a kernel as `jit` does, with the instructions that only Hopper has: numba-cuda adds them by itself."""
-    decorate = jit(**{"chip": "sm_90a", **options})
-    return decorate(*function) if function else decorate
+    options = {"chip": "sm_90a", **options}
+    if function and callable(function[0]):
+        return jit(**options)(*function)
+    return jit(*function, **options)  # with a signature, or with nothing
 
 
 def intrinsic(*function: Any, **options: Any) -> Any:
@@ -145,14 +148,16 @@ def intrinsic(*function: Any, **options: Any) -> Any:
     return decorate(*function) if function else decorate
 
 
-class Value(NamedTuple):
+@dataclass(frozen=True)
+class Value:
     """A number, pointer or vector of MLIR, with its type as llvmlite writes it."""
 
     value: Any
     type: Any
 
 
-class ArrayValue(NamedTuple):
+@dataclass(frozen=True)
+class ArrayValue:
     """An array in a kernel: a pointer to its first element, and the bytes between neighbours in each dimension."""
 
     data: Value
@@ -211,7 +216,7 @@ class Builder:
 
     def extract_value(self, whole: Any, index: int) -> Value:
         """Return an item of a tuple or a structure."""
-        if isinstance(whole, tuple) and not isinstance(whole, Value):
+        if isinstance(whole, tuple):
             return whole[index]
         kind = whole.type.elements[index]
         return Value(dialects().llvm.extractvalue(type_of(kind), whole.value, [index]), kind)
@@ -326,7 +331,8 @@ def given(operand: Any) -> Value:
     if isinstance(kind, llvmlite_ir.VectorType):  # the course writes no other constant vector
         return Value(mlir.llvm.mlir_undef(type_of(kind)), kind)
     sign = 1 << kind.width - 1
-    return Value(mlir.arith.constant(type_of(kind), (operand.constant ^ sign) - sign), kind)
+    unsigned = operand.constant & (2 * sign - 1)
+    return Value(mlir.arith.constant(type_of(kind), (unsigned ^ sign) - sign), kind)
 
 
 def argument(lowering: Any, kind: Any, value: Any) -> Any:

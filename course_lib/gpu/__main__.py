@@ -34,7 +34,7 @@ WHAT = {
     "tiles": "tile width against speed",
     "compilers": "every rung compiled by numba-cuda and by numba-cuda-mlir, on one size (needs both)",
     "ragged": "the best kernel on sizes that no tile divides",
-    "product-counts": "requests, sectors and wavefronts of the launches of `course_lib.products` on small sizes",
+    "product-counts": "requests, sectors and wavefronts of launches of `course_lib.products`, small sizes (needs ncu)",
     "product": "`course_lib.products.multiplication`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
     "random-products": "the same on 100 random shapes of each of two seeds",
     "tensor": "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
@@ -155,10 +155,9 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
 
 def command_of(what: str, options: argparse.Namespace) -> str:
     """Return the command that makes this recording again."""
-    from ..kernels.intrinsics import packages
-    from .compilers import COMMANDS
+    from .compilers import module
 
-    words = [f"python -m {COMMANDS[packages()[-1]]}", what]
+    words = [f"python -m {module()}", what]
     words += ["--size", "x".join(map(str, options.size))] if options.size else []
     words += ["--rungs", ",".join(options.rungs)] if options.rungs else []
     return " ".join([*words, "--repeats", str(options.repeats)])
@@ -260,7 +259,8 @@ def show(what: str, results: Results) -> None:
             text = result.get("wrong") and f"WRONG: {result['wrong']}" or f"skipped: {result['skipped']}"
         elif "gflops" in result:
             share = f"{result['gflops'] / yardstick:7.1%} of cuBLAS" if yardstick and what == "ladder" else ""
-            text = f"{result['gflops']:10.1f} GFLOP/s {share} {result.get('registers', '')}"
+            about = f"{result.get('registers', '')} {result.get('compiler', '')}"
+            text = f"{result['gflops']:10.1f} GFLOP/s {share} {about}"
         elif what == "counters":
             kinds = ("global_load_sectors", "shared_load_wavefronts", "l2_bytes", "dram_read_bytes")
             text = "  ".join(f"{kind} {_short(result[kind])}" for kind in kinds)
@@ -318,8 +318,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for what in options.what:
         try:
             results = record(what, options)
-        except NoProfilerError:
-            print(f"nothing was measured of {what}: {WHAT[what]}", file=sys.stderr)
+        except NoProfilerError as reason:
+            print(f"nothing was measured of {what}: {reason}", file=sys.stderr)
             continue
         if results is None:
             continue

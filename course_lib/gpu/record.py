@@ -16,6 +16,7 @@ from pathlib import Path
 from time import perf_counter
 
 from .. import measurements
+from .compilers import module
 from .device import describe
 
 #: What is recorded, in this order: what others are compared with comes first, what takes minutes last.
@@ -75,7 +76,7 @@ def owner(folder: Path) -> str | None:
 
 def measure(what: str, folder: Path, repeats: int) -> tuple[int, str]:
     """Run one measurement in a process of its own."""
-    command = [sys.executable, "-m", "course_lib.gpu", what, "--repeats", str(repeats), "--output", str(folder)]
+    command = [sys.executable, "-m", module(), what, "--repeats", str(repeats), "--output", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stderr
 

@@ -147,6 +147,9 @@ def compilers_table(recording: Recording) -> str:
         "| kernel | GFLOP/s | | second / first | registers | | local bytes of a thread | |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
+    alone = [rung for (rung, _), results in pairs.items() if len(results) != len(compilers)]
+    if alone:
+        raise ValueError(f"only one compiler has a speed of {', '.join(alone)}; measure again")
     for (rung, _), (first, second) in pairs.items():
         name = f"`{rung}`" + (", rounded" if first["params"].get("rounded") else "")
         cells = [f"{first['gflops']:,.0f}", f"{second['gflops']:,.0f}", f"{second['gflops'] / first['gflops']:.2f}"]

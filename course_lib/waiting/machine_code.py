@@ -62,7 +62,7 @@ class CodedOperation(NamedTuple):
     """A machine instruction: its kind, what it moves, and the compiler's control information about waiting.
 
     result: the counter that is lowered when its result is there, -1 for none; waits: the counters that must be down
-    before; guarded: whether it has a predicate; off: one that is never true; target: of a branch.
+    before; guarded: whether it has a predicate; off: whether that predicate is never true; target: where a branch goes.
     """
 
     kind: str

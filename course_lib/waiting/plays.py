@@ -59,10 +59,10 @@ class Play:
     """A simulated launch. Cycles are the machine's; `waits` maps each reason to its share of the warps' cycles.
 
     `spans[w]` is the timeline of warp w (resident blocks one after the other): (reason, first cycle, cycle after the
-    last) where it waits, and where it issues. `iterations[w]` holds the cycles at which warp w began those of the
-    outermost loop. `fetches` are the sectors that came from beyond the first-level cache, each with the cycle of its
-    request and that of its arrival. `issued_at[w]` has the cycle at which warp w had issued each instruction, with the
-    pace that the compiler gave it, in the last of several rounds.
+    last) where it waits, and where it issues. `iterations[w]` holds the cycles at which warp w began the iterations of
+    the outermost loop. `fetches` are the sectors that came from beyond the first-level cache, each with the cycle of
+    its request and that of its arrival. `issued_at[w]` has the cycle at which warp w had issued each instruction, with
+    the pace that the compiler gave it, in the last of several rounds.
     """
 
     cycles: float

@@ -36,7 +36,7 @@ class Instruction(NamedTuple):
     "integer", "multiply", "uniform", "constant" (a value from the kernel's arguments), "branch" or "other".
     amount: of operations, for an index; wavefronts: passes through shared memory or the first-level cache;
     sectors: the 32-byte sectors of global memory; arithmetic: the kind of index arithmetic ("signed", …, "").
-    bytes: what a lane moves; iteration: which one of the outermost loop, 0 before it.
+    bytes: what a lane moves; iteration: that of the outermost loop, from 1; 0 before it.
     pace: cycles until the warp's next instruction; reads: operands that it takes from the even and the odd registers;
     uniform_read: whether it reads a uniform register that the loop changes; step: the warp's step in the trace, from 0.
     """

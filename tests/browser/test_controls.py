@@ -30,7 +30,7 @@ def step(page):
     return int(page.evaluate("() => document.querySelector('.tt-count').textContent").split()[1])
 
 
-def test_keys_walk_by_barrier_phase_and_turn(walk):
+def test_keys_walk_by_barrier_phase_and_iteration(walk):
     """From the start to the end, every stop is the one that the trace's reading names; and back again."""
     page, timeline = walk("tiled")
     page.locator(".tt-root").focus()
@@ -38,7 +38,7 @@ def test_keys_walk_by_barrier_phase_and_turn(walk):
         ("n", "p", "barrier"),
         (".", ",", "phase"),
         ("PageDown", "PageUp", "barrier"),
-        ("l", None, "turn"),  # L goes to the iteration before of the loop around the line, often not the stop before
+        ("l", None, "iteration"),  # L goes to an earlier iteration of the loop around the line, often not the last stop
     ):
         stops = [0]
         while stops[-1] < len(timeline):

@@ -174,11 +174,23 @@ def test_solution_and_skeleton_are_equal_outside_the_fill_in(name):
         assert abs(answer.count("\n") - lines) <= 1
 
 
+def _statements(source: str) -> dict[str, str]:
+    """The functions of a source without decorators and docstrings, which the lesson alone has: {name: text}."""
+    found = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list, node.body = [], node.body[ast.get_docstring(node) is not None :]
+            found[node.name] = ast.unparse(node)
+    return found
+
+
 @pytest.mark.parametrize("name", GIVEN)
-def test_the_kernel_given_is_the_one_in_the_lesson(name, tmp_path):
-    """Both do the same to the letter, and the solution keeps the name and the parameters."""
+def test_the_kernel_given_is_the_one_in_the_lesson(name):
+    """Both have the same statements, and the solution keeps the name and the parameters."""
     head = re.compile(r"^def .*$", re.MULTILINE)
-    assert check(name, kernel_from(EXERCISES[name].given, tmp_path)).status == "not yet"
+    given = _statements(EXERCISES[name].given)
+    assert given
+    assert given.items() <= _statements(skeletons()[name]).items()
     assert head.findall(skeletons()[name]) == head.findall(solutions()[name])
 
 
@@ -447,7 +459,7 @@ def test_what_a_kernel_prints_is_not_shown_for_every_launch(tmp_path, capsys):
     ],
 )
 def test_a_limit_is_computed_from_its_formula(formula, limit, allowed):
-    """From the sizes of the launch and the width of the tiles; in other words, from the formula beside it."""
+    """From the sizes of the launch and the width of the tiles; from `limit` where the exercise states it in words."""
     with tiles_of(10):
         assert global_loads(formula, "", limit).allowed({"M": 5, "N": 7, "K": 26}) == allowed
 

@@ -55,6 +55,20 @@ def test_a_rung_is_right_and_breaks_no_rule(r, size):
     assert run.findings == ()
 
 
+@pytest.mark.parametrize(
+    ("columns", "size"), [(256, (20, 40, 640)), at_night(128, (20, 130, 520)), at_night(192, (20, 200, 392))]
+)
+def test_pairs_of_tiles_share_their_places_in_turn(columns, size):
+    """More pairs than places: eight of the narrow tile at the edge, six and four of tiles with 128 and 192 columns."""
+    (M, N, K), r, rng = size, rung("wgmma_bulk"), np.random.default_rng(5)
+    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    C, params = np.full((M, N), np.nan, np.float32), {"columns": columns}
+    grid, block = r.launch(M, N, K, **params)
+    run = simulate(r.make(**params))[grid, block, 0, r.dynamic_bytes(**params)](r.operand(A), r.operand(B), C)
+    np.testing.assert_array_equal(C, A @ B)
+    assert run.findings == ()
+
+
 @pytest.mark.parametrize("name", ["wgmma_staged", at_night("wgmma_tf32")])
 def test_rows_off_sixteen_bytes_are_stored_one_by_one(name):
     r, rng = rung(name), np.random.default_rng(4)

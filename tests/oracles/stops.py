@@ -8,11 +8,11 @@ from course_lib.trace.structure import loops
 
 
 def next_stop(timeline, by, position, warp):
-    """Return the next position of a kind: loop iteration ("turn"), "phase" (of a warp) or "barrier".
+    """Return the next position of a kind: loop "iteration", "phase" (of a warp) or "barrier".
 
     Without a further one, return the end.
     """
-    if by == "turn":
+    if by == "iteration":
         return _next_iteration(timeline, position, warp)
     stops = releases = timeline.releases()
     if by == "phase":

@@ -144,7 +144,7 @@ class Budget:
     """A limit for a kernel's cost: if ``measure(outcome)`` exceeds it, the student reads ``hint``.
 
     ``name`` says what is counted, ``formula`` is the limit as the exercise states it, from the sizes of a launch and
-    the width T of the tiles; ``limit`` is the same as a formula where the exercise states it in other words. Launches
+    the width T of the tiles; ``limit`` is the formula where the exercise states the limit in words. Launches
     for which ``where(shape)`` is false are not measured. ``traced`` is the observer whose record of the launch
     ``measure`` needs.
     """

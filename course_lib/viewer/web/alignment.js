@@ -1,7 +1,7 @@
 // The common steps of two runs: what the chosen thread of one completes is beside the same in the other. One that is
 // there first waits. `course_lib/viewer/alignment.py` does the same for the still picture.
 
-import { Access, LOAD, LOOP_TURN, WARP } from "./trace.js";
+import { Access, LOAD, ITERATION, WARP } from "./trace.js";
 
 /** @typedef {import("./machine.js").Machine} Machine */
 /** @typedef {import("./trace.js").Trace} Trace */
@@ -30,7 +30,7 @@ function marks({ block, thread, trace }, match) {
         const k = access.lanes.indexOf(thread % WARP);
         for (let w = 0; w < access.width && k >= 0; w++) found.push([i + 1, `element ${access.element(k) + w}`]);
       }
-    } else if (block.warp(i) === warp && block.has(i, LOOP_TURN)) {
+    } else if (block.warp(i) === warp && block.has(i, ITERATION)) {
       const line = block.line(i);
       if (match === "iteration" ? !parents.has(line) : !trace.loops.get(line)) found.push([i + 1, "iteration"]);
     }

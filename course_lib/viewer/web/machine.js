@@ -1,7 +1,7 @@
 // The state of the machine, seen by one block and one of its threads, after some of the block's steps. No page is needed.
 
 import { countUpTo, Survey, ThreadSurvey } from "./survey.js";
-import { Access, at, BARRIER, LOAD, LOOP_TURN, WARP } from "./trace.js";
+import { Access, at, BARRIER, LOAD, ITERATION, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 /** @typedef {import("./trace.js").TraceArray} TraceArray */
@@ -451,7 +451,7 @@ export class Machine {
    * iteration, that of the loop around it.
    * @param {number} way
    */
-  turnFrom(way) {
+  iterationFrom(way) {
     const { block } = this;
     const warp = this.thread >> 5;
     let here = this.position - 1;
@@ -459,7 +459,7 @@ export class Machine {
     const headers = here < 0 ? [] : this.loopsAround(block.line(here));
     for (const header of [...headers, 0]) {
       for (let i = this.position - 1 + way; i >= 0 && i < this.length; i += way) {
-        if (block.warp(i) === warp && block.has(i, LOOP_TURN) && (!header || block.line(i) === header)) return i + 1;
+        if (block.warp(i) === warp && block.has(i, ITERATION) && (!header || block.line(i) === header)) return i + 1;
       }
     }
     return way > 0 ? this.length : 0;

@@ -500,8 +500,8 @@ export class Player {
     if (unit === "statement") return this.go(this.step + way);
     // With two runs, the nearer target counts: a run at its end has none.
     const stops = (this.stage?.runs ?? []).map(({ context: { machine } }, run) => {
-      const to = { barrier: "barrierFrom", "this phase": "phaseFrom", "this warp": "ownFrom" }[unit] ?? "turnFrom";
-      const stop = machine[/** @type {"barrierFrom" | "phaseFrom" | "ownFrom" | "turnFrom"} */ (to)](way);
+      const to = { barrier: "barrierFrom", "this phase": "phaseFrom", "this warp": "ownFrom" }[unit] ?? "iterationFrom";
+      const stop = machine[/** @type {"barrierFrom" | "phaseFrom" | "ownFrom" | "iterationFrom"} */ (to)](way);
       return this.stage?.alignment.step(run, stop) ?? stop;
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);

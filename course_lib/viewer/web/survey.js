@@ -1,7 +1,7 @@
 // The accesses of a block, and of one of its threads, in the whole launch: read once, so that everything that only grows
 // (accessed elements, counts, costs) is looked up by position instead of being replayed.
 
-import { CONTINUED, LOAD, OPS, popcount, WARP } from "./trace.js";
+import { RESUMED, LOAD, OPS, popcount, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Space} Space */
 /**
@@ -120,7 +120,7 @@ export class ThreadSurvey {
     for (let i = 0; i < block.length; i++) {
       if (!block.runs(i, thread)) continue;
       const line = block.line(i);
-      if (!block.has(i, CONTINUED)) this.runs.get(line)?.push(i + 1);
+      if (!block.has(i, RESUMED)) this.runs.get(line)?.push(i + 1);
       for (const access of block.accesses(i)) {
         if (!((access.mask >>> lane) & 1)) continue;
         const { space } = trace.arrays[access.array];

@@ -77,8 +77,8 @@ export const BANKS = 32;
 export const WORD_BYTES = 4;
 
 export const BARRIER = 1;
-export const LOOP_TURN = 2;
-export const CONTINUED = 4;
+export const ITERATION = 2;
+export const RESUMED = 4;
 export const OPS = /** @type {const} */ (["load", "store", "atomic", "result"]);
 export const [LOAD, STORE, ATOMIC, RESULT] = [0, 1, 2, 3];
 
@@ -266,7 +266,7 @@ export class Block {
 
   /**
    * @param {number} i
-   * @param {number} flag  BARRIER, LOOP_TURN or CONTINUED
+   * @param {number} flag  BARRIER, ITERATION or RESUMED
    */
   has(i, flag) {
     return Boolean(this.trace.columns.step_flags[this.first + i] & flag);
