@@ -96,14 +96,14 @@ test("a load finds what another warp stored, and the chosen thread's variable fo
 
 test("the next barrier, phase and turn, and the ones before", async () => {
   const at = await machine(0);
-  assert.deepEqual([at.barrierFrom(1), at.phaseFrom(1), at.turnFrom(1)], [4, 1, 5]);
+  assert.deepEqual([at.barrierFrom(1), at.phaseFrom(1), at.iterationFrom(1)], [4, 1, 5]);
   at.seek(4);
   assert.deepEqual([at.barrierFrom(1), at.barrierFrom(-1)], [8, 0]);
   assert.equal(at.phaseFrom(1), 7);
   assert.equal(at.phaseFrom(-1), 1);
   at.seek(7);
-  assert.equal(at.turnFrom(1), 8);
-  assert.equal(at.turnFrom(-1), 5);
+  assert.equal(at.iterationFrom(1), 8);
+  assert.equal(at.iterationFrom(-1), 5);
 });
 
 test("a condition says its truth for the chosen thread", async () => {
@@ -213,9 +213,9 @@ test("the next turn is that of the loop around the line, or of the one around th
   at.seek(3); // in the inner loop
   assert.deepEqual(at.loopsAround(5), [3, 2]);
   assert.deepEqual(at.loopsAround(6), []);
-  assert.deepEqual([at.turnFrom(-1), at.turnFrom(1)], [1, 4]);
+  assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [1, 4]);
   at.seek(4); // in no loop: any turn
-  assert.deepEqual([at.turnFrom(-1), at.turnFrom(1)], [2, 4]);
+  assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [2, 4]);
 });
 
 test("a wrong element is said at the step that stores it, to the thread that does", async () => {
