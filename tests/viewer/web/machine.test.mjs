@@ -94,7 +94,7 @@ test("a load finds what another warp stored, and the chosen thread's variable fo
   assert.equal(full(at.variable("v")), "0.1");
 });
 
-test("the next barrier, phase and turn, and the ones before", async () => {
+test("the next barrier, phase and iteration, and the ones before", async () => {
   const at = await machine(0);
   assert.deepEqual([at.barrierFrom(1), at.phaseFrom(1), at.iterationFrom(1)], [4, 1, 5]);
   at.seek(4);
@@ -208,13 +208,13 @@ test("accesses beyond the edge name each lane's own place", async () => {
   assert.deepEqual(places, [[1, [2, 0], true], [2, [0, 8], true], [0, [2, 8], false], [3, [2, 8], false]]);
 });
 
-test("the next turn is that of the loop around the line, or of the one around that", async () => {
+test("the next iteration is that of the loop around the line, or of the one around that", async () => {
   const at = await wideMachine();
   at.seek(3); // in the inner loop
   assert.deepEqual(at.loopsAround(5), [3, 2]);
   assert.deepEqual(at.loopsAround(6), []);
   assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [1, 4]);
-  at.seek(4); // in no loop: any turn
+  at.seek(4); // in no loop: any iteration
   assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [2, 4]);
 });
 
