@@ -349,6 +349,7 @@ def result(value: Any) -> Any:
     return tuple(map(result, value)) if isinstance(value, tuple) else value
 
 
+@functools.cache
 def dialects() -> Any:
     """Return MLIR's `ir` and the dialects that are written."""
     load = importlib.import_module
@@ -379,7 +380,9 @@ def main() -> int:
     except ImportError as reason:
         print(reason, file=sys.stderr)
         return 2
-    return int(importlib.import_module("course_lib.gpu.__main__").main())
+    from .gpu.__main__ import main as command
+
+    return command()
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "measurements": {"look", "model", "shell"},
     "course_map": {"kernels", "lessons", "measurements", "model", "tables"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
-    "mlir": set(),  # before anything that imports numba; it names course_lib.gpu.__main__
+    "mlir": {"gpu"},  # its command, once the compiler is chosen
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
     "dials": {"figures", "look", "model", "png", "simulator", "tables", "viewer"},
     "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},

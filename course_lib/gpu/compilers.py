@@ -25,9 +25,22 @@ def module() -> str:
     return COMMANDS[packages()[-1]]
 
 
-def with_this_compiler(code: str) -> str:
-    """Return Python code whose kernels are compiled as those of this process."""
-    return code if module() == "course_lib.gpu" else f"from course_lib import mlir; mlir.use(); {code}"
+def arguments_for(code: str) -> list[str]:
+    """Return the arguments with which Python runs this code, its kernels compiled as those of this process."""
+    chosen = "" if module() == COMMANDS["numba-cuda"] else "from course_lib import mlir; mlir.use(); "
+    return ["-W", "ignore", "-c", chosen + code]
+
+
+def measured_alone(command: str, what: str, folder: Path, repeats: int, *options: str) -> tuple[int, str]:
+    """Run one measurement of a module's commands in a process of its own; return its status and what it said."""
+    words = [sys.executable, "-m", command, what, *options, "--repeats", str(repeats), "--output", str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def reason(status: int, said: str) -> str:
+    """Return the last line that a process said, or its status if it said nothing."""
+    return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), f"status {status}")
 
 
 def compilers(names: Names, size: Size, repeats: int) -> Results:
@@ -47,15 +60,13 @@ def compilers(names: Names, size: Size, repeats: int) -> Results:
     return results
 
 
-def measure(module: str, what: str, rungs: list[str], size: Size, repeats: int) -> Results:
+def measure(command: str, what: str, rungs: list[str], size: Size, repeats: int) -> Results:
     """Return the results of one command; RuntimeError with the last line that it printed where there are none."""
-    with TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", module, what, "--rungs", ",".join(rungs), "--size", "x".join(map(str, size))]
-        command += ["--repeats", str(repeats), "--output", folder]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if not (Path(folder) / f"{what}.json").is_file():
-            reason = [f"status {done.returncode}", *filter(str.strip, done.stderr.splitlines())][-1]
-            raise RuntimeError(f"{' '.join(command[1:3])} {what}: {reason.strip()}")
+    with TemporaryDirectory() as name:
+        folder, options = Path(name), ("--rungs", ",".join(rungs), "--size", "x".join(map(str, size)))
+        status, said = measured_alone(command, what, folder, repeats, *options)
+        if what not in measurements.kinds(folder):
+            raise RuntimeError(f"python -m {command} {what}: {reason(status, said)}")
         return measurements.load(what, folder).results
 
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
 from .. import measurements
-from .compilers import module
+from .compilers import measured_alone, module, reason
 from .device import describe
 
 #: What is recorded, in this order: what others are compared with comes first, what takes minutes last.
@@ -76,9 +75,7 @@ def owner(folder: Path) -> str | None:
 
 def measure(what: str, folder: Path, repeats: int) -> tuple[int, str]:
     """Run one measurement in a process of its own."""
-    command = [sys.executable, "-m", module(), what, "--repeats", str(repeats), "--output", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
+    return measured_alone(module(), what, folder, repeats)
 
 
 def record_all(folder: Path, chosen: Sequence[str], repeats: int, measure: Measure = measure) -> int:
@@ -96,8 +93,7 @@ def record_all(folder: Path, chosen: Sequence[str], repeats: int, measure: Measu
         if path.exists():
             print(f"recorded in {seconds:.0f} s{', with a WRONG result' if code else ''}")
         else:
-            reason = next((line for line in reversed(said.splitlines()) if line.strip()), f"status {code}")
-            print(f"skipped: {reason.strip()}")
+            print(f"skipped: {reason(code, said)}")
         status = max(status, min(code, 1))
     print(f"{folder} has {len(list(folder.glob('*.json')))} recordings; run the command again for what was skipped")
     return status
