@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 from collections.abc import Iterator
+
+import numpy as np
 
 _NODES = """
     FunctionDef arguments arg Lambda Return Assign AugAssign AnnAssign NamedExpr Expr For While If IfExp Pass Break
@@ -23,9 +26,8 @@ _BUILTINS = """
     ArithmeticError AssertionError Exception IndexError KeyError OverflowError RuntimeError TypeError ValueError
     ZeroDivisionError NotImplementedError StopIteration
 """.split()
-#: What stands for ``builtins`` where an answer is executed. By its ``__import__``, which no answer can name, NumPy
-#: imports the parts of itself that an answer is the first to use.
-BUILTINS = {name: getattr(builtins, name) for name in (*_BUILTINS, "__import__")}
+#: What stands for ``builtins`` where an answer is executed.
+BUILTINS = {name: getattr(builtins, name) for name in _BUILTINS}
 
 #: The attributes of NumPy, math, statistics and their values that compute, and nothing else.
 ATTRIBUTES = frozenset(
@@ -44,6 +46,16 @@ ATTRIBUTES = frozenset(
     uint64 uint8 unique values var variance vdot vstack where zeros zeros_like add extend setdefault get update
 """.split()
 )
+
+
+def import_parts() -> None:
+    """Let NumPy import the parts of itself that a function is the first to use: an answer has no ``__import__``."""
+    sample = np.ones((2, 2))
+    for name in sorted(ATTRIBUTES):
+        for function in (getattr(sample, name, None), getattr(np, name, None), getattr(np.linalg, name, None)):
+            for arguments in ((), (sample,), (sample, sample)):
+                with contextlib.suppress(Exception):
+                    function(*arguments)  # type: ignore[misc]
 
 
 def refused(function: ast.FunctionDef, known: frozenset[str]) -> str | None:

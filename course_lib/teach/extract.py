@@ -16,6 +16,7 @@ from typing import Any
 
 from numba import cuda
 
+from ..exercises.grading.repairs import defined
 from .allowed import refused
 from .cells import calls, parsed
 from .names import available, names_of
@@ -214,21 +215,20 @@ def _bare(tree: ast.FunctionDef) -> ast.FunctionDef:
 def _compiled(tree: ast.FunctionDef, title: str, source: str, names: dict[str, Any]) -> FunctionType:
     """Define a function by its bare tree, and keep a text of it for those who read it.
 
-    The repairs that look for a hint define it again, by this text. So the text holds the bare function, and nothing
-    else that Python would execute: its own lines if they are just that, else its tree written out.
+    What is compiled is the tree that was checked. A text made from it may mean something else when it is parsed again:
+    `ast.unparse` writes the text of an f-string so that it can become an expression. So the text is only read, by the
+    simulator and by the repairs: the function's own lines if they are just that, else its tree written out.
     """
     bare = ast.fix_missing_locations(_bare(tree))
     lines = source.split("\n")
     kept = [line if tree.lineno <= n <= (tree.end_lineno or n) else "" for n, line in enumerate(lines, 1)]
     if not _is_just(bare, kept):
         kept = [""] * (tree.lineno - 1) + ast.unparse(bare).split("\n")
-    module = ast.parse("\n".join(kept))
     file = f"<answer to {title}>"
     linecache.cache[file] = (len(kept), None, [f"{line}\n" for line in kept], file)
-    exec(compile(module, file, "exec", dont_inherit=True), names)
-    function = names[tree.name]
-    assert isinstance(function, FunctionType)
-    return function
+    literal = tuple(each.value for each in bare.args.defaults if isinstance(each, ast.Constant))
+    names[tree.name] = defined(bare, file, names, literal)
+    return names[tree.name]
 
 
 def _is_just(bare: ast.FunctionDef, lines: Sequence[str]) -> bool:
@@ -242,10 +242,7 @@ def _is_just(bare: ast.FunctionDef, lines: Sequence[str]) -> bool:
 
 def _helper(tree: ast.FunctionDef, title: str, names: dict[str, Any]) -> FunctionType:
     """Define a function that the answer may call; it may be in another cell."""
-    text = ast.unparse(_bare(tree))
-    alone = ast.parse(text).body[0]
-    assert isinstance(alone, ast.FunctionDef)
-    return _compiled(alone, title, text, names)
+    return _compiled(tree, title, "", names)
 
 
 def text_of(exercise: str, source: str, others: Sequence[str]) -> str | None:

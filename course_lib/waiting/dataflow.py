@@ -383,7 +383,7 @@ class Dataflow:
         """Return the value of a constant expression; raise ValueError if it is unknown at compile time."""
         known = {name: value for name, value in function.constants.items() if isinstance(value, int)}
         try:
-            return int(eval(compile(ast.Expression(node), "", "eval"), {}, known))
+            return int(eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}}, known))
         except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError):
             raise ValueError(f"line {node.lineno}: {ast.unparse(node)} is no constant") from None
 

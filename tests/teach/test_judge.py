@@ -211,6 +211,25 @@ def test_what_is_written_is_shown_as_it_is():
     assert named.status == "failed" and "<script>" not in named.page
 
 
+#: What `ast.unparse` writes of this f-string is a text in which the braces hold an expression.
+_HIDDEN = '1 / len(f"{1:\\x7b().__class__.__base__.__subclasses__().append(CANARY)\\x7d}")'
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        f"def rate(M: int, N, K, milliseconds):\n    return {_HIDDEN}\n",
+        f"def part():\n    return {_HIDDEN}\n\n\ndef rate(M, N, K, milliseconds):\n    return part()\n",
+    ],
+    ids=["an annotation", "a helper"],
+)
+def test_the_text_of_an_f_string_is_never_an_expression(cell):
+    """The tree that is checked is the one that is executed: the format is only a wrong format of an integer."""
+    verdict = judged(cell, "rate", SPEED)
+    assert verdict.status == "failed" and verdict.points == 0
+    assert "Invalid format specifier" in verdict.hint
+
+
 @pytest.mark.nightly
 def test_a_function_without_end_is_stopped():
     cell = 'def same(C, want):\n    while True:\n        pass\n\n\ncheck("same-result", same)\n'
@@ -218,11 +237,12 @@ def test_a_function_without_end_is_stopped():
     assert verdict.status == "failed" and "was still running" in verdict.hint
 
 
-def test_numpy_may_import_its_own_parts():
+def test_numpy_has_imported_its_own_parts():
     """Where a method is used first, NumPy imports what it needs by the builtins of the caller: in a new interpreter."""
     code = """
 import numpy as np
-from course_lib.teach.allowed import BUILTINS
+from course_lib.teach.allowed import BUILTINS, import_parts
+import_parts()
 names = {"__builtins__": BUILTINS, "x": np.array([1.0, 3.0])}
 exec("found = x.mean(), x.std(), x.var(), x.sum(), x.max(), x.all(), x.any()", names)
 print(*names["found"])

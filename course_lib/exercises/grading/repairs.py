@@ -11,7 +11,7 @@ import itertools
 import linecache
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, TypeGuard
 
 from ...simulator.language.source import parsed
@@ -279,9 +279,10 @@ def spread(source: Submission) -> Submission:
     for node in ast.walk(tree):
         if isinstance(node, ast.While) and isinstance(node.body[0], ast.For | ast.While):
             node.body.insert(0, ast.Pass())
-    text = ast.unparse(_undecorated(tree)) + "\n"
+    tree = _undecorated(tree)
+    text = ast.unparse(tree) + "\n"
     linecache.cache[_FILE] = (len(text), None, text.splitlines(keepends=True), _FILE)
-    laid_out = read(_executed(text, tree.name, source))
+    laid_out = read(_defined(tree, source))
     assert laid_out is not None
     return laid_out
 
@@ -297,7 +298,7 @@ def repaired(source: Submission, changes: tuple[tuple[ast.AST, ast.AST], ...]) -
             above.add(parent)
             parent = source.parents.get(parent)
     tree = _undecorated(_replaced(source.tree, dict(changes), above))
-    function = _executed(ast.Module([tree], []), tree.name, source)
+    function = _defined(tree, source)
     parsed(function, tree, tuple(source.lines.items()))
     return function
 
@@ -308,10 +309,17 @@ def _undecorated(tree: ast.FunctionDef) -> ast.FunctionDef:
     return bare
 
 
-def _executed(code: str | ast.Module, name: str, source: Submission) -> FunctionType:
-    """Return the function ``name`` that ``code`` defines among the names that ``source`` knows."""
-    names = dict(source.known)
-    exec(compile(code, _FILE, "exec"), names)
-    function = names[name]
-    assert isinstance(function, FunctionType)
-    return function
+def _defined(tree: ast.FunctionDef, source: Submission) -> FunctionType:
+    return defined(tree, _FILE, dict(source.known), source.function.__defaults__)
+
+
+def defined(
+    tree: ast.FunctionDef, file: str, names: dict[str, Any], defaults: tuple[Any, ...] | None = None
+) -> FunctionType:
+    """Return the function that a tree defines, among these global names and with these values of its defaults.
+
+    Nothing is executed: neither a decorator nor an annotation nor the expression of a default.
+    """
+    code = compile(ast.Module([tree], []), file, "exec", dont_inherit=True)
+    (inner,) = (part for part in code.co_consts if isinstance(part, CodeType) and part.co_name == tree.name)
+    return FunctionType(inner, names, tree.name, defaults)
