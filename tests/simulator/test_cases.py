@@ -19,11 +19,6 @@ from course_lib.simulator.language import packages
 from simulator.cases import cases
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("cases")
-
-
 class PlainCuda:
     """What `cuda` is to a kernel that plain Python runs, one thread after another."""
 

@@ -116,7 +116,9 @@ class Case:
 def read(table, text, words):
     """Return the Case of one entry."""
     lines, checks = text.split("\n"), []
-    head = HEAD.match(lines[0]) if lines[0].startswith("# ") else None
+    head = HEAD.match(lines[0])
+    if not head and lines[0].startswith("# "):
+        raise ValueError(f"no name, launch and arguments: {lines[0]}")
     while lines[0].startswith(("# ", "#= ")):
         line = lines.pop(0)
         if line.startswith("#= "):

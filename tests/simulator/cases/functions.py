@@ -373,8 +373,8 @@ NUMBA_REFUSES_TOO = Table("numba", header=HEADER, arguments="x=zeros(2)", text="
 f = lambda v: v
 x[0] = f(v=1)  #!
 
-def f(v):
-    return f(v) if v else 0  #! f
+def f(v):  #! f
+    return f(v) if v else 0
 x[0] = f(1)
 
 f = lambda v: v * late  #! late

@@ -1,39 +1,149 @@
-"""Bodies of small kernels with independent threads, for common errors in types and in masks.
+"""Small kernels of independent threads, for common errors in types and in masks: values equal those of numba's own code.
 
-Their names: F, D, I, L, U (1-D arrays of float32, float64, int32, int64, uint32), A (2-D, float32), n, u, x (scalars of
-int32, uint32, float32), out (float64), i (the thread), and what HEADER defines.
+Every twenty-fourth of them by day, all with `--nightly`. Their names: F, D, I, L, U (1-D arrays of float32, float64,
+int32, int64, uint32), A (2-D, float32), n, u, x (scalars of int32, uint32, float32), out (float64), i (the thread).
 """
 
-import textwrap
-
 import numpy as np
 
-HEADER = """import math
+from simulator.cases import IMPORTS, Table, zeros
 
-import numpy as np
-from numba import cuda, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
-
+NUMBERS = np.arange(24)
+F = np.linspace(-3, 3, 24).astype(np.float32)
+D = np.linspace(-2, 2, 24)
+A = np.arange(20, dtype=np.float32).reshape(4, 5)
+GIVEN = {
+    "judge": "numba",
+    "step": 24,
+    "launch": "1, 24",
+    "first": "i = cuda.grid(1)\n",
+    "arguments": "F=F, D=D, I=(NUMBERS - 7).astype('i4'), L=NUMBERS * 3 - 20, U=NUMBERS.astype('u4'), A=A, "
+    "n=np.int32(3), u=np.uint32(5), x=np.float32(0.5), out=zeros(24)",
+    "header": f"""{IMPORTS}
 T = (2, 3, 5)
 NESTED = ((1, 2), (3, 4))
 N = 4
-
 
 @cuda.jit(device=True)
 def two(p, q):
     return p + q, p * q
 
-
 @cuda.jit(device=True)
 def first(t):
     return t[0] + t[1]
+""",
+}
 
+LINES = Table(**GIVEN, lines=True, text="""\
+out[i] = 9223372036854775807 + i
+out[i] = (i - 5) << 3
+out[i] = (i - 5) >> 1
+out[i] = u >> 1
+out[i] = 1 << (i % 20)
+out[i] = I[i] // (i % 3 - 1)
+out[i] = I[i] % (i % 3 - 1)
+out[i] = F[i] / 0.0
+out[i] = F[i] // (i % 2)
+out[i] = F[i] % 0.7
+out[i] = F[i] % -0.7
+out[i] = D[i] // 0.3
+out[i] = D[i] % (i % 2)
+out[i] = I[i] / (i % 2)
+out[i] = I[i] // 2.5
+out[i] = I[i] % 2.5
+out[i] = L[i] % -7 + L[i] // -7
+out[i] = u // 3 - u % 3 + (u - 7) % 5
+out[i] = U[i] - 10
+out[i] = U[i] * -1
+out[i] = -U[i]
+out[i] = U[i] > -1
+out[i] = uint64(U[i]) > L[i]
+out[i] = uint64(5) - uint64(i)
+out[i] = I[i] == F[i]
+out[i] = min(I[i], 3) if i else max(F[i], 1)
+out[i] = abs(I[i] - 5) + abs(F[i]) + abs(-3)
+out[i] = round(D[i] * 2.5)
+out[i] = round(F[i] * 2.5)
+out[i] = round(-2.5) + round(0.5) + round(1.5)
+out[i] = int(D[i] * 10) + int(-0.5)
+out[i] = math.floor(D[i] * 10) + math.ceil(D[i] * 10) * 100
+out[i] = (i > 3) + (i > 5) * 2 - (i > 7)
+out[i] = (i > 3) - True
+out[i] = (i > 3) / 2
+out[i] = (i > 3) & (i < 7) | (i == 9) ^ True
+out[i] = ~(i > 3)
+out[i] = (I[i] and F[i]) or D[i]
+out[i] = I[i] or U[i] and x
+out[i] = not (I[i] and F[i] > 0)
+out[i] = first(two(i, n)) + first((x, n))
+out[i] = T[i % 3] + T[-(i % 3) - 1] + NESTED[i % 2][n % 2]
+out[i] = I[i] * I[i] * I[i]
+out[i] = x * x - x / 3
+out[i] = F[i] * F[i] + x
+out[i] = D[i] ** 2 + F[i] ** 3 + I[i] ** 2
+out[i] = 2 ** i
+out[i] = math.fabs(I[i]) + math.sqrt(i)
+out[i] = 7 if i in (3, 5) else 8 if i not in T else 9
+out[i] = i in (2.0, 3.5)
+out[i] = F[i] in (0.5, 1.5)
+out[i] = -3 <= I[i] < i <= 20
+out[i] = 1 if 0 < I[i] and 10 // I[i] > 2 else 2
+out[i] = (n if i > 3 else x) * 2
+out[i] = (n if i > 3 else u) // 2
+out[i] = i if i > 3 else x if i > 1 else u
+out[i] = float32(16777217) + float64(float32(0.1))
+out[i] = int64(uint8(300)) + int8(200) + uint16(-1)
+out[i] = uint32(-1) + uint64(1)
+out[i] = bool(F[i]) + bool(i) + bool(0.0)
+out[i] = len(T) * len(A) + A.shape[-1]
+out[i] = math.copysign(0.0, F[i]) == 0
+out[i] = 1 if math.nan != math.nan else 2
+out[i] = min(F[i], 0) + max(D[i], i)
+out[i] = True * F[i]
+out[i] = True and F[i] or 3
+out[i] = I[i] & 0xff | 1 << 3 ^ i
+out[i] = I[i] >> 40
+out[i] = (I[i] or L[i]) if (i and F[i]) else (D[i] or 3)
+out[i] = (i and (F[i] or n)) or (u and not x)
+out[i] = T[k] if False else 3
+out[i] = i if N else x
+out[i] = N and i or x
+out[i] = 0 and i
+out[i] = (0 or i) + (N or i)
+if N and i: out[i] = 1
+if N == 4 and i > 3: out[i] = 1
+out[i] = first((F[i], D[i])) + first((i, x))
+out[i] = T[i % 2 + 1] ** 2 + T[i % 3] // 2
+out[i] = (i > 2, i > 4)[i % 2]
+out[i] = (T + T)[i % 6]
+out[i] = T[::-1][0] * 10 + T[1:3][i % 2]
+out[i] = len(T[1:]) + len(T + (1, 2.5)) + len(((1, 2), 3))
+out[i] = (1, 2.5)[1]
+out[i] = (1, i) == (1.0, 3)
+out[i] = (1, i) != (1, 3, 4)
+out[i] = (i, (1, 2)) == (3, (1, 2))
+out[i] = F[i] is not None
+return None
+out[i] = -(i > 3 and 2) + +(x or 3)
+out[i] = 5 - 3 * 2 ** 2 // 3 % 4 + (1 << 4 >> 2) + (6 & 3 | 8 ^ 1)
+out[i] = 1 / 3 * x
+out[i] = F[i] * (1 / 3)
+out[i] = 7 // -2 + -7 % 3 + 7.5 // 2 + -7.5 % 2
+out[i] = 1e308 * 10
+out[i] = 2 ** 62 + 2 ** 63
+out[i] = 1 // 0
+out[i] = 1 % 0
+out[i] = True / 2 + True * 3 + (True & 3) + (True | False)
+out[i] = -9223372036854775808 + i
+out[i] = not 3
+out[i] = +True + -True
+out[i] = T[1 + 1]
+out[i] = A[i % 4][i % 5] + A[(1, 2)] + A[T[0], T[1]]
+out[i] = math.floor(F[i]) // 2 + int(math.ceil(D[i])) % 3
+out[i] = two(i, 1)[i % 2]
+""")  # fmt: skip
 
-@cuda.jit
-def kernel(F, D, I, L, U, A, n, u, x, out):
-    i = cuda.grid(1)
-"""
-THREADS = 24
-BODIES = """
+STATEMENTS = Table(**GIVEN, text="""\
 s = 0
 for a in range(4):
     if a == i % 3:
@@ -91,80 +201,6 @@ out[i] = v
 v = uint8(250) + uint8(i)
 w = uint8(uint8(250) + uint8(i))
 out[i] = v * 1000 + w
-
-out[i] = 9223372036854775807 + i
-
-out[i] = (i - 5) << 3
-
-out[i] = (i - 5) >> 1
-
-out[i] = u >> 1
-
-out[i] = 1 << (i % 20)
-
-out[i] = I[i] // (i % 3 - 1)
-
-out[i] = I[i] % (i % 3 - 1)
-
-out[i] = F[i] / 0.0
-
-out[i] = F[i] // (i % 2)
-
-out[i] = F[i] % 0.7
-
-out[i] = F[i] % -0.7
-
-out[i] = D[i] // 0.3
-
-out[i] = D[i] % (i % 2)
-
-out[i] = I[i] / (i % 2)
-
-out[i] = I[i] // 2.5
-
-out[i] = I[i] % 2.5
-
-out[i] = L[i] % -7 + L[i] // -7
-
-out[i] = u // 3 - u % 3 + (u - 7) % 5
-
-out[i] = U[i] - 10
-
-out[i] = U[i] * -1
-
-out[i] = -U[i]
-
-out[i] = U[i] > -1
-
-out[i] = uint64(U[i]) > L[i]
-
-out[i] = uint64(5) - uint64(i)
-
-out[i] = I[i] == F[i]
-
-out[i] = min(I[i], 3) if i else max(F[i], 1)
-
-out[i] = abs(I[i] - 5) + abs(F[i]) + abs(-3)
-
-out[i] = round(D[i] * 2.5)
-
-out[i] = round(F[i] * 2.5)
-
-out[i] = round(-2.5) + round(0.5) + round(1.5)
-
-out[i] = int(D[i] * 10) + int(-0.5)
-
-out[i] = math.floor(D[i] * 10) + math.ceil(D[i] * 10) * 100
-
-out[i] = (i > 3) + (i > 5) * 2 - (i > 7)
-
-out[i] = (i > 3) - True
-
-out[i] = (i > 3) / 2
-
-out[i] = (i > 3) & (i < 7) | (i == 9) ^ True
-
-out[i] = ~(i > 3)
 
 b = i > 3
 b += 1
@@ -248,12 +284,6 @@ else:
     r += 1000
 out[i] = r
 
-out[i] = (I[i] and F[i]) or D[i]
-
-out[i] = I[i] or U[i] and x
-
-out[i] = not (I[i] and F[i] > 0)
-
 if not I[i] and (F[i] > 0 or n):
     out[i] = 1
 
@@ -293,12 +323,8 @@ p, q = two(i, n)
 p2, q2 = two(p, F[i])
 out[i] = p * q + p2 * q2
 
-out[i] = first(two(i, n)) + first((x, n))
-
 v = two(i, 2)[1]
 out[i] = v
-
-out[i] = T[i % 3] + T[-(i % 3) - 1] + NESTED[i % 2][n % 2]
 
 v = x
 for k in range(3):
@@ -317,34 +343,6 @@ a = int32(i)
 a = a * a
 b = a // int32(2)
 out[i] = b
-
-out[i] = I[i] * I[i] * I[i]
-
-out[i] = x * x - x / 3
-
-out[i] = F[i] * F[i] + x
-
-out[i] = D[i] ** 2 + F[i] ** 3 + I[i] ** 2
-
-out[i] = 2 ** i
-
-out[i] = math.fabs(I[i]) + math.sqrt(i)
-
-out[i] = 7 if i in (3, 5) else 8 if i not in T else 9
-
-out[i] = i in (2.0, 3.5)
-
-out[i] = F[i] in (0.5, 1.5)
-
-out[i] = -3 <= I[i] < i <= 20
-
-out[i] = 1 if 0 < I[i] and 10 // I[i] > 2 else 2
-
-out[i] = (n if i > 3 else x) * 2
-
-out[i] = (n if i > 3 else u) // 2
-
-out[i] = i if i > 3 else x if i > 1 else u
 
 s = 0
 k = 0
@@ -392,16 +390,6 @@ F[i] += 1e-9
 F[i] *= 3
 out[i] = F[i]
 
-out[i] = float32(16777217) + float64(float32(0.1))
-
-out[i] = int64(uint8(300)) + int8(200) + uint16(-1)
-
-out[i] = uint32(-1) + uint64(1)
-
-out[i] = bool(F[i]) + bool(i) + bool(0.0)
-
-out[i] = len(T) * len(A) + A.shape[-1]
-
 for v in (T[0], T[2]):
     for w in T[:2]:
         out[i] += v * w * i
@@ -416,22 +404,8 @@ for k, (a, b) in enumerate(zip(F, D)):
     if k > i: break
     out[i] += a * b
 
-out[i] = math.copysign(0.0, F[i]) == 0
-
-out[i] = 1 if math.nan != math.nan else 2
-
 v = D[i] / 0.0
 out[i] = int64(v > 1)
-
-out[i] = min(F[i], 0) + max(D[i], i)
-
-out[i] = True * F[i]
-
-out[i] = True and F[i] or 3
-
-out[i] = I[i] & 0xff | 1 << 3 ^ i
-
-out[i] = I[i] >> 40
 
 v = 0
 while True:
@@ -487,10 +461,6 @@ for arr in (F, F):
     out[i] += arr[i]
     arr = F
 
-out[i] = (I[i] or L[i]) if (i and F[i]) else (D[i] or 3)
-
-out[i] = (i and (F[i] or n)) or (u and not x)
-
 v = (i > 3 or i < 1) and I[i] or (i > 2 and F[i])
 out[i] = v
 
@@ -527,20 +497,6 @@ i0 = i
 i0 //= 2 if i > 4 else 3
 out[i] = i0
 
-out[i] = T[k] if False else 3
-
-out[i] = i if N else x
-
-out[i] = N and i or x
-
-out[i] = 0 and i
-
-out[i] = (0 or i) + (N or i)
-
-if N and i: out[i] = 1
-
-if N == 4 and i > 3: out[i] = 1
-
 while False: out[i] = 1
 else: out[i] = 3
 
@@ -574,30 +530,8 @@ for k in range(3):
             continue
     out[i] += 100
 
-out[i] = first((F[i], D[i])) + first((i, x))
-
-out[i] = T[i % 2 + 1] ** 2 + T[i % 3] // 2
-
 t = (F[i], x)
 out[i] = t[i % 2]
-
-out[i] = (i > 2, i > 4)[i % 2]
-
-out[i] = (T + T)[i % 6]
-
-out[i] = T[::-1][0] * 10 + T[1:3][i % 2]
-
-out[i] = len(T[1:]) + len(T + (1, 2.5)) + len(((1, 2), 3))
-
-out[i] = (1, 2.5)[1]
-
-out[i] = (1, i) == (1.0, 3)
-
-out[i] = (1, i) != (1, 3, 4)
-
-out[i] = (i, (1, 2)) == (3, (1, 2))
-
-out[i] = F[i] is not None
 
 h = out
 h[i] = 3
@@ -619,8 +553,6 @@ for k in range(i % 3, u, n):
 
 for k in range(True):
     out[i] += k + 1
-
-return None
 
 for n in T:
     out[i] += n
@@ -668,45 +600,11 @@ out[i] = b + c * 2
 v = 1 if i > 2 and F[i] else 2.5
 out[i] = v
 
-out[i] = -(i > 3 and 2) + +(x or 3)
-
-out[i] = 5 - 3 * 2 ** 2 // 3 % 4 + (1 << 4 >> 2) + (6 & 3 | 8 ^ 1)
-
-out[i] = 1 / 3 * x
-
-out[i] = F[i] * (1 / 3)
-
-out[i] = 7 // -2 + -7 % 3 + 7.5 // 2 + -7.5 % 2
-
-out[i] = 1e308 * 10
-
-out[i] = 2 ** 62 + 2 ** 63
-
-out[i] = 1 // 0
-
-out[i] = 1 % 0
-
-out[i] = True / 2 + True * 3 + (True & 3) + (True | False)
-
-out[i] = -9223372036854775808 + i
-
-out[i] = not 3
-
-out[i] = +True + -True
-
 for k in range(1 << 2):
     out[i] += k
 
-out[i] = T[1 + 1]
-
-out[i] = A[i % 4][i % 5] + A[(1, 2)] + A[T[0], T[1]]
-
 if i == 2: A[1, 1] = 9
 out[i] = 1
-
-out[i] = math.floor(F[i]) // 2 + int(math.ceil(D[i])) % 3
-
-out[i] = two(i, 1)[i % 2]
 
 for v in two(i, n):
     out[i] += v
@@ -746,19 +644,4 @@ for a in (1, 2):
     else:
         s += 10000
 out[i] = s
-""".strip().split("\n\n")
-
-
-def source(body):
-    """Return the module whose ``kernel`` has this body."""
-    return HEADER + textwrap.indent(body, "    ") + "\n"
-
-
-def arguments():
-    """Return fresh arguments for the kernel."""
-    numbers = np.arange(THREADS)
-    return [
-        np.linspace(-3, 3, THREADS).astype(np.float32), np.linspace(-2, 2, THREADS), (numbers - 7).astype(np.int32),
-        numbers * 3 - 20, numbers.astype(np.uint32), np.arange(20, dtype=np.float32).reshape(4, 5), np.int32(3),
-        np.uint32(5), np.float32(0.5), np.zeros(THREADS),
-    ]  # fmt: skip
+""")  # fmt: skip
