@@ -12,11 +12,11 @@ import pytest
 from oracles import numba_cpu, reference
 from oracles.comparison import assert_same_counts
 from oracles.sources import import_kernel
+from simulator.cases import cases
 
 import course_lib
 from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator.language import packages
-from simulator.cases import cases
 
 
 class PlainCuda:
@@ -64,7 +64,9 @@ class PlainCuda:
 def by_python(case, launch, given):
     """Run the text as Python with NumPy's numbers: no types of numba, no memory of a GPU."""
     plain = PlainCuda(*launch[:2])
-    names = {f"{kind}{bits}": getattr(np, f"{kind}{bits}") for kind in ("int", "uint", "float") for bits in (16, 32, 64)}
+    names = {
+        f"{kind}{bits}": getattr(np, f"{kind}{bits}") for kind in ("int", "uint", "float") for bits in (16, 32, 64)
+    }
     names |= {"cuda": plain, "int8": np.int8, "uint8": np.uint8}
     tree = ast.parse(case.source)
     for node in list(tree.body):

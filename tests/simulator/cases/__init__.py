@@ -4,6 +4,7 @@ Each module of this folder holds tables, and test_cases.py runs every entry. A b
 table's text. An entry is the body of a kernel, or a module with a `def kernel`; these lines may stand before it:
 
     # name @ grid, block, option=value : argument=expression, ... ; word in one two
+    #: more of the line above, from the arguments on
     #= expression
 
 `name` is for the report. What stands behind @ and : is the table's own if it is left out; its expressions know the
@@ -21,8 +22,11 @@ At the end of a line of the kernel, or in a line of its own for the whole launch
 Other findings than these and those of the judge must not be there; "float64" is looked at where a tag names it.
 """
 
+import cmath
 import importlib
 import itertools
+import math
+import pickle
 import re
 import textwrap
 from dataclasses import dataclass, field
@@ -30,6 +34,10 @@ from pathlib import Path
 
 import numpy as np
 from nightly import every
+
+from course_lib.trace.replay import Timeline
+from course_lib.viewer.payload import encode
+from course_lib.viewer.words import sentence
 
 IMPORTS = """\
 import cmath
@@ -48,17 +56,24 @@ HEAD = re.compile(r"# (?P<name>[^@:;]*?)(?: @ (?P<launch>[^:;]*?))?(?: : (?P<arg
 TAG = re.compile(r"(?:  |^)#(?P<sort>[?!])(?P<text>.*)$")
 
 
-def zeros(*shape, dtype=np.float64):
-    return np.zeros(shape, dtype)
+def zeros(*shape):
+    """Return np.zeros of these extents; a type may be the last argument."""
+    dtype = float if isinstance(shape[-1], int) else shape[-1]
+    return np.zeros([extent for extent in shape if isinstance(extent, int)], dtype)
+
+
+#: What the expressions know beside the names of their module.
+NAMES = {"np": np, "zeros": zeros, "math": math, "cmath": cmath, "loads": pickle.loads, "dumps": pickle.dumps,
+         "Timeline": Timeline, "encode": encode, "sentence": sentence}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Table:
     """Entries with one judge; `launch`, `arguments` and `first`, the first lines of a body, are their defaults.
 
-    judge    "reference": values, counts and findings of oracles.reference; "python": values of the text as plain Python,
-             one thread after another; "numba": those of numba's code for the CPU, which refuses what is refused;
-             "cudasim": those of numba's own simulator; None: what the lines `#=` say
+    judge    "reference": values, counts and findings of oracles.reference; "python": values of the text as Python, one
+             thread after another; "numba": those of numba's code for the CPU, which refuses what is refused; "cudasim":
+             those of numba's own simulator; None: what the lines `#=` say
     lines    whether each line of the text is an entry
     step     by day, every so many-th entry runs
     package  the package that is taken to be installed; `alone`: and the other one has not what the entries use
@@ -79,7 +94,7 @@ class Table:
     def entries(self):
         """Return the texts of the entries, one for each of the words that they name."""
         for entry in self.text.strip("\n").split("\n" if self.lines else "\n\n"):
-            head = HEAD.match(entry.split("\n")[0])
+            head = HEAD.match(joined(entry).split("\n")[0])
             clauses = [clause.split(" in ", 1) for clause in (head and head["each"] or "").split(" ; ") if clause]
             for words in itertools.product(*(words.split() for _, words in clauses)):
                 text = entry
@@ -113,9 +128,14 @@ class Case:
         return eval(f"(lambda *launch, **options: (launch, options))({self.launch})", dict(self.table.names))
 
 
+def joined(text):
+    """Return an entry with its name, launch and arguments in one line."""
+    return text.replace("\n#: ", " : ", 1).replace("\n#: ", " ")
+
+
 def read(table, text, words):
     """Return the Case of one entry."""
-    lines, checks = text.split("\n"), []
+    lines, checks = joined(text).split("\n"), []
     head = HEAD.match(lines[0])
     if not head and lines[0].startswith("# "):
         raise ValueError(f"no name, launch and arguments: {lines[0]}")
@@ -143,6 +163,6 @@ def cases():
         module = importlib.import_module(f"{__name__}.{path.stem}")
         for table in vars(module).values():
             if isinstance(table, Table):
-                table.names.update(vars(module))
+                table.names.update(NAMES | vars(module))
                 found += every(table.step, [read(table, *entry) for entry in table.entries()])
     return found

@@ -1,8 +1,7 @@
 """Views, other forms and whole parts of arrays: what NumPy gives, at the true addresses."""
 
 import numpy as np
-
-from simulator.cases import IMPORTS, Table, zeros
+from simulator.cases import IMPORTS, Table
 
 M = np.random.default_rng(3).integers(0, 99, (5, 7)).astype("f4")
 W = np.random.default_rng(3).integers(0, 99, (64, 24)).astype("f8")
@@ -147,9 +146,10 @@ i = cuda.threadIdx.x
 place = (i, 1)
 out[i] = x[(0, *place)] + x[(*place[:1], 0, 0)]
 
-# NumPy's functions store in an array, and broadcast : A=LINE, row=ROW, out=zeros(3, 4), turned=zeros(4, 3, dtype="f4"), angle=zeros(2)
+# NumPy's functions store in an array, and broadcast
+#: A=LINE, row=ROW, out=zeros(3, 4), turned=zeros(4, 3, "f4"), angle=zeros(2)
 #= traffic(op="load", array="row").accesses == 24
-np.maximum(A, row, out)
+np.fmax(A, row, out)
 np.arctan2(2.0, row, turned.T)
 np.logical_not(A[1:, 0], angle)
 """)  # fmt: skip
@@ -197,7 +197,8 @@ fill(own[1], t)
 cuda.syncthreads()
 B[i, t] = tile.T[t][i] + tile[i, ::-1][t] + float32(own[1, 2])
 
-# column accesses of a tile that was cut from one piece of shared memory have its conflicts @ 1, (32, 32) : x=W.ravel()[:1024].reshape(32, 32).astype("f4")
+# column accesses of a tile that was cut from one piece of shared memory have its conflicts @ 1, (32, 32)
+#: x=W.ravel()[:1024].reshape(32, 32).astype("f4")
 #= x == old.x.T
 #= [(row.wavefronts, row.requests) for row in run.traffic.rows if row.space == "shared"] == [(32 * 32, 32), (32, 32)]
 whole = cuda.shared.array(1024, float32)
@@ -224,7 +225,7 @@ B[cuda.grid(1)] = A[1:4][-1 - cuda.grid(1)]  #? negative-index A x3
 row = A[0]
 row[cuda.threadIdx.x % 2] = cuda.threadIdx.x  #? race A
 
-# a race through two forms @ 1, 64 : x=zeros(64, dtype="f4")
+# a race through two forms @ 1, 64 : x=zeros(64, "f4")
 i = cuda.threadIdx.x
 wide = x.reshape(2, 32)
 wide[i // 32, i % 32] = 1
@@ -263,7 +264,8 @@ if t == 0:
     tile[:] = 0
 out[t] = tile[t]  #? race tile
 
-# compare and swap of elements viewed as another type, for the largest of positive floats @ 1, 64 : x=POSITIVE, best=zeros(1, dtype="f4")
+# compare and swap of elements viewed as another type, for the largest of positive floats @ 1, 64
+#: x=POSITIVE, best=zeros(1, "f4")
 #= (best[0], run.findings) == (x.max(), ())
 i = cuda.grid(1)
 bits = best.view(np.int32)
@@ -275,7 +277,8 @@ while mine > old:
         break
     old = seen
 
-# the largest of positive floats in dynamic shared memory of two types @ 1, 64, 0, 16, trace=True : x=POSITIVE, best=zeros(1, dtype="f4")
+# the largest of positive floats in dynamic shared memory of two types @ 1, 64, 0, 16, trace=True
+#: x=POSITIVE, best=zeros(1, "f4")
 #= (best[0], run.findings) == (x.max(), ())
 memory = cuda.shared.array(0, np.float32)
 bits = cuda.shared.array(0, np.int32)
@@ -289,7 +292,8 @@ if t == 0:
     best[0] = memory[0]
 """)  # fmt: skip
 
-REFUSED = Table(None, header=HEADER, lines=True, arguments="a=zeros(24, dtype='f4'), A=zeros(2, 4), I=zeros(2, 4, dtype='i4')", text="""\
+REFUSED = Table(None, header=HEADER, lines=True,
+                arguments="a=zeros(24, 'f4'), A=zeros(2, 4), I=zeros(2, 4, 'i4')", text="""\
 a[0:2] = a[2:4]  #! loop
 a[0] = a[:: a.shape[0] - 24][0]  #! KernelError 0
 a[0] = a[1.5:][0]  #! integer

@@ -1,10 +1,9 @@
 """Calls whose value is known happen once and in Python's order: as in numba's simulator, which runs them as Python."""
 
 from oracles.generator import EFFECTS_HEADER
+from simulator.cases import Table
 
-from simulator.cases import Table, zeros
-
-KNOWN = Table("cudasim", launch="1, 4", arguments="c=zeros(4, 8, dtype=int), out=zeros(4, 4, dtype=int)", lines=True,
+KNOWN = Table("cudasim", launch="1, 4", arguments="c=zeros(4, 8, int), out=zeros(4, 4, int)", lines=True,
               header=EFFECTS_HEADER[: EFFECTS_HEADER.index("@cuda.jit\n")], first="i = cuda.grid(1)\n", text="""\
 out[i, 0] = (one(c, i, 1), 5)[1]
 out[i, 0] = (one(c, i, 1), pair(c, i, 2))[1][0]

@@ -1,10 +1,7 @@
 """Device functions, functions that a kernel defines, functions and statements of Python."""
 
-import pickle  # noqa: F401 (in the lines `#=`)
-
 import numpy as np
-
-from simulator.cases import IMPORTS, Table, zeros
+from simulator.cases import IMPORTS, Table
 
 X = np.random.default_rng(3).random(12)
 I = np.random.default_rng(4).integers(0, 7, (64, 3))  # noqa: E741
@@ -209,7 +206,8 @@ shape = (4, n)
 tile = cuda.shared.array(shape, np.float64)  #! shape
 tile[0, 0] = out[0]
 
-# what only a launch knows gives no shape : out=zeros(1), n=4 ; call in corner_of((4,cuda.blockDim.x),1.0) sum_below(n) sum_below(cuda.blockDim.x)
+# what only a launch knows gives no shape
+#: out=zeros(1), n=4 ; call in corner_of((4,cuda.blockDim.x),1.0) sum_below(n) sum_below(cuda.blockDim.x)
 #! array
 out[0] = $call
 
@@ -337,7 +335,8 @@ y = 10
 grown = lambda v: v + 1
 def more(a, b):
     return a * b + y
-out[i] = twice(grown, x[i]) + applied(more, x[i], 3) + applied(lambda: y) + applied(lambda *v: v[0] + len(v), *(x[i], 2))
+out[i] = twice(grown, x[i]) + applied(more, x[i], 3)
+out[i] += applied(lambda: y) + applied(lambda *v: v[0] + len(v), *(x[i], 2))
 """)  # fmt: skip
 
 MEETING = Table(None, header=HEADER, launch="1, 64", arguments="out=zeros(64)", text="""\
@@ -361,7 +360,7 @@ exchange()
 
 # the trace names its variables @ 1, 2, trace=True : out=zeros(2)
 #= any("more" in step.variables for step in run.trace.steps)
-#= any("more" in step.variables for step in pickle.loads(pickle.dumps(run)).trace.steps)
+#= any("more" in step.variables for step in loads(dumps(run)).trace.steps)
 i = cuda.threadIdx.x
 def grown(v):
     more = v + 1

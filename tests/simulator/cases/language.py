@@ -1,8 +1,7 @@
-"""Control flow, memory, warps: values, counts and findings equal those of the reference, which runs each thread alone."""
+"""Control flow, memory, warps: values, counts and findings equal those of the reference, thread by thread."""
 
 import numpy as np
-
-from simulator.cases import IMPORTS, Table, zeros
+from simulator.cases import IMPORTS, Table
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(-9, 10, 64).astype(np.int32)
@@ -73,7 +72,7 @@ def rotate(tile, i):
     return value
 """
 
-ONE_NUMBER_A_THREAD = Table("reference", launch="3, 40", arguments="a=A, out=zeros(120, dtype=int)",
+ONE_NUMBER_A_THREAD = Table("reference", launch="3, 40", arguments="a=A, out=zeros(120, int)",
                             header=HEADER, first="i = cuda.grid(1)\n", text="""\
 # branches
 v = a[i]
@@ -236,7 +235,7 @@ if 0 <= i - 2 < a.shape[0] - 5 < a[i - 2] + 112 != a[i + 3]:
     out[i] += 1000
 """)  # fmt: skip
 
-PYTHONS_INTEGERS = Table("python", launch="3, 40", arguments="a=A, out=zeros(120, dtype=int)",
+PYTHONS_INTEGERS = Table("python", launch="3, 40", arguments="a=A, out=zeros(120, int)",
                          header=HEADER, first="i = cuda.grid(1)\n", text="""\
 # the largest of three
 out[i] = max(a[i], -2, i)
@@ -283,7 +282,7 @@ if i == 0:
     out[11] = cuda.atomic.add(y, 0, 1)
     out[12] = y[0]
 
-# atomics in two dimensions @ (3, 2), (4, 4) : A=M, out=zeros(2, 3, dtype=np.int32)
+# atomics in two dimensions @ (3, 2), (4, 4) : A=M, out=zeros(2, 3, "i4")
 def kernel(A, out):
     col, row = cuda.grid(2)
     if row < A.shape[0] and col < A.shape[1]:
@@ -375,7 +374,7 @@ for k in range(3):
 out[i, 0] = total + PRIMES[1] - PRIMES[2]
 out[i, 1] = math.pi * T
 
-# stores convert : x=X, a=zeros(64, dtype=np.int8), b=zeros(64, dtype=np.int32), c=zeros(64, dtype=np.float32)
+# stores convert : x=X, a=zeros(64, "i1"), b=zeros(64, "i4"), c=zeros(64, "f4")
 a[i] = x[i] * 3
 b[i] = x[i] / 2
 c[i] = x[i] * 1.1
@@ -428,7 +427,7 @@ out[i, 0] = cuda.syncthreads_count(int(x[i] > 0))
 out[i, 1] = cuda.syncthreads_and(int(x[i] > -99)) + 2 * cuda.syncthreads_or(int(x[i] > 99))
 out[i, 2] = cuda.syncthreads_and(int(i > 0)) + 2 * cuda.syncthreads_or(int(i > 58))
 
-# an exchange within warps @ 1, 64 : x=X, out=zeros(64, 2, dtype=np.int32)
+# an exchange within warps @ 1, 64 : x=X, out=zeros(64, 2, "i4")
 s = cuda.shared.array(64, int32)
 for r in range(3):
     s[i] = x[i] + r
@@ -436,7 +435,7 @@ for r in range(3):
     out[i, r % 2] = s[i // 32 * 32 + (i + 1) % 32]
     cuda.syncwarp()
 
-# reads in any order @ 1, 33 : A=M.$how, out=zeros(7, dtype=int) ; how in astype("i1") astype("f8") copy("F")
+# reads in any order @ 1, 33 : A=M.$how, out=zeros(7, int) ; how in astype("i1") astype("f8") copy("F")
 if i < A.shape[0]:
     for k in range(A.shape[1]):
         out[i] += A[i, k] * A[A.shape[0] - 1 - i, k]
@@ -446,17 +445,18 @@ for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
     out[i, 0] = x[i] * 2
     out[i, 1] = cuda.gridDim.x * cuda.blockDim.x
 
-# three dimensions @ $grid, $block : A=V.copy("$order"), out=zeros(2, 4, 5) ; grid in (2,2,2) ; block in (3,2,2) ; order in C F
+# three dimensions @ $grid, $block
+#: A=V.copy("$order"), out=zeros(2, 4, 5) ; grid in (2,2,2) ; block in (3,2,2) ; order in C F
 def kernel(A, out):
     x, y, z = cuda.grid(3)
     if z < A.shape[0] and y < A.shape[1] and x < A.shape[2]:
         out[z, y, x] = A[z, y, x] - A[z, y, A.shape[2] - 1 - x] * z
 
-# integers : x=X, out=zeros(64, 2, dtype=int)
+# integers : x=X, out=zeros(64, 2, int)
 out[i, 0] = x[i] // 3 + x[i] % 3 - (-x[i]) // 4 + abs(x[i]) ** 2
 out[i, 1] = (x[i] & 12 | 3) ^ (x[i] << 2) + (~x[i] >> 1)
 
-# floats beyond the integers @ 1, 24 : x=EDGES.astype("f4"), y=EDGES, a=zeros(24, dtype="i1"), out=zeros(24, 6, dtype=int)
+# floats beyond the integers @ 1, 24 : x=EDGES.astype("f4"), y=EDGES, a=zeros(24, "i1"), out=zeros(24, 6, int)
 a[i] = x[i]
 out[i, 0] = int32(x[i]) + uint8(x[i] * 3)
 out[i, 1] = uint32(x[i])
@@ -521,17 +521,17 @@ for step, (shift, scale) in enumerate(((1, 2), (33, 3), (62, 5))):
     out[i, step % 2] += s[(i + shift) % 64]
     cuda.syncthreads()
 
-# the lowest integer @ 1, 40 : n=LOWEST, out=zeros(40, 4, dtype=int)
+# the lowest integer @ 1, 40 : n=LOWEST, out=zeros(40, 4, int)
 out[i, 0] = n[i] // (i % 5 - 2)
 out[i, 1] = n[i] % (i % 5 - 2) + n[i] // -1
 out[i, 2] = (i % 5 - 2) ** (i % 7 - 3)
 out[i, 3] = -n[i] + abs(n[i]) - n[i] * 3
 
-# shifts beyond the bits @ 1, 64 : x=X, out=zeros(64, 2, dtype=int)
+# shifts beyond the bits @ 1, 64 : x=X, out=zeros(64, 2, int)
 out[i, 0] = x[i] << i
 out[i, 1] = (x[i] << 40) >> (i + 20)
 
-# shared memory through a device function with a barrier @ 1, 48 : x=X, out=zeros(48, dtype="i4")
+# shared memory through a device function with a barrier @ 1, 48 : x=X, out=zeros(48, "i4")
 tile = cuda.shared.array(48, int32)
 tile[i] = x[i]
 tile[i] = rotate(tile, i)
@@ -551,7 +551,7 @@ value = math.fabs(x[i]) + float32(1)
 out[i, 0] = math.sqrt(value) * math.floor(x[i]) + math.ceil(value)
 out[i, 1] = math.exp(-value) + math.sin(value) * math.atan2(value, x[i]) + math.pow(value, 1.5)
 
-# a warp's sum @ 2, 64 : a=A, out=zeros(4, dtype=int)
+# a warp's sum @ 2, 64 : a=A, out=zeros(4, int)
 #= out.tolist() == [*A[:96].reshape(3, 32).sum(1), A[96:].sum()]
 v = a[cuda.grid(1)] if cuda.grid(1) < a.size else 0
 offset = 16
@@ -561,8 +561,8 @@ while offset > 0:
 if cuda.laneid == 0:
     out[cuda.grid(1) // 32] = v
 
-# lanes with different masks vote apart, and a lane may not take from the other group @ 1, 32 : out=zeros(4, 32, dtype="i4")
-#= out.tolist() == [[0x22222222 if i % 2 else 0x11111111 for i in range(32)], [0, 1] * 16, [1] * 32, [i ^ 2 for i in range(32)]]
+# lanes with different masks vote apart, and a lane may not take from the other group @ 1, 32 : out=zeros(4, 32, "i4")
+#= out.tolist() == [[0x11111111, 0x22222222] * 16, [0, 1] * 16, [1] * 32, [i ^ 2 for i in range(32)]]
 i = cuda.threadIdx.x
 group = cuda.match_any_sync(FULL, i % 2)
 out[0, i] = cuda.ballot_sync(group, i % 4 < 2)
@@ -571,7 +571,8 @@ out[2, i] = cuda.eq_sync(group, i % 2)
 out[3, i] = cuda.shfl_xor_sync(group, i, 2)
 cuda.shfl_xor_sync(group, i, 3)  #? uninitialized-read x32
 
-# atomics return the old value once to each thread @ 4, 25 : counter=zeros(1, dtype="i4"), out=zeros(100, dtype="i4"), ends=zeros(3, dtype="i4")
+# atomics return the old value once to each thread @ 4, 25
+#: counter=zeros(1, "i4"), out=zeros(100, "i4"), ends=zeros(3, "i4")
 #= (sorted(out), counter[0], ends.tolist()) == (list(range(0, 200, 2)), 200, [-5, 198, 1])
 i = cuda.grid(1)
 out[i] = cuda.atomic.add(counter, 0, 2)
@@ -619,7 +620,7 @@ number = float32
 i = index.x + width.x * cuda.blockIdx.x
 out[i] = function(i, 12) + number(0.1)
 
-# a function of cuda is an item of a tuple @ 1, 3 : total=zeros(1, dtype="i4"), count=zeros(3)
+# a function of cuda is an item of a tuple @ 1, 3 : total=zeros(1, "i4"), count=zeros(3)
 #= (total[0], count.tolist()) == (9, [3, 3, 3])
 functions = (cuda.atomic.add, cuda.atomic.sub, cuda.syncthreads_count)
 functions[0](total, 0, 5)
@@ -648,7 +649,8 @@ def kernel(out):
     out[i] = chosen(i, 2) + 100 * chosen(b=cuda.atomic.add(out, 8, 1), a=cuda.atomic.add(out, 8, 1), scale=7)
     out[i] += chosen(i, i, 1000)
 
-# the type of an array @ 1, 32 : a=np.arange(32).astype("$type"), out=zeros(32, dtype="$type") ; type in bool int8 int32 int64 uint64 float32 float64
+# the type of an array @ 1, 32
+#: a=np.arange(32).astype("$type"), out=zeros(32, "$type") ; type in bool int8 int32 int64 uint64 float32 float64
 #= out == a
 #= traffic(space="shared", op="load").bytes == 32 * a.itemsize
 known = np.dtype("$type")

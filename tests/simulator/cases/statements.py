@@ -1,12 +1,11 @@
-"""Small kernels of independent threads, for common errors in types and in masks: values equal those of numba's own code.
+"""Small kernels of independent threads, for common errors in types and masks: values equal those of numba's own code.
 
 Every twenty-fourth of them by day, all with `--nightly`. Their names: F, D, I, L, U (1-D arrays of float32, float64,
 int32, int64, uint32), A (2-D, float32), n, u, x (scalars of int32, uint32, float32), out (float64), i (the thread).
 """
 
 import numpy as np
-
-from simulator.cases import IMPORTS, Table, zeros
+from simulator.cases import IMPORTS, Table
 
 NUMBERS = np.arange(24)
 F = np.linspace(-3, 3, 24).astype(np.float32)
