@@ -36,8 +36,8 @@ import numpy as np
 from nightly import every
 
 from course_lib.trace.replay import Timeline
-from course_lib.viewer.payload import encode
-from course_lib.viewer.words import sentence
+from course_lib.trace.viewer.payload import encode
+from course_lib.trace.viewer.words import sentence
 
 IMPORTS = """\
 import cmath
