@@ -294,27 +294,27 @@ if t == 0:
 
 REFUSED = Table(None, header=HEADER, lines=True,
                 arguments="a=zeros(24, 'f4'), A=zeros(2, 4), I=zeros(2, 4, 'i4')", text="""\
-a[0:2] = a[2:4]  #! loop
+a[0:2] = a[2:4]  #! a[0:2] a[2:4] float32
 a[0] = a[:: a.shape[0] - 24][0]  #! KernelError 0
-a[0] = a[1.5:][0]  #! integer
-a[0] = a[1, :]  #! indices a
-a.reshape(5, 5)[0, 0] = 1  #! KernelError elements 24
-a.reshape(-1, -1)[0, 0] = 1  #! KernelError elements
-a.reshape(-1, 7)[0, 0] = 1  #! KernelError elements
-a[::2].reshape(3, 4)[0, 0] = 1  #! gaps
-a.reshape(4, 6).T.reshape(24)[0] = 1  #! gaps
-a.view(np.uint8)[0] = 1  #! size
-a.reshape(shape=(4, 6))[0, 0] = 1  #! names
-f = a.reshape; f(24)[0] = 1  #! method
-for i, v in np.ndenumerate(A, A): a[0] = v  #! array
-A[:] = I  #! 2-dimensional I
-A[0] = A[1]  #! A[1] 1-dimensional float64
-A[0, :3] = (1, 2, 3)  #! tuple (1, 2, 3)
-A[1:] += 1  #! element
+a[0] = a[1.5:][0]  #! 1.5 float64 int(1.5)
+a[0] = a[1, :]  #! a[1, :] 1
+a.reshape(5, 5)[0, 0] = 1  #! KernelError a 24 25
+a.reshape(-1, -1)[0, 0] = 1  #! KernelError a 24 1
+a.reshape(-1, 7)[0, 0] = 1  #! KernelError a 24 7
+a[::2].reshape(3, 4)[0, 0] = 1  #! a
+a.reshape(4, 6).T.reshape(24)[0] = 1  #! a
+a.view(np.uint8)[0] = 1  #! float32 4 uint8 1
+a.reshape(shape=(4, 6))[0, 0] = 1  #! reshape()
+f = a.reshape; f(24)[0] = 1  #! a.reshape
+for i, v in np.ndenumerate(A, A): a[0] = v  #! np.ndenumerate()
+A[:] = I  #! A[:] I 2-dimensional int32
+A[0] = A[1]  #! A[0] A[1] 1-dimensional float64
+A[0, :3] = (1, 2, 3)  #! A[0, :3] (1, 2, 3)
+A[1:] += 1  #! A[1:]
 A[:] = 2j  #! complex128 float64
 np.sin(A[0, 0], I)  #! np.sin float64 I int32
 np.sin(A, I[0])  #! A 2-dimensional float64 1-dimensional
-A[0, 0] = np.sin(A[0, 0], A)  #! statement
-np.sin(A[0, 0], 2)  #! 1 argument 2 int64
+A[0, 0] = np.sin(A[0, 0], A)  #! np.sin(A[0, 0], A) A
+np.sin(A[0, 0], 2)  #! np.sin() 1 2 int64
 np.sin(a, A)  #! KernelError a 24 A 4
 """)  # fmt: skip

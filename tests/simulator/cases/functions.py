@@ -208,7 +208,7 @@ tile[0, 0] = out[0]
 
 # what only a launch knows gives no shape
 #: out=zeros(1), n=4 ; call in corner_of((4,cuda.blockDim.x),1.0) sum_below(n) sum_below(cuda.blockDim.x)
-#! array
+#!
 out[0] = $call
 
 # a variable gives no shape : out=zeros(1), n=4
@@ -240,7 +240,7 @@ x[1] = halved(x[1]) + halved(x[1], by=4)
 out[0] = of_lambda(1)
 
 # one of two lambdas in a line : out=zeros(1)
-#! lambda
+#!
 out[0] = one(two.__code__.co_argcount)
 
 # a store to an item of a tuple in a device function is watched @ 1, 64 : a=zeros(2), b=zeros(2)
@@ -269,7 +269,7 @@ REFUSED_CALLS = Table(None, header=HEADER, lines=True, arguments="x=zeros(2)", t
 x[0] = grown(x[0], 1.5)  #! grown
 spread(x, 1.5)  #! spread
 x[0] = foreign(1)  #! foreign
-x[1] = itself(x).dtype.type(3)  #! name
+x[1] = itself(x).dtype.type(3)  #! itself(x).dtype
 def kernel(*arrays): arrays[0][0] = 1  #! *arrays
 """)  # fmt: skip
 
@@ -495,7 +495,7 @@ x[0] = sum(())  #!
 x[0] = sum(x)  #! 1-dimensional float64
 
 match (x[0], 1):
-    case (0, n):  #! [0,
+    case (0, n):  #! [0, n]:
         x[0] = n
 
 match x[0]:

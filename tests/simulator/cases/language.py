@@ -634,7 +634,7 @@ for array in (a, b):
 # an index beyond a tuple @ 1, 8 : out=zeros(8)
 i = cuda.grid(1)
 if i < 5:
-    out[i] = WEIGHTS[i]  #! KernelError WEIGHTS[i] 3 items
+    out[i] = WEIGHTS[i]  #! KernelError WEIGHTS[i] 3
 
 # defaults and names of a device function, in the order in which they are written : out=zeros(9)
 #= out[0] == 6 + 100 * (1 + 7 * 0) + 1000
@@ -733,7 +733,7 @@ both = (gcd, 3)  #! both
 out[0] = both[1]
 
 # an array without dimensions : out=zeros(1) ; space in shared local
-box = cuda.$space.array((), float32)  #! $space array
+box = cuda.$space.array((), float32)  #! $space 1
 out[0] = box[()]
 
 # a barrier in a function that is called in a branch, which is in the kernel @ 1, 64 : out=zeros(64)

@@ -76,7 +76,7 @@ if cuda.threadIdx.x:
     p.id = q["id"] = cuda.threadIdx.x
 
 # a record that is read-only : p=np.frombuffer(P.tobytes(), PARTICLE)[0]
-#! LaunchError read-only
+#! LaunchError p.id
 p.id = 1
 
 # records outside of the kernel are constants @ 1, 3 : out=zeros(3)
@@ -87,7 +87,7 @@ frozen = cuda.const.array_like(PAIRS)
 out[i] = frozen[i].x * 10 + PAIRS[i]["y"][1] + PAIRS["y"][i, 0] + len(frozen)
 
 # constant records are not written : out=zeros(1)
-#! LaunchError PAIRS.x read-only
+#! LaunchError PAIRS.x
 PAIRS[0].x = 1
 
 # fields may be arrays @ 1, 5 : a=BODIES, out=zeros(5)
@@ -137,14 +137,14 @@ REFUSED = Table(None, header=HEADER, text="""\
 out[0] = p[0].weight  #! x charge mass id
 
 # a slice of records : p=P, out=zeros(1)
-out[0] = p[1:][0].x  #! index
+out[0] = p[1:][0].x  #! p[1:]
 
 # a number for a record : p=P
-p[0] = 1  #! record
+p[0] = 1  #! p[0]
 
 # another record : p=P
 tile = cuda.const.array_like(PAIRS)
-p[0] = tile[1]  #! names types
+p[0] = tile[1]  #! p[0]
 
 # records of texts : out=zeros(1)
 out[0] = TEXTS[0].x  #! TEXTS
@@ -162,12 +162,12 @@ out[0] = p[0].x
 out[0] = p[0].x
 
 # fields that are not aligned : p=zeros(3, [("flag", "i1"), ("x", "f8")]), out=zeros(1)
-#! LaunchError align=True
+#! LaunchError p x align=True
 out[0] = p[0].x
 
 # records that are not as large as complex numbers need
 #: p=zeros(3, np.dtype([("x", "f8"), ("z", "c16")], align=True)), out=zeros(1)
-#! LaunchError 16
+#! LaunchError p z 16
 out[0] = p[0].x
 
 # records in shared memory : out=zeros(1)
@@ -181,21 +181,21 @@ a[0]["at"] = points[1]  #! KernelError a.at 2 3
 a[0]["at"] = points[1]  #! KernelError a.at 1 3
 
 # gaps between the elements : a=BODIES, points=zeros(3, 3, "f4").copy("F")
-a[0]["at"] = points[1]  #! gaps
+a[0]["at"] = points[1]  #! points
 
 # elements of another type : a=BODIES, points=zeros(3, 3)
-a[0]["at"] = points[1]  #! 1-dimensional float64
+a[0]["at"] = points[1]  #! a[0]['at'] float32 float64
 
 # one number for three : a=BODIES, points=zeros(3, "f4")
-a[0]["at"] = points[1]  #! elements
+a[0]["at"] = points[1]  #! a[0]['at']
 
 # a number for an array in a record : a=BODIES
 a[0].at = 3  #! a[0].at
 
 # records of arrays alone have no size : a=zeros(2, [("at", "f4", 3)])
-a[0].at[0] = a.size  #! size
+a[0].at[0] = a.size  #! a.size
 
 # arrays of texts in records : a=zeros(2, [("at", "S3", 3)])
-#! LaunchError numbers
+#! LaunchError a at |S3
 a[0].at = 3
 """)  # fmt: skip
