@@ -144,7 +144,7 @@ def read(table, text, words):
         if line.startswith("#= "):
             checks.append(line[3:])
     arguments = head and head["arguments"] or table.arguments
-    body, name = "\n".join(lines), head and head["name"] or lines[0]
+    body, name = "\n".join(lines), head and head["name"] or next(line for line in lines if not line.startswith("#!"))
     if not re.search(r"^ *def kernel\(", body, re.MULTILINE):
         parameters = ", ".join(eval(f"dict({arguments})", dict(table.names)))
         body = f"@cuda.jit\ndef kernel({parameters}):\n{textwrap.indent(table.first + body, '    ')}"
@@ -153,6 +153,8 @@ def read(table, text, words):
     for number, line in enumerate(source.split("\n"), 1):
         if tag := TAG.search(line):
             tags.append((tag["sort"], tag["text"], None if not line[: tag.start()].strip() else number))
+    if "\n#= " in body or not (table.judge or checks or tags):
+        raise ValueError(f"nothing judges this entry, or its lines are out of order: {text}")
     return Case(table, f"{name} {words}".strip(), source, launch, arguments, tuple(checks), tuple(tags))
 
 
