@@ -74,44 +74,6 @@ def rotate(tile, i):
 
 ONE_NUMBER_A_THREAD = Table("reference", launch="3, 40", arguments="a=A, out=zeros(120, int)",
                             header=HEADER, first="i = cuda.grid(1)\n", text="""\
-# branches
-v = a[i]
-if v < -5:
-    out[i] = -1
-elif v < 5 and v % 2 == 0:
-    out[i] = v * v
-else:
-    out[i] = v + LIMIT
-
-# loops
-total = 0
-for k in range(a[i], 20, 3):
-    if k == 5:
-        continue
-    if k > 15:
-        break
-    total += k
-out[i] = total
-
-# nested
-total = 0
-for r in range(i % 5):
-    for c in range(a[i] % 7):
-        if c > r:
-            break
-        total += 10 * r + c
-out[i] = total
-
-# whiles
-v = a[i]
-steps = 0
-while v > 0 or v < -3:
-    v = v // 2 if v > 0 else v + 2
-    steps += 1
-    if steps == 5:
-        break
-out[i] = 100 * steps + v
-
 # early returns
 if a[i] < 0:
     out[i] = -1
@@ -122,22 +84,8 @@ for k in range(100):
         return
 out[i] = 1000
 
-# short circuit
-if i + 1 < a.shape[0] and a[i + 1] > 0:
-    out[i] = 1
-elif i + 1 >= a.shape[0] or a[i + 1] == 0:
-    out[i] = 2
-else:
-    out[i] = 3
-
 # conditional loads
 out[i] = a[i + 1] if i + 1 < a.shape[0] else -99
-
-# tuples
-p, q = a[i], i
-p, q = q, p
-(r, s), t = (p + 1, q + 2), 3
-out[i] = 100 * r + 10 * s + t
 
 # functions
 out[i] = gcd(abs(a[i]), 12) + 100 * twice_clipped(a[i], -3)
@@ -151,35 +99,6 @@ out[i] = 1 if -4 <= a[i] < 6 != i else 0
 
 # casts that floor
 out[i] = int(float32(a[i]) / float32(3)) + uint8(a[i]) + int(math.floor(math.sqrt(float(abs(a[i])))))
-
-# a variable from the iteration before
-last = -1
-for k in range(6):
-    if (i + k) % 3 == 0:
-        continue
-    if k > 0 and last >= 0:
-        out[i] += last * k
-    last = k
-out[i] += 1000 * last
-
-# else of loops
-for k in range(2, a[i]):
-    if a[i] % k == 0:
-        out[i] = k
-        break
-else:
-    out[i] = -1
-k = 0
-while k < i % 7:
-    k += 1
-    if k == a[i]:
-        break
-    if k > 4:
-        out[i] += 5
-        return
-else:
-    out[i] += 100
-out[i] += 1000
 
 # an else that leaves the outer loop
 found = -1
@@ -198,41 +117,6 @@ for k in range(6):
 else:
     found = 99
 out[i] = found
-
-# loops over tuples
-for w in WEIGHTS:
-    if w == a[i] % 4:
-        continue
-    out[i] += w * i
-for p, q in PAIRS:
-    out[i] += p * a[i] - q
-    if out[i] > 300:
-        break
-for w in (a[i], i, 7):
-    out[i] = 3 * out[i] % 1009 + w
-
-# enumerate and zip
-for k, w in enumerate(WEIGHTS):
-    out[i] += (k + 1) * w * a[i]
-for k, (w, (p, q)) in enumerate(zip(WEIGHTS, PAIRS), i):
-    out[i] = out[i] * 2 % 10007 + k * w + p * q
-for t, k in enumerate(range(a[i] % 3, i % 11, 2)):
-    out[i] += 100 * t + k
-for k, w in zip(range(i % 4), WEIGHTS):
-    out[i] -= k * w
-
-# values of and and or
-v = a[i]
-out[i] = (v and i) + 10 * (v or 7) + 100 * (v % 3 and i % 5 or 2) + (v > 3 and i or 0) - (0 or v and 5)
-if v and not (i % 3 or v % 2):
-    out[i] += 1000
-while v and out[i] % 7:
-    out[i] += 1
-
-# guarded values
-out[i] = (i + 1 < a.shape[0] and a[i + 1]) or (i > 0 and a[i - 1]) or -1
-if 0 <= i - 2 < a.shape[0] - 5 < a[i - 2] + 112 != a[i + 3]:
-    out[i] += 1000
 """)  # fmt: skip
 
 PYTHONS_INTEGERS = Table("python", launch="3, 40", arguments="a=A, out=zeros(120, int)",
@@ -289,13 +173,6 @@ def kernel(A, out):
         cuda.atomic.add(out, (row % 2, col % 3), int32(A[row, col]))
         cuda.atomic.max(out, (1, 2), row * col)
 
-# shared memory in three dimensions @ 1, (5, 4, 2) : A=V, out=zeros(2, 4, 5)
-s = cuda.shared.array((2, T, 5), float32)
-x, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
-s[z, y, x] = A[z, y, x]
-cuda.syncthreads()
-out[z, y, x] = s[1 - z, T - 1 - y, x] + s[z, y, 0]
-
 # local memory in two dimensions @ 2, 20 : A=M, out=zeros(40)
 w = cuda.local.array(SHAPE, float32)
 for r in range(3):
@@ -340,25 +217,6 @@ for a in range(4):
     total -= 1
 out[i, 0] = total
 out[i, 1] = a
-
-# returns at three places @ 3, 30
-if i >= x.shape[0]:
-    return
-for k in range(5):
-    if x[i] > k * 3:
-        out[i, 0] = k
-        return
-    out[i, 1] = x[(i + k) % x.shape[0]]
-out[i, 0] = 99
-
-# short circuits
-if i + 1 < x.shape[0] and x[i + 1] > x[i] or i == 0 and not x[0] > 0:
-    out[i, 0] = 1
-k = 0
-while i + k < x.shape[0] and x[i + k] <= 0:
-    k += 1
-out[i, 1] = k
-out[i, 0] += x[i] if x[i] > 3 else (x[i - 1] if i > 0 else 7)
 
 # several targets
 a = b = x[i]

@@ -143,25 +143,6 @@ out[i] = two(i, 1)[i % 2]
 """)  # fmt: skip
 
 STATEMENTS = Table(**GIVEN, text="""\
-s = 0
-for a in range(4):
-    if a == i % 3:
-        continue
-    for b in range(i % 5):
-        if b == 3:
-            break
-        if a * b > 4:
-            out[i] = s + 1000
-            return
-        s += a * b
-    else:
-        s += 100
-        if i % 7 == 6:
-            break
-else:
-    s += 10000
-out[i] = s
-
 if i % 2:
     v = i
 else:
@@ -171,17 +152,6 @@ for k in range(i % 4):
     v += k
     w2 = v * 2
 out[i] = v + k if i % 4 else v
-
-k = 99
-for k in range(i % 4):
-    pass
-out[i] = k
-
-k = 99
-for k in (1, 2, i):
-    if k == 2 and i % 2:
-        break
-out[i] = k
 
 m = 2147483647
 v = int32(m) + i
@@ -209,11 +179,6 @@ b = i > 3
 b |= i == 2
 out[i] = b
 
-v = 0
-v += F[i]
-v //= 1
-out[i] = v
-
 v = int8(i)
 for k in range(3):
     v *= 2
@@ -227,61 +192,10 @@ while v < 2:
     v += 0.25
 out[i] = v
 
-v = i
-while True:
-    v -= 3
-    if v < 0:
-        break
-    if v == 4:
-        out[i] = 777
-        return
-out[i] = v
-
-n2 = n
-while n2:
-    n2 -= 1
-    for k in range(n2):
-        if k == i % 2:
-            break
-        out[i] += 1
-    else:
-        continue
-    out[i] += 10
-
-x2 = 0
-if i > 5:
-    x2 = F[i]
-    if i > 9:
-        x2 = 2
-    elif i > 7:
-        x2 = x
-out[i] = x2
-
-a = b = 0
-for k in range(6):
-    a, b = b, a + k
-    if a > i:
-        break
-out[i] = a * 100 + b
-
 t = (i, F[i])
 if i > 3:
     t = (n, D[i])
 out[i] = t[0] + t[1]
-
-t = (1, 2)
-for k in range(3):
-    t = (t[1], t[0] + t[1])
-out[i] = t[0] * 100 + t[1]
-
-r = 0
-for p, q in ((1, i), (i, 2)):
-    if p > q:
-        continue
-    r += p * 10 + q
-else:
-    r += 1000
-out[i] = r
 
 if not I[i] and (F[i] > 0 or n):
     out[i] = 1
@@ -305,67 +219,13 @@ for k in range(int8(120), int16(130)):
 for k in range(3000000000, 3000000000 + i):
     out[i] += k
 
-s = 0
-for k in range(i):
-    if k % 2:
-        continue
-    for j in range(k):
-        if j == 3:
-            break
-        if j + k == 9:
-            return
-        s += j
-    s += k
-    out[i] = s
-
-p, q = two(i, n)
-p2, q2 = two(p, F[i])
-out[i] = p * q + p2 * q2
-
 v = two(i, 2)[1]
-out[i] = v
-
-v = x
-for k in range(3):
-    if k == i:
-        v = k
-out[i] = v
-
-v = 5
-for k in range(3):
-    v = v / 2
-    if v < 1:
-        v = 7
 out[i] = v
 
 a = int32(i)
 a = a * a
 b = a // int32(2)
 out[i] = b
-
-s = 0
-k = 0
-while k < 10 and I[k] < i:
-    k += 1
-    if k == 7: break
-else:
-    s = 5
-out[i] = s + k
-
-if i == 0:
-    return
-for k in range(i):
-    if k > 4:
-        return
-    out[i] += k
-
-if i > 3:
-    if i > 5:
-        return
-    v = 1
-else:
-    v = 2
-out[i] = v
 
 L[i] = F[i] * 10
 out[i] = L[i]
@@ -399,10 +259,6 @@ for v in (T[0], T[2]):
 else:
     out[i] += 0.5
 
-for k, (a, b) in enumerate(zip(F, D)):
-    if k > i: break
-    out[i] += a * b
-
 v = D[i] / 0.0
 out[i] = int64(v > 1)
 
@@ -414,14 +270,6 @@ while True:
     if v == 5:
         v = 2.5
         break
-out[i] = v
-
-v = 1
-for k in range(3):
-    if i == k:
-        v = 0.5
-        continue
-    v = v * 2
 out[i] = v
 
 t = None
@@ -456,45 +304,16 @@ out[i] = c[0]
 r = F if n > 2 else F
 out[i] = r[i]
 
-for arr in (F, F):
-    out[i] += arr[i]
-    arr = F
-
 v = (i > 3 or i < 1) and I[i] or (i > 2 and F[i])
 out[i] = v
 
 x2 = I[i] or F[I[i] % 24] or D[i]
 out[i] = x2
 
-if (I[i] and F[i] > 1) or not (D[i] and U[i]):
-    out[i] = 1
-elif I[i] in (1, 2) and (F[i] or 0):
-    out[i] = 2
-
-p = (1, (2, i))
-q, (r, s) = p
-for a, (b, c) in (p, p):
-    out[i] += a * b * c + q * r - s
-
-for k in range(2):
-    t = (k, i)
-    if i > 3:
-        t = (t[1], t[0])
-    out[i] = out[i] * 10 + t[0]
-
-t = (0, 0.0)
-for k in range(i % 4):
-    t = (t[0] + k, t[1] + F[k])
-out[i] = t[0] + t[1]
-
 t = (0, 0)
 for k in range(i % 4):
     t = (t[0] + k, t[1] + F[k])
 out[i] = t[0] + t[1]
-
-i0 = i
-i0 //= 2 if i > 4 else 3
-out[i] = i0
 
 while False: out[i] = 1
 else: out[i] = 3
@@ -505,11 +324,6 @@ else: out[i] = 3
 for v in T:
     pass
 out[i] = v
-
-for k, v in enumerate(T, 10):
-    if k > 11: break
-    out[i] += v * k
-out[i] += k
 
 for a, b in zip(F, L):
     if b > i: break
@@ -553,28 +367,10 @@ for k in range(i % 3, u, n):
 for k in range(True):
     out[i] += k + 1
 
-for n in T:
-    out[i] += n
-out[i] += n
-
-for x in F:
-    x += 1
-    out[i] += x
-
 v = i
 for v in range(v):
     pass
 out[i] = v
-
-for k in range(i):
-    if k > 2: break
-else:
-    k = -1
-    for j in T:
-        if j > i: break
-    else:
-        k = -2
-out[i] = k
 
 if i > 3:
     while True:
@@ -627,20 +423,4 @@ out[i] = F[i]
 a, b = divmod(i, 3)
 c, d = divmod(F[i], 0.5)
 out[i] = a + b * 10 + c + d
-
-s = 0
-for a in (1, 2):
-    for b in (a, 3):
-        for c in range(b):
-            if c == i: break
-            if c + b > 4: continue
-            s += a * b + c
-        else:
-            s += 100
-            continue
-        s += 1000
-        break
-    else:
-        s += 10000
-out[i] = s
 """)  # fmt: skip
