@@ -17,7 +17,7 @@ from numba.np.numpy_support import ufunc_find_matching_loop
 from oracles import numba_typing as oracle
 from oracles.sources import import_kernel
 
-from course_lib import simulate
+from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator.lanes.view import bounds
 from course_lib.simulator.language.calls import CMATH, LIBDEVICE, NUMPY
 from course_lib.simulator.language.types import SCALARS, TypingError
@@ -179,6 +179,27 @@ def test_atomics_where_all_lanes_meet(name, dtype, tmp_path):
             update(state, x[i : i + 1], out=state)
     np.testing.assert_array_equal(old, want)
     np.testing.assert_array_equal(total, state)
+
+
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        *((name, "f4 f8 i4 u4 i8 u8") for name in ("add", "sub", "max", "min", "nanmax", "nanmin")),
+        *((name, "i4 u4 i8 u8") for name in ("and_", "or_", "xor", "exch", "cas")),
+        *((name, "u4 u8") for name in ("inc", "dec")),
+    ],
+)
+def test_an_atomic_takes_what_numbas_takes(tmp_path, name, takes):
+    """The types of numba's own declaration; a histogram of uint8 does not compile there."""
+    values = "1, 2" if name == "cas" else "1"
+    text = f"from numba import cuda\n\n\ndef kernel(a):\n    cuda.atomic.{name}(a, 0, {values})\n"
+    kernel = import_kernel(text, tmp_path)
+    for dtype in "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8".split():
+        if dtype in takes.split():
+            simulate(kernel)[1, 1](np.zeros(1, dtype))
+        else:
+            with pytest.raises(UnsupportedKernelError, match=rf"cuda\.atomic\.{name}\b"):
+                simulate(kernel)[1, 1](np.zeros(1, dtype))
 
 
 bound = st.integers(-9, 9) | st.none()
