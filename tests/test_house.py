@@ -46,7 +46,6 @@ MAY_IMPORT = {
     "measurements": {"look", "model", "shell"},
     "course_map": {"kernels", "lessons", "measurements", "model", "tables"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
-    "mlir": {"gpu"},  # its command, once the compiler is chosen
     "figures": CORE | {"model", "measurements", "trace", "look", "png"},
     "dials": {"figures", "look", "model", "png", "simulator", "tables", "viewer"},
     "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},
@@ -84,7 +83,6 @@ THIRD_PARTY = {
     "model": {"numpy"},
     "measurements": {"numpy", "matplotlib"},
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
-    "mlir": {"llvmlite"},
     "lazy": set(),
     "__init__": {"course_lib"},
 }

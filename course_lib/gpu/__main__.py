@@ -32,7 +32,6 @@ WHAT = {
     "ladder": "every rung and cuBLAS on one size: GFLOP/s, registers, shared memory, spills, occupancy",
     "series": "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
     "tiles": "tile width against speed",
-    "compilers": "every rung compiled by numba-cuda and by numba-cuda-mlir, on one size (needs both)",
     "ragged": "the best kernel on sizes that no tile divides",
     "product-counts": "requests, sectors and wavefronts of launches of `course_lib.products`, small sizes (needs ncu)",
     "product": "`course_lib.products.multiplication`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
@@ -113,7 +112,6 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
     from ..products import measure
     from ..waiting.probes import disassembly, latencies
     from . import counters, experiments, tensor, wgmma
-    from .compilers import compilers
 
     n = options.size or (4096, 4096, 4096)
     names, repeats = options.rungs, options.repeats
@@ -132,7 +130,6 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         "series": lambda: experiments.series(names, sides(SIZES), repeats, progress),
         "tiles": lambda: experiments.tiles(names, n, repeats, progress),
         "ragged": lambda: experiments.ragged(names, sizes(RAGGED_SIZES), repeats, progress),
-        "compilers": lambda: compilers(names, n, repeats),
         "mistake": lambda: experiments.mistake(names, n, repeats, progress),
         "product": lambda: measure.products(sizes(measure.SHAPES), repeats, progress),
         "random-products": lambda: measure.random_products(repeats, progress),
@@ -155,9 +152,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
 
 def command_of(what: str, options: argparse.Namespace) -> str:
     """Return the command that makes this recording again."""
-    from .compilers import module
-
-    words = [f"python -m {module()}", what]
+    words = ["python -m course_lib.gpu", what]
     words += ["--size", "x".join(map(str, options.size))] if options.size else []
     words += ["--rungs", ",".join(options.rungs)] if options.rungs else []
     return " ".join([*words, "--repeats", str(options.repeats)])
@@ -259,8 +254,7 @@ def show(what: str, results: Results) -> None:
             text = result.get("wrong") and f"WRONG: {result['wrong']}" or f"skipped: {result['skipped']}"
         elif "gflops" in result:
             share = f"{result['gflops'] / yardstick:7.1%} of cuBLAS" if yardstick and what == "ladder" else ""
-            about = f"{result.get('registers', '')} {result.get('compiler', '')}"
-            text = f"{result['gflops']:10.1f} GFLOP/s {share} {about}"
+            text = f"{result['gflops']:10.1f} GFLOP/s {share} {result.get('registers', '')}"
         elif what == "counters":
             kinds = ("global_load_sectors", "shared_load_wavefronts", "l2_bytes", "dram_read_bytes")
             text = "  ".join(f"{kind} {_short(result[kind])}" for kind in kinds)

@@ -131,33 +131,6 @@ def wgmma_table(recording: Recording) -> str:
     return "\n".join(lines)
 
 
-def compilers_table(recording: Recording) -> str:
-    """Return the speed and the resources of each rung with both compilers as a Markdown table."""
-    gpu, rows = recording.provenance, measured(recording)
-    compilers = list(dict.fromkeys(result["compiler"] for result in rows))
-    pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for result in rows:
-        pairs.setdefault((result["rung"], str(result["params"])), []).append(result)
-    lines = [
-        f"Measured on an {gpu['gpu']} (driver {gpu['driver']}, {gpu['date'][:10]}) in one run of",
-        f"`{recording.command}`,",
-        f"n = {rows[0]['M']}: medians of up to {_repeats(rows)} launches; each kernel was first compared with float64.",
-        f"{compilers[0]} comes first, {compilers[1]} second.",
-        "",
-        "| kernel | GFLOP/s | | second / first | registers | | local bytes of a thread | |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    alone = [rung for (rung, _), results in pairs.items() if len(results) != len(compilers)]
-    if alone:
-        raise ValueError(f"only one compiler has a speed of {', '.join(alone)}; measure again")
-    for (rung, _), (first, second) in pairs.items():
-        name = f"`{rung}`" + (", rounded" if first["params"].get("rounded") else "")
-        cells = [f"{first['gflops']:,.0f}", f"{second['gflops']:,.0f}", f"{second['gflops'] / first['gflops']:.2f}"]
-        cells += [str(result[key]) for key in ("registers", "local_bytes") for result in (first, second)]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 def _repeats(results: Sequence[Mapping[str, Any]]) -> int:
     return max(len(result["milliseconds"]) for result in results)
 
@@ -335,9 +308,9 @@ def product_axes(recording: Recording) -> Axes:
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of all files that are generated from the recordings."""
     docs = root / "docs"
-    measured_parts = {root / "README.md": section(), docs / "compilers.md": compilers_table(load("compilers"))}
+    readme = root / "README.md"
     return {
-        **{path: with_section(path.read_text(encoding="utf-8"), part) for path, part in measured_parts.items()},
+        readme: with_section(readme.read_text(encoding="utf-8"), section()),
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),
