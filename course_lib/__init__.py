@@ -2,8 +2,8 @@
 
 ``simulate`` runs a numba CUDA kernel on the CPU, counts what each line requests from memory and reports the rules it
 breaks. Everything else that lessons use is imported on first use: exercises (``check``, ``explain``, ``predict``,
-``score``), widgets (``Stepper``, ``compare``, ``explore``), pictures (``figures``), formulas (``model``) and recorded
-``measurements``. The kernels are in :mod:`course_lib.kernels`.
+``score``), widgets (``Stepper``, ``compare``, ``explore``), pictures (``figures``), formulas (``model``), the rule
+of lesson 15 (``planning``) and recorded ``measurements``. The kernels are in :mod:`course_lib.kernels`.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from .simulate import simulate
 from .simulator.findings import KernelError, LaunchError, UnsupportedKernelError
 
 if TYPE_CHECKING:
-    from . import dials, figures, look, measurements, model
+    from . import dials, figures, look, measurements, model, planning
     from .course_map import roadmap
     from .exercises import check, explain
     from .exercises.predict import predict
@@ -39,6 +39,7 @@ __all__ = [
     "look",
     "measurements",
     "model",
+    "planning",
     "predict",
     "roadmap",
     "score",
@@ -51,6 +52,6 @@ __getattr__, __dir__ = lazily(
         **dict.fromkeys(("check", "explain", "predict", "score"), ".exercises"),
         **dict.fromkeys(("Stepper", "compare", "explore"), ".viewer"),
         "roadmap": ".course_map",
-        **{name: f".{name}" for name in ("dials", "figures", "look", "measurements", "model")},
+        **{name: f".{name}" for name in ("dials", "figures", "look", "measurements", "model", "planning")},
     },
 )

@@ -25,7 +25,7 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-
 # Arrows point one way: a part of course_lib may import the parts named here, and itself. A part is a folder, or a
 # module beside the folders; the command of a folder may import more than the folder.
 CORE = {"simulator", "observers", "run", "tables", "testing", "check_all", "simulate"}
-WINGS = {"waiting", "products"}
+WINGS = {"waiting"}
 MAY_IMPORT = {
     "lazy": set(),
     "tables": set(),
@@ -43,6 +43,7 @@ MAY_IMPORT = {
     "lessons": set(),
     "shell": set(),
     "model": {"simulator"},
+    "planning": set(),
     "measurements": {"look", "model", "shell"},
     "course_map": {"kernels", "lessons", "measurements", "model", "tables"},
     "gpu": {"kernels", "model", "measurements", "simulator"},
@@ -51,11 +52,11 @@ MAY_IMPORT = {
     "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},
     "exercises": CORE | {"model", "kernels", "figures", "trace", "viewer"},
     "__init__": CORE
-    | {"lazy", "course_map", "dials", "exercises", "figures", "look", "measurements", "model", "trace", "viewer"},
-    # The wings stand on the core, which knows nothing of them; what shows or measures everything knows both.
+    | {"lazy", "course_map", "dials", "exercises", "figures", "look", "measurements", "model", "planning"}
+    | {"trace", "viewer"},
+    # The wing stands on the core, which knows nothing of it; what shows or measures everything knows both.
     "waiting": CORE
     | {"lazy", "exercises", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
-    "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements", "shell"} | WINGS,
     "publish": {"course_map", "dials", "lessons", "viewer", "png", "waiting"},
     "teach": {"exercises", "kernels", "lessons", "png", "publish", "shell", "waiting"},
@@ -158,16 +159,15 @@ def test_every_module_is_there():
 
 
 def test_the_core_knows_no_wing():
-    """Who changes the simulator, the viewer or the exercises need not know the model of waiting and the products."""
+    """If you change the simulator, the viewer or the exercises, you need not know the model of waiting."""
     knowing = {part for part, others in MAY_IMPORT.items() if others & WINGS}
 
     assert knowing - WINGS == {"gpu.__main__", "publish", "profile", "teach"}
-    assert not MAY_IMPORT["waiting"] & {"products"} and not MAY_IMPORT["products"] & {"waiting"}
 
 
 def test_lessons_import_by_few_doors():
-    """A reader of the lessons learns five names, not the folders behind them."""
-    doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.products", "course_lib.waiting"}
+    """A reader of the lessons learns four names, not the folders behind them."""
+    doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.waiting"}
     found = set()
     for path in LESSONS:
         for cell in nbformat.read(path, as_version=4).cells:
@@ -177,7 +177,7 @@ def test_lessons_import_by_few_doors():
     assert found == doors
 
 
-@pytest.mark.parametrize("package", ["course_lib", "course_lib.waiting", "course_lib.products"])
+@pytest.mark.parametrize("package", ["course_lib", "course_lib.waiting"])
 def test_late_names_are_there(package):
     """Each name that a package offers, and imports when it is asked for, is the one that type checkers see."""
     module = importlib.import_module(package)

@@ -111,16 +111,6 @@ def _only(result: Result, names: Collection[str]) -> Result:
     return {name: value for name, value in result.items() if name in names}
 
 
-def product_counters() -> Results:
-    """Return requests, sectors and wavefronts of every launch of `product` on small sizes.
-
-    They are in the order of `launches` for the sizes of `products.COUNTED`.
-    """
-    launch = "from course_lib.products.measure import launch_counted; launch_counted()"
-    text = _under_ncu(["-W", "ignore", "-c", launch], {name: METRICS[name] for name in COUNTS})
-    return [{"kernel": result["rung"], **_only(result, COUNTS)} for result in parse_ncu(text, (0, 0, 0))]
-
-
 def residency(repeats: int, progress: Progress, cached: bool = False) -> Results:
     """Return the time of every case of residency, with the share of cycles that issue and the stalls from `ncu`.
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
 from .. import model
-from ..look import GROUND, INK, KERNELS, STYLES, WASH
+from ..look import GROUND, KERNELS, STYLES, WASH
 from . import Recording, folder_of, kinds, load
 
 ROOT = Path(__file__).parents[2]
@@ -172,9 +172,8 @@ def section() -> str:
     picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
     bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](docs/ladder.svg)"
     chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](docs/tensor.svg)"
-    shapes = "![Speed of product on all its shapes, beside the fastest of cuBLAS and cuBLASLt](docs/product.svg)"
     groups = wgmma_table(load("wgmma"))
-    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, groups, shapes)
+    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, groups)
     return "\n\n".join(parts)
 
 
@@ -284,27 +283,6 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
         )
 
 
-def product_axes(recording: Recording) -> Axes:
-    """Draw the speed of `product` on all its shapes relative to cuBLAS and cuBLASLt, squares first, then by work."""
-    speeds: dict[tuple[int, ...], dict[str, float]] = {}
-    for result in measured(recording):
-        speeds.setdefault(tuple(result[axis] for axis in "MNK"), {})[result["rung"]] = result["gflops"]
-    shapes = sorted(speeds, key=lambda shape: (len(set(shape)) > 1, model.flop(*shape)))
-    shares = [
-        of["product"] / max(speed for name, speed in of.items() if name != "product")
-        for of in (speeds[shape] for shape in shapes)
-    ]
-    names = ["×".join(map(str, shape if len(set(shape)) > 1 else shape[:1])) for shape in shapes]
-    title = f"product beside the fastest of cuBLAS and cuBLASLt, M×N×K (or n), {recording.provenance['gpu']}"
-    height = 0.9 + 0.19 * len(shapes)
-    axes, bars = _bars(title, names, shares, KERNELS["best"], height, right=0.93, top=0.955, bottom=0.01)
-    axes.bar_label(bars, [f"{share:.0%}" for share in shares], label_type="center", color=INK, fontsize=8)
-    axes.axvline(1, color=GROUND, lw=1)
-    axes.margins(y=0.01)
-    axes.tick_params(labelsize=8)
-    return axes
-
-
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of all files that are generated from the recordings."""
     docs = root / "docs"
@@ -314,5 +292,4 @@ def outputs(root: Path = ROOT) -> dict[Path, str]:
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),
-        docs / "product.svg": _svg(product_axes(load("product"))),
     }
