@@ -215,8 +215,8 @@ def step_of_zero(a):
     a[0] = a[:: a.shape[0] - 8][0]  # here
 
 
-def float_bound(a):
-    a[0] = a[1.5:][0]  # here
+def complex_bound(a):
+    a[0] = a[1j:][0]  # here
 
 
 def too_many(a):
@@ -228,7 +228,7 @@ def too_many(a):
     [
         (assign_to_a_slice, UnsupportedKernelError, "copy it in a loop over single elements"),
         (step_of_zero, KernelError, "the step of a slice is 0"),
-        (float_bound, UnsupportedKernelError, "must be an integer"),
+        (complex_bound, UnsupportedKernelError, "must be an integer"),
         (too_many, UnsupportedKernelError, "more indices than a has dimensions"),
     ],
 )
