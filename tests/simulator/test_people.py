@@ -3,9 +3,14 @@
 import itertools
 import math
 
+import numba
+import numba.cuda.random as nr
 import numpy as np
 import pytest
 from numba import cuda, float32, types
+from numba.cuda import libdevice, random
+from numba.cuda.libdevice import sqrtf
+from numba.cuda.random import xoroshiro128p_uniform_float32
 from oracles import numba_typing as oracle
 
 from course_lib import UnsupportedKernelError, simulate
@@ -141,3 +146,64 @@ def test_a_number_of_a_bool(kernel, runs):
     out = np.zeros(1)
     assert agreed(kernel, (types.float32[::1], types.float64[::1]), (np.float32([3]), out)) == runs
     assert out[0] == runs
+
+
+# --- one object, many names -------------------------------------------------------------------------------------------
+
+
+def by_name(states, out):
+    i = cuda.grid(1)
+    out[i] = xoroshiro128p_uniform_float32(states, i)
+
+
+def by_alias(states, out):
+    i = cuda.grid(1)
+    out[i] = nr.xoroshiro128p_uniform_float32(states, i)
+
+
+def by_module(states, out):
+    i = cuda.grid(1)
+    out[i] = random.xoroshiro128p_uniform_float32(states, i)
+
+
+def by_attribute(states, out):
+    i = numba.cuda.grid(1)
+    out[i] = cuda.random.xoroshiro128p_uniform_float32(states, i)
+
+
+def by_variable_of_kernel(states, out):
+    i, draws = cuda.grid(1), numba.cuda.random
+    out[i] = draws.xoroshiro128p_uniform_float32(states, i)
+
+
+@pytest.mark.parametrize("kernel", [by_name, by_alias, by_module, by_attribute, by_variable_of_kernel])
+def test_random_numbers_by_any_name(kernel):
+    """The numbers that numba's own function draws on the CPU."""
+    states, again = np.zeros((2, 40), nr.xoroshiro128p_dtype)
+    nr.init_xoroshiro128p_states_cpu(states, 7, 0)
+    again[:] = states
+    out = np.zeros(40, np.float32)
+    simulate(kernel)[2, 20](states, out)
+
+    assert out.tolist() == [nr.xoroshiro128p_uniform_float32(again, i) for i in range(40)]
+    assert states.tolist() == again.tolist() and len(set(out.tolist())) == 40
+
+
+def test_a_module_that_is_not_imported(monkeypatch):
+    monkeypatch.delattr(cuda, "random")
+    with pytest.raises(UnsupportedKernelError, match="numba.cuda has no 'random'; write import numba.cuda.random"):
+        simulate(by_attribute)[1, 1](np.zeros(1, nr.xoroshiro128p_dtype), np.zeros(1, np.float32))
+
+
+def root_by_name(out):
+    out[0] = sqrtf(out[0])
+
+
+def root_by_attribute(out):
+    out[0] = libdevice.sqrtf(out[0])
+
+
+@pytest.mark.parametrize("kernel", [root_by_name, root_by_attribute])
+def test_a_function_of_libdevice_by_any_name(kernel):
+    out = np.float32([9])
+    assert agreed(kernel, (types.float32[::1],), (out,)) and out[0] == 3

@@ -37,7 +37,6 @@ REFUSED = [
     ("a[0] = sum(x for x in range(3))", None),
     ("a[0] = LIST[0]", "LIST is a list outside the kernel, .* make it a tuple"),
     ("a[0] = cuda.blockdim.x", "numba.cuda has no 'blockdim'; write cuda.blockDim"),
-    ("a[0] = cuda.random.xoroshiro128p_uniform_float32(a, 0)", "draw the random numbers on the host"),
     ("a[0] = np.random.rand()", "an array of random numbers that the host draws"),
     ("a[:] = a", "loop over single elements"),
     ("a[0] = plain_helper(1)", r"@cuda.jit\(device=True\)"),
