@@ -13,8 +13,9 @@ from numba.cuda.libdevice import sqrtf
 from numba.cuda.random import xoroshiro128p_uniform_float32
 from oracles import numba_typing as oracle
 
-from course_lib import UnsupportedKernelError, simulate
+from course_lib import LaunchError, UnsupportedKernelError, simulate
 from course_lib.simulator.language import types as rules
+from course_lib.simulator.testing import assert_clean
 
 
 def agreed(kernel, numba_types, values):
@@ -207,3 +208,48 @@ def root_by_attribute(out):
 def test_a_function_of_libdevice_by_any_name(kernel):
     out = np.float32([9])
     assert agreed(kernel, (types.float32[::1],), (out,)) and out[0] == 3
+
+
+# --- words that are nearly right --------------------------------------------------------------------------------------
+
+
+def ones(x):
+    x[cuda.grid(1)] = 1
+
+
+@pytest.mark.parametrize("wanted", [None, {}, {"x": None}])
+def test_check_all_of_findings_alone(wanted):
+    """Where nothing is wanted of the values, a launch fails by its findings only."""
+    checks = simulate(ones).check_all(lambda n: (1, n, (np.zeros(n),), wanted), n=(1, 40))
+    assert checks.holds and checks.launches == 2
+
+    found = simulate(ones).check_all(lambda n: (1, n, (np.zeros(30),), wanted), n=(1, 40))
+    assert found.sizes == {"n": 31} and "out-of-bounds" in found.reason
+
+
+@pytest.mark.parametrize("wanted", ["x", [1], ()])
+def test_check_all_of_something_else_than_arrays(wanted):
+    with pytest.raises(LaunchError, match="give a dict, .* or None if only findings count"):
+        simulate(ones).check_all(lambda n: (1, n, (np.zeros(n),), wanted), n=(1, 2))
+
+
+@pytest.mark.parametrize("allow", ["out-of-bounds", None, 5])
+def test_a_word_where_a_list_is_meant(allow):
+    """It is explained by the word, never by its characters."""
+    run = simulate(ones, strict=False)[1, 4](np.zeros(2))
+    with pytest.raises(ValueError, match=rf"allow is {allow!r}; give a list of kinds"):
+        assert_clean(run, allow=allow)
+    with pytest.raises(ValueError, match=rf"allow is {allow!r}; give a list of kinds"):
+        simulate(ones).check_all(lambda n: (1, n, (np.zeros(n),)), allow=allow, n=(1, 2))
+    assert_clean(run, allow=["out-of-bounds"])
+
+
+async def asynchronous(x):
+    x[0] = 1
+
+
+@pytest.mark.parametrize("kernel", [asynchronous, cuda.jit(asynchronous)])
+def test_an_asynchronous_kernel(kernel):
+    """The reason is its def, and not that its file has changed."""
+    with pytest.raises(UnsupportedKernelError, match="asynchronous is defined by async def, .* write def"):
+        simulate(kernel)[1, 1](np.zeros(1))
