@@ -224,7 +224,7 @@ def test_check_all_of_findings_alone(wanted):
     assert checks.holds and checks.launches == 2
 
     found = simulate(ones).check_all(lambda n: (1, n, (np.zeros(30),), wanted), n=(1, 40))
-    assert found.sizes == {"n": 31} and "out-of-bounds" in found.reason
+    assert found.sizes == {"n": 40} and "out-of-bounds" in found.reason
 
 
 @pytest.mark.parametrize("wanted", ["x", [1], ()])
