@@ -31,7 +31,6 @@ values = [1, 2]; a[0] = values[0]  #! cuda.local.array
 a[0] = sum(x for x in range(3))  #!
 a[0] = LIST[0]  #! LIST
 a[0] = cuda.blockdim.x  #! 'blockdim' cuda.blockDim
-a[0] = cuda.random.xoroshiro128p_uniform_float32(a, 0)  #! cuda.random.xoroshiro128p_uniform_float32
 a[0] = np.random.rand()  #! np.random.rand()
 a[0] = plain_helper(1)  #! plain_helper @cuda.jit(device=True)
 return a[0]  #!
