@@ -1,4 +1,4 @@
-"""What kernels take besides arrays and numbers, tuples, arrays from outside, dynamic shared memory; and what they say."""
+"""What kernels take besides arrays and numbers, and what they say: tuples, dynamic shared memory, assertions."""
 
 from collections import namedtuple
 
@@ -108,7 +108,7 @@ assert a[0] > 0 and cuda.grid(1) < 4
 a[1] = 2
 
 # an exception in a device function @ 1, 4 : a=np.array([4, -1, 2, -5], "f4"), b=zeros(4, "f4")
-#= (b[0], b[2], [f.threads for f in run.findings if f.kind == "raised-exception"]) == (2, 1, [(((0, 0, 0), (1, 0, 0)),)])
+#= (b[0], b[2], {f.threads for f in run.findings}) == (2, 1, {(((0, 0, 0), (1, 0, 0)),)})
 #= said("raise ValueError('negative {}')")
 @cuda.jit(device=True)
 def root(x):
