@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import linecache
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
@@ -17,12 +17,17 @@ from typing import Any
 from numba import cuda
 
 from ..exercises.grading.repairs import defined
+from ..exercises.grading.source import written
+from ..simulator.language.source import parsed as parsed_as
 from .allowed import refused
 from .cells import calls, parsed
 from .names import available, names_of
 
 #: Parts of a cell beside the function that the grader reads, or that the lesson itself has there.
 _EXPECTED = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Pass)
+
+#: What ends a line for Python's parser, which numbers them.
+_LINES = re.compile(r"\r\n?|\n")
 
 
 class Refused(Exception):
@@ -213,31 +218,17 @@ def _bare(tree: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _compiled(tree: ast.FunctionDef, title: str, source: str, names: dict[str, Any]) -> FunctionType:
-    """Define a function by its bare tree, and keep a text of it for those who read it.
+    """Define a function by its bare tree, and tell the simulator and the repairs this tree, and its lines to quote.
 
-    What is compiled is the tree that was checked. A text made from it may mean something else when it is parsed again:
-    `ast.unparse` writes the text of an f-string so that it can become an expression. So the text is only read, by the
-    simulator and by the repairs: the function's own lines if they are just that, else its tree written out.
+    What they read is the tree that was checked, never a text made from it: `ast.unparse` writes the text of an f-string
+    so that it can become an expression.
     """
     bare = ast.fix_missing_locations(_bare(tree))
-    lines = source.split("\n")
-    kept = [line if tree.lineno <= n <= (tree.end_lineno or n) else "" for n, line in enumerate(lines, 1)]
-    if not _is_just(bare, kept):
-        kept = [""] * (tree.lineno - 1) + ast.unparse(bare).split("\n")
-    file = f"<answer to {title}>"
-    linecache.cache[file] = (len(kept), None, [f"{line}\n" for line in kept], file)
     literal = tuple(each.value for each in bare.args.defaults if isinstance(each, ast.Constant))
-    names[tree.name] = defined(bare, file, names, literal)
-    return names[tree.name]
-
-
-def _is_just(bare: ast.FunctionDef, lines: Sequence[str]) -> bool:
-    """Say whether the lines are only this function, however a program splits lines."""
-    text = "\n".join(lines)
-    try:
-        return len(text.splitlines()) <= len(lines) and ast.unparse(ast.parse(text)) == ast.unparse(bare)
-    except (SyntaxError, ValueError):
-        return False
+    function = names[tree.name] = defined(bare, f"<answer to {title}>", names, literal)
+    lines = tuple(enumerate(_LINES.split(source), 1))[tree.lineno - 1 : tree.end_lineno]
+    parsed_as(function, bare, lines or written(bare))
+    return function
 
 
 def _helper(tree: ast.FunctionDef, title: str, names: dict[str, Any]) -> FunctionType:

@@ -269,8 +269,7 @@ def read(kernel: object) -> Source:
 
 
 def _read(function: FunctionType) -> Source:
-    code, known = _parsed.get(function, (None, None))
-    if known is not None and code is function.__code__:  # autoreload replaces a function's code
+    if known := known_source(function):
         return known
     code_name = function.__code__.co_name
     if code_name == "<lambda>":
@@ -301,6 +300,12 @@ def _read(function: FunctionType) -> Source:
         raise changed(function)
     ast.increment_lineno(tree, first - 1)
     return parsed(function, tree, tuple((first + inside + i, line.rstrip("\n")) for i, line in enumerate(lines)))
+
+
+def known_source(function: FunctionType) -> Source | None:
+    """The source of a function that was read before, or None."""
+    code, known = _parsed.get(function, (None, None))
+    return known if code is function.__code__ else None  # autoreload replaces a function's code
 
 
 def parsed(function: FunctionType, tree: ast.FunctionDef, lines: tuple[tuple[int, str], ...]) -> Source:
