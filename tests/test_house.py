@@ -59,7 +59,7 @@ MAY_IMPORT = {
     "products": {"lazy", "kernels", "gpu", "simulator"},
     "gpu.__main__": {"gpu", "kernels", "measurements", "shell"} | WINGS,
     "publish": {"course_map", "dials", "lessons", "viewer", "png", "waiting"},
-    "teach": {"exercises", "kernels", "lessons", "png", "publish", "shell", "waiting"},
+    "teach": {"exercises", "kernels", "lessons", "png", "publish", "shell", "simulator", "waiting"},
     "export": {"publish", "shell"},
     "site": {"publish", "shell"},
     "slides": {"publish", "shell"},

@@ -24,8 +24,9 @@ from ..exercises import EXERCISES
 from ..exercises.variants import code_of
 from .cells import counted, lesson_named, places
 from .judge import STOPPED, UNREADABLE, Judged, from_json, unjudged
+from .limits import Limits, Stopped
 from .pages import BY_HAND, feedback, for_teacher, nearly_the_same, remarks, with_points
-from .sandbox import Limits, Sandbox, Stopped
+from .sandbox import Sandbox
 
 COLUMNS = ("student", "exercise", "points", "of", "status", "hint", "seconds")
 NOTHING = "the folder holds no notebook (*.ipynb)."

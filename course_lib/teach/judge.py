@@ -14,6 +14,7 @@ from ..exercises import EXERCISES, LESSONS, check
 from ..exercises.grading.exercise import FILL_IN, Exercise
 from ..exercises.grading.explain import Explanation, compare
 from ..exercises.grading.routines import Routine
+from ..exercises.grading.routines import judge as call
 from ..exercises.grading.verdict import NOT_YET, Verdict
 from ..exercises.variants import Variant
 from . import likeness
@@ -128,7 +129,10 @@ def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own
     keeps = exercise.kind == FILL_IN
     if own and (source := likeness.copied_from(found.tree, given, keeps, found.helpers)):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
-    verdict = check(name, found.function, variant)
+    if isinstance(exercise, Routine):
+        verdict = call(exercise, found.function, found.run)
+    else:
+        verdict = check(name, found.function, variant)
     functions = found.tree, *found.helpers
     hint, units, page = reason(verdict), _units(answer.source, place, *functions), _page(verdict, remarks)
     like = _nearest(lesson, name, units, likeness.nearest(given, *functions))

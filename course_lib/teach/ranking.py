@@ -22,8 +22,9 @@ from .cells import counted
 from .grade import NOTHING, HandedIn, check_positive, check_size, each_judged, recorded, safe, submissions
 from .judge import STOPPED, UNREADABLE, from_json
 from .likeness import groups
+from .limits import Limits, Stopped
 from .pages import NO_PROOF, document, table
-from .sandbox import Limits, Sandbox, Stopped
+from .sandbox import Sandbox
 
 COLUMNS = ("place", "student", "points", "of", "milestones", *(band.name for band in BANDS))
 COLUMNS += ("tile", "threads", "status", "hint", "seconds")

@@ -26,7 +26,7 @@ from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.teach.cells import NOTEBOOKS, places
 from course_lib.teach.grade import Batch
-from course_lib.teach.sandbox import Limits
+from course_lib.teach.limits import Limits
 
 ANSWERS = runpy.run_path(str(Path(__file__).parents[1] / "exercises" / "answers" / "tiling.py"))
 NAMES = [exercise.name for exercise in LESSONS[LESSON]]

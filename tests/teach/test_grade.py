@@ -14,8 +14,8 @@ from course_lib.exercises.variants import code_of
 from course_lib.teach import grade as command
 from course_lib.teach.__main__ import main
 from course_lib.teach.judge import Judged, unjudged
+from course_lib.teach.limits import Limits, Stopped
 from course_lib.teach.pages import BY_HAND, for_teacher, nearly_the_same, remarks
-from course_lib.teach.sandbox import Limits, Stopped
 
 WORDS = "two-barriers"
 

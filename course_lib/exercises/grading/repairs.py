@@ -10,10 +10,10 @@ import copy
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, TypeGuard
 
-from ...simulator.language.source import parsed
+from ...simulator.language.source import defined, parsed
 from .causes import Cause, shared_arrays, tile_width
 from .source import Submission, read, written
 
@@ -319,15 +319,3 @@ def _undecorated(tree: ast.FunctionDef) -> ast.FunctionDef:
 
 def _defined(tree: ast.FunctionDef, source: Submission) -> FunctionType:
     return defined(tree, _FILE, dict(source.known), source.function.__defaults__)
-
-
-def defined(
-    tree: ast.FunctionDef, file: str, names: dict[str, Any], defaults: tuple[Any, ...] | None = None
-) -> FunctionType:
-    """Return the function that a tree defines, among these global names and with these values of its defaults.
-
-    Nothing is executed: neither a decorator nor an annotation nor the expression of a default.
-    """
-    code = compile(ast.Module([tree], []), file, "exec", dont_inherit=True)
-    (inner,) = (part for part in code.co_consts if isinstance(part, CodeType) and part.co_name == tree.name)
-    return FunctionType(inner, names, tree.name, defaults)
