@@ -18,7 +18,6 @@ from ..exercises.grading.routines import judge as call
 from ..exercises.grading.verdict import NOT_YET, Verdict
 from ..exercises.variants import Variant
 from . import likeness
-from .allowed import import_parts
 from .cells import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
 from .extract import Missing, Refused, extract, text_of
 from .submission import LONGEST, Answer
@@ -182,7 +181,6 @@ def _nearest(lesson: str, name: str, units: tuple[str, ...], *found: tuple[str, 
 
 def prepare() -> None:
     """Import and read once, before the processes of the tasks begin, what judging an answer needs: 1 s otherwise."""
-    import_parts()
     likeness.course_texts()
     lesson = next(iter(LESSONS))
     place = next(iter(places(lesson).values()))

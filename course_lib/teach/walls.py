@@ -16,16 +16,20 @@ from functools import cache
 from pathlib import Path
 
 #: The system calls that are left, with their numbers on x86_64 and aarch64: computing, memory, and open descriptors.
-_COMPUTING = """read 0 63 write 1 64 close 3 57 fstat 5 80 lseek 8 62 mmap 9 222 mprotect 10 226 munmap 11 215
-    brk 12 214 rt_sigaction 13 134 rt_sigprocmask 14 135 rt_sigreturn 15 139 writev 20 66 sched_yield 24 124
-    mremap 25 216 madvise 28 233 getpid 39 172 exit 60 93 gettimeofday 96 169 getrusage 98 165 sigaltstack 131 132 gettid 186 178
-    futex 202 98 sched_getaffinity 204 123 restart_syscall 219 128 clock_gettime 228 113 clock_nanosleep 230 115
-    exit_group 231 94 getrandom 318 278 rseq 334 293"""
+_COMPUTING = """
+    read 0 63 write 1 64 close 3 57 fstat 5 80 lseek 8 62 mmap 9 222 mprotect 10 226 munmap 11 215
+    brk 12 214 rt_sigaction 13 134 rt_sigprocmask 14 135 rt_sigreturn 15 139 writev 20 66
+    sched_yield 24 124 mremap 25 216 madvise 28 233 getpid 39 172 exit 60 93 gettimeofday 96 169
+    getrusage 98 165 sigaltstack 131 132 gettid 186 178 futex 202 98 sched_getaffinity 204 123
+    restart_syscall 219 128 clock_gettime 228 113 clock_nanosleep 230 115 exit_group 231 94
+    getrandom 318 278 rseq 334 293
+"""
 #: Beside them, what a process that also imports modules and reads the course's files needs.
-_READING = """stat 4 -1 lstat 6 -1 pread64 17 67 access 21 -1 dup 32 23 fcntl 72 25 getcwd 79 17 readlink 89 -1
-    getuid 102 174 geteuid 107 175 getgid 104 176 getegid 108 177 uname 63 160
-    getdents64 217 61 openat 257 56 newfstatat 262 79 readlinkat 267 78 faccessat 269 48 statx 332 291
-    faccessat2 439 439"""
+_READING = """
+    stat 4 -1 lstat 6 -1 pread64 17 67 access 21 -1 dup 32 23 fcntl 72 25 getcwd 79 17 readlink 89 -1
+    getuid 102 174 geteuid 107 175 getgid 104 176 getegid 108 177 uname 63 160 getdents64 217 61
+    openat 257 56 newfstatat 262 79 readlinkat 267 78 faccessat 269 48 statx 332 291 faccessat2 439 439
+"""
 #: By machine: the column above, and the name of its kind in the Linux headers.
 _MACHINES = {"x86_64": (1, 0xC000003E), "aarch64": (2, 0xC00000B7)}
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050001  # the refused call fails with EPERM

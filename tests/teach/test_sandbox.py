@@ -96,10 +96,8 @@ def test_the_environment_holds_nothing_of_the_graders(monkeypatch):
 
     class Telling(Sandbox):
         def _command(self):
-            tell = (
-                "import os, json, sys; print('ready', flush=True); nonce = json.loads(sys.stdin.readline())['nonce']; "
-            )
-            told = "print(nonce + json.dumps({'result': [dict(os.environ), os.getcwd()]}))"
+            tell = "import os, json, sys; print('ready', flush=True); asked = json.loads(sys.stdin.readline()); "
+            told = "print(asked['nonce'] + json.dumps({'result': [dict(os.environ), os.getcwd()]}))"
             return [sys.executable, "-I", "-c", tell + told]
 
     with Telling() as sandbox:
