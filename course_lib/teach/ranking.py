@@ -6,7 +6,6 @@ Kernels are judged as `grade` judges answers: from their text, each in a process
 from __future__ import annotations
 
 import argparse
-import csv
 import html
 import json
 from collections.abc import Mapping, Sequence
@@ -19,11 +18,14 @@ from tqdm import tqdm
 from ..waiting.capstone import BANDS, MILESTONES, OF
 from .capstone import RANKED, Kernel, lesson
 from .cells import counted
-from .grade import NOTHING, HandedIn, check_positive, check_size, each_judged, recorded, safe, submissions
+from .collect import HandedIn, labels, submissions
+from .grade import alone, check_positive, contents, each_judged, recorded
+from .gradebook import write_table
 from .judge import STOPPED, UNREADABLE, from_json
 from .likeness import groups
 from .pages import NO_PROOF, document, table
 from .sandbox import Limits, Sandbox, Stopped
+from .submission import NOTHING
 
 COLUMNS = ("place", "student", "points", "of", "milestones", *(band.name for band in BANDS))
 COLUMNS += ("tile", "threads", "status", "hint", "seconds")
@@ -45,24 +47,24 @@ def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
     check_positive(chosen, "jobs", "seconds")
     limits = replace(_LIMITS, seconds=chosen.seconds)
-    handed_in = tuple(submissions(chosen.submissions, lesson(), limits))
+    handed_in = submissions(chosen.submissions, lesson(), limits)
     for path in (chosen.csv, chosen.page):
         path.parent.mkdir(parents=True, exist_ok=True)
     journal = chosen.csv.with_name(chosen.csv.name + ".journal")
     judged = recorded(journal, lambda record: (record["key"], _kernel(record["kernel"])))
     known = {} if chosen.again else dict(judged)
-    waiting = [each for each in handed_in if each.key not in known]
+    waiting, names = [each for each in handed_in if each.key not in known], labels(handed_in)
     try:
-        with journal.open("a", encoding="utf-8") as file:
-            judging = each_judged(waiting, _in_sandbox, limits, chosen.jobs)
+        with alone(journal), journal.open("a", encoding="utf-8") as file:
+            judging = each_judged(waiting, _in_sandbox, _failed, limits, chosen.jobs)
             for each, kernel in tqdm(judging, total=len(waiting), unit="kernel", disable=None):
                 known[each.key] = kernel
                 file.write(json.dumps({"key": each.key, "kernel": asdict(kernel)}) + "\n")
                 file.flush()
     finally:
-        places = ranked({each.student: known[each.key] for each in handed_in if each.key in known})
-        _write(chosen.csv, places)
-        chosen.page.write_text(page(places), encoding="utf-8")
+        places = ranked({names[each.id]: known[each.key] for each in handed_in if each.key in known})
+        write_table(chosen.csv, COLUMNS, [_fields(*row) for row in places])
+        chosen.page.write_text(page(places), encoding="utf-8", errors="backslashreplace")
     without = sum(place is None for place, _, _ in places)
     said = f"{len(places) - without} ranked, {without} without a place. See {chosen.page}."
     print(f"{counted(len(places), 'submission')}: {said}")
@@ -75,16 +77,19 @@ def _kernel(told: Mapping[str, Any]) -> Kernel:
 
 def _in_sandbox(submission: HandedIn, sandbox: Sandbox) -> Kernel:
     """The best of a student's notebooks."""
-    found = [] if submission.paths else [Kernel(UNREADABLE, NOTHING)]
+    found = [] if submission.paths else [Kernel(UNREADABLE, f"{submission.problem or NOTHING}.")]
     for path in submission.paths:
         try:
-            check_size(path)
-            found.append(_kernel(sandbox.do("attempt", str(path.resolve()))))
+            found.append(_kernel(sandbox.do("attempt", path.name, contents(path))))
         except Stopped as error:
             found.append(Kernel(STOPPED, f"{error}."))
         except (ValueError, OSError) as error:
             found.append(Kernel(UNREADABLE, f"{path.name}: {error}."))
     return max(found, key=lambda kernel: (kernel.status == RANKED, kernel.points, kernel.status != UNREADABLE))
+
+
+def _failed(submission: HandedIn, said: str) -> Kernel:
+    return Kernel(UNREADABLE, said)
 
 
 # ---- the table and the page ------------------------------------------------------------------------------------
@@ -100,14 +105,6 @@ def ranked(kernels: Mapping[str, Kernel]) -> list[tuple[int | None, str, Kernel]
     others = sorted(set(kernels.items()) - set(having), key=lambda k: k[0])
     first: list[tuple[int | None, str, Kernel]] = [(points.index(k.points) + 1, student, k) for student, k in having]
     return first + [(None, student, kernel) for student, kernel in others]
-
-
-def _write(to: Path, places: Sequence[tuple[int | None, str, Kernel]]) -> None:
-    with to.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for row in places:
-            writer.writerow(map(safe, _fields(*row)))
 
 
 def _fields(place: int | None, student: str, kernel: Kernel) -> list[str]:

@@ -25,6 +25,7 @@ from teach.cheats import CHEATS, LESSON, skeleton, solution
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.teach.cells import NOTEBOOKS, places
+from course_lib.teach.collect import submissions
 from course_lib.teach.grade import Batch
 from course_lib.teach.sandbox import Limits
 
@@ -193,7 +194,8 @@ def save(number, folder):
 
 def main(number, folder):
     made = save(number, folder / "submitted")
-    batch = Batch(folder / "submitted", LESSON, folder / "grades.csv", folder / "feedback", Limits())
+    found = submissions(folder / "submitted", LESSON, Limits())
+    batch = Batch(found, LESSON, folder / "grades.csv", folder / "feedback", Limits())
     new, used, began = sum(not batch.is_done(s) for s in batch.submissions), _used(), time.monotonic()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of memory so far
     batch.grade(jobs=2)
