@@ -1,0 +1,442 @@
+"""Grade the submissions of a class: a table, a page for each student, and a page for the teacher."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+import threading
+import time
+import unicodedata
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from tqdm import tqdm
+
+from ...exercises import EXERCISES
+from .cells import counted, lesson_named, places
+from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
+from .gradebook import CANVAS, MOODLE, Entry, exact, export, read_table, total, write_table
+from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, unjudged
+from .pages import BY_HAND, Student, feedback, for_teacher, nearly_the_same, remarks
+from .sandbox import Limits, Sandbox, Stopped
+from .submission import LARGEST, NOTHING
+
+COLUMNS = ("id", "student", "exercise", "points", "of", "comment", "status", "hint", "late", "note", "page", "seconds")
+#: What a person may change, and what it belongs to.
+_NEEDED = ("id", "exercise", "points", "comment", "status")
+#: Seconds of one student, of which the limit of one answer is a part.
+STUDENT_SECONDS = 60
+Record = TypeVar("Record")
+#: Points, a comment, and the digest of the answer to which they belong; None where it is not known.
+_ByHand = tuple[float | None, str, str | None]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    add = parser.add_argument
+    add("submissions", type=Path, help="a folder: NAME.ipynb, NAME.zip or a folder NAME for each student")
+    add("--lesson", required=True, help="such as 04")
+    add("--csv", type=Path, default=Path("grades.csv"), help="the table; points and comments that you write are kept")
+    add("--feedback", type=Path, default=Path("feedback"), help="the folder of the students' pages")
+    add("--roster", type=Path, help="a table with the columns id, name, e-mail, or a list of Canvas, Moodle or GitHub")
+    add("--export", choices=(CANVAS, MOODLE), help="write the totals for a gradebook, too, beside the table")
+    add("--anonymous", action="store_true", help="pseudonyms on all pages; the table says whose they are")
+    add("--jobs", type=int, default=1, help="how many submissions are judged at a time")
+    add("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
+    add("--student-seconds", type=int, default=STUDENT_SECONDS, help="of processor time, for one student")
+    add("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
+    add("--again", action="store_true", help="judge also what was judged before")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run the command."""
+    check_positive(chosen, "jobs", "seconds", "student_seconds", "memory")
+    limits, lesson = Limits(chosen.seconds, chosen.memory << 20), lesson_named(chosen.lesson)
+    handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
+    with alone(_journal(chosen.csv)), alone(chosen.feedback / ".in-use"):
+        batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, chosen.student_seconds, chosen.anonymous)
+        batch.grade(chosen.jobs, chosen.again)
+        print(batch.said())
+        if chosen.export:
+            print(batch.export(chosen.export))
+    own = {path.resolve() for path in (batch.table, batch.journal, batch.teacher, chosen.roster) if path}
+    others = [p.name for p in shown(chosen.submissions) if not is_submission(p) and p.resolve() not in own]
+    if others:
+        print(f"Passed over, since they are no notebooks (*.ipynb): {', '.join(map(ascii_of, others))}.")
+    return 0
+
+
+def check_positive(chosen: argparse.Namespace, *names: str) -> None:
+    """Raise ValueError if one of these numbers of a command is less than 1."""
+    for name in names:
+        if getattr(chosen, name) < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
+
+
+def ascii_of(name: str) -> str:
+    """Return a name that any terminal can print."""
+    return name if name.isprintable() else name.encode("ascii", "backslashreplace").decode()
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold a file that only one run at a time can hold; the system lets go of it however a run ends.
+
+    Raise ValueError, with the folder, if another run holds it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        try:
+            try:
+                import fcntl
+            except ImportError:  # Windows
+                import msvcrt
+
+                file.seek(1 << 40)  # a byte that nobody reads
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            else:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
+        yield
+
+
+def _journal(table: Path) -> Path:
+    return table.with_name(table.name + ".journal")
+
+
+class Batch:
+    """The grades of a class in one lesson, kept in a table and, beside it, in a journal of what was judged."""
+
+    def __init__(
+        self,
+        handed_in: Sequence[HandedIn],
+        lesson: str,
+        table: Path,
+        pages: Path,
+        limits: Limits,
+        student_seconds: int = STUDENT_SECONDS,
+        anonymous: bool = False,
+    ) -> None:
+        self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
+        self.student_seconds, self.submissions = student_seconds, tuple(handed_in)
+        self.exercises = tuple(places(lesson))
+        self.journal, self.teacher = _journal(table), table.with_suffix(".html")
+        table.parent.mkdir(parents=True, exist_ok=True)
+        pages.mkdir(parents=True, exist_ok=True)
+        self._records = self._read_journal()
+        self._salt = next(recorded(self.journal, lambda record: str(record["salt"])), "") or self._note(
+            {"salt": secrets.token_hex(16)}
+        )
+        self.labels = labels(handed_in)
+        if anonymous:
+            self.labels = {id: self._pseudonym(id) for id in self.labels}
+        self._by_hand = self._read_table()
+        self.lost: set[str] = set()
+
+    def grade(self, jobs: int = 1, again: bool = False) -> None:
+        """Judge what was not judged before, then write table and pages; also where this is interrupted."""
+        waiting = [s for s in self.submissions if s.paths and (again or not self.is_done(s))]
+        judge = partial(judged_submission, self.lesson, limits=self.limits, seconds=self.student_seconds)
+        try:
+            judging = each_judged(waiting, judge, self._failed, self.limits, jobs)
+            for submission, rows in tqdm(judging, total=len(waiting), unit="submission", disable=None):
+                self._keep(submission, *rows)
+        finally:
+            self._write()
+
+    def graded(self) -> dict[str, list[Judged]]:
+        """Return the rows of each student, by id, with the points and comments that were given by hand; a student
+        whose turn has not come has none."""
+        judged = {each: self._rows(each) for each in self.submissions}
+        return {each.id: [self._corrected(each, row) for row in rows] for each, rows in judged.items() if rows}
+
+    def _rows(self, each: HandedIn) -> Sequence[Judged]:
+        """What was judged of a student, or what is said where there is nothing to judge."""
+        if each.paths:
+            return self._records[each.id]["rows"] if each.id in self._records else ()
+        status = MISSING if each.problem == ABSENT else UNREADABLE
+        return [unjudged(name, status, f"{each.problem or NOTHING}.") for name in self.exercises]
+
+    def said(self) -> str:
+        """Say what there is now, for the person who graded."""
+        rows = [row for each in self.graded().values() for row in each]
+        statuses = ", ".join(f"{count} {status}" for status, count in Counter(row.status for row in rows).items())
+        lines = [f"{counted(len(self.submissions), 'submission')}, {counted(len(rows), 'answer')}: {statuses}."]
+        if any(row.points is None for row in rows):
+            lines.append(
+                f"Answers in words are in {self.teacher}: write their points into {self.table}, and run again."
+            )
+        if any(each.roster for each in self.submissions):
+            strange = [ascii_of(each.student) for each in self.submissions if not each.roster]
+            lines += [f"Not in the roster: {', '.join(strange)}."] if strange else []
+        return "\n".join([*lines, *sorted(self.lost)])
+
+    def export(self, system: str) -> str:
+        """Write the totals for a learning system, and say where they are and who is not among them."""
+        graded, entries, without = self.graded(), [], []
+        for each in self.submissions:
+            reached = total(graded.get(each.id, ()))
+            known = system == CANVAS or each.number or each.roster.get("Identifier")
+            if not known or reached.unread or not each.paths:
+                without.append(ascii_of(each.student))
+                continue
+            comment = "\n".join(f"{row.exercise}: {row.comment}" for row in graded[each.id] if row.comment)
+            own = each.id if each.roster else ""
+            entries.append(Entry(each.student, own, each.number, each.roster, reached, comment))
+        path = self.table.with_name(f"{self.table.stem}-{system}.csv")
+        columns = (column for each in self.submissions for column in each.roster if column.startswith(self.lesson))
+        export(path, system, next(columns, self.lesson), entries)  # as Canvas itself names the assignment
+        left = f" Without a line in it, since something is unread, unknown or not handed in: {', '.join(without)}."
+        return f"{path}: {counted(len(entries), 'total')} for {system.title()}.{left * bool(without)}"
+
+    def is_done(self, submission: HandedIn) -> bool:
+        """Return whether the same notebooks were judged before."""
+        return self._records.get(submission.id, {}).get("key") == submission.key
+
+    def _pseudonym(self, id: str) -> str:
+        """A name that only this table connects with the student: the salt is in its journal."""
+        return f"student-{hashlib.sha256((self._salt + id).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+    def _page(self, id: str) -> Path:
+        """The file of a student's page: of plain letters, and not too long, whatever the name is."""
+        label = self.labels[id]
+        if label == self._pseudonym(id):
+            return self.pages / f"{label}.html"
+        plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40]
+        return self.pages / f"{slug}-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}.html"
+
+    def _keep(self, submission: HandedIn, rows: Sequence[Judged], note: str) -> None:
+        self._records[submission.id] = {"key": submission.key, "rows": rows, "note": note}
+        self._note({"id": submission.id, "key": submission.key, "note": note, "rows": [asdict(row) for row in rows]})
+
+    def _note(self, record: dict[str, Any]) -> str:
+        """Add a line to the journal; return its first value."""
+        with self.journal.open("a", encoding="utf-8") as journal:
+            journal.write(f"\n{json.dumps(record)}")  # a line that was cut off stays alone
+        return str(next(iter(record.values())))
+
+    def _failed(self, submission: HandedIn, said: str) -> tuple[list[Judged], str]:
+        return [unjudged(name, UNREADABLE, said) for name in self.exercises], ""
+
+    def _read_journal(self) -> dict[str, dict[str, Any]]:
+        """Return the earlier verdicts, without a last line that was cut off."""
+
+        def read(record: Any) -> tuple[str, dict[str, Any]]:
+            rows = [Judged(**from_json(row)) for row in record["rows"]]
+            return record["id"], {"key": record["key"], "note": record["note"], "rows": rows}
+
+        known = set(self.exercises)
+        records = recorded(self.journal, read)
+        return {id: found for id, found in records if {row.exercise for row in found["rows"]} <= known}
+
+    def _read_table(self) -> dict[tuple[str, str], _ByHand]:
+        """The points and comments that a person gave, and to which text: points that differ from what was judged.
+
+        They are noted in the journal before anything is judged: the table alone does not say to which answer they
+        belong, once a run that was killed has judged another one.
+        """
+        given: dict[tuple[str, str], _ByHand] = {}
+        before: dict[tuple[str, str], _ByHand] = {}
+        for lines in recorded(self.journal, lambda record: record["by hand"]):
+            before = {(id, name): (points, comment, digest) for id, name, points, comment, digest in lines}
+        known = {exact(each.id): each for each in self.submissions}
+        for number, line in read_table(self.table, _NEEDED) if self.table.exists() else ():
+            name, where = line["exercise"], f"{self.table}, line {number}"
+            if name not in self.exercises:
+                raise ValueError(f"{where}: {self.lesson} has no exercise {name!r}; each lesson needs its own --csv")
+            points, comment = line["points"].strip().replace(",", "."), line["comment"].strip()
+            most = EXERCISES[name].points
+            try:
+                reached = float(points) if points else None
+            except ValueError:
+                reached = -1
+            if reached is not None and not 0 <= reached <= most:
+                raise ValueError(f"{where}: the points of {name} are from 0 to {most}, not {points!r}")
+            student = known.get(line["id"].strip())
+            row = next((row for row in self._rows(student) if row.exercise == name), None) if student else None
+            changed = reached != row.points if row else line["status"] == BY_HAND
+            own = reached if changed else None
+            if own is None and not comment:
+                continue
+            if student is None:
+                raise ValueError(f"{where}: {line['id']!r} handed in nothing; correct the id, or delete the line")
+            now = own, comment, row.digest if row else None
+            noted = before.get((student.id, name), now)
+            given[student.id, name] = noted if noted[:2] == now[:2] else now
+        if given != before:
+            self._note({"by hand": [[*key, *value] for key, value in given.items()]})
+        return given
+
+    def _corrected(self, each: HandedIn, row: Judged) -> Judged:
+        reached, comment, digest = self._by_hand.get((each.id, row.exercise), (None, "", None))
+        if digest not in (None, row.digest):
+            self.lost.add(
+                f"{ascii_of(each.student)} changed the answer to {row.exercise}: what you gave for it no longer counts."
+            )
+            return row
+        return (
+            replace(row, comment=comment)
+            if reached is None
+            else replace(row, comment=comment, points=reached, status=BY_HAND)
+        )
+
+    def _write(self) -> None:
+        graded = self.graded()
+        by_label = {self.labels[id]: rows for id, rows in graded.items()}
+        same = nearly_the_same(by_label)
+        alike = remarks(same, self.teacher.name)
+        table, students = [], []
+        for each in (each for each in self.submissions if each.id in graded):
+            label, page, rows = self.labels[each.id], self._page(each.id), graded[each.id]
+            read = self._records[each.id]["note"] if each.paths else ""
+            note = "; ".join(filter(None, (read, each.problem if each.paths else "")))
+            for row in rows:
+                points = "" if row.points is None else f"{row.points:g}"
+                hint = " ".join(filter(None, (row.hint, alike.get((label, row.exercise)))))
+                who, said = (exact(each.id), each.student, row.exercise), (points, row.of, row.comment)
+                table.append((*who, *said, row.status, hint, each.late, note, page.name, f"{row.seconds:.2f}"))
+            page.write_text(feedback(self.lesson, label, rows, note), encoding="utf-8", errors="backslashreplace")
+            link = quote(os.path.relpath(page, self.teacher.parent).replace(os.sep, "/"))
+            students.append(Student(label, total(rows), each.late, note or each.problem, link))
+        write_table(self.table, COLUMNS, table)
+        absent = [self.labels[each.id] for each in self.submissions if not each.paths]
+        text = for_teacher(self.lesson, by_label, same, students, absent)
+        self.teacher.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def recorded(journal: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
+    """Yield what ``read`` makes of each line of a journal, without a last line that was cut off."""
+    for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else ():
+        try:
+            yield read(json.loads(line))
+        except (json.JSONDecodeError, KeyError, TypeError):
+            continue
+
+
+# ---- judging ---------------------------------------------------------------------------------------------------
+
+
+def each_judged(
+    waiting: Sequence[HandedIn],
+    judge: Callable[[HandedIn, Sandbox], Record],
+    failed: Callable[[HandedIn, str], Record],
+    limits: Limits,
+    jobs: int,
+) -> Iterator[tuple[HandedIn, Record]]:
+    """Yield each submission with what ``judge`` returns, as they come; ``jobs`` sandboxes work at a time.
+
+    Whatever ``judge`` raises is one student's, who gets what ``failed`` returns for a sentence; but a RuntimeError, of
+    a process that does not start, ends it all.
+    """
+    left, done, ended = iter(waiting), SimpleQueue[Any](), threading.Event()
+    taking = threading.Lock()
+
+    def judged(submission: HandedIn, sandbox: Sandbox) -> Record:
+        try:
+            return judge(submission, sandbox)
+        except Exception as error:
+            if type(error) is RuntimeError:
+                raise
+            return failed(submission, f"the grader failed with {type(error).__name__}: {str(error)[:300]}.")
+
+    def work() -> None:
+        try:
+            with Sandbox(limits) as sandbox:
+                while not ended.is_set():
+                    with taking:
+                        submission = next(left, None)
+                    if submission is None:
+                        return
+                    done.put((submission, judged(submission, sandbox)))
+        except BaseException as error:
+            done.put(error)
+
+    workers = [threading.Thread(target=work) for _ in range(min(jobs, len(waiting)))]
+    for worker in workers:
+        worker.start()
+    try:
+        for _ in waiting:
+            found = done.get()
+            if isinstance(found, BaseException):
+                raise found
+            yield found
+    finally:
+        ended.set()
+        for worker in workers:
+            worker.join()
+
+
+def judged_submission(
+    lesson: str, submission: HandedIn, sandbox: Sandbox, limits: Limits, seconds: float = STUDENT_SECONDS
+) -> tuple[list[Judged], str]:
+    """Return the verdict on each exercise of a lesson, of the notebook with most answers, and a note on what was read.
+
+    After ``seconds`` of one student, no more is read or judged: an answer takes what its process took, a file that is
+    read the clock's time, and what is stopped takes the limit.
+    """
+    best: Mapping[str, Any] = {"answered": -1}
+    read, spent, notes = 0, 0.0, list[str]()
+    for number, path in enumerate(submission.paths):
+        if spent >= seconds:
+            left = counted(len(submission.paths) - number, "notebook")
+            notes.append(f"{left} were not read, since {seconds:g} seconds are over")
+            break
+        began = time.monotonic()
+        try:
+            found = sandbox.do("read", path.name, contents(path), lesson)
+        except (Stopped, ValueError, OSError) as error:
+            notes.append(f"{path.name}: {getattr(error, 'strerror', None) or error}")
+            spent += limits.seconds if isinstance(error, Stopped) else 0
+        else:
+            read += found["notebooks"]
+            best = max(best, found, key=lambda each: int(each["answered"]))
+        spent += min(time.monotonic() - began, limits.seconds)
+    if best["answered"] < 0:
+        rows = [unjudged(name, UNREADABLE, f"{(notes or [NOTHING])[0]}.") for name in places(lesson)]
+        return rows, "; ".join(notes[1:])
+    if read > 1:
+        notes.insert(0, f"{best['name']} counts: {counted(best['answered'], 'answer')}, the most of {read} notebooks")
+    rows = []
+    for name in places(lesson):
+        if spent < seconds:
+            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox))
+            spent += limits.seconds if rows[-1].status == STOPPED else rows[-1].seconds
+        else:
+            hint = f"the other answers of this student took the {seconds:g} seconds of one student."
+            rows.append(replace(unjudged(name, STOPPED, hint), digest=_digest(best["answers"][name])))
+    return rows, "; ".join(notes)
+
+
+def contents(path: Path) -> str:
+    """Return a file as text of base 64; raise ValueError for one that is too large to be read."""
+    if (size := path.stat().st_size) > LARGEST:
+        raise ValueError(f"the file has {size >> 20:,} MiB; clear the outputs and hand it in again")
+    return b64encode(path.read_bytes()).decode()
+
+
+def _digest(answer: Sequence[Any]) -> str:
+    return hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True) -> Judged:
+    """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
+    digest = _digest(answer)
+    try:
+        fields = sandbox.do("judge", name, lesson, answer, own)
+        return Judged(**{**from_json(fields), "digest": digest})
+    except (Stopped, ValueError) as error:
+        return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)
