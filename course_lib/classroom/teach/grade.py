@@ -27,7 +27,7 @@ from tqdm import tqdm
 from ...exercises import EXERCISES
 from .cells import counted, lesson_named, places
 from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
-from .gradebook import CANVAS, MOODLE, Entry, exact, export, read_table, total, write_table
+from .gradebook import CANVAS, MOODLE, Entry, exact, export, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, unjudged
 from .pages import BY_HAND, Student, feedback, for_teacher, nearly_the_same, remarks
 from .sandbox import Limits, Sandbox, Stopped
@@ -258,7 +258,7 @@ class Batch:
             name, where = line["exercise"], f"{self.table}, line {number}"
             if name not in self.exercises:
                 raise ValueError(f"{where}: {self.lesson} has no exercise {name!r}; each lesson needs its own --csv")
-            points, comment = line["points"].strip().replace(",", "."), line["comment"].strip()
+            points, comment = line["points"].strip().replace(",", "."), plain(line["comment"])
             most = EXERCISES[name].points
             try:
                 reached = float(points) if points else None

@@ -56,6 +56,11 @@ def safe(field: Any) -> str:
     return _FORMULA.sub(r"\1\2'", " ".join(str(field).split()))
 
 
+def plain(field: str) -> str:
+    """Return what `safe` was given, on one line."""
+    return re.sub(_FORMULA.pattern.replace("(?=", "'(?="), r"\1\2", " ".join(field.split()))
+
+
 def exact(name: str) -> str:
     """Return a name as the column ``id`` has it: itself, or percent-encoded where a spreadsheet might change it."""
     if name.isprintable() and "%" not in name and "'" not in name[:1] and safe(name) == name:

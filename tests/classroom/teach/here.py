@@ -26,8 +26,11 @@ def run(folder, *more):
 
 
 def rows(folder):
-    with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    """The table's lines, also after `edit`."""
+    with (folder / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        edited = ";" in file.readline()
+        file.seek(0)
+        return list(csv.DictReader(file, delimiter=";" if edited else ","))
 
 
 def page(folder, student):
@@ -35,12 +38,12 @@ def page(folder, student):
     return folder / "feedback" / next(row["page"] for row in rows(folder) if row["student"] == student)
 
 
-def edit(folder, student, exercise, points):
-    """Write points into the table, as a spreadsheet does."""
+def edit(folder, student, exercise, points, comment=""):
+    """Write points and a comment into the table, as a spreadsheet does."""
     table = rows(folder)
     for row in table:
         if (row["student"], row["exercise"]) == (student, exercise):
-            row["points"] = points
+            row["points"], row["comment"] = points, comment
     with (folder / "grades.csv").open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.DictWriter(file, table[0], delimiter=";")
         writer.writeheader()
