@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .judge import Judged
+from .judge import MISSING, UNREADABLE, Judged
 
 _BINS = 10
+#: Their hints say nothing about an answer.
+_NO_ANSWER = (MISSING, UNREADABLE)
 
 
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -87,20 +89,20 @@ def total(rows: Sequence[Judged]) -> Total:
 
 
 def hint_of(row: Judged) -> str:
-    """Return what tells hints apart when they are counted: the first sentence."""
-    return re.split(r"(?<=[.:;])\s", row.hint.strip(), maxsplit=1)[0]
+    """Return what tells hints apart when they are counted: the first sentence, without the line that it is about."""
+    return re.split(r"(?<=[.;])\s", re.sub(r"^line \d+: ", "", row.hint.strip()), maxsplit=1)[0]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A class in one lesson. ``exercises`` maps each to ({status: students}, mean points, of, commonest hints with
-    their numbers), ``bins`` are (from, to, students) of the totals; who handed in nothing is in neither."""
+    """A class in one lesson. ``exercises`` maps each to ({status: students}, mean points or None while some are not
+    given, of, commonest hints with their numbers), ``bins`` are (from, to, students) of the totals."""
 
     mean: float
     median: float
     of: int
     bins: tuple[tuple[float, float, int], ...]
-    exercises: Mapping[str, tuple[Mapping[str, int], float, int, tuple[tuple[str, int], ...]]]
+    exercises: Mapping[str, tuple[Mapping[str, int], float | None, int, tuple[tuple[str, int], ...]]]
 
 
 def summary(graded: Sequence[Sequence[Judged]]) -> Summary:
@@ -116,9 +118,9 @@ def summary(graded: Sequence[Sequence[Judged]]) -> Summary:
     exercises = {
         name: (
             Counter(row.status for row in rows),
-            statistics.fmean(row.points or 0 for row in rows),
+            None if any(row.points is None for row in rows) else statistics.fmean(row.points or 0 for row in rows),
             rows[0].of,
-            tuple(Counter(hint_of(row) for row in rows if row.hint).most_common(3)),
+            tuple(Counter(hint_of(row) for row in rows if row.hint and row.status not in _NO_ANSWER).most_common(3)),
         )
         for name, rows in by_exercise.items()
     }

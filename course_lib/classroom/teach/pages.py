@@ -20,6 +20,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto
 section { margin: 2rem 0; }
 blockquote { border-left: 3px solid #8c8c8c; margin: 0 0 1rem; padding: 0 1rem; }
 table { border-collapse: collapse; } td, th { padding: .2rem .8rem; text-align: left; vertical-align: top; }
+th { white-space: nowrap; } .any { max-width: 24rem; overflow-wrap: anywhere; }
 tr { border-bottom: 1px solid #8c8c8c; }
 .beside { display: grid; grid-template-columns: 2fr 3fr; gap: 2rem; }
 img { max-width: 100%; }

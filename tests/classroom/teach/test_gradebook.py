@@ -265,4 +265,5 @@ def test_a_cell_may_have_lines(tmp_path):
 
 
 def test_hints_are_counted_by_their_first_sentence():
-    assert hint_of(judged_rows(1, hint="the grid is too small: C[3, 4] is missing.")[0]) == "the grid is too small:"
+    said = "line 17: this loop never ends: nothing changes. Look at k."
+    assert hint_of(judged_rows(1, hint=said)[0]) == "this loop never ends: nothing changes."
