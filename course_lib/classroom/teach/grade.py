@@ -143,6 +143,7 @@ class Batch:
         self.labels = labels(handed_in)
         if anonymous:
             self.labels = {id: self._pseudonym(id) for id in self.labels}
+        self._pages: set[str] = set()
         self._by_hand = self._read_table()
         self.lost: set[str] = set()
 
@@ -256,6 +257,7 @@ class Batch:
         known = {exact(each.id): each for each in self.submissions}
         for number, line in read_table(self.table, _NEEDED) if self.table.exists() else ():
             name, where = line["exercise"], f"{self.table}, line {number}"
+            self._pages |= {line["page"]} if re.fullmatch(r"[a-z0-9-]+\.html", line.get("page") or "") else set()
             if name not in self.exercises:
                 raise ValueError(f"{where}: {self.lesson} has no exercise {name!r}; each lesson needs its own --csv")
             points, comment = line["points"].strip().replace(",", "."), plain(line["comment"])
@@ -312,6 +314,9 @@ class Batch:
             page.write_text(feedback(self.lesson, label, rows, note), encoding="utf-8", errors="backslashreplace")
             link = quote(os.path.relpath(page, self.teacher.parent).replace(os.sep, "/"))
             students.append(Student(label, total(rows), each.late, note or each.problem, link))
+        students.sort()  # pseudonyms would tell their names in the order of the names
+        for name in self._pages - {row[-2] for row in table}:  # of names that are not shown any more
+            (self.pages / name).unlink(missing_ok=True)
         write_table(self.table, COLUMNS, table)
         absent = [self.labels[each.id] for each in self.submissions if not each.paths]
         text = for_teacher(self.lesson, by_label, same, students, absent)

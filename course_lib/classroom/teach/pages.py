@@ -126,7 +126,7 @@ def for_teacher(
     """
     from jinja2 import Environment, FileSystemLoader  # of the extra `teach`; an assignment's own check needs no page
 
-    rows = [row for each in graded.values() for row in each]
+    present = [rows for student, rows in graded.items() if student not in absent]
     words: dict[str, dict[str, list[str]]] = {}
     for student, row in ((student, row) for student, each in graded.items() for row in each):
         if isinstance(EXERCISES[row.exercise], Explanation):
@@ -140,9 +140,9 @@ def for_teacher(
             lesson=lesson,
             style=_STYLE,
             students=students,
-            summary=summary([rows for student, rows in graded.items() if student not in absent]),
-            statuses=list(dict.fromkeys(row.status for row in rows)),
-            unread=sum(row.points is None for row in rows),
+            summary=summary(present),
+            statuses=list(dict.fromkeys(row.status for rows in present for row in rows)),
+            unread=sum(row.points is None for rows in present for row in rows),
             words=[(EXERCISES[name], answers) for name, answers in words.items()],
             same=same,
             no_proof=NO_PROOF,

@@ -177,7 +177,9 @@ def test_points_for_who_handed_in_nothing(folder, judged):
 
 
 def test_pages_by_pseudonym_name_nobody(folder, judged):
-    """The same ones in every run, and others in another table; the table says whose they are."""
+    """The same ones in every run, and others in another table; the table says whose they are. Pages with names that
+    an earlier run wrote are removed."""
+    run(folder)
     run(folder, "--anonymous")
     before = {row["student"]: row["page"] for row in rows(folder)}
     run(folder, "--anonymous")
