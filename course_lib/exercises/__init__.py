@@ -42,9 +42,9 @@ from .lessons import (
 )
 from .predict import predict
 from .progress import score
-from .variants import Variant
 
-_LESSONS = {
+#: The file of each lesson.
+MODULES = {
     "00_start_here": start,
     "01_threads_and_data": threads,
     "02_naive": naive,
@@ -66,30 +66,24 @@ _LESSONS = {
     "18_capstone": capstone,
 }
 _Exercises = tuple[Exercise | Routine | Explanation, ...]
-LESSONS: dict[str, _Exercises] = {lesson: module.EXERCISES for lesson, module in _LESSONS.items()}
+LESSONS: dict[str, _Exercises] = {lesson: module.EXERCISES for lesson, module in MODULES.items()}
 #: Exercises at the end of a lesson that count neither for its score nor for its minutes, and are in no assignment.
-OPTIONAL: dict[str, _Exercises] = {lesson: module.OPTIONAL for lesson, module in _LESSONS.items()}
+OPTIONAL: dict[str, _Exercises] = {lesson: module.OPTIONAL for lesson, module in MODULES.items()}
 _LESSON = {e.name: int(lesson[:2]) for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL[lesson])}
 EXERCISES = {e.name: e for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL[lesson])}
 
 shorten_errors()
 
 
-def check(name: str, kernel: Any, variant: str = "") -> Verdict:
+def check(name: str, kernel: Any) -> Verdict:
     """Grade ``kernel``, or a plain function, against the exercise called ``name``; the verdict says what is wrong.
 
-    ``variant`` is the code in an assignment that has a variant of the exercises for each student.
-
-    Raises ValueError for a name that no exercise has and for a code that no variant has, TypeError if ``name`` is not a
-    text.
+    Raises ValueError for a name that no exercise has, TypeError if ``name`` is not a text.
     """
     exercise = _exercise(name, "check")
     if isinstance(exercise, Explanation):
         raise ValueError(f'{name!r} is answered in words: explain("{name}", "…")')
-    if isinstance(exercise, Routine):
-        verdict = judge(exercise, kernel)
-    else:
-        verdict = Variant(variant).grade(exercise, kernel) if variant else grade(exercise, kernel)
+    verdict = judge(exercise, kernel) if isinstance(exercise, Routine) else grade(exercise, kernel)
     return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 

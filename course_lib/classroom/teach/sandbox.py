@@ -112,7 +112,7 @@ def forked(task: Any, arguments: list[Any], limits: Limits) -> bytes:
             _close_all_but(writing, calls.connection())
             limit(limits)
             if walls.standing():
-                walls.build([*_readable(), *filter(_is_file, arguments)])
+                walls.build(_readable())
             with os.fdopen(writing, "wb") as out:
                 out.write(_result(task, arguments, limits))
         finally:
@@ -142,11 +142,6 @@ def _close_all_but(*kept: int) -> None:
         if number > first:
             os.closerange(first, number)
         first = max(first, number + 1)
-
-
-def _is_file(argument: Any) -> bool:
-    """Whether a task is given this file to read: a notebook, by its whole path."""
-    return isinstance(argument, str) and os.path.isabs(argument)
 
 
 def _readable() -> list[str]:
