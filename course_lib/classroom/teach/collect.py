@@ -49,16 +49,14 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
     if not folder.is_dir():
         raise NotADirectoryError(f"{folder} is no folder")
     names = [path for path in shown(folder) if is_submission(path)]
-    clones = [path.name for path in names if os.path.exists(path / ".git")]
-    prefix = os.path.commonprefix(clones).rpartition("-") if len(clones) > 1 else ("", "", "")
     people = read_roster(roster) if roster else []
     found: dict[str, HandedIn] = {}
     for path in names:
         try:
-            each = _of(path, "".join(prefix[:2]) if path.name in clones else "")
+            each = _of(path)
         except (OSError, ValueError, RecursionError) as error:
             each = HandedIn(path.name, path.name, problem=str(error))
-        if person := _person(each, people):
+        if person := _person(each, people, is_clone=os.path.exists(path / ".git")):
             each = replace(each, id=person.id, student=person.student, roster=person.roster)
         before = found.get(each.id, replace(each, paths=(), late="", problem=""))
         late = max(before.late, each.late, key=lambda days: (days != "", days.isdigit(), len(days), days))
@@ -89,10 +87,10 @@ def shown(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__MACOSX")))
 
 
-def _of(path: Path, prefix: str) -> HandedIn:
+def _of(path: Path) -> HandedIn:
     """The submission in one file or folder; whatever it is, it stops nobody else's."""
     stem = path.name if path.is_dir() else path.stem
-    student, number, late = named(stem.removesuffix(".ipynb").removeprefix(prefix))
+    student, number, late = named(stem.removesuffix(".ipynb"))
     paths, problems = list[Path](), list[str]()
     for file, problem in _files(path):
         if problem:
@@ -218,10 +216,16 @@ def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _person(each: HandedIn, people: Sequence[HandedIn]) -> HandedIn | None:
-    """The one student of the roster whom the number or the name of a submission means."""
-    for told in dict.fromkeys((each.id, each.student)):
-        found = [person for person in people if _folded(told) in _keys(person)]
+def _person(each: HandedIn, people: Sequence[HandedIn], is_clone: bool) -> HandedIn | None:
+    """The one student of the roster whom the number or the name of a submission means.
+
+    GitHub Classroom names a repository ASSIGNMENT-LOGIN, and either may have more dashes.
+    """
+    told = [each.number, each.student]
+    if is_clone:
+        told += ["-".join(each.student.split("-")[n:]) for n in range(1, each.student.count("-") + 1)]
+    for text in filter(None, map(_folded, told)):
+        found = [person for person in people if text in _keys(person)]
         if len(found) == 1:
             return found[0]
     return None

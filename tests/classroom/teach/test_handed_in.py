@@ -265,15 +265,6 @@ def test_names_as_canvas_and_moodle_write_them(folder, judged, files, student, l
     assert [(row["student"], row["exercise"], row["late"]) for row in odd] == [(student, n, late) for n in NAMES]
 
 
-def test_names_as_github_classroom_writes_them(folder, judged):
-    """`gh classroom clone` writes a repository ASSIGNMENT-LOGIN for each student."""
-    for login in ("ana-lima", "carl"):
-        place(folder, f"04-tiling-{login}/.git").mkdir(parents=True)
-        place(folder, f"04-tiling-{login}/04_tiling.ipynb").write_text(notebook())
-    run(folder)
-    assert {row["student"] for row in rows(folder)} == HONEST | {"ana-lima", "carl"}
-
-
 def test_a_student_has_a_limit_beside_the_answers(folder, judged, monkeypatch):
     """Sixty notebooks that are slow to read take what one student may take, not sixty times the limit of one."""
     asked = []
