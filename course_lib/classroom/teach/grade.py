@@ -143,7 +143,7 @@ class Batch:
         self.labels = labels(handed_in)
         if anonymous:
             self.labels = {id: self._pseudonym(id) for id in self.labels}
-        self._pages: set[str] = set()
+        self._pages, self._noted = set[str](), dict[tuple[str, str], _ByHand]()
         self._by_hand = self._read_table()
         self.lost: set[str] = set()
 
@@ -251,9 +251,8 @@ class Batch:
         belong, once a run that was killed has judged another one.
         """
         given: dict[tuple[str, str], _ByHand] = {}
-        before: dict[tuple[str, str], _ByHand] = {}
         for lines in recorded(self.journal, lambda record: record["by hand"]):
-            before = {(id, name): (points, comment, digest) for id, name, points, comment, digest in lines}
+            self._noted = {(id, name): (points, comment, digest) for id, name, points, comment, digest in lines}
         known = {exact(each.id): each for each in self.submissions}
         for number, line in read_table(self.table, _NEEDED) if self.table.exists() else ():
             name, where = line["exercise"], f"{self.table}, line {number}"
@@ -277,11 +276,15 @@ class Batch:
             if student is None:
                 raise ValueError(f"{where}: {line['id']!r} handed in nothing; correct the id, or delete the line")
             now = own, comment, row.digest if row else None
-            noted = before.get((student.id, name), now)
+            noted = self._noted.get((student.id, name), now)
             given[student.id, name] = noted if noted[:2] == now[:2] else now
-        if given != before:
-            self._note({"by hand": [[*key, *value] for key, value in given.items()]})
+        self._note_by_hand(given)
         return given
+
+    def _note_by_hand(self, given: Mapping[tuple[str, str], _ByHand]) -> None:
+        if given != self._noted:
+            self._note({"by hand": [[*key, *value] for key, value in given.items()]})
+        self._noted = dict(given)
 
     def _corrected(self, each: HandedIn, row: Judged) -> Judged:
         reached, comment, digest = self._by_hand.get((each.id, row.exercise), (None, "", None))
@@ -318,6 +321,13 @@ class Batch:
         for name in self._pages - {row[-2] for row in table}:  # of names that are not shown any more
             (self.pages / name).unlink(missing_ok=True)
         write_table(self.table, COLUMNS, table)
+        given = {
+            (id, row.exercise): (row.points if row.status == BY_HAND else None, row.comment, row.digest)
+            for id, rows in graded.items()
+            for row in rows
+            if row.status == BY_HAND or row.comment
+        }
+        self._note_by_hand(given)
         absent = [self.labels[each.id] for each in self.submissions if not each.paths]
         text = for_teacher(self.lesson, by_label, same, students, absent)
         self.teacher.write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -115,6 +115,9 @@ def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
     run(folder)
     assert words_of(folder, "anna") == ("", "to read")
     assert "anna changed the answer to two-barriers" in capsys.readouterr().out
+    edit(folder, "anna", WORDS, "2")  # the same points, for the new answer
+    run(folder)
+    assert words_of(folder, "anna") == ("2", BY_HAND)
 
 
 @pytest.mark.parametrize(
