@@ -205,7 +205,10 @@ class Batch:
 
     def is_done(self, submission: HandedIn) -> bool:
         """Return whether the same notebooks were judged before."""
-        return self._records.get(submission.id, {}).get("key") == submission.key
+        return self._records.get(submission.id, {}).get("key") == self._key(submission)
+
+    def _key(self, submission: HandedIn) -> str:
+        return f"{submission.key} {self.student_seconds}"
 
     def _pseudonym(self, id: str) -> str:
         """A name that only this table connects with the student: the salt is in its journal."""
@@ -221,8 +224,9 @@ class Batch:
         return self.pages / f"{slug}-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}.html"
 
     def _keep(self, submission: HandedIn, rows: Sequence[Judged], note: str) -> None:
-        self._records[submission.id] = {"key": submission.key, "rows": rows, "note": note}
-        self._note({"id": submission.id, "key": submission.key, "note": note, "rows": [asdict(row) for row in rows]})
+        record = {"key": self._key(submission), "note": note}
+        self._records[submission.id] = record | {"rows": rows}
+        self._note({"id": submission.id} | record | {"rows": [asdict(row) for row in rows]})
 
     def _note(self, record: dict[str, Any]) -> str:
         """Add a line to the journal; return its first value."""
