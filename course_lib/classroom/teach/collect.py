@@ -15,7 +15,7 @@ from pathlib import Path
 from ...exercises import MODULES
 from .cells import lesson_cells
 from .gradebook import read_table
-from .sandbox import Limits
+from .limits import Limits
 from .submission import LARGEST, of_lesson
 
 _DEEPEST, _MOST = 20, 200  # folders inside each other, and files of a student

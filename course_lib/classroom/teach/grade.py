@@ -28,9 +28,10 @@ from ...exercises import EXERCISES
 from .cells import counted, lesson_named, places
 from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
 from .gradebook import CANVAS, MOODLE, Entry, exact, export, plain, read_table, total, write_table
-from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, unjudged
+from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
+from .limits import Limits, Stopped
 from .pages import BY_HAND, Student, feedback, for_teacher, nearly_the_same, remarks
-from .sandbox import Limits, Sandbox, Stopped
+from .sandbox import Sandbox
 from .submission import LARGEST, NOTHING
 
 COLUMNS = ("id", "student", "exercise", "points", "of", "comment", "status", "hint", "late", "note", "page", "seconds")
@@ -456,6 +457,6 @@ def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbo
     digest = _digest(answer)
     try:
         fields = sandbox.do("judge", name, lesson, answer, own)
-        return Judged(**{**from_json(fields), "digest": digest})
+        return replace(received(name, fields), digest=digest)
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

@@ -6,7 +6,6 @@ Kernels are judged as `grade` judges answers: from their text, each in a process
 from __future__ import annotations
 
 import argparse
-import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -23,9 +22,11 @@ from .grade import alone, check_positive, contents, each_judged, recorded
 from .gradebook import write_table
 from .judge import STOPPED, UNREADABLE, from_json
 from .likeness import groups
-from .pages import NO_PROOF, document, table
-from .sandbox import Limits, Sandbox, Stopped
+from .limits import Limits, Stopped
+from .pages import NO_PROOF
+from .sandbox import Sandbox
 from .submission import NOTHING
+from .templates import rendered
 
 COLUMNS = ("place", "student", "points", "of", "milestones", *(band.name for band in BANDS))
 COLUMNS += ("tile", "threads", "status", "hint", "seconds")
@@ -119,16 +120,15 @@ def _fields(place: int | None, student: str, kernel: Kernel) -> list[str]:
 
 def page(places: Sequence[tuple[int | None, str, Kernel]]) -> str:
     """Return the page: the ranking, who has no place and why, and kernels that are nearly the same."""
-    body = "<h1>The kernels of the class</h1>"
-    body += f"<p>Up to {OF} points. Counts are for each multiplication of a warp; GFLOP/s are the model's.</p>"
-    having = [_fields(*row)[: COLUMNS.index("status")] for row in places if row[0]]
-    body += table(COLUMNS[: COLUMNS.index("status")], having) if having else "<p>No kernel has a place.</p>"
-    without = [(student, kernel.status, kernel.hint) for place, student, kernel in places if not place]
-    body += f"<h2>Without a place</h2>{table(('student', 'status', 'hint'), without)}" if without else ""
     placed = {student: kernel for place, student, kernel in places if place}
     same = groups({s: kernel.units for s, kernel in placed.items()}, {s: kernel.course for s, kernel in placed.items()})
-    rows = [(f"{group.share:.0%}", group.authors) for group in same]
-    if rows:
-        body += f"<h2>Kernels that are nearly the same</h2><p>{NO_PROOF}</p>{table(('shared', 'written by'), rows)}"
+    costs = COLUMNS.index("status")
+    without = [(student, kernel.status, kernel.hint) for place, student, kernel in places if not place]
+    tables = [
+        ("", "", COLUMNS[:costs], [_fields(*row)[:costs] for row in places if row[0]]),
+        ("Without a place", "", ("student", "status", "hint"), without),
+        ("Kernels that are nearly the same", NO_PROOF, ("shared", "written by"),
+         [(f"{group.share:.0%}", group.authors) for group in same]),
+    ]  # fmt: skip
     steps = ", ".join(milestone.title for milestone in MILESTONES)
-    return document("Ranking of the capstone", f"{body}<p>Milestones: {html.escape(steps)}.</p>")
+    return rendered("ranking.html", title="Ranking of the capstone", of=OF, tables=tables, steps=steps)

@@ -25,7 +25,7 @@ from oracles.rewrites import REWRITES
 from course_lib.classroom.teach.cells import NOTEBOOKS, places
 from course_lib.classroom.teach.collect import submissions
 from course_lib.classroom.teach.grade import Batch
-from course_lib.classroom.teach.sandbox import Limits
+from course_lib.classroom.teach.limits import Limits
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation
 

@@ -11,8 +11,8 @@ from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.collect import submissions
 from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.judge import Judged
+from course_lib.classroom.teach.limits import Limits, Stopped
 from course_lib.classroom.teach.pages import BY_HAND, for_teacher, nearly_the_same, remarks
-from course_lib.classroom.teach.sandbox import Limits, Stopped
 
 
 def test_who_handed_in_no_notebook_is_in_the_table(folder, judged, capsys):

@@ -15,7 +15,7 @@ from classroom.teach.made_class import NAMES, exercises, solved
 from course_lib.classroom.teach import collect
 from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.cells import notebook as lesson
-from course_lib.classroom.teach.sandbox import Stopped
+from course_lib.classroom.teach.limits import Stopped
 
 HONEST = {"anna", "ben"}
 BLANK = {name.replace("-", "_"): "" for name in NAMES}
