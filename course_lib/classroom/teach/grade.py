@@ -9,12 +9,12 @@ import json
 import os
 import re
 import secrets
-import threading
 import time
 import unicodedata
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -298,11 +298,8 @@ class Batch:
                 f"{ascii_of(each.student)} changed the answer to {row.exercise}: what you gave for it no longer counts."
             )
             return row
-        return (
-            replace(row, comment=comment)
-            if reached is None
-            else replace(row, comment=comment, points=reached, status=BY_HAND)
-        )
+        given: dict[str, Any] = {} if reached is None else {"points": reached, "status": BY_HAND}
+        return replace(row, comment=comment, **given)
 
     def _write(self) -> None:
         graded = self.graded()
@@ -362,42 +359,28 @@ def each_judged(
     Whatever ``judge`` raises is one student's, who gets what ``failed`` returns for a sentence; but a RuntimeError, of
     a process that does not start, ends it all.
     """
-    left, done, ended = iter(waiting), SimpleQueue[Any](), threading.Event()
-    taking = threading.Lock()
+    free = SimpleQueue[Sandbox]()
 
-    def judged(submission: HandedIn, sandbox: Sandbox) -> Record:
+    def judged(submission: HandedIn) -> Record:
+        sandbox = free.get()
         try:
             return judge(submission, sandbox)
         except Exception as error:
             if type(error) is RuntimeError:
                 raise
             return failed(submission, f"the grader failed with {type(error).__name__}: {str(error)[:300]}.")
+        finally:
+            free.put(sandbox)
 
-    def work() -> None:
+    with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
+        for _ in range(min(jobs, len(waiting))):
+            free.put(sandboxes.enter_context(Sandbox(limits)))
+        judging = {pool.submit(judged, submission): submission for submission in waiting}
         try:
-            with Sandbox(limits) as sandbox:
-                while not ended.is_set():
-                    with taking:
-                        submission = next(left, None)
-                    if submission is None:
-                        return
-                    done.put((submission, judged(submission, sandbox)))
-        except BaseException as error:
-            done.put(error)
-
-    workers = [threading.Thread(target=work) for _ in range(min(jobs, len(waiting)))]
-    for worker in workers:
-        worker.start()
-    try:
-        for _ in waiting:
-            found = done.get()
-            if isinstance(found, BaseException):
-                raise found
-            yield found
-    finally:
-        ended.set()
-        for worker in workers:
-            worker.join()
+            for done in as_completed(judging):
+                yield judging[done], done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def judged_submission(
