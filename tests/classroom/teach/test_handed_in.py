@@ -89,6 +89,10 @@ def locked(folder):
 LONG = "one keeps the tile, the other one fills it, " * 3
 #: What one more student hands in; and words of the hint or the note where it is unreadable, "" where it is judged.
 HANDED_IN = {
+    "no JSON": (lambda f: place(f, "carl.ipynb").write_bytes(b"junk"), "the file is no notebook"),
+    "an empty file": (lambda f: place(f, "carl.ipynb").touch(), "the file is no notebook"),
+    "no list of cells": (lambda f: place(f, "carl.ipynb").write_text('{"cells": 3}'), "it has no list of cells"),
+    "a folder named as a notebook": (lambda f: place(f, "carl.ipynb").mkdir(), "no notebook"),
     "a lone surrogate in a cell": (file(barriers="product = '\ud800'"), ""),
     "a lone surrogate in words": (file(two_barriers=f'explain("{WORDS}", "{LONG}\\ud800")'), ""),
     "a name of 249 letters": (file("c" * 249 + ".ipynb"), ""),
