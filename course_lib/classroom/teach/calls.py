@@ -70,9 +70,7 @@ def start() -> None:
     """Fork the caller, once; it ends with this process. Raises Stopped where this machine has no walls."""
     global _caller
     if not walls.standing():
-        raise Stopped(
-            "this machine has no walls around a function that is executed: grade on Linux, or with --container"
-        )
+        raise Stopped("this machine has no walls around what is executed: grade on Linux, or with --container")
     if _caller is None:
         mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork() == 0:

@@ -25,6 +25,7 @@ from urllib.parse import quote
 from tqdm import tqdm
 
 from ...exercises import EXERCISES
+from . import container, walls
 from .cells import counted, lesson_named, places
 from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
 from .gradebook import CANVAS, MOODLE, Entry, exact, export, plain, read_table, total, write_table
@@ -44,6 +45,9 @@ Record = TypeVar("Record")
 _ByHand = tuple[float | None, str, str | None]
 
 
+_NO_WALLS = "none on this system, so answers that are functions are not executed; use --container docker or podman"
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
@@ -59,11 +63,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--student-seconds", type=int, default=STUDENT_SECONDS, help="of processor time, for one student")
     add("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
     add("--again", action="store_true", help="judge also what was judged before")
+    add("--container", choices=("docker", "podman"), help="do all of it in a container without a network")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
     check_positive(chosen, "jobs", "seconds", "student_seconds", "memory")
+    if chosen.container:
+        return container.run(chosen)
+    print(f"Walls around each answer: {walls.standing() or _NO_WALLS}.")
+    walls.hide()
     limits, lesson = Limits(chosen.seconds, chosen.memory << 20), lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
     with alone(_journal(chosen.csv)), alone(chosen.feedback / ".in-use"):

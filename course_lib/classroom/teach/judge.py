@@ -28,11 +28,11 @@ REFUSED, MISSING, STOPPED, UNREADABLE, TO_READ = "refused", "missing", "stopped"
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict on one answer. ``points`` is None where a person gives them; ``checks`` are (passed, text, numbered
-    lines), ``remarks`` do not affect the points; ``picture`` is a PNG in base64, of the step that went wrong, and ``alt``
-    its text; ``units`` are what the student wrote, part by part, to be compared with what others wrote; ``course`` is the
-    text of the course that it is most like, and the part that they share; ``text`` is an answer in words, ``digest``
-    tells the answer from another one to the same exercise, ``comment`` is what a person wrote about it."""
+    """The verdict on one answer. ``points`` is None where a person gives them. ``checks`` are (passed, text, numbered
+    lines), ``remarks`` do not affect the points. ``picture`` is a PNG in base64, of the step that went wrong, and
+    ``alt`` its text. ``units`` are what the student wrote, part by part, to be compared with what others wrote;
+    ``course`` is the text of the course that it is most like, and the part that they share. ``text`` is an answer in
+    words, ``digest`` tells the answer from another one, ``comment`` is what a person wrote about it."""
 
     exercise: str
     points: float | None
