@@ -48,24 +48,24 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
     """
     if not folder.is_dir():
         raise NotADirectoryError(f"{folder} is no folder")
-    names = [path for path in shown(folder) if is_submission(path)]
-    clones = [path.name for path in names if os.path.exists(path / ".git")]
-    prefix = os.path.commonprefix(clones).rpartition("-") if len(clones) > 1 else ("", "", "")
     people = read_roster(roster) if roster else []
+    known: dict[str, list[HandedIn]] = {}
+    for listed, name in ((each, name) for each in people for name in _names(each)):
+        known.setdefault(name, []).append(listed)
     found: dict[str, HandedIn] = {}
-    for path in names:
+    for path in filter(is_submission, shown(folder)):
         try:
-            each = _of(path, "".join(prefix[:2]) if path.name in clones else "")
+            each = _of(path)
         except (OSError, ValueError, RecursionError) as error:
             each = HandedIn(path.name, path.name, problem=str(error))
-        if person := _person(each, people):
+        if person := _person(each, known, is_clone=os.path.exists(path / ".git")):
             each = replace(each, id=person.id, student=person.student, roster=person.roster)
         before = found.get(each.id, replace(each, paths=(), late="", problem=""))
         late = max(before.late, each.late, key=lambda days: (days != "", days.isdigit(), len(days), days))
         problem = "; ".join(filter(None, (before.problem, each.problem)))
         found[each.id] = replace(before, paths=before.paths + each.paths, late=late, problem=problem)
     for person in people:
-        found.setdefault(person.id, replace(person, problem=ABSENT))
+        found.setdefault(person.id, person)
     if not any(each.paths for each in found.values()):
         raise ValueError(f"{folder} holds no notebook (*.ipynb)")
     texts = exercise_texts(lesson)
@@ -89,10 +89,10 @@ def shown(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__MACOSX")))
 
 
-def _of(path: Path, prefix: str) -> HandedIn:
+def _of(path: Path) -> HandedIn:
     """The submission in one file or folder; whatever it is, it stops nobody else's."""
     stem = path.name if path.is_dir() else path.stem
-    student, number, late = named(stem.removesuffix(".ipynb").removeprefix(prefix))
+    student, number, late = named(stem.removesuffix(".ipynb"))
     paths, problems = list[Path](), list[str]()
     for file, problem in _files(path):
         if problem:
@@ -181,10 +181,10 @@ def exercise_texts(lesson: str) -> bytes:
 
 # ---- the roster ------------------------------------------------------------------------------------------------
 
-_ID = ("id", "identifier", "studentid", "sisuserid", "idnumber", "username", "githubusername")
+#: Names of columns, without spaces and signs, the best one first.
+_ID = ("id", "identifier", "studentid", "idnumber", "sisuserid", "sisloginid", "username", "githubusername")
 _NAME = ("name", "fullname", "student", "studentname", "identifier")
 _MAIL = ("email", "emailaddress", "mail")
-_LOGIN = ("sisloginid", "githubusername", "username")
 
 
 def read_roster(path: Path) -> list[HandedIn]:
@@ -192,13 +192,13 @@ def read_roster(path: Path) -> list[HandedIn]:
     (grading worksheet) or GitHub Classroom (roster) wrote; raise ValueError if it has no names, or an id twice."""
     people: dict[str, HandedIn] = {}
     for number, line in read_table(path, ()):
-        fields = {_letters(column): text.strip() for column, text in line.items() if column and text}
-        own = " ".join(filter(None, (fields.get("firstname"), fields.get("lastname") or fields.get("surname"))))
-        first = {what: next((fields[c] for c in columns if fields.get(c)), "") for what, columns in _COLUMNS.items()}
-        student = first["name"] or own or first["mail"]
+        fields = _fields(line)
+        id, name, mail = (next((fields[c] for c in columns if c in fields), "") for columns in (_ID, _NAME, _MAIL))
+        parts = (fields.get("firstname"), fields.get("lastname") or fields.get("surname"))
+        student = name or " ".join(filter(None, parts)) or mail
         if not student or student == "Points Possible":  # Canvas has such a line below the first
             continue
-        person = HandedIn(first["id"] or first["mail"] or student, student, roster={**line, "e-mail": first["mail"]})
+        person = HandedIn(id or mail or student, student, problem=ABSENT, roster={**line, "e-mail": mail})
         if person.id in people:
             raise ValueError(f"{path}, line {number}: the id {person.id!r} is there twice")
         people[person.id] = person
@@ -207,7 +207,8 @@ def read_roster(path: Path) -> list[HandedIn]:
     return list(people.values())
 
 
-_COLUMNS = {"id": _ID, "name": _NAME, "mail": _MAIL}
+def _fields(line: Mapping[str, str]) -> dict[str, str]:
+    return {_letters(column): text.strip() for column, text in line.items() if column and text and text.strip()}
 
 
 def _letters(text: str) -> str:
@@ -218,20 +219,20 @@ def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _person(each: HandedIn, people: Sequence[HandedIn]) -> HandedIn | None:
-    """The one student of the roster whom the number or the name of a submission means."""
-    for told in dict.fromkeys((each.id, each.student)):
-        found = [person for person in people if _folded(told) in _keys(person)]
-        if len(found) == 1:
-            return found[0]
-    return None
+def _person(each: HandedIn, names: Mapping[str, Sequence[HandedIn]], is_clone: bool) -> HandedIn | None:
+    """The one student of the roster whom the number or the name of a submission means.
+
+    GitHub Classroom names a repository ASSIGNMENT-LOGIN, and either may have more dashes.
+    """
+    told, words = [each.number, each.student], each.student.split("-")
+    told += ["-".join(words[n:]) for n in range(1, len(words))] if is_clone else []
+    return next((found[0] for text in told if len(found := names.get(_folded(text), ())) == 1), None)
 
 
-def _keys(person: HandedIn) -> set[str]:
+def _names(person: HandedIn) -> set[str]:
     """What a file of a student may be called: id, name, e-mail, login, and the name as Canvas squeezes it."""
-    fields = {_letters(column): text for column, text in person.roster.items() if column and text}
-    known = [person.id, person.student, *(fields[c] for c in (*_ID, *_NAME, *_MAIL, *_LOGIN) if c in fields)]
-    last_first = " ".join([*person.student.split()[-1:], *person.student.split()[:-1]])
-    squeezed = [_letters(person.student), _letters(last_first)]
+    fields, words = _fields(person.roster), person.student.split()
+    known = [person.student, *(fields[column] for column in (*_ID, *_NAME, *_MAIL) if column in fields)]
     parts = [text.split("@")[0] if "@" in text else text.removeprefix("Participant ") for text in known]
+    squeezed = _letters("".join(words)), _letters("".join(words[-1:] + words[:-1]))
     return {_folded(text) for text in (*known, *parts, *squeezed)} - {""}

@@ -9,12 +9,12 @@ import json
 import os
 import re
 import secrets
-import threading
 import time
 import unicodedata
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -153,7 +153,7 @@ class Batch:
         self.labels = labels(handed_in)
         if anonymous:
             self.labels = {id: self._pseudonym(id) for id in self.labels}
-        self._pages: set[str] = set()
+        self._pages, self._noted = set[str](), dict[tuple[str, str], _ByHand]()
         self._by_hand = self._read_table()
         self.lost: set[str] = set()
 
@@ -215,7 +215,10 @@ class Batch:
 
     def is_done(self, submission: HandedIn) -> bool:
         """Return whether the same notebooks were judged before."""
-        return self._records.get(submission.id, {}).get("key") == submission.key
+        return self._records.get(submission.id, {}).get("key") == self._key(submission)
+
+    def _key(self, submission: HandedIn) -> str:
+        return f"{submission.key} {self.student_seconds}"
 
     def _pseudonym(self, id: str) -> str:
         """A name that only this table connects with the student: the salt is in its journal."""
@@ -231,8 +234,9 @@ class Batch:
         return self.pages / f"{slug}-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}.html"
 
     def _keep(self, submission: HandedIn, rows: Sequence[Judged], note: str) -> None:
-        self._records[submission.id] = {"key": submission.key, "rows": rows, "note": note}
-        self._note({"id": submission.id, "key": submission.key, "note": note, "rows": [asdict(row) for row in rows]})
+        record = {"key": self._key(submission), "note": note}
+        self._records[submission.id] = record | {"rows": rows}
+        self._note({"id": submission.id} | record | {"rows": [asdict(row) for row in rows]})
 
     def _note(self, record: dict[str, Any]) -> str:
         """Add a line to the journal; return its first value."""
@@ -261,9 +265,8 @@ class Batch:
         belong, once a run that was killed has judged another one.
         """
         given: dict[tuple[str, str], _ByHand] = {}
-        before: dict[tuple[str, str], _ByHand] = {}
         for lines in recorded(self.journal, lambda record: record["by hand"]):
-            before = {(id, name): (points, comment, digest) for id, name, points, comment, digest in lines}
+            self._noted = {(id, name): (points, comment, digest) for id, name, points, comment, digest in lines}
         known = {exact(each.id): each for each in self.submissions}
         for number, line in read_table(self.table, _NEEDED) if self.table.exists() else ():
             name, where = line["exercise"], f"{self.table}, line {number}"
@@ -287,11 +290,15 @@ class Batch:
             if student is None:
                 raise ValueError(f"{where}: {line['id']!r} handed in nothing; correct the id, or delete the line")
             now = own, comment, row.digest if row else None
-            noted = before.get((student.id, name), now)
+            noted = self._noted.get((student.id, name), now)
             given[student.id, name] = noted if noted[:2] == now[:2] else now
-        if given != before:
-            self._note({"by hand": [[*key, *value] for key, value in given.items()]})
+        self._note_by_hand(given)
         return given
+
+    def _note_by_hand(self, given: Mapping[tuple[str, str], _ByHand]) -> None:
+        if given != self._noted:
+            self._note({"by hand": [[*key, *value] for key, value in given.items()]})
+        self._noted = dict(given)
 
     def _corrected(self, each: HandedIn, row: Judged) -> Judged:
         reached, comment, digest = self._by_hand.get((each.id, row.exercise), (None, "", None))
@@ -300,11 +307,8 @@ class Batch:
                 f"{ascii_of(each.student)} changed the answer to {row.exercise}: what you gave for it no longer counts."
             )
             return row
-        return (
-            replace(row, comment=comment)
-            if reached is None
-            else replace(row, comment=comment, points=reached, status=BY_HAND)
-        )
+        given: dict[str, Any] = {} if reached is None else {"points": reached, "status": BY_HAND}
+        return replace(row, comment=comment, **given)
 
     def _write(self) -> None:
         graded = self.graded()
@@ -328,6 +332,13 @@ class Batch:
         for name in self._pages - {row[-2] for row in table}:  # of names that are not shown any more
             (self.pages / name).unlink(missing_ok=True)
         write_table(self.table, COLUMNS, table)
+        given = {
+            (id, row.exercise): (row.points if row.status == BY_HAND else None, row.comment, row.digest)
+            for id, rows in graded.items()
+            for row in rows
+            if row.status == BY_HAND or row.comment
+        }
+        self._note_by_hand(given)
         absent = [self.labels[each.id] for each in self.submissions if not each.paths]
         text = for_teacher(self.lesson, by_label, same, students, absent)
         self.teacher.write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -357,42 +368,28 @@ def each_judged(
     Whatever ``judge`` raises is one student's, who gets what ``failed`` returns for a sentence; but a RuntimeError, of
     a process that does not start, ends it all.
     """
-    left, done, ended = iter(waiting), SimpleQueue[Any](), threading.Event()
-    taking = threading.Lock()
+    free = SimpleQueue[Sandbox]()
 
-    def judged(submission: HandedIn, sandbox: Sandbox) -> Record:
+    def judged(submission: HandedIn) -> Record:
+        sandbox = free.get()
         try:
             return judge(submission, sandbox)
         except Exception as error:
             if type(error) is RuntimeError:
                 raise
             return failed(submission, f"the grader failed with {type(error).__name__}: {str(error)[:300]}.")
+        finally:
+            free.put(sandbox)
 
-    def work() -> None:
+    with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
+        for _ in range(min(jobs, len(waiting))):
+            free.put(sandboxes.enter_context(Sandbox(limits)))
+        judging = {pool.submit(judged, submission): submission for submission in waiting}
         try:
-            with Sandbox(limits) as sandbox:
-                while not ended.is_set():
-                    with taking:
-                        submission = next(left, None)
-                    if submission is None:
-                        return
-                    done.put((submission, judged(submission, sandbox)))
-        except BaseException as error:
-            done.put(error)
-
-    workers = [threading.Thread(target=work) for _ in range(min(jobs, len(waiting)))]
-    for worker in workers:
-        worker.start()
-    try:
-        for _ in waiting:
-            found = done.get()
-            if isinstance(found, BaseException):
-                raise found
-            yield found
-    finally:
-        ended.set()
-        for worker in workers:
-            worker.join()
+            for done in as_completed(judging):
+                yield judging[done], done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def judged_submission(

@@ -115,6 +115,9 @@ def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
     run(folder)
     assert words_of(folder, "anna") == ("", "to read")
     assert "anna changed the answer to two-barriers" in capsys.readouterr().out
+    edit(folder, "anna", WORDS, "2")  # the same points, for the new answer
+    run(folder)
+    assert words_of(folder, "anna") == ("2", BY_HAND)
 
 
 @pytest.mark.parametrize(
@@ -163,22 +166,6 @@ def test_points_that_cannot_be_are_refused(folder, judged, points, capsys):
     edit(folder, "anna", WORDS, points)
     assert run(folder) == 1
     assert f"grades.csv, line 5: the points of two-barriers are from 0 to 2, not '{points}'" in capsys.readouterr().err
-
-
-def test_a_bad_file_never_stops_the_batch(folder, judged):
-    for name, data in (("carl", b"junk"), ("dora", b""), ("emil", b'{"cells": 3}')):
-        (folder / "submitted" / f"{name}.ipynb").write_bytes(data)
-    (folder / "submitted" / "fred.ipynb").mkdir()
-    run(folder)
-    status = {row["student"]: row["status"] for row in rows(folder)}
-    assert status == {
-        "anna": "to read",
-        "ben": "to read",
-        "carl": "unreadable",
-        "dora": "unreadable",
-        "emil": "unreadable",
-        "fred": "unreadable",
-    }
 
 
 def test_an_answer_that_is_stopped_gets_a_sentence(folder, judged, monkeypatch):

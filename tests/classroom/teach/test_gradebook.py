@@ -28,7 +28,7 @@ Participant 12347,Dora Null,dora@example.org,No submission,,15.00,Yes,-,-,
 """
 GITHUB = """"identifier","github_username","github_id","name"
 "Ana Lima","ana-lima","1",""
-"Ben Sol","bsol","2",""
+"Ben Sol","ana-bsol","2",""
 "Dora Null","","",""
 """
 HAND = "id;name;e-mail\n00123;Ana Lima;ana@example.org\n00124;Ben Sol;ben@example.org\n00125;Dora Null;d@example.org\n"
@@ -43,7 +43,7 @@ CLASSES = {
     ),
     "github": (
         GITHUB,
-        ["04-tiling-ana-lima/04_tiling.ipynb", "04-tiling-bsol/04_tiling.ipynb"],
+        ["04-tiling-ana-lima/04_tiling.ipynb", "04-tiling-ana-bsol/04_tiling.ipynb"],
         ["Ana Lima", "Ben Sol", "Dora Null"],
     ),
     "by hand": (HAND, ["ana.ipynb", "Ben  SOL.ipynb"], ["00123", "00124", "00125"]),

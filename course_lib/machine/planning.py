@@ -1,4 +1,9 @@
-"""The rule by which `product` chooses: the plan whose busiest multiprocessor is predicted to finish first.
+"""How to divide a product of any shape: the plan whose busiest multiprocessor is predicted to finish first.
+
+`product`, a function for float32 matrices of any shape, chose by this rule among the fourteen tiles below, kernels
+without shared memory, and inner products. The recording `product` has its speed on 48 shapes of an NVIDIA H200. Commit
+5298e14 is the last one with these kernels and with the command that measures them; `course_lib.kernels.stream_k` shares
+the work of tiles in the same way.
 
 Predicted are, in cycles of a multiprocessor: the multiplications of its blocks, with the words that they read from
 shared memory and the elements that they store there, or the time the L2 cache takes to deliver these if that is longer,
@@ -9,11 +14,37 @@ of shared tiles; launches, copies, and what inner products read again. The rule 
 from dataclasses import dataclass
 from math import ceil
 
-from . import inner_products
-from .direct import AHEAD, DIRECT, WARPS, Direct
-from .inner_products import FEW
-from .tile import Tile
-from .tile_loads import UNIT
+#: Elements along K that a thread loads and multiplies between two barriers of the block.
+UNIT = 16
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A shape of tile: rows×columns of C for a block, in threads of thread_rows×thread_columns results.
+
+    A multiprocessor holds `blocks` blocks at once. Several slices of a block's threads divide each unit of K.
+    """
+
+    rows: int
+    columns: int
+    thread_rows: int
+    thread_columns: int
+    blocks: int
+    slices: int = 1
+
+    @property
+    def depth(self) -> int:
+        """The depth of the tiles in shared memory, which is that of one unit of work along K."""
+        return UNIT * self.slices
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.slices * self.rows * self.columns // (self.thread_rows * self.thread_columns)
+
+    def __str__(self) -> str:
+        return f"{self.rows}×{self.columns}"
+
 
 #: Tile shapes, from the fewest loads per multiplication to the most blocks per result; two of them for thin results.
 TILES = (
@@ -28,9 +59,9 @@ TILES = (
     Tile(32, 64, 4, 8, blocks=1, slices=4),
     Tile(32, 32, 4, 4, blocks=1, slices=4),
     Tile(128, 32, 8, 8, blocks=1, slices=4),
-    Tile(32, 128, 8, 8, blocks=1, lane_rows=4, slices=4),
+    Tile(32, 128, 8, 8, blocks=1, slices=4),
     Tile(128, 16, 8, 4, blocks=1, slices=4),
-    Tile(16, 128, 4, 8, blocks=1, lane_rows=4, slices=4),
+    Tile(16, 128, 4, 8, blocks=1, slices=4),
 )
 #: The shape of `best`.
 LARGEST = TILES[0]
@@ -79,6 +110,47 @@ LEAST_UNITS, MOST_UNITS = 2, 2**32
 FEWEST, TINY = 2, 8
 
 
+# Kernels without shared memory: warps of a block, and the steps along K whose operands a thread loads at once.
+WARPS, AHEAD = 8, 4
+# Inner products: threads and warps of a block, and its rows of an operand along K or columns of one across it.
+ALONG_THREADS, ALONG_WARPS, ROWS = 256, 8, 8
+ACROSS_THREADS, ACROSS_WARPS, COLUMNS = 1024, 32, 32
+#: Blocks that saturate a multiprocessor's share of the memory bandwidth, of either kind.
+ALONG_BLOCKS, ACROSS_BLOCKS = 4, 1
+#: Products with at most so many rows or columns, or with so many beyond the last whole tile, may be inner products.
+FEW = 4
+
+
+@dataclass(frozen=True)
+class Direct:
+    """The results of a thread, rows×columns, the lanes of a warp across C, and the slices of K in a block."""
+
+    lanes: int
+    rows: int
+    columns: int
+    slices: int
+
+    @property
+    def width(self) -> int:
+        """Columns of C for a block."""
+        return self.lanes * self.columns
+
+    def blocks(self, M: int, N: int) -> tuple[int, int]:
+        """Return the number of blocks down and across an M×N result."""
+        return ceil(M / (WARPS // self.slices * 32 // self.lanes * self.rows)), ceil(N / self.width)
+
+
+#: Shapes for results of every form, without and with slices of K.
+DIRECT = tuple(
+    Direct(lanes, rows, columns, slices)
+    for slices in (1, WARPS)
+    for lanes, rows, columns in (
+        *((32, 4, 4), (32, 4, 1), (32, 1, 1), (16, 4, 1), (8, 4, 2), (8, 4, 1)),
+        *(((4, 4, 1),) if slices == 1 else ((16, 4, 4), (4, 2, 1))),
+    )
+)
+
+
 @dataclass(frozen=True)
 class Gpu:
     """The properties of a GPU that the rule needs: its multiprocessors."""
@@ -110,39 +182,24 @@ class ProductPlan:
     parts: int = 1
 
     @property
-    def units(self):
-        """The number of units of work along K, at least one."""
-        return max(1, ceil(self.K / (self.tile.depth if self.tile else UNIT)))
-
-    @property
-    def short(self):
-        """Whether a ragged unit of K is multiplied without zero padding."""
-        return self.tile is not None and _is_short(self.tile, self.K)
-
-    @property
-    def kernels(self):
+    def kernels(self) -> str:
         """A word for the kernels: direct, the shape of the tiles, `best`, or inner products."""
         if self.direct:
             return "direct"
         return str(self.tile) if self.tile else "best" if self.rows else "inner products"
 
-    @property
-    def tiles(self):
-        """The number of tiles of C."""
-        return ceil(self.rows / self.tile.rows) * ceil(self.columns / self.tile.columns) if self.tile else 0
 
-
-def _inside(size, tile_size):
+def _inside(size: int, tile_size: int) -> int:
     """Return the rows or columns that tiles compute: all, or those of whole tiles if only a few are left over."""
     return size - size % tile_size if size > tile_size and size % tile_size <= FEW else size
 
 
-def _is_short(tile, K):
+def _is_short(tile: Tile, K: int) -> bool:
     """Return whether K has few units, one of them ragged, of a tile without slices."""
     return tile.slices == 1 and 0 < K <= SHORT * tile.depth and K % tile.depth > 0
 
 
-def _cycles(tile, blocks, units, gpu, wide):
+def _cycles(tile: Tile, blocks: int, units: float, gpu: Gpu, wide: bool) -> float:
     """Predict the cycles in which the busiest multiprocessor does `blocks` blocks of `units` units each."""
     results, area = tile.thread_rows * tile.thread_columns, tile.rows * tile.columns * tile.depth
     reads = READ * (tile.thread_rows + tile.thread_columns) / results
@@ -155,12 +212,12 @@ def _cycles(tile, blocks, units, gpu, wide):
     return units * (whole_rounds + (max(ceil(rest / gpu.multiprocessors) * unit, alone) if rest else 0))
 
 
-def plans(M, N, K, gpu, wide=True, plain=False):
+def plans(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = False) -> list[ProductPlan]:
     """Return the candidates for a product with tiles: every shape, with and without shares.
 
     wide: the rows of A and B begin on 16-byte boundaries; plain: neither scaled nor transposed.
     """
-    found = []
+    found: list[ProductPlan] = []
     for tile in TILES:
         thin = min(tile.rows, tile.columns) < THINNEST
         if thin and THIN * min(tile.rows, tile.columns) < (M if tile.rows < tile.columns else N):
@@ -178,10 +235,12 @@ def plans(M, N, K, gpu, wide=True, plain=False):
     return found
 
 
-def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
+def _plans_of(
+    tile: Tile, M: int, N: int, K: int, rows: int, columns: int, gpu: Gpu, wide: bool, copied: bool
+) -> list[ProductPlan]:
     """Return the candidates with one tile for `rows` rows and `columns` columns of C, the rest being inner products."""
     units, tiles = max(1, ceil(K / tile.depth)), ceil(rows / tile.rows) * ceil(columns / tile.columns)
-    start = START + SECOND * ((rows < M) + (columns < N))
+    start: float = START + SECOND * ((rows < M) + (columns < N))
     # Inner products read their long operand once more.
     start += 4 * K * ((rows < M) * columns + (columns < N) * M) / COPIED / gpu.multiprocessors
     if copied:
@@ -204,7 +263,7 @@ def _plans_of(tile, M, N, K, rows, columns, gpu, wide, copied):
     return found
 
 
-def _ends(tile, blocks, tiles, gpu, columns):
+def _ends(tile: Tile, blocks: int, tiles: int, gpu: Gpu, columns: int) -> float:
     """Predict the cycles of the blocks' first loads and of storing the tiles; `columns` are those of C.
 
     First loads recur in every round of blocks; the busiest multiprocessor stores its part of the tiles of results.
@@ -214,9 +273,9 @@ def _ends(tile, blocks, tiles, gpu, columns):
     return FIRST * rounds + 4 * tile.rows * tile.columns * ceil(tiles / gpu.multiprocessors) / stored
 
 
-def direct_plans(M, N, K, gpu):
+def direct_plans(M: int, N: int, K: int, gpu: Gpu) -> list[ProductPlan]:
     """Return the candidates without shared memory: whole sums where K is short, slices and parts where it is long."""
-    found = []
+    found: list[ProductPlan] = []
     for shape in DIRECT:
         across = shape.lanes > 4 and shape.width > 2 * N
         if across or (K > DIRECT_WHOLE if shape.slices == 1 else K < DIRECT_SLICED):
@@ -230,32 +289,34 @@ def direct_plans(M, N, K, gpu):
             parts = max(1, ceil(K / chunk))
             iterations, per = ceil(chunk / (AHEAD * shape.slices)), ceil(down * side * parts / gpu.multiprocessors)
             loads = AHEAD * iterations * (DIRECT_A * shape.rows + DIRECT_B * shape.columns)
-            cycles = DIRECT_START + iterations * (DIRECT_ITERATION + DIRECT_WAIT * (shape.rows + shape.columns))
+            cycles: float = DIRECT_START + iterations * (DIRECT_ITERATION + DIRECT_WAIT * (shape.rows + shape.columns))
             cycles += per * WARPS * (DIRECT_WARP + loads + DIRECT_STORE * shape.rows * shape.columns)
             cycles += (DIRECT_TICKET + DIRECT_PART * parts) if parts > 1 else 0
             found.append(ProductPlan(M, N, K, cycles=cycles, direct=shape, parts=parts))
     return found
 
 
-def _inner_plan(M, N, K, gpu, wide):
+def _inner_plan(M: int, N: int, K: int, gpu: Gpu, wide: bool) -> ProductPlan:
     """Return the candidate of inner products alone: the longer side of C is read along K if it is A's."""
     along_k, count, end = M >= N, min(M, N), max(M, N)
-    each, chunk, parts = inner_products.split(end, K, along_k, wide, gpu.multiprocessors)
     vector = 4 if wide else 1
     if along_k:
-        step, warps, loads = vector * inner_products.THREADS, inner_products.WARPS, each * (1 + count * vector)
-        sums = 6 * count
+        each, least, most, warps = ROWS, 4 * ALONG_THREADS, ALONG_BLOCKS, ALONG_WARPS
+        step, loads, sums = vector * ALONG_THREADS, each * (1 + count * vector), 6 * count
     else:
-        step = inner_products.AHEAD * inner_products.THREADS_ACROSS * vector // each
-        warps, loads, sums = inner_products.WARPS_ACROSS, inner_products.AHEAD * (1 + count), 1
+        each, least, most, warps = COLUMNS, AHEAD * ACROSS_THREADS * vector // COLUMNS, ACROSS_BLOCKS, ACROSS_WARPS
+        step, loads, sums = least, AHEAD * (1 + count), 1
+    parts = min(max(1, most * gpu.multiprocessors // ceil(end / each)), max(1, K // least))
+    chunk = max(1, ceil(K / parts / least)) * least
+    parts = max(1, ceil(K / chunk))
     iterations, per = ceil(min(K, chunk) / step), ceil(ceil(end / each) * parts / gpu.multiprocessors)
-    cycles = INNER_START + INNER_ITERATION * iterations
+    cycles: float = INNER_START + INNER_ITERATION * iterations
     cycles += per * warps * (INNER_LOAD * iterations * loads + INNER_SUM * sums)
     cycles += (INNER_TICKET + INNER_PART * parts) if parts > 1 else 0
     return ProductPlan(M, N, K, cycles=cycles)
 
 
-def plan(M, N, K, gpu, wide=True, plain=False):
+def plan(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = False) -> ProductPlan:
     """Return the ProductPlan of an M×N product over K on `gpu`; wide and plain as in `plans`."""
     found = direct_plans(M, N, K, gpu)
     if N <= min(M, FEW) or M <= FEWEST or max(M, N) <= TINY:
