@@ -6,6 +6,9 @@ import contextlib
 import os
 from dataclasses import dataclass
 
+with contextlib.suppress(ImportError):  # Windows
+    import resource
+
 
 class Stopped(Exception):
     """A task exceeded a limit, or its process died; the message is a sentence."""
@@ -25,7 +28,6 @@ STANDARD = Limits()
 
 def limit(limits: Limits) -> None:
     """Limit this process, for ever; its input and outputs are empty."""
-    import resource
 
     def most(what: int, soft: int, hard: int) -> None:
         _, allowed = resource.getrlimit(what)
