@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from types import FunctionType
 
+from ...simulator.language.operators import python_constant
 from ...simulator.language.program import Function
 from ...simulator.language.source import Source
 from .computations import Computation, computations, functions
@@ -382,10 +384,10 @@ class Dataflow:
     def value(self, function: TracedFunction, node: ast.expr) -> int:
         """Return the value of a constant expression; raise ValueError if it is unknown at compile time."""
         known = {name: value for name, value in function.constants.items() if isinstance(value, int)}
-        try:
-            return int(eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}}, known))
-        except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError):
-            raise ValueError(f"line {node.lineno}: {ast.unparse(node)} is no constant") from None
+        value = python_constant(node, known)
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"line {node.lineno}: {ast.unparse(node)} is no constant")
+        return int(value)
 
     def _iterations(self, function: TracedFunction, loop: ast.For) -> int:
         """Return the number of iterations of a loop, 1 if unknown."""
