@@ -199,7 +199,7 @@ def _function(
     if simulated:
         for number, helper in enumerate(helpers):
             if any("device=True" in ast.unparse(d) for d in helper.decorator_list):
-                names[helper.name] = cuda.jit(device=True)(_helper(helper, f"{exercise}, part {number}", names))
+                names[helper.name] = cuda.jit(device=True)(_compiled(helper, f"{exercise}, part {number}", "", names))
         function = _compiled(tree, exercise, source, names)
         return cuda.jit(function) if tree.decorator_list else function, bounded
     usable = {name: thing for name, thing in names.items() if name.startswith("__") or available(thing)}
@@ -235,11 +235,6 @@ def _compiled(tree: ast.FunctionDef, title: str, source: str, names: dict[str, A
     lines = tuple(enumerate(_LINES.split(source), 1))[tree.lineno - 1 : tree.end_lineno]
     parsed_as(function, bare, lines or written(bare))
     return function
-
-
-def _helper(tree: ast.FunctionDef, title: str, names: dict[str, Any]) -> FunctionType:
-    """Define a function that the answer may call; it may be in another cell."""
-    return _compiled(tree, title, "", names)
 
 
 def text_of(exercise: str, source: str, others: Sequence[str]) -> str | None:
