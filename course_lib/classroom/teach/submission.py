@@ -19,7 +19,7 @@ from .cells import ExerciseCell, calls, code_cells, parsed
 #: Characters of a cell that are read; an answer has some hundred.
 LONGEST = 64 * 1024
 #: Bytes of a file, or of all notebooks in an archive. A lesson with outputs has 2 MB; a print by mistake may add 100.
-LARGEST = 256 << 20
+LARGEST = 128 << 20
 #: Files in an archive.
 _MOST_FILES = 1_000
 NOTHING = "there is no notebook (*.ipynb)"

@@ -109,7 +109,7 @@ HANDED_IN = {
     "an archive in a folder": (zipped(("04.ipynb", notebook()), name="carl/my.ZIP"), ""),
     "paths out of an archive": (zipped(("../anna.ipynb", notebook()), ("/x.ipynb", notebook())), "no notebook"),
     "an archive of 1,001 files": (zipped(*((f"{n}.ipynb", "") for n in range(1001))), "more than 1,000 files"),
-    "an archive of 300 MiB": (zipped(("04_tiling.ipynb", bytes(300 << 20))), "256 MiB"),
+    "an archive of 300 MiB": (zipped(("04_tiling.ipynb", bytes(300 << 20))), "128 MiB"),
     "half an archive": (lambda f: place(f, "carl.zip").write_bytes(b"PK\3\4 and no more"), "no archive"),
     "an archive with a password": (locked, "password"),
 }
