@@ -100,7 +100,7 @@ def _counters(names: Names, size: Any) -> Results:
     if not names:
         return []
     arguments = ["-m", module(), "launch", "--size", "x".join(map(str, size))]
-    return parse_ncu(_under_ncu([*arguments, "--rungs", ",".join(names)], METRICS), size)
+    return parse_ncu(under_ncu([*arguments, "--rungs", ",".join(names)], METRICS), size)
 
 
 def exact_counters(names: Names) -> Results:
@@ -118,7 +118,7 @@ def product_counters() -> Results:
     They are in the order of `launches` for the sizes of `products.COUNTED`.
     """
     launch = "from course_lib.products.measure import launch_counted; launch_counted()"
-    text = _under_ncu(arguments_for(launch), {name: METRICS[name] for name in COUNTS})
+    text = under_ncu(arguments_for(launch), {name: METRICS[name] for name in COUNTS})
     return [{"kernel": result["rung"], **_only(result, COUNTS)} for result in parse_ncu(text, (0, 0, 0))]
 
 
@@ -134,7 +134,7 @@ def residency(repeats: int, progress: Progress, cached: bool = False) -> Results
     launch = f"from course_lib.gpu.residency import launch_cases; launch_cases({size})"
     wanted = {name: metric for name, metric in METRICS.items() if name.startswith(("stalled", "issue", "occupancy"))}
     try:
-        text = _under_ncu(arguments_for(launch), wanted, keep_caches=cached)
+        text = under_ncu(arguments_for(launch), wanted, keep_caches=cached)
     except NoProfilerError:
         return results
     measured = [result for result in results if "gflops" in result]
@@ -156,11 +156,11 @@ def pattern_counters(names: Names = None) -> Results:
     wanted = {name: METRICS[name] for name in COUNTS}
     if any(pattern.name.startswith(PRODUCT) for pattern in chosen):
         wanted["product_wavefronts"] = METRICS["product_wavefronts"]
-    counted = parse_ncu(_under_ncu(arguments_for(launch), wanted), (0, 0, 0))
+    counted = parse_ncu(under_ncu(arguments_for(launch), wanted), (0, 0, 0))
     return [{"pattern": pattern.name, **_only(result, wanted)} for pattern, result in zip(chosen, counted, strict=True)]
 
 
-def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str:
+def under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str:
     """Run Python with `arguments` under ncu and return the CSV that it prints; NoProfilerError if ncu is missing.
 
     Unless `keep_caches`, ncu empties the caches before every kernel.
@@ -176,10 +176,10 @@ def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches
     return done.stdout
 
 
-def parse_ncu(text: str, size: Any) -> Results:
-    """Return one result per kernel from the CSV that ncu printed."""
+def parse_ncu(text: str, size: Any, metrics: Mapping[str, str] = METRICS) -> Results:
+    """Return one result per kernel from the CSV that ncu printed; `metrics` maps names to what ncu calls them."""
     rows = csv.DictReader(io.StringIO(text[text.index('"ID"') :]))
-    names = {metric: name for name, metric in METRICS.items()}
+    names = {metric: name for name, metric in metrics.items()}
     results: dict[str, Result] = {}
     for row in rows:
         kernel = re.split(r"\W", row["Kernel Name"].removeprefix("course_lib::"), maxsplit=1)[0]
