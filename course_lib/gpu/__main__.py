@@ -275,7 +275,8 @@ def show(what: str, results: Results) -> None:
 
 def _name(result: dict[str, Any]) -> str:
     """Return the name of what was measured, if it has one."""
-    return next((result[key] for key in ("rung", "pattern", "probe", "ceiling", "instruction", "program") if key in result), "")
+    kinds = ("rung", "pattern", "probe", "ceiling", "instruction", "program")
+    return next((result[key] for key in kinds if key in result), "")
 
 
 def _short(value: float) -> str:

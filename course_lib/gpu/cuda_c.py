@@ -118,12 +118,13 @@ class Kernel:
         return call
 
     def resources(self, block: Sequence[int]) -> Result:
-        """Return registers and local bytes of a thread, shared bytes and blocks on a multiprocessor."""
+        """Return the compiler, registers and local bytes of a thread, shared bytes, blocks on a multiprocessor."""
         about = self.function.attributes
         return {
-            "registers": about.num_regs(),
-            "local_bytes": about.local_size_bytes(),
-            "shared_bytes": about.shared_size_bytes(),
+            "compiler": compiler(),
+            "registers": about.num_regs,
+            "local_bytes": about.local_size_bytes,
+            "shared_bytes": about.shared_size_bytes,
             "blocks_per_multiprocessor": self.function.occupancy.max_active_blocks_per_multiprocessor(prod(block), 0),
         }
 

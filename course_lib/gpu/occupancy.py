@@ -51,6 +51,6 @@ def occupancy(progress: Progress) -> Results:
         function = kernel(limit, f"sm_{major}{minor}").get_kernel("needs_registers")
         fit = function.occupancy.max_active_blocks_per_multiprocessor
         blocks = {shared: {threads: fit(threads, shared) for threads in THREADS} for shared in SHARED}
-        registers = function.attributes.num_regs()
+        registers = function.attributes.num_regs
         results[registers] = {"registers": registers, "blocks": blocks}
     return [results[registers] for registers in sorted(results)]

@@ -6,7 +6,6 @@ first-level cache or past it; numba or CUDA C. See `kernels.twins` and `cuda_c`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,9 +17,10 @@ from ..kernels import LADDER, Rung, rung
 from ..kernels import twins as numba_twins
 from .compilers import arguments_for
 from .counters import METRICS, SLOW, STALLS, NoProfilerError, parse_ncu, under_ncu
-from .cuda_c import NAMES, Kernel, build_host_programs, compiler, in_c
+from .cuda_c import NAMES, UNCACHED, build_host_programs, in_c
 from .device import require
 from .experiments import KERNEL_SECONDS, RAGGED, Problem, measure_cublas, prepare, resources, widest
+from .in_triton import in_triton
 from .timing import Timing, time_shuffled
 from .types import Names, Progress, Result, Results, Size
 from .verification import random_matrices, verify
@@ -37,9 +37,12 @@ VERIFIED = (RAGGED, (31, 17, 32))
 COUNTED = {
     "l1_wavefronts": "l1tex__data_pipe_lsu_wavefronts.sum",
     "l1_wavefronts_percent": "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
-    "integer_percent": "smsp__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
-    "integer_instructions": "smsp__inst_executed_pipe_alu.sum",
-    "multiply_add_instructions": "smsp__inst_executed_pipe_fma.sum",
+    # The units of a scheduler: integers and logic; multiply-adds, integers' too; those for integers among them; the one
+    # for values that a warp has in common; loads and stores.
+    **{
+        f"{unit}_percent": f"smsp__inst_executed_pipe_{unit}.avg.pct_of_peak_sustained_active"
+        for unit in ("alu", "fma", "fmaheavy", "uniform", "lsu")
+    },
     **{
         name: METRICS[name]
         for name in (
@@ -88,8 +91,7 @@ def _table() -> Iterable[Case]:
             for index in INDICES:
                 for steps in STEPS:
                     r = make(index, steps)
-                    r = r if cached else past_cache(r)
-                    yield _case(r, of, index=index, steps=steps, cached=cached)
+                    yield _case(r if cached else past_cache(r), of, index=index, steps=steps, cached=cached)
                 for unroll in UNROLLS:
                     r = in_c(of, unroll, index != "signed", cached)
                     kind = "signed" if index == "signed" else "unsigned"
@@ -109,6 +111,9 @@ def _rungs() -> Iterable[Case]:
     yield _case(numba_twins.unsigned_loop(), "naive", index="uint64", steps=None)
     for r in numba_twins.single_steps():
         yield _case(r, r.name)
+    for r in in_triton():
+        for width in (32, 64):
+            yield Case(r, "tiled", "Triton", {}, {"tile_width": width})
 
 
 def _widths() -> Iterable[Case]:
@@ -124,25 +129,21 @@ def _widths() -> Iterable[Case]:
 def past_cache(r: Rung) -> Rung:
     """Return a rung of numba whose loads from global memory bypass the first-level cache.
 
-    numba cannot say so, therefore its PTX is changed: each ld.global becomes ld.global.cg, and nothing else. The rung's
-    kernel must be its own, compiled for nobody else. RuntimeError if numba made no such load.
+    numba cannot say so: its PTX is compiled again, with the option that CUDA C has for it. The rung's kernel must be
+    its own, compiled for nobody else.
     """
 
     @lru_cache
     def make(dtype: Any = np.float32, **params: Any) -> Any:
+        from cuda.core import Program, ProgramOptions
         from numba import float32
 
         kernel = r.make(dtype=dtype, **params)
         kernel.compile((float32[:, ::1],) * 3)
         library = next(iter(kernel.overloads.values()))._codelibrary
-        for capability, texts in library._ptx_cache.items():
-            changed = [re.sub(r"\bld\.global\.(?=[bf]32\b)", "ld.global.cg.", text) for text in texts]
-            if changed == texts:
-                raise RuntimeError(f"numba's PTX of {r.name} has no load from global memory to change")
-            library._ptx_cache[capability] = changed
-        if not library._ptx_cache:
-            raise RuntimeError(f"numba keeps no PTX of {r.name}, so its loads cannot be changed")
-        library._cubin_cache.clear()
+        (capability,) = library._cubin_cache
+        options = ProgramOptions(arch="sm_" + "".join(map(str, capability)), ptxas_options=UNCACHED)
+        library._cubin_cache[capability] = Program(library.get_lto_ptx(capability), "ptx", options).compile("cubin")
         library._cufunc_cache.clear()
         return kernel
 
@@ -194,11 +195,8 @@ def _verified(case: Case, problem: Problem) -> tuple[Result, Any]:
     entry |= dict(zip("MNK", problem.size, strict=True), relative_error=verdict.relative_error)
     if not verdict.correct:
         return {**entry, "wrong": f"relative error {verdict.relative_error:.1e} is over {verdict.tolerance:.0e}"}, None
-    if isinstance(kernel, Kernel):
-        entry |= {"compiler": compiler(), **kernel.resources(block)}
-    else:
-        entry |= resources(kernel, block)
-    return {**entry, "grid": grid, "block": block}, kernel[grid, block]
+    used = resources(kernel, block) if case.language == "numba" else kernel.resources(block)
+    return {**entry, "grid": grid, "block": block, **used}, kernel[grid, block]
 
 
 def counts(names: Names, numbers: list[int], size: Size) -> Results:

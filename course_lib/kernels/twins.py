@@ -106,9 +106,10 @@ _TILES_UNSIGNED = (*_PLACE_UNSIGNED, *_cast("B[start + ty, col]"))
 
 
 def tiled_twin(index: str = "signed", steps: int | None = None) -> Rung:
-    """Return `tiled` with indices "signed" or "uint64", and its loop over a tile written out in `steps` steps.
+    """Return `tiled` with indices "signed" or "uint64", its tiles 32 wide, and `steps` steps of its loop written out.
 
-    None hides the loop's length from the compiler, which then writes out four steps. With T steps it is `tiled`.
+    None and 16 hide the loop's length from the compiler, which then writes out four steps or 16; with 32 the length is
+    a constant, as in `tiled`.
     """
     product = "acc += A_tile[ty, {0}] * B_tile[{0}, tx]".format("k" if index == "signed" else "uint64(k)")
     length = "range(int64(cuda.blockDim.x){})"  # T, but known only when the kernel runs
@@ -119,10 +120,12 @@ def tiled_twin(index: str = "signed", steps: int | None = None) -> Rung:
                     k = first + i
                     {product}
 """
-    changes = list(_TILES_UNSIGNED if index == "uint64" else ())
-    imported = changes.pop(0)[1] if changes else _IMPORT
     name = f"tiled_{index}_{steps or 'left'}"
     title = f"tiled, {index} indices, {f'{steps} steps written out' if steps else 'its loop left'}"
+    changes = list(_TILES_UNSIGNED if index == "uint64" else ())
+    if steps == 32:
+        return twin("tiled", name, title, changes)
+    imported = changes.pop(0)[1] if changes else _IMPORT
     return twin("tiled", name, title, ((_IMPORT, f"{imported}, int64"), *changes, (_TILE_LOOP, loop)))
 
 
