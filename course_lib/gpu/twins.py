@@ -129,21 +129,23 @@ def _widths() -> Iterable[Case]:
 def past_cache(r: Rung) -> Rung:
     """Return a rung of numba whose loads from global memory bypass the first-level cache.
 
-    numba cannot say so: its PTX is compiled again, with the option that CUDA C has for it. The rung's kernel must be
-    its own, compiled for nobody else.
+    numba cannot say so: its kernel is linked again, with the option that CUDA C has for it. No other
+    instruction changes. The rung's kernel must be its own, compiled for nobody else.
     """
 
     @lru_cache
     def make(dtype: Any = np.float32, **params: Any) -> Any:
-        from cuda.core import Program, ProgramOptions
+        from cuda.core import Linker, LinkerOptions, ObjectCode
         from numba import float32
 
         kernel = r.make(dtype=dtype, **params)
         kernel.compile((float32[:, ::1],) * 3)
         library = next(iter(kernel.overloads.values()))._codelibrary
         (capability,) = library._cubin_cache
-        options = ProgramOptions(arch="sm_" + "".join(map(str, capability)), ptxas_options=UNCACHED)
-        library._cubin_cache[capability] = Program(library.get_lto_ptx(capability), "ptx", options).compile("cubin")
+        arch = "sm_" + "".join(map(str, capability))
+        options = LinkerOptions(arch=arch, link_time_optimization=True, ptxas_options=UNCACHED)
+        code = ObjectCode.from_ltoir(library.get_ltoir(capability))
+        library._cubin_cache[capability] = Linker(code, options=options).link("cubin")
         library._cufunc_cache.clear()
         return kernel
 
