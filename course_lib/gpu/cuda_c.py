@@ -63,13 +63,12 @@ def compiled(
     name: str,
     params: Mapping[str, Any],
     arch: str,
-    to: str = "cubin",
     *,
     unroll: int | None = None,
     unsigned: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Return NAME.cu as an ObjectCode of `cuda.core`, compiled for `arch` ("sm_90") to "cubin" or "ptx".
+    """Return NAME.cu as an ObjectCode of `cuda.core`: machine code for `arch`, such as "sm_90".
 
     unroll: the number of steps in which its inner loop is written out, 1 for none; None lets the compiler decide.
     unsigned: whether its integers are unsigned. options: further ones of `cuda.core.ProgramOptions`.
@@ -81,7 +80,7 @@ def compiled(
         text = f'#define UNROLL _Pragma("unroll {unroll}")\n{text}'
     given = {"std": "c++17", "include_path": headers(), **(options or {})}
     program = Program(text, "c++", ProgramOptions(name=f"{name}.cu", arch=arch, **given))
-    return program.compile(to, name_expressions=(instance(name, params),))
+    return program.compile("cubin", name_expressions=(instance(name, params),))
 
 
 @lru_cache

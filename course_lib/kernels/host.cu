@@ -44,7 +44,7 @@ int main() {
             double sum = 0;
             for (int k = 0; k < K; ++k) sum += double(A[row * K + k]) * B[k * N + col];
             double error = std::fabs(sum - C[row * N + col]);
-            worst = error <= worst ? worst : error;  // a NaN stays
+            worst = std::isnan(worst) || error <= worst ? worst : error;  // a NaN stays
         }
     std::printf("largest error: %g\n", worst);
     return worst == 0 ? 0 : 1;  // the products and sums are small whole numbers: exact
