@@ -92,7 +92,7 @@ def headers() -> list[str]:
     return [folder] if folder else []
 
 
-class Kernel:
+class CKernel:
     """A compiled kernel in CUDA C that is launched as numba's are: `kernel[grid, block](A, B, C)`, float32, C order."""
 
     def __init__(self, name: str, params: Mapping[str, Any], **options: Any) -> None:
@@ -135,8 +135,8 @@ def in_c(name: str, unroll: int | None = None, unsigned: bool = False, cached: b
     title = ", ".join(filter(None, (f"{name} in CUDA C", *parts)))
 
     @lru_cache
-    def make(dtype: Any = np.float32, **params: Any) -> Kernel:
-        return Kernel(name, params, unroll=unroll, unsigned=unsigned, options=options)
+    def make(dtype: Any = np.float32, **params: Any) -> CKernel:
+        return CKernel(name, params, unroll=unroll, unsigned=unsigned, options=options)
 
     called = "_".join(filter(None, (f"{name}_c", *(part.replace(" ", "_") for part in parts))))
     return replace(rung(name), name=called, title=title, make=make, dtypes=("float32",), orders=("C",))

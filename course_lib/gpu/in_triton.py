@@ -23,7 +23,7 @@ class TritonKernel:
     def __getitem__(self, launch: tuple[Any, ...]) -> Callable[[Any, Any, Any], None]:
         import torch
 
-        from ..kernels.triton_tiled import triton_tiled
+        from .triton_tiled import triton_tiled
 
         def call(A: Any, B: Any, C: Any) -> None:
             (M, K), N = A.shape, B.shape[1]

@@ -55,7 +55,7 @@ COUNTED = {
 
 
 @dataclass(frozen=True)
-class Case:
+class Twin:
     """One twin: the rung it comes from, its language, the factors in which it differs, and its launch's parameters."""
 
     rung: Rung
@@ -74,17 +74,17 @@ class Case:
         }
 
 
-def cases(names: Names = None) -> list[Case]:
+def cases(names: Names = None) -> list[Twin]:
     """Return every twin, or those whose names begin with one of `names`."""
     starts = tuple(names or ("",))
     return [case for case in (*_table(), *_rungs(), *_widths()) if case.rung.name.startswith(starts)]
 
 
-def _case(r: Rung, of: str, language: str = "numba", **factors: Any) -> Case:
-    return Case(r, of, language, factors, widest(r))
+def _case(r: Rung, of: str, language: str = "numba", **factors: Any) -> Twin:
+    return Twin(r, of, language, factors, widest(r))
 
 
-def _table() -> Iterable[Case]:
+def _table() -> Iterable[Twin]:
     """Yield index × steps × tile × cache, in numba and in CUDA C."""
     for cached in (True, False):
         for of, make in (("naive", numba_twins.naive_twin), ("tiled", numba_twins.tiled_twin)):
@@ -98,7 +98,7 @@ def _table() -> Iterable[Case]:
                     yield _case(r, of, "CUDA C", index=kind, steps=unroll, cached=cached)
 
 
-def _rungs() -> Iterable[Case]:
+def _rungs() -> Iterable[Twin]:
     """Yield the rungs, their twins with unsigned indices and in CUDA C, and the steps between two of them."""
     for name in COMPARED:
         yield _case(rung(name), name)
@@ -113,17 +113,17 @@ def _rungs() -> Iterable[Case]:
         yield _case(r, r.name)
     for r in in_triton():
         for width in (32, 64):
-            yield Case(r, "tiled", "Triton", {}, {"tile_width": width})
+            yield Twin(r, "tiled", "Triton", {}, {"tile_width": width})
 
 
-def _widths() -> Iterable[Case]:
+def _widths() -> Iterable[Twin]:
     """Yield naive and tiled in smaller blocks: the fair neighbour of a tile has blocks of its width."""
     for width in WIDTHS:
         fair = {"naive_uint64": (width, 32), "tiled_uint64": (width,)}
         for r in (rung("naive"), *(numba_twins.naive_twin("uint64", steps) for steps in fair["naive_uint64"])):
-            yield Case(r, "naive", "numba", {}, {"block_width": width})
+            yield Twin(r, "naive", "numba", {}, {"block_width": width})
         for r in (rung("tiled"), numba_twins.unsigned_twin("tiled")):
-            yield Case(r, "tiled", "numba", {}, {"tile_width": width})
+            yield Twin(r, "tiled", "numba", {}, {"tile_width": width})
 
 
 def past_cache(r: Rung) -> Rung:
@@ -176,7 +176,7 @@ def twins(names: Names, size: Size, repeats: int, progress: Progress) -> Results
     return results + (measure_cublas(problem, repeats) + build_host_programs() if not names else [])
 
 
-def _verified(case: Case, problem: Problem) -> tuple[Result, Any]:
+def _verified(case: Twin, problem: Problem) -> tuple[Result, Any]:
     """Return a case's result so far, and its launch; None if it is wrong, too slow, or does not fit."""
     r, entry = case.rung, case.entry
     for shape in VERIFIED:

@@ -46,7 +46,7 @@ def test_every_marker_is_closed(name):
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", cuda_c.NAMES)
 def test_every_kernel_compiles(name):
-    """To machine code, as it is and with unsigned integers, past the first-level cache too; the code names the kernel."""
+    """To machine code, as it is and with unsigned integers, past the cache too; the code names the kernel."""
     for unsigned in (False, True):
         options = {"ptxas_options": cuda_c.UNCACHED} if unsigned else {}
         code = cuda_c.compiled(name, params(name), "sm_90", unsigned=unsigned, options=options).code
