@@ -9,8 +9,8 @@ A and B come as uint16, the bits of bfloat16 (`to_bfloat16`), for NumPy has no s
 Launch: blocks of 128 threads, 2×2 warps of 64×64, for a 128×128 tile of C; the tiles of A and B are 32 deep.
 Edges: what is no whole tile, or has rows that do not begin on 16-byte boundaries, is loaded element by element.
 Loads: K (1/128 + 1/128) elements of 2 bytes per element of C from global memory.
-Limit: mma.sync itself reaches 645 TFLOP/s on an H200 (course_lib/measurements/nvidia-h200/tensor.json), cuBLAS more
-with wgmma, which `wgmma` and its successors take.
+Limit: mma.sync itself reaches 645 TFLOP/s on an H200 (recording "tensor"), cuBLAS more with wgmma, which `wgmma`
+and its successors take.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on mma.sync, ldmatrix and cp.async; the layout is derived
 here.
 """
@@ -18,7 +18,9 @@ here.
 from numba import cuda, float32, uint16, uint32, uint64
 
 from .async_copy import commit_copies, copy8_async, wait_copies
+from .rung import VECTORS, Rung, fixed, ready_made
 from .tensor_core import mma_bf16
+from .tensor_core_formats import as_bfloat16, to_bfloat16
 from .tensor_core_loads import load_matrices, load_matrices_transposed
 from .tensor_core_tiles import COLUMNS, ROWS, STAGES, WARP_COLUMNS, WARP_ROWS, corner_of_tile, launch
 
@@ -168,3 +170,16 @@ def tensor_cores_bf16(A, B, C):
 def shared_bytes(itemsize=2):
     """Return the bytes of shared memory per block: three tiles of A and three of B."""
     return STAGES * DEPTH * (ROWS + COLUMNS) * 2
+
+
+RUNG = Rung(
+    "tensor_cores_bf16",
+    "Tensor cores, bfloat16",
+    ready_made(tensor_cores_bf16),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(128, 128),
+    operand=to_bfloat16,
+    multiplied=as_bfloat16,
+    **VECTORS,
+)

@@ -15,42 +15,30 @@ from pathlib import Path
 from typing import Any
 
 from . import four_rows
-from . import rung as rung_called
-from .rung import Rung, ready_made
+from .rung import Rung
 
 #: (old, new) lines of a source; each old text occurs exactly once.
 Changes = Sequence[tuple[str, str]]
 FOLDER = Path(__file__).parent
-FOUR_ROWS = Rung(
-    "four_rows",
-    "Tiles, four rows a thread, as a student writes it",
-    four_rows.four_rows,
-    four_rows.launch,
-    {},
-    four_rows.shared_bytes,
-    tile=lambda: (32, 32),
-)
 
 
-def twin(of: str | Rung, name: str, title: str, changes: Changes) -> Rung:
-    """Return the rung `of` with `changes` made to its source; it is called `name`, its kernel as in the rung.
+def twin(of: str, name: str, title: str, changes: Changes) -> Rung:
+    """Return the rung of the file OF.py with `changes` made to its source; it is called `name`, its kernel as there.
 
     Raise ValueError if an old text does not occur exactly once.
     """
-    r = rung_called(of) if isinstance(of, str) else of
-    source = (FOLDER / f"{r.name}.py").read_text(encoding="utf-8")
+    source = (FOLDER / f"{of}.py").read_text(encoding="utf-8")
     for old, new in changes:
         if source.count(old) != 1:
             raise ValueError(
-                f"{old!r} occurs {source.count(old)} times in {r.name}.py, so the twin {name} cannot change it"
+                f"{old!r} occurs {source.count(old)} times in {of}.py, so the twin {name} cannot change it"
             )
         source = source.replace(old, new)
     path = f"<twin {name}>"
     linecache.cache[path] = len(source), None, source.splitlines(True), path
-    module: dict[str, Any] = {"__name__": f"{__package__}.{r.name}", "__package__": __package__}
+    module: dict[str, Any] = {"__name__": f"{__package__}.{of}", "__package__": __package__}
     exec(compile(source, path, "exec"), module)
-    made = module[r.name]
-    return replace(r, name=name, title=title, make=ready_made(made) if hasattr(made, "py_func") else made)
+    return replace(module["RUNG"], name=name, title=title)
 
 
 _IMPORT = "from numba import cuda, float32"
@@ -213,6 +201,6 @@ def single_steps() -> tuple[Rung, ...]:
         twin("bank_conflicts", "bank_conflicts_32_registers", "bank conflicts, at most 32 registers", (capped,)),
         twin("outer_product", "outer_product_constant", "outer products, loops of constant length", _CONSTANT),
         twin("outer_product", "outer_product_batched", "the same, loads of B before the products", _BATCHED),
-        FOUR_ROWS,
-        twin(FOUR_ROWS, "four_rows_unsigned", "four rows a thread, unsigned indices", _FOUR_ROWS_UNSIGNED),
+        four_rows.RUNG,
+        twin("four_rows", "four_rows_unsigned", "four rows a thread, unsigned indices", _FOUR_ROWS_UNSIGNED),
     )

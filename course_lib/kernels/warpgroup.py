@@ -33,7 +33,7 @@ p ^ r % 8. Without one (0), the 16 bytes of eight rows follow one another, 128 b
 `products(form, columns, registers=True)` takes A from registers: a tuple of four float32 (TF32), as `mma_tf32` does,
 warp w having rows 16 w to 16 w + 15. They, too, must not change before the `wait`.
 
-The sums are those of mma.sync, bit for bit as compared on an H200 (course_lib/measurements/nvidia-h200/wgmma.json):
+The sums are those of mma.sync, bit for bit as compared on an H200 (recording "wgmma"):
 all products of an instruction and D are cut off 25 bits below the largest of them, added exactly, and cut off again.
 
 A GPU without these instructions, or a numba-cuda that does not compile for them, is refused when a kernel is compiled.
@@ -54,7 +54,6 @@ from numba.cuda.cudadrv.error import CudaSupportError
 from numba.extending import intrinsic
 
 from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, assembly
-from .intrinsics import packages
 from .tensor_core import LEAST_EXPONENT, sums_of_products
 from .tensor_core import TF32 as MMA_TF32
 from .tensor_core_formats import cut_to_tf32, from_bfloat16, from_float16
@@ -210,8 +209,6 @@ def require_hopper() -> None:
             f"wgmma needs a GPU of compute capability {HOPPER[0]}.{HOPPER[1]} (Hopper: H100, H200), and this one has "
             f"{capability[0]}.{capability[1]}; take a kernel that uses mma.sync, such as `tensor_cores_bf16`"
         )
-    if "numba-cuda" not in packages():
-        return
     try:
         version = metadata.version("numba-cuda")
     except metadata.PackageNotFoundError:

@@ -9,7 +9,7 @@ Launch: blocks of 256 threads, two warpgroups, one for each 128×256 tile of C, 
 shared memory. One block fills a multiprocessor.
 Edges: as `wgmma_swizzled`, whose tiles these are.
 Loads: K (1/128 + 1/256) elements of 2 bytes per element of C from global memory, in 16 bytes.
-Limit: nine tenths of cuBLAS at n = 8192 (course_lib/measurements/nvidia-h200/wgmma.json). The threads that start the
+Limit: nine tenths of cuBLAS at n = 8192 (recording "wgmma"). The threads that start the
 products compute the addresses of the copies too, which `wgmma_bulk` leaves to the copy engine; and nothing multiplies
 while a block stores its results.
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma and cp.async; the schedule is derived here.
@@ -20,6 +20,8 @@ from functools import cache
 from numba import cuda, float32, int32, uint16, uint32, uint64
 
 from .async_copy import commit_copies, copy8_async, wait_copies
+from .rung import VECTORS, Rung, fixed
+from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
     BF16,
@@ -143,3 +145,16 @@ def launch(M, N, K, **params):
 def dynamic_bytes(**params):
     """Return the bytes of dynamic shared memory per block: four pairs of tiles."""
     return STAGES * PAIR * 2
+
+
+RUNG = Rung(
+    "wgmma_staged",
+    "Copies two tiles ahead",
+    wgmma_staged,
+    launch,
+    dynamic_bytes=dynamic_bytes,
+    tile=fixed(128, 256),
+    operand=lines_of_bfloat16,
+    multiplied=as_bfloat16,
+    **VECTORS,
+)

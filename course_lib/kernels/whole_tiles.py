@@ -10,7 +10,7 @@ Measured on an H200: 1 % over large_tiles at n = 4096, 16 % at n = 4097 with its
 where three rows of four do not begin on 16-byte boundaries.
 Launch: as large_tiles, blocks of 256 threads for a 128×256 tile of C; the tiles of A and B are 16 deep.
 Loads: as large_tiles, K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory; the few
-rows and columns at the edges cost more (course_lib.model.global_loads_of_best).
+rows and columns at the edges cost more (course_lib.machine.model.global_loads_of_best).
 Source: the files before it.
 """
 
@@ -29,6 +29,7 @@ from .large_tiles import (
     shared_bytes,
     two_steps,
 )
+from .rung import VECTORS, Rung, fixed, ready_made
 from .vector import element_or_zero, load4, store4
 
 __all__ = ["launch", "shared_bytes", "whole_tiles"]
@@ -121,3 +122,15 @@ def whole_tiles(A, B, C):
                 col = left + n + j // 4 * 16 + j % 4
                 if row < C.shape[0] and col < N:
                     C[uint64(row), uint64(col)] = acc[i, j]
+
+
+RUNG = Rung(
+    "whole_tiles",
+    "Whole tiles without guards",
+    ready_made(whole_tiles),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(128, 256),
+    lesson="12_the_last_20_percent",
+    **VECTORS,
+)

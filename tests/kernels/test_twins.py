@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from course_lib import simulate
-from course_lib.gpu import twins
-from course_lib.gpu.verification import judge, random_matrices
 from course_lib.kernels import rung
 from course_lib.kernels import twins as made
+from course_lib.machine.gpu import twins
+from course_lib.machine.gpu.verification import judge, random_matrices
 
 IN_NUMBA = {
     (case.rung.name, *case.params.items()): case

@@ -1,0 +1,144 @@
+"""Write the exercises of a lesson as an assignment: for nbgrader, for Otter, or plain."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...exercises import EXERCISES
+from ...exercises.grading.explain import Explanation
+from ..lessons import title
+from .cells import NOTEBOOKS, ExerciseCell, counted, lesson_cells, lesson_named, notebook, places
+
+NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("lesson", help="such as 04")
+    parser.add_argument("--for", dest="tool", choices=(NBGRADER, OTTER, PLAIN), default=PLAIN)
+    parser.add_argument("--out", type=Path, default=Path(), help="the folder of the notebook")
+    parser.add_argument("--solved", action="store_true", help="with the solutions, to try the tool")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run the command."""
+    lesson = lesson_named(chosen.lesson)
+    path = chosen.out / f"{lesson}.ipynb"
+    if path.resolve().is_relative_to(NOTEBOOKS.resolve()):
+        raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n", encoding="utf-8")
+    print(f"{path}: {counted(len(places(lesson)), 'exercise')}, {_points(lesson)} points")
+    return 0
+
+
+def _points(lesson: str) -> int:
+    return sum(EXERCISES[name].points for name in places(lesson))
+
+
+def assignment(lesson: str, tool: str, solved: bool = False) -> dict[str, Any]:
+    """Return the notebook: the lesson's imports, then each exercise with its text and its tests.
+
+    ``solved``: the cells hold the solutions. Otter's notebook has them in any case, between marks.
+    Raise FileNotFoundError if the solutions are missing.
+    """
+    solutions = places(lesson, NOTEBOOKS / "solutions")
+    imports = dict(lesson_cells(lesson, NOTEBOOKS / "solutions"))["imports"]
+    cells = [_markdown("title", f"# {title(notebook(lesson))}: exercises"), _code("imports", imports)]
+    if tool == NBGRADER:
+        cells[1]["metadata"]["nbgrader"] = _nbgrader("imports", locked=True)
+    if tool == OTTER:
+        cells.insert(0, _raw("assignment", f"# ASSIGNMENT CONFIG\nname: {lesson}\nexport_cell: false"))
+    texts = _texts(lesson)
+    for name, place in places(lesson).items():
+        about = _markdown(f"about-{name}", texts[place.cell])
+        answer = _code(place.cell, (solutions[name] if solved else place).source)
+        write = {NBGRADER: _for_nbgrader, OTTER: _for_otter, PLAIN: _plain}[tool]
+        cells += write(name, about, answer, solutions[name])
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+
+
+Cell = dict[str, Any]
+
+
+def _plain(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> Iterator[Cell]:
+    yield about
+    yield answer
+
+
+#: Imported in each test: a student may have given the name to something else.
+_ISOLATED = "from course_lib.classroom.teach.isolated import isolated\n\n"
+
+
+def _for_nbgrader(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> Iterator[Cell]:
+    """The cell of the answer has no marks of nbgrader, which would replace what is given by its own words."""
+    exercise = EXERCISES[name]
+    yield about
+    yield answer
+    if isinstance(exercise, Explanation):
+        ideas = "\n".join(f"- 1 point: {idea}" for idea in exercise.ideas)
+        text = f"Your teacher reads the answer above: {counted(exercise.points, 'point')}."
+        scheme = f"=== BEGIN MARK SCHEME ===\n{ideas}\n\nA model answer: {exercise.model}\n=== END MARK SCHEME ==="
+        cell = _markdown(f"points-{name}", f"{text}\n\n{scheme}")
+        cell["metadata"]["nbgrader"] = _nbgrader(f"points-{name}", locked=True, task=True, points=exercise.points)
+    else:
+        cell = _code(f"test-{name}", f'{_ISOLATED}verdict = isolated("{name}")\nprint(verdict)\nverdict.points')
+        cell["metadata"]["nbgrader"] = _nbgrader(f"test-{name}", locked=True, grade=True, points=exercise.points)
+    yield cell
+
+
+def _nbgrader(grade_id: str, **changed: Any) -> dict[str, Any]:
+    plain = {"grade": False, "locked": False, "schema_version": 3, "solution": False, "task": False}
+    return plain | {"grade_id": grade_id} | changed
+
+
+def _for_otter(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> Iterator[Cell]:
+    """Write one test for each point, since a test of Otter gives all of its points or none."""
+    exercise = EXERCISES[name]
+    manual = isinstance(exercise, Explanation)
+    config = f"name: {name.replace('-', '_')}\npoints: {exercise.points}" + "\nmanual: true" * manual
+    yield _raw(f"begin-{name}", f"# BEGIN QUESTION\n{config}")
+    yield about
+    yield _raw(f"solution-{name}", "# BEGIN SOLUTION")
+    if not manual:
+        prompt = f'""" # BEGIN PROMPT\n{answer["source"]}\n""" # END PROMPT\n'
+        answer = _code(answer["id"], f"{prompt}# BEGIN SOLUTION NO PROMPT\n{solution.source}\n# END SOLUTION")
+    yield answer
+    yield _raw(f"end-solution-{name}", "# END SOLUTION")
+    if not manual:
+        yield _raw(f"tests-{name}", "# BEGIN TESTS")
+        for point in range(1, exercise.points + 1):
+            test = f'{_ISOLATED}verdict = isolated("{name}")\nassert verdict.points >= {point}, verdict'
+            yield _code(f"test-{name}-{point}", test)
+        yield _raw(f"end-tests-{name}", "# END TESTS")
+    yield _raw(f"end-{name}", "# END QUESTION")
+
+
+def _texts(lesson: str) -> dict[str, str]:
+    """The text above each code cell, from its last heading on; speaker notes are left out."""
+    texts, above = {}, ""
+    for cell in notebook(lesson)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            texts[cell["id"]] = above
+        elif "Speaker notes" not in source:
+            above = re.split(r"(?m)^(?=#+ )", source)[-1].strip()
+    return texts
+
+
+def _markdown(cell: str, source: str) -> Cell:
+    return {"cell_type": "markdown", "id": cell, "metadata": {}, "source": source}
+
+
+def _raw(cell: str, source: str) -> Cell:
+    return {"cell_type": "raw", "id": cell, "metadata": {}, "source": source}
+
+
+def _code(cell: str, source: str) -> Cell:
+    return _markdown(cell, source) | {"cell_type": "code", "execution_count": None, "outputs": []}
