@@ -19,7 +19,7 @@ WRONG = {
         ),
         "whole blocks in each file": (
             ("4 * (16_384 // of_a_warp) // warps", "4 * (16_384 // (of_a_warp * warps))"),
-            "a file of 16,384 holds 9 warps",
+            "a file holds 9 warps of 32·56",
         ),
         "a list": ((LEAST, "[by_registers, by_shared]"), "many answers"),
     },
