@@ -3,7 +3,7 @@
 A twin is a rung's own source with a few lines replaced, so the difference between the two is the list of changes. The
 factors are the type of the indices (numba tests a signed index for a negative value, and computes with 64 bits), the
 number of steps of the inner loop that are written out, the tile, and for some rungs a padding or a limit on registers.
-The kernels in CUDA C stand beside the rungs as NAME.cu.
+The kernels in CUDA C are beside the rungs, as NAME.cu.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ _JIT_OF_TILES = "    @cuda.jit\n    def "
 
 
 def unsigned_loop() -> Rung:
-    """Return `naive` whose loop variable is unsigned, because K is: no cast stands inside the loop."""
+    """Return `naive` whose loop variable is unsigned, because K is: the loop has no cast."""
     place = "cuda.blockIdx.{0} * cuda.blockDim.{0} + cuda.threadIdx.{0}"
     changes = (
         _UNSIGNED,

@@ -1,4 +1,4 @@
-"""Calls of a student's function, each in a process that can compute, and nothing else.
+"""Calls of a student's function, each in a process that can only compute.
 
 A caller is forked before the course is imported, so that it holds no exercise and no right answer. It forks a process
 for each call, behind the walls of `walls.py`; what comes back is a number, or words on what went wrong. It is given the

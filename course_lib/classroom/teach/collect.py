@@ -80,7 +80,7 @@ def labels(handed_in: Sequence[HandedIn]) -> dict[str, str]:
 
 
 def is_submission(path: Path) -> bool:
-    """Say whether a file or folder is a student's, not another file that lies there."""
+    """Say whether a file or folder is a student's, not another file in the folder."""
     return path.suffix.casefold() in _FILES or path.is_symlink() or path.is_dir()
 
 

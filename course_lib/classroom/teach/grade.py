@@ -365,8 +365,8 @@ def each_judged(
 ) -> Iterator[tuple[HandedIn, Record]]:
     """Yield each submission with what ``judge`` returns, as they come; ``jobs`` sandboxes work at a time.
 
-    Whatever ``judge`` raises is one student's, who gets what ``failed`` returns for a sentence; but a RuntimeError, of
-    a process that does not start, ends it all.
+    Whatever ``judge`` raises concerns one student: that student gets what ``failed`` returns for a sentence. But a
+    RuntimeError, of a process that does not start, ends it all.
     """
     free = SimpleQueue[Sandbox]()
 

@@ -27,7 +27,7 @@ STANDARD = Limits()
 
 
 def limit(limits: Limits) -> None:
-    """Limit this process, for ever; its input and outputs are empty."""
+    """Limit this process, until it ends; its input and outputs are empty."""
 
     def most(what: int, soft: int, hard: int) -> None:
         _, allowed = resource.getrlimit(what)

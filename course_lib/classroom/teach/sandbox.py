@@ -2,7 +2,8 @@
 
 A server, a child of the grader with an environment of its own and an empty folder, imports the course once. For each
 task it forks a process, which the operating system limits in processor time, memory and files, which may only read the
-course, where `walls` stand, and which ends with its task. A server that does not answer in time is ended and replaced.
+course, with `walls` where there are any, and which ends with its task. A server that does not answer in time is ended
+and replaced.
 """
 
 from __future__ import annotations

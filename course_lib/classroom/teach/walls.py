@@ -59,10 +59,10 @@ def _landlock() -> int:
 
 
 def build(readable: Sequence[str | os.PathLike[str]] | None = None) -> None:
-    """Build the walls around this process and its children, for ever.
+    """Build the walls around this process and its children, until they end.
 
     Without ``readable`` it can compute, and write to what is open; with it, also read what is beneath these paths.
-    Raises OSError if a wall does not stand.
+    Raises OSError if a wall cannot be built.
     """
     system = ctypes.CDLL(None, use_errno=True)
 
