@@ -1,7 +1,7 @@
 """Calls of a student's function, each in a process that can only compute.
 
 A caller is forked before the course is imported, so that it holds no exercise and no right answer. It forks a process
-for each call, behind the walls of `walls.py`; what comes back is a number, or words on what went wrong. It is given the
+for each call, inside the walls of `walls.py`; what comes back is a number, or words on what went wrong. It is given the
 trees that `allowed.py` accepted, constants, and functions of NumPy by their names.
 """
 
