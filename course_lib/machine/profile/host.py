@@ -28,6 +28,7 @@ WITHOUT_GPU = (
     "literal_unroll",
     "prepare_shape_strides_dtype",
     "set_memory_manager",
+    "test",
     "Reduce",
     "reduce",
 )
