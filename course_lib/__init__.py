@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .exercises.predict import predict
     from .exercises.progress import score
     from .machine import dials, figures, measurements, model
+    from .machine.gpu.device import without_gpu
     from .trace import look
     from .trace.viewer.explore import explore
     from .trace.viewer.stepper import Stepper, compare
@@ -47,6 +48,7 @@ __all__ = [
     "roadmap",
     "score",
     "simulate",
+    "without_gpu",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -57,6 +59,7 @@ __getattr__, __dir__ = lazily(
         **dict.fromkeys(("Stepper", "compare", "explore"), ".trace.viewer"),
         "roadmap": ".classroom.course_map",
         "look": ".trace.look",
+        "without_gpu": ".machine.gpu.device",
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model")},
     },
 )

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import subprocess
+import sys
 
 import numba
 import numba.cuda.random as nr
@@ -253,3 +255,49 @@ def test_an_asynchronous_kernel(kernel):
     """The reason is its def, and not that its file has changed."""
     with pytest.raises(UnsupportedKernelError, match="asynchronous is defined by async def, .* write def"):
         simulate(kernel)[1, 1](np.zeros(1))
+
+
+# --- signatures without a GPU -----------------------------------------------------------------------------------------
+
+NOTEBOOK = """
+import numpy as np
+from numba import config, cuda, float32, int32
+import course_lib
+
+before = cuda.jit
+config.ENABLE_CUDASIM = {simulator}
+cuda.is_available = lambda: {gpu}
+assert course_lib.without_gpu() == course_lib.without_gpu()
+print(cuda.jit is before)
+if cuda.jit is not before:
+    @cuda.jit("int32(float32)", device=True)
+    def whole(v):
+        return v
+
+    @cuda.jit(["void(float32[:], int32)", "void(float64[:], int32)"], fastmath=True)
+    def scaled(x, factor):
+        x[0] = whole(x[0]) * factor
+
+    @cuda.jit((float32[:], int32))
+    def negated(x, factor):
+        x[0] = -factor
+
+    x = np.float32([2.9])
+    course_lib.simulate(scaled)[1, 1](x, 3.9)
+    print(x[0], scaled.targetoptions["fastmath"])
+    course_lib.simulate(negated)[1, 1](x, 3.9)
+    print(x[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("gpu", "simulator", "printed"),
+    [(False, 0, ["False", "6.0 True", "-3.0"]), (True, 0, ["True"]), (False, 1, ["True"])],
+)
+def test_a_signature_without_a_gpu(tmp_path, gpu, simulator, printed):
+    """After one call it is read and casts, and numba compiles nothing; with a GPU numba is as it was."""
+    path = tmp_path / "notebook.py"
+    path.write_text(NOTEBOOK.format(gpu=gpu, simulator=simulator), encoding="utf-8")
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300, check=False)
+
+    assert done.stdout.splitlines() == printed, done.stderr

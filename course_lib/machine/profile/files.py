@@ -13,6 +13,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ..gpu.device import signatures_wait
 from .host import NeedsGPU
 
 #: The function that a statement's failure calls, by a name that no file has.
@@ -146,20 +147,11 @@ def _neighbours(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signatures_wait() -> Iterator[None]:
-    """Let ``@cuda.jit`` with a signature compile nothing: that would need a GPU's driver.
-
-    The simulator reads signatures from the source.
-    """
+    """Let ``@cuda.jit`` with a signature compile nothing."""
     from numba import cuda
 
     original = cuda.jit
-
-    def jit(function: Any = None, *others: Any, **options: Any) -> Any:
-        if isinstance(function, FunctionType):
-            return original(function, *others, **options)
-        return original(**{name: value for name, value in options.items() if name != "signature"})
-
-    cuda.jit = jit
+    cuda.jit = signatures_wait(original)
     try:
         yield
     finally:

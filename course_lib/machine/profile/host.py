@@ -45,12 +45,14 @@ NEEDS = {
     "IpcHandle": _OTHER,
     "DeviceArray.get_ipc_handle": _OTHER,
     "DeviceArray.device_ctypes_pointer": _POINTER,
-    "Context.get_ipc_handle": _OTHER,
-    "Context.open_ipc_handle": _OTHER,
-    **dict.fromkeys(("Context.create_module_image", "Context.create_module_ptx", "Context.unload_module"), _LOADED),
-    **dict.fromkeys((f"Context.mem{name}" for name in ("alloc", "allocmanaged", "hostalloc", "pin")), _CALLED),
+    "DeviceContext.get_ipc_handle": _OTHER,
+    "DeviceContext.open_ipc_handle": _OTHER,
     **dict.fromkeys(
-        ("Context.get_active_blocks_per_multiprocessor", "Context.get_max_potential_block_size"),
+        ("DeviceContext.create_module_image", "DeviceContext.create_module_ptx", "DeviceContext.unload_module"), _LOADED
+    ),
+    **dict.fromkeys((f"DeviceContext.mem{name}" for name in ("alloc", "allocmanaged", "hostalloc", "pin")), _CALLED),
+    **dict.fromkeys(
+        ("DeviceContext.get_active_blocks_per_multiprocessor", "DeviceContext.get_max_potential_block_size"),
         "it asks the driver about machine code; the profile says how many blocks a multiprocessor holds",
     ),
     "Device.from_identity": "it looks for one GPU of several; use cuda.get_current_device()",
@@ -209,7 +211,7 @@ class Event(_StandIn):
 class Device(_StandIn):
     """A recorded GPU; ``with`` selects it."""
 
-    def __init__(self, context: Context, gpu: Mapping[str, Any]) -> None:
+    def __init__(self, context: DeviceContext, gpu: Mapping[str, Any]) -> None:
         capability = tuple(int(part) for part in gpu["compute_capability"].split("."))
         self._context = context
         self.name, self.id, self.uuid = gpu["gpu"].encode(), 0, "GPU-00000000-0000-0000-0000-000000000000"
@@ -227,7 +229,7 @@ class Device(_StandIn):
         self.UNIFIED_ADDRESSING = self.CAN_MAP_HOST_MEMORY = self.CONCURRENT_KERNELS = 1
         self.supports_float16 = self.supports_bfloat16 = self.supports_fp8 = True
 
-    def get_primary_context(self) -> Context:
+    def get_primary_context(self) -> DeviceContext:
         """Return the context."""
         return self._context
 
@@ -244,7 +246,7 @@ class Device(_StandIn):
         pass
 
 
-class Context(_StandIn):
+class DeviceContext(_StandIn):
     """The context of the one device, whose memory is this machine's."""
 
     def __init__(self, gpu: Mapping[str, Any], note: Callable[[str], None]) -> None:
@@ -256,7 +258,7 @@ class Context(_StandIn):
         try:
             page, free, total = (os.sysconf(f"SC_{name}") for name in ("PAGE_SIZE", "AVPHYS_PAGES", "PHYS_PAGES"))
         except (AttributeError, ValueError, OSError):
-            raise NeedsGPU("Context.get_memory_info") from None
+            raise NeedsGPU("DeviceContext.get_memory_info") from None
         self._note("The memory that the script asks for is this machine's, not a GPU's.")
         return MemoryInfo(free * page, total * page)
 
@@ -373,7 +375,7 @@ def mapped(*arylist: np.ndarray, stream: Any = 0) -> Iterator[Any]:
     yield found[0] if len(found) == 1 else found
 
 
-class Elementwise:
+class HostUfunc:
     """A ufunc for a GPU, computed by numba's for the CPU. ``stream`` makes no difference."""
 
     def __init__(self, function: Any) -> None:
@@ -399,9 +401,9 @@ def elementwise(original: Callable[..., Any], note: Callable[[str], None]) -> Ca
         if options.pop("target", "cpu") != "cuda":
             return original(*given, **options)
 
-        def compiled(function: Any) -> Elementwise:
+        def compiled(function: Any) -> HostUfunc:
             note(f"{function.__name__}, made for all elements of arrays, runs on the CPU and is not profiled.")
-            return Elementwise(original(*given, **options)(function))
+            return HostUfunc(original(*given, **options)(function))
 
         return compiled
 
@@ -431,7 +433,7 @@ def stand_ins(gpu: Mapping[str, Any], note: Callable[[str], None]) -> dict[str, 
 
     ``gpu`` is the provenance of a recording.
     """
-    context = Context(gpu, note)
+    context = DeviceContext(gpu, note)
     device, stream = context.device, Stream()
     return {
         **{name: needs(name) for name in NEEDS if "." not in name},

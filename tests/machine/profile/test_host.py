@@ -18,7 +18,7 @@ from course_lib.machine.profile import host
 from course_lib.simulator.language.calls import CUDA
 
 GPU = measurements.load("latencies", measurements.DEFAULT_GPU).provenance
-CONTEXT = host.Context(GPU, lambda said: None)
+CONTEXT = host.DeviceContext(GPU, lambda said: None)
 #: numba-cuda's classes that a host program gets, and a stand-in of each.
 OBJECTS = {
     driver.Stream: host.Stream(),
