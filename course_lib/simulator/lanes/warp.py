@@ -14,7 +14,7 @@ from ..hardware import WARP_SIZE, ceil_div
 from .access import Index, Site
 from .arrays import Array
 from .barrier import Pause
-from .copies import Copies
+from .copies import Copies, SourceUse
 from .host import Host
 from .loops import WaitsForOthers
 from .masks import Mask
@@ -372,8 +372,16 @@ class WarpVector(LaneVector):
             loaded = load.load(array, index, there) if there.any() else (zero,) * load.width
             value = tuple(np.where(there, x, zero) for x in (loaded if load.width > 1 else (loaded,)))
         started = self.copies.start(store, target, place, value, mask)
-        if started is not None:
-            self.engine.tell("copied", store, *started, array, index)
+        if started is None:
+            return
+        self.engine.tell("copied", store, *started, array, index)
+        if array in self.engine.arrays:
+            first, blocks = sum(i * stride for i, stride in zip(index, array.strides, strict=True)), self.chunk.count
+            words = np.broadcast_to(first, self.shape).reshape(-1, blocks) + np.arange(load.width).reshape(-1, 1, 1)
+            lanes = np.broadcast_to((self.full(started[0].mask) & inside).reshape(-1, blocks), words.shape)
+            copy = self.copies.started[-1]
+            copy.source = SourceUse(load, array, words, lanes, copy.in_use)
+            self.engine.tell("source_in_use", copy.source)
 
     def commit_copies(self, mask: Mask, line: int) -> None:
         """Make one group of the copies that each lane started since its last call."""
