@@ -9,7 +9,7 @@ import numba
 import numba.cuda.random as nr
 import numpy as np
 import pytest
-from numba import cuda, float32, types
+from numba import cuda, float32, from_dtype, types
 from numba.cuda import libdevice, random
 from numba.cuda.libdevice import sqrtf
 from numba.cuda.random import xoroshiro128p_uniform_float32
@@ -301,3 +301,57 @@ def test_a_signature_without_a_gpu(tmp_path, gpu, simulator, printed):
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300, check=False)
 
     assert done.stdout.splitlines() == printed, done.stderr
+
+
+# --- records in local arrays ------------------------------------------------------------------------------------------
+
+PARTICLE = np.dtype([("mass", "f4"), ("kind", "i4"), ("place", "f4", (3,))], align=True)
+Particle = from_dtype(PARTICLE)
+
+
+def by_fields(given, out):
+    t = cuda.threadIdx.x
+    own = cuda.local.array(2, Particle)
+    own[0] = given[t]
+    own[1].mass, own[1].kind = own[0].mass + 1, t
+    for i in range(3):
+        own[1].place[i] = 10 * own[0]["place"][i]
+    last = own[own[1].kind - t + 1]
+    out[t] = own[0].mass + last.mass + last.kind + last.place[2]
+
+
+def test_records_in_a_local_array():
+    """Fields, whole records and an index that differs by thread; numba compiles the kernel, too."""
+    assert oracle.compiles(by_fields, (Particle[::1], types.float32[::1]))
+    given, out = np.zeros(8, PARTICLE), np.zeros(8, np.float32)
+    given["mass"], given["place"] = np.arange(8), np.arange(24).reshape(8, 3)
+    assert simulate(by_fields)[1, 8](given, out).errors == ()
+    assert out.tolist() == [2 * t + 1 + t + 10 * (3 * t + 2) for t in range(8)]
+
+
+def unwritten_field(out):
+    own = cuda.local.array((1, 2), Particle)
+    own[0, 1].mass = 1
+    out[0] = own[0, 1].kind
+
+
+def too_many_records(out):
+    own = cuda.local.array(100_000, Particle)
+    own[0].mass = 1
+    out[0] = own[0].mass
+
+
+def shared_records(out):
+    own = cuda.shared.array(2, Particle)
+    own[0].mass = 1
+    out[0] = own[0].mass
+
+
+def test_errors_with_local_records():
+    out = np.zeros(1)
+    (found,) = simulate(unwritten_field, strict=False)[1, 1](out).findings
+    assert (found.kind, found.array) == ("uninitialized-read", "own.kind")
+    with pytest.raises(UnsupportedKernelError, match="'own' takes 2,000,000 bytes a thread"):
+        simulate(too_many_records)[1, 1](out)
+    with pytest.raises(UnsupportedKernelError, match="'own' holds records; .* use a shared array a field"):
+        simulate(shared_records)[1, 1](out)
