@@ -341,10 +341,53 @@ def too_many_records(out):
     out[0] = own[0].mass
 
 
-def shared_records(out):
-    own = cuda.shared.array(2, Particle)
-    own[0].mass = 1
+def exchanged(given, out):
+    t = cuda.threadIdx.x
+    own = cuda.shared.array(32, Particle)
+    own[t].mass = given[t].mass  # store
+    own[t].place[2] = t
+    cuda.syncthreads()
+    out[t] = own[31 - t].mass + own[(t + 1) % 32]["place"][2]
+
+
+def one_record(given, out):
+    own = cuda.shared.array(1, Particle)
+    own[0].mass = given[cuda.threadIdx.x].mass
     out[0] = own[0].mass
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_records_in_a_shared_array(trace):
+    """Records of 20 bytes: a stride of five words, which is odd, so that no two lanes meet in a bank."""
+    assert oracle.compiles(exchanged, (Particle[::1], types.float32[::1]))
+    given, out = np.zeros(32, PARTICLE), np.zeros(32, np.float32)
+    given["mass"] = np.arange(32)
+    run = simulate(exchanged, trace=trace)[1, 32](given, out)
+    assert PARTICLE.itemsize == 20 and out.tolist() == [31 - t + (t + 1) % 32 for t in range(32)]
+    assert run.traffic.select(space="shared").bank_conflicts == 0
+    (found, *_) = simulate(one_record, strict=False)[1, 2](given, out).findings
+    assert (found.kind, found.array) == ("race", "own.mass")
+
+
+def test_banks_of_records():
+    """Records of 16 words: a bank is met by every second lane, as in an array of 16 columns."""
+    wide = np.dtype([("head", "f4"), ("rest", "f4", (15,))])
+    Wide = from_dtype(wide)
+
+    def kernel(out):
+        t = cuda.threadIdx.x
+        own = cuda.shared.array(32, Wide)
+        own[t].head = t
+        out[t] = own[t].head
+
+    def columns(out):
+        t = cuda.threadIdx.x
+        own = cuda.shared.array((32, 16), float32)
+        own[t, 0] = t
+        out[t] = own[t, 0]
+
+    found = [simulate(k)[1, 32](np.zeros(32, np.float32)).traffic.select(space="shared") for k in (kernel, columns)]
+    assert found[0].bank_conflicts == found[1].bank_conflicts == 30
 
 
 def test_errors_with_local_records():
@@ -353,5 +396,3 @@ def test_errors_with_local_records():
     assert (found.kind, found.array) == ("uninitialized-read", "own.kind")
     with pytest.raises(UnsupportedKernelError, match="'own' takes 2,000,000 bytes a thread"):
         simulate(too_many_records)[1, 1](out)
-    with pytest.raises(UnsupportedKernelError, match="'own' holds records; .* use a shared array a field"):
-        simulate(shared_records)[1, 1](out)

@@ -37,11 +37,11 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
         refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
     given = _array_arguments(node.value, space)
     shape = _static_shape(x, given["shape"], space)
+    alignment = _alignment(x, node, given["alignment"]) if "alignment" in given else 0
     records = _records_dtype(x, given["dtype"])
     if records is not None:
-        return _records(node, target.id, space, shape, records)
+        return _records(node, target.id, space, shape, records, alignment)
     dtype = _static_dtype(x, given["dtype"])
-    alignment = _alignment(x, node, given["alignment"]) if "alignment" in given else 0
     size = prod(shape) * DTYPE[dtype].itemsize
     if space == "local" and size > LOCAL_LIMIT:
         refuse(
@@ -57,25 +57,31 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
     return Allocate(space=space, name=target.id, shape=shape, type=kind, line=node.lineno, alignment=alignment)
 
 
-def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dtype: np.dtype) -> Expr:
-    """A local array of records: a local array for each field. No address of local memory is counted or seen."""
-    if space == "shared":
-        refuse(node, f"{name!r} holds records; the simulator runs these in local arrays: use a shared array a field")
+def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dtype: np.dtype, alignment: int) -> Expr:
+    """A shared or local array of records: an array for each field, in shared memory at its true addresses."""
     records = np.zeros(shape, dtype)
     if reason := unfit_records(records):
         refuse(node, f"{name!r} {reason}")
     if not records.size:
         refuse(node, f"the {space} array {name!r} has shape {shape}; every dimension must be at least 1")
-    if records.nbytes > LOCAL_LIMIT:
+    if space == "local" and records.nbytes > LOCAL_LIMIT:
         refuse(
             node,
             f"the local array {name!r} takes {records.nbytes:,} bytes a thread, and a GPU allows {LOCAL_LIMIT:,}; use "
             "a smaller one",
         )
-    kind = type_of_records(records)
+    kind, offsets = type_of_records(records), {field: int(of[1]) for field, of in (dtype.fields or {}).items()}
     fields = tuple(
-        Allocate(space=space, name=f"{name}.{field}", shape=records[field].shape, type=item, line=node.lineno)
-        for field, item in zip(kind.fields, kind.items, strict=True)
+        Allocate(
+            space=space,
+            name=f"{name}.{field}",
+            shape=records[field].shape,
+            type=item,
+            line=node.lineno,
+            alignment=alignment,
+            record=(number, offsets[field], dtype.itemsize, len(shape)) if space == "shared" else None,
+        )
+        for number, (field, item) in enumerate(zip(kind.fields, kind.items, strict=True))
     )
     return MakeTuple(items=fields, type=kind)
 
