@@ -396,3 +396,42 @@ def test_errors_with_local_records():
     assert (found.kind, found.array) == ("uninitialized-read", "own.kind")
     with pytest.raises(UnsupportedKernelError, match="'own' takes 2,000,000 bytes a thread"):
         simulate(too_many_records)[1, 1](out)
+
+
+# --- dynamic shared memory --------------------------------------------------------------------------------------------
+
+
+def of_the_manual():
+    f32 = cuda.shared.array(0, dtype=np.float32)
+    i32 = cuda.shared.array(0, dtype=np.int32)[1:]
+    f32[0] = 3.14
+    i32[0] = 1
+    print(f32[0])
+    print(i32[0])
+
+
+def one_memory(out):
+    t = cuda.threadIdx.x
+    f32 = cuda.shared.array(0, dtype=np.float32)
+    i32 = cuda.shared.array(0, dtype=np.int32)[1:]
+    f32[t] = 1
+    out[t] = i32[t]
+
+
+def beyond(out):
+    i32 = cuda.shared.array(0, dtype=np.int32)[1:]
+    i32[1] = 1
+    out[0] = i32[1]
+
+
+def test_views_of_dynamic_shared_memory():
+    """As numba's manual writes them; two views of the same bytes are one memory, with races and bounds."""
+    run = simulate(of_the_manual)[1, 1, 0, 8]()
+    assert [float(line) for line in run.printed.split()] == [pytest.approx(3.14), 1]
+    assert run.findings == ()
+
+    found = simulate(one_memory, strict=False)[1, 32, 0, 4 * 33](np.zeros(32)).findings
+    assert "race" in {finding.kind for finding in found}
+
+    (found, *_) = simulate(beyond, strict=False)[1, 1, 0, 8](np.zeros(1)).findings
+    assert found.kind == "out-of-bounds"
