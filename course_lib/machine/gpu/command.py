@@ -31,6 +31,8 @@ WHAT = {
     "ladder": "every rung and cuBLAS on one size: GFLOP/s, registers, shared memory, spills, occupancy",
     "series": "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
     "tiles": "tile width against speed",
+    "twins": "kernels that differ in one factor (index, unrolling, tile, cache), in numba and CUDA C; counts need ncu",
+    "occupancy": "the blocks that a multiprocessor holds, as the driver says, by threads, registers and shared memory",
     "ragged": "the best kernel on sizes that no tile divides",
     "tensor": "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
     "wgmma": "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
@@ -106,7 +108,7 @@ def progress(items: Iterable[Item], label: Callable[[Item], str]) -> Iterator[It
 def record(what: str, options: argparse.Namespace) -> Results | None:
     """Do one kind of measurement and return its results; None where there is nothing to record."""
     from ..waiting.probes import disassembly, latencies
-    from . import counters, experiments, tensor, wgmma
+    from . import counters, experiments, occupancy, tensor, twins, wgmma
 
     n = options.size or (4096, 4096, 4096)
     names, repeats = options.rungs, options.repeats
@@ -124,6 +126,8 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         "ladder": lambda: experiments.ladder(names, n, repeats, progress),
         "series": lambda: experiments.series(names, sides(SIZES), repeats, progress),
         "tiles": lambda: experiments.tiles(names, n, repeats, progress),
+        "twins": lambda: twins.twins(names, n, repeats, progress),
+        "occupancy": lambda: occupancy.occupancy(progress),
         "ragged": lambda: experiments.ragged(names, sizes(RAGGED_SIZES), repeats, progress),
         "mistake": lambda: experiments.mistake(names, n, repeats, progress),
         "tensor": lambda: tensor.tensor(names, sides(tensor.SQUARES), repeats, progress),
@@ -236,7 +240,7 @@ def show(what: str, results: Results) -> None:
     yardstick = next((r["gflops"] for r in results if r.get("rung") == "cublas" and "gflops" in r), None)
     print(f"\n{what}")
     for result in results:
-        name = _name(result) or f"stride {result.get('stride')}"
+        name = _name(result) or (f"stride {result['stride']}" if "stride" in result else "")
         size_text = "×".join(str(result[k]) for k in "MNK") if "M" in result else ""
         if "wrong" in result or "skipped" in result:
             text = result.get("wrong") and f"WRONG: {result['wrong']}" or f"skipped: {result['skipped']}"
@@ -253,7 +257,8 @@ def show(what: str, results: Results) -> None:
 
 def _name(result: dict[str, Any]) -> str:
     """Return the name of what was measured, if it has one."""
-    return next((result[key] for key in ("rung", "pattern", "probe", "ceiling", "instruction") if key in result), "")
+    kinds = ("rung", "pattern", "probe", "ceiling", "instruction", "program")
+    return next((result[key] for key in kinds if key in result), "")
 
 
 def _short(value: float) -> str:

@@ -99,7 +99,7 @@ def _counters(names: Names, size: Any) -> Results:
     if not names:
         return []
     arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]
-    return parse_ncu(_under_ncu([*arguments, "--rungs", ",".join(names)], METRICS), size)
+    return parse_ncu(under_ncu([*arguments, "--rungs", ",".join(names)], METRICS), size)
 
 
 def exact_counters(names: Names) -> Results:
@@ -123,7 +123,7 @@ def residency(repeats: int, progress: Progress, cached: bool = False) -> Results
     launch = f"from course_lib.machine.gpu.residency import launch_cases; launch_cases({size})"
     wanted = {name: metric for name, metric in METRICS.items() if name.startswith(("stalled", "issue", "occupancy"))}
     try:
-        text = _under_ncu(["-W", "ignore", "-c", launch], wanted, keep_caches=cached)
+        text = under_ncu(["-W", "ignore", "-c", launch], wanted, keep_caches=cached)
     except NoProfilerError:
         return results
     measured = [result for result in results if "gflops" in result]
@@ -145,11 +145,11 @@ def pattern_counters(names: Names = None) -> Results:
     wanted = {name: METRICS[name] for name in COUNTS}
     if any(pattern.name.startswith(PRODUCT) for pattern in chosen):
         wanted["product_wavefronts"] = METRICS["product_wavefronts"]
-    counted = parse_ncu(_under_ncu(["-W", "ignore", "-c", launch], wanted), (0, 0, 0))
+    counted = parse_ncu(under_ncu(["-W", "ignore", "-c", launch], wanted), (0, 0, 0))
     return [{"pattern": pattern.name, **_only(result, wanted)} for pattern, result in zip(chosen, counted, strict=True)]
 
 
-def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str:
+def under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str:
     """Run Python with `arguments` under ncu and return the CSV that it prints; NoProfilerError if ncu is missing.
 
     Unless `keep_caches`, ncu empties the caches before every kernel.
@@ -165,10 +165,10 @@ def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches
     return done.stdout
 
 
-def parse_ncu(text: str, size: Any) -> Results:
-    """Return one result per kernel from the CSV that ncu printed."""
+def parse_ncu(text: str, size: Any, metrics: Mapping[str, str] = METRICS) -> Results:
+    """Return one result per kernel from the CSV that ncu printed; `metrics` maps names to what ncu calls them."""
     rows = csv.DictReader(io.StringIO(text[text.index('"ID"') :]))
-    names = {metric: name for name, metric in METRICS.items()}
+    names = {metric: name for name, metric in metrics.items()}
     results: dict[str, Result] = {}
     for row in rows:
         kernel = re.split(r"\W", row["Kernel Name"].removeprefix("course_lib::"), maxsplit=1)[0]

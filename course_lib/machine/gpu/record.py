@@ -20,8 +20,8 @@ from .device import describe
 
 #: What is recorded, in this order: what others are compared with comes first, what takes minutes last.
 RECORDED = tuple(
-    "verify ceilings conflicts mistake ladder latencies machine_code instructions residency cached counters exact "
-    "patterns tiles ragged tensor wgmma series waiting".split()
+    "verify ceilings conflicts mistake occupancy ladder twins latencies machine_code instructions residency cached "
+    "counters exact patterns tiles ragged tensor wgmma series waiting".split()
 )
 #: Measures one thing and writes it to a folder; returns the exit status and what was said.
 Measure = Callable[[str, Path, int], tuple[int, str]]
