@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ....simulator.hardware import LINE_BYTES, WARP_SIZE
-from ...gpu.device import require
-from ...gpu.types import Result
+from course_lib.machine.gpu.device import require
+from course_lib.machine.gpu.types import Result
+from course_lib.simulator.hardware import LINE_BYTES, WARP_SIZE
+
 from . import shared_kernels as shared_probes
 from .cycles import DRAM_LIST, L2_LIST, ROUNDS, address_list, clock, ends_of_warps, in_turns, measured, time_cycles
 

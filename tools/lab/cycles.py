@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numba import float32
 
-from ....simulator.hardware import WARP_SIZE
-from ...gpu.device import require
-from ...gpu.types import Result
+from course_lib.machine.gpu.device import require
+from course_lib.machine.gpu.types import Result
+from course_lib.simulator.hardware import WARP_SIZE
+
 from . import shared_kernels as shared_probes
 
 #: Bytes of a list of addresses that the first-level cache holds, of one that only the second holds, of one beyond both.

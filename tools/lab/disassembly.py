@@ -13,37 +13,47 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ....kernels import LADDER, Rung
-from ...gpu.experiments import RAGGED, prepare, widest
-from ...gpu.residency import cases
-from ...gpu.types import Names, Progress, Results
+from course_lib.kernels import LADDER, Rung, rung
+from course_lib.machine.gpu.experiments import OwnCase, Wanted
+from course_lib.machine.gpu.problem import RAGGED, prepare, widest
+from course_lib.machine.gpu.types import Result
+from course_lib.machine.gpu.verification import random_matrices
 
+from .residency import cases
+
+#: The longest loop that is listed; an unrolled kernel has thousands of instructions, all alike.
+LISTED = 150
+LISTED_RUNGS = ("tiled", "outer_product", "unrolled", "register_2d", "vectorized", "best")
+#: Rungs that cannot compute large matrices.
+UNLISTED = ("per_element", "single_block")
 #: First bit of the control information in the upper 64 bits of an instruction.
 CONTROL = 41
 #: The number that means no counter.
 NONE = 7
 
 
-def machine_code(names: Names, progress: Progress) -> Results:
-    """Return the machine code of every rung, as it is launched on large matrices, and of the cases of residency."""
-    wanted: dict[tuple[Any, ...], tuple[Rung, dict[str, int]]] = {}
+def wanted(ask: Wanted) -> Iterator[OwnCase]:
+    """Yield the rungs, as they are launched on large matrices, and the cases of residency."""
     launched = [(r, {**r.params, **widest(r)}) for r in LADDER]
-    for r, params in [*launched, *((r, params) for r, params, _ in cases())]:
-        if (not names or r.name in names) and r.name not in ("per_element", "single_block"):
-            wanted[r.name, *params.items()] = r, params
-    results: Results = []
-    for r, params in progress(list(wanted.values()), lambda case: f"{case[0].name} {case[1]}"):
-        kernel, grid, block, _ = prepare(r, *RAGGED, **params)
-        M, N, K = RAGGED
-        kernel[grid, block](*(np.ones(shape, np.float32) for shape in ((M, K), (K, N), (M, N))))
-        results.append({"rung": r.name, "params": params, "threads": prod(block), "code": code_of(kernel)})
-    return results
+    launched += [(r, params) for r, params, _ in cases()]
+    for name, (r, params) in {f"{r.name} {params}": (r, params) for r, params in launched}.items():
+        if (not ask.names or r.name in ask.names) and r.name not in UNLISTED:
+            yield OwnCase(name, partial(machine_code, r, params))
+
+
+def machine_code(r: Rung, params: dict[str, int], repeats: int = 1) -> Result:
+    """Return the machine code of a rung's loops."""
+    kernel, grid, block, _ = prepare(r, *RAGGED, **params)
+    M, N, K = RAGGED
+    kernel[grid, block](*(np.ones(shape, np.float32) for shape in ((M, K), (K, N), (M, N))))
+    return {"rung": r.name, "params": params, "threads": prod(block), "code": code_of(kernel)}
 
 
 def code_of(kernel: Any) -> list[str]:
@@ -97,6 +107,44 @@ def word(upper: int) -> str:
     return " ".join([str(cycles), *("-" if c == NONE else str(c) for c in (result, operands)), counters or "-"])
 
 
-def count(code: Iterable[str]) -> int:
-    """Return the number of instructions among the lines of `loops`."""
-    return sum(not line.endswith(":") for line in code)
+def instructions(name: str) -> Result:
+    """Return the inner loop of a rung in machine instructions, and the number of each kind."""
+    kernel, grid, block, params = prepare(rung(name), 256, 256, 256)
+    A, B, C = random_matrices(256, 256, 256)
+    kernel[grid, block](rung(name).operand(A), rung(name).operand(B), C)
+    loop = inner_loop(next(iter(kernel.inspect_sass().values())))
+    return {"rung": name, "params": params, "instructions": len(loop), "mix": mix(loop), "loop": loop[:LISTED]}
+
+
+def inner_loop(text: str) -> list[str]:
+    """Return the instructions of the shortest loop that holds the most multiply-adds, or mma, per instruction."""
+    code: list[str] = []
+    labels: dict[str, int] = {}
+    for line in text.splitlines():
+        label = re.match(r"\s*(\.L\w+):", line)
+        if label:
+            labels[label[1]] = len(code)
+        operation = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.+?)\s*;", line)
+        if operation:
+            code.append(operation[1])
+    best: list[str] = []
+    for end, instruction in enumerate(code):
+        target = re.search(r"BRA.*?(\.L\w+)", instruction)
+        if target and labels.get(target[1], end + 1) <= end:
+            body = code[labels[target[1]] : end + 1]
+            if _share(body) > _share(best):
+                best = body
+    return best
+
+
+def mix(loop: Sequence[str]) -> dict[str, int]:
+    """Return {operation: count} of a loop, without predicates and modifiers."""
+    kinds = [re.sub(r"^@!?U?P\w+\s+", "", line).split()[0] for line in loop]
+    wide = ("LDS", "STS", "LDG", "STG")
+    kinds = [kind if kind.startswith(wide) else kind.split(".")[0] for kind in kinds]
+    values, counts = np.unique(kinds, return_counts=True) if kinds else ((), ())
+    return {str(kind): int(count) for kind, count in zip(values, counts, strict=True)}
+
+
+def _share(body: Sequence[str]) -> float:
+    return sum("FFMA" in line or "HMMA" in line for line in body) / len(body) if body else 0

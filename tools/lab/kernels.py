@@ -11,8 +11,8 @@ from llvmlite import ir
 from numba import cuda, float32, int64, types, uint64
 from numba.extending import intrinsic
 
-from ....kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
-from ....kernels.vector import load4, store4
+from course_lib.kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
+from course_lib.kernels.vector import load4, store4
 
 #: Copies of the operation in the body of a loop: the loop's own instructions are then a small part.
 UNROLLED = 16

@@ -6,7 +6,7 @@ widened or merged: what Nsight Compute counts is what the source says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import permutations, product
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numba import cuda, float32, float64, int8, uint16
 
-from ...kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
-from ...kernels.tensor_core_loads import load_matrices, load_matrices_transposed
-from ...kernels.vector import load4
-from ...kernels.warpgroup import (
+from course_lib.kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
+from course_lib.kernels.tensor_core_loads import load_matrices, load_matrices_transposed
+from course_lib.kernels.vector import load4
+from course_lib.kernels.warpgroup import (
     BF16,
     HOPPER,
     TF32,
@@ -31,7 +31,14 @@ from ...kernels.warpgroup import (
     products,
     wait_for_products,
 )
-from ...simulator.hardware import BANKS, WARP_SIZE
+from course_lib.machine.gpu.counters import METRICS, counters, parse_ncu, under_ncu
+from course_lib.machine.gpu.types import Names, Result, Results, Size
+from course_lib.simulator.hardware import BANKS, WARP_SIZE
+
+#: The metrics that a simulator can count: what the source requests, independent of caches and clocks.
+COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_", "matrix_", "copy_")))
+#: M, N, K: no tile divides the last; 16-byte accesses are possible in the first two.
+EXACT_SIZES = ((128, 256, 64), (200, 136, 72), (201, 137, 73))
 
 ELEMENTS = 2048
 ROWS_OF_4, ROWS_OF_8 = ELEMENTS // 4, ELEMENTS // 8
@@ -563,3 +570,28 @@ def launch_patterns(starts: tuple[str, ...] = ("",)) -> None:
     for pattern in launchable(starts):
         pattern.kernel[pattern.grid, pattern.block](*pattern.arguments())
     cuda.synchronize()
+
+
+def pattern_counters(names: Names = None) -> Results:
+    """Return the requests, sectors and wavefronts of the access patterns whose names begin with one of `names`.
+
+    Without names, those of all patterns.
+    """
+    starts = tuple(names or ("",))
+    chosen = launchable(starts)
+    launch = f"from tools.lab.patterns import launch_patterns; launch_patterns({starts!r})"
+    wanted = {name: METRICS[name] for name in COUNTS}
+    if any(pattern.name.startswith(PRODUCT) for pattern in chosen):
+        wanted["product_wavefronts"] = METRICS["product_wavefronts"]
+    counted = parse_ncu(under_ncu(["-W", "ignore", "-c", launch], wanted), (0, 0, 0))
+    return [{"pattern": p.name, **only(result, wanted)} for p, result in zip(chosen, counted, strict=True)]
+
+
+def exact_counters(names: Names, size: Size) -> Results:
+    """Return requests and sectors of every rung on a small size, for comparison with the simulator."""
+    return [only(result, ("rung", *"MNK", *COUNTS)) for result in counters(names, [size])]
+
+
+def only(result: Result, names: Collection[str]) -> Result:
+    """Return some entries of a result."""
+    return {name: value for name, value in result.items() if name in names}

@@ -9,22 +9,16 @@ from typing import Any
 import numpy as np
 from numba import float32, uint32
 
-from ....simulator.hardware import WARP_SIZE
-from ...gpu.counters import inner_loop
-from ...gpu.device import require
-from ...gpu.types import Names, Progress, Result
+from course_lib.machine.gpu.device import require
+from course_lib.machine.gpu.types import Result
+from course_lib.simulator.hardware import WARP_SIZE
+
 from . import crowds, sharing
 from . import kernels as probes
 from .cycles import DRAM_LIST, L1_LIST, L2_LIST, ROUNDS, address_list, measured, time_cycles
-from .disassembly import code_of
+from .disassembly import code_of, inner_loop
 
 WARPS = (1, 2, 4, 8, 16, 32)
-
-
-def latencies(names: Names, repeats: int, progress: Progress) -> list[Result]:
-    """Measure latencies and rates of one multiprocessor, and the bandwidth of one and of all; or the parts named."""
-    chosen = [part for part in PARTS if not names or part.__name__ in names]
-    return [result for part in progress(chosen, lambda part: part.__name__) for result in part(min(repeats, 7))]
 
 
 def arithmetic(repeats: int) -> Iterator[Result]:

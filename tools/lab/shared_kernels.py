@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numba import cuda, float32, int64, types, uint32, uint64
 
-from ....kernels.async_copy import commit_copies, copy_async, wait_copies
+from course_lib.kernels.async_copy import commit_copies, copy_async, wait_copies
+
 from .kernels import LINE, UNROLLED, WORDS, assembly, clock_after, follow_global, multiply_add, note
 
 #: Where a kernel's shared memory begins, in bytes: what is below belongs to the driver.
@@ -279,7 +280,7 @@ def chase_by_step(start, steps, laps, times):
 
 @cuda.jit
 def ask_and_compete(rounds, out, clocks):
-    """Request 8 words of shared memory a round, as soon as the scheduler lets the warp; add up the results."""
+    """Wanted 8 words of shared memory a round, as soon as the scheduler lets the warp; add up the results."""
     words = cuda.shared.array(FEW, float32)
     for i in range(cuda.threadIdx.x, FEW, cuda.blockDim.x):
         words[i] = i
