@@ -18,8 +18,8 @@ LAB = (
     Experiment(
         "latencies",
         "latencies and rates of a multiprocessor, each by a kernel of its own",
-        lambda ask: [part for part in probes.PARTS if not ask.names or part.__name__ in ask.names],
-        lambda part, ask: list(part(min(ask.repeats, 7))),
+        lambda ask: ask.names or probes.PARTS,
+        lambda part, ask: probes.latencies(part, min(ask.repeats, 7)),
         NVDISASM,
         module=MODULE,
     ),
