@@ -8,7 +8,7 @@ import pytest
 
 from course_lib.machine import measurements
 from course_lib.machine.gpu.experiments import Wanted
-from tools.lab import disassembly, kernels, probes, tensor, wgmma
+from tools.lab import disassembly, kernels, patterns, probes, tensor, wgmma
 from tools.lab.__main__ import main
 
 GPUS = measurements.gpus()
@@ -70,7 +70,7 @@ def test_what_inputs_change_is_recorded_for_each_distribution():
 
 @pytest.mark.nightly
 @pytest.mark.skipif(find_spec("numba_cuda") is None, reason="NVVM comes with the extras cu12 and cu13")
-def test_every_probe_compiles(no_gpu, monkeypatch):
+def test_every_probe_and_pattern_compiles(no_gpu, monkeypatch):
     """To PTX for compute capability 9.0, for the types of its launch; device functions ask the GPU which it is."""
     import numba
     from numba import cuda
@@ -94,6 +94,8 @@ def test_every_probe_compiles(no_gpu, monkeypatch):
         for probe in rows():
             arguments = probe.arguments() if callable(probe.arguments) else probe.arguments
             launches.append((probe.kernel, (*arguments, np.zeros(1024, probe.out), clocks)))
+    by_kernel = {id(pattern.kernel): pattern for pattern in patterns.patterns()}
+    launches += [(pattern.kernel, pattern.arguments()) for pattern in by_kernel.values()]
     for kernel, arguments in launches:
         text, _ = cuda.compile_ptx(kernel.py_func, tuple(map(numba.typeof, arguments)), cc=(9, 0))
         assert ".entry" in text
