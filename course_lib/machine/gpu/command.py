@@ -45,6 +45,7 @@ def parser(experiments: Sequence[Experiment] = EXPERIMENTS, module: str = MODULE
         epilog=f"what:\n{text}\n\nA kernel that computes a wrong result is reported as wrong and never timed.\n"
         "Without a CUDA GPU the command says so and ends with status 2.\n"
         f"`python -m {module} record NAME` makes a folder with all recordings;\n"
+        "in a copy of the repository, `python -m tools.lab` measures what models need: latencies, machine code, …;\n"
         "`python -m course_lib.gpu capstone my_kernel.py` times a kernel of your own beside the ladder (lesson 18).",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
