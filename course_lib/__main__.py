@@ -48,7 +48,6 @@ COMMANDS = {
     "site": (".classroom.site", "write all lessons as a site of pages that open from a folder"),
     "teach": (".classroom.teach.command", "write editions of the course and guides to the lessons, and grade a class"),
     "gpu": (".machine.gpu.command", "measure the kernels on this machine's GPU"),
-    "measurements": (".machine.measurements.command", "write the tables of recorded measurements into the README"),
 }
 
 

@@ -18,8 +18,8 @@ from ...kernels import twins as numba_twins
 from .counters import METRICS, SLOW, STALLS, NoProfilerError, parse_ncu, under_ncu
 from .cuda_c import NAMES, UNCACHED, build_host_programs, in_c
 from .device import require
-from .experiments import KERNEL_SECONDS, RAGGED, Problem, measure_cublas, prepare, resources, widest
 from .in_triton import in_triton
+from .problem import KERNEL_SECONDS, RAGGED, Problem, measure_cublas, prepare, resources, widest
 from .timing import Timing, time_shuffled
 from .types import Names, Progress, Result, Results, Size
 from .verification import random_matrices, verify

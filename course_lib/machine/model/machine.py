@@ -69,7 +69,7 @@ class Machine:
 
     @classmethod
     def measured(cls, recording: Any) -> Machine:
-        """Return the machine of a recording of `python -m course_lib.gpu latencies`; raise ValueError for any other."""
+        """Return the machine of a recording of `python -m tools.lab latencies`; raise ValueError for any other."""
         if recording.what != "latencies":
             raise ValueError(
                 f"a machine is read from the recording of latencies, not of {recording.what}: "

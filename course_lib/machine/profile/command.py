@@ -28,7 +28,7 @@ from ...simulator.testing import exceeded, not_allowed
 from .. import measurements
 from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, load, split
-from .profiling import Profile, profile
+from .profiling import MACHINE, Profile, profile
 from .scripts import SECONDS
 
 
@@ -65,7 +65,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seed", type=int, default=0, help="of random arrays (0)")
     p.add_argument("--shared-bytes", type=int, default=0, metavar="N", help="dynamic shared memory of a block (0)")
     p.add_argument("--registers", type=int, metavar="N", help="registers of a thread, as a compiler reports them")
-    p.add_argument("--gpu", choices=measurements.gpus(), default=measurements.DEFAULT_GPU, help="a recorded GPU")
+    modelled = [gpu for gpu in measurements.gpus() if MACHINE in measurements.kinds(gpu)]
+    p.add_argument("--gpu", choices=modelled, default=measurements.DEFAULT_GPU, help="a recorded GPU")
     p.add_argument("--max-steps", type=int, metavar="N", help="iterations of a warp, before a loop counts as endless")
     p.add_argument(
         "--allow",

@@ -11,7 +11,7 @@ from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
 from course_lib.machine.waiting.instructions import programs
 from course_lib.machine.waiting.machine_code import iterations_of, machine_programs, operations, register_bank_conflicts
-from course_lib.machine.waiting.probes.disassembly import CONTROL, loops, word
+from tools.lab.disassembly import CONTROL, loops, word
 
 RECORDED = measurements.load("machine_code")
 H200 = waiting.Machine.measured(measurements.load("latencies"))

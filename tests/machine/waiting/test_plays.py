@@ -11,11 +11,11 @@ from nightly import NIGHTLY
 from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
-from course_lib.machine.gpu.command import main
 from course_lib.machine.waiting.instructions import Instruction, programs
 from course_lib.machine.waiting.judgement import ordered, reasons, table, why_wrong
 from course_lib.machine.waiting.launches import launch_time
 from course_lib.machine.waiting.predictions import STALLS, ladder, reads_and_adds, share_of_the_last
+from tools.lab.__main__ import main
 
 H200 = waiting.Machine.measured(measurements.load("latencies"))
 JUDGED = measurements.load("waiting").results

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numba import float32
 
-from ....simulator.hardware import WARP_SIZE
-from ...gpu.device import require
-from ...gpu.types import Result
-from . import shared_kernels as shared_probes
+from course_lib.machine.gpu.device import require
+from course_lib.machine.gpu.types import Result
+from course_lib.simulator.hardware import WARP_SIZE
+
+from . import kernels
 
 #: Bytes of a list of addresses that the first-level cache holds, of one that only the second holds, of one beyond both.
 L1_LIST, L2_LIST, DRAM_LIST = 8 * 1024, 8 * 2**20, 256 * 2**20
@@ -86,13 +87,6 @@ def ends_of_warps(kernel: Any, arguments: tuple[Any, ...], repeats: int) -> list
     return ends[1:]
 
 
-def in_turns(probe: str, ends: Sequence[Sequence[int]]) -> Result:
-    """Return a result whose value is the warps' mean end divided by the last one's: 1 where they alternate."""
-    value = np.median([np.mean(each) / max(each) for each in ends])
-    cycles = [max(each) for each in ends]
-    return measured(probe, cycles, "mean end as a part of the last", value=value, ends=ends[-1])
-
-
 def clock(repeats: int) -> list[float]:
     """Return the multiprocessors' cycles per second while all of them are busy, for every launch."""
     cuda = require()
@@ -102,7 +96,7 @@ def clock(repeats: int) -> list[float]:
     hertz = []
     for _ in range(repeats):
         begin.record()
-        shared_probes.compete[count, 1024](float32(0.5), 2**14, out, clocks)
+        kernels.compete[count, 1024](float32(0.5), 2**14, out, clocks)
         end.record()
         end.synchronize()
         first, last = clocks.copy_to_host()

@@ -1,8 +1,12 @@
-"""The README's table and the pictures of the ladder, generated from the recordings."""
+"""Write the README's measured tables and the pictures in docs/ from the recordings.
+
+With the name of a GPU, or a folder, it prints the README's tables for that GPU's recordings and writes nothing.
+"""
 
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Mapping, Sequence
 from math import log10
 from pathlib import Path
@@ -15,12 +19,12 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
-from ...trace.look import GROUND, KERNELS, STYLES, WASH
-from .. import model
-from . import Recording, folder_of, kinds, load
+from course_lib.machine import model
+from course_lib.machine.measurements import Recording, folder_of, gpus, kinds, load
+from course_lib.trace.look import GROUND, KERNELS, STYLES, WASH
 
-ROOT = Path(__file__).parents[3]
-BEGIN = "<!-- measured: written by python -m course_lib.measurements -->"
+ROOT = Path(__file__).parents[1]
+BEGIN = "<!-- measured: written by uv run python tools/report.py -->"
 END = "<!-- end of measured -->"
 
 
@@ -293,3 +297,21 @@ def outputs(root: Path = ROOT) -> dict[Path, str]:
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),
     }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; return the exit status: 0, or 2 if there is no such folder."""
+    for gpu in arguments:
+        if not folder_of(gpu).is_dir():
+            print(f"{gpu!r} is no folder of recordings; there are {', '.join(gpus())}", file=sys.stderr)
+            return 2
+        print(tables(gpu))
+    if not arguments:
+        for path, text in outputs().items():
+            path.write_text(text, encoding="utf-8")
+            print(path.name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

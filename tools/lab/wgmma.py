@@ -11,18 +11,18 @@ Results are of four kinds, distinguished by their keys:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from numba import cuda, float32, uint16
 
-from ...kernels import WGMMA, rung, wgmma_bulk, wgmma_tf32
-from ...kernels.rung import Rung
-from ...kernels.tensor_core_formats import to_bfloat16, to_float16
-from ...kernels.warpgroup import (
+from course_lib.kernels import WGMMA, rung, wgmma_bulk, wgmma_tf32
+from course_lib.kernels.rung import Rung
+from course_lib.kernels.tensor_core_formats import to_bfloat16, to_float16
+from course_lib.kernels.warpgroup import (
     BF16,
     F16,
     HOPPER,
@@ -34,13 +34,15 @@ from ...kernels.warpgroup import (
     products,
     wait_for_products,
 )
-from .device import l2_bytes, require
-from .dynamic_shared import configured
-from .experiments import prepare
+from course_lib.machine.gpu.device import l2_bytes, require
+from course_lib.machine.gpu.dynamic_shared import configured
+from course_lib.machine.gpu.experiments import OwnCase, Wanted
+from course_lib.machine.gpu.problem import prepare
+from course_lib.machine.gpu.timing import MAX_SETS, time_calls
+from course_lib.machine.gpu.types import Result, Results
+
 from .tensor import OPERANDS as OPERANDS_OF_ALL
 from .tensor import clock, different, measure_cublas, measure_rung, multiply, numbers, timed
-from .timing import MAX_SETS, time_calls
-from .types import Names, Progress, Result, Results
 
 #: Besides those of mma.sync some that are denormals in float16, and zeros among them.
 OPERANDS = (*OPERANDS_OF_ALL, {"spread": 12, "scale": 2.0**-14}, {"spread": 12, "scale": 2.0**-14, "zeros": 0.5})
@@ -53,22 +55,34 @@ BLOCKS = 64
 COLUMNS, RESULTS = 64, 32
 RATE_COLUMNS, RATE_RESULTS, RATE_BYTES, RATE_ROUNDS = 256, 128, 64 * 1024, 8000
 INPUTS_SIZE, INPUTS_LAUNCHES = 8192, 400
+#: What is multiplied, by what the result calls it.
+DISTRIBUTIONS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Any]] = {
+    "zeros": lambda rng, shape: np.zeros(shape),
+    "integers from -3 to 3": lambda rng, shape: rng.integers(-3, 4, shape),
+    "uniform from -0.5 to 0.5": lambda rng, shape: rng.random(shape, np.float32) - np.float32(0.5),
+    "normal": lambda rng, shape: rng.standard_normal(shape, np.float32),
+}
 
 
-def wgmma(names: Names, sizes: Sequence[int], repeats: int, progress: Progress) -> Results:
-    """Compare the instructions, measure them, then the rungs and cuBLAS on squares, then the experiment on inputs."""
+def cases(ask: Wanted) -> Iterator[OwnCase]:
+    """Yield the instructions bit by bit, their rates, the rungs and cuBLAS on squares, then the matter of inputs."""
     capability = tuple(require().get_current_device().compute_capability)[:2]
     if capability != HOPPER:
         why = f"wgmma needs compute capability 9.0, and this GPU has {capability[0]}.{capability[1]}"
-        return [{"rung": r.name, "title": r.title, "skipped": why} for r in WGMMA]
-    results = [compare(name, case) for name in FORMS for case in OPERANDS]
-    results += [measure_instruction(name, repeats) for name in FORMS]
-    for n in progress(sizes, str):
-        sets = normal_sets(n)
-        chosen = [r for r in WGMMA if not names or r.name in names]
-        results += [measure_rung(r, fitted(r, n), FORMATS[r.name], sets, repeats) for r in chosen]
-        results += measure_cublas(sets, repeats, ("TF32", "bfloat16", "float16"))
-    return results if names else results + inputs()
+        yield OwnCase("skipped", lambda _: [{"rung": r.name, "title": r.title, "skipped": why} for r in WGMMA])
+        return
+    for name in FORMS:
+        for case in OPERANDS:
+            yield OwnCase(f"{name} {case}", lambda _, name=name, case=case: compare(name, case))  # type: ignore[misc]
+    for name in FORMS:
+        yield OwnCase(name, partial(measure_instruction, name))
+    for n in (size[0] for size in ask.sizes((n, n, n) for n in SQUARES)):
+        for r in ask.rungs(WGMMA):
+            yield OwnCase(f"{r.name} {n}", partial(measure_rung, r, fitted(r, n), FORMATS[r.name], normal_sets, n))
+        yield OwnCase(f"cuBLAS {n}", partial(measure_cublas, normal_sets, n, ("TF32", "bfloat16", "float16")))
+    if not ask.names:
+        for kind in DISTRIBUTIONS:
+            yield OwnCase(kind, lambda _, kind=kind: inputs(kind))  # type: ignore[misc]
 
 
 def fitted(r: Rung, n: int) -> dict[str, int]:
@@ -77,6 +91,7 @@ def fitted(r: Rung, n: int) -> dict[str, int]:
     return module.fitted(n, n, require().get_current_device().MULTIPROCESSOR_COUNT) if module else {}
 
 
+@lru_cache(maxsize=1)
 def normal_sets(n: int) -> list[Any]:
     """Return device copies (A, B, C) of random normal numbers, enough to exceed the L2 cache twice."""
     count = min(MAX_SETS, 1 + 2 * l2_bytes() // (12 * n * n))
@@ -89,31 +104,23 @@ def normal_sets(n: int) -> list[Any]:
 # --- what the inputs change ----------------------------------------------------------------------------------------
 
 
-def inputs() -> Results:
-    """Return the rates of cuBLAS and of the fastest rung in bfloat16 for matrices of several distributions."""
-    n, rng = INPUTS_SIZE, np.random.default_rng(0)
-    r = rung("wgmma_bulk")
-    results = []
-    for kind, draw in (
-        ("zeros", lambda: np.zeros((n, n), np.float32)),
-        ("integers from -3 to 3", lambda: rng.integers(-3, 4, (n, n)).astype(np.float32)),
-        ("uniform from -0.5 to 0.5", lambda: rng.random((n, n), np.float32) - np.float32(0.5)),
-        ("normal", lambda: rng.standard_normal((n, n), np.float32)),
-    ):
-        A, B, C = draw(), draw(), np.zeros((n, n), np.float32)
-        own = tuple(cuda.to_device(X) for X in (r.operand(A), r.operand(B), C))
-        kernel, grid, block, params = prepare(r, n, n, n)
-        launch = configured(kernel, grid, block, r.dynamic_bytes(**params), own)
-        entry = {"inputs": kind, "format": "bfloat16", "M": n, "N": n, "K": n}
-        results.append({"rung": r.name, **entry, **timed(launch, [own], n, INPUTS_LAUNCHES)})
-        try:
-            import torch
-        except ImportError:
-            continue
-        theirs = tuple(torch.as_tensor(X, device="cuda").bfloat16() for X in (A, B, C))
-        title = f"cuBLAS through PyTorch {torch.__version__}"
-        results.append({"rung": "cublas", "title": title, **entry, **timed(multiply, [theirs], n, INPUTS_LAUNCHES)})
-    return results
+def inputs(kind: str) -> Results:
+    """Return the rates of cuBLAS and of the fastest rung in bfloat16 for matrices of a distribution."""
+    n, rng, r = INPUTS_SIZE, np.random.default_rng(0), rung("wgmma_bulk")
+    A, B = (DISTRIBUTIONS[kind](rng, (n, n)).astype(np.float32) for _ in range(2))
+    C = np.zeros((n, n), np.float32)
+    own = tuple(cuda.to_device(X) for X in (r.operand(A), r.operand(B), C))
+    kernel, grid, block, params = prepare(r, n, n, n)
+    launch = configured(kernel, grid, block, r.dynamic_bytes(**params), own)
+    entry = {"inputs": kind, "format": "bfloat16", "M": n, "N": n, "K": n}
+    results = [{"rung": r.name, **entry, **timed(launch, [own], n, INPUTS_LAUNCHES)}]
+    try:
+        import torch
+    except ImportError:
+        return results
+    theirs = tuple(torch.as_tensor(X, device="cuda").bfloat16() for X in (A, B, C))
+    title = f"cuBLAS through PyTorch {torch.__version__}"
+    return [*results, {"rung": "cublas", "title": title, **entry, **timed(multiply, [theirs], n, INPUTS_LAUNCHES)}]
 
 
 # --- the instruction alone -----------------------------------------------------------------------------------------

@@ -9,12 +9,13 @@ Unused dynamic shared memory fills a multiprocessor, so that only the wanted num
 from math import prod
 from typing import Any
 
-from ...kernels import Rung, rung
-from .device import require
-from .dynamic_shared import allow
-from .experiments import RAGGED, Problem, prepare, resources
-from .types import Progress, Result, Size
-from .verification import random_matrices, verify
+from course_lib.kernels import Rung, rung
+from course_lib.machine.gpu.counters import METRICS, NoProfilerError, parse_ncu, under_ncu
+from course_lib.machine.gpu.device import require
+from course_lib.machine.gpu.dynamic_shared import allow
+from course_lib.machine.gpu.problem import RAGGED, Problem, prepare, resources
+from course_lib.machine.gpu.types import Progress, Result, Size
+from course_lib.machine.gpu.verification import random_matrices, verify
 
 N = 2048
 SIZE = N, N, N
@@ -80,7 +81,7 @@ def limited(
     return (kernel, grid, block, room) if fit == blocks else None
 
 
-def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:
+def timed(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:
     """Time every case on one size; a case whose blocks do not fit at once says so."""
     M, N, K = size
     problem = Problem(*size)
@@ -105,6 +106,21 @@ def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Resul
         measured = problem.measure(kernel[grid, block, 0, room], repeats)
         own = resources(kernel, block)
         results.append({**entry, **measured, "filler_bytes": room, "registers": own["registers"]})
+    return results
+
+
+def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:
+    """Time every case on one size, and add the share of cycles that issue and the stalls where `ncu` is there."""
+    results = timed(repeats, progress, size)
+    launch = f"from tools.lab.residency import launch_cases; launch_cases({size})"
+    wanted = {name: metric for name, metric in METRICS.items() if name.startswith(("stalled", "issue", "occupancy"))}
+    try:
+        text = under_ncu(["-W", "ignore", "-c", launch], wanted, keep_caches=size == CACHED)
+    except NoProfilerError:
+        return results
+    measured = [result for result in results if "gflops" in result]
+    for result, counted in zip(measured, parse_ncu(text, size), strict=True):
+        result.update({name: counted[name] for name in wanted if name in counted})
     return results
 
 

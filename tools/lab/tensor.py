@@ -17,23 +17,24 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import sleep
 from typing import Any
 
 import numpy as np
 from numba import cuda, float32, uint32
 
-from ...kernels import rung
-from ...kernels.rung import Rung
-from ...kernels.tensor_core import BF16, TF32, Mma, mma_bf16, mma_tf32
-from ...kernels.tensor_core_formats import round_to_tf32, to_bfloat16, to_tf32
-from .device import require
-from .dynamic_shared import configured
-from .experiments import RAGGED, prepare, resources
-from .timing import Timing, input_sets, time_calls
-from .types import Names, Progress, Result, Results
-from .verification import distance, verify
+from course_lib.kernels import rung
+from course_lib.kernels.rung import Rung
+from course_lib.kernels.tensor_core import BF16, TF32, Mma, mma_bf16, mma_tf32
+from course_lib.kernels.tensor_core_formats import round_to_tf32, to_bfloat16, to_tf32
+from course_lib.machine.gpu.device import require
+from course_lib.machine.gpu.dynamic_shared import configured
+from course_lib.machine.gpu.experiments import OwnCase, Wanted
+from course_lib.machine.gpu.problem import RAGGED, prepare, resources
+from course_lib.machine.gpu.timing import Timing, input_sets, time_calls
+from course_lib.machine.gpu.types import Result, Results
+from course_lib.machine.gpu.verification import distance, verify
 
 SQUARES = (1024, 2048, 4096, 8192)
 #: The rungs, the parameters that they are measured with, and the format that each multiplies.
@@ -63,26 +64,35 @@ OPERANDS: tuple[dict[str, float], ...] = (
 )
 
 
-def tensor(names: Names, sizes: Sequence[int], repeats: int, progress: Progress) -> Results:
-    """Compare the instructions bit by bit, then measure them, the rungs and cuBLAS on squares of several sizes."""
-    results = [compare_mma(mma, case) for mma in ("mma_tf32", "mma_bf16") for case in OPERANDS]
-    results.append(compare_rounding())
-    results += [measure_instruction(name, repeats) for name in ("mma_tf32", "mma_bf16")]
-    for n in progress(sizes, str):
-        sets = input_sets(n, n, n)
+def cases(ask: Wanted) -> Iterator[OwnCase]:
+    """Yield the instructions bit by bit, then their rates, then the rungs and cuBLAS on squares of several sizes."""
+    for name in ("mma_tf32", "mma_bf16"):
+        for case in OPERANDS:
+            yield OwnCase(f"{name} {case}", lambda _, name=name, case=case: compare_mma(name, case))  # type: ignore[misc]
+    yield OwnCase("to_tf32", lambda _: compare_rounding())
+    for name in ("mma_tf32", "mma_bf16"):
+        yield OwnCase(name, partial(measure_instruction, name))
+    for n in (size[0] for size in ask.sizes((n, n, n) for n in SQUARES)):
         for name, params, form in CASES:
-            if not names or name in names:
-                results.append(measure_rung(rung(name), params, form, sets, repeats))
-        results += measure_cublas(sets, repeats)
-    return results
+            if not ask.names or name in ask.names:
+                yield OwnCase(f"{name} {n}", partial(measure_rung, rung(name), params, form, uniform_sets, n))
+        yield OwnCase(f"cuBLAS {n}", partial(measure_cublas, uniform_sets, n, ("float32", "TF32", "bfloat16")))
+
+
+@lru_cache(maxsize=1)
+def uniform_sets(n: int) -> list[Any]:
+    """Return device copies (A, B, C) of uniform random numbers, enough to exceed the L2 cache twice."""
+    return input_sets(n, n, n)
 
 
 # --- speed and accuracy --------------------------------------------------------------------------------------------
 
 
-def measure_rung(r: Rung, params: dict[str, Any], form: str, sets: list[Any], repeats: int) -> Result:
+def measure_rung(
+    r: Rung, params: dict[str, Any], form: str, sets_of: Callable[[int], list[Any]], n: int, repeats: int
+) -> Result:
     """Return the result of one rung on square matrices: wrong, or measured."""
-    n = sets[0][0].shape[0]
+    sets = sets_of(n)
     kernel, grid, block, params = prepare(r, n, n, n, **params)
     entry: Result = {"rung": r.name, "title": r.title, "format": form, "params": params, "M": n, "N": n, "K": n}
     entry |= {"grid": grid, "block": block}
@@ -107,20 +117,20 @@ def errors(arrays: Any, C: np.ndarray, multiplied: Callable[..., Any] | None) ->
     return result if multiplied is None else {**result, "sum_error": distance(multiplied(A), multiplied(B), C)}
 
 
-def measure_cublas(sets: list[Any], repeats: int, forms: Sequence[str] = ("float32", "TF32", "bfloat16")) -> Results:
+def measure_cublas(sets_of: Callable[[int], list[Any]], n: int, forms: Sequence[str], repeats: int) -> Results:
     """Return the results of cuBLAS in these formats; none if PyTorch is missing."""
     try:
         import torch
     except ImportError:
         return []
-    n = sets[0][0].shape[0]
+    sets = sets_of(n)
     results = []
     for form in forms:
         torch.backends.cuda.matmul.allow_tf32 = form == "TF32"
         own = [tuple(torch.as_tensor(X, device="cuda") for X in arrays) for arrays in sets]
         if form in ("bfloat16", "float16"):  # the result, too, is rounded
             own = [tuple(X.to(getattr(torch, form)) for X in arrays) for arrays in own]
-        entry = {"rung": "cublas", "title": f"cuBLAS through PyTorch {torch.__version__}", "format": form}
+        entry: Result = {"rung": "cublas", "title": f"cuBLAS through PyTorch {torch.__version__}", "format": form}
         multiply(*own[0])
         entry |= {"M": n, "N": n, "K": n, **errors(sets[0], own[0][2].float().cpu().numpy(), None)}
         results.append({**entry, **timed(multiply, own, n, repeats)})

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import cuda, float32, int64, types, uint64
+from numba import cuda, float32, int64, types, uint32, uint64
 from numba.extending import intrinsic
 
-from ....kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
-from ....kernels.vector import load4, store4
+from course_lib.kernels.async_copy import commit_copies, copy_async, wait_copies
+from course_lib.kernels.vector import load4
 
 #: Copies of the operation in the body of a loop: the loop's own instructions are then a small part.
 UNROLLED = 16
@@ -128,42 +128,6 @@ def chase_constants(rounds, out, clocks):
     note(clocks, first, last)
 
 
-@cuda.jit
-def copies_of(array, column, rounds, out, clocks):
-    """Start 16 asynchronous copies a round from a row that the first-level cache holds, and wait for them."""
-    tile = cuda.shared.array((1, WORDS), float32)
-    to = cuda.threadIdx.x
-    cuda.syncthreads()
-    first = clock_after(float32(to))
-    for _ in range(rounds):
-        for j in range(UNROLLED):
-            copy_async(tile, 0, to, array, 0, to + column + LINE * j)
-        commit_copies()
-        wait_copies(0)
-    cuda.syncthreads()
-    last = clock_after(tile[0, to])
-    out[to] = tile[0, to]
-    note(clocks, first, last)
-
-
-@cuda.jit
-def copies4_of(array, column, rounds, out, clocks):
-    """Start 16 asynchronous copies of 16 bytes a round from the second-level cache, and wait for them."""
-    tile = cuda.shared.array((1, WORDS), float32)
-    to = 4 * cuda.threadIdx.x
-    cuda.syncthreads()
-    first = clock_after(float32(to))
-    for _ in range(rounds):
-        for j in range(UNROLLED):
-            copy4_async(tile, 0, to, array, 0, to + column + 4 * LINE * j)
-        commit_copies()
-        wait_copies(0)
-    cuda.syncthreads()
-    last = clock_after(tile[0, to])
-    out[cuda.threadIdx.x] = tile[0, to]
-    note(clocks, first, last)
-
-
 def arithmetic(operation: Any, dtype: Any, chains: int) -> Any:
     """Return a kernel that does 16 `operation`s a round in each of `chains` independent chains."""
 
@@ -220,63 +184,6 @@ def read_shared(stride, step, rounds, out, clocks):
     out[cuda.threadIdx.x] = total + other
     cuda.syncthreads()
     last = clock_after(total + other)
-    note(clocks, first, last)
-
-
-@cuda.jit
-def read_shared4(stride, step, rounds, out, clocks):
-    """Read 16 times four words a round in accesses of 16 bytes: lane i reads from word 4·i·stride on."""
-    words = cuda.shared.array((1, WORDS), float32)
-    for i in range(cuda.threadIdx.x, WORDS, cuda.blockDim.x):
-        words[0, i] = i
-    cuda.syncthreads()
-    at = cuda.laneid * stride * 4
-    total = other = float32(0)
-    first = clock_after(total)
-    for _ in range(rounds):
-        for j in range(UNROLLED):
-            a, b, c, d = load4(words, 0, at + 128 * j)
-            total += a + b
-            other += c + d
-        at += step
-    out[cuda.threadIdx.x] = total + other
-    cuda.syncthreads()
-    last = clock_after(total + other)
-    note(clocks, first, last)
-
-
-@cuda.jit
-def write_shared(stride, step, rounds, out, clocks):
-    """Store 16 words a round, all warps to the same: lane i stores word i·stride, then 32 words further on."""
-    words = cuda.shared.array(WORDS, float32)
-    at = uint64(cuda.laneid * stride)
-    cuda.syncthreads()
-    first = clock_after(float32(at))
-    for r in range(rounds):
-        for j in range(UNROLLED):
-            words[at + uint64(32 * j)] = r
-        at += uint64(step)
-    cuda.syncthreads()
-    last = clock_after(words[0])
-    out[cuda.threadIdx.x] = words[cuda.threadIdx.x]
-    note(clocks, first, last)
-
-
-@cuda.jit
-def write_shared4(stride, step, rounds, out, clocks):
-    """Store 16 times four words a round in accesses of 16 bytes: lane i stores from word 4·i·stride on."""
-    words = cuda.shared.array((1, WORDS), float32)
-    at = cuda.laneid * stride * 4
-    cuda.syncthreads()
-    first = clock_after(float32(at))
-    for r in range(rounds):
-        value = float32(r)
-        for j in range(UNROLLED):
-            store4(words, 0, at + 128 * j, (value, value, value, value))
-        at += step
-    cuda.syncthreads()
-    last = clock_after(words[0, 0])
-    out[cuda.threadIdx.x] = words[0, cuda.threadIdx.x]
     note(clocks, first, last)
 
 
@@ -426,29 +333,244 @@ def index_chase(access: Any) -> Any:
     return index_chase
 
 
-def shared_index_rate(unroll: bool) -> Any:
-    """Return a kernel that adds up a row of a tile in shared memory, in a loop that is unrolled or not."""
+@cuda.jit
+def shared_index_rate(X, out, clocks):
+    """Add up a column of a tile in shared memory, in a loop."""
+    tile = cuda.shared.array((ROWS, LINE), float32)
+    row, column = cuda.threadIdx.y, cuda.threadIdx.x
+    for k in range(row, ROWS, LINE):
+        tile[k, column] = column
+    total = float32(0)
+    cuda.syncthreads()
+    first = clock_after(total)
+    for k in range(X.shape[0]):
+        total = multiply_add(total, tile[k, column])
+    out[cuda.threadIdx.x] = total
+    cuda.syncthreads()
+    last = clock_after(total)
+    note(clocks, first, last)
+
+
+#: Where a kernel's shared memory begins, in bytes: what is below belongs to the driver.
+SHARED = 1024
+#: Words of shared memory in a block of which many fit on a multiprocessor.
+FEW = 1024
+CONSTANTS = np.ones(64, np.float32)
+
+clock_now = assembly("mov.u64 $0, %clock64;", types.int64)
+shared_word = assembly("ld.volatile.shared.f32 $0, [$1];", float32, types.uint32)
+store_word = assembly("{ st.volatile.shared.f32 [$1], 0f3F800000; mov.f32 $0, 0f00000000; }", float32, types.uint32)
+multiply_add_to = assembly("fma.rn.f32 $0, $2, $3, $1;", float32, float32, float32, float32)
+clock_if = assembly(
+    "{ .reg .pred p; setp.ne.s64 p, $1, 0; mov.u64 $0, 0; @p mov.u64 $0, %clock64; }", types.int64, types.int64
+)
+load_word = assembly("ld.global.u32 $0, [$1];", types.uint32, types.int64)
+load_words = assembly("{ .reg .u32 a, b, c; ld.global.v4.u32 {$0, a, b, c}, [$1]; }", types.uint32, types.int64)
+
+
+@cuda.jit
+def compete(value, rounds, out, clocks):
+    """Multiply and add, as fast as the scheduler lets the warp: 16 times in each of eight chains a round."""
+    x0 = float32(cuda.threadIdx.x)
+    x1, x2, x3, x4, x5, x6, x7 = x0, x0, x0, x0, x0, x0, x0
+    y = float32(value)
+    cuda.syncthreads()
+    first = clock_after(x0)
+    for _ in range(rounds):
+        for _ in range(UNROLLED):
+            x0 = multiply_add(x0, y)
+            x1 = multiply_add(x1, y)
+            x2 = multiply_add(x2, y)
+            x3 = multiply_add(x3, y)
+            x4 = multiply_add(x4, y)
+            x5 = multiply_add(x5, y)
+            x6 = multiply_add(x6, y)
+            x7 = multiply_add(x7, y)
+    total = x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7
+    last = clock_after(total)
+    out[cuda.threadIdx.x] = total
+    note(clocks, first, last)
+
+
+def stores_in_a_row(count: int) -> Any:
+    """Return a kernel that sends `count` stores to shared memory, and times the sending, not the results."""
 
     @cuda.jit
-    def shared_index_rate(X, out, clocks):
-        tile = cuda.shared.array((ROWS, LINE), float32)
-        row, column = cuda.threadIdx.y, cuda.threadIdx.x
-        for k in range(row, ROWS, LINE):
-            tile[k, column] = column
-        total = float32(0)
+    def stores_in_a_row(step, laps, out, clocks):
+        words = cuda.shared.array(WORDS, float32)
+        for i in range(cuda.threadIdx.x, WORDS, cuda.blockDim.x):
+            words[i] = i
         cuda.syncthreads()
-        first = clock_after(total)
-        if unroll:
-            for _ in range(X.shape[0]):
-                for k in range(LINE):
-                    total = multiply_add(total, tile[k, column])
-                cuda.syncthreads()
-        else:
-            for k in range(X.shape[0]):
-                total = multiply_add(total, tile[k, column])
+        at = uint32(SHARED + cuda.laneid * step)
+        total = words[cuda.threadIdx.x]
+        first = last = int64(0)
+        for _ in range(laps):  # from the second on the code is in the cache
+            cuda.syncthreads()
+            first = clock_now()
+            for _ in range(count):
+                store_word(at)
+            last = clock_now()
         out[cuda.threadIdx.x] = total
-        cuda.syncthreads()
-        last = clock_after(total)
         note(clocks, first, last)
 
-    return shared_index_rate
+    return stores_in_a_row
+
+
+@cuda.jit
+def read_constants(rounds, out, clocks):
+    """Read 16 words of constant memory a round, the same in all lanes."""
+    words = cuda.const.array_like(CONSTANTS)
+    at = uint64(cuda.threadIdx.x // 1024)
+    total = other = float32(0)
+    first = clock_after(total)
+    for _ in range(rounds):
+        for j in range(UNROLLED // 2):
+            total += words[at + uint64(2 * j)]
+            other += words[at + uint64(2 * j + 1)]
+        at += uint64(cuda.threadIdx.y)
+    out[cuda.threadIdx.x] = total + other
+    cuda.syncthreads()
+    last = clock_after(total + other)
+    note(clocks, first, last)
+
+
+def outer(m: int, n: int) -> Any:
+    """Return a kernel that adds up outer products of m and n registers, eight a round."""
+    size = m * n
+
+    @cuda.jit
+    def products(values, rounds, out, clocks):
+        a, b = cuda.local.array(m, float32), cuda.local.array(n, float32)
+        total = cuda.local.array(size, float32)
+        for i in range(m):
+            a[i] = values[i, cuda.threadIdx.x]
+        for j in range(n):
+            b[j] = values[j + m, cuda.threadIdx.x]
+        for i in range(size):
+            total[i] = values[i % 4, cuda.threadIdx.x]
+        cuda.syncthreads()
+        first = clock_after(total[0])
+        for _ in range(rounds):
+            for _ in range(8):
+                for i in range(m):
+                    for j in range(n):
+                        total[i * n + j] = multiply_add_to(total[i * n + j], a[i], b[j])
+        result = float32(0)
+        for i in range(size):
+            result += total[i]
+        cuda.syncthreads()
+        last = clock_after(result)
+        out[cuda.threadIdx.x] = result
+        note(clocks, first, last)
+
+    return products
+
+
+def copies_in_groups(rows: int, each: int) -> Any:
+    """Return a kernel that starts 8 asynchronous copies a round, a group every `each`, and waits for all of them.
+
+    A copy moves a word per lane, those of a warp from `rows` rows of a matrix; each warp has its own.
+    """
+    lanes = LINE // rows
+
+    @cuda.jit
+    def copies_in_groups(array, step, rounds, out, clocks):
+        tile = cuda.shared.array((1, WORDS), float32)
+        for i in range(cuda.threadIdx.x, WORDS, cuda.blockDim.x):
+            tile[0, i] = 0
+        row = uint32(cuda.threadIdx.x // LINE * rows + cuda.laneid // lanes)
+        column, to = uint32(cuda.laneid % lanes), uint32(cuda.threadIdx.x)
+        first = last = int64(0)
+        for _ in range(2):
+            cuda.syncthreads()
+            first = clock_now()
+            for r in range(rounds):
+                for j in range(8):
+                    copy_async(tile, uint32(0), to + uint32(1024 * j), array, row, column + uint32(LINE * j + r * step))
+                    if j % each == each - 1:
+                        commit_copies()
+                wait_copies(0)
+            last = clock_now()
+        cuda.syncthreads()
+        total = tile[0, cuda.threadIdx.x]
+        last = clock_after(total)
+        out[cuda.threadIdx.x] = total
+        note(clocks, first, last)
+
+    return copies_in_groups
+
+
+def reads_and_barriers(barriers: int) -> Any:
+    """Return a kernel that reads 8 words of shared memory a round, and passes `barriers` barriers."""
+
+    @cuda.jit
+    def reads_and_barriers(rounds, out):
+        words = cuda.shared.array(FEW, float32)
+        for i in range(cuda.threadIdx.x, FEW, cuda.blockDim.x):
+            words[i] = i
+        cuda.syncthreads()
+        at = uint32(SHARED + 4 * cuda.laneid)
+        total = other = words[cuda.threadIdx.x % LINE]
+        for _ in range(rounds):
+            if barriers > 0:
+                cuda.syncthreads()
+            for j in range(4):
+                total += shared_word(at + uint32(256 * j))
+                other += shared_word(at + uint32(256 * j + 128))
+            if barriers > 1:
+                cuda.syncthreads()
+        out[cuda.threadIdx.x] = total + other
+
+    return reads_and_barriers
+
+
+@cuda.jit
+def chase_by_step(start, steps, laps, times):
+    """Follow a list of addresses and note the cycles of every step of every lap."""
+    for lap in range(laps):
+        address = int64(start)
+        for step in range(steps):
+            first = clock_if(address)
+            address = follow_global(address)
+            times[lap, step] = clock_if(address) - first
+
+
+@cuda.jit
+def ask_and_compete(rounds, out, clocks):
+    """Wanted 8 words of shared memory a round, as soon as the scheduler lets the warp; add up the results."""
+    words = cuda.shared.array(FEW, float32)
+    for i in range(cuda.threadIdx.x, FEW, cuda.blockDim.x):
+        words[i] = i
+    at = uint32(SHARED + 4 * cuda.laneid)
+    total = other = words[cuda.threadIdx.x % LINE]
+    cuda.syncthreads()
+    first = clock_after(total)
+    for _ in range(rounds):
+        for j in range(4):
+            total += shared_word(at + uint32(256 * j))
+            other += shared_word(at + uint32(256 * j + 128))
+    last = clock_after(total + other)
+    out[cuda.threadIdx.x] = total + other
+    note(clocks, first, last)
+
+
+def wait_for_rows(rows: int, load: Any = load_word, width: int = 4, step: int = 64) -> Any:
+    """Return a kernel whose one warp waits for a part of each of `rows` rows, `step` bytes further on each time.
+
+    Each lane requests `width` bytes by `load`, next to those of the lane before.
+    """
+    lanes = LINE // rows
+
+    @cuda.jit
+    def wait_for_rows(start, pitch, steps, out, clocks):
+        address = int64(start) + cuda.laneid // lanes * pitch + cuda.laneid % lanes * width
+        value = uint32(0)
+        first = clock_now()
+        for _ in range(steps):
+            value = load(address + int64(value))
+            address += step + int64(value)
+        last = clock_if(int64(value) + 1)
+        out[cuda.threadIdx.x] = value
+        note(clocks, first, last)
+
+    return wait_for_rows

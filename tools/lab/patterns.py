@@ -6,19 +6,20 @@ widened or merged: what Nsight Compute counts is what the source says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from copy import copy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 from numba import cuda, float32, float64, int8, uint16
 
-from ...kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
-from ...kernels.tensor_core_loads import load_matrices, load_matrices_transposed
-from ...kernels.vector import load4
-from ...kernels.warpgroup import (
+from course_lib.kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
+from course_lib.kernels.tensor_core_loads import load_matrices, load_matrices_transposed
+from course_lib.kernels.vector import load4
+from course_lib.kernels.warpgroup import (
     BF16,
     HOPPER,
     TF32,
@@ -31,7 +32,14 @@ from ...kernels.warpgroup import (
     products,
     wait_for_products,
 )
-from ...simulator.hardware import BANKS, WARP_SIZE
+from course_lib.machine.gpu.counters import METRICS, counters, parse_ncu, under_ncu
+from course_lib.machine.gpu.types import Names, Result, Results, Size
+from course_lib.simulator.hardware import BANKS, WARP_SIZE
+
+#: The metrics that a simulator can count: what the source requests, independent of caches and clocks.
+COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_", "matrix_", "copy_")))
+#: M, N, K: no tile divides the last; 16-byte accesses are possible in the first two.
+EXACT_SIZES = ((128, 256, 64), (200, 136, 72), (201, 137, 73))
 
 ELEMENTS = 2048
 ROWS_OF_4, ROWS_OF_8 = ELEMENTS // 4, ELEMENTS // 8
@@ -97,50 +105,58 @@ def shared_transpose(pitch: int):
     return transpose_shared
 
 
-def shared_strided(dtype):
-    """Lane i reads word start + i·stride of shared memory."""
+@cuda.jit(device=True)
+def times(places: Any, i: int) -> Any:
+    """Place of lane i: every `places`-th."""
+    return i * places
+
+
+@cuda.jit(device=True)
+def listed(places: Any, i: int) -> Any:
+    """Place of lane i: that of a list."""
+    return places[i]
+
+
+@cuda.jit(device=True)
+def everyone(active: Any, i: int) -> bool:
+    """Whether lane i takes part: all do, and no mask is read."""
+    return True
+
+
+@cuda.jit(device=True)
+def some(active: Any, i: int) -> bool:
+    """Whether lane i takes part: as a mask says."""
+    return active[i] != 0
+
+
+@cuda.jit(device=True)
+def one(tile: Any, k: int) -> Any:
+    """Read element k."""
+    return tile[0, k]
+
+
+@cuda.jit(device=True)
+def four(tile: Any, k: int) -> Any:
+    """Read elements 4·k to 4·k + 3 in one access of 16 bytes."""
+    a, b, c, d = load4(tile, 0, 4 * k)
+    return a + b + c + d
+
+
+@lru_cache
+def shared(dtype: Any, place: Any = listed, takes_part: Any = everyone, read: Any = one) -> Any:
+    """Lane i reads an element, or four, of shared memory, if it takes part."""
 
     @cuda.jit
-    def strided_shared(stride, start, out):
-        tile = cuda.shared.array(ELEMENTS, dtype)
+    def read_shared(places, active, out):
+        tile = cuda.shared.array((1, ELEMENTS), dtype)
         i = cuda.threadIdx.x
         for k in range(i, ELEMENTS, cuda.blockDim.x):
-            tile[k] = k
+            tile[0, k] = k
         cuda.syncthreads()
-        out[i] = tile[start + i * stride]
+        if takes_part(active, i):
+            out[i] = read(tile, place(places, i))
 
-    return strided_shared
-
-
-def shared_gathered(dtype):
-    """Lane i reads word index[i] of shared memory."""
-
-    @cuda.jit
-    def gathered_shared(index, out):
-        tile = cuda.shared.array(ELEMENTS, dtype)
-        i = cuda.threadIdx.x
-        for k in range(i, ELEMENTS, cuda.blockDim.x):
-            tile[k] = k
-        cuda.syncthreads()
-        out[i] = tile[index[i]]
-
-    return gathered_shared
-
-
-def shared_masked(dtype):
-    """Lane i reads word index[i] of shared memory, if it is one of the `active` ones."""
-
-    @cuda.jit
-    def masked_shared(index, active, out):
-        tile = cuda.shared.array(ELEMENTS, dtype)
-        i = cuda.threadIdx.x
-        for k in range(i, ELEMENTS, cuda.blockDim.x):
-            tile[k] = k
-        cuda.syncthreads()
-        if active[i] != 0:
-            out[i] = tile[index[i]]
-
-    return masked_shared
+    return read_shared
 
 
 @cuda.jit
@@ -151,62 +167,23 @@ def wide_strided(A, stride, out):
     out[i] = a + b + c + d
 
 
-@cuda.jit
-def wide_shared(index, out):
-    """Lane i reads four neighbouring words at 4·index[i] of shared memory in one 16-byte access."""
-    tile = cuda.shared.array((1, ELEMENTS), float32)
-    i = cuda.threadIdx.x
-    for k in range(i, ELEMENTS, cuda.blockDim.x):
-        tile[0, k] = k
-    cuda.syncthreads()
-    a, b, c, d = load4(tile, 0, 4 * index[i])
-    out[i] = a + b + c + d
+@lru_cache
+def copied(dtype: Any, elements: int, place_to: Any, place_of: Any, takes_part: Any = everyone) -> Any:
+    """Lane i copies `elements` elements from one place of row 0 to one of shared memory, if it takes part."""
+    copy = copy4_async if elements == 4 else copy_async
 
+    @cuda.jit
+    def copied(A, to, of, active, out):
+        tile = cuda.shared.array((1, ELEMENTS), dtype)
+        i = cuda.threadIdx.x
+        if takes_part(active, i):
+            copy(tile, 0, elements * place_to(to, i), A, 0, elements * place_of(of, i))
+        commit_copies()
+        wait_copies(0)
+        if takes_part(active, i):
+            out[i] = tile[0, elements * place_to(to, i)]
 
-@cuda.jit
-def wide_masked(index, active, out):
-    """Lane i reads four neighbouring words at 4·index[i] of shared memory, if it is one of the `active` ones."""
-    tile = cuda.shared.array((1, ELEMENTS), float32)
-    i = cuda.threadIdx.x
-    for k in range(i, ELEMENTS, cuda.blockDim.x):
-        tile[0, k] = k
-    cuda.syncthreads()
-    if active[i] != 0:
-        a, b, c, d = load4(tile, 0, 4 * index[i])
-        out[i] = a + b + c + d
-
-
-@cuda.jit
-def copied(A, stride, out):
-    """Lane i copies element i of row 0 to word i·stride of shared memory asynchronously."""
-    tile = cuda.shared.array((1, ELEMENTS), float32)
-    i = cuda.threadIdx.x
-    copy_async(tile, 0, i * stride, A, 0, i)
-    commit_copies()
-    wait_copies(0)
-    out[i] = tile[0, i * stride]
-
-
-@cuda.jit
-def copied_from(A, stride, out):
-    """Lane i copies element i·stride of row 0 to word i of shared memory asynchronously."""
-    tile = cuda.shared.array((1, ELEMENTS), float32)
-    i = cuda.threadIdx.x
-    copy_async(tile, 0, i, A, 0, i * stride)
-    commit_copies()
-    wait_copies(0)
-    out[i] = tile[0, i]
-
-
-@cuda.jit
-def copied_wide(A, stride, out):
-    """Lane i copies four elements of row 0 to shared memory asynchronously, from 4·i to 4·i·stride, in 16 bytes."""
-    tile = cuda.shared.array((1, ELEMENTS), float32)
-    i = cuda.threadIdx.x
-    copy4_async(tile, 0, 4 * i * stride, A, 0, 4 * i)
-    commit_copies()
-    wait_copies(0)
-    out[i] = tile[0, 4 * i * stride]
+    return copied
 
 
 @cuda.jit
@@ -220,24 +197,6 @@ def copied_some(A, active, out):
     commit_copies()
     wait_copies(0)
     out[i] = tile[0, i]
-
-
-def copied_pairs(dtype: Any, elements: int) -> Any:
-    """Lane i copies `elements` elements from place of[i] of row 0 to place to[i] of shared memory, if it is active."""
-    copy = copy4_async if elements == 4 else copy_async
-
-    @cuda.jit
-    def copied_pairs(A, to, of, active, out):
-        tile = cuda.shared.array((1, ELEMENTS), dtype)
-        i = cuda.threadIdx.x
-        if active[i] != 0:
-            copy(tile, 0, elements * to[i], A, 0, elements * of[i])
-        commit_copies()
-        wait_copies(0)
-        if active[i] != 0:
-            out[i] = tile[0, elements * to[i]]
-
-    return copied_pairs
 
 
 @cuda.jit
@@ -262,6 +221,7 @@ def matrices_transposed(rows, out):
     out[i] = load_matrices_transposed(tile, rows[i], 0)[0]
 
 
+@lru_cache
 def one_product(form: Format, columns: int, swizzle: int, registers: bool) -> Any:
     """A warpgroup starts one wgmma of zeros: A begins at element 0 of a shared array, B in its middle."""
     multiply, wait = products(form, columns, registers), wait_for_products(columns)
@@ -397,25 +357,27 @@ def _of_warp(name: str, kernel: Any, *given: Any, dtype: str = "f4") -> AccessPa
 def _shared() -> Iterator[AccessPattern]:
     """Shared memory: strides."""
     for stride in (0, 1, 2, 3, 4, 8, 16, 17, 31, 32, 33):
-        yield _of_warp(f"shared float32, stride {stride}", shared_strided(float32), stride, 0)
-        yield _of_warp(f"shared float64, stride {stride}", shared_strided(float64), stride, 0, dtype="f8")
+        yield _of_warp(f"shared float32, stride {stride}", shared(float32, times), stride, 0)
+        yield _of_warp(f"shared float64, stride {stride}", shared(float64, times), stride, 0, dtype="f8")
     for stride in (1, 3, 4, 32):
-        yield _of_warp(f"shared int8, stride {stride}", shared_strided(int8), stride, 0, dtype="i1")
+        yield _of_warp(f"shared int8, stride {stride}", shared(int8, times), stride, 0, dtype="i1")
 
 
 def _gathered() -> Iterator[AccessPattern]:
     """Shared memory: elements of 4, 8 and 16 bytes anywhere."""
     random = {f"random {seed}": _indices(seed + 10)["random"] for seed in range(4)}
     for kind, chosen in (_indices() | random).items():
-        yield _of_warp(f"shared float32, {kind}", shared_gathered(float32), chosen)
-        yield _of_warp(f"shared float64, {kind}", shared_gathered(float64), chosen, dtype="f8")
-        yield _of_warp(f"shared 16 bytes, {kind}", wide_shared, chosen)
+        yield _of_warp(f"shared float32, {kind}", shared(float32), chosen, 0)
+        yield _of_warp(f"shared float64, {kind}", shared(float64), chosen, 0, dtype="f8")
+        yield _of_warp(f"shared 16 bytes, {kind}", shared(float32, read=four), chosen, 0)
 
 
 def _wide() -> Iterator[AccessPattern]:
     """Accesses of 16 bytes: strides."""
     for stride in (0, 1, 2, 3, 8):
-        yield _of_warp(f"shared 16 bytes, stride {stride}", wide_shared, np.arange(WARP_SIZE) * stride)
+        yield _of_warp(
+            f"shared 16 bytes, stride {stride}", shared(float32, read=four), np.arange(WARP_SIZE) * stride, 0
+        )
         yield _of_warp(f"global 16 bytes, stride {stride}", wide_strided, _zeros(1, 4096), stride)
 
 
@@ -425,22 +387,25 @@ def _masked() -> Iterator[AccessPattern]:
     equal = ("lane and lane ^ 2 equal", "lane and lane ^ 4 equal")
     kinds = ("stride 1", "pairs", "quads", "modulo 8", "same bank", *equal, "random", "random in 64")
     for kind, (mask, active) in product(kinds, _masks().items()):
-        yield _of_warp(f"shared float64, {kind}, {mask}", shared_masked(float64), indices[kind], active, dtype="f8")
-        yield _of_warp(f"shared 16 bytes, {kind}, {mask}", wide_masked, indices[kind], active)
+        yield _of_warp(
+            f"shared float64, {kind}, {mask}", shared(float64, listed, some), indices[kind], active, dtype="f8"
+        )
+        yield _of_warp(f"shared 16 bytes, {kind}, {mask}", shared(float32, listed, some, four), indices[kind], active)
 
 
 def _copies() -> Iterator[AccessPattern]:
     """Asynchronous copies: spread over shared memory, gathered from global memory, of 16 bytes, and by some lanes."""
-    cases: list[tuple[Any, str, Any]] = [(copied, f"to stride {s}", s) for s in (1, 2, 4, 8, 32, 33)]
-    cases += [(copied_from, f"from stride {s}", s) for s in (0, 1, 2, 3, 8, 9, 16, 32)]
-    cases += [(copied_wide, "16 bytes", 1)]
-    cases += [(copied_some, f"by {mask}", active) for mask, active in _masks().items()]
-    for kernel, name, about in cases:
-        yield _of_warp(f"copied {name}", kernel, _zeros(1, ELEMENTS), about)
+    to, of, wide = copied(float32, 1, times, times), copied(float32, 1, times, times), copied(float32, 4, times, times)
+    cases: list[tuple[Any, str, Any]] = [(to, f"to stride {s}", (s, 1, 0)) for s in (1, 2, 4, 8, 32, 33)]
+    cases += [(of, f"from stride {s}", (1, s, 0)) for s in (0, 1, 2, 3, 8, 9, 16, 32)]
+    cases += [(wide, "16 bytes", (1, 1, 0))]
+    cases += [(copied_some, f"by {mask}", (active,)) for mask, active in _masks().items()]
+    for kernel, name, places in cases:
+        yield _of_warp(f"copied {name}", kernel, _zeros(1, ELEMENTS), *places)
     for size, dtype, kernel in (
-        (4, "f4", copied_pairs(float32, 1)),
-        (8, "f8", copied_pairs(float64, 1)),
-        (16, "f4", copied_pairs(float32, 4)),
+        (4, "f4", copied(float32, 1, listed, listed, some)),
+        (8, "f8", copied(float64, 1, listed, listed, some)),
+        (16, "f4", copied(float32, 4, listed, listed, some)),
     ):
         for name, places in _places(size).items():
             array = _zeros(1, 4 * ELEMENTS, dtype=dtype)
@@ -563,3 +528,28 @@ def launch_patterns(starts: tuple[str, ...] = ("",)) -> None:
     for pattern in launchable(starts):
         pattern.kernel[pattern.grid, pattern.block](*pattern.arguments())
     cuda.synchronize()
+
+
+def pattern_counters(names: Names = None) -> Results:
+    """Return the requests, sectors and wavefronts of the access patterns whose names begin with one of `names`.
+
+    Without names, those of all patterns.
+    """
+    starts = tuple(names or ("",))
+    chosen = launchable(starts)
+    launch = f"from tools.lab.patterns import launch_patterns; launch_patterns({starts!r})"
+    wanted = {name: METRICS[name] for name in COUNTS}
+    if any(pattern.name.startswith(PRODUCT) for pattern in chosen):
+        wanted["product_wavefronts"] = METRICS["product_wavefronts"]
+    counted = parse_ncu(under_ncu(["-W", "ignore", "-c", launch], wanted), (0, 0, 0))
+    return [{"pattern": p.name, **only(result, wanted)} for p, result in zip(chosen, counted, strict=True)]
+
+
+def exact_counters(names: Names, size: Size) -> Results:
+    """Return requests and sectors of every rung on a small size, for comparison with the simulator."""
+    return [only(result, ("rung", *"MNK", *COUNTS)) for result in counters(names, [size])]
+
+
+def only(result: Result, names: Collection[str]) -> Result:
+    """Return some entries of a result."""
+    return {name: value for name, value in result.items() if name in names}
