@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-#: CONTRIBUTING.md says how to build it.
+#: docs/teach/grading.md says how to build it.
 IMAGE = "tile-by-tile-staff"
 
 

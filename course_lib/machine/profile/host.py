@@ -429,7 +429,7 @@ def no_context(*arguments: Any, **named: Any) -> contextlib.AbstractContextManag
 
 
 def stand_ins(gpu: Mapping[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
-    """Return a stand-in for each name in numba.cuda that a host program calls; ``note`` takes sentences for the user.
+    """Return what replaces each name in numba.cuda that a host program calls; ``note`` takes sentences for the user.
 
     ``gpu`` is the provenance of a recording.
     """
