@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -53,22 +54,18 @@ class Bug:
     kernel: str
     cause: str
 
+    def rows(self, twin: bool = False) -> list[str]:
+        """Return the kernel's lines with their marks; ``twin``: those of the kernel without the bug."""
+        unwanted = r"# bug\b" if twin else r"# twin: "
+        return [line for line in self.kernel.strip().splitlines() if not re.search(unwanted, line)]
+
     def lines(self, twin: bool = False) -> list[str]:
-        """Return the kernel's lines without marks; ``twin``: those of the kernel without the bug."""
-        kept = []
-        for line in self.kernel.strip().splitlines():
-            indent, mark, right = line.partition("# twin: ")
-            if mark and twin:
-                kept.append(indent + right)
-            elif not mark and not (twin and re.search(r"# bug\b", line)):
-                kept.append(line)
-        return [_MARKS.sub("", line) for line in kept]
+        """Return the lines without marks."""
+        return [_MARKS.sub("", line.replace("# twin: ", "")) for line in self.rows(twin)]
 
     def marked(self, mark: str, twin: bool = False) -> set[int]:
         """Return the numbers of the lines with a mark, such as ``<-``."""
-        kept = [line for line in self.kernel.strip().splitlines() if twin or "# twin: " not in line]
-        kept = [line for line in kept if not (twin and re.search(r"# bug\b", line))]
-        return {number for number, line in enumerate(kept, 1) if f"# {mark}" in line}
+        return {number for number, line in enumerate(self.rows(twin), 1) if f"# {mark}" in line}
 
     def run(self, twin: bool = False, trace: bool = False) -> tuple[Run, dict[str, np.ndarray]]:
         """Launch the kernel; return the run, and the arrays by name."""
@@ -133,23 +130,20 @@ def pages(more: Sequence[Side] = ()) -> dict[str, Page]:
 
 
 def _page(bug: Bug, side: Sequence[Side]) -> Page:
-    right, shown = bug.marked("<-"), bug.lines()
+    right, new = bug.marked("<-"), bug.marked("twin: ", twin=True)
     row = '<li><button type="button" data-right="{}"><code>{}</code></button></li>'
-    lines = "".join(row.format(int(at in right), html.escape(line) or " ") for at, line in enumerate(shown, 1))
-    twin = "\n".join(
-        f'<span class="{"" if line in shown else "new"}">{html.escape(line)}</span>' for line in bug.lines(twin=True)
+    lines = "".join(row.format(int(at in right), html.escape(line)) for at, line in enumerate(bug.lines(), 1))
+    fixed = [html.escape(line) for line in bug.lines(twin=True)]
+    twin = "\n".join(f'<span class="new">{line}</span>' if at in new else line for at, line in enumerate(fixed, 1))
+    texts = {name: html.escape(getattr(bug, name)) for name in ("title", "symptom", "ask", "cause")}
+    body = Template((FOLDER / "bug.html").read_text(encoding="utf-8")).substitute(
+        number=bug.number,
+        lines=lines,
+        says=html.escape(bug.says()),
+        twin=twin,
+        **texts,
+        stepper=place(bug.stepper().get_state()),
     )
-    body = f"""<h1>{bug.number} · {html.escape(bug.title)}</h1>
-<p class="lead">{html.escape(bug.symptom)}</p>
-<div class="bug">
-<div class="kernel"><p><b>{html.escape(bug.ask)}</b> Click it. <span class="clock" role="timer"></span></p>
-<ol class="lines">{lines}</ol>
-<p class="said" role="status"></p><p><button type="button" class="tell">Tell me</button></p>
-<div class="answer" hidden><p>{html.escape(bug.cause)}</p><p class="finding">{html.escape(bug.says())}</p>
-<details><summary>The kernel without the bug</summary><pre>{twin}</pre></details></div></div>
-<div class="moment"><button type="button" class="show">Show the moment it happens</button>
-<div class="stage" hidden>{place(bug.stepper().get_state())}</div></div>
-</div>"""
     return Page(f"{bug.number} · {bug.title}", body, bug.symptom, tuple(side), (STEPPER,), "", "bugs")
 
 
@@ -161,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     made = pages()
     try:
-        write(options.folder, {**framed(made), **assets(made.values())})
+        write(options.folder, {**framed(made, home=next(iter(made))), **assets(made.values())})
     except OSError as error:
         print(
             f"The pages cannot be written to {options.folder}: {error.strerror}. Name another folder.", file=sys.stderr

@@ -48,10 +48,11 @@ class Page:
     kind: str = ""
 
 
-def framed(pages: Mapping[str, Page], address: str = "") -> dict[str, str]:
+def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html") -> dict[str, str]:
     """Return the files of all pages, in their frames: HTML, and the data of each page's widgets.
 
-    ``address`` is that of the site, for the cards that other sites show; without it cards have no picture.
+    ``address`` is that of the site, for the cards that other sites show; without it cards have no picture. ``home`` is
+    the page to which the title leads.
     """
     names, files = list(pages), {}
     template = Template((HERE / "frame.html").read_text(encoding="utf-8"))
@@ -69,6 +70,7 @@ def framed(pages: Mapping[str, Page], address: str = "") -> dict[str, str]:
             card=f'<meta property="og:image" content="{html.escape(address.rstrip("/"))}/assets/card.png">'
             * bool(address),
             up=up,
+            home=home,
             styles="".join(f'<link rel="stylesheet" href="{up}assets/{b.name}.css">\n' for b in page.bundles),
             side=_side(name, page, up),
             before=_near(near[0], "prev", pages, up),

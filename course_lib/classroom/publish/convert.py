@@ -44,41 +44,6 @@ _SLIDES_SIZES = f"const size = {{ width: {WIDTH}, height: {HEIGHT} }}, leastPict
 _SLIDES_SIZES += f"smallestZoom = {round(100 * SMALLEST)};\n"
 _SLIDES_VARIABLES = f"--picture: {PICTURE}px; --highest: {HIGHEST}px;"
 
-# Blocks of nbconvert's templates that load from the network, and where the viewer is inserted.
-_BLOCKS = """
-{%- block html_head_js -%}{%- endblock html_head_js -%}
-{%- block html_head_js_mathjax -%}{%- endblock html_head_js_mathjax -%}
-{%- block html_head_js_mermaidjs -%}{%- endblock html_head_js_mermaidjs -%}
-{%- block jupyter_widgets -%}{{ resources.tile_by_tile.style }}{%- endblock jupyter_widgets -%}
-{%- block footer_js -%}{{ resources.tile_by_tile.module }}{%- endblock footer_js -%}
-"""
-_PAGE = (
-    "{%- extends 'lab/index.html.j2' -%}"
-    + _BLOCKS
-    + """
-{%- block body_header -%}{{ super() }}{{ resources.tile_by_tile.bar }}{%- endblock body_header -%}
-{%- block body_footer -%}{{ resources.tile_by_tile.bar }}{{ super() }}{%- endblock body_footer -%}
-"""
-)
-_SLIDES = (
-    "{%- extends 'reveal/index.html.j2' -%}"
-    + _BLOCKS
-    + """
-{%- block header -%}
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ resources.tile_by_tile.title }}</title>
-{{ resources.tile_by_tile.reveal }}
-{{ self.notebook_css() }}
-{{ self.jupyter_widgets() }}
-{{ resources.tile_by_tile.slides }}
-</head>
-{%- endblock header -%}
-"""
-)
 # nbconvert cuts long lines of code off, breaks lines of output inside words, and sets text directly below code.
 _LINES_STYLE = """<style>
 .jp-InputArea pre { white-space: pre-wrap; }
@@ -100,10 +65,10 @@ def executed(notebook: Any, folder: pathlib.Path) -> Any:
     return notebook
 
 
-def html_page(notebook: Any, title: str, theme: str = "light", bar: str = "") -> str:
-    """Return an executed notebook as a page; ``theme`` is "light" or "dark", ``bar`` is HTML above and below."""
-    exporter = HTMLExporter(raw_template=_PAGE, config=_config(theme))  # type: ignore[no-untyped-call]
-    return _converted(exporter, notebook, title, bar)
+def html_page(notebook: Any, title: str, theme: str = "light") -> str:
+    """Return an executed notebook as a page; ``theme`` is "light" or "dark"."""
+    exporter = HTMLExporter(raw_template=_file("page.html.j2"), config=_config(theme))  # type: ignore[no-untyped-call]
+    return _converted(exporter, notebook, title)
 
 
 def cells(notebook: Any, bundles: Sequence[Bundle]) -> str:
@@ -129,7 +94,7 @@ def slides(notebook: Any, title: str, theme: str = "light", exercises: bool = Fa
 
     Cells of type "notes" are for the speaker, who opens them with the key s. Enter leads into the slide's widget.
     """
-    exporter = SlidesExporter(raw_template=_SLIDES, config=_config(theme))  # type: ignore[no-untyped-call]
+    exporter = SlidesExporter(raw_template=_file("slides.html.j2"), config=_config(theme))  # type: ignore[no-untyped-call]
     return _converted(exporter, deck(notebook, exercises, plumbing), title)
 
 
@@ -141,14 +106,13 @@ def _config(theme: str) -> Config:
     return Config({"HTMLExporter": {"theme": theme, "preprocessors": [Stills]}})
 
 
-def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "") -> str:
+def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
     scripts = f"<script>{_file('reveal/reveal.js')}</script><script>{_file('reveal/notes.js')}</script>"
     scripts += f"<script>{_SLIDES_SIZES}{_file('slides.js')}</script>"
     resources: dict[str, dict[str, str]] = {
         "metadata": {"name": title},
         "tile_by_tile": {
             "title": html.escape(title),
-            "bar": bar,
             "style": _LINES_STYLE + style(),
             # reveal.js first: it moves the slides' elements before the viewer fills them
             "module": (scripts if isinstance(exporter, SlidesExporter) else "") + module(),

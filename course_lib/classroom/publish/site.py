@@ -7,15 +7,15 @@ checked before anything is written.
 from __future__ import annotations
 
 import html
-import json
 import re
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook
 from pygments.formatters import HtmlFormatter
 
 from ...exercises.predict import PREDICTION
@@ -23,17 +23,17 @@ from ...kernels import rung
 from ...machine.dials.widget import BUNDLE as DIALS
 from ...machine.waiting.widget import BUNDLE as WAITING
 from ...trace.viewer import Stepper, compare
-from ...trace.viewer.explore import run_product, small_rungs
+from ...trace.viewer.explore import run_product
 from ...trace.viewer.page import STEPPER, place
 from .. import lessons
 from ..course_map import roadmap
 from ..pages import bugs
-from ..pages.frame import Page, Side, apart, assets, framed
+from ..pages.frame import HERE, Page, Side, apart, assets, framed
 from .convert import cells, executed
 from .links import dead_links, linked, refuse_duplicates
 
 #: Pages that are not lessons, by name: their links in the sidebar of every page.
-EXTRAS = {"gallery": "Gallery", "glossary": "Glossary", "sources": "Sources", "LICENSE": "Licence"}
+EXTRAS = {"glossary": "Glossary", "sources": "Sources", "LICENSE": "Licence"}
 BUNDLES = (STEPPER, WAITING, DIALS, PREDICTION)
 _HEADING = re.compile(r"<h([23]) id=\"([^\"]+)\">(.*?)(?:<a class=\"anchor-link\".*?</a>)?</h\1>", re.DOTALL)
 #: What a section's entry in the search has of its text, in characters.
@@ -60,9 +60,7 @@ def site(
     """
     home = lessons.home()
     found = lessons.lessons_in(home)
-    named = [("gallery.html", _gallery(), home)] + [
-        (f"{path.stem}.html", _read(path, solutions), home) for path in found
-    ]
+    named = [(f"{path.stem}.html", _read(path, solutions), home) for path in found]
     named += [(f"{path.stem}.html", _text(path), home) for path in lessons.files() if path.suffix == ".md"]
     if solutions:
         named += [
@@ -162,16 +160,14 @@ def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
         for each in bugs.bugs()
     )
     ladder = cells(new_notebook(cells=[new_markdown_cell(roadmap()._repr_markdown_())]), ())  # type: ignore[no-untyped-call]
-    body = f"""<div class="hero"><h1>{CLAIM}</h1>
-<p class="doors"><a href="{found[0].stem}.html">Start here</a><a href="bug_01.html">Find a bug in 60 seconds</a>
-<a href="#lessons">All lessons</a></p>
-{place(shown.get_state())}</div>
-<h2 id="lessons">Lessons</h2>
-<p>Every stepper is live: it replays what a simulator of GPUs recorded. Predictions work here; to write kernels, open
-the notebooks.</p>
-<ul class="cards">{"".join(cards)}</ul>
-<h2 id="bugs">Find the bug in 60 seconds</h2><ul class="cards">{hunt}</ul>
-<h2 id="ladder">The ladder</h2>{ladder}"""
+    body = Template((HERE / "index.html").read_text(encoding="utf-8")).substitute(
+        claim=CLAIM,
+        first=found[0].stem,
+        stepper=place(shown.get_state()),
+        cards="".join(cards),
+        bugs=hunt,
+        ladder=ladder,
+    )
     return Page("Tile by Tile", body, CLAIM, side, (STEPPER,), "", "index")
 
 
@@ -181,27 +177,3 @@ def _card() -> bytes:
         path = Path(folder, "card.png")
         Stepper(run_product(rung("tiled"), 8, 4, trace=True)).save_picture(path)
         return path.read_bytes()
-
-
-def _gallery() -> Any:
-    """Steppers of the rungs whose tiles fit small matrices, in a notebook that is still to be executed."""
-    cells = [
-        new_markdown_cell(  # type: ignore[no-untyped-call]
-            "# Gallery\n\nThe same product, C = A·B of 16×16 matrices, by each kernel whose tiles fit such matrices. "
-            "Each stepper replays a recorded launch; the arrow keys step through it."
-        ),
-        _hidden(
-            "from course_lib import Stepper\nfrom course_lib.kernels import rung\n"
-            "from course_lib.trace.viewer.explore import run_product"
-        ),
-    ]
-    for each in small_rungs():
-        where = f" Explained in [lesson {int(each.lesson[:2])}]({each.lesson}.ipynb)." if each.lesson else ""
-        cells.append(new_markdown_cell(f"## {each.title}\n\n`{each.name}`.{where}"))  # type: ignore[no-untyped-call]
-        cells.append(_hidden(f"Stepper(run_product(rung({json.dumps(each.name)}), 16, 8, trace=True))"))
-    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-    return new_notebook(cells=cells, metadata={"kernelspec": kernel})  # type: ignore[no-untyped-call]
-
-
-def _hidden(source: str) -> Any:
-    return new_code_cell(source, metadata={"jupyter": {"source_hidden": True}})  # type: ignore[no-untyped-call]
