@@ -138,7 +138,7 @@ def test_the_theme_is_kept(opened):
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 @pytest.mark.parametrize("name", ["lesson.html", "bug_01.html"])
 def test_a_page_fits_and_is_accessible(opened, name, width, theme):
-    """Nothing scrolls sideways, and axe-core finds nothing outside the stepper, with the menu open or the answer shown."""
+    """Nothing scrolls sideways, and axe-core finds nothing: with the menu open, or the answer shown."""
     page = opened(name)
     page.emulate_media(color_scheme=theme)
     page.set_viewport_size({"width": width, "height": 800})

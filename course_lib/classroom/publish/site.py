@@ -59,7 +59,7 @@ def site(
         address: that of the site, for the cards that other sites show.
     """
     home = lessons.home()
-    found = lessons.lessons_in(home)
+    found = [path for path in (home / "express.ipynb",) if path.is_file()] + lessons.lessons_in(home)
     named = [(f"{path.stem}.html", _read(path, solutions), home) for path in found]
     named += [(f"{path.stem}.html", _text(path), home) for path in lessons.files() if path.suffix == ".md"]
     if solutions:
@@ -108,7 +108,7 @@ def _page(name: str, body: str, title: str, notebook: Any, side: Sequence[Side])
     """Return a page with the contents of its own sections in the sidebar, below its name."""
     here = [Side(f"#{place}", _plain(text), "Lessons") for level, place, text in _HEADING.findall(body) if level == "2"]
     at = next((at for at, link in enumerate(side) if link.target == name), len(side) - 1)
-    in_order = name[:2].isdigit()
+    in_order = "/" not in name and (name[:2].isdigit() or name == "express.html")
     contents = [*side[: at + 1], *(here if in_order else []), *side[at + 1 :]]
     goal = re.search(r"\*\*Goal: (.+?)\*\*", "".join(cell.source for cell in notebook.cells[:1]))
     used = [bundle for bundle in BUNDLES if bundle.mark in body]
