@@ -296,6 +296,13 @@ def test_environments_agree():
     assert sorted(map(same_form, expected)) == sorted(map(same_form, listed))
     supported = SpecifierSet(PROJECT["project"]["requires-python"])
     assert Version(python_pin.removeprefix("python=")) in supported
+    binder = yaml.safe_load((REPOSITORY / "binder" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    needed = {entry for entry in plain if Requirement(entry.split("=")[0].rstrip("<>")).name not in map(name_of, tools)}
+    assert binder[:2] == [python_pin, "pip"] and set(binder) == needed, "binder/ has what the tests do not need"
+
+
+def name_of(requirement):
+    return Requirement(requirement).name
 
 
 def same_form(requirement):
