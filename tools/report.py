@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import log10
 from pathlib import Path
 from statistics import median
@@ -19,9 +20,20 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
+from course_lib.classroom.course_map import milestones
 from course_lib.machine import model
-from course_lib.machine.measurements import Recording, folder_of, gpus, kinds, load
-from course_lib.trace.look import GROUND, KERNELS, STYLES, WASH
+from course_lib.machine.measurements import (
+    DEFAULT_GPU,
+    NAMES,
+    PUT_RIGHT,
+    Recording,
+    folder_of,
+    gpus,
+    kinds,
+    load,
+    speeds,
+)
+from course_lib.trace.look import EDGE, GROUND, KERNELS, STYLES, WASH
 
 ROOT = Path(__file__).parents[1]
 BEGIN = "<!-- measured: written by uv run python tools/report.py -->"
@@ -39,33 +51,41 @@ def limit_of(ceilings: Recording) -> float:
     return float(limit)
 
 
-def table(recording: Recording, counters: Recording, ceilings: Recording) -> str:
+def table(recording: Recording, counters: Recording, ceilings: Recording, gpu: str | Path = DEFAULT_GPU) -> str:
     """Return the ladder as a Markdown table, with the sentences on where it was measured."""
     best, limit = recording.result("cublas")["gflops"], limit_of(ceilings)
     chip = ceilings.provenance
     paper = model.peak_flop_per_second(chip["multiprocessors"], chip["clock_hertz"]) / 1e12
-    gpu = recording.provenance
     n = recording.result("cublas")["M"]
     lines = [
-        f"Measured on an {gpu['gpu']} (driver {gpu['driver']}, numba-cuda {gpu['numba-cuda']}, {gpu['date'][:10]}),",
-        f"float32, n = {n}: median of up to 20 launches, each kernel first verified against float64.",
+        "Measured on an {gpu} (driver {driver}, numba-cuda {numba-cuda}, {date:.10}),".format(**recording.provenance),
+        f"float32, n = {n}, GFLOP/s: median of up to 20 launches, each kernel first verified against float64.",
+        "The first speed is numba's, of the kernel as people write it; the next two are those of the same kernel with",
+        "unsigned indices, and in CUDA C. The tile buys the step from `naive put right` to `tiled`, both unsigned.",
         "Occupancy is the share of a multiprocessor's threads that such blocks fill; what a kernel read from DRAM,",
         f"beyond both caches, is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
         f"The ladder ends at the chip: {chip['multiprocessors']} multiprocessors can do {paper:.1f} TFLOP/s,",
         f"on paper at {chip['clock_hertz'] / 1e9:.2f} GHz, and did {limit / 1e3:.1f} with multiply-adds alone.",
         "",
-        "| kernel | block | registers | occupancy | GB from DRAM | GFLOP/s | of the limit | of cuBLAS |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
+        "| kernel | changes alone | registers | occupancy | GB from DRAM | numba | unsigned | CUDA C | of cuBLAS |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     reads = {r["rung"]: r["dram_read_bytes"] for r in counters.results if r["M"] == n and "skipped" not in r}
-    for result in measured(recording):
-        block = "×".join(str(size) for size in result.get("block", ()))
-        name = result["title"] if result["rung"] == "cublas" else f"`{result['rung']}` {result['title']}"
-        speed = f"{result['gflops']:,.0f} | {result['gflops'] / limit:.1%} | {result['gflops'] / best:.1%}"
-        occupancy = f"{result['occupancy_percent']:.3g}%" if "occupancy_percent" in result else ""
-        dram = f"{reads[result['rung']] / 1e9:.2f}" if result["rung"] in reads else ""
-        lines.append(f"| {name} | {block} | {result.get('registers', '')} | {occupancy} | {dram} | {speed} |")
-    lines.append(f"| multiply-adds alone, the limit | | | | | {limit:,.0f} | 100.0% | {limit / best:.1%} |")
+    rungs = {rung.name: rung for rung in milestones()}
+    for name, way in speeds(gpu).items():
+        result = (load("twins", gpu) if name == PUT_RIGHT else recording).result(name)
+        dram = reads.get(name, result.get("dram_read_bytes"))
+        cells = (
+            f"`{NAMES.get(name, name)}` {rungs[name].title}" if name in rungs else result["title"],
+            rungs[name].change if name in rungs else "",
+            f"{result.get('registers', '')}",
+            f"{result['occupancy_percent']:.3g}%" if "occupancy_percent" in result else "",
+            f"{dram / 1e9:.2f}" if dram else "",
+            *("" if speed is None else f"{speed:,.0f}" for speed in (way.written, way.unsigned, way.c)),
+            f"{result['gflops'] / best:.1%}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    lines.append(f"| multiply-adds alone, the limit | | | | | {limit:,.0f} | | | {limit / best:.1%} |")
     return "\n".join(lines)
 
 
@@ -158,7 +178,7 @@ def tables(gpu: str | Path) -> str:
     """Return the README's tables for a GPU's folder, a name here or any path; of what it lacks, a sentence."""
     parts = []
     for make, names in (
-        (table, ("ladder", "counters", "ceilings")),
+        (partial(table, gpu=gpu), ("ladder", "counters", "ceilings")),
         (tensor_table, ("tensor",)),
         (wgmma_table, ("wgmma",)),
     ):
@@ -227,24 +247,24 @@ def _svg(axes: Axes) -> str:
     return "\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n"
 
 
-def ladder_axes(recording: Recording, ceilings: Recording) -> Axes:
-    """Draw the ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top, the limit below."""
-    results, limit = measured(recording), limit_of(ceilings)
-    rungs = [result["rung"] for result in results if result["rung"] != "cublas"]
-    names = ["cuBLAS" if result["rung"] == "cublas" else result["rung"] for result in results]
-    names.append("multiply-adds alone")
-    speeds = [*(result["gflops"] for result in results), limit]
-    colours = [KERNELS["best" if name in rungs else "cublas"] for name in names]
-    gpu, n = recording.provenance["gpu"], recording.result("cublas")["M"]
-    title = f"GFLOP/s (and share of multiply-adds alone) on an {gpu}, float32, n = {n}"
-    axes, bars = _bars(title, names, speeds, colours, 0.6 + 0.3 * len(names))
-    axes.bar_label(bars, [f"{speed:,.0f} ({speed / limit:.1%})" for speed in speeds], padding=4, color=GROUND)
-    axes.set_xlim(0, 1.25 * max(speeds))
+def ladder_axes(recording: Recording, ceilings: Recording, gpu: str | Path = DEFAULT_GPU) -> Axes:
+    """Draw the ladder as a bar chart: GFLOP/s of every kernel on one size, paler in CUDA C, the limit below."""
+    limit, ways = limit_of(ceilings), speeds(gpu)
+    names = [*("cuBLAS" if name == "cublas" else NAMES.get(name, name) for name in ways), "multiply-adds alone"]
+    lengths = [*(way.written or way.unsigned or 0.0 for way in ways.values()), limit]
+    colours = [KERNELS["best" if name in {rung.name for rung in milestones()} else "cublas"] for name in (*ways, "")]
+    n = recording.result("cublas")["M"]
+    title = f"GFLOP/s (and share of the limit) on an {recording.provenance['gpu']}, n = {n}; pale: CUDA C"
+    longest = [max(length, way.c or 0) for length, way in zip(lengths, ways.values(), strict=False)] + [limit]
+    axes, ends = _bars(title, names, longest, [EDGE], 0.6 + 0.3 * len(names))
+    axes.barh(names, lengths, color=colours, height=0.75)
+    axes.bar_label(ends, [f"{speed:,.0f} ({speed / limit:.1%})" for speed in lengths], padding=4, color=GROUND)
+    axes.set_xlim(0, 1.25 * max(lengths))
     return axes
 
 
-def series_axes(recording: Recording) -> Axes:
-    """Draw the five series, time against n, both axes logarithmic; where nothing was measured there is no line."""
+def series_axes(recording: Recording, gpu: str | Path = DEFAULT_GPU) -> Axes:
+    """Draw the five series, time against n, both axes logarithmic; and naive put right, measured at one size."""
     points: dict[str, list[tuple[int, float]]] = {}
     for result in measured(recording):
         points.setdefault(result["rung"], []).append((result["M"], median(result["milliseconds"])))
@@ -252,6 +272,9 @@ def series_axes(recording: Recording) -> Axes:
     for name, line in points.items():
         style = STYLES.get(name, "-")
         axes.plot(*zip(*line, strict=True), style, marker="o", markersize=4, lw=2, color=KERNELS[name], label=name)
+    if (right := speeds(gpu).get(PUT_RIGHT)) and right.unsigned:
+        axes.plot(4096, 2 * 4096**3 / right.unsigned / 1e6, "s", color=KERNELS["naive"], markersize=7)
+        axes.text(0.99, 0.03, f"■ {NAMES[PUT_RIGHT]}", transform=axes.transAxes, ha="right", color=GROUND, fontsize=11)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     sizes = sorted({n for line in points.values() for n, _ in line})
@@ -260,7 +283,10 @@ def series_axes(recording: Recording) -> Axes:
     axes.grid(axis="y", color=WASH, lw=1)
     axes.set_xlabel("n", color=GROUND)
     axes.set_ylabel("milliseconds", color=GROUND)
-    _entitle(axes, f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)")
+    _entitle(
+        axes,
+        f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)",
+    )
     _label_the_ends(axes, points)
     return axes
 
@@ -274,17 +300,8 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
         lowest = max((log10(milliseconds) - low) / (high - low), lowest + apart)
         place = blended_transform_factory(axes.transData, axes.transAxes)
         label = "cuBLAS" if name == "cublas" else name
-        axes.annotate(
-            label,
-            (n, lowest),
-            (7, 0),
-            place,
-            "offset points",
-            va="center",
-            color=GROUND,
-            fontsize=11,
-            annotation_clip=False,
-        )
+        style: dict[str, Any] = {"va": "center", "color": GROUND, "fontsize": 11, "annotation_clip": False}
+        axes.annotate(label, (n, lowest), (7, 0), place, "offset points", **style)
 
 
 def outputs(root: Path = ROOT) -> dict[Path, str]:

@@ -15,6 +15,7 @@ from ...trace.figures.counts import (
     lines_against_n,
     loads_against_n,
     loads_against_tile_width,
+    pairs,
 )
 from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
@@ -36,6 +37,7 @@ __all__ = [
     "loads_against_tile_width",
     "machine",
     "occupancy",
+    "pairs",
     "race",
     "register_tiles",
     "residency",

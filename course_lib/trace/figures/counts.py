@@ -188,6 +188,27 @@ def against_bounds(kernels: Mapping[str, tuple[float, float]], title: str, unit:
     return describe(ax, *pairs, f"All numbers are in {unit}; the bound is {bound}")
 
 
+def pairs(values: Mapping[str, tuple[float, float]], names: tuple[str, str], title: str, unit: str) -> Axes:
+    """Draw two bars for each entry of ``values``, one for each kernel of ``names``, in their colours of `look.KERNELS`.
+
+    After the second bar is how many times the first one it is.
+    """
+    ax = new_axes(9, 0.62 * len(values) + 1.2)
+    for which, name in enumerate(names):
+        lengths = [pair[which] for pair in values.values()]
+        places = [0.19 - 0.38 * which - row for row in range(len(values))]
+        times = [f"  (× {b / a:.3g})" if which else "" for a, b in values.values()]
+        bars = ax.barh(places, lengths, 0.36, color=KERNELS[name])
+        said = [f"{length:,.0f}{more}" for length, more in zip(lengths, times, strict=True)]
+        ax.bar_label(bars, said, padding=4, color=GROUND, fontsize=11)
+    ax.set_yticks([-row for row in range(len(values))], labels=list(values))
+    ax.set_xlim(0, 1.25 * max(map(max, values.values())))
+    ax.xaxis.set_major_formatter("{x:,g}")
+    ax.set_xlabel(f"{unit}; upper bar: {names[0]}, lower bar: {names[1]}")
+    ax.set_title(title)
+    return describe(ax, *(f"{label}: {a:,.0f} and {b:,.0f}, × {b / a:.3g}" for label, (a, b) in values.items()))
+
+
 def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit: str) -> Axes:
     """Draw a line for each entry of ``series``, {label: {n: value}}, both axes logarithmic; ``unit`` labels the values.
 
