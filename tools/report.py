@@ -6,6 +6,7 @@ With the name of a GPU, or a folder, it prints the README's tables for that GPU'
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -209,6 +210,23 @@ def with_section(page: str, section: str) -> str:
     return "\n".join([before + BEGIN, section, END]) + rest.split(END)[1]
 
 
+def with_speeds(page: str, recording: Recording) -> str:
+    """Return a page with each number before <!--RUNG--> renewed: a speed, a quotient of two, or 10⁹ of RUNG.COUNT.
+
+    RUNG is a twin's name, with @WIDTH if its block or tile is not 32 wide; KeyError if nothing is recorded of it.
+    """
+    known: dict[str, dict[str, Any]] = {}
+    for r in measured(recording):
+        width = r.get("params", {}).get("block_width", r.get("params", {}).get("tile_width", 32))
+        known[r["rung"] + (f"@{width}" if width != 32 else "")] = r
+
+    def value(name: str) -> str:
+        first, *other = (known[n.partition(".")[0]][n.partition(".")[2] or "gflops"] for n in name.split("/"))
+        return f"{first / other[0]:.2f}" if other else f"{first / 1e9:.2f}" if "." in name else f"{first:,.0f}"
+
+    return re.sub(r"[\d.,]*\d<!--(\S+?)-->", lambda found: f"{value(found[1])}<!--{found[1]}-->", page)
+
+
 def _card(width: float, height: float, **margins: float) -> Axes:
     """Return Axes of ``width`` × ``height`` inches without a background; margins are shares of the two."""
     figure = Figure(figsize=(width, height), facecolor="none")
@@ -307,8 +325,9 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of all files that are generated from the recordings."""
     docs = root / "docs"
-    readme = root / "README.md"
+    readme, languages = root / "README.md", root / "notebooks" / "numba_and_cuda_c.md"
     return {
+        languages: with_speeds(languages.read_text(encoding="utf-8"), load("twins")),
         readme: with_section(readme.read_text(encoding="utf-8"), section()),
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
