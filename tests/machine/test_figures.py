@@ -321,7 +321,6 @@ def _drawn():
         "row_major": figures.row_major((3, 5), [(0, 2)]),
         "warp_sectors": figures.warp_sectors({"near": ("B", lanes), "far": ("A", [100 * a for a in lanes])}),
         "bars": figures.bars({"tiled": 2.0, "best": 1234.5}, "A title", "loads"),
-        "against_bounds": figures.against_bounds({"naive": (994.0, 1340.0)}, "A title", "GFLOP/s", "a bound"),
         "pairs": figures.pairs({"a": (4.0, 5.0)}, ("naive", "tiled"), "A title", "GFLOP/s"),
         "lines_against_n": figures.lines_against_n({"naive": {128: 1.0, 256: 8.0}}, "A title", "GFLOP/s"),
         "bank_strips": figures.bank_strips({"stride 2": [2 * lane for lane in range(32)]}),
@@ -484,14 +483,6 @@ def test_bars_are_as_long_as_their_values():
     assert "tiled: 2; best: 1,234 (loads)" in ax.get_label()
     ax.figure.draw_without_rendering()
     assert "1,000" in [tick.get_text() for tick in ax.get_xticklabels()]  # as the numbers of the bars
-
-
-def test_bounds_are_lines_across_the_bars():
-    ax = figures.against_bounds({"one": (10.0, 2.0), "two": (10.0, 12.0)}, "A title", "GFLOP/s", "a bound")
-    assert [patch.get_width() for patch in ax.patches] == [2.0, 12.0]
-    assert [set(line.get_xdata()) for line in ax.lines] == [{10.0}, {10.0}]
-    assert _texts(ax) == ["2", "12", "10"]  # equal bounds share a number
-    assert "two: measured 12, bound 10" in ax.get_label() and "the bound is a bound" in ax.get_label()
 
 
 def test_lines_against_n_share_a_label_where_they_end_together():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from ...trace.figures.canvas import Picture, show
 from ...trace.figures.counts import (
-    against_bounds,
     bars,
     explored,
     lines_against_n,
@@ -25,7 +24,6 @@ from .performance import occupancy, race, residency, roofline, timeline, waves
 
 __all__ = [
     "Picture",
-    "against_bounds",
     "bank_strips",
     "bars",
     "explored",
