@@ -69,4 +69,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=square,
     lesson="06_bank_conflicts",
+    change="tiled, with the tile of B transposed",
 )

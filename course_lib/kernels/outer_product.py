@@ -72,4 +72,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(16, 64),
     lesson="07_register_tiles",
+    change="tiled, 16 results a thread, B not shared",
 )

@@ -74,4 +74,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=square,
     lesson="06_bank_conflicts",
+    change="bank_conflicts, with a column more in the tile",
 )

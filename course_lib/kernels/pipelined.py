@@ -93,4 +93,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=square,
     lesson="09_prefetching",
+    change="prefetched, with copies that pass no register",
 )

@@ -71,4 +71,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=square,
     lesson="09_prefetching",
+    change="tiled, with the next tiles loaded meanwhile",
 )

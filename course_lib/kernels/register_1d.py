@@ -81,4 +81,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(64, 64),
     lesson="07_register_tiles",
+    change="outer_product, B shared, 8 results, 64×64 tiles",
 )

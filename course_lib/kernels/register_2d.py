@@ -87,4 +87,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(128, 128),
     lesson="07_register_tiles",
+    change="register_1d, with 8×8 results a thread",
 )

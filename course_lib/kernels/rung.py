@@ -56,7 +56,8 @@ class Rung:
     A rung on tensor cores multiplies other numbers than it is given: operand(X) is what it takes for a float32 matrix
     X, and multiplied(X, **params) are the numbers that it multiplies, as float32.
 
-    lesson is the name of the lesson that explains the kernel, empty where it is no milestone of the course's map.
+    lesson is the name of the lesson that explains the kernel, empty where it is no milestone of the course's map;
+    change says in at most eight words what the kernel changes, alone, and from which rung.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Rung:
     operand: Callable[..., Any] = as_given
     multiplied: Callable[..., Any] = as_given
     lesson: str = ""
+    change: str = ""
 
     def __post_init__(self):
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))

@@ -124,5 +124,6 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(128, 128),
     lesson="12_the_last_20_percent",
+    change="staged, with fragments loaded a step ahead",
     **VECTORS,
 )

@@ -90,5 +90,6 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(128, 128),
     lesson="11_towards_best",
+    change="warp_tiled, with the next tiles loaded meanwhile",
     **VECTORS,
 )

@@ -68,4 +68,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=square,
     lesson="04_tiling",
+    change="naive put right, with tiles in shared memory",
 )

@@ -70,4 +70,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=square,
     lesson="05_coalescing",
+    change="tiled, with B loaded down its columns",
 )

@@ -74,4 +74,5 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(16, 64),
     lesson="08_unrolling_and_occupancy",
+    change="outer_product, with constant loops, B loaded first",
 )

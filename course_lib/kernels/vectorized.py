@@ -85,5 +85,6 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(128, 128),
     lesson="11_towards_best",
+    change="register_2d, with four elements in a load",
     **VECTORS,
 )

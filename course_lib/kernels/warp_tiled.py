@@ -87,5 +87,6 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(128, 128),
     lesson="11_towards_best",
+    change="vectorized, with compact pieces for the warps",
     **VECTORS,
 )

@@ -321,7 +321,7 @@ def _drawn():
         "row_major": figures.row_major((3, 5), [(0, 2)]),
         "warp_sectors": figures.warp_sectors({"near": ("B", lanes), "far": ("A", [100 * a for a in lanes])}),
         "bars": figures.bars({"tiled": 2.0, "best": 1234.5}, "A title", "loads"),
-        "against_bounds": figures.against_bounds({"naive": (994.0, 1340.0)}, "A title", "GFLOP/s", "a bound"),
+        "pairs": figures.pairs({"a": (4.0, 5.0)}, ("naive", "tiled"), "A title", "GFLOP/s"),
         "lines_against_n": figures.lines_against_n({"naive": {128: 1.0, 256: 8.0}}, "A title", "GFLOP/s"),
         "bank_strips": figures.bank_strips({"stride 2": [2 * lane for lane in range(32)]}),
         "thread_map": figures.thread_map(3, 5, block=(4, 2)),
@@ -485,14 +485,6 @@ def test_bars_are_as_long_as_their_values():
     assert "1,000" in [tick.get_text() for tick in ax.get_xticklabels()]  # as the numbers of the bars
 
 
-def test_bounds_are_lines_across_the_bars():
-    ax = figures.against_bounds({"one": (10.0, 2.0), "two": (10.0, 12.0)}, "A title", "GFLOP/s", "a bound")
-    assert [patch.get_width() for patch in ax.patches] == [2.0, 12.0]
-    assert [set(line.get_xdata()) for line in ax.lines] == [{10.0}, {10.0}]
-    assert _texts(ax) == ["2", "12", "10"]  # equal bounds share a number
-    assert "two: measured 12, bound 10" in ax.get_label() and "the bound is a bound" in ax.get_label()
-
-
 def test_lines_against_n_share_a_label_where_they_end_together():
     series = {
         "naive": {128: 1.0, 256: 8.0},
@@ -599,9 +591,28 @@ def test_roofs_draws_every_roof_and_the_measured_speed():
     assert "instructions 1,813" in ax.get_label()
 
 
+def test_the_levels_of_a_twin_are_those_that_were_counted_of_it():
+    """It makes the loads of `naive` in a seventh of its instructions, so its lowest roof is another one."""
+    naive, right, tiled = found = figures.levels("naive", measurements.PUT_RIGHT, "tiled_unsigned")
+    counted = measurements.load("twins").result("naive_uint64_32")
+    assert (right.requests, right.instructions) == (counted["global_load_requests"], counted["instructions"])
+    assert (right.asked, right.requests, right.sector_bytes) == (naive.asked, naive.requests, naive.sector_bytes)
+    assert [level.lowest for level in found] == ["instructions", "L1 and shared memory", "L1 and shared memory"]
+    assert tiled.asked == right.asked / 32
+    assert [level.name for level in found] == ["naive", "naive put right", "tiled, unsigned"]
+
+
+def test_pairs_draws_both_bars_and_says_their_quotient():
+    ax = figures.pairs({"one": (4.0, 5.0), "two": (10.0, 30.0)}, ("naive", "tiled"), "A title", "GFLOP/s")
+    lengths = [[bar.get_width() for bar in bars] for bars in ax.containers]
+    assert lengths == [[4.0, 10.0], [5.0, 30.0]]
+    assert "30  (× 3)" in _texts(ax) and "5  (× 1.25)" in _texts(ax)
+    assert "two: 10 and 30, × 3" in ax.get_label()
+
+
 def test_roofs_beside_each_other_are_named_apart_and_in_one_form():
     """Also where the speed of one kernel is as high as a roof of the other."""
-    for names in (("naive", "tiled"), ("bank_conflicts", "padded")):
+    for names in (("naive", measurements.PUT_RIGHT, "tiled_unsigned"), ("bank_conflicts", "padded")):
         ax = figures.roofs(figures.levels(*names))
         ax.figure.draw_without_rendering()
         boxes = [text.get_window_extent().padded(3) for text in ax.texts]

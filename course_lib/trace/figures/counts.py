@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from ..look import COLOURS, FAINT, GROUND, INK, ISSUING, KERNELS, SKY, STYLES, WASH
+from ..look import COLOURS, FAINT, GROUND, ISSUING, KERNELS, SKY, STYLES, WASH
 from .canvas import Picture, describe, log2_axis, new_axes
 
 #: Lines of many kernels: Okabe and Ito's colours, without those that mean an array in the same picture.
@@ -166,26 +166,25 @@ def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[st
     return describe(ax, "; ".join(f"{name}: {_value(value)}" for name, value in values.items()) + f" ({unit})")
 
 
-def against_bounds(kernels: Mapping[str, tuple[float, float]], title: str, unit: str, bound: str) -> Axes:
-    """Draw a bar with the measured speed of each kernel, and a line across it at its bound.
+def pairs(values: Mapping[str, tuple[float, float]], names: tuple[str, str], title: str, unit: str) -> Axes:
+    """Draw two bars for each entry of ``values``, one for each kernel of ``names``, in their colours of `look.KERNELS`.
 
-    ``kernels`` maps a label to (bound, measured), both in ``unit``; ``bound`` says in words what the lines are.
+    After the second bar is how many times the first one it is.
     """
-    ax = bars({name: measured for name, (_, measured) in kernels.items()}, title, f"{unit}; line: {bound}")
-    said = None
-    for place, (limit, measured) in zip(range(len(kernels) - 1, -1, -1), kernels.values(), strict=True):
-        ax.plot([limit, limit], [place - 0.42, place + 0.42], color=ISSUING, lw=3)
-        if limit != said:  # equal bounds share a number
-            said = limit
-            ink = INK if limit < measured else GROUND  # on the bar, or beside it
-            ax.annotate(
-                _value(limit), (limit, place), (5, 0), textcoords="offset points", va="center", color=ink, size=11
-            )
-    ax.set_xlim(0, 1.12 * max(max(pair) for pair in kernels.values()))
-    pairs = (
-        f"{name}: measured {_value(measured)}, bound {_value(limit)}" for name, (limit, measured) in kernels.items()
-    )
-    return describe(ax, *pairs, f"All numbers are in {unit}; the bound is {bound}")
+    ax = new_axes(9, 0.62 * len(values) + 1.2)
+    for which, name in enumerate(names):
+        lengths = [pair[which] for pair in values.values()]
+        places = [0.19 - 0.38 * which - row for row in range(len(values))]
+        times = [f"  (× {b / a:.3g})" if which else "" for a, b in values.values()]
+        bars = ax.barh(places, lengths, 0.36, color=KERNELS[name])
+        said = [f"{length:,.0f}{more}" for length, more in zip(lengths, times, strict=True)]
+        ax.bar_label(bars, said, padding=4, color=GROUND, fontsize=11)
+    ax.set_yticks([-row for row in range(len(values))], labels=list(values))
+    ax.set_xlim(0, 1.25 * max(map(max, values.values())))
+    ax.xaxis.set_major_formatter("{x:,g}")
+    ax.set_xlabel(f"{unit}; upper bar: {names[0]}, lower bar: {names[1]}")
+    ax.set_title(title)
+    return describe(ax, *(f"{label}: {a:,.0f} and {b:,.0f}, × {b / a:.3g}" for label, (a, b) in values.items()))
 
 
 def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit: str) -> Axes:
