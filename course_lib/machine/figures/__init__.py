@@ -12,8 +12,6 @@ from ...trace.figures.counts import (
     bars,
     explored,
     lines_against_n,
-    loads_against_n,
-    loads_against_tile_width,
     pairs,
 )
 from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
@@ -31,8 +29,6 @@ __all__ = [
     "lane_addresses",
     "levels",
     "lines_against_n",
-    "loads_against_n",
-    "loads_against_tile_width",
     "machine",
     "occupancy",
     "pairs",
