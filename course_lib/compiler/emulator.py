@@ -43,17 +43,18 @@ MEMORY = {
 
 
 class Access(NamedTuple):
-    """What one warp's instruction accesses: the bytes of each active lane, from these addresses on.
+    """What one warp's instruction accesses: the bytes of each active lane, from its address on.
 
-    ``array`` is the kernel's parameter, "" for shared and local memory; addresses are counted from its beginning. A
-    copy to shared memory has the places that it writes there in ``stored``.
+    ``array`` is the kernel's parameter, "" for shared and local memory; addresses are counted from its beginning.
+    ``active`` are the lanes that take part, ``addresses`` those of all 32. A copy to shared memory has the places that
+    it writes there in ``stored``.
     """
 
     space: str
     op: str
     array: str
     bytes: int
-    lanes: int
+    active: np.ndarray
     addresses: np.ndarray
     stored: np.ndarray | None = None
 
@@ -405,9 +406,9 @@ class _Block:
                             memory.op,
                             name,
                             memory.bytes,
-                            int(chosen.sum()),
-                            addresses[lanes][chosen].astype(np.int64),
-                            None if stored is None else stored[lanes][chosen],
+                            chosen,
+                            addresses[lanes].astype(np.int64),
+                            None if stored is None else stored[lanes],
                         )
             accesses.append(found)
         return BlockRun(self.code, executed, accesses)

@@ -616,10 +616,15 @@ def action(operation: str, operands: list[str]) -> Callable[[Any], None]:
 
 def _load_constant(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     words = 2 if "64" in mods else 1
-    found = re.fullmatch(r"c\[0x0\]\[(U?R\w+)?\+?(-?0x\w+)?\]", operands[1])
-    if found is None or any(m in ("U8", "S8", "U16", "S16") for m in mods):
+    found = re.fullmatch(r"c\[0x0\]\[(?:(U?R(?:Z|\d+))\+?)?(-?0x\w+)?\]", operands[1])
+    if found is None or {"U8", "S8", "U16", "S16", "128"} & {*mods}:
         raise UnknownInstruction(f"LDC {operands[1]}")
-    if found[1]:
-        raise UnknownInstruction("a constant at a computed place")
-    put, value = writer(operands[0], words), raw(operands[1], words)
-    return lambda t: put(t, value(t))
+    put, base, offset = writer(operands[0], words), raw(found[1] or "RZ"), int(found[2] or "0", 16)
+
+    def run(t: Threads) -> None:
+        at = base(t)
+        if np.any(at != np.broadcast_to(at, t.mask.shape)[t.mask.argmax()]):
+            raise UnknownInstruction("a constant at a place that differs between threads")
+        put(t, t.constant(int(np.broadcast_to(at, t.mask.shape)[t.mask.argmax()]) + offset, 4 * words))
+
+    return run
