@@ -31,7 +31,7 @@ from PIL import Image, ImageChops
 from xdist.scheduler import LoadFileScheduling, Scheduling
 
 import course_lib
-from course_lib.png import packed_in
+from course_lib.trace.png import packed_in
 
 #: Two pictures are the same if no more than this share of their pixels differs visibly: letters are drawn a little
 #: differently from machine to machine.
@@ -48,13 +48,13 @@ LONGEST = (
     "notebooks",
     "tests/simulator/test_mutations.py",
     "tests/simulator/test_differential.py",
-    "tests/publish",
-    "tests/viewer",
+    "tests/classroom/publish",
+    "tests/trace/viewer",
     "tests/kernels",
-    "tests/waiting",
-    "tests/products",
-    "tests/test_figures.py",
-    "tests/teach",
+    "tests/machine/waiting",
+    "tests/machine/products",
+    "tests/machine/test_figures.py",
+    "tests/classroom/teach",
 )
 
 

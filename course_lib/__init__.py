@@ -8,19 +8,21 @@ breaks. Everything else that lessons use is imported on first use: exercises (``
 
 from typing import TYPE_CHECKING
 
-from .lazy import lazily
-from .run import Finding, Run, Traffic
-from .simulate import simulate
+from .lazy import lazily, open_doors
 from .simulator.findings import KernelError, LaunchError, UnsupportedKernelError
+from .simulator.run import Finding, Run, Traffic
+from .simulator.simulate import simulate
 
 if TYPE_CHECKING:
-    from . import dials, figures, look, measurements, model
-    from .course_map import roadmap
+    from .classroom.course_map import roadmap
     from .exercises import check, explain
+    from .exercises.capstone import attempt, attempts
     from .exercises.predict import predict
     from .exercises.progress import score
-    from .viewer.explore import explore
-    from .viewer.stepper import Stepper, compare
+    from .machine import dials, figures, measurements, model
+    from .trace import look
+    from .trace.viewer.explore import explore
+    from .trace.viewer.stepper import Stepper, compare
 
 __all__ = [
     "Finding",
@@ -30,6 +32,8 @@ __all__ = [
     "Stepper",
     "Traffic",
     "UnsupportedKernelError",
+    "attempt",
+    "attempts",
     "check",
     "compare",
     "dials",
@@ -49,8 +53,24 @@ __getattr__, __dir__ = lazily(
     __name__,
     {
         **dict.fromkeys(("check", "explain", "predict", "score"), ".exercises"),
-        **dict.fromkeys(("Stepper", "compare", "explore"), ".viewer"),
-        "roadmap": ".course_map",
-        **{name: f".{name}" for name in ("dials", "figures", "look", "measurements", "model")},
+        **dict.fromkeys(("attempt", "attempts"), ".exercises.capstone"),
+        **dict.fromkeys(("Stepper", "compare", "explore"), ".trace.viewer"),
+        "roadmap": ".classroom.course_map",
+        "look": ".trace.look",
+        **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model")},
+    },
+)
+
+#: Short names of modules by which lessons import them, and, until the next release, those of commands and of modules
+#: that a test suite may import: ``python -m course_lib.gpu`` is ``tile-by-tile gpu``.
+open_doors(
+    __name__,
+    {
+        **{
+            name: f"{__name__}.machine.{name}"
+            for name in ("gpu", "measurements", "mlir", "products", "profile", "waiting")
+        },
+        **{name: f"{__name__}.classroom.{name}" for name in ("export", "site", "slides", "teach")},
+        "testing": f"{__name__}.simulator.testing",
     },
 )

@@ -8,29 +8,53 @@ is used.
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 
-from . import lessons
-from .shell import command
+from .classroom import lessons
+
+#: The exit status of a command whose reader has ended, as a shell gives it: 128 + SIGPIPE.
+UNREAD = 141
+Main = Callable[[Sequence[str] | None], int]
+
+
+def command(main: Main) -> Callable[..., int]:
+    """Make a command end without a trace where the reader of what it prints has ended, as in ``command | head``."""
+
+    @wraps(main)
+    def run(arguments: Sequence[str] | None = None) -> int:
+        try:
+            try:
+                return main(arguments)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes it once more at its end
+            return UNREAD
+
+    return run
+
 
 COMMANDS = {
-    "open": (".lessons", "copy the lessons into a folder, and open the first one in JupyterLab"),
-    "profile": (".profile.command", "say what a kernel of yours requests and which rules it breaks, without a GPU"),
-    "export": (".export", "write lessons as pages with live steppers"),
-    "slides": (".slides", "write lessons as slides with live steppers"),
-    "site": (".site", "write all lessons as a site of pages that open from a folder"),
-    "teach": (".teach.__main__", "write editions of the course and guides to the lessons, and grade a class"),
-    "gpu": (".gpu.__main__", "measure the kernels on this machine's GPU"),
+    "open": (".classroom.lessons", "copy the lessons into a folder, and open the first one in JupyterLab"),
+    "profile": (".machine.profile.command", "say what your kernel requests and which rules it breaks, without a GPU"),
+    "export": (".classroom.export", "write lessons as pages with live steppers"),
+    "slides": (".classroom.slides", "write lessons as slides with live steppers"),
+    "site": (".classroom.site", "write all lessons as a site of pages that open from a folder"),
+    "teach": (".classroom.teach.command", "write editions of the course and guides to the lessons, and grade a class"),
+    "gpu": (".machine.gpu.command", "measure the kernels on this machine's GPU"),
+    "measurements": (".machine.measurements.command", "write the tables of recorded measurements into the README"),
 }
 
 
 def present() -> dict[str, tuple[str, str]]:
     """Return the commands whose modules are there: the edition for students has none of the teachers'."""
-    return {name: row for name, row in COMMANDS.items() if find_spec(f"{__package__}.{row[0].split('.')[1]}")}
+    return {name: row for name, row in COMMANDS.items() if find_spec(f"{__package__}{row[0].rpartition('.')[0]}")}
 
 
 def listing() -> str:

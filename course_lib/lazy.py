@@ -1,10 +1,13 @@
-"""Names of a package that are imported on first use."""
+"""Names that are imported on first use: of a package, and of modules that have a short name beside their own."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import CodeType, ModuleType
 from typing import Any
 
 
@@ -14,15 +17,51 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
     Args:
         package: the package's name.
         homes: the module of each name, relative to the package, such as ``{"check": ".exercises"}``. A name that ends
-            its own module is that module: ``{"figures": ".figures"}``.
+            its own module is that module: ``{"figures": ".machine.figures"}``.
     """
 
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(homes[name], package)
-        thing = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
+        thing = module if homes[name].rpartition(".")[2] == name else getattr(module, name)
         setattr(sys.modules[package], name, thing)
         return thing
 
     return get, lambda: sorted(homes)
+
+
+class Doors(MetaPathFinder, Loader):
+    """Imports of a module by a second name give the module itself; ``python -m`` of that name runs its command."""
+
+    def __init__(self, package: str, homes: Mapping[str, str]) -> None:
+        self.homes = {f"{package}.{name}": home for name, home in homes.items()}
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        """Return how to load a module that has a door, or is in a package that has one."""
+        door = next((door for door in self.homes if name == door or name.startswith(f"{door}.")), None)
+        if door is None:
+            return None
+        return ModuleSpec(name, self, origin=self.homes[door] + name.removeprefix(door))
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module that the door leads to."""
+        module = import_module(str(spec.origin))
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module as it is: it keeps its own specification."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
+
+    def get_code(self, name: str) -> CodeType:
+        """Return what ``python -m`` runs."""
+        package, _, command = name.rpartition(".")
+        run = f"import sys; from {package}.__main__ import main; sys.exit(main([{command!r}, *sys.argv[1:]]))"
+        return compile(run, f"<{name}>", "exec")
+
+
+def open_doors(package: str, homes: Mapping[str, str]) -> None:
+    """Let modules be imported as ``package.name`` too; ``homes`` gives the module of each name."""
+    sys.meta_path.insert(0, Doors(package, homes))

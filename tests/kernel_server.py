@@ -20,9 +20,9 @@ import matplotlib_inline.backend_inline  # noqa: F401
 import numba.cuda  # noqa: F401
 from ipykernel.kernelapp import IPKernelApp
 
-import course_lib.figures
 import course_lib.kernels
-import course_lib.measurements  # noqa: F401
+import course_lib.machine.figures
+import course_lib.machine.measurements  # noqa: F401
 
 
 def serve(connection_file: str, folder: str) -> None:

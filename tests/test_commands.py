@@ -8,13 +8,10 @@ from importlib import import_module
 import pytest
 
 from course_lib import __main__ as commands
-from course_lib import measurements
 
 #: Where `python -m` may begin, and words with which each prints something.
 DOORS = {
     "course_lib.__main__": [],
-    **{f"course_lib.{name}": ["--help"] for name in ("export", "slides", "site", "teach.__main__", "gpu.__main__")},
-    "course_lib.measurements.__main__": [measurements.DEFAULT_GPU],
 }
 
 

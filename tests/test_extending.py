@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from numba import cuda
 
-import course_lib.run
+import course_lib.simulator.run
 from course_lib import KernelError, simulate
-from course_lib.observers import COUNTERS, JUDGES
-from course_lib.observers.traffic import Counter, TrafficObserver, key_of
-from course_lib.run import COUNTS, Traffic, TrafficRow
+from course_lib.simulator.checks import JUDGES
+from course_lib.simulator.counters import COUNTERS
+from course_lib.simulator.counters.traffic import Counter, TrafficObserver, key_of
 from course_lib.simulator.findings import KINDS, RANK, Finding
 from course_lib.simulator.observer import Observer
+from course_lib.simulator.run import COUNTS, Traffic, TrafficRow
 
 FRONT = simulate.__globals__
 
@@ -64,7 +65,7 @@ def test_an_observer_and_a_kind_of_finding(monkeypatch):
 
 
 def test_a_counter(monkeypatch):
-    wider = make_dataclass("Wider", [("idle", int, course_lib.run.count())], bases=(TrafficRow,), frozen=True)
+    wider = make_dataclass("Wider", [("idle", int, course_lib.simulator.run.count())], bases=(TrafficRow,), frozen=True)
     monkeypatch.setitem(FRONT, "COUNTERS", (*COUNTERS, IdleLanes))
     monkeypatch.setitem(FRONT, "TrafficRow", wider)
 

@@ -22,78 +22,45 @@ REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "course_lib"
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 
-# Arrows point one way: a part of course_lib may import the parts named here, and itself. A part is a folder, or a
-# module beside the folders; the command of a folder may import more than the folder.
-CORE = {"simulator", "observers", "run", "tables", "testing", "check_all", "simulate"}
-WINGS = {"waiting", "products"}
+# Arrows point one way: a room of course_lib may import the rooms named here, itself, and `lazy`.
 MAY_IMPORT = {
-    "lazy": set(),
-    "tables": set(),
-    "simulator": set(),
-    "observers": {"simulator"},
-    "run": {"simulator", "observers", "tables", "trace"},
-    "testing": {"run", "simulator"},
-    "check_all": {"run", "simulator", "testing"},
-    "simulate": {"simulator", "observers", "run", "tables", "trace", "check_all", "model"},
     "kernels": set(),
-    "trace": {"simulator"},
-    "look": set(),
-    "png": set(),
-    "lab": {"lessons", "publish"},  # publish when a notebook is saved
-    "lessons": set(),
-    "shell": set(),
-    "model": {"simulator"},
-    "measurements": {"look", "model", "shell"},
-    "course_map": {"kernels", "lessons", "measurements", "model", "tables"},
-    "gpu": {"kernels", "model", "measurements", "simulator"},
-    "mlir": {"gpu"},  # its command, once the compiler is chosen
-    "figures": CORE | {"model", "measurements", "trace", "look", "png"},
-    "dials": {"figures", "look", "model", "png", "simulator", "tables", "viewer"},
-    "viewer": CORE | {"lessons", "kernels", "figures", "trace", "look", "png"},
-    "exercises": CORE | {"model", "kernels", "figures", "trace", "viewer"},
-    "__init__": CORE
-    | {"lazy", "course_map", "dials", "exercises", "figures", "look", "measurements", "model", "trace", "viewer"},
-    # The wings stand on the core, which knows nothing of them; what shows or measures everything knows both.
-    "waiting": CORE
-    | {"lazy", "exercises", "kernels", "trace", "model", "measurements", "gpu", "figures", "look", "viewer"},
-    "products": {"lazy", "kernels", "gpu", "simulator"},
-    "gpu.__main__": {"gpu", "kernels", "measurements", "shell"} | WINGS,
-    "publish": {"course_map", "dials", "lessons", "viewer", "png", "waiting"},
-    "teach": {"exercises", "kernels", "lessons", "png", "publish", "shell", "waiting"},
-    "export": {"publish", "shell"},
-    "site": {"publish", "shell"},
-    "slides": {"publish", "shell"},
-    "__main__": {"lessons", "shell"},  # imports a command when it is used
-    "profile": CORE | {"model", "measurements", "trace", "viewer", "waiting"},
+    "simulator": set(),
+    "trace": {"kernels", "simulator"},
+    "machine": {"kernels", "simulator", "trace"},
+    "exercises": {"kernels", "simulator", "trace", "machine"},
+    "classroom": {"kernels", "simulator", "trace", "machine", "exercises"},
+    "root": {"kernels", "simulator", "trace", "machine", "exercises", "classroom"},  # the files beside the rooms
 }
+# What a launch returns holds its trace, which one of its observers records: the front of the simulator knows the trace.
+FRONT = {"simulator.simulate": {"trace"}, "simulator.run": {"trace"}}
 # Parts that must start fast, or be readable without a framework, import these packages and no others.
 THIRD_PARTY = {
     "simulator": {"numpy"},
-    "observers": {"numpy"},
-    "run": {"numpy"},
-    "tables": set(),
-    "testing": {"numpy"},
-    "check_all": {"numpy"},
-    "simulate": {"numpy"},
     "trace": {"numpy"},
-    "look": set(),
-    "png": {"numpy", "PIL"},
-    "lab": set(),  # a Jupyter server starts with it
-    "lessons": set(),
-    "shell": set(),
-    "model": {"numpy"},
-    "measurements": {"numpy", "matplotlib"},
+    "trace.png": {"numpy", "PIL"},
+    "trace.figures": None,
+    "trace.viewer": None,
+    "machine.model": {"numpy"},
+    "machine.measurements": {"numpy", "matplotlib"},
     "kernels": {"numpy", "numba", "llvmlite"},  # llvmlite: numba's own layer, for 128-bit accesses
-    "mlir": {"llvmlite"},
-    "lazy": set(),
-    "__init__": {"course_lib"},
+    "classroom.lab": set(),  # a Jupyter server starts with it
+    "classroom.lessons": set(),
+    "root": {"course_lib"},
 }
 
 
-def part_of(path, package):
-    """Return the part that a module belongs to."""
+def room_of(path, package):
+    """Return the room in which a module is."""
+    room = path.relative_to(package).parts[0]
+    return room if room in MAY_IMPORT else "root"
+
+
+def row_of(table, path, package):
+    """Return the row of the closest part that a table names, of a module; None if it names none."""
     parts = path.relative_to(package).with_suffix("").parts
-    return ".".join(parts) if ".".join(parts) in MAY_IMPORT else parts[0]
+    names = [".".join(parts[:n]) for n in range(len(parts), 0, -1)] + [room_of(path, package)]
+    return next((table[name] for name in names if name in table), None)
 
 
 @cache
@@ -120,14 +87,14 @@ def wrong_imports(package):
     """Return one line for each import that points against the arrows, or takes a name that another module keeps."""
     wrong = []
     for path in sorted(package.rglob("*.py")):
-        part = part_of(path, package)
+        room, known = room_of(path, package), row_of(THIRD_PARTY, path, package)
+        may = MAY_IMPORT[room] | {room, "lazy"} | (row_of(FRONT, path, package) or set())
         for name in sorted(imports_of(path, package)):
             top, *rest = name.split(".")
             if top == "course_lib":
                 public = not rest or not rest[-1].startswith("_") or rest[-1].endswith("__")
-                allowed = public and (rest[0] if rest else "__init__") in MAY_IMPORT[part] | {part}
+                allowed = public and (rest[0] in may if rest else room == "root")
             else:
-                known = THIRD_PARTY.get(part)
                 allowed = known is None or top in known or top in sys.stdlib_module_names
             if not allowed:
                 wrong.append(f"{path.relative_to(package).as_posix()}: {name}")
@@ -135,11 +102,12 @@ def wrong_imports(package):
 
 
 def test_imports_follow_the_arrows():
-    """A part that is new states in MAY_IMPORT what it stands on."""
-    parts = {path.name.removesuffix(".py") for path in PACKAGE.iterdir() if path.suffix == ".py"}
-    parts |= {path.parent.name for path in PACKAGE.glob("*/*.py")}
+    """Seven rooms; a folder beside them has no row, and may import nothing."""
+    rooms = {path.parent.name for path in PACKAGE.glob("*/*.py")}
+    loose = {path.name for path in PACKAGE.glob("*.py")}
 
-    assert parts <= set(MAY_IMPORT)
+    assert rooms == set(MAY_IMPORT) - {"root"}
+    assert loose == {"__init__.py", "__main__.py", "lazy.py"}
     assert wrong_imports(PACKAGE) == []
 
 
@@ -159,14 +127,6 @@ def test_every_module_is_there():
     assert missing == []
 
 
-def test_the_core_knows_no_wing():
-    """Who changes the simulator, the viewer or the exercises need not know the model of waiting and the products."""
-    knowing = {part for part, others in MAY_IMPORT.items() if others & WINGS}
-
-    assert knowing - WINGS == {"gpu.__main__", "publish", "profile", "teach"}
-    assert not MAY_IMPORT["waiting"] & {"products"} and not MAY_IMPORT["products"] & {"waiting"}
-
-
 def test_lessons_import_by_few_doors():
     """A reader of the lessons learns five names, not the folders behind them."""
     doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.products", "course_lib.waiting"}
@@ -179,7 +139,7 @@ def test_lessons_import_by_few_doors():
     assert found == doors
 
 
-@pytest.mark.parametrize("package", ["course_lib", "course_lib.waiting", "course_lib.products"])
+@pytest.mark.parametrize("package", ["course_lib", "course_lib.machine.waiting", "course_lib.machine.products"])
 def test_late_names_are_there(package):
     """Each name that a package offers, and imports when it is asked for, is the one that type checkers see."""
     module = importlib.import_module(package)
@@ -237,8 +197,8 @@ def test_import_scan_sees_every_form(tmp_path):
         "from . import geometry\n"
         "from .geometry import Grid\n"
         "from ..kernels import tiled\n"
-        "from .. import viewer\n"
-        "import course_lib.figures\n"
+        "from .. import trace\n"
+        "import course_lib.machine.figures\n"
         "from .geometry import _keep\n"
         "def late():\n"
         "    from numba import cuda\n",
@@ -246,10 +206,10 @@ def test_import_scan_sees_every_form(tmp_path):
     )
 
     assert wrong_imports(tmp_path) == [
-        "simulator/memory.py: course_lib.figures",
         "simulator/memory.py: course_lib.kernels.tiled",
+        "simulator/memory.py: course_lib.machine.figures",
         "simulator/memory.py: course_lib.simulator.geometry._keep",
-        "simulator/memory.py: course_lib.viewer",
+        "simulator/memory.py: course_lib.trace",
         "simulator/memory.py: numba.cuda",
     ]
 
@@ -275,7 +235,7 @@ def python(code):
 
 def test_slow_packages_are_not_imported():
     """numba costs most of a second; only the kernels and the GPU need it, and only pictures need matplotlib."""
-    parts = "course_lib.simulate, course_lib.model, course_lib.measurements, course_lib.lab"
+    parts = ", ".join(f"course_lib.{name}" for name in ("machine.model", "machine.measurements", "classroom.lab"))
     slow = "{'numba', 'matplotlib', 'IPython'}"
     assert python(f"import {parts}, sys; print({slow} & sys.modules.keys())") == "set()"
 

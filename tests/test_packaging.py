@@ -17,10 +17,10 @@ from packaging.specifiers import SpecifierSet
 from traitlets.config import Config
 
 import course_lib
-from course_lib import lab, lessons
 from course_lib.__main__ import main
+from course_lib.classroom import lab, lessons
 from course_lib.exercises import LESSONS
-from course_lib.viewer.still import VIEW
+from course_lib.trace.viewer.still import VIEW
 
 REPOSITORY = Path(__file__).parents[1]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -3,10 +3,10 @@
     uv run python tools/build_viewer.py          check the types, then bundle
     uv run python tools/build_viewer.py --check  say whether the bundle is that of these sources; write nothing
 
-The sources are course_lib/viewer/web/; the bundles, in course_lib/viewer, waiting, dials and exercises, are committed,
-so only who changes the sources needs Node.js with npm, which fetches the compilers that tools/viewer/package.json
-names. The first line of a bundle holds two digests, of the sources and of what follows it: without Node.js, they tell
-whether somebody changed the one and not the other.
+The sources are course_lib/trace/viewer/web/; the bundles, beside the widgets that take them, are committed, so only who
+changes the sources needs Node.js with npm, which fetches the compilers that tools/viewer/package.json names. The first
+line of a bundle holds two digests, of the sources and of what follows it: without Node.js, they tell whether somebody
+changed the one and not the other.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ import tempfile
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
-SOURCES = REPOSITORY / "course_lib" / "viewer" / "web"
+PACKAGE = REPOSITORY / "course_lib"
+SOURCES = PACKAGE / "trace" / "viewer" / "web"
 COMPILERS = REPOSITORY / "tools" / "viewer"
 #: The entry of each bundle, and the bundle.
 BUNDLES = {
     SOURCES / "index.js": SOURCES.parent / "stepper.js",
     SOURCES / "style" / "index.css": SOURCES.parent / "stepper.css",
-    SOURCES / "waiting.js": SOURCES.parents[1] / "waiting" / "waiting.js",
-    SOURCES / "style" / "waiting.css": SOURCES.parents[1] / "waiting" / "waiting.css",
-    SOURCES / "dials.js": SOURCES.parents[1] / "dials" / "dials.js",
-    SOURCES / "style" / "dials.css": SOURCES.parents[1] / "dials" / "dials.css",
-    SOURCES / "predict.js": SOURCES.parents[1] / "exercises" / "predict.js",
+    SOURCES / "waiting.js": PACKAGE / "machine" / "waiting" / "waiting.js",
+    SOURCES / "style" / "waiting.css": PACKAGE / "machine" / "waiting" / "waiting.css",
+    SOURCES / "dials.js": PACKAGE / "machine" / "dials" / "dials.js",
+    SOURCES / "style" / "dials.css": PACKAGE / "machine" / "dials" / "dials.css",
+    SOURCES / "predict.js": PACKAGE / "exercises" / "predict.js",
 }
-HEAD = "/* Built by tools/build_viewer.py; change course_lib/viewer/web instead. sources {} bundle {} */\n"
+HEAD = "/* Built by tools/build_viewer.py; change course_lib/trace/viewer/web instead. sources {} bundle {} */\n"
 
 
 def digest(text: str) -> str:
@@ -50,7 +51,7 @@ def stale(entry: Path, bundle: Path) -> str | None:
     """Say what is wrong with a bundle, judged by its digests; None where nothing is."""
     head, _, body = bundle.read_text(encoding="utf-8").partition("\n")
     if head + "\n" != HEAD.format(digest_of_sources(entry), digest(body)):
-        return f"{bundle.name} is not the bundle of course_lib/viewer/web: run tools/build_viewer.py"
+        return f"{bundle.name} is not the bundle of course_lib/trace/viewer/web: run tools/build_viewer.py"
     return None
 
 

@@ -20,7 +20,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from course_lib import simulate
 from course_lib.kernels.tiled import tiled
-from course_lib.viewer import Stepper
+from course_lib.trace.viewer import Stepper
 
 DOCS = Path(__file__).parents[1] / "docs"
 SIZE = {"width": 1280, "height": 980}

@@ -1,6 +1,6 @@
 """Run compute-sanitizer's four tools on every kernel with a bug, and on its twin, on this machine's GPU.
 
-    python tools/sanitize_bugs.py --output course_lib/measurements/nvidia-h200
+    python tools/sanitize_bugs.py --output course_lib/machine/measurements/nvidia-h200
 
 Writes sanitizer.json: for each kernel and tool whether it was flagged, the messages and the source lines they name.
 Kernels are compiled with debug=True, opt=False, so that the tools know the lines.
@@ -90,7 +90,7 @@ def main():
     if "--launch" in sys.argv:
         return launch(*sys.argv[-2:])
     options = parser.parse_args()
-    from course_lib.gpu.device import NoGPUError, describe
+    from course_lib.machine.gpu.device import NoGPUError, describe
 
     if shutil.which("compute-sanitizer") is None:
         sys.exit("compute-sanitizer is not on the PATH; it comes with the CUDA toolkit")
@@ -105,7 +105,7 @@ def main():
     jobs = jobs_of(start)
     with ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda job: verdict(*job), jobs))
-    command = "python tools/sanitize_bugs.py --output course_lib/measurements/nvidia-h200"
+    command = "python tools/sanitize_bugs.py --output course_lib/machine/measurements/nvidia-h200"
     recording = {"what": "sanitizer", "command": command, "provenance": provenance, "results": results}
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / "sanitizer.json"

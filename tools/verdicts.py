@@ -16,7 +16,8 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
 
 from oracles import corpus  # noqa: E402
 
-from course_lib import measurements, simulate  # noqa: E402
+from course_lib import simulate  # noqa: E402
+from course_lib.machine import measurements  # noqa: E402
 from course_lib.simulator.findings import SimulatorError  # noqa: E402
 
 PAGE = REPOSITORY / "docs" / "verdicts.md"

@@ -12,7 +12,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from ..viewer.still import CLASS, Still
+from ..trace.viewer.still import CLASS, Still
 from .calculated import calculated
 from .grading.verdict import as_code
 from .progress import score

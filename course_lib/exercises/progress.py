@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..viewer.still import VIEW
+from ..trace.viewer.still import VIEW
 
 #: Set by Jupyter's server for the kernel of a notebook: the notebook's path.
 _NOTEBOOK = "JPY_SESSION_NAME"

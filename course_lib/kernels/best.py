@@ -11,11 +11,11 @@ multiply-adds than vectorized, but twice as many dispatch stalls.
 Launch: as large_tiles, blocks of 256 threads, 2×4 warps of 64×64, for a 128×256 tile of C; the tiles are 16 deep.
 One block fills the register file of a multiprocessor: 239 registers per thread.
 Loads: as whole_tiles, K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory, and
-more for the few rows and columns at the edges (course_lib.model.global_loads_of_best).
+more for the few rows and columns at the edges (course_lib.machine.model.global_loads_of_best).
 Limit: 93 of 100 instructions are multiply-adds. The compiler assigns the registers, and differently for every order in
 which this file could be written. Hundreds of orders, block shapes and ways to copy were measured at n = 4096, from 33
 to 53.1 TFLOP/s, and 0.4 to 4.6 where loops over the results stayed loops and the results went to local memory:
-course_lib/measurements/nvidia-h200/attempts.json.
+course_lib/machine/measurements/nvidia-h200/attempts.json.
 Source: Gray, "SGEMM" (maxas wiki, 2014), where registers are assigned by hand against the same conflicts. cuBLAS
 multiplies this size with tiles of 256×128 too, as Nsight Compute's name of its kernel says (tilesize256x128x8, stage3).
 """

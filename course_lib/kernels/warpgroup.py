@@ -33,7 +33,7 @@ p ^ r % 8. Without one (0), the 16 bytes of eight rows follow one another, 128 b
 `products(form, columns, registers=True)` takes A from registers: a tuple of four float32 (TF32), as `mma_tf32` does,
 warp w having rows 16 w to 16 w + 15. They, too, must not change before the `wait`.
 
-The sums are those of mma.sync, bit for bit as compared on an H200 (course_lib/measurements/nvidia-h200/wgmma.json):
+The sums are those of mma.sync, bit for bit as compared on an H200 (recording "wgmma"):
 all products of an instruction and D are cut off 25 bits below the largest of them, added exactly, and cut off again.
 
 A GPU without these instructions, or a numba-cuda that does not compile for them, is refused when a kernel is compiled.

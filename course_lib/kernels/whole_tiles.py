@@ -10,7 +10,7 @@ Measured on an H200: 1 % over large_tiles at n = 4096, 16 % at n = 4097 with its
 where three rows of four do not begin on 16-byte boundaries.
 Launch: as large_tiles, blocks of 256 threads for a 128×256 tile of C; the tiles of A and B are 16 deep.
 Loads: as large_tiles, K (1/128 + 1/256) per element of C from global memory, K (1/8 + 1/16) from shared memory; the few
-rows and columns at the edges cost more (course_lib.model.global_loads_of_best).
+rows and columns at the edges cost more (course_lib.machine.model.global_loads_of_best).
 Source: the files before it.
 """
 

@@ -1,7 +1,7 @@
 """The cost of one asynchronous copy of 16 bytes a lane: wavefronts and sectors.
 
 Used by the observers for launches that ran, and by the formulas of `model`.
-`course_lib.observers.copy_passes` has the measurements that support the rule.
+`course_lib.simulator.counters.copy_passes` has the measurements that support the rule.
 """
 
 from __future__ import annotations

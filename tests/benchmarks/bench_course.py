@@ -14,11 +14,12 @@ from launches import samples
 from numba import cuda
 from simulator.test_compile import nested
 
-from course_lib import LaunchError, measurements, simulate, waiting
+from course_lib import LaunchError, simulate
 from course_lib.kernels import rung
+from course_lib.machine import measurements, waiting
+from course_lib.machine.waiting.widget import KERNELS, TILE_WIDTHS
 from course_lib.simulator.launch.prepare import prepare
-from course_lib.viewer import Stepper, explore
-from course_lib.waiting.widget import KERNELS, TILE_WIDTHS
+from course_lib.trace.viewer import Stepper, explore
 
 H200 = waiting.Machine.measured(measurements.load("latencies"))
 

@@ -5,7 +5,7 @@ import statistics
 import pytest
 from browser.test_stepper import SETUP, OnPage, many_beside_a_busy_kernel
 
-from course_lib.viewer import Stepper
+from course_lib.trace.viewer import Stepper
 
 # A step in each frame, as fast as the frames come; their mean time in ms.
 FRAMES = """async ([root, key, steps]) => {

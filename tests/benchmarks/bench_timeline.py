@@ -7,7 +7,7 @@ import pytest
 from benchmarks.bench_stepper import FIRST_PICTURE
 from browser.test_stepper import SETUP
 
-from course_lib.viewer import Stepper
+from course_lib.trace.viewer import Stepper
 
 # A drag over the whole timeline and back.
 DRAG = """async () => {

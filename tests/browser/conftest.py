@@ -40,8 +40,8 @@ import nbformat
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect, sync_playwright
 
-import course_lib.viewer
-from course_lib.viewer import Stepper
+import course_lib.trace.viewer
+from course_lib.trace.viewer import Stepper
 
 REPOSITORY = Path(__file__).parents[2]
 # The headless shell draws the same without the windows of a whole browser: a page costs it a fifth.
@@ -64,7 +64,7 @@ CHROMIUM_ARGUMENTS = (
 #: As long as a test waits for anything, in seconds: a machine may have more to do.
 PATIENCE = 120
 expect.set_options(timeout=1000 * PATIENCE)
-VIEWER = Path(course_lib.viewer.__file__).parent
+VIEWER = Path(course_lib.trace.viewer.__file__).parent
 # As much of anywidget's model as the module uses.
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>Stepper</title>
 <style>%(theme)s</style><style>%(css)s</style><main><h1>A launch</h1>%(places)s</main>

@@ -13,7 +13,7 @@ from nightly import NIGHTLY, at_night
 from PIL import Image, ImageColor
 from playwright.sync_api import expect
 
-from course_lib.viewer import Stepper
+from course_lib.trace.viewer import Stepper
 
 LENS = ".tt-lens"
 
@@ -105,7 +105,7 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
     notebook = open_notebook(
         [
             "import numpy as np\nfrom course_lib import simulate\nfrom course_lib.kernels.tiled import tiled\n"
-            "from course_lib.viewer import Stepper\nA = np.ones((4, 4), np.float32)\n"
+            "from course_lib.trace.viewer import Stepper\nA = np.ones((4, 4), np.float32)\n"
             "Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, A, A.copy()), step=9)"
         ],
         painted=True,

@@ -9,9 +9,9 @@ from nightly import at_night
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
-from course_lib.viewer.digits import number
-from course_lib.viewer.words import label, n_dims, thread_position
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.digits import number
+from course_lib.trace.viewer.words import label, n_dims, thread_position
 
 DID = {"load": "read", "store": "written", "atomic": "updated", "result": "received"}
 #: What the card says of every element of every array, at a step; with the list of its accesses.

@@ -9,9 +9,9 @@ from oracles.stops import next_stop
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
-from course_lib.viewer.scene import Scene
-from course_lib.viewer.words import ORDER, sentence
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.scene import Scene
+from course_lib.trace.viewer.words import ORDER, sentence
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from axe_playwright_python.sync_playwright import Axe
 from nightly import at_night
 from playwright.sync_api import expect
 
-from course_lib import dials, measurements
-from course_lib.dials.sketches import draw_sectors
-from course_lib.dials.widget import BUNDLE, recorded
-from course_lib.viewer.page import page as document
+from course_lib.machine import dials, measurements
+from course_lib.machine.dials.sketches import draw_sectors
+from course_lib.machine.dials.widget import BUNDLE, recorded
+from course_lib.trace.viewer.page import page as document
 
 GPU = measurements.load("ladder").provenance
 

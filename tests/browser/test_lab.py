@@ -103,7 +103,7 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(open_notebook):
         [
             "from IPython.display import Markdown\nMarkdown('[the fifth step](#step=5&thread=1,1)')",
             "import numpy as np\nfrom course_lib import simulate\nfrom course_lib.kernels.tiled import tiled\n"
-            "from course_lib.viewer import Stepper\nA = np.ones((4, 4), np.float32)\n"
+            "from course_lib.trace.viewer import Stepper\nA = np.ones((4, 4), np.float32)\n"
             "stepper = Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, A, A.copy()), step=9)\nstepper",
         ]
     )

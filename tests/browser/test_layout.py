@@ -8,8 +8,8 @@ from nightly import NIGHTLY, at_night, every
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
-from course_lib.viewer.digits import short
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.digits import short
 
 SCREENS = [(1280, 720), (853, 480), (390, 844)]
 TOUCHED = list(itertools.product(["tiled_16", "bank_conflicts", "outer_product", "naive", "complex"], SCREENS))

@@ -8,8 +8,8 @@ from nightly import NIGHTLY, at_night
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
-from course_lib.viewer.scene import Scene
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.scene import Scene
 
 REPOSITORY = Path(__file__).parents[2]
 #: What the legend calls a look, and a mark of a grid of the scene.

@@ -2,10 +2,10 @@
 
 import pytest
 
-from course_lib import measurements, waiting
 from course_lib.kernels import rung
+from course_lib.machine import measurements, waiting
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
+from course_lib.trace.viewer import Stepper
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from course_lib.kernels import rung
-from course_lib.profile import profile
-from course_lib.profile.report import as_page
+from course_lib.machine.profile import profile
+from course_lib.machine.profile.report import as_page
 
 
 @pytest.fixture(scope="module")

@@ -11,16 +11,17 @@ from launches.samples import launch
 from nightly import NIGHTLY, at_night
 from playwright.sync_api import expect
 
-from course_lib import measurements, simulate
-from course_lib.publish.convert import STATE, VIEW, html_page, slides
+from course_lib import simulate
+from course_lib.classroom.publish.convert import STATE, VIEW, html_page, slides
+from course_lib.machine import measurements
+from course_lib.machine.waiting import Waiting
+from course_lib.machine.waiting import widget as waiting
+from course_lib.machine.waiting.plays import Machine
+from course_lib.machine.waiting.widget import plan
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper, compare
-from course_lib.viewer.still import HTML, mark_of
-from course_lib.viewer.words import sentence
-from course_lib.waiting import Waiting
-from course_lib.waiting import widget as waiting
-from course_lib.waiting.plays import Machine
-from course_lib.waiting.widget import plan
+from course_lib.trace.viewer import Stepper, compare
+from course_lib.trace.viewer.still import HTML, mark_of
+from course_lib.trace.viewer.words import sentence
 
 #: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
 LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8, 32))

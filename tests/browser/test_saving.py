@@ -11,8 +11,8 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
-from course_lib.viewer.scene import Scene
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.scene import Scene
 
 from .test_accessibility import violations
 

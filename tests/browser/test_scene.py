@@ -12,13 +12,13 @@ from numba import cuda
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import accumulators
-from course_lib.viewer import Stepper, compare
-from course_lib.viewer.alignment import MATCHES
-from course_lib.viewer.exchanges import Exchanged
-from course_lib.viewer.grids import texts_of
-from course_lib.viewer.results import heat
-from course_lib.viewer.scene import Scene
-from course_lib.viewer.words import thread_position
+from course_lib.trace.viewer import Stepper, compare
+from course_lib.trace.viewer.alignment import MATCHES
+from course_lib.trace.viewer.exchanges import Exchanged
+from course_lib.trace.viewer.grids import texts_of
+from course_lib.trace.viewer.results import heat
+from course_lib.trace.viewer.scene import Scene
+from course_lib.trace.viewer.words import thread_position
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all. By default those that another
 # one resembles are left out: best is vectorized and register_2d too, and padded is bank_conflicts without conflicts.

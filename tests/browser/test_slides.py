@@ -8,13 +8,13 @@ from launches.samples import product
 from nightly import at_night
 from playwright.sync_api import expect
 
+from course_lib.classroom.publish.convert import HEIGHT, WIDTH, slides
+from course_lib.classroom.publish.deck import lines_of
+from course_lib.classroom.publish.notes import with_notes
 from course_lib.kernels import rung
-from course_lib.publish.convert import HEIGHT, WIDTH, slides
-from course_lib.publish.deck import lines_of
-from course_lib.publish.notes import with_notes
-from course_lib.viewer import Stepper, explore
-from course_lib.viewer.explore import recorded
-from course_lib.viewer.page import STEPPER, place
+from course_lib.trace.viewer import Stepper, explore
+from course_lib.trace.viewer.explore import recorded
+from course_lib.trace.viewer.page import STEPPER, place
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("[0-9]*.ipynb"))
 #: Those of the default profile: the first, one with most kinds of outputs, and the last. The others are laid out alike.

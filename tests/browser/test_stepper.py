@@ -10,16 +10,16 @@ from playwright.sync_api import expect
 from course_lib import simulate
 from course_lib.kernels.tiled import tiled
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
-from course_lib.viewer.digits import short
-from course_lib.viewer.words import sentence
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.digits import short
+from course_lib.trace.viewer.words import sentence
 
 SETUP = """\
 import numpy as np
 from course_lib import simulate
 from course_lib.kernels.naive import naive
 from course_lib.kernels.tiled import tiled
-from course_lib.viewer import Stepper, explore
+from course_lib.trace.viewer import Stepper, explore
 A = np.arange(1, 17, dtype=np.float32).reshape(4, 4)
 B = np.arange(16, 0, -1, dtype=np.float32).reshape(4, 4)
 C = np.zeros((4, 4), np.float32)

@@ -13,9 +13,9 @@ from course_lib.kernels.prefetched import prefetched
 from course_lib.kernels.tiled import tiled
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import shown_source
-from course_lib.viewer import Stepper
-from course_lib.viewer.digits import short
-from course_lib.viewer.words import sentence
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.digits import short
+from course_lib.trace.viewer.words import sentence
 
 WALK = """async () => {
   const root = document.querySelector(".tt-root");

@@ -15,7 +15,7 @@ from PIL import Image
 from course_lib import simulate
 from course_lib.exercises import predict
 from course_lib.kernels.tiled import tiled
-from course_lib.viewer import Stepper, explore
+from course_lib.trace.viewer import Stepper, explore
 A, B, C = np.ones((4, 4), "f4"), np.ones((4, 4), "f4"), np.zeros((4, 4), "f4")
 run = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C)"""
 OURS = ["Stepper(run, step=7)", "predict('How many?', 3)", "explore(n=2)"]
@@ -80,7 +80,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><body><pre>code</pre>
   window.started = true;
 </script>"""
 PNG = "data:image/png;base64,AAAASUVORK5CYII="
-VIEWER = Path(__file__).parents[2] / "course_lib" / "viewer"
+VIEWER = Path(__file__).parents[2] / "course_lib" / "trace" / "viewer"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_only_its_own_picture_gives_way_and_comes_back(new_page, launch_of, addr
     """The widget knows the end of its picture's address; where it cannot be drawn, and when it leaves, the picture is
     there.
     """
-    from course_lib.viewer import Stepper
+    from course_lib.trace.viewer import Stepper
 
     page = new_page()
     page.clock.install()
@@ -113,7 +113,7 @@ def test_only_its_own_picture_gives_way_and_comes_back(new_page, launch_of, addr
 
 def test_a_page_that_may_not_fill_the_screen_offers_no_button_for_it(new_page, launch_of):
     """As VS Code's outputs may not; the key does nothing then, and no error is thrown."""
-    from course_lib.viewer import Stepper
+    from course_lib.trace.viewer import Stepper
 
     page = new_page()
     errors = []

@@ -8,7 +8,7 @@ from nightly import at_night
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
-from course_lib.viewer import Stepper
+from course_lib.trace.viewer import Stepper
 
 SIZES = [(1280, 720), (853, 480), (390, 844)]
 BOXES = """() => [...document.querySelectorAll(".tt-labels span, .tt-order")].map((node) => {

@@ -8,11 +8,11 @@ from matplotlib.colors import to_rgb
 from nightly import at_night
 from playwright.sync_api import expect
 
-from course_lib import measurements
-from course_lib.waiting import Waiting
-from course_lib.waiting.drawing import WAIT_COLOURS
-from course_lib.waiting.plays import REASONS, Machine
-from course_lib.waiting.widget import BUNDLE
+from course_lib.machine import measurements
+from course_lib.machine.waiting import Waiting
+from course_lib.machine.waiting.drawing import WAIT_COLOURS
+from course_lib.machine.waiting.plays import REASONS, Machine
+from course_lib.machine.waiting.widget import BUNDLE
 
 H200 = Machine.measured(measurements.load("latencies"))
 TRAITS = ("latency", "warps", "tile_width", "buffers", "_plan", "_offers")

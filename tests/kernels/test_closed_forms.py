@@ -5,7 +5,7 @@ from collections import defaultdict
 import pytest
 from oracles import closed_forms
 
-from course_lib import model
+from course_lib.machine import model
 
 SIZES = [(37, 21, 50), (1, 1, 1), (3, 2, 5), (33, 40, 7), (5, 3, 0)]
 

@@ -5,9 +5,10 @@ import pytest
 from nightly import at_night
 from oracles import closed_forms
 
-from course_lib import model, simulate
+from course_lib import simulate
 from course_lib.kernels import LADDER, rung
 from course_lib.kernels.vector import load4, store4
+from course_lib.machine import model
 
 SIZES = [(37, 70, 18), (33, 36, 24), (1, 1, 1), (3, 2, 0), (20, 30, 25), (0, 4, 4)]
 #: More sizes for the formulas: several blocks each way, rows at every phase to a sector, whole tiles, thin edges.

@@ -14,13 +14,7 @@ from oracles import closed_forms
 from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels import TENSOR_CORES, rung, tensor_core
 from course_lib.kernels.tensor_core import BF16, C_PLACES, TF32, mma_tf32
-from course_lib.kernels.tensor_core_formats import (
-    cut_to_tf32,
-    from_bfloat16,
-    round_to_tf32,
-    to_bfloat16,
-    to_tf32,
-)
+from course_lib.kernels.tensor_core_formats import cut_to_tf32, from_bfloat16, round_to_tf32, to_bfloat16, to_tf32
 from course_lib.kernels.tensor_core_loads import load2, load_matrices, load_matrices_transposed
 
 SIZES = {

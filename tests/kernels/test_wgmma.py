@@ -10,9 +10,7 @@ from numba import cuda, float32, uint16, uint64
 from numba.core import errors
 from oracles.warpgroups import multiply as multiply_by_8
 
-from course_lib import KernelError, UnsupportedKernelError, measurements, simulate
-from course_lib.gpu.wgmma import FORMS, OPERANDS, once
-from course_lib.gpu.wgmma import operands as random_operands
+from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels import WGMMA, rung
 from course_lib.kernels.tensor_core_formats import with_whole_lines
 from course_lib.kernels.warpgroup import (
@@ -27,6 +25,9 @@ from course_lib.kernels.warpgroup import (
     swizzled,
     wait_for_products,
 )
+from course_lib.machine import measurements
+from course_lib.machine.gpu.wgmma import FORMS, OPERANDS, once
+from course_lib.machine.gpu.wgmma import operands as random_operands
 
 SIZES = [(37, 70, 18), at_night((3, 2, 0)), at_night((130, 136, 72))]
 

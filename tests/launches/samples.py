@@ -117,7 +117,7 @@ def launch(name):
 
 
 if __name__ == "__main__":
-    from course_lib.viewer.payload import encode
+    from course_lib.trace.viewer.payload import encode
 
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,14 +7,14 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
-from course_lib.png import element
+from course_lib.trace.png import element
 
 pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[2]
 
 SHOWN_PICTURE = """
 from IPython.display import HTML
-from course_lib.png import element
+from course_lib.trace.png import element
 HTML(element({data!r}, "a square", 100))
 """
 

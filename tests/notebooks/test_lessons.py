@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.classroom.publish.notes import heading_of, notes_of
 from course_lib.exercises import OPTIONAL
-from course_lib.publish.notes import heading_of, notes_of
 
 ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from course_lib import measurements
+from course_lib.machine import measurements
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSON = nbformat.read(NOTEBOOKS / "14_speed_tests.ipynb", 4)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-RECORDINGS = ROOT / "course_lib" / "measurements" / "nvidia-h200"
+RECORDINGS = ROOT / "course_lib" / "machine" / "measurements" / "nvidia-h200"
 
 
 def _said(lesson, cell):

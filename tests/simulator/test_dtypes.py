@@ -15,8 +15,8 @@ from simulator.test_differential import examples
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.trace.replay import Timeline
-from course_lib.viewer.payload import encode
-from course_lib.viewer.words import sentence
+from course_lib.trace.viewer.payload import encode
+from course_lib.trace.viewer.words import sentence
 
 PARAMETERS = ("C", "Z", "F", "I", "H", "OUT_C", "OUT_Z", "OUT_D")
 

@@ -10,7 +10,7 @@ from oracles import corpus, happens_before
 from oracles.sources import line_of
 
 from course_lib import simulate
-from course_lib.observers.races import log, shadow
+from course_lib.simulator.checks.races import log, shadow
 
 SCHEDULES = ("in-order", "reversed", 1)
 

@@ -3,7 +3,8 @@
 import pytest
 from oracles import corpus
 
-from course_lib import measurements, simulate
+from course_lib import simulate
+from course_lib.machine import measurements
 
 ROWS = {(r["kernel"], r["which"], r["tool"]): r for r in measurements.load("sanitizer").results}
 TOOLS = {"racecheck": "race", "memcheck": "out-of-bounds", "synccheck": "barrier-divergence"}

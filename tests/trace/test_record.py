@@ -8,7 +8,7 @@ from numba import cuda, float32
 
 from course_lib import LaunchError, simulate
 from course_lib.kernels.tiled import tiled
-from course_lib.simulate import Simulation
+from course_lib.simulator.simulate import Simulation
 from course_lib.trace import record
 from course_lib.trace.record import StepObserver, TraceObserver
 

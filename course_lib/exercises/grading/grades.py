@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...simulate import Simulation
 from ...simulator.findings import KINDS, RANK, Finding, KernelError, LaunchError, SimulatorError, UnsupportedKernelError
 from ...simulator.launch.engine import Engine
 from ...simulator.launch.prepare import prepare
 from ...simulator.observer import Observer
+from ...simulator.simulate import Simulation
 from ...trace.record import TraceObserver
 from .causes import Cause, cause_in_text, mixed_directions, remarks_on_text
 from .exercise import Array, Budget, Exercise, Launch, Outcome, Shape, Tracer, differing

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...simulator.findings import Finding
-from ...viewer import Stepper
-from ...viewer.scene import PANELS
+from ...trace.viewer import Stepper
+from ...trace.viewer.scene import PANELS
 from .exercise import Array, Outcome
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for

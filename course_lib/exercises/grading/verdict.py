@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...viewer.scene import PANELS
-from ...viewer.still import VIEW, show_view
+from ...trace.viewer.scene import PANELS
+from ...trace.viewer.still import VIEW, show_view
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
 _MARKS = {True: "✓", False: "✗", None: "○"}

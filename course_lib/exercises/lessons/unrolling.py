@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model import occupancy
+from ...simulator.occupancy import occupancy
 from ..grading.budgets import global_loads, global_stores, iterations_left, repeated
 from ..grading.exercise import Diagnosis, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation

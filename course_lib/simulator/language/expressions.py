@@ -15,21 +15,7 @@ import numpy as np
 from . import calls, conditions, operators, records, tuples, types, views, why
 from .context import Context, of_array, of_literal
 from .names import GRID_GROUP, Symbol
-from .nodes import (
-    Apply,
-    Const,
-    Expr,
-    Given,
-    Local,
-    MakeView,
-    Nothing,
-    Select,
-    Slice,
-    Static,
-    after,
-    once,
-    tuple_of,
-)
+from .nodes import Apply, Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, once, tuple_of
 from .operators import NUMBERS, applied, cast, python_constant
 from .refusals import refuse, refused_expression
 from .types import (

@@ -12,15 +12,7 @@ from ..findings import LaunchError
 from ..lanes.memory import FieldArray, GlobalArray
 from ..language import signatures
 from ..language.source import Source
-from ..language.types import (
-    SCALARS,
-    ArrayType,
-    TupleType,
-    TypingError,
-    of_value,
-    type_of_records,
-    unfit_records,
-)
+from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value, type_of_records, unfit_records
 from ..language.variables import Variable, Variables
 from ..language.why import Reason
 

@@ -1,4 +1,4 @@
-"""Requests, sectors and wavefronts of every launch of `course_lib.products.multiplication`, exact for every plan.
+"""Requests, sectors and wavefronts of every launch of `machine.products.multiplication`, exact for every plan.
 
 A plan's launches are copies into wider rows, tiles or `best`, and inner products; `steps` of that module lists them,
 with each kernel's parameters and arguments, and here is a formula for each. In a kernel of inner products a warp loads
@@ -19,14 +19,14 @@ from .product_tiles import SECTOR, StoredMatrix, TileKernel, add_tickets, count_
 from .register_tiles import best
 from .requests import Count, Ints, Traffic
 
-#: As in `course_lib.products.inner_products`: warps of a block and its rows; for `across` also the rows that a thread
+#: As in `machine.products.inner_products`: warps of a block and its rows; for `across` also the rows that a thread
 #: loads before it uses the first.
 WARPS, ROWS = 8, 8
 WARPS_ACROSS, COLUMNS, AHEAD = 32, 32, 4
 
 
 class ProductStep(Protocol):
-    """The attributes of a `course_lib.products.multiplication.LaunchStep` that are used here."""
+    """The attributes of a `course_lib.machine.products.multiplication.LaunchStep` that are used here."""
 
     @property
     def kernel(self) -> str: ...
@@ -39,10 +39,10 @@ class ProductStep(Protocol):
 
 
 def product_traffic(steps: Iterable[ProductStep]) -> list[Traffic]:
-    """Return {(space, op, array): Count} of each of `course_lib.products.multiplication.steps`, in order.
+    """Return {(space, op, array): Count} of each of `course_lib.machine.products.multiplication.steps`, in order.
 
     The names of arrays are the kernels' own. Only their shapes are read, so empty arrays suffice; all begin on a
-    sector. Counts are as written in the source; `tests/products/test_product.py` compares them with the simulator's.
+    sector. Counts are as written in the source; `test_product.py` compares them with the simulator's.
     """
     return [{key: count for key, count in FORMS[step.kernel](step).items() if count.requests} for step in steps]
 

@@ -1,4 +1,4 @@
-"""Requests, sectors and wavefronts of the tiles of `course_lib.products.multiplication`, exact for every size.
+"""Requests, sectors and wavefronts of the tiles of `course_lib.machine.products.multiplication`, exact for every size.
 
 A tile of C uses its rows of A and its columns of B, unit after unit of K; so the requests for A are those of every row
 of tiles times those of every unit, and the same for B. The two are counted separately, as patterns against the 32-byte
@@ -30,7 +30,7 @@ LOADS = 16
 
 
 class Shape(Protocol):
-    """The attributes of a `course_lib.products.tile.Tile` that are used here; its properties explain them."""
+    """The attributes of a `course_lib.machine.products.tile.Tile` that are used here; its properties explain them."""
 
     rows: int
     columns: int
@@ -47,7 +47,7 @@ class Shape(Protocol):
 
 
 class Lies(Protocol):
-    """The attributes of a `course_lib.products.tile_loads.LoadForm` that are used here."""
+    """The attributes of a `course_lib.machine.products.tile_loads.LoadForm` that are used here."""
 
     along_k: bool
     wide: bool
@@ -84,7 +84,7 @@ def tile_traffic(
     """Return {(space, op, array): Count} of one launch for the first M rows and N columns of C.
 
     A, B and C as they are stored; `whole` blocks with a tile each and `shares` blocks that share the rest equally.
-    Source of the shares: Osama et al., "Stream-K" (2023), as in `course_lib.products.tile`.
+    Source of the shares: Osama et al., "Stream-K" (2023), as in `course_lib.machine.products.tile`.
     """
     tile = kernel.tile
     K = A.columns if kernel.a_form.along_k else A.rows

@@ -1,0 +1,107 @@
+"""The lessons as files: where they are, which notebook is one, and a copy of them for a reader."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..trace.png import KEY
+
+#: The sentence of a lesson's first cell that leads to its solutions.
+_SOLUTIONS = re.compile(r" \*\*Solutions:\*\* \[solutions\]\(solutions/[^)]*\), after you have tried\.")
+
+
+def home() -> Path:
+    """Return the folder of the lessons: in the installed package, or in the repository."""
+    package = Path(__file__).parents[1]
+    installed = package / "notebooks"
+    return installed if installed.is_dir() else package.parent / "notebooks"
+
+
+def is_course(notebook: Mapping[str, Any]) -> bool:
+    """Whether a notebook, or an output, belongs to the course, as its metadata says."""
+    return KEY in notebook.get("metadata", {})
+
+
+def lessons_in(folder: Path) -> list[Path]:
+    """Return the lessons in a folder or in its folder ``notebooks``, in order; none if the first is not a lesson."""
+    for place in (folder, folder / "notebooks"):
+        found = sorted(place.glob("[0-9][0-9]_*.ipynb"))
+        try:
+            if found and is_course(json.loads(found[0].read_text(encoding="utf-8"))):
+                return found
+        except (OSError, ValueError, AttributeError):  # not readable, not a notebook
+            continue
+    return []
+
+
+def title(notebook: Mapping[str, Any], otherwise: str = "") -> str:
+    """Return the first heading of a notebook."""
+    for cell in notebook["cells"]:
+        for line in "".join(cell["source"]).splitlines() if cell["cell_type"] == "markdown" else ():
+            if line.startswith("# "):
+                return line[2:].strip()
+    return otherwise
+
+
+def for_students(text: str) -> str:
+    """Return a lesson, as its file's text, without the link to its solutions."""
+    return _SOLUTIONS.sub("", text)
+
+
+def files() -> Iterator[Path]:
+    """Yield what a reader gets: the lessons, the glossary, the sources and the licence."""
+    yield from sorted(path for path in home().iterdir() if path.suffix in (".ipynb", ".md"))
+
+
+def copy(folder: Path) -> tuple[list[str], list[str]]:
+    """Copy the lessons into a folder; a file that is there already stays as it is.
+
+    Return the names of the files that were written, and of those that were there and differ.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written, kept = [], []
+    for path in files():
+        text = for_students(path.read_text(encoding="utf-8"))
+        target = folder / path.name
+        try:
+            with target.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            written.append(path.name)
+        except FileExistsError:
+            if not target.is_file() or target.read_text(encoding="utf-8", errors="replace") != text:
+                kept.append(path.name)
+    return written, kept
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Copy the lessons into a folder, and run JupyterLab there until the reader ends it; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m course_lib open", description="Copy the lessons and open them.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("tile-by-tile"), help="(tile-by-tile)")
+    parser.add_argument("--copy-only", action="store_true", help="do not start JupyterLab")
+    options = parser.parse_args(arguments)
+    folder = options.folder
+    try:
+        written, kept = copy(folder)
+    except OSError as error:
+        print(f"The lessons cannot be copied to {folder}: {error.strerror}. Name another folder.", file=sys.stderr)
+        return 1
+    print(f"{folder}: {len(written)} files copied; files that were there stay as they are.")
+    if kept:
+        print(f"These differ from the course's: {', '.join(kept)}.")
+    if options.copy_only:
+        return 0
+    if importlib.util.find_spec("jupyterlab") is None:
+        print('JupyterLab is not installed: pip install "tile-by-tile[lab]"', file=sys.stderr)
+        return 1
+    try:
+        return subprocess.call([sys.executable, "-m", "jupyterlab"], cwd=folder)
+    except KeyboardInterrupt:  # the server has heard it too, and has ended
+        return 0

@@ -1,0 +1,113 @@
+"""The kernel of a student's capstone, judged and scored from its text. Runs in a process of `sandbox.py`."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import time
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ...exercises import LESSONS
+from ...exercises.capstone import BANDS, NAME, Costs, Size, attempt
+from ...exercises.grading.verdict import Verdict
+from .cells import ExerciseCell, lesson_cells, parsed
+from .extract import Missing, Refused, extract, trees_of
+from .judge import MISSING, REFUSED, last_function, reason
+from .likeness import copied_from, nearest, written
+from .names import Unknown, constant, names_of
+from .submission import Answer, answers, read
+
+#: The cell of the lesson, what it calls the kernel, and how it launches it.
+_CELL, _KERNEL, _SIZES = "own-kernel", "mine", ("TILE", "THREADS")
+_PARAMETERS = ("A", "B", "C")
+#: The status of a kernel that has a place.
+RANKED = "ranked"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A student's kernel: what it costs, or why it has no place. ``units`` are its statements, to find equal ones,
+    and ``course`` is the kernel of the course that it is most like, and the part that they share."""
+
+    status: str
+    hint: str = ""
+    points: int = 0
+    milestones: int = 0
+    costs: tuple[float | None, ...] = (None,) * len(BANDS)
+    tile: tuple[int, ...] = ()
+    threads: tuple[int, ...] = ()
+    units: tuple[str, ...] = ()
+    course: tuple[str, float] = ("", 0.0)
+    seconds: float = 0.0
+
+
+def lesson() -> str:
+    """Return the name of the capstone's lesson."""
+    return next(name for name in LESSONS if any(cell == _CELL for cell, _ in lesson_cells(name)))
+
+
+@cache
+def _place() -> ExerciseCell:
+    source = dict(lesson_cells(lesson()))[_CELL]
+    return ExerciseCell(NAME, _CELL, source, _KERNEL)
+
+
+def judged(path: Path) -> Kernel:
+    """Judge the kernel in a notebook, of which nothing is executed; raise ValueError for a file that is no notebook."""
+    began = time.process_time()
+    answer = answers(read(path), {NAME: _place()})[NAME]
+    try:
+        found = _judged(answer)
+    except (Refused, ValueError) as refusal:
+        found = Kernel(REFUSED, f"{refusal}.".replace("..", "."))
+    except Missing as nothing:
+        found = Kernel(MISSING, str(nothing))
+    except SyntaxError as error:
+        found = Kernel("failed", f"line {error.lineno or 1} is no Python: {error.msg}.")
+    return replace(found, seconds=round(time.process_time() - began, 2))
+
+
+def _judged(answer: Answer) -> Kernel:
+    if answer.source is None:
+        return Kernel(MISSING, "the notebook has no cell with a kernel of this lesson.")
+    course = [source for name, source in lesson_cells(lesson()) if name != _CELL]
+    cell = parsed(answer.source)
+    called = _attempted(cell)
+    wanted = called[0].id if called and isinstance(called[0], ast.Name) else _KERNEL
+    found = extract(NAME, wanted, _PARAMETERS, answer.source, answer.others, course, simulated=True)
+    given = last_function(_place().source)
+    if copy := copied_from(found.tree, given, False, found.helpers):
+        raise Refused(f"this is {copy} of the course with other names at most; only a student's own kernel counts.")
+    names = names_of([*trees_of([*course, *answer.others]), cell])
+    tile, threads = (_size(node, name, names) for node, name in zip([*called[1:], None, None], _SIZES, strict=False))
+    result = attempt(found.function, tile, threads, keep=False)
+    if isinstance(result, Verdict):
+        return Kernel(result.status, reason(result), tile=tile, threads=threads)
+    functions = found.tree, *found.helpers
+    units, like = written(given, *functions), nearest(given, *functions)
+    costs = tuple(band.cost(result.costs) for band in BANDS)
+    return Kernel(RANKED, _unknown(result.costs), result.score, result.milestones, costs, tile, threads, units, like)
+
+
+def _unknown(costs: Costs) -> str:
+    return f"the model cannot time this kernel: {costs.unknown}." if costs.unknown else ""
+
+
+def _attempted(cell: ast.Module) -> list[ast.expr]:
+    """The kernel, the tile and the threads that the last call of ``attempt`` in a cell is given."""
+    called = [n for n in ast.walk(cell) if isinstance(n, ast.Call) and ast.unparse(n.func) == "attempt" and n.args]
+    if not called:
+        return []
+    by_name = {word.arg: word.value for word in called[-1].keywords}
+    return [*called[-1].args, *(by_name[name] for name in ("tile", "threads") if name in by_name)]
+
+
+def _size(node: ast.expr | None, name: str, names: dict[str, Any]) -> Size:
+    with contextlib.suppress(Unknown):
+        match constant(node or ast.Name(name), names):
+            case (int(first), int(second)):
+                return first, second
+    raise Refused(f"{name} is no pair of whole numbers that the grader can read; write it as {name} = (16, 16).")

@@ -1,0 +1,117 @@
+"""The place of each exercise in its lesson: the cell, the function that it asks for, and the text that is given."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ...exercises import EXERCISES, LESSONS
+from ...exercises.grading.explain import Explanation
+from ..lessons import home
+
+#: The lessons, in a checkout of the course or in the installed package, which has no solutions.
+NOTEBOOKS = home()
+
+
+@dataclass(frozen=True)
+class ExerciseCell:
+    """The cell of an exercise: its id, its source, the name of the function in it, "" for an answer in words."""
+
+    exercise: str
+    cell: str
+    source: str
+    function: str
+
+
+def lesson_named(words: str) -> str:
+    """Return the lesson that "4", "04" or "04_tiling" means; raise ValueError if there is none."""
+    for lesson in LESSONS:
+        if words in (lesson, lesson[:2], str(int(lesson[:2]))):
+            return lesson
+    raise ValueError(f"there is no lesson {words!r}; the lessons are {', '.join(LESSONS)}")
+
+
+@cache
+def notebook(lesson: str, folder: Path = NOTEBOOKS) -> Any:
+    """Return a lesson's notebook as JSON; raise FileNotFoundError if the folder does not have it."""
+    path = folder / f"{lesson}.ipynb"
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there: run this command in a git clone of the course.")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@cache
+def lesson_cells(lesson: str, folder: Path = NOTEBOOKS) -> tuple[tuple[str, str], ...]:
+    """Return the code cells of a lesson, (id, source) each."""
+    return tuple(code_cells(notebook(lesson, folder)))
+
+
+def code_cells(notebook: object) -> Iterator[tuple[str, str]]:
+    """Yield (id, source) for each code cell of a notebook's JSON; raise ValueError if it is no notebook."""
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise ValueError("the file is no notebook of version 4: it has no list of cells")
+    for cell in cells:
+        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            source = cell.get("source", "")
+            text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+            yield str(cell.get("id", "")), text
+
+
+@cache
+def places(lesson: str, folder: Path = NOTEBOOKS) -> dict[str, ExerciseCell]:
+    """Return the place of each exercise of a lesson, in its order."""
+    found = {}
+    for cell, source in lesson_cells(lesson, folder):
+        tree = parsed(source)
+        for exercise, _ in calls(tree):
+            defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+            in_words = isinstance(EXERCISES.get(exercise), Explanation)
+            found[exercise] = ExerciseCell(exercise, cell, source, "" if in_words else defined[-1])
+    return {exercise.name: found[exercise.name] for exercise in LESSONS[lesson]}
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 answer", or "2 answers"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+#: Expressions and statements inside each other. What reads a tree calls itself for each, and Python ends that at 1,000.
+_DEEPEST = 100
+_TOO_DEEP = f"more than {_DEEPEST} expressions are inside each other"
+
+
+def parsed(source: str) -> ast.Module:
+    """Return a cell's tree, if need be without the lines that only IPython reads (``%time``, ``!ls``); SyntaxError."""
+    try:
+        try:
+            tree = ast.parse(source)
+        except SyntaxError:
+            lines = ["" if line.lstrip()[:1] in ("%", "!", "?") else line for line in source.split("\n")]
+            tree = ast.parse("\n".join(lines))
+    except (RecursionError, MemoryError):
+        raise SyntaxError(_TOO_DEEP) from None
+    except ValueError as error:  # a null character
+        raise SyntaxError(str(error)) from None
+    nodes: list[ast.AST] = [tree]
+    for _ in range(_DEEPEST):
+        nodes = [child for node in nodes for child in ast.iter_child_nodes(node)]
+    if nodes:
+        raise SyntaxError(_TOO_DEEP)
+    return tree
+
+
+def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+    """Yield each ``check("name", …)`` and ``explain("name", …)`` of a cell, with the name."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and node.args):
+            continue
+        called = getattr(node.func, "attr", getattr(node.func, "id", ""))  # of check(…), or of exercises.check(…)
+        name = node.args[0]
+        if called in ("check", "explain") and isinstance(name, ast.Constant) and isinstance(name.value, str):
+            yield name.value, node

@@ -1,0 +1,54 @@
+"""The commands for teachers.
+
+python -m course_lib.teach students --out edition --lessons 00-05
+python -m course_lib.teach assignment 04 --for nbgrader --out source
+python -m course_lib.teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
+python -m course_lib.teach ranking submissions --csv ranking.csv --page ranking.html
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+#: Each command: the module of this package that runs it, and what it does. The module has ``arguments(parser)``, and
+#: ``run(chosen)``, which returns the exit status; a ValueError or an OSError of it is shown as one sentence. It is
+#: imported only when its command is called.
+COMMANDS = {
+    "students": ("editions", "Write an edition without solutions, notes and tests."),
+    "assignment": ("assignment", "Write a lesson's exercises as an assignment for nbgrader, Otter or neither."),
+    "grade": ("grade", "Grade the submissions of a class in one lesson."),
+    "ranking": ("ranking", "Rank the kernels of a class in the capstone."),
+    "guides": ("guides", "Write the guides to the lessons, and the plans."),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that the first argument names; return its exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(prog="python -m course_lib.teach", description="Commands for teachers.")
+    table = parser.add_subparsers(metavar="command")
+    for name, (module, does) in COMMANDS.items():
+        part = table.add_parser(name, help=does, description=does)
+        if name in words[:1]:
+            found = import_module(f"{__package__}.{module}")
+            found.arguments(part)
+            part.set_defaults(run=found.run)
+    chosen = parser.parse_args(words)
+    if "run" not in chosen:
+        parser.print_help()
+        return 0
+    try:
+        status: int = chosen.run(chosen)
+        return status
+    except BrokenPipeError:
+        raise
+    except (ValueError, OSError) as error:
+        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
+        print(f"{parser.prog} {words[0]}: {said}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{parser.prog} {words[0]}: interrupted", file=sys.stderr)
+        return 130

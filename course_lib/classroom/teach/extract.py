@@ -1,0 +1,261 @@
+"""Extraction of the function that is judged from the text of an exercise's cell, without executing the cell.
+
+The definition of one function is compiled, without decorators, annotations and default values, and given the names of
+`names.py`. What calls, assigns or draws beside it is passed over.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import linecache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from numba import cuda
+
+from ...exercises.grading.repairs import defined
+from .allowed import refused
+from .cells import calls, parsed
+from .names import available, names_of
+
+#: Parts of a cell beside the function that the grader reads, or that the lesson itself has there.
+_EXPECTED = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Pass)
+
+
+class Refused(Exception):
+    """The cell holds no function that is the student's own; the message is a sentence."""
+
+
+class Missing(Exception):
+    """The cell holds no function at all; the message is a sentence."""
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """The function to be judged, its tree, the functions of the student that it calls, and remarks."""
+
+    function: Any
+    tree: ast.FunctionDef
+    helpers: tuple[ast.FunctionDef, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def extract(
+    exercise: str,
+    wanted: str,
+    parameters: Sequence[str],
+    source: str,
+    others: Sequence[str],
+    course: Sequence[str],
+    simulated: bool,
+) -> Extracted:
+    """Return the function of a cell that answers the exercise, called ``wanted`` in the lesson.
+
+    ``others`` are the student's other cells, ``course`` those of the lesson: the answer may use their imports and
+    constants. A later one replaces an earlier one, the student's the lesson's, and the cell's own all others.
+    ``simulated``: it is a kernel; else a function that is executed, with a short list of what it may use.
+
+    Raises SyntaxError for a cell that is no Python, Refused and Missing.
+    """
+    cell = parsed(source)
+    called = _handed_in(exercise, cell)
+    if called is not None and not isinstance(called, ast.Name):
+        raise Refused(f"check is given `{_short(called)}`; only a function that the cell itself defines is judged.")
+    name = called.id if called else wanted
+    tree, remarks = _find(name, wanted, parameters, cell)
+    if tree is None:
+        for text in reversed(others):
+            tree = next((f for f in _functions(trees_of([text])) if f.name == name), None)
+            if tree is not None:
+                source, remarks = text, [f"the function {name} is in another cell."]
+                break
+        else:
+            raise Missing(f"the cell defines no function of ({', '.join(parameters)}).")
+    if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs:
+        raise Refused(f"{tree.name} must take ({', '.join(parameters)}), with no * among its parameters.")
+    ignored = [s for s in cell.body if not _is_expected(s, exercise)]
+    if ignored:
+        line = ignored[0].lineno
+        remarks.append(f"line {line} is not executed: only the function, imports and constants of the cell are read.")
+    given, own = trees_of(course), [*trees_of(others), cell]
+    helpers = [f for f in _functions([*given, *own]) if f.name != tree.name]
+    function = _function(exercise, tree, source, names_of([*given, *own]), helpers, simulated)
+    shown = {ast.dump(f) for f in _functions(given)}
+    mine = [f for f in _functions(own) if f.name != tree.name and ast.dump(f) not in shown]
+    return Extracted(function, tree, _called(tree, mine), tuple(remarks))
+
+
+def _called(tree: ast.FunctionDef, functions: Sequence[ast.FunctionDef]) -> tuple[ast.FunctionDef, ...]:
+    """Return the functions that ``tree`` names, directly or through another of them."""
+    by_name, found = {f.name: f for f in functions}, dict[str, ast.FunctionDef]()
+    waiting = [tree]
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if isinstance(node, ast.Name) and node.id in by_name and node.id not in found:
+                found[node.id] = by_name[node.id]
+                waiting.append(by_name[node.id])
+    return tuple(found.values())
+
+
+def trees_of(texts: Sequence[str]) -> list[ast.Module]:
+    """The trees of cells; those that are no Python are left out."""
+    trees = []
+    for text in texts:
+        with contextlib.suppress(SyntaxError):
+            trees.append(parsed(text))
+    return trees
+
+
+def _short(node: ast.AST) -> str:
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _handed_in(exercise: str, cell: ast.Module) -> ast.expr | None:
+    """Return the argument after the name in the cell's last ``check("name", …)``."""
+    found = [call.args[1] for name, call in calls(cell) if name == exercise and len(call.args) > 1]
+    return found[-1] if found else None
+
+
+def _functions(cells: Sequence[ast.Module]) -> Iterator[ast.FunctionDef]:
+    return (node for cell in cells for node in cell.body if isinstance(node, ast.FunctionDef))
+
+
+def _find(
+    name: str, wanted: str, parameters: Sequence[str], cell: ast.Module
+) -> tuple[ast.FunctionDef | None, list[str]]:
+    """The definition of the answer in the cell, and remarks. The last statement that binds the name counts."""
+    bound = _binding(name, cell)
+    for _ in cell.body:  # answer = other_name
+        value = bound.value if isinstance(bound, ast.Assign) else None
+        if isinstance(value, ast.Call) and _is_jit(value.func) and len(value.args) == 1:
+            value = value.args[0]
+        if not isinstance(value, ast.Name):
+            break
+        bound = _binding(value.id, cell, before=bound)
+    if isinstance(bound, ast.FunctionDef):
+        return bound, [f"the function is called {bound.name} here, not {wanted}."] if bound.name != wanted else []
+    if bound is not None:
+        raise Refused(
+            f"{name} is made in line {bound.lineno} by `{_short(bound)}`; only a function that the cell itself defines "
+            "is judged."
+        )
+    here = [f for f in _functions([cell]) if len(f.args.args) == len(parameters)]
+    same = [f for f in here if [a.arg for a in f.args.args] == list(parameters)]
+    if here:
+        found = (same or here)[-1]
+        return found, [f"the function is called {found.name} here, not {wanted}."]
+    return None, []
+
+
+def _binding(name: str, cell: ast.Module, before: ast.stmt | None = None) -> Any:
+    """The last top-level statement, above ``before``, that gives ``name`` a value."""
+    found = None
+    for statement in cell.body:
+        if statement is before:
+            break
+        for node in [statement] if isinstance(statement, ast.FunctionDef) else ast.walk(statement):
+            named = getattr(node, "asname", None) or getattr(node, "name", None) or getattr(node, "id", None)
+            stores = not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Store)
+            if named == name and stores:
+                found = statement
+    return found
+
+
+def _is_jit(node: ast.expr) -> bool:
+    return ast.unparse(node).split(".")[-1] == "jit"
+
+
+def _is_expected(statement: ast.stmt, exercise: str) -> bool:
+    if isinstance(statement, ast.FunctionDef):
+        return all(_is_jit(d.func if isinstance(d, ast.Call) else d) for d in statement.decorator_list)
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant) or any(calls(ast.Module([statement], [])))
+    return isinstance(statement, _EXPECTED)
+
+
+def _function(
+    exercise: str,
+    tree: ast.FunctionDef,
+    source: str,
+    names: dict[str, Any],
+    helpers: Sequence[ast.FunctionDef],
+    simulated: bool,
+) -> Any:
+    """The function object, and those that it may call, in their own names."""
+    if simulated:
+        for number, helper in enumerate(helpers):
+            if any("device=True" in ast.unparse(d) for d in helper.decorator_list):
+                names[helper.name] = cuda.jit(device=True)(_helper(helper, f"{exercise}, part {number}", names))
+        function = _compiled(tree, exercise, source, names)
+        return cuda.jit(function) if tree.decorator_list else function
+    usable = {name: thing for name, thing in names.items() if name.startswith("__") or available(thing)}
+    known = frozenset(name for name in usable if not name.startswith("__")) | {f.name for f in helpers} | {tree.name}
+    for number, helper in enumerate(helpers):
+        if refused(_bare(helper), known) is None:
+            _helper(helper, f"{exercise}, part {number}", usable)
+        else:
+            known -= {helper.name}
+    if said := refused(_bare(tree), known):
+        raise Refused(said)
+    return _compiled(tree, exercise, source, usable)
+
+
+def _bare(tree: ast.FunctionDef) -> ast.FunctionDef:
+    """The definition without what Python would execute to define it, in the same lines."""
+    arguments = [ast.copy_location(ast.arg(a.arg), a) for a in (*tree.args.posonlyargs, *tree.args.args)]
+    literal: list[ast.expr] = [d for d in tree.args.defaults if isinstance(d, ast.Constant)]
+    parameters = ast.arguments([], arguments, None, [], [], None, literal)
+    return ast.copy_location(ast.FunctionDef(tree.name, parameters, tree.body, [], None, None), tree)
+
+
+def _compiled(tree: ast.FunctionDef, title: str, source: str, names: dict[str, Any]) -> FunctionType:
+    """Define a function by its bare tree, and keep a text of it for those who read it.
+
+    What is compiled is the tree that was checked. A text made from it may mean something else when it is parsed again:
+    `ast.unparse` writes the text of an f-string so that it can become an expression. So the text is only read, by the
+    simulator and by the repairs: the function's own lines if they are just that, else its tree written out.
+    """
+    bare = ast.fix_missing_locations(_bare(tree))
+    lines = source.split("\n")
+    kept = [line if tree.lineno <= n <= (tree.end_lineno or n) else "" for n, line in enumerate(lines, 1)]
+    if not _is_just(bare, kept):
+        kept = [""] * (tree.lineno - 1) + ast.unparse(bare).split("\n")
+    file = f"<answer to {title}>"
+    linecache.cache[file] = (len(kept), None, [f"{line}\n" for line in kept], file)
+    literal = tuple(each.value for each in bare.args.defaults if isinstance(each, ast.Constant))
+    names[tree.name] = defined(bare, file, names, literal)
+    return names[tree.name]
+
+
+def _is_just(bare: ast.FunctionDef, lines: Sequence[str]) -> bool:
+    """Say whether the lines are only this function, however a program splits lines."""
+    text = "\n".join(lines)
+    try:
+        return len(text.splitlines()) <= len(lines) and ast.unparse(ast.parse(text)) == ast.unparse(bare)
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _helper(tree: ast.FunctionDef, title: str, names: dict[str, Any]) -> FunctionType:
+    """Define a function that the answer may call; it may be in another cell."""
+    return _compiled(tree, title, "", names)
+
+
+def text_of(exercise: str, source: str, others: Sequence[str]) -> str | None:
+    """Return the text that ``explain("name", …)`` is given in a cell; None where it is no text that can be read."""
+    cell = parsed(source)
+    names: Mapping[str, Any] = names_of([*trees_of(others), cell])
+    for name, call in calls(cell):
+        given = (
+            call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "answer"), None)
+        )
+        if name == exercise and given is not None:
+            if isinstance(given, ast.Constant) and isinstance(given.value, str):
+                return given.value
+            if isinstance(given, ast.Name) and isinstance(names.get(given.id), str):
+                return str(names[given.id])
+    return None

@@ -1,0 +1,181 @@
+"""Guides for teachers: a page a lesson, and plans. What lessons, notes and exercises hold is taken from them.
+
+Only objectives, wrong answers of the quiz and the choice of sections are written by hand, in ``docs/teach/*.toml``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...exercises import LESSONS, OPTIONAL
+from ...exercises.grading.exercise import Exercise
+from ...exercises.grading.explain import Explanation
+from ..publish.notes import NOTES, notes_of
+from .cells import lesson_named, notebook
+
+FOLDER = NOTES.parent
+_NOTE = """For teachers: contains answers. `python -m course_lib.teach guides` writes this page from
+{}: change those.
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder to write to (docs/teach)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the guides and the plans; return 0."""
+    for name, text in pages().items():
+        path = options.out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    print(f"{options.out}: guides to {len(LESSONS)} lessons, and plans.")
+    return 0
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by its name in docs/teach."""
+    if not FOLDER.is_dir():
+        raise ValueError("guides are made from a git clone of the course: run this command in one.")
+    ours = tomllib.loads((FOLDER / "lessons.toml").read_text(encoding="utf-8"))
+    made = {f"lessons/{name}.md": _linked("\n".join(_guide(name, ours[name[:2]]))) for name in LESSONS}
+    return made | {"plans.md": "\n".join(_plans())}
+
+
+def _linked(page: str) -> str:
+    """Return a page of a lesson with its links relative to the folder of the guides."""
+    return re.sub(r"\]\((?=(?:\d\d_|glossary|sources))", "](../../../notebooks/", page)
+
+
+def minutes_of(lesson: str) -> dict[str, int]:
+    """Return the minutes that the notes plan, by heading."""
+    found = {heading: re.match(r"Time: (\d+) min", text) for heading, text in notes_of(lesson).items()}
+    return {heading: int(time[1]) for heading, time in found.items() if time}
+
+
+def predictions(lesson: str) -> dict[str, tuple[str, str, str]]:
+    """Return (question, answer, reason) of a lesson's predictions, as their stored outputs say, by cell id."""
+    found = {}
+    for cell in notebook(lesson_named(lesson))["cells"]:
+        for output in cell.get("outputs", ()):
+            said = "".join(output.get("data", {}).get("text/plain", ""))
+            if told := re.match(r"Predict: (.*?)(?: \((.* · .*)\))?\n.*\n  answer: (.*?)\. (.*)", said):
+                within = re.fullmatch(r".* \((.*)\)", told[3])
+                found[cell["id"]] = (told[1], within[1] if within and told[2] else told[3], told[4])
+    return found
+
+
+def _guide(name: str, ours: Mapping[str, Any]) -> Iterator[str]:
+    lesson, cells = name[:2], notebook(name)["cells"]
+    first, last = "".join(cells[0]["source"]), "".join(cells[-1]["source"])
+    yield f"# {first.splitlines()[0].strip('# ')}: a guide for teachers\n"
+    sources = f"[the lesson](../../../notebooks/{name}.ipynb), [its notes](../notes/{name}.md), its exercises and"
+    yield _NOTE.format(f"{sources} [lessons.toml](../lessons.toml)")
+    yield "\n\n".join(re.findall(r"^\*\*(?:Goal|Time).*$", first, re.MULTILINE)).split(" **Solutions:**")[0] + "\n"
+    yield "## Objectives\n\nAfter the lesson a student can do this, and the exercise shows it:\n"
+    yield from (f"- {what} (`{exercise}`)" for exercise, what in ours["objectives"].items())
+    yield "\n## Sections\n\n| section | minutes | ask | common mistakes |\n|---|---:|---|---|"
+    notes, minutes = notes_of(lesson), minutes_of(lesson)
+    for heading, time in minutes.items():
+        text = " ".join(notes[heading].split()).replace("|", "\\|")
+        asks = re.findall(r"(?:Ask:? )(?!for\b)([^?.]*\?)", text)
+        wrong = re.findall(r"Common (?:mistakes?|difficulty):? (.*?\.)(?= [A-Z(]|$)", text)
+        yield f"| {heading} | {time} | {' '.join(map(_sentence, asks))} | {' '.join(map(_sentence, wrong))} |"
+    yield f"| together | {sum(minutes.values())} | | |"
+    yield "\n## Key points\n"
+    yield from re.findall(r"^- .*$", last, re.MULTILINE)
+    yield "\n## Exercises\n\n| exercise | kind | points | a point for |\n|---|---|---:|---|"
+    yield from (f"| `{e.name}` | {_kind(e)} | {e.points} | {_rubric(e)} |" for e in LESSONS[name])
+    yield from (f"| `{e.name}` (optional) | {_kind(e)} | – | {_rubric(e)} |" for e in OPTIONAL[name])
+    yield "\n## Quiz\n\nEach wrong answer is what a common mistake leads to.\n"
+    asked = predictions(lesson)
+    for number, (cell, question) in enumerate(ours["quiz"].items(), 1):
+        yield from _question(
+            number, question.get("ask"), asked[cell], [wrong.split(": ", 1) for wrong in question["wrong"]]
+        )
+
+
+def _question(number: int, ask: str | None, prediction: tuple[str, str, str], wrong: list[list[str]]) -> Iterator[str]:
+    question, right, reason = prediction
+    options = sorted([right, *(answer for answer, _ in wrong)], key=_by_size)
+    letters = dict(zip(options, "abcd", strict=False))
+    yield f"**{number}.** {ask or question}\n"
+    yield from (f"- {letter}) {answer}" for answer, letter in letters.items())
+    yield f"\n<details><summary>The answer</summary>{letters[right]}) {right}. {reason}\n"
+    yield from sorted(f"{letters[answer]}) {_sentence(mistake)}." for answer, mistake in wrong)
+    yield "</details>\n"
+
+
+def _by_size(answer: str) -> tuple[float, str]:
+    number = re.match(r"[\d,.]+", answer)
+    return (float(number[0].replace(",", "").rstrip(".")) if number else 0.0, answer)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _kind(exercise: Any) -> str:
+    return "explain" if isinstance(exercise, Explanation) else str(exercise.kind)
+
+
+def _rubric(exercise: Any) -> str:
+    if isinstance(exercise, Explanation):
+        return "; ".join(exercise.ideas)
+    if isinstance(exercise, Exercise):
+        return "; ".join(
+            ["no broken rule", "right values", *(f"{b.name}: at most {b.formula}" for b in exercise.budgets)]
+        )
+    return "each call that returns the right value"
+
+
+def _plans() -> Iterator[str]:
+    yield "# Plans\n"
+    yield _NOTE.format("[plans.toml](plans.toml) and the minutes of [the notes](notes)")
+    for plan in tomllib.loads((FOLDER / "plans.toml").read_text(encoding="utf-8"))["plan"]:
+        yield f"## {plan['title']}\n\n{plan['text'].strip()}\n"
+        for session in plan["session"]:
+            yield from _session(session)
+
+
+def _session(session: Mapping[str, Any]) -> Iterator[str]:
+    chosen, left = sections(session["sections"])
+    if "title" in session:
+        yield f"### {session['title']}\n"
+    total = sum(chosen.values())
+    spare = session["minutes"] - total - session.get("pause", 0)
+    if spare < 0:
+        raise ValueError(f"a session of {session['minutes']} minutes in plans.toml lasts {-spare} minutes too long.")
+    yield "| section | minutes |\n|---|---:|"
+    yield from (f"| {heading} | {time} |" for heading, time in chosen.items())
+    yield f"| together | {total} |"
+    pause = f"{session['pause']} minutes of pause; " if "pause" in session else ""
+    yield f"\n{pause}{spare} of {session['minutes']} minutes left for questions."
+    if left:
+        yield f"\nSkip: {', '.join(left)}."
+    if "homework" in session:
+        yield f"\nHomework: {', '.join(f'`{name}`' for name in session['homework'])}."
+    yield ""
+
+
+def sections(names: list[str]) -> tuple[dict[str, int], list[str]]:
+    """Return the minutes of sections by heading, and the numbers of the other sections of their lessons."""
+    chosen: dict[str, int] = {}
+    left: list[str] = []
+    for name in names:
+        minutes = minutes_of(name.partition(".")[0].zfill(2))
+        wanted = {
+            heading: time for heading, time in minutes.items() if "." not in name or heading.startswith(f"{name} ")
+        }
+        if not wanted:
+            raise ValueError(f"plans.toml names section {name}, which the notes do not have.")
+        chosen |= wanted
+    for lesson in dict.fromkeys(name.partition(".")[0].zfill(2) for name in names):
+        left += [heading.split()[0] for heading in minutes_of(lesson) if heading not in chosen]
+    return chosen, left

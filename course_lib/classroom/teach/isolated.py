@@ -1,0 +1,50 @@
+"""Judgement of an answer from its text, in a separate process: for the tests in nbgrader and Otter."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Sequence
+from functools import cache
+
+from ...exercises import LESSONS
+from .cells import places
+from .grade import judged_answer
+from .judge import Judged
+from .sandbox import Sandbox
+from .submission import answers, as_json
+
+
+def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
+    """Judge the answer to ``exercise`` in the notebook's cells, by default those that this interpreter executed.
+
+    The course's own solution gets its points, so that the tool can be tried with it.
+
+    Raises ValueError for a name that no exercise has, and RuntimeError outside of a notebook if no cells are given.
+    """
+    lesson = next((lesson for lesson, found in LESSONS.items() if exercise in {each.name for each in found}), None)
+    if lesson is None:
+        raise ValueError(f"there is no exercise {exercise!r}")
+    texts = _executed() if cells is None else cells
+    place = {exercise: places(lesson)[exercise]}
+    answer = as_json(answers([("", text) for text in texts], place))[exercise]
+    return judged_answer(exercise, lesson, answer, _sandbox(), own=False)
+
+
+def _executed() -> list[str]:
+    """The cells that were executed, in this order."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        get_ipython = None
+    shell = get_ipython() if get_ipython else None
+    if shell is None:
+        raise RuntimeError("isolated reads the cells of a notebook, and there is none here; name them in cells=")
+    return list(shell.history_manager.input_hist_raw)
+
+
+@cache
+def _sandbox() -> Sandbox:
+    """Return the sandbox that all tests of a notebook share: it takes seconds to start."""
+    sandbox = Sandbox()
+    atexit.register(sandbox.close)
+    return sandbox

@@ -1,0 +1,186 @@
+"""Judgement of one answer: points, status, hint, and the student's page. Runs in a process of `sandbox.py`."""
+
+from __future__ import annotations
+
+import ast
+import html
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...exercises import EXERCISES, LESSONS, check
+from ...exercises.grading.exercise import FILL_IN, Exercise
+from ...exercises.grading.explain import Explanation, compare
+from ...exercises.grading.routines import Routine
+from ...exercises.grading.verdict import NOT_YET, Verdict
+from ...exercises.variants import Variant
+from . import likeness
+from .allowed import import_parts
+from .cells import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
+from .extract import Missing, Refused, extract, text_of
+from .submission import LONGEST, Answer
+
+#: What may stand in the column "status", beside "passed", "failed" and "not yet" of a verdict.
+REFUSED, MISSING, STOPPED, UNREADABLE, TO_READ = "refused", "missing", "stopped", "unreadable", "to read"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict on one answer. ``points`` is None where a person gives them; ``page`` is HTML for the student;
+    ``units`` are what the student wrote, part by part, to be compared with what others wrote; ``course`` is the text
+    of the course that it is most like, and the part that they share; ``text`` is an answer in words, ``digest`` tells
+    the answer from another one to the same exercise."""
+
+    exercise: str
+    points: float | None
+    of: int
+    status: str
+    hint: str = ""
+    seconds: float = 0.0
+    page: str = ""
+    units: tuple[str, ...] = ()
+    course: tuple[str, float] = ("", 0.0)
+    text: str = ""
+    digest: str = ""
+
+    def __str__(self) -> str:
+        points = "points by hand" if self.points is None else f"{self.points:g} of {self.of} points"
+        return f"{self.exercise}: {self.status}, {points}. {self.hint}".rstrip(". ") + "."
+
+    def _repr_html_(self) -> str:
+        return self.page
+
+
+def from_json(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a verdict that came as JSON, which has lists for tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
+def unjudged(exercise: str, status: str, hint: str) -> Judged:
+    """The verdict on an answer that was not launched: no points, and a sentence."""
+    page = f"<p><b>{exercise}: {status}</b></p><p>{html.escape(hint)}</p>"
+    return Judged(exercise, 0, EXERCISES[exercise].points, status, hint, page=page)
+
+
+def judge(exercise: str, lesson: str, answer: Answer, own: bool = True, variant: str = "") -> Judged:
+    """Judge the answer to an exercise of a lesson. A wrong answer raises no exception: its faults are in the result.
+
+    ``own``: a copy of the course's text is refused. ``variant``: the code of the student's variant.
+    """
+    began = time.process_time()
+    judged = _judged(exercise, lesson, answer, own, variant)
+    return Judged(**{**asdict(judged), "seconds": round(time.process_time() - began, 3)})
+
+
+def _judged(exercise: str, lesson: str, answer: Answer, own: bool, variant: str) -> Judged:
+    if answer.source is None:
+        return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
+    if len(answer.source) > LONGEST:
+        return unjudged(exercise, REFUSED, f"the cell has more than {LONGEST:,} characters.")
+    course = [source for _, source in lesson_cells(lesson)]
+    if variant:
+        course.append(Variant(variant).constants(places(lesson)))
+    try:
+        if isinstance(EXERCISES[exercise], Explanation):
+            return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
+        return _function(exercise, lesson, answer, course, own, variant)
+    except Refused as refusal:
+        return unjudged(exercise, REFUSED, str(refusal))
+    except Missing as nothing:
+        return unjudged(exercise, NOT_YET, str(nothing))
+    except SyntaxError as error:
+        where = f"line {error.lineno}" if error.lineno else "the cell"
+        return unjudged(exercise, "failed", f"{where} is no Python: {error.msg}.")
+
+
+def _in_words(name: str, lesson: str, text: str | None) -> Judged:
+    exercise = EXERCISES[name]
+    assert isinstance(exercise, Explanation)
+    if text is None:
+        return unjudged(name, NOT_YET, "the cell gives no text to explain.")
+    if compare(exercise, text, (), lambda points: None).status == NOT_YET:
+        return unjudged(name, NOT_YET, "the answer has too few words.")
+    page = f"<p><b>{name}</b></p><blockquote>{_paragraphs(text)}</blockquote>"
+    units = _words(text)
+    like = _nearest(lesson, name, units)
+    return Judged(name, None, exercise.points, TO_READ, page=page, units=units, course=like, text=text)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", text.lower()))
+
+
+def _paragraphs(text: str) -> str:
+    return "<br>".join(html.escape(line) for line in text.strip().splitlines())
+
+
+def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own: bool, variant: str) -> Judged:
+    exercise, place = EXERCISES[name], places(lesson)[name]
+    assert isinstance(exercise, Exercise | Routine) and answer.source is not None
+    kernel = isinstance(exercise, Exercise)
+    varied = bool(variant) and isinstance(exercise, Exercise)
+    parameters = Variant(variant).parameters(exercise.parameters) if varied else exercise.parameters
+    found = extract(name, place.function, parameters, answer.source, answer.others, course, simulated=kernel)
+    remarks = (*filter(None, [answer.remark]), *found.remarks)
+    given = last_function(place.source)
+    keeps = exercise.kind == FILL_IN
+    if own and (source := likeness.copied_from(found.tree, given, keeps, found.helpers)):
+        raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
+    verdict = check(name, found.function, variant)
+    functions = found.tree, *found.helpers
+    hint, units, page = reason(verdict), _units(answer.source, place, *functions), _page(verdict, remarks)
+    like = _nearest(lesson, name, units, likeness.nearest(given, *functions))
+    return Judged(name, verdict.points, verdict.of, verdict.status, hint, page=page, units=units, course=like)
+
+
+def reason(verdict: Verdict) -> str:
+    """Return the hint of a verdict, else what failed first."""
+    return verdict.hint or next((check.text for check in verdict.checks if check.passed is False), "")
+
+
+def last_function(cell: str) -> ast.FunctionDef:
+    """Return the last function that a cell defines."""
+    return next(node for node in reversed(parsed(cell).body) if isinstance(node, ast.FunctionDef))
+
+
+def _units(cell: str, place: ExerciseCell, *functions: ast.FunctionDef) -> tuple[str, ...]:
+    """The functions' statements, and the comments of a cell, that the lesson does not give."""
+    known = set(likeness.comments(place.source))
+    own = (comment for comment in likeness.comments(cell) if comment not in known)
+    return (*likeness.written(last_function(place.source), *functions), *own)
+
+
+def _page(verdict: Verdict, remarks: Sequence[str]) -> str:
+    """The verdict, and the picture of the step that went wrong."""
+    said = "".join(f"<p><b>Grader:</b> {html.escape(remark)}</p>" for remark in remarks)
+    picture = ""
+    if verdict.opens is not None:
+        picture = verdict.show().picture(hint="")._repr_html_()
+    return f"{verdict._repr_html_()}{said}{picture}"
+
+
+def _nearest(lesson: str, name: str, units: tuple[str, ...], *found: tuple[str, float]) -> tuple[str, float]:
+    """The text of the course that an answer is most like: one to the same exercise, or what was ``found``."""
+    exercise, folder, texts = EXERCISES[name], NOTEBOOKS / "solutions", {}
+    if (folder / f"{lesson}.ipynb").exists():
+        place, solved = places(lesson)[name], places(lesson, folder)[name].source
+        if isinstance(exercise, Explanation):
+            texts["the solution"] = _words(text_of(name, solved, ()) or "")
+        else:
+            texts["the solution"] = _units(solved, place, last_function(solved))
+    if isinstance(exercise, Explanation):
+        texts["the model answer"] = _words(exercise.model)
+    answers = [(where, likeness.shared(units, text)) for where, text in texts.items()]
+    return max([*answers, *found], key=lambda each: each[1], default=("", 0.0))
+
+
+def prepare() -> None:
+    """Import and read once, before the processes of the tasks begin, what judging an answer needs: 1 s otherwise."""
+    import_parts()
+    likeness.course_texts()
+    lesson = next(iter(LESSONS))
+    place = next(iter(places(lesson).values()))
+    wrong = place.source.replace("...", "acc += A[row, k] + B[k, col]")
+    assert judge(place.exercise, lesson, Answer(wrong)).status == "failed"

@@ -1,0 +1,229 @@
+"""The parts of an answer that are its author's own, and the same parts elsewhere: in the course, or by another student.
+
+Texts are compared as trees, in which names are numbers in the order of their first use: another name, another layout or
+a comment makes no difference.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import io
+import pickle
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+from ... import kernels
+from ...exercises import LESSONS
+from .cells import NOTEBOOKS, lesson_cells, parsed
+
+#: An answer of more statements than this, beside those that the lesson gives, is nobody's by chance. Shorter ones are
+#: often equal: the exercises leave little choice.
+CHANCE = 9
+_FEW = 3
+#: Two answers are alike if they share this part of what their authors wrote.
+ALIKE = 0.9
+#: Less than this many statements and comments are no evidence.
+_EVIDENCE = 5
+
+_KEPT = {*vars(builtins), "cuda", "np", "math"}
+
+
+def normal(function: ast.FunctionDef) -> str:
+    """Return the function's text without names, decorators, and what does nothing."""
+    plain = _plain(function)
+    return _dumped([ast.arguments([], plain.args.args, None, [], [], None, []), *plain.body])
+
+
+@cache
+def statements(function: ast.FunctionDef) -> tuple[str, ...]:
+    """Return its statements, each without names; a loop or a condition without what is inside."""
+    inside = [node for part in _plain(function).body for node in ast.walk(part)]
+    return tuple(_dumped([_header(node)]) for node in inside if isinstance(node, ast.stmt))
+
+
+def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
+    """A copy of the function without what does nothing; pickle takes a third of the time of copy.deepcopy."""
+    plain: ast.FunctionDef = _Plain().visit(pickle.loads(pickle.dumps(function)))
+    return plain
+
+
+class _Plain(ast.NodeTransformer):
+    """Leaves out what does nothing: a docstring, the dots of a gap, ``pass``, the type of a variable."""
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        return None
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.Assign | None:
+        return ast.Assign([node.target], node.value) if node.value else None
+
+
+def _header(statement: ast.stmt) -> ast.stmt:
+    bare = copy.copy(statement)
+    for part in ("body", "orelse", "finalbody", "handlers"):
+        if hasattr(bare, part):
+            setattr(bare, part, [])
+    return bare
+
+
+def _dumped(nodes: Sequence[ast.AST]) -> str:
+    """The text of the trees, after each name but the built-in ones is replaced in them by a number, in the order of
+    their first use."""
+    numbers: dict[str, str] = {}
+
+    def number(name: str) -> str:
+        return name if name in _KEPT else numbers.setdefault(name, f"v{len(numbers)}")
+
+    for node in (part for one in nodes for part in ast.walk(one)):
+        if isinstance(node, ast.Name):
+            node.id = number(node.id)
+        elif isinstance(node, ast.arg):
+            node.arg, node.annotation = number(node.arg), None
+    return " ".join(ast.dump(node) for node in nodes)
+
+
+def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, ...]:
+    """Return the statements of the functions that ``given``, the lesson's text, does not have."""
+    own, known = Counter(s for function in functions for s in statements(function)), Counter(statements(given))
+    return tuple(sorted((own - known).elements()))
+
+
+def comments(text: str) -> list[str]:
+    """Return the comments of a text, each as "# " and its words."""
+    try:
+        return [
+            f"# {t.string.strip('# ')}"
+            for t in tokenize.generate_tokens(io.StringIO(text).readline)
+            if t.type == tokenize.COMMENT
+        ]
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        return []
+
+
+# ---- the course's own texts -----------------------------------------------------------------------------------
+
+
+@cache
+def course_texts() -> Mapping[str, tuple[str, ast.FunctionDef]]:
+    """Return each kernel of the course's own: {normal text: ("the kernel tiled", its tree)}."""
+    found: dict[str, tuple[str, ast.FunctionDef]] = {}
+    for lesson in LESSONS:
+        path = NOTEBOOKS / "solutions" / f"{lesson}.ipynb"
+        for _, source in lesson_cells(lesson, path.parent) if path.exists() else ():
+            found |= {normal(f): (f"the solution of {f.name}", f) for f in _kernels(parsed(source))}
+    for path in sorted(Path(kernels.__file__).parent.glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found |= {normal(f): (f"the kernel {f.name}", f) for f in _kernels(tree)}
+    return found
+
+
+def _kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
+            yield node
+
+
+def copied_from(
+    function: ast.FunctionDef, given: ast.FunctionDef, keeps: bool, helpers: Sequence[ast.FunctionDef] = ()
+) -> str | None:
+    """Return which text of the course the answer is, with other names, where that cannot be chance; else None.
+
+    ``keeps``: the exercise leaves gaps in a text that stays as it is. Then another text of the course in its place is a
+    copy, even a short one. ``helpers`` are the functions that the answer calls: one of them may be the copy.
+    """
+    for part in (function, *helpers):
+        where, _ = course_texts().get(normal(part), (None, None))
+        replaced = keeps and Counter(statements(given)) - Counter(statements(part))
+        if where and len(written(given, part)) > (_FEW if replaced else CHANCE):
+            return where
+    return None
+
+
+def nearest(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, float]:
+    """Return the kernel of the course that an answer is most like, and the part that they share.
+
+    The functions of the answer are compared one by one, since one of them may be the copy, and all as one.
+    """
+    own = {written(given, *functions), *(written(given, part) for part in functions)}
+    found = ((where, written(given, tree)) for where, tree in course_texts().values())
+    return max(((where, shared(text, part)) for where, text in found for part in own), key=lambda each: each[1])
+
+
+# ---- answers that are alike -----------------------------------------------------------------------------------
+
+
+@cache
+def _views(parts: tuple[str, ...]) -> tuple[Counter[str], Counter[str]]:
+    """All parts of a text, and those that are no comments."""
+    return Counter(parts), Counter(part for part in parts if not part.startswith("#"))
+
+
+def shared(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+    """Return the part that two texts have in common of what both say; 0 where one of them says too little.
+
+    Other comments do not make a copy an own answer: they count only where they make the part larger.
+    """
+    found = 0.0
+    for its, others in zip(_views(one), _views(other), strict=True):
+        if min(its.total(), others.total()) >= _EVIDENCE:
+            found = max(found, 2 * (its & others).total() / (its.total() + others.total()))
+    return found
+
+
+def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], float]]:
+    """Return the groups of authors who wrote nearly the same, and the least part that two neighbours in one share.
+
+    ``units`` are the statements and comments, or the words, that each wrote.
+    """
+    same: dict[tuple[str, ...], list[str]] = {}
+    for author, parts in sorted(units.items()):
+        if len(parts) >= _EVIDENCE:
+            same.setdefault(tuple(sorted(parts)), []).append(author)
+    group = {text: [text] for text in same}
+    share = dict.fromkeys(same, 1.0)
+    for one, other in combinations(same, 2):
+        both = shared(one, other)
+        if both >= ALIKE:
+            if group[one] is not group[other]:
+                group[one] += group[other]
+                for text in group[other]:
+                    group[text] = group[one]
+            for text in group[one]:
+                share[text] = min(both, share[one], share[other])
+    merged = {id(texts): texts for texts in group.values()}.values()
+    found = [(tuple(sorted(a for text in texts for a in same[text])), share[texts[0]]) for texts in merged]
+    return sorted(((authors, least) for authors, least in found if len(authors) > 1), key=lambda each: (-each[1], each))
+
+
+class Group(NamedTuple):
+    """Students who wrote nearly the same; with ``course``, nearly the same as this text of the course."""
+
+    students: tuple[str, ...]
+    share: float
+    course: str = ""
+
+    @property
+    def authors(self) -> str:
+        return ", ".join((self.course, *self.students) if self.course else self.students)
+
+
+def groups(units: Mapping[str, Sequence[str]], course: Mapping[str, tuple[str, float]]) -> list[Group]:
+    """Return the groups of `alike`, and then, for each text of the course, those who wrote nearly the same as it.
+
+    ``course`` is the text that each answer is most like, and the part that they share.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for author, (where, share) in course.items():
+        if share >= ALIKE:
+            found.setdefault(where, {})[author] = share
+    beside = (Group(tuple(who), min(who.values()), f"{where} of the course") for where, who in found.items())
+    return [*(Group(*each) for each in alike(units)), *beside]

@@ -1,0 +1,137 @@
+"""Rank the kernels of a class in the capstone, by the costs that the lesson counts: a table and a page.
+
+Kernels are judged as `grade` judges answers: from their text, each in a process of its own with limits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from ...exercises.capstone import BANDS, MILESTONES, OF
+from .capstone import RANKED, Kernel, lesson
+from .cells import counted
+from .grade import NOTHING, HandedIn, check_positive, check_size, each_judged, recorded, safe, submissions
+from .judge import STOPPED, UNREADABLE, from_json
+from .likeness import groups
+from .pages import NO_PROOF, document, table
+from .sandbox import Limits, Sandbox, Stopped
+
+COLUMNS = ("place", "student", "points", "of", "milestones", *(band.name for band in BANDS))
+COLUMNS += ("tile", "threads", "status", "hint", "seconds")
+#: The fastest kernel of the course takes less than half of it on a slow machine.
+_LIMITS = Limits(seconds=120, memory=2 << 30)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("submissions", type=Path, help="a folder: NAME.ipynb, or a folder NAME, for each student")
+    parser.add_argument("--csv", type=Path, default=Path("ranking.csv"), help="the table")
+    parser.add_argument("--page", type=Path, default=Path("ranking.html"), help="the page")
+    parser.add_argument("--jobs", type=int, default=1, help="how many kernels are judged at a time")
+    parser.add_argument("--seconds", type=int, default=_LIMITS.seconds, help="of processor time, for one kernel")
+    parser.add_argument("--again", action="store_true", help="judge also what was judged before")
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run the command."""
+    check_positive(chosen, "jobs", "seconds")
+    limits = replace(_LIMITS, seconds=chosen.seconds)
+    handed_in = tuple(submissions(chosen.submissions, lesson(), limits))
+    for path in (chosen.csv, chosen.page):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    journal = chosen.csv.with_name(chosen.csv.name + ".journal")
+    judged = recorded(journal, lambda record: (record["key"], _kernel(record["kernel"])))
+    known = {} if chosen.again else dict(judged)
+    waiting = [each for each in handed_in if each.key not in known]
+    try:
+        with journal.open("a", encoding="utf-8") as file:
+            judging = each_judged(waiting, _in_sandbox, limits, chosen.jobs)
+            for each, kernel in tqdm(judging, total=len(waiting), unit="kernel", disable=None):
+                known[each.key] = kernel
+                file.write(json.dumps({"key": each.key, "kernel": asdict(kernel)}) + "\n")
+                file.flush()
+    finally:
+        places = ranked({each.student: known[each.key] for each in handed_in if each.key in known})
+        _write(chosen.csv, places)
+        chosen.page.write_text(page(places), encoding="utf-8")
+    without = sum(place is None for place, _, _ in places)
+    said = f"{len(places) - without} ranked, {without} without a place. See {chosen.page}."
+    print(f"{counted(len(places), 'submission')}: {said}")
+    return 0
+
+
+def _kernel(told: Mapping[str, Any]) -> Kernel:
+    return Kernel(**from_json(told))
+
+
+def _in_sandbox(submission: HandedIn, sandbox: Sandbox) -> Kernel:
+    """The best of a student's notebooks."""
+    found = [] if submission.paths else [Kernel(UNREADABLE, NOTHING)]
+    for path in submission.paths:
+        try:
+            check_size(path)
+            found.append(_kernel(sandbox.do("attempt", str(path.resolve()))))
+        except Stopped as error:
+            found.append(Kernel(STOPPED, f"{error}."))
+        except (ValueError, OSError) as error:
+            found.append(Kernel(UNREADABLE, f"{path.name}: {error}."))
+    return max(found, key=lambda kernel: (kernel.status == RANKED, kernel.points, kernel.status != UNREADABLE))
+
+
+# ---- the table and the page ------------------------------------------------------------------------------------
+
+
+def ranked(kernels: Mapping[str, Kernel]) -> list[tuple[int | None, str, Kernel]]:
+    """Return (place, student, kernel), the most points first. Equal points share a place; without one come the others.
+
+    After two kernels in the first place comes the third place.
+    """
+    having = sorted((k for k in kernels.items() if k[1].status == RANKED), key=lambda k: (-k[1].points, k[0]))
+    points = [kernel.points for _, kernel in having]
+    others = sorted(set(kernels.items()) - set(having), key=lambda k: k[0])
+    first: list[tuple[int | None, str, Kernel]] = [(points.index(k.points) + 1, student, k) for student, k in having]
+    return first + [(None, student, kernel) for student, kernel in others]
+
+
+def _write(to: Path, places: Sequence[tuple[int | None, str, Kernel]]) -> None:
+    with to.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for row in places:
+            writer.writerow(map(safe, _fields(*row)))
+
+
+def _fields(place: int | None, student: str, kernel: Kernel) -> list[str]:
+    costs = [
+        "" if cost is None else format(cost, band.form.strip(","))
+        for band, cost in zip(BANDS, kernel.costs, strict=True)
+    ]
+    scored = [str(kernel.points), str(OF), str(kernel.milestones)] if place else ["0", str(OF), ""]
+    sizes = ["×".join(map(str, size)) for size in (kernel.tile, kernel.threads)]
+    return [str(place or ""), student, *scored, *costs, *sizes, kernel.status, kernel.hint, f"{kernel.seconds:.2f}"]
+
+
+def page(places: Sequence[tuple[int | None, str, Kernel]]) -> str:
+    """Return the page: the ranking, who has no place and why, and kernels that are nearly the same."""
+    body = "<h1>The kernels of the class</h1>"
+    body += f"<p>Up to {OF} points. Counts are for each multiplication of a warp; GFLOP/s are the model's.</p>"
+    having = [_fields(*row)[: COLUMNS.index("status")] for row in places if row[0]]
+    body += table(COLUMNS[: COLUMNS.index("status")], having) if having else "<p>No kernel has a place.</p>"
+    without = [(student, kernel.status, kernel.hint) for place, student, kernel in places if not place]
+    body += f"<h2>Without a place</h2>{table(('student', 'status', 'hint'), without)}" if without else ""
+    placed = {student: kernel for place, student, kernel in places if place}
+    same = groups({s: kernel.units for s, kernel in placed.items()}, {s: kernel.course for s, kernel in placed.items()})
+    rows = [(f"{group.share:.0%}", group.authors) for group in same]
+    if rows:
+        body += f"<h2>Kernels that are nearly the same</h2><p>{NO_PROOF}</p>{table(('shared', 'written by'), rows)}"
+    steps = ", ".join(milestone.title for milestone in MILESTONES)
+    return document("Ranking of the capstone", f"{body}<p>Milestones: {html.escape(steps)}.</p>")

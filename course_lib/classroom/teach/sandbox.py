@@ -1,0 +1,255 @@
+"""Fresh processes with limits, in which answers are judged: one for each task, with a copy of a prepared interpreter.
+
+A server, a child of the grader with an environment of its own and an empty folder, imports the course once. For each
+task it forks a process, which the operating system limits in processor time, memory and files, and which ends with its
+task. A server that does not answer in time is ended and replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: Bytes of a result: a verdict with a picture has some hundred thousand.
+_MOST_BYTES = 8 << 20
+#: The time on the clock, in processor seconds of a task: other work slows it down.
+_PATIENCE = 6
+#: Seconds until the course is imported, on a machine that does much else.
+_STARTING = 300
+_READY = b"ready"
+
+
+class Stopped(Exception):
+    """A task exceeded a limit, or its process died; the message is a sentence."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of one task: seconds of processor time, bytes of memory, bytes that it may print."""
+
+    seconds: int = 10
+    memory: int = 1 << 30
+    output: int = 64 << 10
+
+
+class _Paper(io.TextIOBase):
+    """The output of an answer's prints, which nobody reads; it ends at the limit."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.left -= len(text)
+        if self.left < 0:
+            raise Stopped("it printed more than the limit")
+        return len(text)
+
+
+# ---- the server's side -----------------------------------------------------------------------------------------
+
+
+def serve() -> None:
+    """Answer requests, one a line, until there are no more."""
+    from .judge import prepare  # the course: imported here, once
+    from .tasks import TASKS
+
+    prepare()
+    gc.freeze()
+    _reply(_READY)
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        limits = Limits(**request["limits"])
+        task = TASKS[request["task"]]
+        do = forked if hasattr(os, "fork") else _result
+        reply = do(task, request["arguments"], limits)
+        _reply(reply)
+
+
+def _reply(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _result(task: Any, arguments: list[Any], limits: Limits) -> bytes:
+    """Do a task, and return a line of JSON, whatever happens."""
+    try:
+        with contextlib.redirect_stdout(_Paper(limits.output)), contextlib.redirect_stderr(_Paper(limits.output)):
+            return json.dumps({"result": task(*arguments)}).encode()
+    except Stopped as stopped:
+        return json.dumps({"stopped": str(stopped)}).encode()
+    except MemoryError:
+        return json.dumps({"stopped": _exceeds(limits)}).encode()
+    except (ValueError, OSError) as error:
+        return json.dumps({"error": str(error)[:500]}).encode()
+    except BaseException as error:  # whatever an answer does to the grader, the batch goes on
+        return json.dumps({"stopped": f"the grader failed with {type(error).__name__}: {str(error)[:300]}"}).encode()
+
+
+def _exceeds(limits: Limits) -> str:
+    return f"it needed more than {limits.memory >> 20:,} MiB of memory"
+
+
+def forked(task: Any, arguments: list[Any], limits: Limits) -> bytes:
+    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            _limit(limits)
+            with os.fdopen(writing, "wb") as out:
+                out.write(_result(task, arguments, limits))
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as results:
+        reply = results.read(_MOST_BYTES + 1)
+    if too_long := len(reply) > _MOST_BYTES:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    if too_long:
+        said = f"its result has more than {_MOST_BYTES >> 20} MiB"
+    elif reply and not number:
+        return reply
+    elif number in (signal.SIGXCPU, signal.SIGKILL):
+        said = f"it was not judged within {limits.seconds} seconds of processor time"
+    else:
+        said = f"its process died ({signal.Signals(number).name if number else 'without a result'})"
+    return json.dumps({"stopped": said}).encode()
+
+
+def _limit(limits: Limits) -> None:
+    import resource
+
+    def most(what: int, soft: int, hard: int) -> None:
+        _, allowed = resource.getrlimit(what)
+        hard = hard if allowed == resource.RLIM_INFINITY else min(hard, allowed)
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
+            resource.setrlimit(what, (min(soft, hard), hard))
+
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(0, 1)
+    most(resource.RLIMIT_CPU, limits.seconds, limits.seconds + 2)
+    most(resource.RLIMIT_AS, limits.memory, limits.memory)
+    most(resource.RLIMIT_FSIZE, 0, 0)  # no file can be written
+    most(resource.RLIMIT_CORE, 0, 0)
+    most(resource.RLIMIT_NPROC, 0, 0)
+
+
+# ---- the grader's side -----------------------------------------------------------------------------------------
+
+
+class Sandbox:
+    """A server that does tasks, one after the other; replaced where it does not answer. Close it, or use ``with``."""
+
+    def __init__(self, limits: Limits = Limits()) -> None:
+        self.limits = limits
+        self._folder = tempfile.TemporaryDirectory()
+        self._server: subprocess.Popen[bytes] | None = None
+        self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the server and remove its folder."""
+        self._end()
+        self._folder.cleanup()
+
+    def do(self, task: str, *arguments: Any) -> Any:
+        """Return what the task returns; raise Stopped if it exceeds a limit, ValueError if the task raises it."""
+        seconds = self.limits.seconds * _PATIENCE
+        if self._server is None:
+            self._begin()
+        assert self._server is not None and self._server.stdin is not None
+        request = {"task": task, "arguments": arguments, "limits": vars(self.limits)}
+        try:
+            self._server.stdin.write(json.dumps(request).encode() + b"\n")
+            self._server.stdin.flush()
+            line = self._reply(seconds)
+        except BrokenPipeError:
+            line = b""
+        if not line:
+            self._end()
+            raise Stopped(f"it was not judged within {seconds:g} seconds, and its process was ended")
+        reply = json.loads(line)
+        if "error" in reply:
+            raise ValueError(reply["error"])
+        if "stopped" in reply:
+            raise Stopped(reply["stopped"])
+        return reply["result"]
+
+    def _begin(self) -> None:
+        self._server = subprocess.Popen(
+            self._command(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=self._folder.name,
+            env=_environment(self._folder.name),
+            start_new_session=True,
+        )
+        self._replies = queue.SimpleQueue()
+        threading.Thread(target=_listen, args=(self._server.stdout, self._replies), daemon=True).start()
+
+        if self._reply(_STARTING) != _READY + b"\n":
+            self._end()
+            raise RuntimeError("the process that judges did not start; its error is above")
+
+    def _command(self) -> list[str]:
+        package = Path(__file__).parents[3]
+        serving = "from course_lib.classroom.teach.sandbox import serve; serve()"
+        code = f"import sys; sys.path.insert(0, {str(package)!r}); {serving}"
+        return [sys.executable, "-I", "-c", code]
+
+    def _reply(self, seconds: float) -> bytes:
+        """The next line of the server; none where it ended, or takes too long."""
+        try:
+            return self._replies.get(timeout=seconds)
+        except queue.Empty:
+            return b""
+
+    def _end(self) -> None:
+        server, self._server = self._server, None
+        if server is None:
+            return
+        assert server.stdin is not None
+        if hasattr(os, "killpg"):  # with the process of its task
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(server.pid, signal.SIGKILL)
+        server.kill()
+        with contextlib.suppress(BrokenPipeError):
+            server.stdin.close()
+        server.wait()
+
+
+def _listen(lines: Any, replies: queue.SimpleQueue[bytes]) -> None:
+    with lines:
+        for line in lines:
+            replies.put(line)
+    replies.put(b"")  # it ended
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """Return the server's environment: without names, keys and settings of the person who grades."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
+    single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    return {**kept, **single, "HOME": folder, "MPLCONFIGDIR": folder, "PYTHONHASHSEED": "0", "LANG": "C.UTF-8"}

@@ -1,0 +1,399 @@
+"""The capstone: a kernel of the reader's own, judged on what it computes, and scored on what it costs.
+
+`attempt` first grades the kernel: its values equal NumPy's on ragged sizes, and it breaks no rule. Then one block is
+traced, lowered to machine instructions and played on the recorded GPU. Each cost reaches up to five limits, and each
+limit is a point; but the worst cost sets the speed, so every other one counts at most a point more than the worst. The
+limits are rules of the score; beside them are the recorded speeds of the ladder.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..machine import measurements, model
+from ..machine.model.machine import Machine
+from ..machine.waiting.instructions import programs
+from ..machine.waiting.plays import play_programs
+from ..machine.waiting.predictions import PITCH, ROUNDS, chosen_iterations
+from ..simulator.hardware import WARP_SIZE, ceil_div
+from ..simulator.simulate import simulate
+from ..simulator.tables import aligned
+from ..trace.columns import BARRIER, OPS
+from ..trace.trace import Trace
+from .grading.exercise import Exercise, write
+from .grading.grades import grade
+from .grading.matrices import PRODUCT, grid_over
+from .grading.verdict import Verdict
+from .progress import score
+
+NAME = "capstone"
+#: Lengths of K that are traced: the first in which the outermost loop has enough iterations for the model.
+_DEPTHS = (48, 96, 192)
+#: Registers of a thread beside the elements of its local arrays: with this number, the rungs of the ladder with
+#: register tiles get as many resident blocks as the driver reported.
+OTHER_REGISTERS = 32
+_MOST_REGISTERS = 255
+_MOST_THREADS = 1024
+
+Size = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The costs of a kernel. Counts are for each multiplication of a warp, which are 32 multiplications.
+
+    ``gflops`` is the model's speed on large matrices on the recorded GPU, ``instructions`` those of its lowering; both
+    are None where the model cannot play the kernel, and ``unknown`` says why. ``loads`` are those from shared memory.
+    ``overlap``: of the intervals between barriers in which a warp reads tiles, the share in which it also loads from
+    global memory.
+    """
+
+    sectors: float
+    wavefronts: float
+    barriers: float
+    loads: float
+    overlap: float
+    instructions: float | None = None
+    gflops: float | None = None
+    unknown: str = ""
+
+
+@dataclass(frozen=True)
+class Band:
+    """A cost and its limits, from the first to the hardest: each one that is kept gives a point.
+
+    Without a value there is no point: a kernel without tiles shares nothing, so that it needs no barrier either.
+    """
+
+    name: str
+    cost: Callable[[Costs], float | None]
+    limits: tuple[float, ...]
+    rises: bool = False  # more is better
+    form: str = ".3g"
+
+    def points(self, costs: Costs) -> int:
+        """The number of limits that are kept."""
+        value = self.cost(costs)
+        if value is None:
+            return 0
+        return sum(value >= limit if self.rises else value <= limit for limit in self.limits)
+
+
+BANDS = (
+    Band("sectors of global memory", lambda costs: costs.sectors, (0.5, 0.25, 0.125, 0.0625, 0.05)),
+    Band("wavefronts of shared memory", lambda costs: costs.wavefronts or None, (2, 1, 0.25, 0.2, 0.17)),
+    Band("barriers", lambda costs: costs.barriers or None, (0.125, 0.0625, 0.004, 0.0025, 0.0015)),
+    Band("executed instructions", lambda costs: costs.instructions, (5, 3, 2, 1.5, 1.15)),
+    Band("GFLOP/s by the model", lambda costs: costs.gflops, (5e3, 10e3, 20e3, 30e3, 45e3), rises=True, form=",.0f"),
+)
+OF = sum(len(band.limits) for band in BANDS)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A step on the way, its check on the mechanism, and the rung of the ladder that has taken it.
+
+    ``hint`` is the next thing to do in a kernel that has not taken this step.
+    """
+
+    title: str
+    rung: str
+    taken: Callable[[Costs], bool]
+    hint: str
+
+
+MILESTONES = (
+    Goal(
+        "tiled",
+        "tiled",
+        lambda costs: costs.wavefronts > 0 and costs.sectors <= 0.5,
+        "load tiles of A and B into shared memory, so that a warp loads at most 0.5 sectors for each multiplication.",
+    ),
+    Goal(
+        "2×2",
+        "outer_product",
+        lambda costs: costs.loads <= 1,
+        "let a thread compute 2×2 elements, so that it makes at most one shared load for each multiplication.",
+    ),
+    Goal(
+        "8×8",
+        "register_2d",
+        lambda costs: costs.loads <= 0.25,
+        "let a thread compute 8×8 elements, so that it makes at most 16 shared loads for 64 multiplications.",
+    ),
+    Goal(
+        "vectors",
+        "vectorized",
+        lambda costs: costs.loads <= 0.08,
+        "read the tiles with load4, so that one load brings four elements: about 4 loads for 64 multiplications.",
+    ),
+    Goal(
+        "two buffers",
+        "software_pipelined",
+        lambda costs: costs.overlap >= 0.3,
+        "load the next pair of tiles while you multiply this one: into registers, or into a second buffer.",
+    ),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Attempt:
+    """A kernel that passed the gates: its costs, its score of `OF`, and the milestones that it has reached.
+
+    ``remarks`` are what the grader found that breaks no rule, such as arithmetic in float64.
+    """
+
+    kernel: str
+    tile: Size
+    threads: Size
+    costs: Costs
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """The points of each band that count: at most one more than those of the lowest."""
+        kept = [band.points(self.costs) for band in BANDS]
+        return tuple(min(points, min(kept) + 1) for points in kept)
+
+    @property
+    def score(self) -> int:
+        """The points of all bands."""
+        return sum(self.points)
+
+    @property
+    def milestones(self) -> int:
+        """The number of milestones reached, one after the other."""
+        taken = [milestone.taken(self.costs) for milestone in MILESTONES]
+        return [*taken, False].index(False)
+
+    def record(self) -> dict[str, Any]:
+        """The row of the table of attempts."""
+        return {
+            "kernel": self.kernel,
+            "tile": list(self.tile),
+            "threads": list(self.threads),
+            "score": self.score,
+            "milestones": self.milestones,
+            "gflops": self.costs.gflops and round(self.costs.gflops),
+        }
+
+    def _bands(self) -> list[list[str]]:
+        rows = [["for each multiplication of a warp", "yours", "points", "next limit"]]
+        for band, points in zip(BANDS, self.points, strict=True):
+            value = band.cost(self.costs)
+            to_come = [format(limit, band.form) for limit in band.limits][band.points(self.costs) :][:1]
+            shown = "–" if value is None else format(value, band.form)
+            rows.append([band.name, shown, f"{points} of {len(band.limits)}", *(to_come or ["–"])])
+        return rows
+
+    def _steps(self) -> list[list[str]]:
+        ladder = measurements.load("ladder")
+        rows = [["milestone", "yours", "rung", "its GFLOP/s, measured"]]
+        for number, milestone in enumerate(MILESTONES):
+            mark = "✓" if number < self.milestones else "·"
+            rows.append([milestone.title, mark, milestone.rung, f"{ladder.result(milestone.rung)['gflops']:,.0f}"])
+        return rows
+
+    def _said(self) -> list[str]:
+        said = [f"Remark: {remark}" for remark in self.remarks]
+        said += [f"The model cannot time this kernel: {self.costs.unknown}."] if self.costs.unknown else []
+        if any(band.points(self.costs) > points for band, points in zip(BANDS, self.points, strict=True)):
+            worst = BANDS[self.points.index(min(self.points))].name
+            said.append(f"Improve {worst} first: until then each other cost counts at most {max(self.points)} of 5.")
+        if self.milestones < len(MILESTONES):
+            following = MILESTONES[self.milestones]
+            said.append(f"Next, {following.title}: {following.hint}")
+        return said
+
+    def _head(self) -> str:
+        (down, across), (x, y) = self.tile, self.threads
+        return (
+            f"{self.kernel}: right, {self.score} of {OF} points, {self.milestones} of {len(MILESTONES)} "
+            f"milestones (tile {down}×{across}, {x}×{y} threads)"
+        )
+
+    def __repr__(self) -> str:
+        tables = [_text(self._bands()), _text(self._steps())]
+        return "\n".join([self._head(), *tables, *self._said()])
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._said())
+        return f"<p><b>{html.escape(self._head())}</b></p>{_table(self._bands())}{_table(self._steps())}{said}"
+
+
+@dataclass(frozen=True, repr=False)
+class Attempts:
+    """The reader's attempts, the first one first."""
+
+    rows: tuple[dict[str, Any], ...]
+
+    def _cells(self) -> list[list[str]]:
+        head = ["attempt", "kernel", "tile", "threads", "points", "milestones", "GFLOP/s by the model"]
+        rows = [
+            [
+                str(number),
+                str(row["kernel"]),
+                "×".join(map(str, row["tile"])),
+                "×".join(map(str, row["threads"])),
+                f"{row['score']} of {OF}",
+                f"{row['milestones']} of {len(MILESTONES)}",
+                "unknown" if row["gflops"] is None else f"{row['gflops']:,}",
+            ]
+            for number, row in enumerate(self.rows, 1)
+        ]
+        return [head, *rows]
+
+    def __repr__(self) -> str:
+        return _text(self._cells()) if self.rows else _NO_ATTEMPT
+
+    def _repr_html_(self) -> str:
+        return _table(self._cells()) if self.rows else f"<p>{_NO_ATTEMPT}</p>"
+
+
+_NO_ATTEMPT = "No kernel has passed the gates yet."
+
+
+def _text(rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"  {line}" for line in aligned(rows))
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    lines = []
+    for tag, row in zip(["th", *["td"] * (len(rows) - 1)], rows, strict=True):
+        first, *others = map(html.escape, row)
+        cells = "".join(f"<{tag}>{cell}</{tag}>" for cell in others)
+        lines.append(f'<tr><{tag} style="text-align:left">{first}</{tag}>{cells}</tr>')
+    return f"<table>{''.join(lines)}</table>"
+
+
+def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True) -> Verdict | Attempt:
+    """Grade a kernel for C = A·B, and score it; what passes is added to `attempts`, unless ``keep`` is false.
+
+    tile: rows and columns of C that a block computes. threads: those of a block, x first. The grid has a block for each
+    tile, x along the columns of C. Returns the Verdict of a kernel that is not begun or wrong. Raises ValueError for
+    sizes that no launch can have.
+    """
+    launched = exercise(tile, threads)
+    verdict = grade(launched, kernel)
+    if not verdict.passed:
+        return verdict
+    name = getattr(kernel, "__name__", NAME)
+    result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), costs(kernel, tile, threads), verdict.remarks)
+    if not keep:
+        return result
+    score().try_out(result.record())
+    best = max(row["milestones"] for row in score().attempts)
+    score().solve(NAME, best, len(MILESTONES))
+    return result
+
+
+def attempts() -> Attempts:
+    """The table of the reader's attempts; they are kept with the lesson's score."""
+    return Attempts(tuple(score().attempts))
+
+
+def exercise(tile: Size, threads: Size) -> Exercise:
+    """The task of a kernel for blocks of this shape: the gates of `attempt`."""
+    down, across = _pair(tile, "tile", "(rows, columns)")
+    x, y = _pair(threads, "threads", "(x, y)")
+    if x * y > _MOST_THREADS:
+        raise ValueError(f"threads is {x}×{y}: a block has at most {_MOST_THREADS:,}")
+    if down * across > _MOST_REGISTERS * x * y:
+        raise ValueError(
+            f"tile is {down}×{across}: with {x}×{y} threads that is more elements of C for each than the "
+            f"{_MOST_REGISTERS} registers of a thread"
+        )
+    task = PRODUCT.but(
+        shapes=((down + 3, across + 5, 21), (2 * down, across, 64), (5, 7, 3), (1, 1, 1)),
+        launch=grid_over(down, across, block=(x, y)),
+        share=lambda M, N, K: ceil_div(down * across, x * y),
+        max_steps=200_000,
+    )
+    hints = {
+        "out-of-bounds": "sizes are ragged: guard every load and every store by M, N and K.",
+        "misaligned-access": "load4 needs a column that 4 divides, and rows whose length 4 divides.",
+        "race": "a barrier must separate the stores to a tile from the loads of it, and those from the next stores.",
+    }
+    return write(NAME, task, (), hints)
+
+
+def _pair(given: Any, name: str, what: str) -> Size:
+    numbers = tuple(given) if isinstance(given, tuple | list) else ()
+    if len(numbers) != 2 or not all(isinstance(n, int) and n > 0 for n in numbers):
+        raise ValueError(f"{name} is {given!r}: give two whole numbers of at least 1, {what}")
+    return numbers[0], numbers[1]
+
+
+def costs(kernel: Any, tile: Size, threads: Size) -> Costs:
+    """Trace one block on whole tiles, and count; lower and play it for its instructions and its speed."""
+    (M, N), rng = tile, np.random.default_rng(0)
+    for depth in _DEPTHS:
+        A, B = rng.random((M, depth), np.float32), rng.random((depth, N), np.float32)
+        run = simulate(kernel, trace=True)[(1, 1), threads](A, B, np.zeros((M, N), np.float32))
+        multiplications = M * N * depth / WARP_SIZE
+        loads = run.traffic.select(space="shared", op="load")
+        assert run.trace is not None  # as asked for
+        barriers, overlap = _intervals(run.trace)
+        counted = Costs(
+            run.traffic.select(space="global", op="load").sectors / multiplications,
+            loads.wavefronts / multiplications,
+            barriers / multiplications,
+            loads.accesses / WARP_SIZE / multiplications,
+            overlap,
+        )
+        try:
+            return _timed(kernel, run.trace, threads, counted, multiplications)
+        except ValueError as error:
+            unknown = str(error).partition(": trace")[0]
+    return replace(counted, unknown=unknown)
+
+
+def _intervals(trace: Trace) -> tuple[int, float]:
+    """The number of waits of the block's warps at barriers, and `Costs.overlap`."""
+    columns = trace.columns
+    stops = columns.step["flags"] & BARRIER != 0
+    warp, interval = columns.step["warp"], np.zeros(len(stops), np.int64)
+    for number in np.unique(warp):
+        interval[warp == number] = np.cumsum(stops[warp == number])
+    place = warp * (interval.max(initial=0) + 1) + interval
+    access = columns.access
+    spaces = np.array([trace.arrays[name].space for name in columns.arrays])[access["array"]]
+    read, fetched = (
+        np.unique(place[access["step"][(spaces == space) & (access["op"] == OPS.index("load"))]])
+        for space in ("shared", "global")
+    )
+    return int(stops.sum()), float(np.isin(read, fetched).mean()) if read.size else 0.0
+
+
+def resident_blocks(local_words: int, shared_bytes: int, threads: int) -> int:
+    """Blocks that a multiprocessor of the recorded GPU holds, with registers estimated from a thread's local arrays."""
+    registers = min(local_words + OTHER_REGISTERS, _MOST_REGISTERS)
+    gpu = measurements.load("ladder").provenance
+    return int(model.occupancy(threads, registers, shared_bytes, gpu).blocks)
+
+
+def _timed(kernel: Any, trace: Trace, threads: Size, counted: Costs, multiplications: float) -> Costs:
+    warps = programs(kernel, trace, pitch=PITCH)
+    loop = [chosen_iterations(warp, slice(-1)) for warp in warps]
+    made = [i.iteration for warp in loop for i in warp if i.kind == "multiply-add"]
+    if not made:
+        raise ValueError("no loop with multiplications was found")
+    words = {space: 0 for space in ("local", "shared")}
+    for array in trace.arrays.values():
+        if array.space in words:
+            words[array.space] += array.size * np.dtype(array.dtype).itemsize // 4
+    machine = Machine.measured(measurements.load("latencies"))
+    blocks = resident_blocks(words["local"], 4 * words["shared"], prod(threads))
+    if not blocks:
+        raise ValueError("no block of this shape fits on a multiprocessor")
+    played = play_programs(loop, machine, blocks, "L2", 4 * words["shared"], ROUNDS)
+    an_iteration = len(made) / len(set(made)) * WARP_SIZE * blocks
+    gpu = measurements.load("ladder").provenance
+    rate = 2 * an_iteration / played.cycles_per_iteration() * machine.hertz * gpu["multiprocessors"]
+    return replace(counted, instructions=sum(map(len, warps)) / multiplications, gflops=rate / 1e9)

@@ -1,0 +1,269 @@
+"""The content of each picture with sliders for a setting: shapes, and sentences that say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
+from ...simulator.tables import plural
+from ...trace.look import COLOURS, GROUND, INK, ISSUING
+from ...trace.viewer.shapes import CARD_EDGE, WIDTH, Box, Shape, Text, tint
+from .. import model
+from ..figures import sectors_of
+
+_WORD = 4
+_SIZE = 15  # of letters: 1000 units are the width of a cell's output, at least 760 pixels
+_LEFT = 130
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A picture of WIDTH × ``height`` units, and its content in sentences."""
+
+    shapes: tuple[Shape, ...]
+    height: float
+    says: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Dial:
+    """A slider: its values, in words, and those for which a page without a kernel has a picture."""
+
+    values: tuple[int, ...]
+    recorded: tuple[int, ...]
+    says: Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A picture with sliders: ``draw`` takes a value for each of ``dials``, and what does not change."""
+
+    title: str
+    dials: Mapping[str, Dial]
+    draw: Callable[..., Sketch]
+
+
+def draw_sectors(stride: int, first: int) -> Sketch:
+    """Draw a line of memory, and what 32 lanes load of it: lane i loads element ``first + stride * i`` of float32."""
+    elements = [first + stride * lane for lane in range(WARP_SIZE)]
+    fetched, used = sectors_of([_WORD * element for element in elements]), sorted(set(elements))
+    each = SECTOR_BYTES // _WORD
+    in_row = 16
+    wide, high, pitch = (WIDTH - 60) / in_row, 24, 34
+    shapes: list[Shape] = []
+    for row in range(8):
+        shapes.append(Text(50, row * pitch + 18, str(row * in_row * each), _SIZE, GROUND, "right"))
+    for sector in range(8 * in_row):
+        x, y = 60 + sector % in_row * wide, sector // in_row * pitch + 6
+        fill = tint(COLOURS["B"], 0.3) if sector in fetched else None
+        shapes.append(Box(x, y, wide - 4, high, fill, GROUND))
+    cell = (wide - 4) / each
+    for element in used:
+        sector, place = divmod(element, each)
+        x, y = 60 + sector % in_row * wide + place * cell, sector // in_row * pitch + 6
+        shapes.append(Box(x + 0.5, y + 1, cell - 1, high - 2, COLOURS["B"]))
+    share = len(used) / (each * len(fetched))
+    says = (
+        f"Lane i loads element {first} + {stride}·i: {plural(len(used), 'different element')}, "
+        f"in {plural(len(fetched), 'sector')} of {SECTOR_BYTES} bytes",
+        f"Of {each * len(fetched)} numbers that are fetched, the warp uses {len(used)}: {100 * share:.3g} %",
+        f"Each box is a sector of {each} numbers; the number at the left is the index of the first element of a row",
+    )
+    return Sketch(tuple(shapes), 8 * pitch + 4, says)
+
+
+def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared: int) -> Sketch:
+    """Draw how many blocks each resource of a multiprocessor has room for, and the warps that are resident.
+
+    ``shared`` is in KiB for each block, ``gpu`` as `model.occupancy` takes it.
+    """
+    held = model.occupancy(threads, registers, 1024 * shared, gpu)
+    warps, slots = ceil_div(threads, WARP_SIZE), gpu["threads_per_multiprocessor"] // WARP_SIZE
+    limiting = [resource for resource, blocks in held.room.items() if blocks == held.blocks]
+    most = max(held.room["blocks"], held.blocks)
+    shapes: list[Shape] = []
+    for row, (resource, blocks) in enumerate(held.room.items()):
+        y, limits = 8 + 34 * row, resource in limiting
+        length = (WIDTH - _LEFT - 130) * min(blocks, most) / most
+        shapes.append(Text(_LEFT - 10, y + 12, resource, _SIZE, GROUND, "right", bold=limits))
+        shapes.append(Box(_LEFT, y, max(length, 2), 24, ISSUING if limits else "#b8b8b8"))
+        said = f"{blocks}{' (the limit)' if limits else ''}"
+        shapes.append(Text(_LEFT + max(length, 2) + 8, y + 12, said, _SIZE, GROUND, bold=limits))
+    y, wide = 158, (WIDTH - _LEFT - 10) / 32
+    shapes.append(Text(_LEFT - 10, y + 26, "warps", _SIZE, GROUND, "right"))
+    for slot in range(slots):
+        block = slot // warps
+        fill = tint(COLOURS["register"], 0.9 if block % 2 else 0.5) if slot < held.warps else None
+        place = _LEFT + slot % 32 * wide, y + 27 * (slot // 32)
+        shapes.append(Box(*place, wide - 3, 24, fill, GROUND))
+    room = ", ".join(f"{resource} {blocks}" for resource, blocks in held.room.items())
+    says = (
+        f"Blocks that have room on a multiprocessor of an {gpu['gpu']}, by each resource: {room}",
+        f"The smallest number counts: {plural(held.blocks, 'block')} of {plural(warps, 'warp')}, "
+        f"limited by {' and '.join(limiting)}",
+        f"Occupancy: {held.warps} of {slots} warps, {100 * held.share:.0f} %",
+    )
+    return Sketch(tuple(shapes), y + 27 * (slots // 32) + 6, says)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Times in microseconds of ``launches`` of a kernel, from the start of the host's clock.
+
+    The host takes ``launch`` for each; the GPU starts each kernel when it has arrived and the one before has ended. If
+    ``filled``, the GPU is busy with another kernel until the last launch has arrived. Events take no time.
+    """
+
+    launches: int
+    kernel: int
+    launch: int
+    filled: bool
+
+    @property
+    def busy(self) -> int:
+        """The time at which the GPU is free for the first kernel."""
+        return self.launches * self.launch if self.filled else 0
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The times at which each kernel begins and ends."""
+        found: list[tuple[int, int]] = []
+        for number in range(1, self.launches + 1):
+            begin = max(number * self.launch, found[-1][1] if found else self.busy)
+            found.append((begin, begin + self.kernel))
+        return found
+
+    @property
+    def clocks(self) -> dict[str, tuple[int, int]]:
+        """The interval that each way to measure takes."""
+        end = self.spans[-1][1]
+        return {
+            "no synchronise": (0, self.launches * self.launch),
+            "synchronise": (0, end),
+            "events": (self.busy, end),
+        }
+
+
+def draw_queue(launches: int, kernel: int, launch: int, filled: int) -> Sketch:
+    """Draw the host's launches, the GPU's kernels, and what three ways to measure say."""
+    queue = Queue(launches, kernel, launch, bool(filled))
+    end = queue.spans[-1][1]
+    scale = (WIDTH - _LEFT - 80) / end
+    shapes: list[Shape] = []
+
+    def strip(row: int, name: str, spans: Mapping[str, tuple[int, int]], fill: str) -> None:
+        y = 8 + 36 * row
+        shapes.append(Text(_LEFT - 10, y + 13, name, _SIZE, GROUND, "right"))
+        for text, (begin, last) in spans.items():
+            wide = max((last - begin) * scale, 1)
+            shapes.append(Box(_LEFT + begin * scale, y, wide, 26, fill, CARD_EDGE))
+            short = next((each for each in (text, text.split()[-1]) if 9 * len(each) < wide), None)
+            if short:
+                shapes.append(Text(_LEFT + begin * scale + wide / 2, y + 13, short, _SIZE, INK, "middle"))
+
+    calls = {f"launch {i + 1}": (i * launch, (i + 1) * launch) for i in range(launches)}
+    strip(0, "host", calls, tint(COLOURS["A"], 0.4))
+    strip(0, "host", {"synchronise": (launches * launch, end)} if end > launches * launch else {}, "#e4e4e4")
+    strip(1, "GPU", {"another": (0, queue.busy)} if filled else {}, "#b8b8b8")
+    strip(1, "GPU", {f"kernel {i + 1}": span for i, span in enumerate(queue.spans)}, tint(COLOURS["C"], 0.5))
+    for row, (name, (begin, last)) in enumerate(queue.clocks.items()):
+        y = 96 + 30 * row
+        shapes.append(Text(_LEFT - 10, y + 8, name, _SIZE, GROUND, "right"))
+        shapes.append(Box(_LEFT + begin * scale, y + 4, max((last - begin) * scale, 1), 8, ISSUING))
+        shapes.append(Text(_LEFT + last * scale + 8, y + 8, f"{last - begin} µs", _SIZE, GROUND, bold=True))
+    work = launches * kernel
+    measured = ", ".join(f"{name} {last - begin} µs" for name, (begin, last) in queue.clocks.items())
+    idle = queue.spans[-1][1] - queue.spans[0][0] - work
+    says = (
+        f"{plural(launches, 'launch', 'es')} of a kernel that takes {kernel} µs: {work} µs of work. The host takes "
+        f"{launch} µs for a launch, and the queue is {'filled first' if filled else 'empty at first'}",
+        f"The clocks show: {measured}",
+        f"Between the kernels the GPU has nothing to do for {idle} µs",
+    )
+    return Sketch(tuple(shapes), 186, says)
+
+
+#: The rows of a tile that a tensor core reads at the same time, the bytes of each and of its pieces, and the rows of a
+#: whole tile.
+_ROWS, _ROW_BYTES, _PIECE, _TILE_ROWS = 8, 128, 16, 64
+#: Where piece p of row r begins in a tile, in bytes, in each of the layouts of `draw_layout`.
+LAYOUTS: dict[str, Callable[[int, int], int]] = {
+    "rows": lambda r, p: _ROW_BYTES * r + _PIECE * p,
+    "columns of pieces": lambda r, p: _PIECE * (_TILE_ROWS * p + r),
+    "swizzled rows": lambda r, p: _ROW_BYTES * r + _PIECE * (p ^ r % 8),
+}
+
+
+def draw_layout(layout: int, piece: int) -> Sketch:
+    """Draw the banks of the pieces of eight rows, and mark piece ``piece`` of each, which are read together."""
+    name, pieces, span = list(LAYOUTS)[layout], _ROW_BYTES // _PIECE, _PIECE // WORD_BYTES
+    groups = BANKS // span
+    where = [[LAYOUTS[name](r, p) // _PIECE % groups for p in range(pieces)] for r in range(_ROWS)]
+    wide, high = (WIDTH - _LEFT - 10) / groups, 30
+    shapes: list[Shape] = []
+    for group in range(groups):
+        banks = f"banks {span * group}–{span * group + span - 1}"
+        shapes.append(Text(_LEFT + (group + 0.5) * wide, 12, banks, _SIZE - 2, GROUND, "middle"))
+    for r, places in enumerate(where):
+        y = 24 + r * high
+        shapes.append(Text(_LEFT - 10, y + 13, f"row {r}", _SIZE, GROUND, "right"))
+        for group in range(groups):
+            here = [p for p in range(pieces) if places[p] == group]
+            fill = None if not here else COLOURS["shared"] if piece in here else tint(COLOURS["shared"], 0.25)
+            x = _LEFT + group * wide
+            shapes.append(Box(x, y, wide - 4, high - 4, fill, GROUND))
+            if here:
+                shapes.append(Text(x + (wide - 4) / 2, y + 13, " ".join(map(str, here)), _SIZE, INK, "middle"))
+    written = max(places.count(group) for places in where for group in range(groups))
+    read = max([places[piece] for places in where].count(group) for group in range(groups))
+    says = (
+        f"Layout: {name}; the numbers are those of the pieces of {_PIECE} bytes of each row",
+        f"The {pieces} pieces of one row are written in {plural(written, 'pass', 'es')}",
+        f"Piece {piece} of the {_ROWS} rows, which are read together, takes {plural(read, 'pass', 'es')}",
+    )
+    return Sketch(tuple(shapes), 24 + _ROWS * high + 4, says)
+
+
+_STRIDES, _THREADS = tuple(range(33)), tuple(range(32, 1025, 32))
+_REGISTERS, _SHARED = (*range(16, 256, 8), 255), tuple(range(0, 228))
+_KERNELS, _LAUNCHES = (2, 5, 10, 20, 50, 100, 200), (5, 10, 20, 40)
+
+KINDS = {
+    "sectors": Kind(
+        "The sectors of a warp's load",
+        {
+            "stride": Dial(_STRIDES, (0, 1, 2, 3, 4, 8, 16, 32), lambda n: f"stride: {n}"),
+            "first": Dial(tuple(range(25)), (0, 1, 4, 8), lambda n: f"first element: {n}"),
+        },
+        draw_sectors,
+    ),
+    "occupancy": Kind(
+        "The blocks and warps of a multiprocessor",
+        {
+            "threads": Dial(_THREADS, (64, 128, 256, 512, 1024), lambda n: f"threads of a block: {n}"),
+            "registers": Dial(_REGISTERS, (32, 64, 128, 255), lambda n: f"registers of a thread: {n}"),
+            "shared": Dial(_SHARED, (0, 8, 32, 64, 100), lambda n: f"shared memory of a block: {n} KiB"),
+        },
+        draw_occupancy,
+    ),
+    "queue": Kind(
+        "The host, the queue and the GPU",
+        {
+            "launches": Dial(tuple(range(1, 9)), (1, 3, 8), lambda n: f"launches: {n}"),
+            "kernel": Dial(_KERNELS, _KERNELS, lambda n: f"a kernel takes: {n} µs"),
+            "launch": Dial(_LAUNCHES, (10, 40), lambda n: f"a launch takes: {n} µs"),
+            "filled": Dial((0, 1), (0, 1), lambda n: "queue: filled first" if n else "queue: empty at first"),
+        },
+        draw_queue,
+    ),
+    "layout": Kind(
+        "The banks of a tile for tensor cores",
+        {
+            "layout": Dial((0, 1, 2), (0, 1, 2), lambda n: f"layout: {list(LAYOUTS)[n]}"),
+            "piece": Dial(tuple(range(8)), tuple(range(8)), lambda n: f"piece that is read: {n}"),
+        },
+        draw_layout,
+    ),
+}

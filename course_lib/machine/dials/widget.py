@@ -1,0 +1,141 @@
+"""The widget: sliders, and the picture of their setting."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import pathlib
+import zlib
+from collections.abc import Mapping
+from dataclasses import astuple
+from itertools import product
+from typing import Any
+
+import anywidget
+import traitlets
+from PIL import Image
+
+from ...trace.png import element, quantized
+from ...trace.viewer.layout import Layout
+from ...trace.viewer.page import Bundle
+from ...trace.viewer.picture import SCALE, draw
+from ...trace.viewer.shapes import WIDTH, Box
+from ...trace.viewer.still import HTML, Still
+from .sketches import KINDS, Sketch
+
+BUNDLE = Bundle(
+    "dials", pathlib.Path(__file__).parent, ("_sketch", "_sketches", "_offers", "setting"), "tile-by-tile-dials"
+)
+
+
+class Dials(Still, anywidget.AnyWidget):
+    """A picture with a slider for each number of ``setting``, which can also be set from Python.
+
+    ``kind`` is one of `KINDS`, ``fixed`` what its picture needs beside the setting. Raises TraitError for a value that
+    no slider offers.
+    """
+
+    _esm = BUNDLE.folder / "dials.js"
+    _css = BUNDLE.folder / "dials.css"
+    setting = traitlets.Dict().tag(sync=True)
+    _sketch = traitlets.Unicode().tag(sync=True)
+    _offers = traitlets.Unicode().tag(sync=True)
+    _fixed = traitlets.Unicode().tag(sync=True)  # for pages made of a notebook's widget states
+
+    def __init__(self, kind: str, setting: Mapping[str, int], fixed: Mapping[str, Any] | None = None) -> None:
+        self._kind = KINDS[kind]
+        dials = {
+            name: {"values": dial.values, "says": [dial.says(value) for value in dial.values]}
+            for name, dial in self._kind.dials.items()
+        }
+        offers = json.dumps({"kind": kind, "title": self._kind.title, "dials": dials})
+        super().__init__(_offers=offers, _fixed=json.dumps(dict(fixed or {})), setting=dict(setting))
+        self._redraw()
+
+    @traitlets.validate("setting")
+    def _offered(self, proposal: dict[str, Any]) -> dict[str, int]:
+        setting: dict[str, int] = proposal["value"]
+        if set(setting) != set(self._kind.dials):
+            raise traitlets.TraitError(f"a setting has {', '.join(self._kind.dials)}, not {', '.join(setting)}")
+        for name, value in setting.items():
+            values = self._kind.dials[name].values
+            if value not in values:
+                raise traitlets.TraitError(f"{name} is {value}; choose from {', '.join(map(str, values))}")
+        return setting
+
+    @traitlets.observe("setting")
+    def _redraw(self, change: object = None) -> None:
+        self.sketch = self._kind.draw(**json.loads(self._fixed), **self.setting)
+        self._sketch = encoded(self.sketch, self.setting)
+
+    @property
+    def png(self) -> bytes:
+        """The picture of the current setting."""
+        image = draw(Layout(list(self.sketch.shapes), self.sketch.height, {}), SCALE)
+        packed = io.BytesIO()
+        quantized(image, 64, Image.Quantize.FASTOCTREE).save(packed, format="png", optimize=True)
+        return packed.getvalue()
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{self._kind.title}:", *(f"  {sentence}." for sentence in self.sketch.says)])
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Offer the widget, and the picture and the text for readers who have not run the notebook."""
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        return data | {"text/plain": repr(self), HTML: element(self.png, repr(self), WIDTH)}, metadata
+
+
+def encoded(sketch: Sketch, setting: Mapping[str, int]) -> str:
+    """Return all that the browser draws, as JSON: each shape as its name and its fields, in their order."""
+    shapes = [["box" if isinstance(shape, Box) else "text", *astuple(shape)] for shape in sketch.shapes]
+    shown = {"setting": setting, "height": sketch.height, "shapes": shapes, "says": sketch.says}
+    return json.dumps(shown, separators=(",", ":"))
+
+
+def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state of `Dials` (its traits by name) with recorded pictures, for a page without a kernel.
+
+    `_offers` then holds the values with pictures, and `_sketches` every picture by its setting, its values joined by
+    commas, as base64 of zlib's compressed JSON.
+    """
+    offers, fixed = json.loads(state["_offers"]), json.loads(state["_fixed"])
+    kind, current = KINDS[offers["kind"]], state["setting"]
+    values = {name: sorted({*dial.recorded, current[name]}) for name, dial in kind.dials.items()}
+    sketches = {}
+    for chosen in product(*values.values()):
+        setting = dict(zip(values, chosen, strict=True))
+        sketches[",".join(map(str, chosen))] = json.loads(encoded(kind.draw(**fixed, **setting), setting))
+    for name, dial in kind.dials.items():
+        offers["dials"][name] = {"values": values[name], "says": [dial.says(value) for value in values[name]]}
+    packed = zlib.compress(json.dumps(sketches, separators=(",", ":")).encode(), 6)
+    return {
+        **state,
+        "_offers": json.dumps(offers | {"recorded": True}),
+        "_sketches": base64.b64encode(packed).decode("ascii"),
+    }
+
+
+def sectors(stride: int = 1, first: int = 0) -> Dials:
+    """Return a picture of a warp's load, with sliders: lane i loads element ``first + stride * i`` of float32."""
+    return Dials("sectors", {"stride": stride, "first": first})
+
+
+def occupancy(gpu: Mapping[str, Any], threads: int = 256, registers: int = 32, shared: int = 8) -> Dials:
+    """Return a picture of the blocks that a multiprocessor holds, with sliders; ``shared`` is in KiB for each block.
+
+    ``gpu`` is a recording's provenance. The rules are those of `model.occupancy`.
+    """
+    names = ("gpu", "threads_per_multiprocessor", "registers_per_multiprocessor", "shared_bytes_per_multiprocessor")
+    setting = {"threads": threads, "registers": registers, "shared": shared}
+    return Dials("occupancy", setting, {"gpu": {name: gpu[name] for name in names}})
+
+
+def queue(launches: int = 3, kernel: int = 100, launch: int = 20, filled: bool = False) -> Dials:
+    """Return a picture of launches that wait in the GPU's queue, with sliders; times are in microseconds."""
+    return Dials("queue", {"launches": launches, "kernel": kernel, "launch": launch, "filled": int(filled)})
+
+
+def layout(layout: int = 0, piece: int = 0) -> Dials:
+    """Return a picture of the banks of a tile for tensor cores, with sliders: its layout and the piece that is read."""
+    return Dials("layout", {"layout": layout, "piece": piece})

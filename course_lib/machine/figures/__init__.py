@@ -1,0 +1,53 @@
+"""Figures of the course: each function takes data and returns matplotlib Axes; one message per figure.
+
+A colour always means the same thing (`COLOURS`, from the palette of Okabe and Ito, which colour-blind readers can tell
+apart). Every function draws without a background, in colours that are visible on light and dark pages (`look.GROUND`),
+and describes the picture in words: `show(ax)` displays both.
+"""
+
+from __future__ import annotations
+
+from ...trace.figures.canvas import Picture, show
+from ...trace.figures.counts import (
+    against_bounds,
+    bars,
+    explored,
+    lines_against_n,
+    loads_against_n,
+    loads_against_tile_width,
+)
+from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
+from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
+from .device import machine
+from .levels import levels, roofs
+from .performance import occupancy, race, residency, roofline, timeline, waves
+
+__all__ = [
+    "Picture",
+    "against_bounds",
+    "bank_strips",
+    "bars",
+    "explored",
+    "footprint",
+    "lane_addresses",
+    "levels",
+    "lines_against_n",
+    "loads_against_n",
+    "loads_against_tile_width",
+    "machine",
+    "occupancy",
+    "race",
+    "register_tiles",
+    "residency",
+    "roofline",
+    "roofs",
+    "row_major",
+    "sectors_of",
+    "show",
+    "split_k",
+    "thread_map",
+    "tile_pairs",
+    "timeline",
+    "warp_sectors",
+    "waves",
+]

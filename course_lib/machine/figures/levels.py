@@ -1,0 +1,211 @@
+"""The recorded load of a kernel on each level of the machine, and the roof that each level sets for its speed."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullLocator
+
+from ...simulator.tables import aligned
+from ...trace.figures.canvas import describe, new_axes
+from ...trace.look import COLOURS, FAINT, GROUND, ISSUING
+from .. import measurements, model
+from ..model.machine import Machine
+
+#: Colours of the roofs, from the first level that a load meets to the last; and of a bound often mistaken for a roof.
+_COLOURS = {
+    "instructions": ISSUING,
+    "L1 and shared memory": COLOURS["shared"],
+    "L2": "#56B4E9",
+    "DRAM": COLOURS["C"],
+    "arithmetic": FAINT,
+}
+ASKED = "all loads from DRAM"
+
+
+@dataclass(frozen=True)
+class Level:
+    """A rung's recorded counts for a whole launch, of bytes, requests, wavefronts and instructions.
+
+    `roofs` maps a level to the GFLOP/s that it would allow if nothing else took time, `asked_bound` is the same for
+    DRAM if every load went there. The recordings have no wavefronts of global loads: in the roof of L1 and shared
+    memory each request for global memory counts as one wavefront, its minimum, so the true roof is at most this high.
+    """
+
+    rung: str
+    n: int
+    asked: float
+    requests: float
+    sector_bytes: float
+    shared_wavefronts: float
+    l2_bytes: float
+    dram_bytes: float
+    instructions: float
+    milliseconds: float
+    gflops: float
+    roofs: dict[str, float]
+    asked_bound: float
+
+    @property
+    def lowest(self) -> str:
+        """The level with the lowest roof."""
+        return min(self.roofs, key=self.roofs.__getitem__)
+
+    def share(self, level: str) -> float:
+        """Return the share of a level's roof that the kernel reaches, from 0 to 1."""
+        return self.gflops / self.roofs[level]
+
+
+class Levels(tuple[Level, ...]):
+    """The rungs' levels, shown as a table: a column for each rung, and labels with units."""
+
+    def of(self, rung: str) -> Level:
+        """Return the level counts of one rung; raise KeyError if it is not among them."""
+        for level in self:
+            if level.rung == rung:
+                return level
+        raise KeyError(f"no {rung!r} here; there are {', '.join(level.rung for level in self)}")
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        def row(label: str, value: str, scale: float = 1e9, digits: int = 3) -> tuple[str, ...]:
+            return (label, *(_rounded(getattr(level, value) / scale, digits) for level in self))
+
+        return [
+            ("", *(level.rung for level in self)),
+            row("loads asked for (GB)", "asked"),
+            row("requests for global memory at L1 (10⁹)", "requests"),
+            row("sectors that L1 is asked for (GB)", "sector_bytes"),
+            row("wavefronts of shared memory (10⁹)", "shared_wavefronts"),
+            row("through L2 (GB)", "l2_bytes"),
+            row("read from DRAM (GB)", "dram_bytes"),
+            row("instructions executed by warps (10⁹)", "instructions"),
+            row("time (ms)", "milliseconds", 1),
+            row("speed (GFLOP/s)", "gflops", 1, 0),
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join([f"A whole launch, n = {self[0].n:,}, as recorded:", *aligned(self._rows())])
+
+    def _repr_html_(self) -> str:
+        head, *rows = ([html.escape(cell) for cell in row] for row in self._rows())
+        cells = "".join(
+            f'<tr><th style="text-align: left">{row[0]}</th>'
+            + "".join(f'<td style="text-align: right">{cell}</td>' for cell in row[1:])
+            + "</tr>"
+            for row in rows
+        )
+        names = "".join(f'<th style="text-align: right">{name}</th>' for name in head[1:])
+        caption = f"<caption>A whole launch, n = {self[0].n:,}, as recorded</caption>"
+        return f"<table>{caption}<tr><th></th>{names}</tr>{cells}</table>"
+
+
+def _rounded(value: float, digits: int) -> str:
+    """Return three digits of a small number, no decimals of a large one."""
+    return f"{value:,.0f}" if not value or not digits or value >= 100 else f"{value:#.{digits}g}"
+
+
+def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
+    """Return the recorded counts and times of these rungs, with their default block or tile, at the ladder's n.
+
+    Requests, sectors, wavefronts, bytes and instructions are those that Nsight Compute counted; the time is the
+    ladder's. The requested loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. Raise KeyError
+    for rungs with another tile than `tile_width`, which have no such formula here, and for rungs without counters.
+
+    A roof divides the launch's flop by the time that one level alone would need: DRAM at the recorded speed of a copy;
+    L2 at the recorded bytes per cycle of all multiprocessors; L1 and shared memory at the recorded cycles per request;
+    instructions at one a cycle from each of a multiprocessor's schedulers; arithmetic at the recorded ceiling.
+    """
+    ladder, counters = measurements.load("ladder", gpu), measurements.load("counters", gpu)
+    ceilings = {result["ceiling"]: result for result in measurements.load("ceilings", gpu).results}
+    latencies = measurements.load("latencies", gpu)
+    machine, copy = Machine.measured(latencies), ceilings["copy"]["bytes_per_second"]
+    (l1_cycles,) = (r["value"] for r in latencies.results if r["probe"] == "L1 read" and r["stride"] == 1)
+    cycles = ladder.provenance["multiprocessors"] * machine.hertz
+    found = []
+    for name in rungs:
+        timed = ladder.result(name)
+        n, params = timed["M"], timed["params"]
+        counted = counters.result(name, M=n)
+        tile = (params["tile_width"],) if "block_width" not in params else ()
+        flop = model.flop(n, n, n)
+        asked = 4.0 * model.global_loads(n, n, n, *tile)
+        wavefronts = counted["shared_load_wavefronts"] + counted["shared_store_wavefronts"]
+        dram = counted["dram_read_bytes"] + counted["dram_write_bytes"]
+        seconds = {
+            "instructions": counted["instructions"] / machine.schedulers / cycles,
+            "L1 and shared memory": (counted["global_load_requests"] * l1_cycles + wavefronts * machine.wavefront)
+            / cycles,
+            "L2": counted["l2_bytes"] / machine.bytes_per_cycle["L2"] / cycles,
+            "DRAM": dram / copy,
+            "arithmetic": flop / ceilings["float32"]["flop_per_second"],
+        }
+        found.append(
+            Level(
+                name,
+                n,
+                asked,
+                counted["global_load_requests"],
+                32.0 * counted["global_load_sectors"],
+                wavefronts,
+                counted["l2_bytes"],
+                counted["dram_read_bytes"],
+                counted["instructions"],
+                flop / timed["gflops"] / 1e6,
+                timed["gflops"],
+                {level: flop / time / 1e9 for level, time in seconds.items()},
+                flop / asked * copy / 1e9,
+            )
+        )
+    return Levels(found)
+
+
+def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
+    """Plot the measured speed of each rung under the roof of each level: a roofline with a column for each rung.
+
+    A roof is the speed that one level alone would allow. The lowest one is the limit set by these levels; if a dot is
+    far below all of its roofs, something else limits the kernel.
+    """
+    ax = ax or new_axes(max(6, 3.9 * len(found) + 0.8), 4.8)
+    sentences = []
+    for place, level in enumerate(found):
+        ends = (place - 0.3, place - 0.02)
+        marks = sorted((height, name) for name, height in level.roofs.items())
+        labels: list[tuple[float, str]] = []
+        for height, name in marks:
+            ax.plot(ends, (height, height), color=_COLOURS[name], lw=4, solid_capstyle="butt")
+            if labels and height < 1.25 * labels[-1][0]:
+                labels[-1] = labels[-1][0], f"{labels[-1][1]}, {name}"
+            else:
+                labels.append((height, name))
+        ax.plot(ends, (level.asked_bound,) * 2, ":", color=GROUND, lw=2)
+        labels.append((level.asked_bound, ASKED))
+        for height, name in labels:
+            ax.annotate(name, (ends[1], height), (5, 0), textcoords="offset points", va="center", color=GROUND)
+        ax.plot([sum(ends) / 2], [level.gflops], "o", color=GROUND, ms=9)
+        ax.annotate(
+            f"{level.gflops:,.0f}",
+            (ends[0], level.gflops),
+            (-4, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            color=GROUND,
+            weight="bold",
+        )
+        heights = ", ".join(f"{name} {height:,.0f}" for height, name in marks)
+        sentences.append(
+            f"{level.rung}: {level.gflops:,.0f} GFLOP/s; roofs: {heights}; {ASKED}: {level.asked_bound:,.0f}"
+        )
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter("{x:,g}")
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.set_xticks([place - 0.16 for place in range(len(found))], [level.rung for level in found])
+    ax.set_xlim(-0.55, len(found) - 0.3)
+    ax.set_ylabel("GFLOP/s")
+    ax.set_title(f"The lowest roof is the limit (n = {found[0].n:,})")
+    ax.set_xlabel("dot: measured    line: what one level alone would allow\ndotted: not a roof")
+    return describe(ax, *sentences)

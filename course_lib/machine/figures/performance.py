@@ -1,0 +1,296 @@
+"""Pictures of time: the order of a warp's statements, residency, occupancy, and the speed of kernels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from ...simulator.tables import plural
+from ...trace.figures.canvas import bare, describe, log2_axis, new_axes
+from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING
+from ...trace.reading import ROWS, slacks
+from .. import model
+
+if TYPE_CHECKING:
+    from ...trace import Trace
+
+_ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], "#56B4E9")
+
+
+def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
+    """Draw the statements of one warp in order, one strip per entry of ``warps`` (`trace.reading.timeline_rows`).
+
+    The horizontal axis counts statements in program order, not time: the simulator has no clock.
+    """
+    ax = ax or new_axes(9.5, 1.9 * len(warps) + 1.0)
+    ticks, names = [], []
+    for strip, (label, rows) in enumerate(warps.items()):
+        base = -(len(ROWS) + 1.6) * strip
+        for order, (name, colour) in enumerate(zip(ROWS, _ROW_COLOURS, strict=True)):
+            ax.broken_barh(
+                [(x, 0.92) for x in rows[name]], (base - order - 0.4, 0.8), color=colour, label=f"{label}: {name}"
+            )
+            ticks.append(base - order)
+            names.append(name)
+        ax.text(0, base + 0.75, label, weight="bold", color=GROUND, va="bottom")
+    ax.set_yticks(ticks, names)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(min(ticks) - 0.8, 1.9)
+    ax.set_xlim(0, 1 + max(x for rows in warps.values() for row in rows.values() for x in row))
+    ax.set_xlabel("statements of one warp, in program order (no clock: a statement is not a time)")
+    message = "Prefetching puts the multiplications between a load and its use"
+    ax.set_title(message if len(warps) > 1 else "What one warp does, statement by statement", pad=14)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    return describe(
+        ax,
+        *(
+            f"{label}: {', '.join(map(str, slacks(rows)))} multiplications between each load and its use; "
+            f"{plural(len(rows['barrier']), 'barrier')}"
+            for label, rows in warps.items()
+        ),
+    )
+
+
+def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axes:
+    """Draw when the warps of the first block store to a shared array and read it, one strip per entry of ``traces``.
+
+    The last entry is the right kernel; the others lack a barrier. A read that does not get the same number as there,
+    because it comes too early or too late, is marked with a cross. The horizontal axis is the order in which the
+    simulator executed the statements: one warp after the other, each up to its next barrier. A GPU may choose another.
+    """
+    *_, right = histories = [_history(trace, array) for trace in traces.values()]
+    counts = [len({warp for warp, *_ in history}) for history in histories]
+    ax = ax or new_axes(9.5, 1.1 + sum(0.45 * count + 0.6 for count in counts))
+    _, load, store, barrier = _ROW_COLOURS  # what is read is multiplied
+    colours = {"store": store, "load": load, "barrier": barrier}
+    ticks, names, sentences, base = [], [], [], 0.0
+    wanted = {warp: [seen for other, what, seen in right if (other, what) == (warp, "load")] for warp, *_ in right}
+    for (label, history), count in zip(zip(traces, histories, strict=True), counts, strict=True):
+        reads, wrong = dict.fromkeys(range(count), 0), dict.fromkeys(range(count), 0)
+        for position, (warp, what, seen) in enumerate(history):
+            ax.broken_barh([(position, 0.92)], (base - warp - 0.36, 0.72), color=colours[what])
+            if what == "load":
+                if seen != wanted[warp][reads[warp]]:
+                    wrong[warp] += 1
+                    ax.plot(position + 0.46, base - warp, "x", color=INK, ms=7, mew=2)
+                reads[warp] += 1
+        ax.text(0, base + 0.55, label, weight="bold", color=GROUND, va="bottom")
+        ticks += [base - warp for warp in range(count)]
+        names += [f"warp {warp}" for warp in range(count)]
+        said = ", ".join(f"warp {warp} {wrong[warp]} of {reads[warp]}" for warp in range(count))
+        sentences.append(f"{label}: reads of {array} that get a wrong number: {said}")
+        base -= count + 1.3
+    ax.set_yticks(ticks, names)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlim(0, max(map(len, histories)))
+    ax.set_ylim(min(ticks) - 0.6, 1.4)
+    ax.set_xticks([])
+    ax.set_xlabel(
+        "in the order of execution (no clock)\norange: stores    pink: reads    blue: barriers    ×: a wrong number"
+    )
+    ax.set_title(f"Two warps store to {array} and read it", pad=14)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    return describe(ax, *sentences)
+
+
+def _history(trace: Trace, array: str) -> list[tuple[int, str, dict[tuple[int, ...], int]]]:
+    """Return what the first block's warps do with an array, in order: the warp, what it does, and the elements.
+
+    Each element of a tile comes with the number of its last store, counted in all buffers of the array, so that two
+    reads of the same number are alike, also from different buffers.
+    """
+    found: list[tuple[int, str, dict[tuple[int, ...], int]]] = []
+    stored: dict[tuple[int, ...], int] = {}
+    times: Counter[tuple[int, ...]] = Counter()
+    for step in trace.steps:
+        if step.block != (0, 0, 0):
+            continue
+        if step.barrier:
+            found.append((step.warp, "barrier", {}))
+        for access in step.accesses:
+            if access.array != array:
+                continue
+            places = {tuple(index) for index in access.index.tolist()}
+            if access.op == "store":
+                times.update(place[-2:] for place in places)
+                stored |= {place: times[place[-2:]] for place in places}
+            found.append((step.warp, access.op, {place[-2:]: stored.get(place, 0) for place in places}))
+    return found
+
+
+def waves(blocks: Mapping[str, int], at_once: int, ax: Axes | None = None) -> Axes:
+    """Draw the blocks of each launch in waves: ``at_once`` of them are resident, and the last wave may have fewer.
+
+    Equal blocks end together, so the next ones begin together; blocks of a real launch drift apart.
+    """
+    ax = ax or new_axes(9.5, 0.6 * len(blocks) + 0.8)
+    sentences = []
+    longest = max(-(-count // at_once) for count in blocks.values())
+    for place, (label, count) in enumerate(blocks.items()):
+        sizes = [min(at_once, count - first) for first in range(0, count, at_once)]
+        for wave, size in enumerate(sizes):
+            y, full = -1.3 * place, size > 0.6 * at_once  # the number is on the blocks, or on the empty places
+            ax.add_patch(Rectangle((wave, y), 0.94, 1, fill=False, ec=GROUND, lw=1))
+            ax.add_patch(Rectangle((wave, y), 0.94, size / at_once, fc=FAINT, lw=0))
+            if longest <= 12:
+                middle = wave + 0.47, y + (0.4 if full else 0.8)
+                ax.text(*middle, f"{size}", ha="center", va="center", color=INK if full else GROUND)
+        used = count / (len(sizes) * at_once)
+        ax.text(-0.08, -1.3 * place + 0.5, label, ha="right", va="center", color=GROUND, fontsize=12)
+        sentences.append(
+            f"{label}: {plural(count, 'block')} in {plural(len(sizes), 'wave')}, the last of {sizes[-1]}; "
+            f"{100 * used:.0f} % of the places are used"
+        )
+    ax.set_xlim(-0.3 * longest, longest)
+    ax.set_ylim(-1.3 * (len(blocks) - 1) - 0.1, 1.1)
+    bare(ax)
+    ax.set_title(f"Waves of blocks, {at_once} at once")
+    return describe(ax, *sentences)
+
+
+def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = None) -> Axes:
+    """Plot the speed of prefetched relative to tiled, against the number of warps resident on a multiprocessor.
+
+    ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled from
+    the compiler's own instructions.
+    """
+    ax = ax or new_axes(8, 3.8)
+    tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
+    cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in tiles}
+    sentences = []
+    for width, colour, mark in ((8, GROUND, "o"), (16, ISSUING, "s"), (32, "#56B4E9", "D")):
+        warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
+        ratios = {
+            what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
+            for what in ("measured", "predicted_by_code")
+        }
+        ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2, label=f"T = {width}")
+        ax.plot(warps, ratios["predicted_by_code"], "--", color=colour, lw=1.5)
+        pairs = (f"{w} → {a:.2f} ({b:.2f})" for w, a, b in zip(warps, *ratios.values(), strict=True))
+        sentences.append(f"T = {width}, measured (modelled): {', '.join(pairs)}")
+    ax.axhline(1, color=GROUND, lw=1)
+    log2_axis(ax.xaxis, (2, 4, 8, 16, 32, 64))
+    ax.set(xlabel="warps on a multiprocessor", ylabel="speed of prefetched / tiled")
+    ax.set_title("Prefetching pays where few warps share a multiprocessor")
+    # Many warps gain little, so the corner above them is free.
+    ax.legend(loc="upper right", fontsize=12, frameon=False, labelcolor=GROUND)
+    note = f"lines: measured on an {gpu}, n = 2048\ndashes: the model, of the machine code"
+    ax.text(0.02, 0.03, note, transform=ax.transAxes, fontsize=11, color=GROUND, va="bottom")
+    return describe(ax, *sentences)
+
+
+def occupancy(
+    threads: int, kernels: Mapping[str, tuple[int, int]], gpu: Mapping[str, Any], ax: Axes | None = None
+) -> Axes:
+    """Plot how many blocks of ``threads`` fit on a multiprocessor, against registers per thread and shared memory.
+
+    ``kernels``: (registers, bytes of shared memory) of kernels to mark. The text names the limit of each.
+    """
+    ax = ax or new_axes(9, 4.6)
+    registers = np.arange(16, 257, 8)  # allocated to a warp in units of 256, 8 for each of its threads
+    most = max([48 * 1024, *(shared for _, shared in kernels.values())])
+    shared = np.arange(1024, most + 1024, 1024)
+    fit = np.array([[model.occupancy(threads, int(r), int(s), gpu).blocks for r in registers] for s in shared])
+    levels = np.unique(fit)
+    shades = 0.9 - 0.35 * np.searchsorted(levels, fit) / max(len(levels) - 1, 1)
+    # A field extends to the last number with which that many blocks fit.
+    edges = np.array([8, *registers]), np.array([0, *shared]) / 1024
+    ax.pcolormesh(*edges, shades, cmap="gray", vmin=0, vmax=1, shading="flat")
+    for level in levels:
+        rows = np.nonzero(fit == level)[0]
+        row = rows[len(rows) // 2]
+        columns = np.nonzero(fit[row] == level)[0]
+        middle = registers[columns].mean() - 4, shared[row] / 1024 - 0.5
+        ax.text(*middle, f"{level}", color=INK, ha="center", va="center")
+    sentences = []
+    for name, (used, bytes_used) in kernels.items():
+        held = model.occupancy(threads, used, bytes_used, gpu)
+        ax.plot(used, bytes_used / 1024, "o", color=COLOURS["register"], ms=8)
+        ax.annotate(name, (used, bytes_used / 1024), (6, 6), textcoords="offset points", color=INK, fontsize=11)
+        sentences.append(
+            f"{name}: {used} registers and {bytes_used / 1024:g} KiB, {plural(held.blocks, 'block')}, "
+            f"{100 * held.share:g} % of the threads, held by {held.limit}"
+        )
+    ax.set(xlabel="registers per thread", ylabel="shared memory per block (KiB)")
+    ax.set_title(f"Blocks of {threads} threads that a multiprocessor holds")
+    return describe(ax, *sentences)
+
+
+def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], ax: Axes | None = None) -> Axes:
+    """Plot the speeds of the ladder's kernels under the two ceilings, measured and modelled.
+
+    ``rows`` are those of `gpu.ceilings.roofline`; ``modelled`` maps a rung to the GFLOP/s by the model of waiting.
+    """
+    ax = ax or new_axes(9, 5.2)
+    roof = sorted((row["flop_per_byte"], row["attainable_gflops"]) for row in rows)
+    end = 9 * roof[-1][0]  # space for names beyond the last kernel
+    (line,) = ax.plot(*zip(*roof, (end, roof[-1][1]), strict=True), color=FAINT, lw=3, zorder=1)
+    sentences: list[str] = []
+    labels: list[tuple[float, float, str]] = []
+    for row in sorted(rows, key=lambda row: -row["measured_gflops"]):
+        x, y, name = row["flop_per_byte"], row["measured_gflops"], row["rung"]
+        ax.plot(x, y, "o", color=GROUND, ms=6)
+        if labels and labels[-1][0] == x and y > labels[-1][1] / 1.15:  # one label for those close together
+            labels[-1] = x, labels[-1][1], f"{labels[-1][2]}, {name}"
+        else:
+            labels.append((x, y, name))
+        text = f"{name}: {y:,.0f} of {row['attainable_gflops']:,.0f} GFLOP/s"
+        if name in modelled:
+            ax.plot(x, modelled[name], "x", color="#56B4E9", ms=8, mew=2)
+            text += f", {modelled[name]:,.0f} in the model"
+        sentences.insert(0, text)
+    ax.set(xscale="log", yscale="log", xlabel="flop per byte requested from global memory", ylabel="GFLOP/s")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter("{x:,g}")
+    ax.set_xlim(roof[0][0] / 1.6, end)
+    ax.set_title("The ladder under its roof")
+    note = "dots: measured   crosses: the model of waiting"
+    ax.text(0.98, 0.03, note, transform=ax.transAxes, ha="right", fontsize=11, color=GROUND)
+    describe(ax, *sentences)
+    _name_points(ax, labels, line)
+    return ax
+
+
+def _name_points(ax: Axes, labels: Sequence[tuple[float, float, str]], line: Line2D) -> None:
+    """Write each name where it covers no mark, no line and no other name.
+
+    It is right or left of its point, if necessary lower, with a thin line from the point to it.
+    """
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # for the places of things in pixels
+    taken = [each.get_window_extent().padded(3) for each in ax.lines if each is not line]
+    road = line.get_transform().transform_path(line.get_path()).interpolated(200).vertices
+    places = [
+        (way * (9 + down / 3), -down, side) for down in range(0, 90, 3) for way, side in ((1, "left"), (-1, "right"))
+    ]
+    for x, y, name in labels:
+        text = None
+        for across, up, side in places:
+            if text:
+                text.remove()  # from the place before
+            text = ax.annotate(
+                name,
+                (x, y),
+                (across, up),
+                textcoords="offset points",
+                fontsize=10,
+                color=GROUND,
+                ha=side,
+                va="center",
+                in_layout=False,
+            )
+            box = text.get_window_extent()
+            free = not box.count_contains(road) and not any(box.overlaps(other) for other in taken)
+            if free and ax.bbox.x0 < box.x0:
+                break
+        taken.append(box)
+        if up:
+            leader = {"arrowstyle": "-", "color": FAINT, "lw": 0.8, "shrinkA": 0, "shrinkB": 3}
+            ax.annotate("", (x, y), (across - 1, up), textcoords="offset points", arrowprops=leader, in_layout=False)

@@ -1,0 +1,86 @@
+"""python -m course_lib.gpu capstone my_kernel.py …: readers' kernels, timed beside the ladder and cuBLAS."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ...kernels import rung
+from ...kernels.rung import Rung
+from ...simulator.hardware import ceil_div
+from .device import NoGPUError, require
+from .experiments import Problem, measure_cublas, measure_rung, widest
+from .types import Results, Size
+
+#: Those of the milestones, and the fastest.
+BESIDE = ("tiled", "outer_product", "register_2d", "vectorized", "software_pipelined", "best")
+#: What the file defines.
+NAMES = ("mine", "TILE", "THREADS")
+
+
+def kernel_in(path: Path) -> Rung:
+    """Return the kernel of a file as a rung; raise ValueError if the file does not say all that a launch needs."""
+    if not path.is_file():
+        raise ValueError(f"{path} is no file: give the Python file with your kernel")
+    try:
+        found = runpy.run_path(str(path))
+    except Exception as error:  # whatever the reader's file does
+        raise ValueError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    missing = [name for name in NAMES if name not in found]
+    if missing:
+        raise ValueError(f"{path} lacks {', '.join(missing)}: it defines the kernel mine, TILE and THREADS")
+    kernel, (tile, threads) = found["mine"], ([found[name] for name in NAMES[1:]])
+    for name, sizes in (("TILE", tile), ("THREADS", threads)):
+        if not (isinstance(sizes, tuple) and len(sizes) == 2 and all(isinstance(n, int) and n > 0 for n in sizes)):
+            raise ValueError(f"{name} is {sizes!r} in {path}: two whole numbers of at least 1, as in the lesson")
+    if not hasattr(kernel, "py_func"):
+        raise ValueError(f"mine is no kernel in {path}: write @cuda.jit above it")
+
+    def launch(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        return (ceil_div(N, tile[1]), ceil_div(M, tile[0])), (threads[0], threads[1])
+
+    return Rung(path.stem, f"Yours, {path.name}", lambda **_: kernel, launch, dtypes=("float32",), tile=lambda: tile)
+
+
+def main(
+    arguments: Sequence[str],
+    size: Callable[[str], Size],
+    show: Callable[[str, Results], None],
+    store: Callable[[str, str, Results, Path], object],
+) -> int:
+    """Verify and time; return 0, 1 if a kernel is wrong, 2 without a GPU or without a kernel.
+
+    size parses a size, show prints results, store writes them with the command to a folder.
+    """
+    parser = argparse.ArgumentParser(prog="python -m course_lib.gpu capstone", description=__doc__)
+    parser.add_argument(
+        "files", type=Path, nargs="+", metavar="file", help="defines mine, TILE and THREADS (lesson 18)"
+    )
+    parser.add_argument("--size", type=size, default=(4096, 4096, 4096), help="n, or MxNxK (default 4096)")
+    parser.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
+    parser.add_argument("--output", type=Path, help="folder to write the recording capstone.json to (default: none)")
+    options = parser.parse_args(arguments)
+    try:
+        own = [kernel_in(path) for path in options.files]
+        require()
+    except (ValueError, NoGPUError) as reason:
+        print(reason, file=sys.stderr)
+        return 2
+    results = beside(own, options.size, options.repeats)
+    show("ladder", results)
+    if options.output:
+        words = [path.as_posix() for path in options.files]
+        words += ["--size", "x".join(map(str, options.size)), "--repeats", str(options.repeats)]
+        command = f"python -m course_lib.gpu capstone {' '.join(words)}"
+        store("capstone", command, results, options.output)
+    return int(any("wrong" in result for result in results))
+
+
+def beside(own: Sequence[Rung], size: Size, repeats: int) -> Results:
+    """Measure the kernels, then the rungs and cuBLAS, on the same matrices."""
+    problem = Problem(*size)
+    measured = [measure_rung(r, problem, repeats, **widest(r)) for r in (*own, *map(rung, BESIDE))]
+    return measured + measure_cublas(problem, repeats)

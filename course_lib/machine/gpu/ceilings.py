@@ -1,0 +1,73 @@
+"""Attainable and measured speed of every rung of a recorded ladder. Needs recordings, no GPU."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...kernels import rung
+from .. import model
+from ..measurements import Recording
+from .types import Result, Results
+
+#: Descriptions of Nsight Compute's stalls, by name.
+WAITS = {
+    "short_scoreboard": "shared memory",
+    "long_scoreboard": "global memory",
+    "mio_throttle": "the queue to shared memory",
+    "lg_throttle": "the queue to global memory",
+    "barrier": "a barrier",
+    "math_pipe_throttle": "the arithmetic units",
+    "dispatch_stall": "dispatch to the unit",
+    "no_instruction": "the next instruction",
+    "wait": "the result before",
+}
+
+
+def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None = None) -> Results:
+    """Return one row per measured rung: operations per byte requested, the bound, its limit, the measured speed.
+
+    The bound is that of global memory and arithmetic. A rung above it reads from caches; one far below it is limited
+    by something that the roofline does not contain: shared memory, waiting, or instructions beside the arithmetic.
+    blocks and held_by: the blocks that fit on a multiprocessor, and the resource that limits them. With counters of
+    this size (or, failing that, of another), counted_n is the size, flop_per_dram_byte the operations per byte loaded
+    from DRAM after the caches, issue_percent the share of cycles in which an instruction issued, and waits_for what
+    warps mostly wait for.
+    """
+    rate = {result["ceiling"]: result for result in ceilings.results}
+    arithmetic, memory = rate["float32"]["flop_per_second"], rate["copy"]["bytes_per_second"]
+    rows = []
+    for result in ladder.results:
+        if "gflops" not in result or result["rung"] == "cublas":
+            continue
+        tile = rung(result["rung"]).tile(**result["params"]) or ()
+        per_byte = model.flop_per_byte(*(result[k] for k in "MNK"), *tile)
+        bound = model.attainable(per_byte, arithmetic, memory)
+        held = model.occupancy(prod(result["block"]), result["registers"], result["shared_bytes"], ladder.provenance)
+        rows.append(
+            {
+                "rung": result["rung"],
+                "flop_per_byte": float(per_byte),
+                "attainable_gflops": bound.flop_per_second / 1e9,
+                "limit": bound.limit,
+                "measured_gflops": result["gflops"],
+                "blocks": held.blocks,
+                "held_by": held.limit,
+            }
+        )
+        if counters:
+            rows[-1] |= _counted(counters, result)
+    return rows
+
+
+def _counted(counters: Recording, result: Result) -> Result:
+    """Return the profiler's counters of a rung, if possible for the same size."""
+    all_sizes = [r for r in counters.results if r["rung"] == result["rung"] and "skipped" not in r]
+    counted = next((r for r in all_sizes if all(r[k] == result[k] for k in "MNK")), all_sizes[0])
+    moved = counted["dram_read_bytes"] + counted["dram_write_bytes"]
+    size = {"counted_n": counted["M"], "flop_per_dram_byte": model.flop(*(counted[k] for k in "MNK")) / moved}
+    return size | _waiting(counted)
+
+
+def _waiting(counted: Result) -> Result:
+    stalls = {reason: counted[f"stalled_{reason}_percent"] for reason in WAITS}
+    return {"issue_percent": counted["issue_active_percent"], "waits_for": WAITS[max(stalls, key=stalls.__getitem__)]}

@@ -1,0 +1,93 @@
+"""Timing of kernels: CUDA events around every launch, every repeat kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import cycle, islice, pairwise
+from typing import Any
+
+import numpy as np
+
+from ...kernels.rung import Rung
+from .device import l2_bytes, require
+from .dynamic_shared import configured
+from .verification import random_matrices
+
+MAX_SETS = 64
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of every repeat of one launch that computes an M×K by K×N product."""
+
+    M: int
+    N: int
+    K: int
+    milliseconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The median of the repeats, in milliseconds."""
+        return float(np.median(self.milliseconds))
+
+    @property
+    def gflops(self) -> float:
+        """Billions of floating-point operations per second at the median: 2 M N K / time."""
+        return 2 * self.M * self.N * self.K / self.median / 1e6
+
+
+@lru_cache
+def _plug() -> Any:
+    """Return a kernel that keeps the GPU busy for about `milliseconds`, so that launches queue up after it."""
+    from numba import cuda
+
+    @cuda.jit
+    def plug(milliseconds: int) -> None:
+        for _ in range(milliseconds):
+            cuda.nanosleep(1_000_000)
+
+    return plug
+
+
+def input_sets(M: int, N: int, K: int, dtype: Any = np.float32, seed: int = 0) -> list[Any]:
+    """Return device copies (A, B, C), so many that together they are more than twice as large as the L2 cache."""
+    cuda = require()
+    itemsize = np.dtype(dtype).itemsize
+    one = max(1, (M * K + K * N + M * N) * itemsize)
+    count = min(MAX_SETS, 1 + 2 * l2_bytes() // one)
+    return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=seed + i)) for i in range(count)]
+
+
+def time_calls(
+    call: Callable[..., object], sets: list[Any], repeats: int = 20, warmups: int = 3, launches: int = 1
+) -> tuple[float, ...]:
+    """Return the milliseconds of each of `repeats` calls `call(A, B, C)`, rotating through `sets`.
+
+    Events are recorded between the calls while a plug occupies the GPU, so that the calls run back to back and the time
+    to launch from Python, tens of microseconds for each of a call's `launches`, is not included.
+    """
+    cuda = require()
+    for arrays in islice(cycle(sets), warmups):
+        call(*arrays)
+    cuda.synchronize()
+    events = [cuda.event() for _ in range(repeats + 1)]
+    _plug()[1, 1](2 + repeats * launches // 5)
+    events[0].record()
+    for event, arrays in zip(events[1:], cycle(sets), strict=False):
+        call(*arrays)
+        event.record()
+    cuda.synchronize()
+    return tuple(cuda.event_elapsed_time(a, b) for a, b in pairwise(events))
+
+
+def time(rung: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, repeats: int = 20, **params: Any) -> Timing:
+    """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. The result is not verified."""
+    require()
+    params = {**rung.params, **params}
+    grid, block = rung.launch(M, N, K, **params)
+    kernel = rung.make(dtype=np.dtype(dtype).type, **params)
+    sets = input_sets(M, N, K, dtype)
+    launch = configured(kernel, grid, block, rung.dynamic_bytes(**params), sets[0])
+    return Timing(M, N, K, time_calls(launch, sets, repeats))

@@ -1,0 +1,245 @@
+"""Profiles kernels without a GPU.
+
+    python -m course_lib profile my_kernel.py:kernel --grid 4,4 --block 16,16 --array A=random:float32:64,64 ...
+    python -m course_lib profile my_script.py
+
+The second form runs a script as it is, and profiles each of its launches.
+
+Exit status: 0 if the launch has no findings and stays within the budgets, 1 if not, 2 if it could not be profiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...simulator.check_all import LAUNCHES, Checked
+from ...simulator.findings import KINDS, SimulatorError
+from ...simulator.language.source import read
+from ...simulator.run import COUNTS
+from ...simulator.simulate import simulate
+from ...simulator.testing import exceeded, not_allowed
+from .. import measurements
+from .arguments import FORM, in_order, numbers
+from .files import File, UsageError, load, split
+from .profiling import Profile, profile
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's options."""
+    p = argparse.ArgumentParser(
+        prog="python -m course_lib profile",
+        description="Profile a numba CUDA kernel without a GPU: broken rules, the traffic of each line, occupancy, and "
+        "the time by the model of waiting. The exit status is 0 without findings, 1 with findings or an exceeded "
+        "budget, 2 if the kernel could not be profiled.",
+    )
+    p.add_argument(
+        "kernel", help="the file and the kernel in it: my_kernel.py:kernel; or a script, whose launches are profiled"
+    )
+    p.add_argument("--grid", help="blocks, as 4,4", metavar="X,Y,Z")
+    p.add_argument("--block", help="threads of a block, as 16,16", metavar="X,Y,Z")
+    p.add_argument("--array", action="append", default=[], metavar="NAME=SPEC", help=f"NAME={FORM}; or NAME=file:A.npy")
+    p.add_argument("--scalar", action="append", default=[], metavar="NAME=VALUE", help="n=64, or alpha=float32:1.5")
+    p.add_argument(
+        "--launch",
+        metavar="FUNCTION",
+        help="a function of the same file that returns grid, block and a tuple of arguments, in place of these options",
+    )
+    p.add_argument(
+        "--check-all",
+        nargs="?",
+        const="",
+        metavar="FUNCTION",
+        help="launch for many sizes, and profile the smallest launch that fails: a function of the same file takes "
+        "sizes, and returns grid, block, a tuple of arguments and, if wanted, what arrays should hold by name; without "
+        "one, the kernel is launched as a product of matrices (A, B, C)",
+    )
+    p.add_argument("--launches", type=int, default=LAUNCHES, metavar="N", help=f"of --check-all ({LAUNCHES})")
+    p.add_argument("--seed", type=int, default=0, help="of random arrays (0)")
+    p.add_argument("--shared-bytes", type=int, default=0, metavar="N", help="dynamic shared memory of a block (0)")
+    p.add_argument("--registers", type=int, metavar="N", help="registers of a thread, as a compiler reports them")
+    p.add_argument("--gpu", choices=measurements.gpus(), default=measurements.DEFAULT_GPU, help="a recorded GPU")
+    p.add_argument("--max-steps", type=int, metavar="N", help="iterations of a warp, before a loop counts as endless")
+    p.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        choices=KINDS,
+        metavar="KIND",
+        help=f"accept a kind of finding: {', '.join(KINDS)}",
+    )
+    for count in COUNTS:
+        p.add_argument(
+            f"--max-{count.replace('_', '-')}", type=int, metavar="N", help=f"budget of the launch's {count}"
+        )
+    p.add_argument("--page", type=Path, metavar="FILE", help="write one HTML page with the live stepper")
+    p.add_argument("--json", action="store_true", help="print JSON in place of text")
+    return p
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except UsageError as error:
+        said = str(error)
+    except SimulatorError as error:  # the launch is wrong, or the kernel is none that the simulator runs
+        said = f"{options.kernel}: {error.without_option()}"
+    print(said, file=sys.stderr)
+    return 2
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.kernel.rpartition(":")[2].endswith(".py"):
+        return _script(options)
+    path, name = split(options.kernel)
+    if options.seed < 0:
+        raise UsageError(f"--seed is {options.seed}; it is 0 or more.")
+    file = load(path)
+    kernel = file.kernel(name)
+    if file.skipped:
+        more = f" (and {len(file.skipped) - 1} more)" if len(file.skipped) > 1 else ""
+        print(f"{path}: statements that fail are left out: {file.skipped[0]}{more}.", file=sys.stderr)
+    checked = None
+    if options.check_all is None:
+        grid, block, values = _launch(options, file, kernel)
+    else:
+        checked, grid, block, values = _checked(options, file, kernel)
+        if checked.holds:
+            print(json.dumps({"clean": True, **_data(checked)}, indent=1) if options.json else checked)
+            return 0
+    try:
+        launch = profile(
+            kernel,
+            grid,
+            block,
+            *values,
+            shared_bytes=options.shared_bytes,
+            registers=options.registers,
+            gpu=options.gpu,
+            max_steps=options.max_steps,
+        )
+    except SimulatorError:
+        raise
+    except ValueError as error:
+        raise UsageError(f"{error}.") from None
+    from .report import as_data, as_text
+
+    fails = _fails(options, launch)
+    if checked:
+        fails.insert(0, repr(checked))
+    wanted = checked.wanted if checked else {}
+    data = as_data(launch, fails) | _data(checked)
+    print(json.dumps(data, indent=1) if options.json else as_text(launch, fails))
+    _write_page(options, launch, fails, wanted)
+    return int(bool(fails))
+
+
+def _fails(options: argparse.Namespace, launch: Profile) -> list[str]:
+    """Return what fails a launch by the options: findings that are not allowed, and budgets that it exceeds."""
+    from .report import verdict
+
+    budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
+    return verdict(launch, not_allowed(launch.run, options.allow), exceeded(launch.run, budgets))
+
+
+def _write_page(options: argparse.Namespace, launch: Profile, fails: Sequence[str], wanted: Any = None) -> None:
+    from .report import as_page
+
+    if options.page:
+        try:
+            options.page.write_text(as_page(launch, fails, wanted), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"The page cannot be written to {options.page}: {error.strerror}.") from None
+        print(f"\nPage: {options.page}", file=sys.stderr if options.json else sys.stdout)
+
+
+def _script(options: argparse.Namespace) -> int:
+    """Profile the launches that a script makes; the page shows the first one that fails, or else the first."""
+    from .report import as_data, as_text
+    from .scripts import run_script
+
+    if options.launch or options.check_all is not None:
+        raise UsageError("--launch and --check-all need a kernel: name it after the file, as my_kernel.py:kernel.")
+    _alone(options, "A script")
+    if options.shared_bytes:
+        raise UsageError("A script says itself how much dynamic shared memory a launch has; leave out --shared-bytes.")
+    done = run_script(Path(options.kernel), options.gpu, registers=options.registers, max_steps=options.max_steps)
+    if done.skipped:
+        print(f"Statements that fail are left out: {'; '.join(done.skipped[:3])}.", file=sys.stderr)
+    if not done.launches:
+        raise UsageError(f"{options.kernel} makes no launch that runs; name a kernel after the file to profile it.")
+    failed = [_fails(options, each.profile) for each in done.launches]
+    if options.json:
+        every = zip(done.launches, failed, strict=True)
+        data = [as_data(each.profile, fails) | {"times": each.times} for each, fails in every]
+        print(json.dumps({"launches": data, "clean": not any(failed), "not_profiled": done.more}, indent=1))
+    else:
+        for number, (each, fails) in enumerate(zip(done.launches, failed, strict=True), 1):
+            often = f", {each.times} times" if each.times > 1 else ""
+            print(f"--- Launch {number} of {len(done.launches)}{often}\n{as_text(each.profile, fails)}\n")
+        if done.more:
+            print(f"{done.more} further launches are not profiled.")
+    first = next((number for number, fails in enumerate(failed) if fails), 0)
+    _write_page(options, done.launches[first].profile, failed[first])
+    return int(any(failed))
+
+
+def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:
+    """Return the grid, the block and the arguments, from the options or from a function of the file."""
+    if options.launch:
+        _alone(options, "--launch")
+        make, ended = file.named(options.launch), ""
+        try:
+            made = make()
+        except Exception as error:
+            made, ended = None, f"; it ended with {type(error).__name__}: {error}"
+        if not isinstance(made, tuple) or len(made) < 3 or not isinstance(made[2], tuple | list):
+            raise UsageError(f"{options.launch}() must return grid, block and a tuple of arguments{ended}.")
+        return made[:3]
+    for option in ("grid", "block"):
+        if getattr(options, option) is None:
+            raise UsageError(f"Give the launch a --{option}, as --{option} {'4,4' if option == 'grid' else '16,16'}.")
+    grid, block = numbers("the grid", options.grid), numbers("the block", options.block)
+    source = read(kernel)
+    return grid, block, in_order(source.name, source.parameters, options.array, options.scalar, options.seed)
+
+
+def _alone(options: argparse.Namespace, name: str) -> None:
+    """Refuse a launch that is given twice."""
+    if options.grid or options.block or options.array or options.scalar:
+        raise UsageError(f"{name} gives grid, block and arguments; leave out --grid, --block, --array and --scalar.")
+
+
+def _checked(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Checked, Any, Any, Sequence[Any]]:
+    """Return what many launches say, and grid, block and arguments of the smallest that fails, if one does."""
+    _alone(options, "--check-all")
+    if options.launch:
+        raise UsageError("--check-all and --launch both give the launch; leave one of them out.")
+    if options.launches < 1:
+        raise UsageError(f"--launches is {options.launches}; it is 1 or more.")
+    launch = file.named(options.check_all) if options.check_all else None
+    if launch is not None and not callable(launch):
+        raise UsageError(f"{options.check_all!r} in {file.path} is no function of sizes.")
+    found = simulate(kernel, max_steps=options.max_steps).check_all(
+        launch,
+        allow=[*options.allow, "float64"],
+        launches=options.launches,
+        seed=options.seed,
+        shared_bytes=options.shared_bytes,
+    )
+    made = (0, 0, ()) if found.sizes is None or found.launch is None else found.launch(**found.sizes)[:3]
+    return found, *made
+
+
+def _data(checked: Checked | None) -> dict[str, Any]:
+    """Return what many launches say, as JSON holds it."""
+    if checked is None:
+        return {}
+    names = ("launches", "without", "largest", "sizes", "schedule", "reason")
+    return {"checked": {name: getattr(checked, name) for name in names}}

@@ -1,0 +1,206 @@
+"""The findings of a profiler and a sanitizer for a launch, from the simulator and the models, without a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...simulator.findings import KernelError, LaunchError, UnsupportedKernelError
+from ...simulator.hardware import ceil_div
+from ...simulator.launch.prepare import prepare
+from ...simulator.occupancy import occupancy
+from ...simulator.run import Run, trimmed
+from ...simulator.simulate import simulate
+from ...simulator.tables import plural
+from .. import measurements
+from ..model import Occupancy
+
+if TYPE_CHECKING:
+    from ...trace.trace import Trace
+
+#: The recording whose provenance describes a multiprocessor.
+MACHINE = "latencies"
+#: The most registers of a thread.
+MOST_REGISTERS = 255
+#: Instructions that the model of waiting plays at most: it takes a few seconds for them.
+MAX_PLAYED = 500_000
+
+
+@dataclass(frozen=True)
+class Residency:
+    """The blocks that a multiprocessor holds. ``registers`` of a thread: None where nobody has compiled the kernel.
+
+    ``spare``: the most registers of a thread with which the occupancy stays what it is.
+    """
+
+    gpu: str
+    registers: int | None
+    shared_bytes: int
+    occupancy: Occupancy
+    spare: int
+    blocks: int
+    multiprocessors: int
+
+    def __str__(self) -> str:
+        o = self.occupancy
+        registers = (
+            f"This holds for up to {self.spare} registers per thread; how many the kernel takes is known once it is "
+            "compiled for a GPU."
+            if self.registers is None
+            else f"A thread takes {self.registers} registers."
+        )
+        return (
+            f"{self.gpu}: a multiprocessor holds {plural(o.blocks, 'block')} of this launch, {o.warps} "
+            f"warps, {o.share:.0%} of its maximum; the limit is {o.limit}. {registers} Shared memory: "
+            f"{self.shared_bytes:,} bytes per block. The launch has {plural(self.blocks, 'block')} "
+            f"for {self.multiprocessors} multiprocessors."
+        )
+
+
+@dataclass(frozen=True)
+class Time:
+    """The prediction of the model of waiting: cycles of one multiprocessor, and the time of the launch in microseconds.
+
+    ``waits``: the share of the warps' cycles by reason.
+    """
+
+    cycles: float
+    microseconds: float
+    resident: int
+    waits: dict[str, float]
+
+    def __str__(self) -> str:
+        reasons = sorted(self.waits.items(), key=lambda item: -item[1])
+        shares = ", ".join(f"{reason} {share:.0%}" for reason, share in reasons if share >= 0.005)
+        return (
+            f"{self.microseconds:,.3g} µs, by the model, if the L2 cache serves all loads: {self.cycles:,.0f} cycles "
+            f"for {plural(self.resident, 'resident block')}. The warps' time: {shares}."
+        )
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A launch and what is known of it. ``notes`` says what is not known, and why; ``failed``: why a launch stopped.
+
+    ``traced`` is the run for a stepper: of fewer blocks where a trace cannot hold all of them, and None where it can
+    hold none. ``time`` is None where the model of waiting cannot play the kernel.
+    """
+
+    run: Run
+    residency: Residency
+    time: Time | None
+    traced: Run | None
+    notes: tuple[str, ...]
+    failed: str = ""
+
+
+def profile(
+    kernel: Any,
+    grid: Any,
+    block: Any,
+    *arguments: Any,
+    shared_bytes: int = 0,
+    registers: int | None = None,
+    gpu: str = measurements.DEFAULT_GPU,
+    max_steps: int | None = None,
+) -> Profile:
+    """Launch a kernel on the simulator, and gather what it and the models tell of the launch.
+
+    Args:
+        kernel, grid, block, arguments: as ``simulate(kernel)[grid, block](*arguments)`` takes them; arrays are changed.
+        shared_bytes: dynamic shared memory of a block.
+        registers: of a thread, as a compiler reports them, for the occupancy.
+        gpu: a GPU with recordings in :mod:`course_lib.machine.measurements`.
+        max_steps: as :func:`course_lib.simulator.simulate` takes it.
+
+    Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.
+    Broken rules raise nothing: ``run.findings`` holds them.
+    """
+    if registers is not None and not 1 <= registers <= MOST_REGISTERS:
+        raise ValueError(f"a thread has 1 to {MOST_REGISTERS} registers, not {registers}")
+    before = copy.deepcopy(arguments)
+    failed = ""
+    try:
+        run = _quietly(kernel, grid, block, shared_bytes, arguments, max_steps=max_steps)
+    except KernelError as error:
+        if error.run is None:
+            raise
+        run, failed = error.run, error.without_option()
+    static = prepare(kernel, grid, block, before, shared_bytes).unit.static_shared
+    own = sum(size for number, (_, size, *_) in static.items() if number >= 0)
+    recording = measurements.load(MACHINE, gpu)
+    residency = _residency(run, registers, own + shared_bytes, recording.provenance)
+    notes: list[str] = []
+    traced = time = None
+    if failed:
+        notes.append("There is no stepper, and no time: the launch did not end.")
+    else:
+        traced = _traced(kernel, run, block, shared_bytes, before, notes)
+    if traced is not None:
+        time = _time(kernel, traced.trace, residency, recording, notes)
+    return Profile(run, residency, time, traced, tuple(notes), failed)
+
+
+def _quietly(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any], **options: Any) -> Run:
+    """Launch without an error for broken rules; what the kernel prints goes to stderr."""
+    with contextlib.redirect_stdout(sys.stderr):
+        return simulate(kernel, strict=False, **options)[grid, block, 0, shared_bytes](*arguments)
+
+
+def _residency(run: Run, registers: int | None, shared_bytes: int, gpu: dict[str, Any]) -> Residency:
+    x, y, z = run.block
+    known = occupancy(x * y * z, registers or 1, shared_bytes, gpu)
+    same = [
+        n for n in range(1, MOST_REGISTERS + 1) if occupancy(x * y * z, n, shared_bytes, gpu).blocks == known.blocks
+    ]
+    blocks = run.grid[0] * run.grid[1] * run.grid[2]
+    return Residency(gpu["gpu"], registers, shared_bytes, known, same[-1], blocks, gpu["multiprocessors"])
+
+
+def _traced(
+    kernel: Any, run: Run, block: Any, shared_bytes: int, arguments: Sequence[Any], notes: list[str]
+) -> Run | None:
+    """Return the launch traced: all of its blocks, or the first ones, as many as a trace holds."""
+    from ...trace.viewer.payload import check_drawable
+
+    reason = ""
+    for grid in dict.fromkeys((run.grid, *(tuple(min(n, most) for n in run.grid) for most in (2, 1)))):
+        fresh = copy.deepcopy(arguments)
+        with contextlib.redirect_stdout(None):
+            try:
+                smaller = simulate(kernel, strict=False, trace=True)[grid, block, 0, shared_bytes](*fresh)
+                assert smaller.trace is not None
+                check_drawable(smaller.trace)
+            except (LaunchError, UnsupportedKernelError, KernelError, ValueError) as error:
+                reason = str(error)
+                continue
+        if grid != run.grid:
+            notes.append(
+                f"The stepper and the model take a launch of {trimmed(grid)} of the {trimmed(run.grid)} blocks."
+            )
+        return smaller
+    notes.append(f"There is no stepper, and no time: {reason}")
+    return None
+
+
+def _time(kernel: Any, trace: Trace | None, residency: Residency, recording: Any, notes: list[str]) -> Time | None:
+    """Return what the model of waiting says of the launch, if it knows all that the kernel does."""
+    from .. import waiting
+    from ..waiting.plays import time_of
+
+    try:
+        warps = waiting.programs(kernel, trace)
+        resident = min(residency.occupancy.blocks, ceil_div(residency.blocks, residency.multiprocessors))
+        if resident * sum(map(len, warps)) > MAX_PLAYED:
+            raise ValueError(f"{resident} resident blocks issue more than {MAX_PLAYED:,} instructions")
+        machine = waiting.Machine.measured(recording)
+        play = waiting.play_programs(warps, machine, resident, "L2", residency.shared_bytes)
+    except (ValueError, UnsupportedKernelError) as error:
+        notes.append(f"There is no time: {error}.")
+        return None
+    cycles = time_of(play.cycles, residency.blocks, resident, residency.multiprocessors)
+    return Time(play.cycles, 1e6 * cycles / machine.hertz, resident, dict(play.waits))

@@ -1,0 +1,56 @@
+"""A model of waiting: simulates the warps of a multiprocessor cycle by cycle, with the reason for which each one waits.
+
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    play = waiting.play(kernel, run.trace, machine, blocks=2)
+    figures.show(waiting.draw(play))
+
+README.md in this folder describes how the model works, how its numbers are measured and where it is wrong.
+"""
+
+from typing import TYPE_CHECKING
+
+from ...lazy import lazily
+
+if TYPE_CHECKING:
+    from ...trace.reading import slacks, timeline_rows
+    from ..model.machine import Machine
+    from .drawing import draw
+    from .instructions import programs
+    from .interleaving import orders
+    from .judgement import reasons
+    from .machine_code import machine_programs, register_bank_conflicts
+    from .plays import REASONS, Play, play, play_programs
+    from .widget import Waiting, plan
+
+__all__ = [
+    "REASONS",
+    "Machine",
+    "Play",
+    "Waiting",
+    "draw",
+    "machine_programs",
+    "orders",
+    "plan",
+    "play",
+    "play_programs",
+    "programs",
+    "reasons",
+    "register_bank_conflicts",
+    "slacks",
+    "timeline_rows",
+]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "draw": ".drawing",
+        "programs": ".instructions",
+        "reasons": ".judgement",
+        "Machine": "..model.machine",
+        "orders": ".interleaving",
+        **dict.fromkeys(("slacks", "timeline_rows"), "...trace.reading"),
+        **dict.fromkeys(("machine_programs", "register_bank_conflicts"), ".machine_code"),
+        **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".plays"),
+        **dict.fromkeys(("Waiting", "plan"), ".widget"),
+    },
+)

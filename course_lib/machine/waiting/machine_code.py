@@ -1,0 +1,252 @@
+"""Programs of warps from a kernel's machine code: the compiler's own instructions, as one block executes them.
+
+    code = machine_code(kernel, (A, B, C))
+    warps = machine_programs(run_block(code, (A, B, C), block))
+    waiting.play_programs(warps, machine, blocks=2)
+
+Dependences of registers need no analysis: the compiler has written into every instruction how many cycles pass until
+the warp's next one, and which counters must be down before it (:mod:`course_lib.machine.compiler.code`). The emulator says which
+instructions a warp executes, and the addresses of each access; wavefronts and sectors follow from these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiler.code import REGISTER, UNIFORM, MachineCode, MachineInstruction
+from ..compiler.emulator import Access, BlockRun
+from ...simulator.counters.banks import NOBODY, busiest, in_groups
+from ...simulator.counters.copy_passes import CopyPasses
+from ...simulator.hardware import SECTOR_BYTES, WARP_SIZE, WORD_BYTES
+from .instruction import Instruction, groups_arrived
+
+#: What an operation is to the model, by the beginning of its name. Operations that no kernel measured only issue, with
+#: the pace and the counters that the compiler gave them ("other"); those of REFUSED would take much longer.
+KINDS = {
+    **dict.fromkeys(
+        ("CS2R", "IADD3", "ISETP", "LEA", "LOP3", "MOV", "P2R", "R2P", "PLOP3", "SEL", "SHF", "VIADD", "PRMT", "VIMNMX"),
+        "integer",
+    ),
+    "SHFL": "shared load",
+    "FFMA": "multiply-add",
+    "FADD": "multiply-add",
+    "FMUL": "multiply-add",
+    "LDGSTS": "copy",
+    "LDGDEPBAR": "commit",
+    "LDG": "load",
+    "STG": "store",
+    "LDL": "load",
+    "STL": "store",
+    "LDS": "shared load",
+    "STS": "shared store",
+    "BAR": "barrier",
+    "DEPBAR": "wait",
+    "LDC": "constant",
+    "S2R": "constant",
+    "S2UR": "constant",
+    "IMAD": "multiply",
+    "U": "uniform",
+    "BRA": "branch",
+}
+REFUSED = ("HMMA", "HGMMA", "WARPGROUP", "UTMA", "SYNCS", "ATOM", "RED", "MUFU", "DFMA", "DADD", "DMUL", "CALL")
+_START = sorted(KINDS, key=len, reverse=True)
+
+
+class _Fixed(NamedTuple):
+    """What an instruction is to the player wherever it is executed."""
+
+    kind: str
+    reads: tuple[int, int]
+    uniform_read: bool
+    pending: int
+
+
+def kind_of(operation: str) -> str:
+    """Return what a machine operation is to the model; raise ValueError for one whose time it does not know."""
+    if operation.startswith(REFUSED):
+        raise ValueError(f"the model of waiting does not know the instruction {operation}")
+    return next((KINDS[start] for start in _START if operation.startswith(start)), "other")
+
+
+def register_reads(text: str, kept: Mapping[int, str]) -> tuple[tuple[int, int], dict[int, str]]:
+    """Return how many operands an instruction reads from even and from odd registers, and the operands it keeps.
+
+    kept: the operands that the instruction before keeps, by their places. One marked `.reuse` is not read again by the
+    next instruction, if that has it in the same place.
+    """
+    operands = [operand.strip() for operand in text.partition(",")[2].split(",")]
+    banks, read = [0, 0], set[str]()
+    for place, operand in enumerate(operands):
+        register = REGISTER.search(operand)
+        if register and kept.get(place) != register[1] and register[1] not in read:
+            read.add(register[1])
+            banks[int(register[1]) % 2] += 1
+            if ".64" in operand:
+                banks[1 - int(register[1]) % 2] += 1
+    keeps = {place: REGISTER.search(o) for place, o in enumerate(operands) if ".reuse" in o}
+    return (banks[0], banks[1]), {place: register[1] for place, register in keeps.items() if register}
+
+
+def _uniform(instruction: MachineInstruction) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the uniform registers that an instruction reads and those that it writes."""
+    name = instruction.operation
+    first, *rest = instruction.text.partition(name)[2].split(",")
+    writes = UNIFORM.search(first) if name.startswith("U") or name.startswith("R2UR") else None
+    pair = 2 if ".64" in name or ".WIDE" in name else 1
+    written = range(int(writes[1]), int(writes[1]) + pair) if writes else ()
+    read = " ".join(rest if writes else [first, *rest])
+    return frozenset(map(int, UNIFORM.findall(read))), frozenset(written)
+
+
+def main_loop(run: BlockRun) -> tuple[int, int] | None:
+    """Return the outermost loop in which the block executes most multiply-adds, or most instructions; None for none."""
+    counts = np.zeros(len(run.code.instructions), np.int64)
+    for executed in run.executed:
+        counts += np.bincount(np.array(executed, np.int64), minlength=len(counts))
+    adds = np.array([each.operation.startswith("FFMA") for each in run.code.instructions])
+    loops = [loop for loop in run.code.loops if loop[1] > loop[0] and counts[loop[1]]]
+    outer = [loop for loop in loops if not any(o[0] <= loop[0] and loop[1] <= o[1] and o != loop for o in loops)]
+
+    def work(loop: tuple[int, int]) -> tuple[int, int]:
+        within = slice(loop[0], loop[1] + 1)
+        return int(counts[within][adds[within]].sum()), int(counts[within].sum())
+
+    return max(outer, key=work, default=None)
+
+
+def machine_programs(run: BlockRun, pitches: Mapping[str, tuple[int, int]] | None = None) -> list[list[Instruction]]:
+    """Return the programs of a block's warps.
+
+    pitches: for a matrix that represents a part of a larger one, by the parameter's name, the bytes of its rows and of
+    those of the larger one. Raise ValueError for an instruction whose time the model does not know.
+    """
+    loop = main_loop(run)
+    fixed = _fixed(run.code, loop)
+    skeletons: dict[tuple[int, ...], list[Instruction]] = {}
+    known: dict[Any, tuple[int, tuple[tuple[str, int], ...]]] = {}
+    found = []
+    for executed, accesses in zip(run.executed, run.accesses, strict=True):
+        key = tuple(executed)
+        if key not in skeletons:
+            skeletons[key] = _skeleton(run.code, fixed, executed, loop)
+        program = list(skeletons[key])
+        for place, each in enumerate(program):
+            if each.kind in _MEMORY:
+                access = accesses.get(place)
+                program[place] = _costed(each, access, pitches or {}, known)
+        found.append(program)
+    return found
+
+
+def _fixed(code: MachineCode, loop: tuple[int, int] | None) -> list[_Fixed]:
+    uniform = [_uniform(each) for each in code.instructions]
+    inside = uniform[loop[0] : loop[1] + 1] if loop else []
+    changing = frozenset[int]().union(*(written for _, written in inside))
+    fixed: list[_Fixed] = []
+    kept: dict[int, str] = {}
+    for each, (read, _) in zip(code.instructions, uniform, strict=True):
+        try:
+            kind = kind_of(each.operation)
+        except ValueError:
+            kind = f"?{each.operation}"  # refused where it is executed
+        reads, kept = register_reads(each.text, kept)
+        pending = re.search(r", (0x\w+)$", each.text) if kind == "wait" else None
+        fixed.append(
+            _Fixed(
+                kind if each.predicate != "@!PT" else "other",
+                reads,
+                kind != "uniform" and not read.isdisjoint(changing),
+                int(pending[1], 16) if pending else -1,
+            )
+        )
+    return fixed
+
+
+def _skeleton(
+    code: MachineCode, fixed: list[_Fixed], executed: Sequence[int], loop: tuple[int, int] | None
+) -> list[Instruction]:
+    """Return the program of warps that execute these instructions, without the costs of their accesses."""
+    counters: list[list[int]] = [[] for _ in range(6)]
+    groups: list[list[int]] = [[]]
+    first, last = loop or (-1, -1)
+    ends = max((n for n, place in enumerate(executed) if first <= place <= last), default=-1)
+    iteration, out = 0, []
+    for number, place in enumerate(executed):
+        each, about = code.instructions[place], fixed[place]
+        if about.kind.startswith("?"):
+            raise ValueError(f"the model of waiting does not know the instruction {about.kind[1:]}")
+        iteration += place == first
+        needs: list[int] = []
+        for counter in each.waits:
+            needs += counters[counter]
+            counters[counter] = []
+        if about.pending >= 0:
+            done = groups_arrived(groups, about.pending)
+            needs += [place for group in done for place in group]
+            del groups[: len(done)]
+        elif about.kind == "commit":
+            groups.append([])
+        elif about.kind == "copy":
+            groups[-1].append(number)
+        out.append(
+            Instruction(
+                about.kind,
+                code.line(each),
+                tuple(needs),
+                iteration=iteration if number <= ends else 0,
+                pace=each.pace,
+                reads=about.reads,
+                uniform_read=about.uniform_read,
+            )
+        )
+        if each.result >= 0 and about.kind != "commit":
+            counters[each.result].append(number)
+    return out
+
+
+_MEMORY = ("load", "store", "shared load", "shared store", "copy")
+
+
+def _costed(
+    made: Instruction,
+    access: Access | None,
+    pitches: Mapping[str, tuple[int, int]],
+    known: dict[Any, tuple[int, tuple[tuple[str, int], ...]]],
+) -> Instruction:
+    """Return an access with its wavefronts and sectors; one in which no lane takes part only issues."""
+    if access is None:
+        return made._replace(kind="other") if made.kind != "shared load" else made._replace(wavefronts=1)
+    active = access.active
+    stored = b"" if access.stored is None else access.stored[active].tobytes()
+    key = access.array, access.space, access.bytes, active.tobytes(), access.addresses[active].tobytes(), stored
+    if key not in known:
+        sectors: tuple[tuple[str, int], ...] = ()
+        if access.space == "global":
+            sectors = tuple((access.array, n) for n in _sectors(access, pitches.get(access.array)))
+        known[key] = _wavefronts(access), sectors
+    wavefronts, sectors = known[key]
+    return made._replace(wavefronts=wavefronts, sectors=sectors, bytes=access.bytes)
+
+
+def _sectors(access: Access, pitch: tuple[int, int] | None) -> list[int]:
+    """Return the numbers of the sectors that an access touches."""
+    first = access.addresses[access.active]
+    if pitch:
+        first = first // pitch[0] * pitch[1] + first % pitch[0]
+    return [*map(int, np.unique(np.concatenate([first, first + access.bytes - 1]) // SECTOR_BYTES))]
+
+
+def _wavefronts(access: Access) -> int:
+    """Return the passes through shared memory or the first-level cache."""
+    if access.space == "local":  # a thread's words lie beside those of its neighbours
+        return max(1, access.bytes // WORD_BYTES)
+    if access.stored is not None:
+        to, of = (np.where(access.active, at // access.bytes, 0)[:, None] for at in (access.stored, access.addresses))
+        return max(1, CopyPasses().of(to, of, access.active[:, None], access.bytes)[0])
+    words = np.where(access.active, access.addresses // WORD_BYTES, NOBODY)[:, None]
+    each = max(1, access.bytes // WORD_BYTES)
+    return int(busiest(words, 1)[0] if each == 1 else in_groups(words, each)[0][0])

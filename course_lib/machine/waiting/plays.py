@@ -1,0 +1,200 @@
+"""A model of waiting: the warps of one multiprocessor, cycle by cycle, and what each of them waits for.
+
+    from course_lib import measurements, simulate
+    from course_lib import waiting
+    run = simulate(kernel, trace=True)[grid, block](A, B, C)
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    play = waiting.play(kernel, run.trace, machine, blocks=2)
+    play.cycles, play.issued_per_cycle, play.share("global memory")
+
+It plays either instructions that a model of the compiler makes (:mod:`instructions`), or those that the compiler made
+(:mod:`machine_code`), on a machine of a few queues whose numbers are measured by kernels made for that. The simulator
+claims counts, never times; this model claims times, and each is reported with its error beside the measured one.
+
+What it models: schedulers that issue one instruction a cycle, each to its own warps; results that arrive after a
+latency, each line of the second-level cache and of DRAM after its own; the integer units, and the uniform unit, which
+is also occupied by every reader of a uniform value that the loop changes; the register banks, where the machine code
+names them; each scheduler's queue of requests to memory, and the path that all of them share (one wavefront a cycle;
+copies, the ends of their groups and barriers that open take longer); the bytes per cycle of the second-level cache and
+of DRAM; a first-level cache of whole sectors with least-recently-used eviction; barriers. Blocks on other
+multiprocessors enter through the share of bandwidth measured with all of them busy, through what they load of the same
+data, and through lines that one of them brings and others find (:mod:`launches`). What it does not model: the
+instruction cache, and collisions of requests beyond the first-level cache.
+
+Which warp issues. A scheduler stays with a warp as long as that can issue: of eight warps that ask only for issue
+slots, three are done when four could be (:func:`.probes.sharing.order`). Next comes a warp of the block that began
+first: on full multiprocessors a block's first lap takes 2.7 times as long as its last one, by which time older ones
+have ended. Within a block it is the warp that has been ready for the longest time: 32 that ask for shared memory are
+done within 2 % of each other (:func:`.probes.crowds.orders`). An order by age alone would let warps wait at the
+barriers of large blocks; by waiting time alone, all blocks would reach their barriers and their loads at once.
+
+Known errors. A scheduler does change warps, if seldom: at the end of its loop a warp waits for the next
+instructions, so those eight end later, on average, than one after the other would (0.77 of the last one's time, where
+the model has 0.56). Some 40 cycles pass before a warp that asks for shared memory many times can ask every fourth, and
+no kernel has measured how many requests may queue before that. Multiprocessors that begin together drift apart in time,
+which a play does not show. Copies of parts of 4 rows cost more here than kernels measure (pipelined of T = 8: 10 % too
+slow). The profiler counts most waiting of many warps for integer units as waiting for an issue slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ...simulator.hardware import SECTOR_BYTES, ceil_div
+from ...trace.trace import Trace
+from ..model.machine import LEVELS
+from ..model.machine import Machine as Machine
+from .instructions import Instruction, programs
+from .player import REASONS as REASONS
+from .player import Player
+
+
+@dataclass(frozen=True)
+class Play:
+    """A simulated launch. Cycles are the machine's; `waits` maps each reason to its share of the warps' cycles.
+
+    `spans[w]` is the timeline of warp w (resident blocks one after the other): (reason, first cycle, cycle after the
+    last) where it waits, and where it issues. `iterations[w]` holds the cycles at which warp w began the iterations of
+    the outermost loop. `fetches` are the sectors that came from beyond the first-level cache, each with the cycle of
+    its request and that of its arrival. `issued_at[w]` has the cycle at which warp w had issued each instruction, with
+    the pace that the compiler gave it, in the last of several rounds.
+    """
+
+    cycles: float
+    issued: float
+    waits: Mapping[str, float]
+    spans: tuple[tuple[tuple[str, float, float], ...], ...]
+    iterations: tuple[tuple[float, ...], ...]
+    fetches: tuple[tuple[float, float], ...]
+    schedulers: int
+    issued_at: tuple[tuple[float, ...], ...]
+
+    @property
+    def bytes_loaded(self) -> int:
+        """Bytes that came from beyond the first-level cache."""
+        return SECTOR_BYTES * len(self.fetches)
+
+    @property
+    def in_flight(self) -> float:
+        """The mean number of bytes in flight from beyond the first-level cache."""
+        return SECTOR_BYTES * sum(arrived - asked for asked, arrived in self.fetches) / self.cycles
+
+    @property
+    def issued_per_cycle(self) -> float:
+        """Instructions issued per cycle of a scheduler: 1 at most."""
+        return self.issued / self.cycles / self.schedulers
+
+    def share(self, reason: str) -> float:
+        """Return the share of the warps' cycles spent waiting for a reason, one of REASONS."""
+        if reason not in self.waits:
+            raise ValueError(f"reason is {reason!r}; choose from {_listed(self.waits)}")
+        return self.waits[reason]
+
+    def cycles_per_iteration(self, skip: float = 0.25) -> float:
+        """Return the cycles in which every warp makes one iteration of the outermost loop, while all of them run.
+
+        The end is where the first warp begins its last iteration. The part `skip` of the time until then is left out:
+        in it the warps, which begin in step, drift apart. Raise ValueError if the traced run has too few iterations.
+        """
+        if min(map(len, self.iterations)) < 3:
+            raise ValueError("the loop has fewer than 3 iterations in this trace: trace a larger K")
+        last = min(begun[-1] for begun in self.iterations)
+        ends = skip * last, last
+        made = sum(float(np.diff(np.interp(ends, begun, range(len(begun))))[0]) for begun in self.iterations)
+        return (1 - skip) * last * len(self.iterations) / made
+
+
+def play(
+    kernel: Any,
+    trace: Trace | None,
+    machine: Machine,
+    blocks: int = 1,
+    served: Mapping[str, str] | str = "L2",
+    shared_bytes: int | None = None,
+) -> Play:
+    """Play `blocks` copies of the traced run's first block on one multiprocessor; return the Play.
+
+    served: the level that serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
+    arrays or by name. shared_bytes of each block, by default those of its shared arrays, are taken from the first-level
+    cache. The blocks begin together and have memory of their own. Raise ValueError for an unknown level or array, and
+    for blocks that do not fit; `model.occupancy` says how many blocks registers allow.
+
+    With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
+    largest of the ladder. The play itself is a tenth of that, tracing more than half.
+    """
+    warps = programs(kernel, trace)
+    assert trace is not None  # programs() refuses it
+    unknown = served.keys() - trace.arrays.keys() if isinstance(served, Mapping) else ()
+    if unknown:
+        raise ValueError(f"`served` names {_listed(unknown)}; the arrays of this launch are {_listed(trace.arrays)}")
+    if shared_bytes is None:
+        shared = [array for array in trace.arrays.values() if array.space == "shared"]
+        shared_bytes = sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
+    return play_programs(warps, machine, blocks, served, shared_bytes)
+
+
+def play_programs(
+    warps: Sequence[Sequence[Instruction]],
+    machine: Machine,
+    blocks: int = 1,
+    served: Mapping[str, str] | str = "L2",
+    shared_bytes: int = 0,
+    rounds: int = 1,
+    loaded_by: Mapping[str, float] | None = None,
+) -> Play:
+    """Play `blocks` resident blocks of warps with these programs; in the place of each, `rounds` blocks in sequence.
+
+    loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same data of an array,
+    by its name; DRAM delivers it once. By default each block loads data of its own.
+    """
+    if not isinstance(machine, Machine):
+        raise TypeError(f"machine is a {type(machine).__name__}; give a Machine, such as Machine.measured(recording)")
+    if not isinstance(blocks, Integral) or blocks < 1:
+        raise ValueError(f"a multiprocessor holds a whole number of blocks, one or more, not {blocks!r}")
+    if not isinstance(rounds, Integral) or rounds < 1:
+        raise ValueError(f"rounds must be a whole number, 1 or more, not {rounds!r}")
+    wrong = {served} - {*LEVELS} if not isinstance(served, Mapping) else {*served.values()} - {*LEVELS}
+    if wrong:
+        raise ValueError(f"arrays are served from {_listed(LEVELS)}, not from {_listed(wrong)}")
+    if blocks > machine.max_blocks or blocks * len(warps) > machine.max_warps:
+        raise ValueError(
+            f"{blocks} blocks of {len(warps)} warps do not fit: a multiprocessor holds {machine.max_warps} warps, "
+            f"of {machine.max_blocks} blocks at most"
+        )
+    if not 0 <= blocks * shared_bytes <= machine.l1_bytes:
+        raise ValueError(
+            f"{blocks} blocks with {shared_bytes:,} bytes of shared memory each do not fit into the "
+            f"{machine.l1_bytes:,} bytes that it shares with the first-level cache"
+        )
+    if not any(warps):
+        raise ValueError("no warp of the traced block issues anything: trace a launch in which a thread has work")
+    player = Player(warps, machine, blocks, served, machine.l1_bytes - blocks * shared_bytes, rounds, loaded_by)
+    player.run()
+    whole = sum(player.waits)
+    return Play(
+        cycles=max(warp.ended for warp in player.warps),
+        issued=player.issued,
+        waits={reason: amount / whole for reason, amount in zip(REASONS, player.waits, strict=True)},
+        spans=tuple(tuple(warp.spans) for warp in player.warps),
+        iterations=tuple(tuple(warp.iterations) for warp in player.warps),
+        fetches=tuple(player.fetches),
+        schedulers=machine.schedulers,
+        issued_at=tuple(tuple(warp.left) for warp in player.warps),
+    )
+
+
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(f'"{name}"' for name in sorted(map(str, names)))
+
+
+def time_of(block_cycles: float, blocks: int, resident: int, multiprocessors: int) -> float:
+    """Return the cycles of a whole launch: rounds of resident blocks, none of which waits for another.
+
+    The last round counts in full: its blocks take the same time, however few they are.
+    """
+    return ceil_div(blocks, resident * multiprocessors) * block_cycles

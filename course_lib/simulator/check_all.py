@@ -1,0 +1,297 @@
+"""A kernel run over many launches: sizes around its tiles, its blocks and the warp, 0 and 1, in several schedules.
+
+    def launch(n):
+        x = np.arange(n, dtype=np.float32)
+        return ceil_div(n, 64), 64, (x, np.zeros_like(x)), {"out": 2 * x}
+
+    simulate(kernel).check_all(launch)  # no finding for 15 launches up to n=130; 1 further size has no launch
+
+A launch that passes says nothing of the next size: guards, ragged tiles and waiting differ with the shape.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .findings import KernelError, LaunchError
+from .hardware import WARP_SIZE, ceil_div
+from .language.source import python_function, read
+from .run import Run
+from .testing import differs, not_allowed
+
+#: Launches that are tried, unless more are asked for: some seconds for a kernel of small tiles.
+LAUNCHES = 200
+#: The largest size: four warps and a little more.
+LARGEST = 4 * WARP_SIZE + 2
+#: Threads of a block, for a launch that has a parameter ``block``.
+BLOCKS = (1, 31, 32, 33, 64, 96, 100, 128, 256)
+SCHEDULES = ("in-order", "reversed", "shuffled")
+#: Smaller launches that are tried, to find the smallest that fails.
+SHRINKING = 60
+
+#: Sizes by the names that the launch gives them.
+Sizes = dict[str, int]
+#: ``launch(kernel's sizes)`` returns grid, block, arguments and, if it likes, what arrays should hold; or None.
+Launch = Callable[..., Any]
+#: ``start(schedule, trace, grid, block, arguments)`` launches the kernel and returns the run.
+Start = Callable[[str, bool, Any, Any, Sequence[Any]], Run]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The launches of a kernel, and the first that fails.
+
+    Attributes: ``launches``, how many ran; ``without``, how many sizes have no launch; ``largest``, each size at its
+    largest; ``sizes``, those of the smallest launch that fails, with its ``schedule`` and the ``reason``, and None and
+    "" where none fails. ``run`` is this launch, traced if it is small enough, and ``wanted`` what its arrays should
+    hold: ``Stepper(found.run, wanted=found.wanted)`` shows it; ``launch(**sizes)`` makes its arguments again.
+    """
+
+    launches: int
+    without: int
+    largest: Sizes
+    sizes: Sizes | None = None
+    schedule: str = ""
+    reason: str = ""
+    run: Run | None = None
+    launch: Launch | None = None
+    wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no launch failed."""
+        return self.sizes is None
+
+    def __repr__(self) -> str:
+        ran = f"{self.launches} launch{'es' * (self.launches != 1)}"
+        if self.sizes is None:
+            more = "size has" if self.without == 1 else "sizes have"
+            without = f"; {self.without} further {more} no launch" if self.without else ""
+            return f"no finding for {ran} up to {_named(self.largest)}{without}"
+        at = f" ({self.run.heading()}, schedule {self.schedule})" if self.run else ""
+        return f"fails for {_named(self.sizes)}{at}, the smallest failure in {ran}: {self.reason}"
+
+
+def _named(sizes: Sizes) -> str:
+    return ", ".join(f"{name}={size}" for name, size in sizes.items())
+
+
+@dataclass(frozen=True)
+class _Try:
+    """One launch: its run, if it began, why it fails, and the right contents of its arrays.
+
+    ``mistake`` is the same for launches that fail by the same mistake, and None for one that does not fail.
+    """
+
+    mistake: Any
+    reason: str
+    run: Run | None
+    wanted: Mapping[str, np.ndarray]
+
+
+class _NoLaunch(Exception):
+    """Raised for sizes for which there is no launch."""
+
+
+def check_all(
+    kernel: Any,
+    start: Start,
+    launch: Launch | None,
+    allow: Sequence[str],
+    launches: int,
+    seed: int,
+    values: Mapping[str, Iterable[int]],
+) -> Checked:
+    """Launch the kernel for many sizes, in ascending order; return what held, or the smallest launch that fails."""
+    if launches < 1:
+        raise LaunchError(f"launches is {launches}; try at least 1")
+    launch = launch or _guessed(kernel, start, allow)
+    chosen = _candidates(kernel, launch, values)
+    ran = without = 0
+    largest = dict.fromkeys(chosen, 0)
+
+    def tried(sizes: Sizes, schedule: str, trace: bool = False) -> _Try:
+        return _try(kernel, start, launch, sizes, schedule, allow, trace)
+
+    for sizes, schedule in zip(_order(chosen, launches, seed), itertools.cycle(SCHEDULES)):  # noqa: B905
+        try:
+            found = tried(sizes, schedule)
+        except _NoLaunch:
+            without += 1
+            continue
+        ran += 1
+        largest = {name: max(largest[name], size) for name, size in sizes.items()}
+        if found.mistake is None:
+            continue
+        tries = SHRINKING
+        smaller = _smaller(sizes, chosen, values)
+        while tries and (at := next(smaller, None)):
+            tries -= 1
+            try:
+                again = tried(at, schedule)
+            except _NoLaunch:
+                continue
+            ran += 1
+            if again.mistake == found.mistake:
+                sizes, smaller = at, _smaller(at, chosen, values)
+        try:
+            found = tried(sizes, schedule, trace=True)
+        except LaunchError:  # too large to trace, or refused
+            found = tried(sizes, schedule)
+        return Checked(ran, without, largest, sizes, schedule, found.reason, found.run, launch, found.wanted)
+    if not ran:
+        raise LaunchError("no size has a launch: launch() returned None, or a grid of 0 blocks, for all of them")
+    return Checked(ran, without, largest)
+
+
+def _try(
+    kernel: Any, start: Start, launch: Launch, sizes: Sizes, schedule: str, allow: Sequence[str], trace: bool
+) -> _Try:
+    """Launch once. Raise _NoLaunch for sizes without a launch, and LaunchError for one too large to trace."""
+    made = launch(**sizes)
+    if made is None:
+        raise _NoLaunch
+    if not isinstance(made, tuple) or len(made) not in (3, 4) or not isinstance(made[2], tuple | list):
+        raise LaunchError(
+            "launch() must return grid, block, a tuple of arguments and, if wanted, what arrays should hold"
+        )
+    grid, block, arguments, *rest = made
+    if 0 in sizes.values() and 0 in (grid if isinstance(grid, tuple | list) else (grid,)):
+        raise _NoLaunch
+    wanted = {name: np.array(right) for name, right in (rest[0] if rest else {}).items()}
+    names = read(kernel).parameters
+    if unknown := [name for name in wanted if name not in names]:
+        raise LaunchError(
+            f"launch() says what {unknown[0]!r} should hold; the kernel's parameters are {', '.join(names)}"
+        )
+    try:
+        run = start(schedule, trace, grid, block, arguments)
+    except KernelError as error:  # a loop that does not end
+        return _Try(("stopped", error.line), error.without_option(), error.run, wanted)
+    except LaunchError as error:
+        if trace:
+            raise
+        return _Try("refused", f"the launch is refused: {error}", None, wanted)
+    if found := not_allowed(run, allow):
+        return _Try(found[0].key, str(found[0]), run, wanted)
+    for name, right in wanted.items():
+        held = np.asarray(arguments[names.index(name)])
+        if held.shape != right.shape:
+            raise LaunchError(f"launch() says that {name} should hold {right.shape} elements; it has {held.shape}")
+        wrong = np.argwhere(differs(held, right))
+        if len(wrong):
+            at = tuple(wrong[0].tolist())
+            where = ", ".join(map(str, at))
+            more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
+            return _Try(
+                ("wrong", name), f"{name}[{where}] holds {held[at]}, and {right[at]} is right{more}", run, wanted
+            )
+    return _Try(None, "", run, wanted)
+
+
+def _candidates(kernel: Any, launch: Launch, values: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
+    """Return the sizes to try for each parameter of the launch: around multiples of the warp and of the tiles."""
+    parameters = inspect.signature(launch).parameters.values()
+    names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    if not names or len(names) < len(parameters):
+        raise LaunchError("launch() takes sizes by name, as launch(n) or launch(M, N, K), and no others")
+    if unknown := [name for name in values if name not in names]:
+        raise LaunchError(f"launch() has no size {unknown[0]!r}; it has {', '.join(names)}")
+    edges = {0, 1, 2, 3, WARP_SIZE, LARGEST, *widths(kernel)}
+    around = {n + d for w in edges if w > 1 for n in (w, 2 * w) for d in (-1, 0, 1)} | edges
+    sizes = tuple(sorted(n for n in around if 0 <= n <= LARGEST))
+    chosen = {name: BLOCKS if name == "block" else sizes for name in names}
+    chosen.update({name: tuple(sorted(set(given))) for name, given in values.items()})
+    if empty := [name for name, given in chosen.items() if not given]:
+        raise LaunchError(f"there is no value of {empty[0]!r} to try")
+    return chosen
+
+
+def widths(kernel: Any) -> set[int]:
+    """Return the whole numbers from 2 to 64 that a kernel names or contains: the widths of its tiles are among them."""
+    function = python_function(kernel)
+    code = function.__code__
+    found = [*code.co_consts, *(cell.cell_contents for cell in function.__closure__ or ())]
+    found += [function.__globals__.get(name) for name in code.co_names]
+    return {n for n in found if isinstance(n, int) and 2 <= n <= 2 * WARP_SIZE}
+
+
+def _order(chosen: Mapping[str, tuple[int, ...]], launches: int, seed: int) -> list[Sizes]:
+    """Return as many combinations as may be tried, in ascending order: each value at least once, the rest at random."""
+    names = list(chosen)
+    whole = 1
+    for given in chosen.values():
+        whole *= len(given)
+    if whole <= launches:
+        found = set(itertools.product(*chosen.values()))
+    else:
+        rng = np.random.default_rng(seed)
+        most = max(map(len, chosen.values()))
+        # Every value of every size once: each time with other partners.
+        found = set()
+        while len(found) < launches:
+            columns = [np.resize(rng.permutation(given), most).tolist() for given in chosen.values()]
+            found.update(list(zip(*columns, strict=True))[: launches - len(found)])
+    ascending = sorted(found, key=lambda sizes: (sum(sizes), sizes))
+    return [dict(zip(names, sizes, strict=True)) for sizes in ascending]
+
+
+def _smaller(
+    sizes: Sizes, chosen: Mapping[str, tuple[int, ...]], values: Mapping[str, Iterable[int]]
+) -> Iterator[Sizes]:
+    """Yield sizes of which one is smaller: a smallest one, half, or less by one; always one of the values given."""
+    for name, size in sizes.items():
+        for less in sorted({*chosen[name][:2], size // 2, size - 1}):
+            if 0 <= less < size and (less in chosen[name] or (name not in values and name != "block")):
+                yield {**sizes, name: less}
+
+
+def _guessed(kernel: Any, start: Start, allow: Sequence[str]) -> Launch:
+    """Return the launch of a product in which x runs along the rows of C, or down its columns if only that works."""
+    launches = product_of(kernel), product_of(kernel, down=True)
+    names = inspect.signature(launches[0]).parameters
+    width = launches[0](*[1] * len(names))[1][0]
+    sizes = dict(zip(names, (width, 2 * width, width), strict=False))
+    for launch in launches:
+        if _try(kernel, start, launch, sizes, SCHEDULES[0], allow, False).mistake is None:
+            return launch
+    return launches[0]
+
+
+def product_of(kernel: Any, block: tuple[int, int] | None = None, down: bool = False) -> Launch:
+    """Return a launch of a kernel that multiplies matrices: ``launch(M, N, K)``, C = A·B in float32.
+
+    The kernel's parameters begin with A (M×K), B (K×N) and C (M×N), whose names end in these letters; numbers after
+    them are M, N, K, or n of a square product. A thread computes one element, x along the rows of C, or
+    ``down`` its columns. ``block`` is by default that of the largest tile width of at most 32 that the kernel names,
+    else 16×16. The elements are small whole numbers, so sums are exact.
+    """
+    names = read(kernel).parameters
+    if [name[-1:].lower() for name in names[:3]] != ["a", "b", "c"] or not {*names[3:]} <= {*"MNKmnk"}:
+        raise LaunchError(
+            f"how {read(kernel).name}({', '.join(names)}) is launched cannot be guessed; give check_all a function "
+            "that takes sizes and returns grid, block and a tuple of arguments"
+        )
+    width = max((w for w in widths(kernel) if w <= WARP_SIZE), default=16)
+    x, y = block or (width, width)
+    square = set(names[3:]) == {"n"}
+
+    def launch(M: int, N: int, K: int) -> Any:
+        rng = np.random.default_rng(M * 10_000 + N * 100 + K)
+        A, B = (rng.integers(-8, 9, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+        C = np.full((M, N), np.nan, np.float32)
+        sizes = {"m": M, "n": N, "k": K}
+        numbers = [sizes[name.lower()] for name in names[3:]]
+        along_x, along_y = (M, N) if down else (N, M)
+        return (ceil_div(along_x, x), ceil_div(along_y, y)), (x, y), (A, B, C, *numbers), {names[2]: A @ B}
+
+    def of_squares(n: int) -> Any:
+        return launch(n, n, n)
+
+    return of_squares if square else launch

@@ -1,0 +1,117 @@
+"""Barriers that only some threads of a block reach, and warp operations whose mask is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..findings import Finding, FindingKey
+from ..observer import Observer
+
+if TYPE_CHECKING:
+    from ..lanes.barrier import Barrier
+    from ..lanes.masks import Mask
+    from ..lanes.warp import WarpVector
+    from ..launch.prepare import Prepared
+    from ..observer import Arrivals
+
+
+class BarriersObserver(Observer):
+    """Reports threads that did not reach a barrier, and why: returned, at another barrier, or on another path."""
+
+    def start(self, prepared: Prepared) -> None:
+        super().start(prepared)
+        self._paths: dict[
+            tuple[int, int], dict[int, np.ndarray]
+        ] = {}  # (branch, barrier) lines -> masks of the threads that missed that barrier, on another path
+
+    def divergence(
+        self,
+        barrier: Barrier,
+        vectors: Sequence[WarpVector],
+        arrivals: Arrivals,
+        missing: dict[int, np.ndarray],
+        waiting: dict[int, Barrier],
+    ) -> None:
+        line, branch = barrier.line, barrier.branch
+        arrived = {vector.warp for vector, _ in arrivals}
+        parted = blocks_of(missing)
+        came = next(
+            v.first_thread(v.full(mask) & parted)
+            for v, mask in sorted(arrivals, key=lambda a: a[0].warp)
+            if (v.full(mask) & parted).any()
+        )
+        count = sum(int(np.count_nonzero(m)) for m in missing.values())
+        vector = next(v for v in vectors if missing[v.warp].any())
+        absent = missing[vector.warp]
+        other, why = branch, "took another path" + (f" at line {branch}" if branch else "")
+        elsewhere = waiting.get(vector.warp)
+        if vector.warp in arrived or elsewhere is None or not (vector.full(elsewhere.mask) & absent).any():
+            elsewhere = None
+        for mask, at in vector.returned:
+            if (vector.full(mask) & absent).any():
+                absent = vector.full(mask) & absent
+                other, why = at, f"had returned at line {at}"
+                break
+        else:
+            if elsewhere is not None:
+                absent = vector.full(elsewhere.mask) & absent
+                other, why = elsewhere.line, f"waits at the barrier in line {elsewhere.line}"
+            elif branch:
+                met = self._barrier_of_the_other_path(barrier, arrivals)
+                if met is None:
+                    self._paths[branch, line] = missing
+                else:
+                    self._findings.pop(FindingKey("barrier-divergence", met, branch, None), None)
+                    other, why = met, f"went to the barrier in line {met}"
+        thread = vector.first_thread(absent)
+        name, whole = ("this_grid().sync()", "the grid") if barrier.grid else ("syncthreads()", "a block")
+        text = (
+            f"{self.name(came)} reached {name} in line {line}, but {self.name(thread)} {why}; every thread of {whole} "
+            "must reach the same barrier"
+        )
+        self.add(Finding("barrier-divergence", line, text, other_line=other, threads=(came, thread), count=count))
+
+    def _barrier_of_the_other_path(self, barrier: Barrier, arrivals: Arrivals) -> int | None:
+        """The line of the barrier on the branch's other path that the threads which are now here have missed.
+
+        One finding with both lines then replaces the first one.
+        """
+        for (branch, line), absentees in self._paths.items():
+            if branch == barrier.branch and line != barrier.line:
+                if any((v.full(mask) & absentees.get(v.warp, False)).any() for v, mask in arrivals):
+                    return line
+        return None
+
+    def unfinished_phase(
+        self, line: int, vector: WarpVector, lanes: Mask, array: Any, index: Any, missing: tuple[int, int, int]
+    ) -> None:
+        thread, name = vector.first_thread(lanes), array.element_name(index)
+        left, arrivals, unpaid = missing
+        what = [f"{left} of its {arrivals} arrivals"] if left else []
+        what += [f"{unpaid} bytes"] if unpaid > 0 else []
+        what += [f"the arrival that expects {-unpaid} bytes"] if unpaid < 0 else []
+        what = what if arrivals else ["init_barrier"]
+        text = (
+            f"{self.name(thread)} waits for a phase of {name} that never completes: missing are "
+            f"{' and '.join(what) or 'none'}; look at its arrivals, at the bytes of its copies and at the parity, "
+            "which changes with each phase"
+        )
+        count = int(np.count_nonzero(lanes))
+        self.add(Finding("barrier-divergence", line, text, None, array.name, index, (thread,), count))
+
+    def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
+        thread = vector.first_thread(lanes)
+        fault = {
+            "absent": "is named in the mask of this warp operation but does not arrive at it",
+            "stray": "arrives at this warp operation but is not named in its mask",
+        }[what]
+        text = f"{self.name(thread)} {fault}; the mask must name exactly the lanes that take part"
+        self.add(Finding("barrier-divergence", line, text, threads=(thread,), count=int(np.count_nonzero(lanes))))
+
+
+def blocks_of(missing: dict[int, np.ndarray]) -> np.ndarray:
+    """The blocks with missing threads, as a mask over (1, 1, block rows, block columns)."""
+    return np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)[None, None]

@@ -1,0 +1,108 @@
+"""Shared and local words, variables and registers that are read before they are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..findings import Finding
+from ..lanes.memory import SharedArray
+from ..observer import Observer
+
+if TYPE_CHECKING:
+    from ..lanes.access import Site
+    from ..lanes.arrays import Array, Pattern, Watcher
+    from ..lanes.masks import Mask
+    from ..lanes.warp import WarpVector
+
+
+class InitializationObserver(Observer):
+    """Stores which words of the shared arrays have been written; local arrays store it themselves."""
+
+    def watch(self, array: Array) -> Watcher | None:
+        if isinstance(array, SharedArray):
+            return SharedInitialization(self, array)
+        return None
+
+    def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
+        for watcher in pattern.array.watchers:
+            if isinstance(watcher, SharedInitialization):
+                for element in range(pattern.width):
+                    watcher.store(site, pattern, base + element)
+
+    def unwritten(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
+        self.report(site, pattern, base, lanes)
+
+    def report(self, site: Site, pattern: Pattern, base: int, missing: dict[int, np.ndarray]) -> None:
+        array, vector = pattern.array, site.vector
+        index, thread = pattern.index_at(base, vector.first_lane(missing)), vector.first_thread(missing)
+        text = (
+            f"{self.name(thread)} reads {array.element_name(index)} ({array.space} memory) before any thread wrote it; "
+            "write every element that is read, and synchronize"
+        )
+        count = int(np.count_nonzero(vector.full(missing)))
+        self.add(Finding("uninitialized-read", site.line, text, None, array.name, index, (thread,), count))
+
+    def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
+        thread = vector.first_thread(lanes)
+        if name is None:
+            text = (
+                f"{self.name(thread)} reads a register of a lane that does not take part in this shuffle; let "
+                "all lanes that are read from reach it"
+            )
+        else:
+            text = f"{self.name(thread)} reads the variable {name!r} before it assigned it; assign it on every path"
+        self._add(text, name, line, vector, lanes)
+
+    def unreturned(self, function: str, line: int, vector: WarpVector, lanes: Mask) -> None:
+        thread, what = vector.first_thread(lanes), f"the result of {function}()"
+        text = f"{self.name(thread)} uses {what}, which returned nothing there; return a value on every path"
+        self._add(text, what, line, vector, lanes)
+
+    def _add(self, text: str, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
+        threads, count = (vector.first_thread(lanes),), int(np.count_nonzero(lanes))
+        self.add(Finding("uninitialized-read", line, text, array=name, threads=threads, count=count))
+
+
+class SharedInitialization:
+    """The written words of one shared array: one flag a word as long as all blocks agree, else one a word and block."""
+
+    def __init__(self, observer: InitializationObserver, array: SharedArray) -> None:
+        self.observer, self.array = observer, array
+        self.written = np.zeros(array.size, bool)
+        self.agree, self.complete = True, False
+
+    def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
+        if self.complete:
+            return
+        if site.op != "store":
+            self._load(site, pattern, base)
+        if site.op != "load":
+            self.store(site, pattern, base)
+
+    def store(self, site: Site, pattern: Pattern, base: int) -> None:
+        if self.agree and pattern.mask is True and pattern.same_in_blocks:
+            self.written[pattern.elements(base)] = True
+        else:
+            self._spread()
+            self.written[pattern.words(base)[0]] = True
+        self.complete = bool(self.written.all())
+
+    def _load(self, site: Site, pattern: Pattern, base: int) -> None:
+        vector = site.vector
+        if self.agree and pattern.same_in_blocks:
+            have = self.written[pattern.elements(base)]
+        else:
+            self._spread()
+            have = self.written[self.array.keys(vector, pattern, base)]
+        if np.all(have):
+            return
+        missing = vector.full(~np.asarray(have)) & pattern.mask
+        if missing.any():
+            self.observer.report(site, pattern, base, missing)
+
+    def _spread(self) -> None:
+        if self.agree:
+            self.written = np.repeat(self.written, self.array.chunk.count)
+            self.agree = False

@@ -1,0 +1,123 @@
+"""A log of the accesses to shared memory, checked for races once for each barrier interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from .shadow import ATOMIC, READ, Access, Ints, Reporter, Shadow
+
+if TYPE_CHECKING:
+    from ...geometry import Chunk
+    from ...lanes.access import Site
+    from ...lanes.arrays import Pattern
+    from ...lanes.memory import SharedArray
+
+#: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.
+LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
+
+
+class Judge(Reporter, Protocol):
+    """Receives the races, and counts the barriers of a chunk's blocks."""
+
+    each: bool  # see Shadow
+
+    def epoch_of(self, chunk: Chunk) -> Ints: ...
+
+
+def size(*parts: Any) -> int:
+    """Bytes of the arrays among ``parts``."""
+    return sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
+
+
+class SharedLog:
+    """The accesses to one shared array of a chunk since its last barrier."""
+
+    def __init__(self, observer: Judge, array: SharedArray) -> None:
+        self.observer, self.array = observer, array
+        self.entries: list[Access] = []
+        self.patterns: set[int] = set()  # ids of the patterns that the entries keep alive
+        self.writes = self.bytes = 0
+        self.room = LOG_ENTRIES
+        self.shadow: Shadow | None = None
+        self.dirty = False
+
+    def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
+        entry = Access.at(site, pattern, base, value)
+        self.entries.append(entry)
+        if entry.kind != READ:
+            self.writes += 1
+            self.bytes += size(entry.value)
+        if id(pattern) not in self.patterns:
+            self.patterns.add(id(pattern))
+            self.bytes += size(pattern.offsets, pattern.mask)
+        if len(self.entries) > self.room or self.bytes > LOG_BYTES:
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """Drop repeated reads of the same words by the same warp; replay the log if that is not enough."""
+        if not self.writes:
+            self.entries = list({(id(e.pattern), e.base, id(e.order)): e for e in self.entries}.values())
+        if self.writes or self.bytes > LOG_BYTES // 2 or len(self.entries) > 16 * LOG_ENTRIES:
+            self._replay()
+            self.dirty = True
+        self.room = 2 * len(self.entries) + LOG_ENTRIES
+
+    def settle(self, complete: bool) -> None:
+        """Check the interval for races, at a barrier (of all blocks of the chunk if ``complete``) or at the end."""
+        if self.dirty or not complete or not self._harmless():
+            self._replay()
+            self.dirty = not complete
+            if complete and self.shadow is not None:
+                self.shadow.forget()
+                self.shadow = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self.entries.clear()
+        self.patterns.clear()
+        self.writes = self.bytes = 0
+        self.room = LOG_ENTRIES
+
+    def _harmless(self) -> bool:
+        if not self.writes:
+            return True
+        writers = [e for e in self.entries if e.kind != READ]
+        readers = [e for e in self.entries if e.kind == READ]
+        if any(e.kind == ATOMIC for e in writers):
+            return not readers and all(e.kind == ATOMIC for e in writers)
+        if readers:
+            touched = np.zeros(self.array.size, bool)
+            for e in writers:
+                touched[elements(e)] = True
+            if any(touched[elements(e)].any() for e in readers):
+                return False
+        return self._each_once(writers)
+
+    def _each_once(self, writers: list[Access]) -> bool:
+        """Whether each word is written at most once in each block."""
+        if all(e.pattern.mask is True and e.pattern.same_in_blocks for e in writers):
+            words = np.concatenate(
+                [np.broadcast_to(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers]
+            )
+            return int(np.bincount(words, minlength=1).max()) <= 1
+        count = np.zeros(self.array.words(), np.int64)
+        for e in writers:
+            count += np.bincount(e.pattern.words(e.base)[0], minlength=count.size)
+        return int(count.max()) <= 1
+
+    def _replay(self) -> None:
+        if not self.entries:
+            return
+        if self.shadow is None:
+            self.shadow = Shadow(self.observer, self.array, self.observer.each)
+        epoch = self.observer.epoch_of(self.entries[0].vector.chunk)
+        for entry in self.entries:
+            self.shadow.see(entry, epoch)
+        self._clear()
+
+
+def elements(access: Access) -> Ints:
+    """Offsets of all elements that the access may touch in any block."""
+    return np.asarray(access.pattern.elements(access.base))

@@ -1,0 +1,174 @@
+"""Find races and report them; the package's docstring states the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...findings import Finding, FindingKey
+from ...hardware import WARP_SIZE
+from ...lanes.memory import GlobalArray, SharedArray
+from ...observer import Observer
+from .log import SharedLog
+from .releases import Releases
+from .shadow import READ, Access, Ints, Shadow
+
+if TYPE_CHECKING:
+    from ...geometry import Chunk
+    from ...lanes.access import Site
+    from ...lanes.arrays import Array, Pattern
+    from ...lanes.warp import WarpVector
+    from ...launch.prepare import Prepared
+
+Mask = Any
+Watcher = Callable[[Any, Any, int, Any], None]
+
+WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
+
+
+class RacesObserver(Observer):
+    """Finds races."""
+
+    def start(self, prepared: Prepared) -> None:
+        super().start(prepared)
+        self.logs: dict[SharedArray, SharedLog] = {}
+        self.shadows: dict[GlobalArray | SharedArray, Shadow] = {}
+        self.epochs: dict[Chunk, Ints] = {}
+        self.gravity: dict[FindingKey, tuple[bool, bool]] = {}
+        self.reported: list[tuple[FindingKey, bool]] = []
+        self.unit = prepared.unit
+        launch = prepared.launch
+        self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.unit.fences else None
+        self.each = prepared.unit.fences or prepared.unit.groups
+
+    def watch(self, array: Array) -> Watcher | None:
+        if isinstance(array, SharedArray) and self.releases is None:
+            self.logs[array] = log = SharedLog(self, array)
+            return log
+        if isinstance(array, SharedArray) or (isinstance(array, GlobalArray) and self.unit.may_write(array.name)):
+            return self._at_once  # fences order accesses, so the position of each access is needed
+        return None
+
+    def copy_started(self, site: Site, pattern: Pattern, base: int, values: tuple[Any, ...]) -> None:
+        """Treat the start of an asynchronous copy as a store, since it may arrive at once; so is its arrival."""
+        array = pattern.array
+        assert isinstance(array, SharedArray)
+        watcher = self.logs.get(array, self._at_once)
+        for element, value in enumerate(values):
+            watcher(site, pattern, base + element, value)
+
+    # --- accesses that are checked one by one -------------------------------------------------------------------
+
+    def _at_once(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
+        array = pattern.array
+        assert isinstance(array, (GlobalArray, SharedArray))
+        shadow = self.shadows.get(array)
+        if shadow is None:
+            shadow = self.shadows[array] = Shadow(self, array, self.each, self.releases)
+        shadow.see(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
+
+    def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
+        if self.releases is not None:
+            lanes = vector.full(mask)
+            barriers = np.broadcast_to(self.epoch_of(vector.chunk), vector.shape)
+            self.releases.fence(vector.ids[lanes], barriers[lanes], block_only)
+
+    def released(self, vector: WarpVector, pattern: Pattern) -> None:
+        if self.releases is not None:
+            keys, lanes = pattern.words(0)
+            barriers = np.broadcast_to(self.epoch_of(vector.chunk), vector.shape)
+            self.releases.update(pattern.array, keys, vector.ids[lanes], barriers[lanes])
+
+    def epoch_of(self, chunk: Chunk) -> Ints:
+        """Barriers passed by each block of the chunk, as (1, 1, block rows, block columns)."""
+        if chunk not in self.epochs:
+            self.epochs[chunk] = np.zeros((1, 1, *chunk.shape), np.int64)
+        return self.epochs[chunk]
+
+    def barrier(self, arrivals: Sequence[tuple[WarpVector, Mask]], complete: bool) -> None:
+        chunk = arrivals[0][0].chunk
+        for array, log in self.logs.items():
+            if array.chunk is chunk:
+                log.settle(complete)
+        epoch = self.epoch_of(chunk)
+        if complete:
+            self.epochs[chunk] = epoch + 1
+        else:
+            met = np.any([v.full(m).any(axis=(0, 1)) for v, m in arrivals], axis=0)
+            self.epochs[chunk] = epoch + met
+
+    def grid_barrier(self) -> None:
+        for shadow in self.shadows.values():
+            shadow.forget()
+        self.shadows = {array: shadow for array, shadow in self.shadows.items() if isinstance(array, SharedArray)}
+
+    def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
+        chunk = vectors[0].chunk
+        for shadow in self.shadows.values():
+            shadow.forget()
+        for array in [array for array in self.logs if array.chunk is chunk]:
+            self.logs.pop(array).settle(True)
+        for array in [array for array in self.shadows if isinstance(array, SharedArray) and array.chunk is chunk]:
+            del self.shadows[array]
+        self.epochs.pop(chunk, None)
+
+    # --- reports ------------------------------------------------------------------------------------------------
+
+    def report(
+        self,
+        array: SharedArray | GlobalArray,
+        word: int,
+        one: tuple[int, int, int],
+        other: tuple[int, int, int],
+        same_value: bool,
+    ) -> None:
+        """Report two accesses that race, ``one`` and ``other``: (thread id, line, kind), in any order."""
+        (thread_a, line_a, kind_a), (thread_b, line_b, kind_b) = sorted(
+            [one, other], key=lambda access: (access[1], access[0])
+        )
+        index = array.index_of_key(word)
+        place = array.element_name(index)
+        threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
+        verbs = ("reads", "writes", "updates")
+        size = self.launch.threads_per_block
+        if threads[0][0] != threads[1][0] and self.unit.fences:
+            cure = (
+                "threadfence() orders them only if it is between the first and an atomic on a word that the other "
+                "thread updates too, before the second; threadfence_block() orders the threads of one block only"
+            )
+        elif threads[0][0] != threads[1][0]:
+            cure = "blocks cannot wait for each other: give each block its own elements, or use cuda.atomic"
+        elif line_a == line_b and READ not in (kind_a, kind_b):
+            cure = "let one thread write it, or use cuda.atomic"
+        elif line_a == line_b:
+            cure = "read into a variable, put a barrier, and write then"
+        elif thread_a % size // WARP_SIZE == thread_b % size // WARP_SIZE:
+            cure = WITHIN_WARP
+        else:
+            cure = "put cuda.syncthreads() between the two"
+        note = " (the same value, this time)" if same_value else ""
+        finding = Finding(
+            "race",
+            line_b,
+            f"{self.name(threads[0])} {verbs[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
+            f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}",
+            other_line=line_a,
+            array=array.name,
+            index=index,
+            threads=threads,
+        )
+        # of several races of two lines, show one that a syncwarp does not fix and in which the values differ
+        gravity = cure is not WITHIN_WARP, not same_value
+        first = self._findings.get(finding.key)
+        if first is not None and gravity > self.gravity[finding.key]:
+            self._findings[finding.key] = replace(finding, count=first.count)
+        gravity = max(gravity, self.gravity.get(finding.key, gravity))
+        self.gravity[finding.key] = gravity
+        self.add(finding)
+        self.reported.append((finding.key, gravity >= (cure is not WITHIN_WARP, True)))
+
+    def repeat(self, key: FindingKey, times: int) -> None:
+        self._findings[key] = replace(self._findings[key], count=self._findings[key].count + times)

@@ -1,0 +1,477 @@
+"""The shadow of an array: for each word, the accesses with which a later one can still race."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ...hardware import WARP_SIZE
+from .releases import Releases, Stamps
+
+if TYPE_CHECKING:
+    from ...findings import FindingKey
+    from ...geometry import Launch
+    from ...lanes.access import Site
+    from ...lanes.arrays import Pattern
+    from ...lanes.memory import GlobalArray, SharedArray
+    from ...lanes.warp import WarpVector
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+#: A mask as a boolean array of a whole vector.
+Lanemask = np.ndarray[Any, np.dtype[np.bool_]]
+
+READ, WRITE, ATOMIC = 0, 1, 2
+KIND = {"load": READ, "store": WRITE, "bulk": WRITE, "atomic": ATOMIC}
+#: Accessor slots kept for each word and kind of access; see Shadow.
+SLOTS = ("latest", "other_lane", "other_warp", "other_block")
+
+
+class Reporter(Protocol):
+    """Receives races; ``one`` and ``other`` are (thread id, line, kind) of two accesses, in any order.
+
+    ``reported`` lists the reports since it was last emptied: the key of the finding, and whether another report of it
+    can change more than its count.
+    """
+
+    launch: Launch
+    reported: list[tuple[FindingKey, bool]]
+
+    def repeat(self, key: FindingKey, times: int) -> None:
+        """Count a known race ``times`` more."""
+
+    def report(
+        self, array: Any, word: int, one: tuple[int, int, int], other: tuple[int, int, int], same_value: bool
+    ) -> None: ...
+
+
+@dataclass(slots=True)
+class Access:
+    """One logged access, with all data for a replay."""
+
+    line: int
+    kind: int
+    vector: WarpVector
+    pattern: Pattern
+    base: int
+    order: tuple[Any, Any]  # see WarpVector.order
+    value: Any = None  # the written value
+
+    @classmethod
+    def at(cls, site: Site, pattern: Pattern, base: int, value: Any) -> Access:
+        kind, vector = KIND[site.op], site.vector
+        return cls(site.line, kind, vector, pattern, base, vector.order, value if kind == WRITE else None)
+
+
+class ActiveLanes:
+    """The active lanes of one access, as columns: thread, block, ``who`` and ``when`` (see Slot)."""
+
+    def __init__(self, access: Access, mask: Lanemask, epoch: Ints) -> None:
+        vector = access.vector
+        clock: Any = access.order[0]
+        self.known: Ints | None = access.order[1]
+        self.access, self.mask = access, mask
+        self.thread: Ints = vector.ids[mask]
+        self.block: Ints = np.broadcast_to(vector.chunk.linear, vector.shape)[mask]
+        self.who = (self.thread + 1 << LINE_BITS) + access.line
+        self.when = (np.broadcast_to(epoch, vector.shape)[mask] << CLOCK_BITS) + np.broadcast_to(
+            np.asarray(clock), vector.shape
+        )[mask]
+        self.place: Ints | None = None  # of each lane's block in the chunk
+        if self.known is not None:
+            self.place = np.broadcast_to(vector.chunk.places, vector.shape)[mask]
+
+    @property
+    def barriers(self) -> Ints:
+        """The number of barriers that each lane's block had passed."""
+        return np.asarray(self.when >> CLOCK_BITS)
+
+    def take(self, chosen: Ints) -> ActiveLanes:
+        """Select lanes."""
+        some = object.__new__(ActiveLanes)
+        some.access, some.mask, some.known = self.access, self.mask, self.known
+        for name in ("thread", "block", "who", "when", "place"):
+            column = getattr(self, name)
+            setattr(some, name, None if column is None else column[chosen])
+        return some
+
+    def knows(self, threads: Ints, whens: Ints, first: int) -> np.ndarray:
+        """Whether a syncwarp ordered each lane's access after the earlier one (``threads``, ``whens``) of its own warp.
+
+        ``first`` is the thread of lane 0, relative to the block.
+        """
+        clock = whens & CLOCK_MASK
+        if self.known is None:
+            return np.asarray(clock < (self.when & CLOCK_MASK))
+        threads_per_block = self.access.vector.launch.threads_per_block
+        origin = self.block * threads_per_block + first
+        lanes = np.clip(threads - origin, 0, self.known.shape[1] - 1)  # results for other warps are not used
+        return np.asarray(self.known[self.thread - origin, lanes, self.place] >= clock)
+
+
+#: A slot packs thread and line into one number, and barriers of the block and syncwarps of the lane into another.
+LINE_BITS, CLOCK_BITS = 20, 32
+LINE_MASK, CLOCK_MASK = (1 << LINE_BITS) - 1, (1 << CLOCK_BITS) - 1
+
+
+class Slot:
+    """One access of each word: ``who`` (thread + 1 and line; 0 for none) and ``when`` (barriers and syncwarps).
+
+    ``stamp`` holds the fences that the thread had passed, in kernels with fences. The arrays are made by np.zeros, so
+    words without an access need no memory.
+    """
+
+    def __init__(self, words: int, stamped: bool) -> None:
+        self.who, self.when = np.zeros(words, np.int64), np.zeros(words, np.int64)
+        self.stamp: Stamps | None = np.zeros(words, np.int32) if stamped else None
+
+    def at(self, keys: Ints) -> tuple[Ints, Ints, Stamps | None]:
+        return self.who[keys], self.when[keys], None if self.stamp is None else self.stamp[keys]
+
+    def put(self, keys: Ints, who: Ints, when: Ints, stamp: Stamps | None) -> None:
+        self.who[keys] = who
+        self.when[keys] = when
+        if self.stamp is not None and stamp is not None:
+            self.stamp[keys] = stamp
+
+
+NOBODY: Ints = np.zeros(0, np.int64)
+
+
+class Crowd:
+    """The latest access of each thread to each word: a table in order of (word, thread), of columns as in Slot."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads  # of the grid
+        self.table: list[Ints] = [NOBODY] * 4  # word and thread in one; who, when, stamp
+        self.new: list[tuple[Ints, ...]] = []  # rows that are not in the table yet
+        self.room = 0
+
+    def put(self, keys: Ints, me: ActiveLanes, stamp: Stamps | None) -> None:
+        fences: Any = np.zeros_like(keys) if stamp is None else stamp
+        self.new.append((keys * self.threads + me.thread, me.who, me.when, fences))
+        self.room -= keys.size
+        if self.room < 0:
+            self._sort()
+            self.room = self.table[0].size + 4096
+
+    def _sort(self) -> None:
+        """Move the new rows into the table, in place of older ones of the same word and thread."""
+        if self.new:
+            columns = [np.concatenate(parts) for parts in zip(self.table, *self.new, strict=True)]
+            order = np.argsort(columns[0], kind="stable")
+            last = order[np.diff(columns[0][order], append=-1) != 0]
+            self.table = [column[last] for column in columns]
+            self.new.clear()
+
+    def find(self, keys: Ints) -> tuple[Ints, Ints]:
+        """The rows of these words, and to which of ``keys`` each belongs."""
+        self._sort()
+        if not self.table[0].size:
+            return NOBODY, NOBODY
+        start = keys * self.threads
+        first, end = np.searchsorted(self.table[0], start), np.searchsorted(self.table[0], start + self.threads)
+        counts = end - first
+        which = np.repeat(np.arange(keys.size), counts)
+        return np.arange(which.size) + (end - np.cumsum(counts))[which], which
+
+    def forget(self, rows: Ints) -> None:
+        keep = np.ones(self.table[0].size, bool)
+        keep[rows] = False
+        self.table = [column[keep] for column in self.table]
+
+
+@dataclass(slots=True, eq=False)
+class Transition:
+    """The effect of an access on a state of the words: the next state, and the races that it counted."""
+
+    state: int
+    found: list[FindingKey]
+    times: int = 0
+
+
+class Memory:
+    """A cache of the effects of accesses that a loop repeats, on the few words that they access.
+
+    The effect of an access depends on the contents of its words' slots. A loop such as ``a[0] += 1`` alternates between
+    few such states, so each step is computed once (about 40 µs) and then looked up (2 µs).
+    """
+
+    WORDS, KEYS, TIMES = 1024, 16, 3
+
+    def __init__(self) -> None:
+        self.order: object = None  # of the accesses, like epoch; if one changes, the cache is invalid
+        self.epoch: object = None
+        self.seen: dict[tuple[Any, ...], int] = {}  # how often; cleared if there are too many for a loop
+        self.words: Ints = np.zeros(0, np.int64)  # the words of a state
+        self.states: dict[bytes, int] = {}
+        self.state: int | None = None  # None: unknown
+        self.steps: dict[tuple[int | None, tuple[Any, ...]], Transition] = {}
+        self.written: dict[tuple[Any, ...], Access] = {}  # looked-up writes, whose values are not in the shadow yet
+
+    def recognises(self, key: tuple[Any, ...]) -> bool:
+        """Whether this access has been seen several times, as in a loop."""
+        if len(self.seen) > self.KEYS:
+            self.seen.clear()
+        self.seen[key] = self.seen.get(key, 0) + 1
+        return self.seen[key] > self.TIMES
+
+    def state_after(self, keys: Ints, slots: dict[tuple[int, str], Slot]) -> int | None:
+        """The number of the words' present state; None if there are too many words."""
+        words = np.union1d(self.words, keys)
+        if words.size > self.WORDS:
+            return None
+        if words.size > self.words.size:  # states of fewer words are incomplete
+            self.words = words
+            self.states.clear()
+            self.state = None
+        held = b"".join(slot.who[words].tobytes() + slot.when[words].tobytes() for slot in slots.values())
+        return self.states.setdefault(repr(list(slots)).encode() + held, len(self.states) + 1)
+
+
+class Shadow:
+    """For each word, the threads that read it, wrote it and updated it atomically, if they can still race.
+
+    Of the threads that read a word (or updated it), four are stored: the latest, and one that differs from it in its
+    lane (same warp, nothing between them), in its warp (same block, no barrier between them) and in its block.
+    If a later thread races with any earlier one, it races with one of these, as long as only barriers and whole warps
+    order threads. With ``each`` all readers are stored: a release, or a syncwarp of a part of a warp, may order some
+    of them. A write is ordered after all accesses with which it does not race, so only the latest writer is stored.
+    """
+
+    def __init__(
+        self,
+        observer: Reporter,
+        array: GlobalArray | SharedArray,
+        each: bool = False,
+        releases: Releases | None = None,
+    ) -> None:
+        self.observer, self.array, self.releases = observer, array, releases
+        self.threads = observer.launch.threads_per_block
+        self.crowds = {kind: Crowd(observer.launch.blocks * self.threads) for kind in (READ, ATOMIC)} if each else {}
+        self.words = array.words()
+        self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
+        self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
+        self.memory = None if each else Memory()
+
+    def see(self, access: Access, epoch: Ints) -> None:
+        """:meth:`apply` an access, or look up its effect if the same words were in the same state before."""
+        memory = self.memory
+        if memory is None:
+            self.apply(access, epoch)
+            return
+        if memory.order is not access.order or memory.epoch is not epoch:
+            self.forget()
+            memory = self.memory = Memory()
+            memory.order, memory.epoch = access.order, epoch
+        key = access.line, access.kind, access.pattern, access.base
+        step = memory.steps.get((memory.state, key))
+        if step is not None:
+            step.times += 1
+            memory.state = step.state
+            if access.kind == WRITE:
+                memory.written.pop(key, None)
+                memory.written[key] = access
+            return
+        self._save_values()
+        self.observer.reported.clear()
+        self.apply(access, epoch)
+        if memory.recognises(key):
+            keys = np.unique(self.array.keys(access.vector, access.pattern, access.base))
+            state = memory.state_after(keys, self.slots)
+            if memory.state is not None and state is not None and all(final for _, final in self.observer.reported):
+                memory.steps[memory.state, key] = Transition(state, [key for key, _ in self.observer.reported])
+            memory.state = state
+        else:
+            memory.state = None
+
+    def forget(self) -> None:
+        """Store the values and counts of the looked-up accesses, and clear the cache."""
+        if self.memory is None:
+            return
+        self._save_values()
+        for step in self.memory.steps.values():
+            for key in step.found:
+                self.observer.repeat(key, step.times)
+        self.memory.steps.clear()
+
+    def _save_values(self) -> None:
+        """Store the values of the looked-up writes, in order."""
+        if self.memory is None or self.values is None:
+            return
+        for access in self.memory.written.values():
+            keys, mask = access.pattern.words(access.base)
+            self.values[keys] = np.broadcast_to(np.asarray(access.value), mask.shape)[mask]
+        self.memory.written.clear()
+
+    def apply(self, access: Access, epoch: Ints) -> None:
+        pattern = access.pattern
+        if pattern.mask is False:
+            return
+        keys, mask = pattern.words(access.base)
+        me = ActiveLanes(access, mask, epoch)
+        opponents = {READ: (WRITE, ATOMIC), WRITE: (READ, WRITE, ATOMIC), ATOMIC: (READ, WRITE)}[access.kind]
+        for kind in opponents:
+            for name in SLOTS:
+                slot = self.slots.get((kind, name))
+                if slot is not None:
+                    self._compare(keys, me, slot.at(keys), kind)
+            crowd = self.crowds.get(kind)
+            if crowd is not None:
+                rows, which = crowd.find(keys)
+                if rows.size:
+                    self._compare(keys[which], me.take(which), [column[rows] for column in crowd.table[1:]], kind)
+                    if access.kind == WRITE:  # as in _write
+                        crowd.forget(rows)
+        if access.kind in self.crowds:
+            self.crowds[access.kind].put(keys, me, self._stamps(me))
+        else:
+            self._put(keys, me, pattern)
+        if self.releases is not None and access.kind == ATOMIC:
+            self.releases.update(self.array, keys, me.thread, me.barriers)
+
+    def _put(self, keys: Ints, me: ActiveLanes, pattern: Pattern) -> None:
+        """Enter the lanes into the slots."""
+        meet = pattern.once("meetings", lambda: meetings(keys, me))  # it does not depend on the base
+        if me.access.kind == WRITE:
+            self._write(keys, me, meet)
+        elif meet is None:
+            self._enter(keys, me, me.access.kind)
+        else:
+            for chosen in meet:
+                self._enter(keys[chosen], me.take(chosen), me.access.kind)
+
+    def _compare(self, keys: Ints, me: ActiveLanes, earlier: Iterable[Any], kind: int) -> None:
+        """Report the first of the lanes that race with an earlier access of each: its who, when and stamp."""
+        who, when, stamps = earlier
+        thread = (who >> LINE_BITS) - 1
+        racing = (who > 0) & (thread != me.thread)
+        if not racing.any():
+            return
+        block, warp = self._place(thread)
+        mine = me.access.vector.warp
+        racing &= (block != me.block) | (
+            (when >> CLOCK_BITS == me.when >> CLOCK_BITS) & ((warp != mine) | ~me.knows(thread, when, mine * WARP_SIZE))
+        )
+        places = np.flatnonzero(racing)
+        if self.releases is not None and self.releases.fenced:
+            places = self._unordered(places, me, thread, when, stamps)
+        if places.size:
+            i, access = places[0], me.access
+            same = (
+                kind == access.kind == WRITE
+                and self.values is not None
+                and (self.values[keys] == self._values(me))[places].all()
+            )
+            self.observer.report(
+                self.array,
+                int(keys[i]),
+                (int(thread[i]), int(who[i] & LINE_MASK), kind),
+                (int(me.thread[i]), access.line, access.kind),
+                bool(same),
+            )
+
+    def _unordered(self, places: Ints, me: ActiveLanes, thread: Ints, when: Ints, stamps: Stamps) -> Ints:
+        """The rest of ``places``, from the first lane on that no release orders after the earlier access."""
+        assert self.releases is not None
+        now = me.barriers
+        for count, i in enumerate(places):
+            one = int(thread[i]), int(stamps[i]), int(when[i]) >> CLOCK_BITS
+            if not self.releases.ordered(*one, int(me.thread[i]), int(now[i])):
+                return places[count:]
+        return places[:0]
+
+    def _stamps(self, me: ActiveLanes) -> Stamps | None:
+        return None if self.releases is None else self.releases.stamps[me.thread]
+
+    def _place(self, thread: Ints) -> tuple[Ints, Ints]:
+        """(block, warp in the block) of threads."""
+        block = thread // self.threads
+        return block, (thread - block * self.threads) // WARP_SIZE
+
+    def _slot(self, kind: int, name: str) -> Slot:
+        if (kind, name) not in self.slots:
+            self.slots[kind, name] = Slot(self.words, self.releases is not None)
+        return self.slots[kind, name]
+
+    @staticmethod
+    def _values(me: ActiveLanes) -> np.ndarray:
+        """The values written, one for each active lane."""
+        return np.broadcast_to(np.asarray(me.access.value), me.mask.shape)[me.mask]
+
+    def _write(self, keys: Ints, me: ActiveLanes, meet: list[Ints] | None) -> None:
+        """Store the writer of each word and drop its older accesses, which are ordered before it or were reported."""
+        values = self._values(me)
+        if meet is not None:
+            self._collide(keys, me, values)
+        if self.values is None:
+            self.values = np.zeros(self.words, self.array.dtype)
+        self.values[keys] = values
+        self._slot(WRITE, "latest").put(keys, me.who, me.when, self._stamps(me))
+        for (kind, _), slot in self.slots.items():
+            if kind != WRITE:
+                slot.who[keys] = 0
+
+    def _collide(self, keys: Ints, me: ActiveLanes, values: np.ndarray) -> None:
+        """Report lanes that write one word in the same instruction."""
+        order = np.lexsort((me.thread, keys))
+        twice = np.flatnonzero(np.diff(keys[order]) == 0)
+        a, b = order[twice], order[twice + 1]
+        self.observer.report(
+            self.array,
+            int(keys[a[0]]),
+            (int(me.thread[a[0]]), me.access.line, WRITE),
+            (int(me.thread[b[0]]), me.access.line, WRITE),
+            bool((values[a] == values[b]).all()),
+        )
+
+    def _enter(self, keys: Ints, me: ActiveLanes, kind: int) -> None:
+        """Enter one access of each word into the slots."""
+        latest = self._slot(kind, "latest")
+        who, when, _ = latest.at(keys)
+        known = who > 0
+        if known.any():
+            thread = (who >> LINE_BITS) - 1
+            block, warp = self._place(thread)
+            mine = me.access.vector.warp
+            same_block = known & (block == me.block)
+            same_epoch = same_block & (when >> CLOCK_BITS == me.when >> CLOCK_BITS)
+            same_warp = same_epoch & (warp == mine)
+            same_step = same_warp & ~me.knows(thread, when, mine * WARP_SIZE)
+            for name, replace, keep in (
+                ("other_block", known & ~same_block, same_block),
+                ("other_warp", same_epoch & ~same_warp, same_warp),
+                ("other_lane", same_step & (thread != me.thread), same_step),
+            ):
+                if (kind, name) not in self.slots and not replace.any():
+                    continue
+                slot = self._slot(kind, name)
+                if name == "other_lane" and me.known is not None:
+                    other = (slot.who[keys] >> LINE_BITS) - 1
+                    keep = same_warp & ~me.knows(other, slot.when[keys], mine * WARP_SIZE)
+                slot.put(keys[replace], who[replace], when[replace], None)
+                slot.who[keys[known & ~replace & ~keep]] = 0
+        latest.put(keys, me.who, me.when, None)
+
+
+def meetings(keys: Ints, me: ActiveLanes) -> list[Ints] | None:
+    """Groups of lanes to enter into the slots in sequence, if several access one word in one instruction; else None.
+
+    For each word, these are the first thread, the first of the last block, and the last: they fill all slots that
+    can be filled.
+    """
+    low = int(keys.min(initial=0))
+    span = int(keys.max(initial=0)) - low + 1
+    if span <= 8 * keys.size and np.bincount(keys - low).max(initial=0) <= 1:
+        return None
+    order = np.lexsort((me.thread, keys))
+    change = np.diff(keys[order]) != 0
+    if change.all():
+        return None
+    block_change = change | (np.diff(me.block[order]) != 0)
+    starts, groups = np.flatnonzero(np.r_[True, change]), np.flatnonzero(np.r_[True, block_change])
+    ends = np.r_[starts[1:], keys.size] - 1
+    lasts = groups[np.searchsorted(groups, ends, side="right") - 1]
+    return [order[starts], order[lasts[lasts != starts]], order[ends[ends != lasts]]]

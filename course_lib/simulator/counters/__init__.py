@@ -1,0 +1,14 @@
+"""Observers that count what a launch requests from memory, one count a file.
+
+To add a count, write a file here and add its class to the list, which :func:`simulate` reads.
+"""
+
+from .banks import BanksObserver
+from .coalescing import CoalescingObserver
+from .traffic import Counter
+
+#: Observers that count, besides the traffic itself: ``columns()`` returns each count by its name in
+#: :class:`~course_lib.simulator.run.TrafficRow`.
+COUNTERS: tuple[type[Counter], ...] = (CoalescingObserver, BanksObserver)
+
+__all__ = ["COUNTERS"]

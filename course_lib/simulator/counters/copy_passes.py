@@ -1,0 +1,95 @@
+"""The cost of an asynchronous copy from global to shared memory: its wavefronts and its sectors.
+
+A copy reads its elements from the first-level cache, which uses the same 32 banks, so it occupies two banks at once.
+The rules were derived from, and agree with, the access patterns that were measured on an H200
+(``course_lib/machine/measurements/nvidia-h200/patterns.json``, the names that begin with "copied"):
+
+- Copies of 4 and 8 bytes (the latter half a warp at a time): in one wavefront, a bank is read once and written once,
+  even for the same word. So the number of wavefronts is the largest number of lanes that read from, or write to, the
+  bank of any one lane, as if no lane could overtake a waiting one.
+- Copies of 16 bytes bypass the cache and move sectors of 32 bytes. One wavefront moves sectors from one line of 128
+  bytes to one line, each to a different sector. For all of them two things must be the same: whether they change
+  between even and odd sectors, and whether their halves are exchanged (the lowest two bits of an address, in units of
+  16 bytes, change alike). It moves the same halves of all of them. Sectors are counted at the target, once for each
+  source line.
+
+The rules are exact for 379 of those 380 patterns. In the other one, in which two sectors of a line go to two
+neighbouring sectors each, the GPU needs 16 wavefronts and the rule says 8. They are exact, too, for the kernels on
+tensor cores, which swizzle the addresses of 16 bytes by exclusive or and read them from rows that begin anywhere in a
+line (``exact.json`` and ``counters.json``, beside the patterns).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..hardware import LINE_BYTES, WARP_SIZE, WORD_BYTES
+from ..wide_copies import WIDE_BYTES, wide_copy
+
+if TYPE_CHECKING:
+    from ..lanes.access import Site
+    from ..lanes.arrays import Pattern
+
+#: (target, source) of each lane, as addresses in units of the copy's size.
+Places = Sequence[tuple[int, int]]
+
+
+class CopyPasses:
+    """Computes the costs of copies, with a cache by pattern relative to the 128-byte lines."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, bytes], tuple[int, int]] = {}
+
+    def of(self, to: np.ndarray, of: np.ndarray, active: np.ndarray, size: int) -> tuple[int, int]:
+        """Return (wavefronts, sectors), summed over blocks; `to` and `of` are (lanes, blocks), in units of the size.
+
+        Sectors are 0 unless copies have 16 bytes: the others are counted like loads.
+        """
+        in_line = LINE_BYTES // size
+        columns = []
+        for places in (to, of):
+            first = np.where(active, places, np.iinfo(np.int64).max).min(axis=0) // in_line * in_line
+            columns.append(np.where(active, places - first, -1))
+        both = np.concatenate(columns).T
+        if (both == both[0]).all():
+            different, times = both[:1], np.array([len(both)])
+        else:
+            different, times = np.unique(both, axis=0, return_counts=True)
+        total = np.zeros(2, np.int64)
+        for row, count in zip(np.ascontiguousarray(different), times, strict=True):
+            key = size, row.tobytes()
+            if key not in self.known:
+                lanes = list(zip(*np.split(row, 2), strict=True))
+                self.known[key] = wide_copy(lanes) if size == WIDE_BYTES else (narrow(lanes, size), 0)
+            total += np.multiply(self.known[key], count)
+        return int(total[0]), int(total[1])
+
+
+def copied_places(site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> tuple[np.ndarray, ...]:
+    """Return the targets and sources of a copy's lanes, and which lanes take part: arrays (lanes, blocks)."""
+    vector, size = site.vector, pattern.access_bytes
+
+    def flat(elements: Any, itemsize: int) -> np.ndarray:
+        places = np.asarray(elements, np.int64) * itemsize // size
+        return np.broadcast_to(places, vector.shape).reshape(vector.lanes.count, -1)
+
+    of = sum(np.asarray(i, np.int64) * stride for i, stride in zip(index, array.strides, strict=True))
+    active = vector.full(pattern.mask).reshape(vector.lanes.count, -1)
+    return flat(pattern.elements(base), pattern.array.itemsize), flat(of, array.itemsize), active
+
+
+def narrow(lanes: Places, size: int) -> int:
+    """Return the wavefronts of a copy of 4 or 8 bytes a lane; a lane with a target below 0 copies nothing."""
+    in_line = LINE_BYTES // size
+    group = WARP_SIZE * WORD_BYTES // size
+    total = 0
+    for start in range(0, len(lanes), group):
+        banks = [(to % in_line, of % in_line) for to, of in lanes[start : start + group] if to >= 0]
+        filled, taken = (Counter(side) for side in zip(*banks, strict=True)) if banks else (Counter(), Counter())
+        both = Counter(banks)
+        total += max((filled[to] + taken[of] - both[to, of] for to, of in both), default=0)
+    return total

@@ -1,0 +1,290 @@
+"""The result of a launch: its traffic, its findings, its annotated source and its trace."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from .findings import Finding
+from .tables import aligned, plural
+
+if TYPE_CHECKING:
+    from ..trace.trace import Trace
+
+__all__ = ["AnnotatedSource", "Finding", "Run", "Traffic", "TrafficRow"]
+
+
+def count(space: str | None = None) -> Any:
+    """Return a dataclass field for a count of a row of traffic; with ``space``, one that only its accesses have."""
+    return field(default=0, metadata={"space": space})
+
+
+@dataclass(frozen=True)
+class TrafficRow:
+    """The traffic of one source line to one array, for one operation ("load", "store" or "atomic").
+
+    itemsize: bytes of one thread's access. accesses: thread-level accesses. requests: warp-level instructions with
+    at least one active lane. sectors: distinct 32-byte sectors, summed over the requests (global memory; else 0).
+    wavefronts: passes that shared memory needs, and bank_conflicts those beyond the ideal (shared memory; else 0).
+    """
+
+    line: int
+    array: str
+    space: str
+    op: str
+    itemsize: int
+    accesses: int = count()
+    requests: int = count()
+    sectors: int = count("global")
+    wavefronts: int = count("shared")
+    bank_conflicts: int = count("shared")
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that the threads requested: accesses times the size of an element."""
+        return self.accesses * self.itemsize
+
+
+#: The numbered lines of a source.
+Lines = tuple[tuple[int, str], ...]
+
+
+class ThreadCounter(Protocol):
+    """An observer that knows the accesses of each thread."""
+
+    def per_thread(self, keys: Iterable[tuple[int, str, str, str, int]]) -> np.ndarray: ...
+
+
+def total(name: str, meaning: str) -> property:
+    """A property of :class:`Traffic`: the sum of a count over its rows."""
+    return property(lambda traffic: sum(getattr(row, name) for row in traffic.rows), doc=meaning)
+
+
+class Traffic:
+    """Traffic rows, and their sums as attributes. Terms are Nsight Compute's."""
+
+    accesses = total("accesses", "Thread-level accesses.")
+    requests = total("requests", "Warp-level instructions with at least one active lane.")
+    sectors = total("sectors", "Distinct 32-byte sectors, summed over the requests (global memory).")
+    wavefronts = total("wavefronts", "Passes that shared memory needs.")
+    bank_conflicts = total("bank_conflicts", "Wavefronts beyond the ideal (shared memory).")
+    bytes = total("bytes", "Bytes that the threads asked for.")
+
+    def __init__(
+        self,
+        rows: tuple[TrafficRow, ...],
+        observer: ThreadCounter,
+        shape: tuple[tuple[int, ...], tuple[int, ...]],
+        known: tuple[TrafficRow, ...] | None = None,
+    ) -> None:
+        self.rows = rows
+        self._observer, self._shape = observer, shape
+        self._known = rows if known is None else known  # all rows of the run, to tell a typo from a zero
+
+    def select(
+        self, *, space: str | None = None, op: str | None = None, array: str | None = None, line: int | None = None
+    ) -> Traffic:
+        """Return the rows that match every filter given.
+
+        Raise ValueError for a space or an operation that does not exist, and for an array or a line never accessed.
+        """
+        wanted = {"space": space, "op": op, "array": array, "line": line}
+        legal = {"space": ("global", "shared", "local", "constant"), "op": ("load", "store", "atomic")}
+        for name, value in wanted.items():
+            if value is None:
+                continue
+            options = legal.get(name) or tuple(dict.fromkeys(getattr(r, name) for r in self._known))
+            if value not in options:
+                raise ValueError(f"no {name} {value!r} in this run; it has {', '.join(map(repr, options)) or 'none'}")
+        rows = tuple(r for r in self.rows if all(v is None or getattr(r, n) == v for n, v in wanted.items()))
+        return Traffic(rows, self._observer, self._shape, self._known)
+
+    def per_thread(self, **filters: Any) -> np.ndarray:
+        """Return the accesses of each thread: integers of shape grid × block, indexed [bx, by, …, tx, ty, …] (x, y, z).
+
+        The dimensions are those of the launch: ``[(2, 3), (4, 5)]`` gives (2, 3, 4, 5), ``[2, 4]`` gives (2, 4).
+        Filters are those of :meth:`select`.
+        """
+        rows = self.select(**filters).rows
+        flat = self._observer.per_thread([(r.line, r.array, r.space, r.op, r.itemsize) for r in rows])
+        grid, block = self._shape
+        linear = flat.reshape(*reversed(grid), *reversed(block))
+        n, m = len(grid), len(block)
+        return np.ascontiguousarray(linear.transpose(*reversed(range(n)), *(n + a for a in reversed(range(m)))))
+
+    def __repr__(self) -> str:
+        return table_text(self.rows)
+
+    def _repr_html_(self) -> str:
+        return table_html(self.rows)
+
+
+#: The keys of a row of traffic, and its counts.
+NAMES = ("line", "space", "array", "op")
+COUNTS = tuple(entry.name for entry in fields(TrafficRow) if "space" in entry.metadata)
+#: The only space whose accesses have a count; None for all spaces.
+SPACE_OF: dict[str, str | None] = {entry.name: entry.metadata.get("space") for entry in fields(TrafficRow)}
+
+
+def known_counts(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return ``names`` in the order of COUNTS; raise ValueError for none, or for one that is not counted."""
+    unknown = [name for name in names if name not in COUNTS]
+    if unknown or not names:
+        said = f"{unknown[0]!r} is not counted" if unknown else "no count is named"
+        raise ValueError(f"{said}; a run counts {', '.join(COUNTS)}")
+    return tuple(name for name in COUNTS if name in names)
+
+
+def title(name: str) -> str:
+    """Return the head of a column: conflicts for bank_conflicts."""
+    return name.removeprefix("bank_")
+
+
+def cells(row: TrafficRow, counts: tuple[str, ...] = COUNTS) -> list[str]:
+    values = []
+    for name in (*NAMES, *counts):
+        value = getattr(row, name)
+        absent = SPACE_OF[name] not in (None, row.space)
+        values.append("–" if absent else f"{value:,}" if isinstance(value, int) and name != "line" else str(value))
+    return values
+
+
+def table_text(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
+    """Return the rows as an aligned table, with a column for each of ``counts``."""
+    table = [[title(name) for name in (*NAMES, *counts)], *(cells(r, counts) for r in rows)]
+    return "\n".join(aligned(table, left=(1, 2, 3)))
+
+
+def table_html(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
+    head = "".join(f"<th>{title(name)}</th>" for name in (*NAMES, *counts))
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in cells(r, counts)) + "</tr>" for r in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AnnotatedSource:
+    """The source of the kernel and its device functions, each line with its memory traffic and its findings.
+
+    The traffic of a device function of another file or notebook cell is counted on the line that calls it.
+    """
+
+    lines: Lines
+    rows: Sequence[TrafficRow]
+    findings: tuple[Finding, ...]
+    counts: tuple[str, ...] = ("accesses", "requests", "sectors", "wavefronts")
+
+    def only(self, *counts: str) -> AnnotatedSource:
+        """Return the same source with only these counts: accesses, requests, sectors, wavefronts, bank_conflicts."""
+        return replace(self, counts=known_counts(counts))
+
+    def _notes(self) -> Iterator[tuple[int, str, list[TrafficRow], list[Finding]]]:
+        for number, text in self.lines:
+            rows = [r for r in self.rows if r.line == number]
+            found = [f for f in self.findings if number in (f.line, f.other_line)]
+            yield number, text, rows, found
+
+    def __str__(self) -> str:
+        widths = [12 if name == "accesses" else 10 for name in self.counts]
+        heads = " ".join(f"{title(name):>{width}}" for name, width in zip(self.counts, widths, strict=True))
+        out = [f"{'line':>5} {heads}"]
+        width = len(out[0])
+        for number, text, rows, found in self._notes():
+            sums = [sum(getattr(r, n) for r in rows) for n in self.counts]
+            counts = " ".join(f"{s:>{w},}" if s else " " * w for s, w in zip(sums, widths, strict=True))
+            out.append(f"{number:>5} {counts}  {text}".rstrip())
+            out += [f"{'':>{width}}  ^ {f}" for f in found if f.line == number]
+        return "\n".join(out)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        busiest = max((sum(r.accesses for r in rows) for _, _, rows, _ in self._notes()), default=0) or 1
+        body = []
+        rest = len(self.counts) + 1
+        for number, text, rows, found in self._notes():
+            sums = [sum(getattr(r, n) for r in rows) for n in self.counts]
+            accesses = sum(r.accesses for r in rows)
+            heat = f' style="background:rgba(230,159,0,{0.45 * accesses / busiest:.2f})"' if accesses else ""
+            body.append(
+                f"<tr{heat}><td>{number}</td>"
+                + "".join(f"<td>{s:,}</td>" if s else "<td></td>" for s in sums)
+                + f'<td style="text-align:left"><code style="white-space:pre-wrap;background:none">'
+                f"{html.escape(text)}</code></td></tr>"
+            )
+            body += [
+                f'<tr><td></td><td colspan="{rest}" style="text-align:left;border-left:3px solid #D55E00">'
+                f"{html.escape(str(f))}</td></tr>"
+                for f in found
+                if f.line == number
+            ]
+        head = "".join(f"<th>{t}</th>" for t in ("line", *map(title, self.counts)))
+        head += '<th style="text-align:left">source</th>'
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Run:
+    """A finished launch on the simulator.
+
+    Attributes: ``kernel_name``, ``grid`` and ``block`` (x, y, z), ``traffic``, ``findings``, ``source``,
+    ``schedule``, ``trace`` (None without ``trace=True``), ``printed``, what print() in the kernel said, in the order of
+    the threads, and ``shown``, the counts in its table.
+    """
+
+    kernel_name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    traffic: Traffic
+    findings: tuple[Finding, ...]
+    source: AnnotatedSource
+    schedule: str | int
+    trace: Trace | None
+    printed: str = ""
+    shown: tuple[str, ...] = COUNTS
+
+    def only(self, *counts: str) -> Run:
+        """Return the same run, whose table and source show only these counts: ``run.only("accesses")``.
+
+        The counts are accesses, requests, sectors, wavefronts and bank_conflicts; raise ValueError for any other.
+        """
+        return replace(self, source=self.source.only(*counts), shown=known_counts(counts))
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings if f.severity == "error")
+
+    def heading(self) -> str:
+        """Return the kernel and the shape of its launch in one line."""
+        return f"{self.kernel_name}: grid {trimmed(self.grid)}, block {trimmed(self.block)}"
+
+    def _verdict(self) -> str:
+        if not self.findings:
+            return "no findings"
+        return plural(len(self.findings), "finding")
+
+    def __repr__(self) -> str:
+        lines = [
+            self.heading(),
+            table_text(self.traffic.rows, self.shown),
+            self._verdict(),
+            *(f"  {f}" for f in self.findings),
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        found = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
+        table = table_html(self.traffic.rows, self.shown)
+        return f"<p><b>{html.escape(self.heading())}</b></p>{table}<p>{self._verdict()}</p>" + (
+            f"<ul>{found}</ul>" if found else ""
+        )
+
+
+def trimmed(dims: tuple[int, ...]) -> str:
+    """Return (16, 16, 1) as 16×16."""
+    while len(dims) > 1 and dims[-1] == 1:
+        dims = dims[:-1]
+    return "×".join(map(str, dims))

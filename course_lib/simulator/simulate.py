@@ -1,0 +1,246 @@
+"""The entry point of the simulator: ``run = simulate(kernel)[grid, block](A, B, C)``."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..trace.record import TraceObserver
+from .check_all import LAUNCHES, Checked, Launch, check_all
+from .checks import JUDGES
+from .counters import COUNTERS
+from .counters.banks import wavefronts_by_block
+from .counters.coalescing import sectors_by_block
+from .counters.traffic import Key, TrafficObserver
+from .findings import KernelError, LaunchError
+from .hardware import HOPPER
+from .lanes.arrays import Pattern
+from .lanes.loops import PartOfGrid, WaitsForOthers
+from .lanes.masks import DifferentArrays
+from .launch.engine import Engine
+from .launch.prepare import Prepared, prepare
+from .occupancy import occupancy
+from .run import AnnotatedSource, Run, Traffic, TrafficRow
+from .tables import plural
+
+
+def simulate(
+    kernel: Any,
+    *,
+    strict: bool = True,
+    schedule: str | int = "in-order",
+    trace: bool = False,
+    max_steps: int | None = None,
+) -> Simulation:
+    """Prepare ``kernel`` for a launch on the CPU simulator.
+
+    Args:
+        kernel: a function decorated with ``@cuda.jit``, or a plain function of the same language.
+        strict: raise :class:`KernelError` after a launch that broke a rule. With ``False`` the returned run
+            carries the findings.
+        schedule: which warp of a block runs first between two barriers: "in-order", "reversed", "shuffled" or
+            the seed of a shuffle. A correct kernel gives the same results for all of them.
+        trace: record every statement of every warp, for the viewer. For small launches.
+        max_steps: loop iterations of a warp allowed in one launch, so that a loop that never ends is reported; by
+            default 20,000,000, of which one execution of a ``while`` loop may take 100,000, and five minutes of
+            processor time.
+
+    Returns:
+        An object to be launched as a numba kernel is: ``[grid, block](*arguments)``. Arguments are numbers and
+        NumPy arrays of bool, integers, float16, float32, float64, complex64 and complex128, C- or
+        Fortran-contiguous, of any number of dimensions. Arrays are changed in place; the launch returns a
+        :class:`Run`.
+
+    Raises (on launch):
+        KernelError: the kernel broke a rule. LaunchError: grid, block or arguments are wrong.
+        UnsupportedKernelError: the kernel uses something the simulator does not run.
+    """
+    return Simulation(kernel, strict, schedule, TraceObserver if trace else None, max_steps)
+
+
+@dataclass(frozen=True, repr=False)
+class Simulation:
+    """A kernel that waits for its grid and block.
+
+    ``tracer`` makes the observer that records its launches, if any.
+    """
+
+    kernel: Any
+    strict: bool
+    schedule: str | int
+    tracer: type[TraceObserver] | None
+    max_steps: int | None
+
+    def __getitem__(self, configuration: Any) -> Callable[..., Run]:
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
+            raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
+        grid, block, *rest = configuration
+        dynamic_shared = rest[1] if len(rest) == 2 else 0
+
+        def launch(*arguments: Any, **named: Any) -> Run:
+            if named:
+                raise LaunchError(f"a kernel takes its arguments by position; give {', '.join(named)} without a name")
+            return self._launch(grid, block, arguments, dynamic_shared)
+
+        return launch
+
+    def check_all(
+        self,
+        launch: Launch | None = None,
+        *,
+        allow: Sequence[str] = ("float64",),
+        launches: int = LAUNCHES,
+        seed: int = 0,
+        shared_bytes: int = 0,
+        **values: Iterable[int],
+    ) -> Checked:
+        """Launch the kernel for many sizes and in several schedules; return what held, or the smallest that fails.
+
+        Args:
+            launch: takes sizes, any number of them, and returns grid, block, a tuple of arguments and, if wanted, what
+                arrays should hold, by name; None for sizes without a launch. Sizes of 0 whose grid is 0 are left out.
+                A parameter ``block`` is the number of threads of a block. By default the launch of a product of
+                matrices, for a kernel of (A, B, C), (A, B, C, n) or (A, B, C, M, N, K).
+            allow: kinds of findings that are accepted; by default "float64", which costs time at every size.
+            launches: how many to try.
+            seed: of the choice among more combinations of sizes than that.
+            shared_bytes: dynamic shared memory of a block.
+            values: what to try for a size, by its name: ``n=(0, 1, 1000)``. By default 0 to 3, and around once and
+                twice the warp, and the widths that the kernel names, up to 130.
+
+        Raises LaunchError for a launch that returns something else, UnsupportedKernelError as a launch does.
+        """
+
+        def start(schedule: str, trace: bool, grid: Any, block: Any, arguments: Sequence[Any]) -> Run:
+            tracer = TraceObserver if trace else None
+            simulation = replace(self, strict=False, schedule=schedule, tracer=tracer)
+            return simulation[grid, block, 0, shared_bytes](*arguments)
+
+        with contextlib.redirect_stdout(None):
+            return check_all(self.kernel, start, launch, allow, launches, seed, values)
+
+    def __call__(self, *arguments: Any) -> NoReturn:
+        raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
+
+    def __repr__(self) -> str:
+        return f"simulate({getattr(self.kernel, '__name__', 'kernel')})"
+
+    def _launch(self, grid: Any, block: Any, arguments: Any, dynamic_shared: Any) -> Run:
+        if getattr(self.kernel, "targetoptions", {}).get("device"):
+            raise LaunchError(
+                f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
+                "device=True to launch it"
+            )
+        prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, bool(self.tracer))
+        if prepared.unit.cooperative:
+            check_resident(prepared)
+        before = (
+            [(array, array.storage().copy()) for array in prepared.may_write] if prepared.unit.may_begin_anew else []
+        )
+        try:
+            return self._observed(prepared, grid, block)
+        except (
+            WaitsForOthers,
+            DifferentArrays,
+            PartOfGrid,
+        ):  # of other warps or blocks: run each block by itself, in turns
+            for array, values in before:
+                array.storage()[...] = values
+            prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, bool(self.tracer), patient=True)
+            return self._observed(prepared, grid, block)
+
+    def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:
+        """Run a launch that is prepared, with all that watches it."""
+        traffic = TrafficObserver()
+        counters = [traffic, *(make() for make in COUNTERS)]
+        judges = [make() for make in JUDGES]
+        tracer = [self.tracer(request_figures)] if self.tracer else []
+        engine = Engine(prepared, [*counters, *judges, *tracer], self.schedule, self.max_steps)
+        stopped = None
+        try:
+            engine.run()
+        except KernelError as error:  # a loop that does not end
+            if isinstance(error, (WaitsForOthers, PartOfGrid)) and not prepared.patient:
+                raise
+            stopped = error
+        columns = {name: counts for counter in counters for name, counts in counter.columns().items()}
+        keys = sorted({key for counts in columns.values() for key in counts})
+        rows = tuple(row_of(key, columns) for key in keys)
+        findings = tuple(sorted((f for judge in judges for f in judge.findings), key=lambda finding: finding.rank))
+        launch = prepared.launch
+        shape = (as_given(grid, launch.grid), as_given(block, launch.block))
+        run = Run(
+            prepared.source.name,
+            launch.grid,
+            launch.block,
+            Traffic(rows, traffic, shape),
+            findings,
+            AnnotatedSource(prepared.lines, rows, findings),
+            self.schedule,
+            tracer[0].trace(findings, rows) if tracer else None,
+            engine.printed.text(),
+        )
+        print(run.printed, end="")
+        if stopped is not None:
+            before = [f"Before that: {error_text(run, prepared.lines)}"] if run.errors else []
+            more = "\n".join([stopped.option, *before])
+            raise KernelError(stopped.text, run.errors, run, line=stopped.line, option=more) from None
+        if self.strict and run.errors:
+            raise KernelError(error_text(run, prepared.lines), run.errors, run)
+        return run
+
+
+def check_resident(prepared: Prepared) -> None:
+    """Raise LaunchError if not all blocks of the launch, which wait for each other, fit on a GPU at once."""
+    launch = prepared.launch
+    arrays = sum(size for number, (_, size, *_) in prepared.unit.static_shared.items() if number >= 0)
+    known = occupancy(launch.threads_per_block, 1, arrays + launch.dynamic_shared, HOPPER)
+    most = known.blocks * HOPPER["multiprocessors"]
+    if launch.blocks > most:
+        raise LaunchError(
+            f"the launch has {launch.blocks:,} blocks, which wait for each other at this_grid().sync(), and an H100 or "
+            f"H200 holds at most {most:,} of them at once ({known.blocks} on each of {HOPPER['multiprocessors']} "
+            f"multiprocessors, limited by {known.limit}); launch fewer, and let each thread loop over several elements"
+        )
+
+
+def row_of(key: Key, columns: dict[str, dict[Key, int]]) -> TrafficRow:
+    """Return the row of traffic with this key, with the counts of all observers."""
+    counts: dict[str, Any] = {name: counts.get(key, 0) for name, counts in columns.items()}
+    return TrafficRow(*key, **counts)
+
+
+def request_figures(pattern: Pattern, phase: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (sectors, wavefronts, bank conflicts) of one access, for each block of the chunk; 0 if not applicable."""
+    blocks = pattern.vector.chunk.shape
+    none = np.zeros(blocks, np.int64)
+    figures = [none, none, none]
+    if pattern.array.space == "global":
+        figures[0] = sectors_by_block(pattern, phase)
+    elif pattern.array.space == "shared":
+        figures[1:] = wavefronts_by_block(pattern, phase)
+    sectors, needed, beyond = (np.broadcast_to(figure, blocks).reshape(-1) for figure in figures)
+    return sectors, needed, beyond
+
+
+def as_given(value: Any, dims: tuple[int, int, int]) -> tuple[int, ...]:
+    """Return as many dimensions of a grid or block as the launch named: 2 of them for (4, 4)."""
+    return dims[: len(value)] if isinstance(value, (tuple, list)) else dims[:1]
+
+
+def error_text(run: Run, source: tuple[tuple[int, str], ...]) -> str:
+    """Return the first error with its source lines, and the number of others."""
+    first, text = run.errors[0], dict(source)
+    lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
+    shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
+    more = len(run.errors) - 1
+    tail = (
+        [f"(and {plural(more, 'more finding')}; simulate(..., strict=False) returns the run with them all)"]
+        if more
+        else []
+    )
+    return "\n".join([f"{first.kind} in {run.kernel_name}: {first.message}", *shown, *tail])

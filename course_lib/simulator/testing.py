@@ -1,0 +1,71 @@
+"""Kernels in a test suite: a launch fails a test by its findings, or by what it requests from memory.
+
+def test_tiled():
+    run = simulate(tiled, strict=False)[(4, 4), (16, 16)](A, B, C, n)
+    assert_clean(run, sectors=5_000, bank_conflicts=0)
+    np.testing.assert_allclose(C, A @ B, rtol=1e-5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .findings import KINDS, Finding
+from .run import Run, known_counts, title
+
+__all__ = ["Exceeded", "assert_clean", "differs", "exceeded", "not_allowed"]
+
+
+@dataclass(frozen=True)
+class Exceeded:
+    """A budget that a launch exceeds: a count of the whole launch, and what it may be at most."""
+
+    count: str
+    limit: int
+    value: int
+
+    def __str__(self) -> str:
+        return f"{self.value:,} {title(self.count)}, and the budget is {self.limit:,}"
+
+
+def not_allowed(run: Run, allowed: Sequence[str] = ()) -> list[Finding]:
+    """Return the findings of other kinds than these; raise ValueError for a kind that does not exist."""
+    if unknown := [kind for kind in allowed if kind not in KINDS]:
+        raise ValueError(f"no kind of finding is called {unknown[0]!r}; there are {', '.join(KINDS)}")
+    return [finding for finding in run.findings if finding.kind not in allowed]
+
+
+def exceeded(run: Run, budgets: Mapping[str, int]) -> list[Exceeded]:
+    """Return the budgets that a launch exceeds; raise ValueError for a count that a run does not have."""
+    if budgets:
+        known_counts(tuple(budgets))
+    every = [Exceeded(count, limit, getattr(run.traffic, count)) for count, limit in budgets.items()]
+    return [budget for budget in every if budget.value > budget.limit]
+
+
+def assert_clean(run: Run, *, allow: Sequence[str] = (), **budgets: int) -> None:
+    """Raise AssertionError if a launch has findings, or exceeds a budget.
+
+    Args:
+        run: what ``simulate(kernel, strict=False)[grid, block](...)`` returned.
+        allow: kinds of findings that are accepted, such as "float64".
+        budgets: the most accesses, requests, sectors, wavefronts or bank_conflicts of the launch.
+
+    Raises ValueError for a count or a kind that does not exist.
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test
+    found = not_allowed(run, allow)
+    over = exceeded(run, budgets)
+    if found or over:
+        lines = [*map(str, over), *map(str, found)]
+        raise AssertionError("\n".join([run.heading(), *(f"  {line}" for line in lines), f"{run.source}"]))
+
+
+def differs(held: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return where two arrays differ by more than rounding: by 1e-3 of an element and 1e-5 of the largest one."""
+    scale = float(np.abs(right[np.isfinite(right)]).max(initial=0))
+    wrong: np.ndarray = ~np.isclose(held, right, rtol=1e-3, atol=1e-5 * scale, equal_nan=True)
+    return wrong

@@ -1,0 +1,152 @@
+"""Pictures of where elements are in memory: addresses, sectors and banks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from ...simulator.hardware import BANKS, SECTOR_BYTES
+from ...simulator.tables import plural
+from ..look import COLOURS, EDGE, GROUND
+from .canvas import bare, cell, describe, new_axes
+
+if TYPE_CHECKING:
+    from .. import Trace
+
+
+def row_major(
+    shape: tuple[int, int],
+    cells: Sequence[tuple[int, int]],
+    name: str = "A",
+    itemsize: int = 4,
+    outlined: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a row-major matrix above the memory that holds it: ``cells`` coloured in both, 32-byte sectors outlined.
+
+    ``shape`` is (rows, columns) in elements, ``itemsize`` the bytes of one; the matrix starts on a sector. With
+    ``outlined=False`` sectors are neither drawn nor mentioned.
+    """
+    rows, cols = shape
+    ax = ax or new_axes(9.5, 0.55 * rows + 2.2)
+    chosen = set(cells)
+    width = rows * cols
+    left = (width - 2 * cols) / 2
+    for row in range(rows):
+        for col in range(cols):
+            address = row * cols + col
+            colour = COLOURS[name] if (row, col) in chosen else None
+            cell(ax, left + 2 * col, 2.6 + 2 * (rows - 1 - row), 2, str(address), colour)
+            cell(ax, address, 0, 1, str(address), colour, size=8)
+    per_sector = SECTOR_BYTES // itemsize
+    for first in range(0, width if outlined else 0, per_sector):
+        ax.add_patch(Rectangle((first, -0.25), min(per_sector, width - first), 1.5, fill=False, ec=GROUND, lw=2.2))
+    ax.text(left - 0.6, 2.6 + rows, name, ha="right", va="center", fontsize=16, color=COLOURS[name], weight="bold")
+    ax.text(-0.4, 0.5, "memory", ha="right", va="center", color=GROUND)
+    sectors = sectors_of([itemsize * (row * cols + col) for row, col in cells])
+    place = f"are in {plural(len(sectors), 'sector')} of {SECTOR_BYTES} bytes" if outlined else "on the line of memory"
+    ax.set_title(f"{len(chosen)} elements of {name} {place}")
+    ax.set_xlim(-4, width + 0.5)
+    ax.set_ylim(-0.6, 2.9 + 2 * rows)
+    bare(ax)
+    indices = ", ".join(str(row * cols + col) for row, col in cells)
+    return describe(ax, f"{name} has {rows} rows of {cols}; the coloured elements are at index {indices}")
+
+
+def sectors_of(addresses: Sequence[int]) -> list[int]:
+    """Return the distinct 32-byte sectors, in order, that hold these byte addresses."""
+    return sorted({int(address) // SECTOR_BYTES for address in addresses})
+
+
+def lane_addresses(trace: Trace, array: str, op: str = "load") -> np.ndarray:
+    """Return the byte addresses, from the array's base, of the first request to ``array``: one per active lane.
+
+    The array must be row-major. Raise ValueError if the trace has no such request.
+    """
+    for step in trace.steps:
+        for access in step.accesses:
+            if access.array == array and access.op == op:
+                held = trace.arrays[array]
+                strides = np.cumprod((1, *held.shape[:0:-1]))[::-1] * np.dtype(held.dtype).itemsize
+                return access.index @ strides
+    raise ValueError(f"no {op} of {array} in this trace")
+
+
+def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
+    """Draw one load of a warp for each entry of ``requests``: lanes above, the memory that they access below.
+
+    ``requests`` maps a label to (array, the byte address that each lane requests). Transferred sectors are filled.
+    """
+    ax = ax or new_axes(9.5, 2.5 * len(requests) + 0.4)
+    counts = {label: sectors_of(addresses) for label, (_, addresses) in requests.items()}
+    for order, (label, (array, addresses)) in enumerate(requests.items()):
+        _draw_request(ax, label, array, np.asarray(addresses), top=-4.6 * order)
+    ax.set_title("32 lanes, one load each: " + " or ".join(plural(len(s), "sector") for s in counts.values()))
+    ax.set_xlim(-1, 33)
+    ax.set_ylim(-4.6 * len(requests) + 1.2, 1.6)
+    bare(ax)
+    return describe(
+        ax, *(f"{label}: {len(requests[label][1])} lanes, {plural(len(s), 'sector')}" for label, s in counts.items())
+    )
+
+
+def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: float) -> None:
+    sectors = sectors_of(addresses.tolist())
+    first = sectors[0] * SECTOR_BYTES
+    span = max((sectors[-1] + 1) * SECTOR_BYTES - first, 8 * SECTOR_BYTES)  # at least eight sectors, for scale
+    scale = 32 / span
+    wide = 32 / len(addresses)
+    for lane, address in enumerate(addresses):
+        cell(ax, lane * wide, top, wide, str(lane), None, size=8, height=0.8)
+        ends = [(lane + 0.5) * wide, (address - first + 2) * scale]
+        ax.plot(ends, [top, top - 1.6], color=EDGE, lw=0.9, zorder=1)
+    ax.add_patch(Rectangle((0, top - 2.4), 32, 0.8, fc="none", ec=GROUND, lw=1))
+    for sector in sectors:
+        corner = ((sector * SECTOR_BYTES - first) * scale, top - 2.4)
+        ax.add_patch(Rectangle(corner, 0.95 * SECTOR_BYTES * scale, 0.8, fc=COLOURS[array], lw=0, zorder=2))
+    ax.text(
+        0,
+        top - 3.0,
+        f"{label}: {plural(len(sectors), 'sector')} in {span:,} bytes of memory",
+        ha="left",
+        va="center",
+        color=GROUND,
+    )
+
+
+def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:
+    """Draw one request to shared memory for each entry of ``requests``: the number of different words in each bank.
+
+    ``requests`` maps a label to the word that each lane requests, counted from the start of shared memory in 4-byte
+    words. Lanes that request the same word are served together; the fullest bank determines the wavefronts.
+    """
+    ax = ax or new_axes(11, 0.9 * len(requests) + 0.9)
+    wavefronts = {}
+    for order, (label, words) in enumerate(requests.items()):
+        asked = np.bincount([word % BANKS for word in set(words)], minlength=BANKS)
+        wavefronts[label] = int(asked.max())
+        for bank, count in enumerate(asked):
+            light = 0.25 + 0.5 * count / wavefronts[label] if count else 1.0
+            cell(
+                ax,
+                bank,
+                -1.6 * order,
+                1,
+                str(count) if count else "",
+                COLOURS["shared"] if count else None,
+                9,
+                light=light,
+            )
+        said = f"{label}: {plural(wavefronts[label], 'wavefront')}"
+        ax.text(0, -1.6 * order + 1.1, said, ha="left", va="bottom", color=GROUND, fontsize=11)
+    for bank in range(0, BANKS, 4):
+        ax.text(bank + 0.5, -1.6 * len(requests) + 1.5, f"bank {bank}", ha="center", va="top", color=GROUND, fontsize=9)
+    ax.set_title("Different words that 32 lanes read from each bank")
+    ax.set_xlim(-0.2, BANKS + 0.2)
+    ax.set_ylim(-1.6 * len(requests) + 0.9, 2.0)
+    bare(ax)
+    return describe(ax, *(f"{label}: {plural(count, 'wavefront')}" for label, count in wavefronts.items()))

@@ -1,0 +1,259 @@
+"""The encoding of a trace for the browser: one JSON text, with all long columns compressed together.
+
+The format has a version, and a page that gets a newer one says so. ``viewer/web/trace.js``, which reads the format,
+documents its fields.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
+from ..columns import Columns, Table
+from ..locate import locate
+from ..replay import Timeline
+from ..structure import accumulators, loops, roles, shown_source, tiles
+from ..trace import Trace
+from .words import comparison
+
+VERSION = 3
+#: Limit for the characters of a payload. The page unpacks it, and a saved notebook may contain it.
+MAX_BYTES = 8_000_000
+#: Level of compression; a higher one takes three times as long to save 2 %.
+LEVEL = 4
+#: Limit for the elements of all arrays together, including each thread's local ones.
+MAX_ELEMENTS = 4_000_000
+
+#: The columns of a payload and their types; the first rows of all steps are written as n + 1 numbers.
+STEP = {"line": "u4", "warp": "u2", "lanes": "u4", "flags": "u1"}
+TABLES = {
+    "access": {
+        "op": "u1",
+        "array": "u2",
+        "lanes": "u4",
+        "width": "u1",
+        "base": "i4",
+        "pattern": "i4",
+        "values": "i4",
+        "old": "i4",
+        "given": "i4",
+        "operation": "i1",
+        "sectors": "u2",
+        "wavefronts": "u2",
+        "conflicts": "u2",
+    },
+    "variable": {"name": "u2", "values": "i4"},
+    "test": {"text": "u2", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"},
+    "outside": {"op": "u1", "array": "u2", "lanes": "u4", "index": "i4"},
+    "exchange": {"operation": "u2", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"},
+    "product": {"step": "u4", "end": "i4", "group": "u4"},
+}
+INTS, FLOATS, DOUBLES, TEXTS = range(4)
+_EXACT = 2**53  # JavaScript's numbers are exact up to here
+
+
+def check_drawable(trace: Trace) -> None:
+    """Refuse with a ValueError a launch that is too large to draw, with its size and what to trace instead."""
+    if not len(trace.steps):
+        raise ValueError(f"{trace.kernel_name} ran no step in this launch, so there is nothing to see.")
+    sizes = {a.name: a.size * (trace.n_threads if a.space == "local" else 1) for a in trace.arrays.values()}
+    if sum(sizes.values()) > MAX_ELEMENTS:
+        largest = max(sizes, key=lambda name: sizes[name])
+        shape = " × ".join(map(str, trace.arrays[largest].shape))
+        raise ValueError(
+            f"The arrays of this launch have {sum(sizes.values()):,} elements ({largest} is {shape}); the stepper "
+            f"shows at most {MAX_ELEMENTS:,}. Step through a smaller launch: every block does the same."
+        )
+
+
+def encode(trace: Trace) -> str:
+    """Write the trace as JSON; raises ValueError for a launch too large to draw."""
+    check_drawable(trace)
+    columns = trace.columns
+    vectors = _Vectors(columns)
+    initial = {
+        name: vectors.extra(np.ascontiguousarray(array.initial).reshape(-1))
+        for name, array in trace.arrays.items()
+        if array.initial is not None and array.size
+    }
+    packed = _Packed()
+    for name, kind in STEP.items():
+        packed.add(f"step_{name}", columns.step[name], kind)
+    steps = np.arange(len(trace.steps) + 1)
+    for name, kinds in TABLES.items():
+        table: Table = getattr(columns, name)
+        if name == "exchange" and not len(table["step"]):  # few launches have any
+            continue
+        packed.add(f"step_{name}", np.searchsorted(table["step"], steps), "u4")
+        for column, kind in kinds.items():
+            packed.add(f"{name}_{column}", table[column], kind)
+    for column, kind in (("kind", "u1"), ("start", "u4"), ("length", "u4")):
+        packed.add(f"vector_{column}", getattr(vectors, column), kind)
+    for column, kind, pool in (("ints", "i4", INTS), ("floats", "f4", FLOATS), ("doubles", "f8", DOUBLES)):
+        packed.add(column, vectors.pool(pool), kind)
+    head = _head(trace, initial)
+    head |= {"texts": vectors.texts, "columns": packed.names, "packed": packed.text()}
+    text = json.dumps(head, separators=(",", ":"), allow_nan=False)
+    check_size(len(text))
+    return text
+
+
+def check_size(size: int) -> None:
+    """Refuse with a ValueError a payload of more characters than a browser can handle."""
+    if size > MAX_BYTES:
+        raise ValueError(
+            f"The trace of this launch takes more than the {MAX_BYTES / 1e6:.0f} MB that the stepper sends to the "
+            "browser. Step through fewer blocks, or a shorter K: every block and every tile does the same."
+        )
+
+
+def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
+    columns, around = trace.columns, loops(trace)
+    role, tile, gathered = roles(trace), tiles(trace), accumulators(trace)
+    numbers = {tuple(at): number for number, at in enumerate(columns.blocks.tolist())}
+    blocks = []
+    for number, at in enumerate(columns.blocks.tolist()):
+        timeline = Timeline(trace, tuple(at))
+        blocks.append(
+            {
+                "at": at,
+                "first": int(columns.first[number]),
+                "steps": len(timeline),
+                "releases": timeline.releases(),
+                "phases": timeline.phases,
+            }
+        )
+    findings = []
+    for finding in trace.findings:
+        places = [
+            {"block": numbers[place.block], "step": place.position, "thread": place.thread}
+            for place in locate(trace, finding)
+        ]
+        names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count", "counted")
+        findings.append({name: getattr(finding, name) for name in names} | {"at": places})
+    return {
+        "version": VERSION,
+        "hardware": {"warp": WARP_SIZE, "sector": SECTOR_BYTES, "banks": BANKS, "word": WORD_BYTES},
+        "kernel": trace.kernel_name,
+        "grid": trace.grid,
+        "block": trace.block,
+        "source": [[line, text, around.get(line, (0, 0))[0]] for line, text in shown_source(trace)],
+        "loops": [[header, parent] for line, (header, parent) in sorted(around.items()) if line == header],
+        "names": columns.names,
+        "operations": columns.operations,
+        "accumulators": gathered,
+        "owner": next((name for name, r in role.items() if r == "C"), None),
+        "arrays": [
+            {
+                "name": array.name,
+                "space": array.space,
+                "dtype": array.dtype,
+                "itemsize": np.dtype(array.dtype).itemsize,
+                "shape": array.shape,
+                "strides": array.element_strides,
+                "role": role.get(array.name),
+                "tile": tile.get(array.name),
+                "initial": initial.get(array.name, -1),
+            }
+            for array in trace.arrays.values()
+        ],
+        "blocks": blocks,
+        "matrices": [asdict(operation) for operation in trace.matrices],
+        "findings": findings,
+        "traffic": [{name: getattr(row, name) for name in _TRAFFIC} for row in trace.traffic],
+        "tests": [[text, comparison(text)] for text in columns.texts],
+    }
+
+
+_TRAFFIC = (
+    "line", "array", "space", "op", "itemsize", "accesses", "requests", "sectors", "wavefronts", "bank_conflicts",
+)  # fmt: skip
+
+
+class _Packed:
+    """Columns one after another; in each, the first bytes of all its numbers, then the second bytes, and so on.
+
+    Bytes of the same position are similar, so they compress to two thirds of the size, five times as fast.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[tuple[str, str, int]] = []
+        self._parts: list[bytes] = []
+
+    def add(self, name: str, column: np.ndarray, kind: str) -> None:
+        column = np.asarray(column)
+        data = column.astype(f"<{kind}")
+        if kind[0] != "f" and not np.array_equal(data, column):
+            raise ValueError(f"The trace's {name} exceeds the viewer's limit; step through a smaller launch.")
+        self.names.append((name, kind, column.size))
+        self._parts.append(np.ascontiguousarray(data).view(np.uint8).reshape(-1, data.itemsize).T.tobytes())
+
+    def text(self) -> str:
+        """Compress all columns; raises ValueError if they exceed the limit."""
+        packer, found = zlib.compressobj(LEVEL), b""
+        for part in self._parts:
+            found += packer.compress(part)
+            check_size(len(found) * 4 // 3)
+        return base64.b64encode(found + packer.flush()).decode("ascii")
+
+
+class _Vectors:
+    """The lists of a trace in types that JavaScript has: 32-bit integers, floats, doubles, and texts."""
+
+    def __init__(self, columns: Columns):
+        kinds, starts, self.length = columns.vectors.table()
+        self._parts: list[list[np.ndarray]] = [[] for _ in range(3)]
+        self._sizes = [0, 0, 0]
+        self.texts: list[str] = []
+        self.kind, self.start = np.zeros(len(kinds), np.int64), starts.copy()
+        for number, pool in enumerate(columns.vectors.pools()):
+            kind, shift = self._take(pool)
+            mine = kinds == number
+            self.kind[mine] = kind
+            self.start[mine] += shift
+
+    def _take(self, pool: np.ndarray) -> tuple[int, int]:
+        kind = kind_of(pool)
+        if kind == TEXTS:
+            start = len(self.texts)
+            self.texts += [str(value) for value in pool]
+            return kind, start
+        start = self._sizes[kind]
+        if pool.dtype == np.float16:  # by their shortest digits: the browser has no such type
+            pool = np.where(pool == np.trunc(pool), pool, pool.astype(str).astype(np.float64))
+        self._parts[kind].append(pool)
+        self._sizes[kind] += pool.size
+        return kind, start
+
+    def extra(self, values: np.ndarray) -> int:
+        """Add a list; return its number."""
+        kind, start = self._take(values)
+        self.kind, self.start = np.append(self.kind, kind), np.append(self.start, start)
+        self.length = np.append(self.length, values.size)
+        return len(self.kind) - 1
+
+    def pool(self, kind: int) -> np.ndarray:
+        parts = self._parts[kind]
+        return np.concatenate([part.astype(("i4", "f4", "f8")[kind]) for part in parts]) if parts else np.empty(0)
+
+
+def kind_of(values: np.ndarray) -> int:
+    """The kind of list, of the four, that holds these values exactly."""
+    dtype = values.dtype
+    if dtype.kind == "f":
+        return FLOATS if dtype.itemsize == 4 else DOUBLES
+    if dtype.kind not in "iub":
+        return TEXTS
+    if not values.size or dtype.kind == "b":
+        return INTS
+    low, high = int(values.min()), int(values.max())
+    if -(2**31) <= low and high < 2**31:
+        return INTS
+    return DOUBLES if max(-low, high) <= _EXACT else TEXTS

@@ -1,0 +1,58 @@
+"""The arrays after a launch, compared with the wanted values, and how often each element is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...simulator.testing import differs
+from ..replay import Timeline
+from ..trace import Dim3, Trace
+from .digits import number
+
+#: For each array, element number (as text) -> (its final value, the wanted value).
+WrongElements = dict[str, dict[str, tuple[str, str]]]
+
+
+def wrong_elements(trace: Trace, wanted: Mapping[str, np.ndarray]) -> WrongElements:
+    """The wrong elements of each array after the launch: element -> (its value, the wanted value).
+
+    Numbers that differ only by rounding are not wrong. Raises ValueError for an array that the launch does not have,
+    or that has another shape.
+    """
+    found: WrongElements = {}
+    for name, right in wanted.items():
+        array, right = trace.arrays.get(name), np.asarray(right)
+        if array is None or array.space != "global" or array.shape != right.shape:
+            raise ValueError(f"The launch has no global array {name!r} of shape {right.shape}.")
+        held = final(trace, name)
+        right = right.reshape(-1)
+        wrong = np.flatnonzero(differs(held, right)).tolist()
+        elements = {str(i): (number(held[i]), number(right[i])) for i in wrong}
+        if elements:
+            found[name] = elements
+    return found
+
+
+def final(trace: Trace, name: str) -> np.ndarray:
+    """A global array after the launch, flat."""
+    array = trace.arrays[name]
+    if array.final is not None:
+        return array.final.reshape(-1)
+    held = np.array(array.initial).reshape(-1)
+    for at in trace.columns.blocks.tolist():
+        touches = Timeline(trace, tuple(at)).touches(name)
+        held[touches.element[touches.store]] = touches.value[touches.store]
+    return held
+
+
+def heat(timeline: Timeline, name: str) -> np.ndarray:
+    """Return how often the whole launch loads every element of an array: an array of its shape."""
+    trace = timeline.trace
+    counts = np.zeros(trace.arrays[name].size, np.int64)
+    for at in trace.columns.blocks.tolist():
+        block: Dim3 = tuple(at)
+        touches = (timeline if block == timeline.block else Timeline(trace, block)).touches(name)
+        np.add.at(counts, touches.element[~touches.store], 1)
+    return counts.reshape(trace.arrays[name].shape)

@@ -1,0 +1,71 @@
+// The shuffles and votes of a warp in words: what each lane gives, from which lane it takes, and what it gets.
+
+import { WARP } from "./trace.js";
+
+const COMPARE = ["eq_sync", "match_all_sync", "match_any_sync"]; // votes on any values; the others are on a condition
+const BITS = ["ballot_sync", "match_any_sync"]; // the result has a bit for each lane
+export const UNDEFINED = "undefined"; // where the lane that it takes from gives none
+
+/** @typedef {import("./trace.js").Exchange} Exchange */
+/**
+ * @typedef {object} Exchanged  an item for each lane of the warp, null for one that takes no part
+ * @property {string} operation
+ * @property {(string | null)[]} gave
+ * @property {(number | null)[]} source  null for a vote
+ * @property {(string | null)[]} got
+ * @property {string} says
+ */
+
+/**
+ * The texts of an exchange, as course_lib/trace/viewer/exchanges.py has them.
+ * @param {Exchange} exchange
+ * @param {(value: import("./trace.js").Value) => string} digits
+ * @returns {Exchanged}
+ */
+export function exchanged({ operation, lanes, given, source, result }, digits) {
+  const [gave, from, got] = [0, 1, 2].map(() => new Array(WARP).fill(null));
+  const condition = !source && !COMPARE.includes(operation);
+  lanes.forEach((lane, k) => {
+    gave[lane] = condition ? (given(k) ? "yes" : "no") : digits(given(k));
+    if (source) {
+      from[lane] = (source(k) + WARP) % WARP;
+      got[lane] = source(k) < 0 ? UNDEFINED : digits(result(k));
+    } else if (BITS.includes(operation)) {
+      got[lane] = `0x${(Number(result(k)) >>> 0).toString(16).padStart(8, "0")}`;
+    } else {
+      got[lane] = String(Boolean(result(k)));
+    }
+  });
+  return { operation, gave, source: from, got, says: says(operation, lanes, gave, from, got) };
+}
+
+/** @type {(operation: string, lanes: number[], gave: string[], source: number[], got: string[]) => string} */
+function says(operation, lanes, gave, source, got) {
+  const results = [...new Set(lanes.map((lane) => got[lane]))].sort();
+  if (operation.startsWith("shfl")) {
+    const silent = got.filter((text) => text === UNDEFINED).length;
+    const own = lanes.filter((lane) => source[lane] === lane).length;
+    const parts = [`${lanes.length - own - silent} of ${lanes.length} lanes take another lane's value`];
+    if (own) parts.push(`${own} keep their own`);
+    if (silent) parts.push(`${silent} take from a lane that gives none`);
+    return `${operation}: ${parts.join(", ")}.`;
+  }
+  if (operation === "match_any_sync") return `${operation}: ${lanes.length} lanes in ${results.length} groups of equal values.`;
+  const [result, yes] = [results.join(" or "), gave.filter((text) => text === "yes").length];
+  if (COMPARE.includes(operation)) return `${operation}: ${lanes.length} lanes compare their values; the result is ${result}.`;
+  return `${operation}: ${yes} of ${lanes.length} lanes vote yes; the result is ${result}.`;
+}
+
+/**
+ * A verb and what a lane did: gets, "3 from lane 5"; null if it takes no part.
+ * @param {Exchanged} exchange
+ * @param {number} lane
+ * @returns {[string, string[]] | null}
+ */
+export function toldOf({ operation, gave, source, got }, lane) {
+  if (gave[lane] === null) return null;
+  const from = source[lane];
+  if (from === null) return ["votes", [`${gave[lane]} in ${operation}: ${got[lane]}`]];
+  if (got[lane] === UNDEFINED) return ["gets", [`an undefined value from lane ${from}, which gives none`]];
+  return ["gets", [from === lane ? `its own ${got[lane]}` : `${got[lane]} from lane ${from}`]];
+}

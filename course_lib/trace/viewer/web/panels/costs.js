@@ -1,0 +1,114 @@
+// The cost so far of the lines that access a space: a row for each line and array, with a bar for its average request.
+
+import { html, write } from "../dom.js";
+import { follow, lead, reach } from "../jumps.js";
+import { countUpTo } from "../survey.js";
+import { tip } from "../terms.js";
+import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
+
+/** @typedef {"sectors" | "wavefronts"} Cost */
+
+/**
+ * A request in a sentence, as course_lib/trace/viewer/scene.py says it; the figures are the observers'.
+ * @param {import("../trace.js").Access} access
+ * @param {import("../trace.js").TraceArray} array
+ * @param {number} used  bytes asked for, each counted once
+ */
+export function requestSays(access, array, used) {
+  const { sectors, wavefronts, conflicts, width, lanes } = access;
+  const plural = (/** @type {number} */ n, /** @type {string} */ word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  const verb = OPS[access.op][0].toUpperCase() + OPS[access.op].slice(1);
+  const what = `${verb} of ${array.name}: ${lanes.length} lanes × ${width * array.itemsize} bytes in`;
+  if (array.space === "shared") return `${what} ${plural(wavefronts, "wavefront")}, ${plural(conflicts, "bank conflict")}.`;
+  return `${what} ${plural(sectors, "sector")}; ${used} of ${sectors * SECTOR_BYTES} bytes asked for.`;
+}
+
+/**
+ * The address of each of the 32 lanes, null for one that takes no part.
+ * @param {import("../trace.js").Access} access
+ * @param {number[]} starts
+ */
+export function spread(access, starts) {
+  /** @type {(number | null)[]} */
+  const lanes = new Array(WARP).fill(null);
+  access.lanes.forEach((lane, k) => (lanes[lane] = starts[k]));
+  return lanes;
+}
+
+/** The text of a request on the page, with its words, and of these the chosen thread's. @param {Element} place */
+export function requestState(place) {
+  const { lanes } = /** @type {HTMLElement} */ (place).dataset;
+  /** @type {number[]} */
+  const mine = [];
+  const words = [...place.querySelectorAll("svg rect > title")].flatMap((title) => {
+    const [, unit, at, asking] = /^(byte|word) (\d+): lanes? ([\d, ]+)$/.exec(title.textContent ?? "") ?? [];
+    if (!asking) return [];
+    const word = unit === "byte" ? Number(at) / WORD_BYTES : Number(at);
+    if (title.parentElement?.classList.contains("tt-mine-lane")) mine.push(word);
+    return [[word, asking.split(", ").map(Number)]];
+  });
+  words.sort(([x], [y]) => Number(x) - Number(y));
+  mine.sort((x, y) => x - y);
+  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]"), words, mine };
+}
+
+/** A table of the requests of a space, and of what each needed on average. */
+export class Costs {
+  /**
+   * @param {import("../panel.js").Context} context
+   * @param {import("../trace.js").Space} space
+   * @param {Cost} cost
+   */
+  constructor(context, space, cost) {
+    this.context = context;
+    this.space = space;
+    this.cost = cost;
+    this.node = html("table", { class: "tt-costs" });
+    follow(this.node, "tr", context, (row) => this.rows.find((one) => one.row === row)?.site.positions ?? []);
+    /** @type {{site: import("../survey.js").Site, row: HTMLElement, cells: HTMLElement[], bar: HTMLElement}[]} */
+    this.rows = [];
+  }
+
+  choose() {
+    const { machine, trace } = this.context;
+    const sites = [...machine.survey.sites.values()].filter(({ array }) => trace.arrays[array].space === this.space);
+    sites.sort((x, y) => x.line - y.line || x.array - y.array || x.op - y.op);
+    const extra = this.cost === "wavefronts" ? ["conflicts"] : [];
+    const heads = ["line", "access", "requests", this.cost, ...extra, "per request"];
+    this.rows = sites.map((site) => {
+      const { name, hue } = trace.arrays[site.array];
+      const cells = heads.slice(2).map(() => html("td"));
+      const bar = html("i", { class: "tt-bar-of" });
+      const what = html("td", { class: "tt-what" }, lead(`${OPS[site.op]} ${name}`, "makes such a request"));
+      const row = html("tr", {}, html("td", {}, String(site.line)), what, ...cells, html("td", { class: "tt-bars" }, bar));
+      row.style.setProperty("--hue", hue);
+      return { site, row, cells, bar };
+    });
+    const head = html("tr", {}, ...heads.map((text) => html("th", { scope: "col", ...tip(text) }, text)), html("td"));
+    this.node.replaceChildren(html("tbody", {}, head, ...this.rows.map(({ row }) => row)));
+    reach(this.node);
+  }
+
+  draw() {
+    const { machine } = this.context;
+    for (const { site, row, cells, bar } of this.rows) {
+      const requests = countUpTo(site.positions, machine.position);
+      const total = (/** @type {number[]} */ list) => (requests ? list[requests - 1] : 0);
+      const cost = total(site[this.cost]);
+      const each = requests ? cost / requests : 0;
+      const numbers = [requests, cost, ...(this.cost === "wavefronts" ? [total(site.conflicts)] : [])];
+      const texts = [...numbers.map(String), requests ? String(Number(each.toFixed(2))) : ""];
+      texts.forEach((text, i) => write(cells[i], text));
+      const part = String(Math.min(1, each / WARP));
+      if (bar.style.getPropertyValue("--part") !== part) bar.style.setProperty("--part", part);
+      row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
+    }
+  }
+
+  state() {
+    return this.rows.map(({ row }) => {
+      const [line, access, ...numbers] = [...row.children].map((cell) => cell.textContent ?? "");
+      return [this.space, Number(line), access, ...numbers.slice(0, -1).map(Number), row.classList.contains("tt-here")];
+    });
+  }
+}

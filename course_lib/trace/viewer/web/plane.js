@@ -1,0 +1,289 @@
+// The positions of an array's elements on the page, and the marks that are drawn over them.
+
+import { svg } from "./dom.js";
+
+/** @typedef {import("./trace.js").Value} Value */
+/**
+ * @typedef {object} PlaneOptions
+ * @property {string} name
+ * @property {number} rows
+ * @property {number} columns
+ * @property {string} hue
+ * @property {number} [size]  elements, where the last row is not full
+ * @property {number} [offset]  the array's element at the upper left corner
+ * @property {[number, number] | null} [tile]
+ * @property {number} [margin]  for the name and the indices, in SVG units
+ * @property {boolean} [labels]  whether the name is in the corner
+ * @property {number[]} [origin]  row and column numbers at the upper left corner, where they are not 0
+ * @property {boolean} [text]  whether the elements show their values
+ * @property {number} [pitch]  elements in a row of the vector that this is a part of
+ * @property {boolean} [wrapped]  whether the rows are one vector, so that a row is numbered by its first element
+ */
+
+export const UNIT = 20; // side of one element in SVG units
+// How an element looks: its number here is its state, FAINT added where its value is not the kernel's business.
+export const LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
+export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
+export const FAINT = 8;
+/** A letter for each look, as course_lib/trace/viewer/scene.py has them. */
+export const LETTERS = ".rsaeRW";
+export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at most
+
+export class Plane {
+  /** @param {PlaneOptions} options */
+  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns, text = false }) {
+    this.name = name;
+    this.rows = rows;
+    this.columns = columns;
+    this.size = size ?? rows * columns;
+    this.offset = offset;
+    this.margin = margin;
+    this.width = columns * UNIT + margin;
+    this.height = rows * UNIT + margin;
+    this.layer = svg("svg", { class: "tt-grid", viewBox: `0 0 ${this.width + 2} ${this.height + 2}` });
+    /** @type {HTMLElement | SVGElement}  its element on the page */
+    this.node = this.layer;
+    this.layer.style.setProperty("--hue", hue);
+    if (labels) {
+      const corner = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
+      this.layer.append(svg("text", corner, name));
+    }
+    this.below = svg("g");
+    this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
+    this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
+    /** @type {Record<"warp" | "thread", number[]>}  the elements inside these */
+    this.outlined = { warp: [], thread: [] };
+    /** @type {number[] | null}  top, left, bottom, right */
+    this.framed = null;
+    this.tile = tile;
+    this.wrapped = wrapped;
+    this.pitch = pitch;
+    this.above = svg("g");
+    this.dots = svg("g", { class: "tt-dots" });
+    this.rings = svg("g", { class: "tt-rings" });
+    this.faults = svg("g", { class: "tt-faults" });
+    this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
+    this.asked = svg("rect", { class: "tt-asked", width: UNIT + 2, height: UNIT + 2, rx: 3, display: "none" });
+    this.layer.append(this.dots, this.rings, this.faults, this.asked);
+    /** @type {Map<Element, string>}  what each group of marks shows */
+    this.shown = new Map();
+    this.looks = new Uint8Array(this.size).fill(PLAIN);
+    if (margin >= 10) this.indices(origin, wrapped, text);
+  }
+
+  /**
+   * @param {number} i
+   * @returns {[number, number]}
+   */
+  corner(i) {
+    return [this.margin + (i % this.columns) * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
+  }
+
+  /**
+   * @param {number[]} origin
+   * @param {boolean} wrapped
+   * @param {boolean} numbered  whether the elements show their values, and are as large
+   */
+  indices([top, left], wrapped, numbered) {
+    const side = this.margin * 0.5;
+    const most = Math.max(this.rows, this.columns);
+    const every = most <= (numbered ? 20 : 6) ? 1 : 2 ** Math.ceil(Math.log2(most / 6)); // few enough to read
+    const size = { class: "tt-index" };
+    const upTo = (/** @type {number} */ n) => (every === 1 || n > every ? n : 0); // no labels rather than a single 0
+    for (let c = 0; c < upTo(this.columns); c += every) {
+      this.layer.append(svg("text", { ...size, x: this.margin + (c + 0.5) * UNIT, y: side }, String(left + c)));
+    }
+    for (let r = 0; r < upTo(this.rows); r += every) {
+      const number = String(wrapped ? (top + r) * this.pitch : top + r);
+      const long = number.length > 2; // it ends at the first element, and starts left of the drawing
+      const at = long ? { class: "tt-index tt-long-index", x: this.margin - 1.5 } : { class: "tt-index", x: side };
+      this.layer.append(svg("text", { ...at, y: this.margin + (r + 0.5) * UNIT }, number));
+      this.layer.classList.toggle("tt-long-indices", long);
+    }
+  }
+
+  /** @param {[number, number] | null} tile */
+  tileLines(tile) {
+    const lines = svg("g", { class: "tt-tiles" });
+    if (!tile || tile[0] < 1 || tile[1] < 1) return lines;
+    const [m, right, bottom] = [this.margin, this.width, this.height];
+    for (let y = tile[0]; y < this.rows; y += tile[0]) {
+      lines.append(svg("line", { x1: m, x2: right, y1: m + y * UNIT, y2: m + y * UNIT }));
+    }
+    for (let x = tile[1]; x < this.columns; x += tile[1]) {
+      lines.append(svg("line", { y1: m, y2: bottom, x1: m + x * UNIT, x2: m + x * UNIT }));
+    }
+    return lines;
+  }
+
+  /**
+   * Frame the smallest rectangle around the marked elements; without any, nothing.
+   * @param {(element: number) => boolean} marked
+   */
+  frame(marked) {
+    let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];
+    for (let i = 0; i < this.size; i++) {
+      if (!marked(i + this.offset)) continue;
+      const [row, column] = [Math.floor(i / this.columns), i % this.columns];
+      [top, left] = [Math.min(top, row), Math.min(left, column)];
+      [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
+    }
+    this.outline.setAttribute("display", bottom < 0 ? "none" : "inline");
+    this.framed = bottom < 0 ? null : [top, left, bottom, right];
+    if (bottom < 0) return;
+    const [x, y] = this.corner(top * this.columns + left);
+    const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
+    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
+  }
+
+  /**
+   * Draw the border of the elements that the chosen thread, or its warp, owns: a line between an owned element and another.
+   * @param {"warp" | "thread"} who
+   * @param {(element: number) => boolean} owned
+   */
+  own(who, owned) {
+    const { rows, columns, size, offset } = this;
+    const all = new Uint8Array(size);
+    for (let i = 0; i < size; i++) all[i] = owned(i + offset) ? 1 : 0;
+    const inside = (/** @type {number} */ r, /** @type {number} */ c) => r >= 0 && c >= 0 && c < columns && all[r * columns + c] === 1;
+    let path = "";
+    for (let r = 0; r <= rows; r++) {
+      for (let c = 0, from = -1; c <= columns; c++) {
+        const edge = c < columns && inside(r, c) !== inside(r - 1, c);
+        if (edge && from < 0) from = c;
+        if (edge || from < 0) continue;
+        path += `M${this.margin + from * UNIT} ${this.margin + r * UNIT}h${(c - from) * UNIT}`;
+        from = -1;
+      }
+    }
+    for (let c = 0; c <= columns; c++) {
+      for (let r = 0, from = -1; r <= rows; r++) {
+        const edge = r < rows && inside(r, c) !== inside(r, c - 1);
+        if (edge && from < 0) from = r;
+        if (edge || from < 0) continue;
+        path += `M${this.margin + c * UNIT} ${this.margin + from * UNIT}v${(r - from) * UNIT}`;
+        from = -1;
+      }
+    }
+    this.owns[who].setAttribute("d", path);
+    this.outlined[who] = [...all.keys()].filter((i) => all[i]);
+  }
+
+  /**
+   * Replace the marks of a group if they have changed.
+   * @param {SVGElement} group
+   * @param {readonly unknown[]} what
+   * @param {() => SVGElement[]} make
+   */
+  marks(group, what, make) {
+    const text = JSON.stringify(what);
+    if ((this.shown.get(group) ?? "[]") === text) return;
+    this.shown.set(group, text);
+    group.replaceChildren(...make());
+  }
+
+  /**
+   * Draw the dots and rings, after the last cell.
+   * @param {number[]} dots
+   * @param {number[]} rings
+   */
+  finish(dots, rings) {
+    const r = this.dot;
+    this.marks(this.dots, dots, () =>
+      dots.map((i) => {
+        const [x, y] = this.corner(i);
+        return svg("circle", { cx: x + UNIT - 1.6 - r, cy: y + 1.6 + r, r });
+      }),
+    );
+    this.marks(this.rings, rings, () => rings.map((i) => this.ring(i)));
+  }
+
+  /**
+   * Frame the element of which the reader asks.
+   * @param {number | null} i
+   */
+  ask(i) {
+    this.asked.setAttribute("display", i === null ? "none" : "inline");
+    const [x, y] = this.corner(i ?? 0);
+    this.asked.setAttribute("x", String(x - 1));
+    this.asked.setAttribute("y", String(y - 1));
+  }
+
+  get dot() {
+    return 4;
+  }
+
+  /** Adapt to the size on the page. */
+  measure() {}
+
+  /** Adapt to the colours of the theme. */
+  repaint() {}
+
+  /** @param {number} i */
+  ring(i) {
+    const [x, y] = this.corner(i);
+    return svg("rect", { x: x + 0.6, y: y + 0.6, width: UNIT - 1.2, height: UNIT - 1.2, rx: 4 });
+  }
+
+  /**
+   * Mark elements in red: those of findings, and accesses out of bounds, at their positions beyond the edges.
+   * @param {number[]} wrong
+   * @param {[number, number][]} beyond  rows and columns
+   */
+  fault(wrong, beyond) {
+    this.marks(this.faults, [...wrong, ...beyond], () => [
+      ...wrong.map((i) => this.ring(i)),
+      ...beyond.map(([row, column]) => {
+        const x = this.margin + UNIT * Math.min(this.columns - 1 + FAR, Math.max(-FAR, column));
+        const y = this.margin + UNIT * Math.min(this.rows - 1 + FAR, Math.max(-FAR, row));
+        const cross = `M${x + 5} ${y + 5}l10 10m0 -10l-10 10`;
+        const box = svg("rect", { x: x + 1, y: y + 1, width: UNIT - 2, height: UNIT - 2, class: "tt-beyond" });
+        return svg("g", {}, box, svg("path", { d: cross }), svg("title", {}, `${this.name}[${row}, ${column}]`));
+      }),
+    ]);
+  }
+
+  /** The contents of the page, as course_lib/trace/viewer/scene.py describes them. */
+  state() {
+    const marks = (/** @type {Element} */ group) => JSON.parse(this.shown.get(group) ?? "[]");
+    return {
+      name: this.name,
+      rows: this.rows,
+      columns: this.columns,
+      looks: Array.from(this.looks, (look) => LETTERS[look & ~FAINT]).join(""),
+      texts: /** @type {string[] | null} */ (null),
+      mine: /** @type {number[]} */ (marks(this.rings)),
+      dots: /** @type {number[]} */ (marks(this.dots)),
+      outside: marks(this.faults).filter(Array.isArray),
+      wrong: [...new Set(marks(this.faults).filter(Number.isInteger))].sort((x, y) => x - y),
+      frame: this.framed,
+      tile: this.tile,
+      owned: this.outlined.thread,
+      owned_by_warp: this.outlined.warp,
+    };
+  }
+
+  /**
+   * The element under the pointer.
+   * @param {MouseEvent} event
+   */
+  elementAt(event) {
+    const box = this.layer.getBoundingClientRect();
+    const scale = (this.width + 2) / box.width;
+    const column = Math.floor(((event.clientX - box.left) * scale - this.margin) / UNIT);
+    const row = Math.floor(((event.clientY - box.top) * scale - this.margin) / UNIT);
+    if (row < 0 || column < 0 || row >= this.rows || column >= this.columns) return null;
+    const i = row * this.columns + column;
+    return i < this.size ? i : null;
+  }
+
+  /**
+   * Draw an element, if it differs from what is on the page.
+   * @param {number} _i
+   * @param {number} _look
+   * @param {Value} _value
+   */
+  cell(_i, _look, _value) {
+    throw new Error("a plane of some kind");
+  }
+}

@@ -1,0 +1,93 @@
+// Stills (course_lib/trace/viewer/still.py): a picture or a text in the output before the widget's own. A widget that runs hides
+// its still, once it shows something.
+
+const FIRST_TRY = 20; // ms, doubled after each attempt
+const SLOWEST = 5000;
+
+// The texts of a widget's model; the last one is short.
+const TEXTS = ["_esm", "_css", "_data", "_other", "_orders", "_plan", "_sketch", "_still"];
+
+/**
+ * @typedef {{get(name: string): any, set(name: string, value: any): void}} Model
+ */
+
+/**
+ * When the kernel closes a widget, free the texts of its model: JupyterLab keeps the model until the kernel is shut down.
+ * @param {{model: Model}} place
+ */
+export function initialize({ model }) {
+  // after its views have left the page
+  return () => setTimeout(() => TEXTS.forEach((name) => model.get(name) && model.set(name, "")));
+}
+
+/**
+ * Hide the still, as soon as the widget is on the page.
+ * @param {Model} model
+ * @param {HTMLElement} el the widget's place, empty until the widget has drawn itself
+ * @param {(still: HTMLElement) => void} [found] called with the still's output while the widget has not drawn itself
+ * @returns {() => void} to be called when the widget leaves the page
+ */
+export function replaceStill(model, el, found) {
+  const mark = model.get("_still");
+  if (!mark) return () => {};
+  /** @type {HTMLElement | null} */
+  let hidden = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer = undefined;
+  const replace = () => {
+    if (!el.isConnected) return false;
+    const still = outputBefore(el, mark);
+    if (!el.firstElementChild || el.querySelector("[role=alert]")) {
+      if (still) found?.(still);
+      return false;
+    }
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden = still;
+    if (hidden) hidden.style.display = "none";
+    return true;
+  };
+  // Front ends insert the place at any time. It has a size once it is inserted and drawn; but outside the visible part of
+  // the page this may not be reported, and the page must not move when the widget is scrolled into view.
+  const sizes = new ResizeObserver(replace);
+  sizes.observe(el);
+  const again = (/** @type {number} */ after) => {
+    timer = setTimeout(() => replace() || again(Math.min(2 * after, SLOWEST)), after);
+  };
+  again(FIRST_TRY);
+  return () => {
+    sizes.disconnect();
+    clearTimeout(timer);
+    hidden?.style.removeProperty("display");
+  };
+}
+
+/**
+ * The output before the widget's, if it holds only the still. It is found by its contents, because each front end has its
+ * own elements and classes. Before a box of several widgets there are as many stills.
+ * @param {Element} el
+ * @param {string} mark
+ * @returns {HTMLElement | null}
+ */
+function outputBefore(el, mark) {
+  for (let node = el; node.parentElement && node !== document.body; node = node.parentElement) {
+    for (let before = node.previousElementSibling; before instanceof HTMLElement; before = before.previousElementSibling) {
+      const all = [...before.querySelectorAll("img, .tile-by-tile-still")];
+      if (!all.length) break;
+      const stills = all.filter((still) => isStill(still, mark));
+      if (!stills.length || before.style.display === "none") continue; // another widget's
+      const [still] = stills;
+      const alone = stills.length === 1 && before.textContent?.trim() === still.textContent?.trim();
+      return alone ? before : null;
+    }
+  }
+  return null;
+}
+
+/**
+ * @param {Element} node
+ * @param {string} mark
+ */
+function isStill(node, mark) {
+  return !(node instanceof HTMLImageElement) || node.src.endsWith(mark);
+}

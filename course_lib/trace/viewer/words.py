@@ -1,0 +1,243 @@
+"""The stepper in words: the sentence for a step, and the text form of a launch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...simulator.hardware import WARP_SIZE, ceil_div
+from ..columns import OPS, REQUESTS, lanes_of
+from ..replay import Timeline
+from ..strips import waiting
+from ..trace import Dim3, Step, Trace
+from .digits import number
+from .exchanges import exchanged
+
+
+def n_dims(trace: Trace) -> int:
+    """Count the dimensions to write: up to the last one in which the grid or the block exceeds 1."""
+    return max(3 if d[2] > 1 else 2 if d[1] > 1 else 1 for d in (trace.grid, trace.block))
+
+
+def label(position: Dim3, dims: int) -> str:
+    """Write a block, thread, grid or block shape in x, y, z order, trimmed to ``dims``."""
+    return str(position[0]) if dims == 1 else f"({', '.join(map(str, position[:dims]))})"
+
+
+def element(name: str, flat: int, shape: tuple[int, ...]) -> str:
+    """Write an element the way the kernel does: ``A[1, 2]``."""
+    return f"{name}[{', '.join(str(int(i)) for i in np.unravel_index(flat, shape)) or '()'}]"
+
+
+def thread_position(thread: int, block: Dim3) -> Dim3:
+    """Convert a linear thread id to (x, y, z); x runs fastest."""
+    return (thread % block[0], thread // block[0] % block[1], thread // (block[0] * block[1]))
+
+
+def elements(name: str, flat: int, width: int, shape: tuple[int, ...]) -> str:
+    """Write neighbouring elements of a row: ``A[1, 4:8]``; a single one as :func:`element` does."""
+    if width == 1:
+        return element(name, flat, shape)
+    *rows, column = np.unravel_index(flat, shape)
+    return f"{name}[{', '.join([*(str(int(row)) for row in rows), f'{column}:{column + width}'])}]"
+
+
+def sentence(timeline: Timeline, position: int, thread: int) -> str:
+    """Say what the last of the first ``position`` steps did, with the numbers of one thread."""
+    trace, dims = timeline.trace, n_dims(timeline.trace)
+    if position == 0:
+        return f"Block {label(timeline.block, dims)} is about to start: {len(timeline)} steps."
+    step = timeline.step(position)
+    lead = f"Line {step.line}, warp {step.warp} ({_lanes(step.threads)}). "
+    if step.barrier:
+        if position in timeline.releases():
+            return lead + "Every warp has arrived: the barrier opens."
+        return lead + "It waits at the barrier for the other warps."
+    who = f"Thread {label(thread_position(thread, trace.block), dims)}"
+    if thread not in step.threads:
+        return f"{lead}{who} takes no part."
+    done = "; ".join(f"{verb} {', '.join(what)}" for verb, what in _doings(timeline, position, thread) if what)
+    return f"{lead}{who} {done or 'runs it'}."
+
+
+#: What a thread does that starts a product of a warpgroup; the pieces that are named after it are some of them.
+STARTS = "starts a product of its warpgroup, for which the tensor cores read, among others,"
+
+
+def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
+    step = timeline.step(position)
+    done: dict[str, list[str]] = {op: [] for op in OPS}
+    before = timeline.state(position - 1)
+    for access in step.accesses:
+        array = timeline.trace.arrays[access.array]
+        lane = np.flatnonzero(access.threads == thread)
+        if not len(lane) or access.operation:
+            continue
+        flat = int(np.ravel_multi_index(tuple(access.index[lane[0]]), array.shape)) if array.shape else 0
+        known = before.values(array.name)
+        known = (known[thread] if array.space == "local" else known)[flat : flat + access.width]
+        held = known if access.values is None else np.ma.array(access.values[lane[0]]).reshape(-1)
+        was, values = (
+            ", ".join("empty" if value is np.ma.masked else number(value) for value in each) for each in (known, held)
+        )
+        text = f"{elements(array.name, flat, access.width, array.shape)} = {values}"
+        done[access.op].append(text + " (stored by another block)" * (access.op == "load" and values != was))
+    lane = np.flatnonzero(step.threads == thread)
+    told = (exchanged(exchange).told(thread % WARP_SIZE) for exchange in step.exchanges)
+    sets = [f"{name} = {number(np.asarray(values)[lane[0]])}" for name, values in step.variables.items()]
+    starts = timeline.first + position - 1 in timeline.trace.columns.product["step"]
+    return [
+        ("finds", conditions(step, thread)),
+        (STARTS if starts else "reads", done["load"]),
+        *((verb, [what]) for verb, what in filter(None, told)),
+        ("writes", done["store"]),
+        ("receives", done["result"]),
+        ("updates", _updates(timeline, position, thread)),
+        ("misses", missed(timeline, position, thread)),
+        ("sets", sets),
+    ]
+
+
+def _updates(timeline: Timeline, position: int, thread: int) -> list[str]:
+    """A thread's atomics with old and new values: ``counts[6]: 1 → 2 (add 1)``; says if other blocks intervened."""
+    found: list[str] = []
+    for access in timeline.step(position).accesses:
+        if access.old is None or access.given is None or access.values is None or thread not in access.threads:
+            continue
+        (lane,) = np.flatnonzero(access.threads == thread)
+        array, touches = timeline.trace.arrays[access.array], timeline.touches(access.array)
+        flat = int(np.ravel_multi_index(tuple(access.index[lane]), array.shape))
+        old, new = number(access.old[lane]), number(access.values[lane])
+        given = ", ".join(map(number, access.given[lane]))
+        others = ""
+        if array.initial is not None:
+            here = np.flatnonzero(touches.new & (touches.element == flat))
+            mine = here[(touches.position[here] == position) & (touches.thread[here] == thread)]
+            nth = sum(text.startswith(f"{element(array.name, flat, array.shape)}:") for text in found)
+            before = here[here < mine[nth]]
+            left = number(touches.value[before[-1]] if len(before) else array.initial.reshape(-1)[flat])
+            others = f"; other blocks changed it from {left}" if left != old else ""
+        found.append(f"{element(array.name, flat, array.shape)}: {old} → {new} ({access.operation} {given}{others})")
+    return found
+
+
+def conditions(step: Step, thread: int) -> list[str]:
+    """The conditions that a thread evaluated in a step: ``row < M: 7 < 5 is false``."""
+    found = []
+    for condition in step.conditions:
+        lane = np.flatnonzero(condition.threads == thread)
+        if not len(lane):
+            continue
+        truth = "true" if condition.truth[lane[0]] else "false"
+        parts = comparison(condition.text)
+        if parts is None or condition.left is None or condition.right is None:
+            found.append(f"{condition.text} is {truth}")
+        else:
+            left, right = number(condition.left[lane[0]]), number(condition.right[lane[0]])
+            found.append(f"{condition.text}: {left} {parts[1]} {right} is {truth}")
+    return found
+
+
+def short_condition(text: str) -> str:
+    """A text of :func:`conditions`, short enough for the space beside its line: ``7 < 5: false``."""
+    said, _, truth = text.rpartition(" is ")
+    return f"{said.rpartition(': ')[2]}: {truth}"
+
+
+def comparison(text: str) -> tuple[str, str, str] | None:
+    """(left, operator, right) of the text of a single comparison, else None."""
+    node = ast.parse(text, mode="eval").body
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return None
+    left, right = ast.unparse(node.left), ast.unparse(node.comparators[0])
+    return left, text[len(left) : len(text) - len(right)].strip(), right
+
+
+def missed(timeline: Timeline, position: int, thread: int) -> list[str]:
+    """The elements outside their arrays that a thread accessed in a step: ``x[50] (out of bounds)``."""
+    found = []
+    for name, who, index in timeline.outside(position):
+        if who == thread:
+            found.append(f"{name}[{', '.join(map(str, index))}] (out of bounds)")
+    return found
+
+
+#: What the rows of the warps' histories do not say.
+ORDER = (
+    "Order is not time: the simulator runs one warp after another, each up to its next barrier. "
+    "A GPU interleaves the warps."
+)
+
+
+def waiting_sentence(timeline: Timeline, position: int) -> str:
+    """Say which warps have arrived at a barrier that is still closed."""
+    there = waiting(timeline, position)
+    if not there:
+        return "No warp waits." + ("" if timeline.releases() else " This block meets no barrier.")
+    others = [warp for warp in range(ceil_div(timeline.n_threads, WARP_SIZE)) if warp not in there]
+    return f"At the barrier: {_warps(there)}; not there yet: {_warps(others)}."
+
+
+def _warps(warps: Sequence[int]) -> str:
+    return f"warp{'s' * (len(warps) > 1)} {', '.join(map(str, warps))}"
+
+
+def _lanes(threads: np.ndarray) -> str:
+    ordered = sorted(threads.tolist())
+    if len(ordered) == 1:
+        return f"thread {ordered[0]}"
+    if ordered[-1] - ordered[0] + 1 == len(ordered):
+        return f"threads {ordered[0]}–{ordered[-1]}"
+    return f"{len(ordered)} threads"
+
+
+def summary(trace: Trace) -> str:
+    """Describe a launch in a few lines: shape, steps, accesses by space, shared arrays, findings."""
+    dims = n_dims(trace)
+    blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
+    first = Timeline(trace, blocks[0])
+    barriers = len(first.releases())
+    lines = [
+        f"Stepper of {trace.kernel_name}: grid {label(trace.grid, dims)} × block {label(trace.block, dims)}, "
+        f"{len(first)} steps and {barriers} barrier{'s' * (barriers != 1)} in block {label(first.block, dims)}"
+    ]
+    for op in REQUESTS:
+        if op != "atomic" or any(row.op == op and row.space == "global" for row in trace.traffic):
+            lines.append(f"global {op}s: {_per_thread(trace, op)}")
+    for space in ("shared", "local"):
+        arrays = [a for a in trace.arrays.values() if a.space == space]
+        if arrays:
+            lines.append(f"{space} arrays: {', '.join(f'{a.name} {_size(a.shape)} {a.dtype}' for a in arrays)}")
+    lines += [str(finding) for finding in trace.findings]
+    return "\n".join(lines)
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape)) or "1"
+
+
+def _per_thread(trace: Trace, op: str) -> str:
+    """Count per thread (a range where threads differ), by array, and in all."""
+    columns = trace.columns
+    counts: dict[str, np.ndarray] = {}
+    for name, array in trace.arrays.items():
+        here = (columns.access["array"] == columns.arrays.index(name)) & (columns.access["op"] == OPS.index(op))
+        if array.space == "global" and here.any():
+            step = columns.access["step"][here]
+            row, lane, _ = lanes_of(columns.access["lanes"][here])
+            thread = columns.step["warp"][step][row].astype(np.int64) * WARP_SIZE + lane
+            place = columns.step["block"][step][row].astype(np.int64) * trace.n_threads + thread
+            by_array = np.bincount(place, minlength=len(columns.blocks) * trace.n_threads)
+            counts[name] = by_array.reshape(len(columns.blocks), trace.n_threads)
+    if not counts:
+        return "none"
+    total = sum(counts.values(), start=np.zeros(1, np.int64))
+    arrays = ", ".join(f"{name} {_range(by_array)}" for name, by_array in sorted(counts.items()))
+    return f"{_range(total)} per thread ({arrays}), {_range(total.sum(axis=1))} per block, {total.sum()} in all"
+
+
+def _range(counts: np.ndarray) -> str:
+    low, high = int(counts.min()), int(counts.max())
+    return str(low) if low == high else f"{low} to {high}"

@@ -1,0 +1,299 @@
+"""Lessons as pages and slides: their contents, without a browser (tests/browser opens them)."""
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import cache, partial
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pytest
+from launches.decode import Payload
+
+from course_lib.classroom import export, slides
+from course_lib.classroom.lessons import KEY
+from course_lib.classroom.publish.convert import executed, html_page, living
+from course_lib.classroom.publish.convert import slides as as_slides
+from course_lib.classroom.publish.deck import LINES, deck, lines_of
+from course_lib.classroom.publish.notes import NOTES, with_notes
+from course_lib.classroom.publish.stills import Stills
+from course_lib.trace.viewer.still import HTML, VIEW
+
+SETUP = """\
+import numpy as np
+from course_lib import simulate
+from course_lib.kernels.tiled import tiled
+from course_lib.trace.viewer import Stepper, explore
+A, B, C = np.ones((4, 4), "f4"), np.ones((4, 4), "f4"), np.zeros((4, 4), "f4")"""
+STEPPER = "Stepper(simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C), step=7)"
+OTHERS = "import ipywidgets\nexplore(['naive', 'tiled'], n=2)", "ipywidgets.IntSlider(value=3)"
+
+
+def cell(source, kind=None, **metadata):
+    new = nbformat.v4.new_markdown_cell if source.startswith("#") else nbformat.v4.new_code_cell
+    return new(source, metadata={"slideshow": {"slide_type": kind}} | metadata if kind else metadata)
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory):
+    """Return an executed lesson of one slide and one note."""
+    cells = [
+        cell("# Title of <all>", "slide"),
+        cell(SETUP),
+        cell(STEPPER, "fragment"),
+        cell("# Say this", "notes"),
+        *map(cell, OTHERS),
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    book = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return executed(book, tmp_path_factory.mktemp("lesson"))
+
+
+def without_states(notebook):
+    """Return it as JupyterLab saves a notebook."""
+    book = copy.deepcopy(notebook)
+    book.metadata.pop("widgets")
+    return book
+
+
+@pytest.fixture(scope="module")
+def page_of(notebook):
+    """Return the page of the notebook that a function converts; each is made once."""
+
+    @cache
+    def page_of(convert, saved=False):
+        return convert(without_states(notebook) if saved else notebook, "Lesson")
+
+    return page_of
+
+
+def states(text):
+    found = re.findall(r'<script [^>]*class="tile-by-tile-state"[^>]*>(.*?)</script>', text)
+    return [json.loads(state) for state in found]
+
+
+def fetched(text):
+    """Return the addresses that the elements of a page (not its scripts' strings) would load."""
+    found = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: found.extend(
+        (tag, value) for name, value in attributes if tag != "a" and name in ("src", "href") and value[:5] != "data:"
+    )
+    parser.feed(text)
+    return found
+
+
+@pytest.mark.parametrize("convert", [html_page, as_slides])
+def test_every_stepper_lives_and_nothing_is_fetched(page_of, convert):
+    """The stepper and the explorer's are present as traces; no script, style or picture has an address."""
+    text = page_of(convert)
+    assert [("tiled", 7), ("tiled", 0)] == [(Payload(s["_data"]).head["kernel"], s["step"]) for s in states(text)]
+    assert [False, True] == ["_launches" in state for state in states(text)]
+    assert [] == fetched(text)
+    assert "import mermaid" not in text and "@jupyter-widgets/html-manager" not in text
+    assert text.count('<script type="module">') == 1
+
+
+def test_a_widget_shows_in_two_outputs(notebook):
+    """First its stand-in, then its view alone, which nbconvert would show instead of everything beside it."""
+    shown = {cell.source: [set(output.data) for output in cell.get("outputs", ())] for cell in notebook.cells[2:]}
+    assert [{HTML, "text/plain"}, {VIEW}] == shown[STEPPER] == shown[OTHERS[0]]
+    assert [{VIEW, "text/plain"}] == shown[OTHERS[1]]
+
+
+def test_nothing_stands_beside_a_live_stepper(page_of):
+    """Its picture is removed; that of a stepper without a state stays."""
+    pictures = [len(re.findall("<img ", page_of(html_page, saved))) for saved in (False, True)]
+    assert [0, 2] == pictures
+
+
+def test_other_widgets_leave_their_text(notebook):
+    """A slider needs a kernel; its text stays, and no view of a widget is left."""
+    alive = living(notebook)
+    outputs = [output.get("data", {}) for c in alive.cells for output in c.get("outputs", ())]
+    assert not any(VIEW in data for data in outputs)
+    assert any(data.get("text/plain", "").startswith("IntSlider(value=3") for data in outputs)
+    assert "widgets" not in alive.metadata and "widgets" in notebook.metadata
+
+
+@pytest.mark.parametrize("convert", [html_page, as_slides])
+def test_pictures_have_a_text_of_their_own(page_of, convert):
+    """Where a stepper cannot run, its picture has a text that describes it."""
+    text = page_of(convert, saved=True)
+    pictures = re.findall(r"<img [^>]*>", text.split("<script type=")[0])
+    assert any(re.search(r'alt="tiled, step 7: Line \d+, warp 0', picture) for picture in pictures)
+    assert "No description has been provided" not in text
+
+
+@pytest.mark.parametrize("convert", [html_page, partial(as_slides, plumbing=True)])
+def test_the_code_of_a_prediction_is_left_out(convert):
+    """It contains the reason, which would be above the question."""
+    cells = [cell("predict(1, because=unlikely_words)"), cell("shown = 3")]
+    cells[0].metadata["jupyter"] = {"source_hidden": True}
+    text = convert(nbformat.v4.new_notebook(cells=cells), "Lesson")
+    assert "unlikely_words" not in text and "shown" in text
+
+
+def test_notes_are_the_speakers(page_of):
+    text = page_of(as_slides)
+    assert re.search(r'<aside class="notes">.*?Say this', text, re.DOTALL)
+    assert "<title>A &lt;b&gt;</title>" in as_slides(nbformat.v4.new_notebook(cells=[cell("# A", "slide")]), "A <b>")
+
+
+def test_a_widget_and_what_stands_for_it_take_the_place_of_one():
+    """Only one of the two is seen."""
+    still, view = (nbformat.v4.new_output("display_data", data=data) for data in ({"image/png": "AAAA"}, {VIEW: {}}))
+    view.metadata = {KEY: "view"}
+    one, both = (nbformat.v4.new_code_cell("Stepper(run)", outputs=outputs) for outputs in ([still], [still, view]))
+    assert lines_of(one) == lines_of(both) > LINES / 2
+
+
+def kinds(made):
+    return [c.metadata["slideshow"]["slide_type"] for c in made.cells]
+
+
+def test_a_full_slide_is_followed_by_one_with_its_heading():
+    """None is below another; a note stays with its section's first slide."""
+    long = "\n".join(f"    x = {i}" for i in range(12))
+    code = cell(f"@cuda.jit\ndef kernel():\n{long}")
+    cells = [cell("# One", "slide"), code, cell("say this", "notes"), code, cell("# Two", "slide")]
+    book = nbformat.v4.new_notebook(cells=cells)
+    before = copy.deepcopy(book)
+    made = deck(book)
+    assert kinds(made) == ["slide", "-", "notes", "slide", "-", "slide"]
+    assert [c.source for c in made.cells if c.cell_type == "markdown"] == ["# One", "say this", "## One", "# Two"]
+    assert 2 * lines_of(code) > LINES > lines_of(code)
+    assert book == before
+
+
+def test_a_deck_shows_what_a_room_looks_at_and_the_notes_have_the_rest():
+    """Code that shows nothing, exercises and long texts are left out, unless they are asked for."""
+    plumbing, exercise = cell("x = 1"), cell("@cuda.jit\ndef k(): ...\n\ncheck('a', k)")
+    exercise.metadata["tags"] = ["exercise"]
+    exercise.outputs = [nbformat.v4.new_output("display_data", data={"text/plain": "not yet"})]
+    long = "\n\n".join(f"Line {n}." for n in range(15))
+    texts = [nbformat.v4.new_markdown_cell(text) for text in ("Short.", f"Long.\n\n{long}", "### Second")]
+    opening = cell("# 2 Exercises\n\nAll.\n\n### First\n\n- Launch: one", "slide")
+    cells = [cell("# 1 One", "slide"), texts[0], plumbing, texts[1], opening, exercise, texts[2], exercise]
+    book = nbformat.v4.new_notebook(cells=cells)
+    shown = [c.source for c in deck(book).cells]
+    told = ["### First\n\n- Launch: one\n\n### Second"]
+    assert shown == ["# 1 One", "Short.", f"Long.\n\n{long}", "# 2 Exercises\n\nAll.\n\n- First\n- Second", *told]
+    assert kinds(deck(book)) == ["slide", "-", "notes", "slide", "notes"]
+    assert [exercise.source] * 2 == [c.source for c in deck(book, exercises=True).cells if "check(" in c.source]
+    assert "x = 1" in [c.source for c in deck(book, plumbing=True).cells]
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parents[3] / "notebooks").glob("[0-9]*.ipynb")), ids=str)
+def test_a_deck_has_twenty_slides_at_most_and_says_all_that_the_lesson_says(path):
+    """Each picture and each question is on a slide; no text is lost but the link to the solutions."""
+    lesson = with_notes(nbformat.read(path, 4))
+    made = deck(lesson)
+    assert 10 <= kinds(made).count("slide") <= 20
+    assert all(re.match("##? ", c.source) for c in made.cells if c.metadata["slideshow"]["slide_type"] == "slide")
+    told = " ".join(" ".join(c.source.split()) for c in made.cells)
+    assert "**Solutions:**" not in told
+    for c in lesson.cells:
+        if c.cell_type == "markdown" and c.metadata["slideshow"]["slide_type"] != "skip":
+            for part in re.sub(r" \*\*Solutions:\*\* .*", "", c.source).split("\n\n"):
+                assert " ".join(part.split()) in told, part
+        elif c.source.startswith("predict("):
+            assert " ".join(c.source.split()) in told
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("command", "suffix"), [(export, ".html"), (slides, ".slides.html")])
+def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, capsys):
+    """A notebook becomes a file named after it; one that fails, or does not exist, is named and gives status 1."""
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    for name, source in (("right", "6 * 7"), ("wrong", "1 / 0")):
+        book = nbformat.v4.new_notebook(cells=[cell("# Right"), cell(source)], metadata={"kernelspec": kernel})
+        nbformat.write(book, tmp_path / f"{name}.ipynb")
+    assert 0 == command.main([str(tmp_path / "right.ipynb"), "--output", str(tmp_path / "out"), "--theme", "dark"])
+    text = (tmp_path / "out" / f"right{suffix}").read_text()
+    assert "42" in text and 'data-jp-theme-light="false"' in text and "<title>Right</title>" in text
+    assert 1 == command.main([str(tmp_path / "wrong.ipynb"), "--output", str(tmp_path / "out")])
+    assert not (tmp_path / "out" / f"wrong{suffix}").exists()
+    assert 1 == command.main([str(tmp_path / "none.ipynb")])
+    said = capsys.readouterr().err
+    assert "wrong.ipynb: a cell failed" in said and "There is no notebook" in said
+
+
+@pytest.mark.parametrize("text", ["# Title", "[]", "{}", '{"cells": 3}', '{"nbformat": 9, "cells": []}', ""])
+def test_a_file_that_is_no_notebook_is_named(text, tmp_path, capsys):
+    path = tmp_path / "lesson.md"
+    path.write_text(text)
+    assert 1 == slides.main([str(path), "--output", str(tmp_path / "out")])
+    assert capsys.readouterr().err == f"{path} is no notebook of version 4 or older, so nothing is written.\n"
+
+
+def nbconvert(path, *options, to="html"):
+    """Return what the command, with the configuration in the course's folder, prints about a notebook, and the page."""
+    config = Path(__file__).parents[3] / "jupyter_nbconvert_config.json"
+    command = [sys.executable, "-m", "nbconvert", "--config", config, "--to", to, *options, path]
+    home = {"JUPYTER_CONFIG_DIR": str(path.parent)}
+    said = subprocess.run(
+        command, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=True, env=os.environ | home
+    ).stderr
+    return said, path.with_suffix(".slides.html" if to == "slides" else ".html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kept", ["as executed", "without the widgets' states"])
+@pytest.mark.parametrize("to", ["html", "slides"])
+@pytest.mark.nightly
+def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
+    """The page has the picture of the stepper and of the explorer, with its text; the slider is unchanged."""
+    nbformat.write(notebook if kept == "as executed" else without_states(notebook), tmp_path / "lesson.ipynb")
+    said, text = nbconvert(tmp_path / "lesson.ipynb", to=to)
+    assert "Alternative text is missing" not in said
+    pictures = [picture for picture in re.findall(r"<img [^>]*>", text) if "data:image/png" in picture]
+    assert [True, True] == [bool(re.search(r'alt="tiled, step \d+: Line \d+', picture)) for picture in pictures]
+    slider = f'<script type="{VIEW}">' if kept == "as executed" else "IntSlider(value=3"
+    assert 1 == text.count(slider)
+
+
+@pytest.mark.nightly
+def test_nbconvert_alone_executes_and_shows_the_pictures(tmp_path):
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    predicted = "from course_lib.exercises import predict\npredict('How many?', 3)"
+    book = nbformat.v4.new_notebook(cells=list(map(cell, (SETUP, STEPPER, predicted))), metadata={"kernelspec": kernel})
+    nbformat.write(book, tmp_path / "lesson.ipynb")
+    said, text = nbconvert(tmp_path / "lesson.ipynb", "--execute")
+    assert "Alternative text is missing" not in said
+    assert f'<script type="{VIEW}">' not in text
+    assert re.search(r'<img [^>]*alt="tiled, step 7: Line \d+', text) and "How many?" in text
+
+
+def test_documents_without_html_have_the_pictures_too(notebook):
+    changed, _ = Stills().preprocess(copy.deepcopy(notebook), {})
+    pictures = [
+        o.data.get("image/png") for c in changed.cells for o in c.get("outputs", ()) if HTML in o.get("data", {})
+    ]
+    assert len(pictures) == 2 and all(picture.startswith("iVBOR") for picture in pictures)
+
+
+def test_widgets_of_others_stay():
+    """A view that is not alone in its output, or has no mark, is not one of ours."""
+    data, alone = {VIEW: {"model_id": "a"}, "text/html": "<p>", "image/png": "AAAA"}, {VIEW: {"model_id": "b"}}
+    outputs = [nbformat.v4.new_output("display_data", data=each) for each in (data, alone, alone)]
+    outputs[2].metadata = {KEY: "view"}
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
+    changed, _ = Stills().preprocess(book, {})
+    assert [data, alone] == [output.data for output in changed.cells[0].outputs]
+
+
+def test_the_speakers_notes_follow_their_headings():
+    """They are in files beside the lessons, and of the course's lessons alone."""
+    path = Path(__file__).parents[3] / "notebooks" / "04_tiling.ipynb"
+    lesson = nbformat.read(path, 4)
+    cells = with_notes(lesson).cells
+    notes = [n for n, c in enumerate(cells) if c.metadata.get("slideshow", {}).get("slide_type") == "notes"]
+    told = re.findall(r"^## (.*)\n\n(.*)", (NOTES / "04_tiling.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert told == [(cells[n - 1].source.splitlines()[0].strip("# "), cells[n].source) for n in notes] != []
+    assert "pairing tile (1, 0)" in slides.with_speaker(lesson, "Lesson", "light")
+    del lesson.metadata["tile_by_tile"]
+    assert with_notes(lesson) == lesson

@@ -1,0 +1,280 @@
+"""Cells of students who want points for nothing, and how the grader must answer: (status, words of the hint).
+
+The first nine earn full marks where `check`, or an assertion about its verdict, runs in the student's own interpreter.
+A nightly test confirms it for the seven that need no IPython.
+"""
+
+from dataclasses import dataclass
+
+from course_lib.classroom.teach.cells import NOTEBOOKS, lesson_named, places
+
+LESSON = lesson_named("04")
+
+
+def solution(exercise, lesson=LESSON):
+    """The cell of the official solution."""
+    return places(lesson, NOTEBOOKS / "solutions")[exercise].source
+
+
+def skeleton(exercise, lesson=LESSON):
+    return places(lesson)[exercise].source
+
+
+#: A kernel that is wrong: without its parentheses a barrier is none.
+WRONG = solution("barriers").replace("cuda.syncthreads()", "cuda.syncthreads")
+EMPTY = skeleton("barriers")
+
+
+def _checked(text, before="", after=""):
+    """The cell with lines before it, and lines between the kernel and the check."""
+    kernel, check = text.split('check("')
+    return f'{before}{kernel}{after}check("{check}'
+
+
+@dataclass(frozen=True)
+class Cheat:
+    name: str
+    cell: str
+    status: str
+    words: str
+    exercise: str = "barriers"
+
+
+_WRONG = "failed", "calls nothing"
+_NOT_YET = "not yet", "three dots"
+_COPIED = "refused", "the kernel tiled of the course"
+COPY = """W = TILE
+
+
+@cuda.jit
+def product(left, right, out):
+    one = cuda.shared.array((W, W), float32)
+    two = cuda.shared.array((W, W), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    i, j = cuda.blockIdx.y * W + y, cuda.blockIdx.x * W + x
+    m, depth = left.shape
+    n = right.shape[1]
+    total = float32(0)
+    for first in range(0, depth, W):
+        if i < m and first + x < depth:
+            one[y, x] = left[i, first + x]
+        else:
+            one[y, x] = 0
+        if first + y < depth and j < n:
+            two[y, x] = right[first + y, j]
+        else:
+            two[y, x] = 0
+        cuda.syncthreads()  # written by me
+        for step in range(W):
+            total += one[y, step] * two[step, x]
+        cuda.syncthreads()
+    if i < m and j < n:
+        out[i, j] = total
+
+
+check("barriers", product)
+"""
+
+
+def _storing(*values):
+    """A cell whose kernel stores values into A, B and C, as far as they are given: the last one into C."""
+    stores = (
+        f"    if row < {name}.shape[0] and col < {name}.shape[1]:\n        {name}[row, col] = {value}\n"
+        for name, value in zip("CBA", reversed(values), strict=False)
+    )
+    return (
+        "import math\n\n\n@cuda.jit\ndef product(A, B, C):\n    col, row = cuda.grid(2)\n"
+        f'{"".join(stores)}\n\ncheck("barriers", product)\n'
+    )
+
+
+_TOLD = {
+    "every verdict has passed": (
+        _checked(
+            WRONG,
+            "from course_lib.exercises.grading.verdict import Verdict\nVerdict.passed = property(lambda self: True)\n",
+        ),
+        *_WRONG,
+    ),
+    "check is replaced": (
+        _checked(
+            WRONG,
+            "import course_lib.exercises as e\nfrom course_lib.exercises import Verdict\n"
+            'check = e.check = lambda name, kernel: Verdict(name, "passed", points=5, of=5)\n',
+        ),
+        *_WRONG,
+    ),
+    "grade is replaced": (
+        _checked(
+            WRONG,
+            "import course_lib.exercises as e\nfrom course_lib.exercises import Verdict\n"
+            'e.grade = lambda exercise, kernel: Verdict(exercise.name, "passed", points=5, of=5)\n',
+        ),
+        *_WRONG,
+    ),
+    "nothing differs": (
+        _checked(
+            solution("barriers").replace("+=", "="),
+            "import numpy as np\nfrom course_lib.exercises.grading.exercise import Outcome\n"
+            "Outcome.differs = property(lambda self: np.zeros(1, bool))\n",
+        ),
+        "failed",
+        "sum",
+    ),
+    "everything is close": (
+        _checked(
+            solution("barriers").replace("+=", "="),
+            "import numpy as np\nnp.isclose = lambda got, want, **tolerances: np.ones(np.shape(got), bool)\n",
+        ),
+        "failed",
+        "sum",
+    ),
+    "the course's factory": (
+        _checked(EMPTY, "from course_lib.kernels import rung\n", "product = rung('tiled').make(TILE)\n"),
+        "refused",
+        "only a function that the cell itself defines",
+    ),
+    "the solution read from disk": (
+        "import json, pathlib\nimport course_lib\n"
+        "folder = pathlib.Path(course_lib.__file__).parents[2] / 'notebooks' / 'solutions'\n"
+        "cells = json.loads((folder / '04_tiling.ipynb').read_text())['cells']\n"
+        "text = next(''.join(c['source']) for c in cells if c.get('id') == 'exercise-barriers')\n"
+        "file = pathlib.Path('heart_of_the_course.py')\n"
+        "file.write_text('from numba import cuda, float32\\nTILE = 8\\n' + text.split('check(')[0])\n"
+        "import importlib, sys\nsys.path.insert(0, '.')\n"
+        "product = importlib.import_module('heart_of_the_course').product\n"
+        'check("barriers", product)\n',
+        "refused",
+        "only a function that the cell itself defines",
+    ),
+    "assertions are dropped": (
+        _checked(
+            WRONG,
+            "import IPython\nshell = IPython.get_ipython()\n"
+            "drop = lambda lines: [line for line in lines if not line.startswith('assert')]\n"
+            "if shell:\n    shell.input_transformers_cleanup.append(drop)\n",
+        ),
+        *_WRONG,
+    ),
+    "assertions are dropped, and nothing is answered": (
+        _checked(
+            EMPTY,
+            "import IPython\nshell = IPython.get_ipython()\n"
+            "drop = lambda lines: [line for line in lines if not line.startswith('assert')]\n"
+            "if shell:\n    shell.input_transformers_cleanup.append(drop)\n",
+        ),
+        *_NOT_YET,
+    ),
+    # ---- ten more
+    "a decorator that returns the course's kernel": (
+        EMPTY.replace("@cuda.jit\n", "from course_lib.kernels import rung\n@lambda f: rung('tiled').make(TILE)\n"),
+        *_NOT_YET,
+    ),
+    "a default that is executed where the function is defined": (
+        WRONG.replace(
+            "(A, B, C):",
+            "(A, B, C=setattr(__import__('course_lib.exercises').exercises.grading.verdict.Verdict, 'passed', True)):",
+        ),
+        *_WRONG,
+    ),
+    "an annotation that ends the process": (
+        WRONG.replace("(A, B, C):", "(A, B, C: __import__('os')._exit(0)):"),
+        *_WRONG,
+    ),
+    "another kernel's code": (
+        _checked(
+            EMPTY,
+            "from course_lib.kernels import rung\n",
+            "product.py_func.__code__ = rung('tiled').make(TILE).py_func.__code__\n",
+        ),
+        *_NOT_YET,
+    ),
+    "the cell ends the process": ("import os\nos._exit(0)\n" + EMPTY, *_NOT_YET),
+    "another text for the same kernel": (
+        _checked(
+            EMPTY,
+            "import inspect, linecache\n",
+            "inspect.getsource = inspect.getsourcelines = lambda thing: open('solution.py').read()\n"
+            "linecache.cache.clear()\n",
+        ),
+        *_NOT_YET,
+    ),
+    "the course's kernel imported under the name": (
+        "from course_lib.kernels.tiled import tiled as product\ncheck('barriers', product)\n",
+        "refused",
+        "only a function that the cell itself defines",
+    ),
+    "the course's kernel called in the kernel": (
+        "from course_lib.kernels.naive import naive\n\n\n@cuda.jit\ndef product(A, B, C):\n    naive(A, B, C)\n\n\n"
+        'check("barriers", product)\n',
+        "failed",
+        "naive",
+    ),
+    "the course's kernel with other names": (
+        COPY,
+        *_COPIED,
+    ),
+    "the right values as constants": (
+        "from course_lib.exercises import EXERCISES\n"
+        "from course_lib.exercises.grading.grades import launch\n\n\n"
+        "@cuda.jit\ndef nothing(A, B, C):\n    pass\n\n\n"
+        'asked = EXERCISES["barriers"]\n'
+        "KNOWN = launch(asked, nothing, asked.task.launches[0]).want\n\n\n"
+        "@cuda.jit\ndef product(A, B, C):\n    row, col = cuda.blockIdx.y * TILE + cuda.threadIdx.y, cuda.threadIdx.x\n"
+        "    if row < 8 and col < 8:\n        C[row, col] = KNOWN[row, col]\n\n\n"
+        'check("barriers", product)\n',
+        "failed",
+        "KNOWN",
+    ),
+    # ---- an afternoon later
+    "a copy that the kernel calls": (
+        COPY.replace("jit", "jit(device=True)").replace("product(left", "work(left").partition("check(")[0]
+        + '@cuda.jit\ndef product(A, B, C):\n    work(A, B, C)\n\n\ncheck("barriers", product)\n',
+        *_COPIED,
+    ),
+    "a copy with what does nothing": (
+        COPY.replace("total =", "total: float32 =").replace(
+            "            total", "            'mine'\n            total"
+        ),
+        *_COPIED,
+    ),
+    "zeros in A and B, whose product is zero": (_storing(0, 0, 0), "failed", ""),
+    "a value that equals none": (_storing("math.nan"), "failed", ""),
+    "a text that is code elsewhere": (
+        _storing().replace("(2)\n", '(2)\n    print("\'); import os; os._exit(0)  # {0}")\n'),
+        "failed",
+        "never stores into C",
+    ),
+}
+CHEATS = tuple(Cheat(name, *told) for name, told in _TOLD.items())
+
+#: Answers that are executed, since they are no kernels: lesson 14 asks for such functions.
+_SAME = 'def same(C, want):\n{}\n\n\ncheck("same-result", same)\n'
+_RATE = 'def rate(M, N, K, milliseconds):\n    return float("{}")\n\n\ncheck("rate", rate)\n'
+ROUTINE_CHEATS = (
+    tuple(
+        Cheat(name, _SAME.format(body), "refused", words, "same-result")
+        for name, body, words in (
+            ("the caller's answer", "    import sys\n    return sys._getframe(2).f_locals['case'].want", "import"),
+            ("a file", "    return bool(open('/etc/passwd'))", "open"),
+            ("a subclass of everything", "    return ().__class__.__base__.__subclasses__()", "__"),
+            ("a class that equals all", "    class Any:\n        __eq__ = print\n    return Any()", "classdef"),
+            ("NumPy's own rule replaced", "    np.isclose = np.allclose\n    return True", "assign"),
+            ("a file through NumPy", "    C.tofile('grades.csv')\n    return True", "tofile"),
+            ("the text of a module", "    return np.__dict__['load'] is None", "__dict__"),
+            ("a formatted attribute", "    return '{0.__class__}'.format(C) == ''", "format"),
+            ("eval", "    return eval('True')", "eval"),
+            ("a generator's frame", "    return (x for x in C).gi_frame.f_back is None", "f_back"),
+            ("another letter for the same name", "    return ().__\uff43lass__ is None", "__class__"),
+        )
+    )
+    + tuple(
+        Cheat(name, f"from {imported}\n\n\n{_SAME.format(body)}", "refused", words, "same-result")
+        for name, imported, body, words in (
+            ("a file that was imported", "numpy import load", "    return load('x', allow_pickle=True)", "no load"),
+            ("a file under a harmless name", "numpy import load as isclose", "    return isclose('x')", "no isclose"),
+            ("a compiler", "numba import njit", "    return njit(eval)", "no njit"),
+        )
+    )
+    + tuple(Cheat(f"the number {word}", _RATE.format(word), "failed", "flop", "rate") for word in ("inf", "nan"))
+)

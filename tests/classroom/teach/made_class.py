@@ -1,0 +1,229 @@
+"""A class of any size that hands in lesson 4: right in several ways, wrong, hostile or broken, each with its grade.
+
+    uv run python tests/classroom/teach/made_class.py 300 build/class  # grades it there, and prints what that took
+
+Every notebook is the lesson with all exercises solved, and one thing changed.
+"""
+
+import copy
+import itertools
+import json
+import re
+import resource
+import runpy
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from classroom.teach.cheats import CHEATS, LESSON, skeleton, solution
+from oracles.rewrites import REWRITES
+
+from course_lib.classroom.teach.cells import NOTEBOOKS, places
+from course_lib.classroom.teach.grade import Batch
+from course_lib.classroom.teach.sandbox import Limits
+from course_lib.exercises import EXERCISES, LESSONS
+from course_lib.exercises.grading.explain import Explanation
+
+ANSWERS = runpy.run_path(str(Path(__file__).parents[2] / "exercises" / "answers" / "tiling.py"))
+NAMES = [exercise.name for exercise in LESSONS[LESSON]]
+KERNELS = [name for name in NAMES if not isinstance(EXERCISES[name], Explanation)]
+SOLVED = {name: ("to read" if name not in KERNELS else "passed", "") for name in NAMES}
+
+
+@dataclass(frozen=True)
+class Student:
+    """``notebook`` is what is handed in: JSON, or bytes; ``want`` the status of each exercise and words of its hint."""
+
+    kind: str
+    notebook: object
+    want: dict = field(default_factory=lambda: dict(SOLVED))
+
+    def save(self, path):
+        data = self.notebook
+        path.write_bytes(data if isinstance(data, bytes) else json.dumps(data).encode())
+
+
+def solved(**changed):
+    """The notebook with all exercises solved; ``changed`` are other cells, by exercise with _ for -."""
+    notebook = json.loads((NOTEBOOKS / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
+    texts = {name: solution(name) for name in NAMES} | {name.replace("_", "-"): t for name, t in changed.items()}
+    cells = {place.cell: texts[name] for name, place in places(LESSON).items()}
+    for cell in notebook["cells"]:
+        cell["source"] = cells.get(cell["id"], cell["source"])
+    return notebook
+
+
+def exercises(**changed):
+    """The same notebook without the cells of the lesson."""
+    notebook = solved(**changed)
+    wanted = {place.cell for place in places(LESSON).values()}
+    return notebook | {"cells": [cell for cell in notebook["cells"] if cell["id"] in wanted]}
+
+
+def _one(kind, exercise, text, status, words=""):
+    return Student(kind, solved(**{exercise.replace("-", "_"): text}), SOLVED | {exercise: (status, words)})
+
+
+def _cell_of(exercise, change):
+    """The cell of a change as tests/exercises has it."""
+    place = solution(exercise).split("\n\n\ncheck(")[0] + "\n"
+    if isinstance(change, str):
+        text = change
+    elif change and isinstance(change[0], str):
+        given = skeleton(exercise).split("\n\n\ncheck(")[0] + "\n"
+        parts = re.split(r"(?m)^ *\.\.\.\n", given)
+        text = parts[0] + "".join(f"{a.rstrip()}\n{rest}" for a, rest in zip(change, parts[1:], strict=True))
+    else:
+        text = place
+        for old, new in change:
+            text = text.replace(old, new)
+    *_, name = re.findall(r"^def (\w+)\(", text, re.MULTILINE)
+    return f'{text}\n\ncheck("{exercise}", {name})\n'
+
+
+def right():
+    yield Student("the solution", solved())
+    for name, (rewrite, change) in itertools.product(KERNELS, REWRITES.items()):
+        kernel, check = solution(name).split("\n\n\ncheck(")
+        yield _one(f"{name}: {rewrite}", name, f"{change(kernel)}\n\n\ncheck({check}", "passed")
+    for name, _, change in (a for a in ANSWERS["RIGHT"] if a[0] in NAMES):
+        yield _one(f"{name}: another answer", name, _cell_of(name, change), "passed")
+    name = "barriers"
+    yield _one("another name", name, solution(name).replace("product", "my_kernel"), "passed")
+    yield _one("hangs beside the kernel", name, f"{solution(name)}\nwhile True:\n    pass\n", "passed")
+    yield _one("64 GiB beside the kernel", name, f"big = np.zeros(2**33)\n{solution(name)}", "passed")
+    yield _one("100 MB printed beside it", name, f"print('x' * 10**8)\n{solution(name)}", "passed")
+    yield _one("a power of a power beside it", name, f"N = 10**10**10\n{solution(name)}", "passed")
+
+
+def wrong():
+    for name, mistake, change, hint, *_ in (a for a in ANSWERS["WRONG"] if a[0] in NAMES):
+        yield _one(f"{name}: {mistake}", name, _cell_of(name, change), "failed", hint)
+    name, text = "barriers", solution("barriers")
+    hang = "        cuda.syncthreads()\n        for k"
+    for kind, before, after, words in (
+        ("hangs in the kernel", hang, "        while True:\n            acc += 0\n" + hang, "this loop"),
+        ("64 GiB in shared memory", "(TILE, TILE), float32)\n    B", "(131072, 131072), float32)\n    B", ""),
+        ("100 MB printed in the kernel", hang, "        while acc < 1e9:\n            print(acc)\n" + hang, "loop"),
+        ("a power of a power in the kernel", "float32(0)", "float32(9**9**9)", ""),
+        ("a list of 64 GiB in the kernel", "float32(0)", "[0.0] * 2**33", ""),
+        ("a syntax error", "for k in range(TILE):", "for k in range(TILE)", "is no Python"),
+        ("an indentation error", "        cuda.syncthreads()\n", "     cuda.syncthreads()\n", "is no Python"),
+        ("parentheses without end", "float32(0)", "(" * 50_000, ""),
+        ("minus signs without end", "float32(0)", "-" * 50_000 + "1", ""),
+        ("an attribute of an attribute without end", "float32(0)", "cuda" + ".x" * 20_000, ""),
+    ):
+        yield _one(kind, name, text.replace(before, after, 1), "failed|stopped", words)
+    yield _one("a cell of a megabyte", name, text + "# …\n" * 300_000, "refused", "characters")
+    yield _one("not begun", name, skeleton(name), "not yet", "three dots")
+    yield _one("emptied", name, "", "not yet", "no function")
+    yield _one("no words", "two-barriers", skeleton("two-barriers"), "not yet", "few words")
+
+
+def cheats():
+    for cheat in CHEATS:
+        yield _one(f"cheat: {cheat.name}", cheat.exercise, cheat.cell, cheat.status, cheat.words)
+
+
+def broken():
+    whole = solved()
+    cells = {place.cell: name for name, place in places(LESSON).items()}
+    without = copy.deepcopy(whole)
+    without["cells"] = [cell for cell in whole["cells"] if cells.get(cell["id"]) != "barriers"]
+    yield Student("a cell deleted", without, SOLVED | {"barriers": ("missing", "no cell")})
+    yield Student("only the exercises", exercises())
+    yield Student("cells reordered", whole | {"cells": whole["cells"][::-1]})
+    bare = copy.deepcopy(whole)
+    for cell in bare["cells"]:
+        del cell["id"]
+    yield Student("ids lost", bare)
+    loud = copy.deepcopy(whole)
+    stream = {"name": "stdout", "output_type": "stream", "text": "x" * 10**8}
+    next(c for c in loud["cells"] if c["cell_type"] == "code")["outputs"] = [stream]
+    yield Student("100 MB of stored output", loud)
+    text = json.dumps(whole).encode()
+    none = dict.fromkeys(NAMES, ("unreadable", ""))
+    for kind, data in (
+        ("an empty file", b""),
+        ("half a file", text[: len(text) // 2]),
+        ("no UTF-8", b"\xff\xfe" + text),
+        ("a list", b"[]"),
+        ("version 3", json.dumps({"nbformat": 3, "worksheets": []}).encode()),
+        ("lists without end", b"[" * 100_000),
+    ):
+        yield Student(kind, data, none)
+    yield Student("no cells", {"cells": [None, 3, {"cell_type": "code"}]}, dict.fromkeys(NAMES, ("missing", "no cell")))
+
+
+def students(number):
+    """So many students: one of each kind as long as that lasts, then again the right and the wrong ones."""
+    kinds = [*cheats(), *broken(), *wrong(), *right()]
+    usual = [*wrong(), *right()]
+    return list(itertools.islice(itertools.chain(kinds, itertools.cycle(usual)), number))
+
+
+def surprises(made, graded):
+    """What the grader said differently: (kind, exercise, status, points, hint)."""
+    found = []
+    for student, rows in graded.items():
+        kind, want = made[student].kind, made[student].want
+        for row in rows:
+            status, words = want[row.exercise]
+            full = {"passed": row.of, "to read": None}.get(row.status)
+            right = row.points == full if row.status in ("passed", "to read") else row.points < row.of
+            if row.status not in status.split("|") or words not in row.hint or not right:
+                found.append((kind, row.exercise, row.status, row.points, row.hint))
+        if [row.exercise for row in rows] != NAMES:
+            found.append((kind, "", "rows", len(rows), ""))
+    return found
+
+
+def save(number, folder):
+    """Save a class in ``folder``; return the students by name."""
+    made = {f"student{n:03}": student for n, student in enumerate(students(number))}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, student in made.items():
+        student.save(folder / f"{name}.ipynb")
+    return made
+
+
+def main(number, folder):
+    made = save(number, folder / "submitted")
+    batch = Batch(folder / "submitted", LESSON, folder / "grades.csv", folder / "feedback", Limits())
+    new, used, began = sum(not batch.is_done(s) for s in batch.submissions), _used(), time.monotonic()
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak of memory so far
+    batch.grade(jobs=2)
+    seconds = _used() - used
+    rows = [row for each in batch.graded().values() for row in each]
+    print(
+        f"{number} submissions of {len({s.kind for s in made.values()})} kinds: {dict(Counter(r.status for r in rows))}"
+    )
+    print(
+        f"{new} judged: {seconds:.0f} CPU s, {seconds / max(new, 1):.2f} each; {time.monotonic() - began:.0f} s of time"
+    )
+    kept = re.findall(r"Vm(?:HWM|RSS):\s*(\d+)", Path("/proc/self/status").read_text())
+    print("memory of the grader in MB, at most and now:", *(int(kb) >> 10 for kb in kept))
+    print(
+        "memory of the largest process that judged, in MB:",
+        resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10,
+    )
+    costly = sorted(rows, key=lambda row: -row.seconds)[:5]
+    print("the longest answers:", ", ".join(f"{row.exercise} {row.seconds:.1f} s" for row in costly))
+    found = surprises(made, batch.graded())
+    for surprise in found:
+        print("NOT AS EXPECTED:", *surprise, sep=" | ")
+    return len(found)
+
+
+def _used():
+    """The processor's seconds of this process and of those that ended."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in spent)
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main(int(sys.argv[1]), Path(sys.argv[2]))))

@@ -1,0 +1,137 @@
+"""Assignments for nbgrader, for Otter and plain, of all lessons."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from classroom.teach.cheats import LESSON, skeleton, solution
+
+from course_lib.classroom.teach import isolated as module
+from course_lib.classroom.teach.assignment import assignment
+from course_lib.classroom.teach.cells import NOTEBOOKS, places
+from course_lib.classroom.teach.command import main
+from course_lib.classroom.teach.isolated import isolated
+from course_lib.classroom.teach.submission import answers
+from course_lib.exercises import EXERCISES, LESSONS
+from course_lib.exercises.grading.explain import Explanation
+
+
+def cells(notebook):
+    return {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
+
+
+def kernels(lesson):
+    return [each.name for each in LESSONS[lesson] if not isinstance(each, Explanation)]
+
+
+@pytest.mark.parametrize("tool", ["nbgrader", "otter", "plain"])
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_exercise_is_in_its_cell(lesson, tool):
+    """With the id that `teach grade` looks for, below its own text and no other's."""
+    notebook = assignment(lesson, tool)
+    nbformat.validate(nbformat.from_dict(notebook))
+    texts = cells(notebook)
+    found = answers([(c["id"], c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"], places(lesson))
+    assert all(answer.source and not answer.remark for answer in found.values())
+    order = [cell for cell in texts if cell in {place.cell for place in places(lesson).values()}]
+    assert order == [place.cell for place in places(lesson).values()]
+    shown = ["".join(c["source"]) for c in nbformat.read(NOTEBOOKS / f"{lesson}.ipynb", 4).cells]
+    for name in places(lesson):
+        about = texts[f"about-{name}"]
+        assert len(about) > 80 and "Speaker notes" not in about
+        assert sum(about in text for text in shown) == 1
+        assert len(re.findall("(?m)^#+ ", about)) <= 1
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_cells_hold_the_skeletons_or_the_solutions(lesson):
+    empty, solved = (cells(assignment(lesson, "plain", solved)) for solved in (False, True))
+    for name, place in places(lesson).items():
+        assert (empty[place.cell], solved[place.cell]) == (skeleton(name, lesson), solution(name, lesson))
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_nbgrader_has_the_points_and_leaves_the_answers_alone(lesson):
+    notebook = assignment(lesson, "nbgrader")
+    marked = {c["id"]: c["metadata"]["nbgrader"] for c in notebook["cells"] if "nbgrader" in c["metadata"]}
+    assert len({mark["grade_id"] for mark in marked.values()}) == len(marked)
+    given = {cell: mark["points"] for cell, mark in marked.items() if mark["grade"] or mark["task"]}
+    assert given == {
+        f"{'points' if isinstance(each, Explanation) else 'test'}-{each.name}": each.points for each in LESSONS[lesson]
+    }
+    assert all(mark["locked"] for mark in marked.values())
+    assert not {place.cell for place in places(lesson).values()} & set(marked)
+    for name in kernels(lesson):
+        assert f'isolated("{name}")' in cells(notebook)[f"test-{name}"]
+
+
+PROMPT = re.compile(
+    r'""" # BEGIN PROMPT\n(.*)\n""" # END PROMPT\n# BEGIN SOLUTION NO PROMPT\n(.*)\n# END SOLUTION', re.DOTALL
+)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_otter_has_skeleton_and_solution_and_a_test_for_each_point(lesson):
+    texts = cells(assignment(lesson, "otter"))
+    for name, place in places(lesson).items():
+        assert f"points: {EXERCISES[name].points}" in texts[f"begin-{name}"]
+        tests = [text for cell, text in texts.items() if re.fullmatch(rf"test-{name}-\d+", cell)]
+        if name in kernels(lesson):
+            assert PROMPT.fullmatch(texts[place.cell]).groups() == (skeleton(name, lesson), solution(name, lesson))
+            assert [re.search(r">= (\d+)", test)[1] for test in tests] == [
+                str(point) for point in range(1, EXERCISES[name].points + 1)
+            ]
+        else:
+            assert "manual: true" in texts[f"begin-{name}"] and tests == []
+            assert texts[place.cell] == skeleton(name, lesson)
+
+
+def test_the_command_writes_a_notebook(tmp_path, capsys):
+    assert main(["assignment", "4", "--for", "nbgrader", "--out", str(tmp_path / "source")]) == 0
+    path = tmp_path / "source" / f"{LESSON}.ipynb"
+    assert capsys.readouterr().out == f"{path}: 4 exercises, 15 points\n"
+    assert json.loads(path.read_text(encoding="utf-8")) == assignment(LESSON, "nbgrader")
+
+
+def test_it_replaces_no_lesson(capsys):
+    assert main(["assignment", "4", "--out", "notebooks"]) == 1
+    assert "would replace a lesson" in capsys.readouterr().err
+
+
+# ---- what the tests of both tools call -------------------------------------------------------------------------
+
+
+class _Asked:
+    """In place of a sandbox: keeps what it is asked for."""
+
+    def do(self, task, *arguments):
+        self.arguments = arguments
+        raise ValueError("as asked")
+
+
+def test_the_test_reads_the_cell_that_was_executed_last(monkeypatch):
+    asked = _Asked()
+    monkeypatch.setattr(module, "_sandbox", lambda: asked)
+    verdict = isolated("barriers", ["", "TILE = 8", skeleton("barriers"), solution("barriers"), "rest"])
+    name, lesson, (source, others, _), own, variant = asked.arguments
+    assert (name, lesson, source, own, variant) == ("barriers", LESSON, solution("barriers"), False, "")
+    assert others == ["rest", "", "TILE = 8", skeleton("barriers")]
+    assert str(verdict) == "barriers: stopped, 0 of 5 points. as asked."
+
+
+def test_an_unknown_exercise_is_told():
+    with pytest.raises(ValueError, match="there is no exercise 'none'"):
+        isolated("none", [])
+
+
+def test_outside_of_a_notebook_there_are_no_cells():
+    with pytest.raises(RuntimeError, match="there is none here"):
+        isolated("barriers")
+
+
+@pytest.mark.nightly
+def test_the_isolated_grader_judges(monkeypatch):
+    right, wrong = (isolated("barriers", [text]) for text in (solution("barriers"), skeleton("barriers")))
+    assert (right.points, right.of, wrong.points) == (5, 5, 0)
+    assert str(wrong).startswith("barriers: not yet, 0 of 5 points. put your lines")

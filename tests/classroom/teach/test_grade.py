@@ -1,0 +1,333 @@
+"""The command that grades a class: its table, pages and journal, and what a second run does."""
+
+import csv
+import json
+import shutil
+from dataclasses import asdict
+
+import pytest
+from classroom.teach.cheats import LESSON
+from classroom.teach.here import do, here
+from classroom.teach.made_class import NAMES, exercises, save, surprises
+
+from course_lib.classroom.teach import grade as command
+from course_lib.classroom.teach.command import main
+from course_lib.classroom.teach.judge import Judged, unjudged
+from course_lib.classroom.teach.pages import BY_HAND, for_teacher, nearly_the_same, remarks
+from course_lib.classroom.teach.sandbox import Limits, Stopped
+from course_lib.exercises.variants import code_of
+
+WORDS = "two-barriers"
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """What was judged: (exercise, its cell). The sandbox is this process, and kernels are "not yet" unseen."""
+    asked = []
+
+    def noted(task, *arguments):
+        if task == "judge":
+            asked.append((arguments[0], arguments[2][0]))
+            if arguments[0] != WORDS:
+                return asdict(unjudged(arguments[0], "not yet", ""))
+        return do(task, *arguments)
+
+    monkeypatch.setattr(command, "Sandbox", here(noted))
+    return asked
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two students: anna's notebook, and ben's folder."""
+    handed_in = tmp_path / "submitted"
+    (handed_in / "ben" / "lesson").mkdir(parents=True)
+    for name in ("anna", "ben/lesson/my work"):
+        (handed_in / f"{name}.ipynb").write_text(json.dumps(exercises()), encoding="utf-8")
+    return tmp_path
+
+
+def run(folder, *more):
+    files = ["--csv", str(folder / "grades.csv"), "--feedback", str(folder / "feedback")]
+    return main(["grade", str(folder / "submitted"), "--lesson", "4", *files, *more])
+
+
+def rows(folder):
+    with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_who_handed_in_no_notebook_is_in_the_table(folder, judged, capsys):
+    """A folder with something else has a row for each exercise; a file beside the notebooks is named."""
+    for name in ("carl", "__MACOSX", ".git"):
+        (folder / "submitted" / name).mkdir()
+        (folder / "submitted" / name / "lesson.py").touch()
+    for name in ("dora.zip", ".DS_Store"):
+        (folder / "submitted" / name).touch()
+    assert run(folder, "--csv", str(folder / "submitted" / "grades.csv")) == 0
+    assert run(folder) == 0
+    assert [row["student"] for row in rows(folder)] == [name for name in ("anna", "ben", "carl") for _ in NAMES]
+    assert {(row["status"], row["hint"]) for row in rows(folder)[-len(NAMES) :]} == {
+        ("unreadable", "the folder holds no notebook (*.ipynb).")
+    }
+    assert "Passed over, since they are no notebooks (*.ipynb): dora.zip.\n" in capsys.readouterr().out
+
+
+def test_variants_need_the_key_of_their_assignments(folder, judged, capsys):
+    """Else most of a class would fail for its names and sizes. One student with another's notebook stops nobody."""
+    codes = {student: code_of("a secret", student, LESSON) for student in ("anna", "ben", "carl")}
+
+    def hand_in(**variants):
+        shutil.rmtree(folder / "submitted" / "ben", ignore_errors=True)
+        for student, code in variants.items():
+            path = folder / "submitted" / f"{student}.ipynb"
+            path.write_text(json.dumps(exercises(barriers=f'check("barriers", product, variant="{code}")')), "utf-8")
+
+    hand_in(**codes)
+    for options, words in (([], "there is no --variant-key"), (["--variant-key", "another"], "--variant-key gives ")):
+        assert run(folder, *options) == 1
+        assert f"anna has the variant {codes['anna']}, and {words}" in capsys.readouterr().err
+    assert run(folder, "--variant-key", "a secret") == 0
+    hand_in(ben=codes["anna"])
+    assert run(folder, "--variant-key", "a secret") == 0
+
+
+def edit(folder, student, exercise, points):
+    """Write points into the table, as a spreadsheet does."""
+    table = rows(folder)
+    for row in table:
+        if (row["student"], row["exercise"]) == (student, exercise):
+            row["points"] = points
+    with (folder / "grades.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, table[0], delimiter=";")
+        writer.writeheader()
+        writer.writerows(table)
+
+
+def words_of(folder, student):
+    found = next(r for r in rows(folder) if (r["student"], r["exercise"]) == (student, WORDS))
+    return found["points"], found["status"]
+
+
+def test_the_table_has_a_row_for_each_answer(folder, judged, capsys):
+    assert run(folder) == 0
+    table = rows(folder)
+    assert tuple(table[0]) == command.COLUMNS == ("student", "exercise", "points", "of", "status", "hint", "seconds")
+    assert [(row["student"], row["exercise"]) for row in table] == [
+        (s, name) for s in ("anna", "ben") for name in NAMES
+    ]
+    assert words_of(folder, "anna") == ("", "to read")
+    assert "2 submissions, 8 answers: 6 not yet, 2 to read." in capsys.readouterr().out
+
+
+def test_what_was_judged_is_not_judged_again(folder, judged):
+    run(folder)
+    (folder / "submitted" / "ben" / "lesson" / "my work.ipynb").write_text(json.dumps(exercises(too_deep="")))
+    judged.clear()
+    run(folder)
+    assert [name for name, _ in judged] == NAMES and ("too-deep", "") in judged
+    judged.clear()
+    before = (folder / "grades.csv").read_text()
+    run(folder)
+    assert judged == [] and (folder / "grades.csv").read_text() == before
+    (folder / "feedback" / "anna.html").unlink()
+    run(folder)
+    assert [name for name, _ in judged] == NAMES
+    judged.clear()
+    run(folder, "--again")
+    assert len(judged) == 2 * len(NAMES)
+
+
+def test_a_run_that_was_interrupted_goes_on(folder, judged, monkeypatch):
+    """Ctrl-C after the first student: the table has that one, and the next run judges the other."""
+    keep, kept = command.Batch._keep, []
+
+    def interrupted(self, submission, *more):
+        if kept:
+            raise KeyboardInterrupt
+        kept.append(submission.student)
+        keep(self, submission, *more)
+
+    monkeypatch.setattr(command.Batch, "_keep", interrupted)
+    assert run(folder) == 130
+    assert {row["student"] for row in rows(folder)} == set(kept)
+    monkeypatch.setattr(command.Batch, "_keep", keep)
+    judged.clear()
+    run(folder)
+    assert len(judged) == len(NAMES) and len(rows(folder)) == 2 * len(NAMES)
+
+
+def test_a_cut_off_line_of_the_journal_is_judged_again(folder, judged):
+    run(folder)
+    journal = folder / "grades.csv.journal"
+    journal.write_text(journal.read_text()[:-20])
+    judged.clear()
+    run(folder)
+    assert len(judged) == len(NAMES)
+
+
+def test_points_by_hand_are_taken_from_the_table(folder, judged, capsys):
+    run(folder)
+    teacher, page = folder / "grades.html", folder / "feedback" / "ben.html"
+    assert "1. " not in page.read_text() and "overwrites the tile" in teacher.read_text()
+    assert "0 of 15 points; to be read by your teacher: two-barriers" in page.read_text()
+    edit(folder, "ben", WORDS, "1,5")
+    judged.clear()
+    run(folder)
+    assert judged == []
+    assert words_of(folder, "ben") == ("1.5", BY_HAND) and words_of(folder, "anna") == ("", "to read")
+    assert "1.5 of 15 points</p>" in page.read_text() and "given by your teacher" in page.read_text()
+    run(folder)  # and stay
+    assert words_of(folder, "ben") == ("1.5", BY_HAND)
+
+
+def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
+    run(folder)
+    edit(folder, "anna", WORDS, "2")
+    run(folder)
+    changed = exercises(
+        two_barriers='explain("two-barriers", "the first one fills and the second one keeps what others read")'
+    )
+    (folder / "submitted" / "anna.ipynb").write_text(json.dumps(changed))
+    capsys.readouterr()
+    run(folder)
+    assert words_of(folder, "anna") == ("", "to read")
+    assert "anna changed the answer to two-barriers" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        (lambda text: text.replace("points", "Punkte", 1), "the first line must name the columns student, exercise, "),
+        (lambda text: "", "the first line must name the columns"),
+        (lambda text: text.encode("utf-16"), "is no text in UTF-8"),
+        (lambda text: text + "anne,two-barriers,2,2,to read,,0\n", "line 10: 'anne' handed in nothing"),
+        (lambda text: text.replace(WORDS, "rate"), "line 5: 04_tiling has no exercise 'rate'"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_kept(folder, judged, change, told, capsys):
+    """Points that were given by hand are nowhere else."""
+    run(folder)
+    edit(folder, "anna", WORDS, "1")
+    run(folder)
+    table = folder / "grades.csv"
+    changed = change(table.read_text("utf-8"))
+    table.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
+    before = table.read_bytes()
+    assert run(folder) == 1
+    assert told in capsys.readouterr().err
+    assert table.read_bytes() == before
+
+
+def test_a_table_may_have_tabs_and_empty_lines(folder, judged):
+    run(folder)
+    edit(folder, "anna", WORDS, "2")
+    table = folder / "grades.csv"
+    table.write_text(table.read_text("utf-8-sig").replace(";", "\t") + "\t\t\t\t\t\t\n", "utf-8")
+    assert run(folder) == 0
+    assert words_of(folder, "anna") == ("2", BY_HAND)
+
+
+def test_a_number_that_a_spreadsheet_wrote_in_its_own_way_is_the_same(folder, judged):
+    run(folder)
+    edit(folder, "ben", "barriers", "0,00")
+    assert run(folder) == 0
+    assert {row["status"] for row in rows(folder) if row["exercise"] == "barriers"} == {"not yet"}
+
+
+@pytest.mark.parametrize("points", ["3", "-1", "two", "nan"])
+def test_points_that_cannot_be_are_refused(folder, judged, points, capsys):
+    run(folder)
+    edit(folder, "anna", WORDS, points)
+    assert run(folder) == 1
+    assert f"grades.csv, line 5: the points of two-barriers are from 0 to 2, not '{points}'" in capsys.readouterr().err
+
+
+def test_a_bad_file_never_stops_the_batch(folder, judged):
+    for name, data in (("carl", b"junk"), ("dora", b""), ("emil", b'{"cells": 3}')):
+        (folder / "submitted" / f"{name}.ipynb").write_bytes(data)
+    (folder / "submitted" / "fred.ipynb").mkdir()
+    run(folder)
+    status = {row["student"]: row["status"] for row in rows(folder)}
+    assert status == {
+        "anna": "to read",
+        "ben": "to read",
+        "carl": "unreadable",
+        "dora": "unreadable",
+        "emil": "unreadable",
+        "fred": "unreadable",
+    }
+
+
+def test_a_link_out_of_the_folder_is_not_followed(folder, judged):
+    (folder / "secret.ipynb").write_text(json.dumps(exercises()))
+    (folder / "submitted" / "eve.ipynb").symlink_to(folder / "secret.ipynb")
+    run(folder)
+    assert {row["student"] for row in rows(folder)} == {"anna", "ben"}
+
+
+def test_an_answer_that_is_stopped_gets_a_sentence(folder, judged, monkeypatch):
+    def stopped(task, *arguments):
+        if task == "judge":
+            raise Stopped("it was not judged within 10 seconds of processor time")
+        return do(task, *arguments)
+
+    monkeypatch.setattr(command, "Sandbox", here(stopped))
+    run(folder)
+    assert {(row["status"], row["hint"]) for row in rows(folder)} == {
+        ("stopped", "it was not judged within 10 seconds of processor time.")
+    }
+
+
+def test_a_name_is_no_formula(folder, judged):
+    shutil.copy(folder / "submitted" / "anna.ipynb", folder / "submitted" / "=1+1.ipynb")
+    run(folder)
+    edit(folder, "'=1+1", WORDS, "2")
+    run(folder)
+    assert words_of(folder, "'=1+1") == ("2", BY_HAND)
+
+
+def test_equal_answers_in_words_are_listed(folder, judged):
+    run(folder)
+    page = (folder / "grades.html").read_text()
+    for authors in ("anna, ben", "the solution of the course, anna, ben"):
+        assert f"<td>two-barriers</td><td>100%</td><td>{authors}</td>" in page
+    hints = {row["hint"] for row in rows(folder) if row["exercise"] == WORDS}
+    assert hints == {"Nearly the same as 1 other answer and the solution of the course: see grades.html."}
+
+
+def test_answers_like_a_kernel_of_the_course_are_listed_for_the_teacher():
+    """And no others: a part of a kernel is in every kernel."""
+    likes = {"anna": 0.95, "ben": 0.5}
+    graded = {s: [Judged("barriers", 5, 5, "passed", course=("the kernel tiled", n))] for s, n in likes.items()}
+    same = nearly_the_same(graded)
+    assert remarks(same, "grades.html") == {
+        ("anna", "barriers"): "Nearly the same as the kernel tiled of the course: see grades.html."
+    }
+    page = for_teacher(LESSON, graded, same)
+    assert "<td>barriers</td><td>95%</td><td>the kernel tiled of the course, anna</td>" in page
+    assert "no proof" in page and "ben" not in page
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["nowhere", "--lesson", "4"], "nowhere is no folder"),
+        ([".", "--lesson", "4", "--jobs", "0"], "--jobs must be at least 1, not 0"),
+        ([".", "--lesson", "4"], ". holds no notebook"),
+        ([".", "--lesson", "99"], "there is no lesson '99'; the lessons are 00_start_here,"),
+    ],
+)
+def test_wrong_input_is_told_in_a_sentence(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["grade", *arguments]) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.nightly
+def test_a_class_gets_the_grades_that_are_expected(tmp_path):
+    """One student of each kind; `made_class.py` grades three hundred, and says what that costs."""
+    made = save(128, tmp_path / "submitted")
+    batch = command.Batch(tmp_path / "submitted", LESSON, tmp_path / "grades.csv", tmp_path / "feedback", Limits())
+    batch.grade(jobs=2)
+    assert surprises(made, batch.graded()) == []
+    assert len(batch.graded()) == len(made)

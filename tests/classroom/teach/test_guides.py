@@ -1,0 +1,96 @@
+"""Guides and plans for teachers: up to date, tied to exercises that exist, and no longer than the time there is."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from course_lib.classroom.teach import guides
+from course_lib.exercises import EXERCISES, LESSONS
+
+ROOT = Path(__file__).parents[3]
+TEACH = ROOT / "docs" / "teach"
+OURS = tomllib.loads((TEACH / "lessons.toml").read_text(encoding="utf-8"))
+lessons = pytest.mark.parametrize("name", LESSONS)
+
+
+@pytest.fixture(scope="module")
+def made():
+    return guides.pages()
+
+
+def test_the_pages_are_up_to_date(made):
+    """If not: uv run python -m course_lib.teach guides."""
+    stored = {path.relative_to(TEACH).as_posix(): path for path in [*TEACH.glob("lessons/*"), TEACH / "plans.md"]}
+    assert set(stored) == set(made)
+    assert [name for name, path in stored.items() if path.read_text(encoding="utf-8") != made[name]] == []
+
+
+@lessons
+def test_objectives_can_be_tested(name):
+    """Three to five, each with a verb for what a student does, and with an exercise of the lesson."""
+    objectives = OURS[name[:2]]["objectives"]
+    assert 3 <= len(objectives) <= 5
+    assert set(objectives) <= {exercise.name for exercise in LESSONS[name]}
+    assert not any(re.match(r"(Know|Understand|Learn|See)\b", objective) for objective in objectives.values())
+
+
+@lessons
+def test_the_quiz_asks_what_the_lesson_predicts(name, made):
+    """Its right answers are in the stored outputs, read here by other means; the wrong ones differ from them."""
+    quiz = OURS[name[:2]]["quiz"]
+    cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    shown = {cell["id"]: json.dumps(cell.get("outputs"), ensure_ascii=False) for cell in cells}
+    page = made[f"lessons/{name}.md"]
+    assert len(quiz) == 5
+    for cell, (number, question) in zip(quiz, enumerate(quiz.values(), 1), strict=True):
+        asked = page.split(f"**{number}.** ")[1].split("</details>")[0]
+        letter, right = re.search(r"The answer</summary>([a-d])\) (.*?)\. ", asked).groups()
+        assert f"answer: {right}. " in shown[cell] or re.search(rf"answer: [\d.,]+ \({re.escape(right)}\)", shown[cell])
+        wrong = [text.split(": ", 1) for text in question["wrong"]]
+        options = re.findall(r"^- [a-d]\) (.*)$", asked, re.MULTILINE)
+        assert f"- {letter}) {right}\n" in asked
+        assert sorted(options) == sorted([right, *(answer for answer, _ in wrong)])
+        assert len(set(options)) == len(options) >= 3
+        assert all(len(mistake.split()) >= 2 for _, mistake in wrong)
+
+
+def test_plans_fit_their_time():
+    """Counted again from the pages: sections, the pause and what is left are the minutes of the session."""
+    text = (TEACH / "plans.md").read_text(encoding="utf-8")
+    planned = dict(re.findall(r"^## (\d+\.\d+) .*\n\nTime: (\d+)", _all_notes(), re.MULTILINE))
+    sessions = re.findall(
+        r"\n\| together \| (\d+) \|\n\n(?:(\d+) minutes of pause; )?(\d+) of (\d+) minutes left", text
+    )
+    tables = [re.findall(r"^\| (\S+) .* \| (\d+) \|$", part, re.MULTILINE) for part in text.split("| together |")[:-1]]
+    assert len(tables) == len(sessions) == 27
+    for rows, (total, pause, left, minutes) in zip(tables, sessions, strict=True):
+        assert sum(int(time) for _, time in rows) == int(total)
+        assert int(total) + int(pause or 0) + int(left) == int(minutes)
+        assert 0 <= int(left) < 0.5 * int(minutes)
+        assert all(planned[section] == time for section, time in rows if "." in section)
+    homework = {
+        name for line in re.findall(r"^Homework: .*", text, re.MULTILINE) for name in re.findall(r"`(.*?)`", line)
+    }
+    assert homework and homework <= set(EXERCISES)
+
+
+def _all_notes():
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((TEACH / "notes").glob("*.md")))
+
+
+def test_a_plan_that_is_too_long_or_names_no_section_is_refused():
+    with pytest.raises(ValueError, match="lasts 10 minutes too long"):
+        list(guides._session({"minutes": 50, "sections": ["3"]}))
+    with pytest.raises(ValueError, match=r"section 4\.77"):
+        guides.sections(["4.77"])
+
+
+@pytest.mark.parametrize("path", sorted(TEACH.rglob("*.md")), ids=lambda path: path.relative_to(TEACH).as_posix())
+def test_links_lead_somewhere(path):
+    if path.name == "students.md":  # becomes README.md of an edition
+        return
+    for target in re.findall(r"\]\(([^)#]+)", re.sub(r"`[^`]*`", "", path.read_text(encoding="utf-8"))):
+        assert target.startswith("https://") or (path.parent / target).exists(), target

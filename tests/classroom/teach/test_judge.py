@@ -1,0 +1,302 @@
+"""Answers judged from their text: right ones, wrong ones, and those of students who want points for nothing."""
+
+import runpy
+import subprocess
+import sys
+
+import pytest
+from classroom.teach.cheats import CHEATS, COPY, LESSON, ROUTINE_CHEATS, solution
+from nightly import at_night, every
+from oracles.rewrites import REWRITES
+
+from course_lib.classroom.teach.cells import NOTEBOOKS, lesson_named, places
+from course_lib.classroom.teach.judge import judge
+from course_lib.classroom.teach.likeness import ALIKE
+from course_lib.classroom.teach.submission import Answer, answers
+from course_lib.exercises import EXERCISES, LESSONS
+from course_lib.exercises.grading.explain import Explanation
+
+SPEED = lesson_named("14")
+ALL = [(lesson, exercise.name) for lesson, exercises in LESSONS.items() for exercise in exercises]
+#: Their verdicts take long: the hint is found by repairs.
+_COSTLY = ("nothing differs", "everything is close", "the right values as constants")
+
+
+def judged(cell, exercise="barriers", lesson=LESSON, beside=(), own=True):
+    return judge(exercise, lesson, Answer(cell, tuple(beside)), own)
+
+
+# ---- every exercise --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", every(12, ALL), ids=" ".join)
+def test_the_solution_gets_all_points_and_the_skeleton_none(place):
+    lesson, name = place
+    right, empty = (
+        judged(places(lesson, folder)[name].source, name, lesson, own=False)
+        for folder in (NOTEBOOKS / "solutions", NOTEBOOKS)
+    )
+    if isinstance(EXERCISES[name], Explanation):
+        assert (right.status, right.points, right.of) == ("to read", None, EXERCISES[name].points)
+        assert right.text.strip() and right.text in solution(name, lesson)
+    else:
+        assert (right.status, right.points, right.of) == ("passed", EXERCISES[name].points, EXERCISES[name].points)
+    assert (empty.status, empty.points, empty.of) == ("not yet", 0, EXERCISES[name].points)
+
+
+def test_a_long_solution_is_refused_and_a_short_one_is_anybodys():
+    """Long: more than nine statements that the lesson does not give."""
+    assert judged(solution("neighbours", "03_shared_memory"), "neighbours", "03_shared_memory").hint == (
+        "this is the solution of neighbours of the course with other names at most; only a student's own kernel counts."
+    )
+    assert (
+        judged(solution("to-shared-memory", "03_shared_memory"), "to-shared-memory", "03_shared_memory").status
+        == "passed"
+    )
+
+
+def test_a_copy_with_a_spare_statement_passes_and_is_named():
+    """A right answer in the words of the lesson is like nothing; what the lesson gives does not count."""
+    padded = COPY.replace("    total = float32(0)", "    total = float32(0)\n    spare = 0")
+    verdict = judged(padded)
+    assert (verdict.status, verdict.points) == ("passed", 5), verdict
+    assert verdict.course[0] == "the kernel tiled" and ALIKE <= verdict.course[1] < 1
+    own = judged(REWRITES["while for for"](solution("barriers").split("\n\n\ncheck(")[0]))
+    assert own.status == "passed" and own.course[1] < ALIKE
+
+
+def test_places_are_the_cells_that_ask():
+    """Each exercise has a cell of its own, with an id that the solution's cell has too."""
+    found = [place for lesson in LESSONS for place in places(lesson).values()]
+    solved = [place for lesson in LESSONS for place in places(lesson, NOTEBOOKS / "solutions").values()]
+    assert [place.exercise for place in found] == [each.name for exercises in LESSONS.values() for each in exercises]
+    assert [place.cell for place in found] == [place.cell for place in solved]
+    assert len({place.cell for place in found}) == len(found)
+
+
+# ---- cheats ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cheat", [at_night(c) if c.name in _COSTLY else c for c in CHEATS], ids=lambda c: c.name)
+def test_a_cheat_earns_what_its_kernel_earns(cheat):
+    """Nothing beside the kernel is executed, so it gets the verdict on the kernel, or a sentence."""
+    verdict = judged(cheat.cell)
+    assert (verdict.status, verdict.points) == (cheat.status, 0), verdict
+    assert cheat.words in verdict.hint
+
+
+@pytest.mark.parametrize("cheat", ROUTINE_CHEATS, ids=lambda cheat: cheat.name)
+def test_an_answer_that_is_executed_uses_arithmetic_only(cheat):
+    verdict = judged(cheat.cell, cheat.exercise, SPEED)
+    assert (verdict.status, verdict.points) == (cheat.status, 0), verdict
+    assert cheat.words in verdict.hint
+
+
+_IN_THE_NOTEBOOK = """
+import sys
+from numba import cuda, float32
+from course_lib.exercises import check
+TILE = 8
+import linecache
+text = sys.stdin.read()
+linecache.cache["<cell>"] = (len(text), None, text.splitlines(keepends=True), "<cell>")
+*_, last = text.strip().splitlines()
+exec(compile(text, "<cell>", "exec"))
+print("passed:", eval(last).passed)
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("cheat", CHEATS[:7], ids=lambda cheat: cheat.name)
+def test_the_cheat_is_one_in_the_students_own_interpreter(cheat, tmp_path):
+    """Those of the nine that need no IPython: each makes `check` pass where the student's code runs beside it."""
+    command = [sys.executable, "-c", _IN_THE_NOTEBOOK]
+    done = subprocess.run(command, input=cheat.cell, capture_output=True, text=True, cwd=tmp_path)
+    assert "passed: True" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("given", ["rung('tiled').make(TILE)", "lambda A, B, C: None"])
+def test_what_check_is_given_must_be_a_name(given):
+    verdict = judged(solution("barriers").replace("product)", f"{given})"))
+    assert (verdict.status, verdict.points) == ("refused", 0)
+    assert "only a function that the cell itself defines" in verdict.hint
+
+
+# ---- how an answer is found ------------------------------------------------------------------------------------
+
+_NAME = "tiles-of-transpose"
+TRANSPOSED = solution(_NAME)
+KERNEL, CHECK = TRANSPOSED.split("\n\n\n")
+WRONG_VALUES = KERNEL.replace("+=", "=")
+_TIMES = "@cuda.jit(device=True)\ndef times(a, b):\n    return a * b\n\n\n"
+
+FORMS = {
+    "another name": (TRANSPOSED.replace("product_of_transpose", "mine"), "is called mine here"),
+    "other parameters": (TRANSPOSED.replace("At", "left"), ""),
+    "no check": (KERNEL, ""),
+    "no check, another name": (KERNEL.replace("product_of", "my"), "is called my_transpose here"),
+    "an alias": (f'{KERNEL}\n\n\nmine = product_of_transpose\ncheck("{_NAME}", mine)', ""),
+    "jit called": (
+        KERNEL.replace("@cuda.jit\n", "") + f"\nproduct_of_transpose = cuda.jit(product_of_transpose)\n{CHECK}",
+        "",
+    ),
+    "a signature": (TRANSPOSED.replace("@cuda.jit", '@cuda.jit("void(f4[:,:], f4[:,:], f4[:,:])")'), ""),
+    "a constant": ("WIDTH = 2 * TILE // 2\n" + TRANSPOSED.replace("TILE", "WIDTH"), ""),
+    "annotations": (TRANSPOSED.replace("(At, B, C):", "(At: np.ndarray, B, C) -> None:"), ""),
+    "a launch below": (TRANSPOSED + "\nrun = simulate(product_of_transpose)[1, 1]()\nrun\n", "is not executed"),
+    "a magic": ("%%time\n" + TRANSPOSED, ""),
+    "a wrong try above": (KERNEL.replace("float32(0)", "1") + "\n\n\n" + TRANSPOSED, ""),
+    "a helper": (
+        _TIMES + TRANSPOSED.replace("A_tile[ty, k] * B_tile[k, tx]", "times(A_tile[ty, k], B_tile[k, tx])"),
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", every(3, FORMS))
+def test_a_right_answer_in_another_form_counts(form):
+    cell, said = FORMS[form]
+    verdict = judged(cell, _NAME)
+    assert (verdict.status, verdict.points) == ("passed", 4), verdict
+    assert said in verdict.page
+
+
+def test_a_function_may_be_in_another_cell():
+    """Of the student's notebook; the lesson's own text never counts."""
+    verdict = judged(CHECK, _NAME, beside=["import math", KERNEL])
+    assert (verdict.status, verdict.points) == ("passed", 4) and "in another cell" in verdict.page
+    assert judged("", _NAME, beside=["import math"]).hint == "the cell defines no function of (At, B, C)."
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["-" * 50_000 + "1", "(" * 50_000, "cuda" + ".x" * 20_000, "cuda" + ".x" * 2_000 + "()", "1" + "+1" * 999, "1\0"],
+)
+def test_a_cell_that_cannot_be_parsed_harms_no_other(text):
+    assert judged(f"x = {text}").status == "failed"
+    assert judged(TRANSPOSED, _NAME, beside=[f"x = {text}"]).status == "passed"
+
+
+def test_names_come_from_the_notebook_then_from_the_lesson():
+    """A constant of another cell holds, and a later one replaces it; a cell that computes one is passed over."""
+    kernel = TRANSPOSED.replace("TILE", "WIDTH")
+    assert judged(kernel, _NAME).status == "failed"
+    assert judged(kernel, _NAME, beside=["WIDTH = 4", "WIDTH = 8"]).status == "passed"
+    assert judged(TRANSPOSED, _NAME, beside=["TILE = int(input())"]).status == "passed"
+
+
+def test_the_cell_is_known_by_its_id_then_by_its_call_then_by_its_function():
+    place = places(LESSON)["barriers"]
+    kernel = place.source.split("\n\n\ncheck")[0]
+    cells = [("a", kernel), (place.cell, "one"), ("b", place.source), ("c", "rest")]
+    only = {"barriers": place}
+    assert answers(cells, only)["barriers"] == Answer("one", (place.source, "rest", kernel), "")
+    assert answers([cells[0], *cells[2:]], only)["barriers"].source == place.source
+    assert "found by the function product" in answers([cells[0], cells[3]], only)["barriers"].remark
+    assert answers([cells[3]], only)["barriers"].source is None
+
+
+def test_an_answer_in_words_may_be_in_a_variable():
+    cell = solution("two-barriers")
+    text = cell.split('"""')[1]
+    named = f'mine = """{text}"""\nexplain("two-barriers", mine)'
+    assert judged(named, "two-barriers").text == text
+    assert judged('explain("two-barriers", open("friend.txt").read())', "two-barriers").status == "not yet"
+
+
+def test_what_is_written_is_shown_as_it_is():
+    cell = 'explain("two-barriers", "<script>alert(1)</script> and seven more words that make it long enough")'
+    assert "<script>" not in judged(cell, "two-barriers").page
+    named = judged(solution("barriers").replace("cuda.syncthreads()", "cuda.syncthreads  # <script>"))
+    assert named.status == "failed" and "<script>" not in named.page
+
+
+#: What `ast.unparse` writes of this f-string is a text in which the braces hold an expression.
+_HIDDEN = '1 / len(f"{1:\\x7b().__class__.__base__.__subclasses__().append(CANARY)\\x7d}")'
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        f"def rate(M: int, N, K, milliseconds):\n    return {_HIDDEN}\n",
+        f"def part():\n    return {_HIDDEN}\n\n\ndef rate(M, N, K, milliseconds):\n    return part()\n",
+    ],
+    ids=["an annotation", "a helper"],
+)
+def test_the_text_of_an_f_string_is_never_an_expression(cell):
+    """The tree that is checked is the one that is executed: the format is only a wrong format of an integer."""
+    verdict = judged(cell, "rate", SPEED)
+    assert verdict.status == "failed" and verdict.points == 0
+    assert "Invalid format specifier" in verdict.hint
+
+
+@pytest.mark.nightly
+def test_a_function_without_end_is_stopped():
+    cell = 'def same(C, want):\n    while True:\n        pass\n\n\ncheck("same-result", same)\n'
+    verdict = judged(cell, "same-result", SPEED)
+    assert verdict.status == "failed" and "was still running" in verdict.hint
+
+
+def test_numpy_has_imported_its_own_parts():
+    """Where a method is used first, NumPy imports what it needs by the builtins of the caller: in a new interpreter."""
+    code = """
+import numpy as np
+from course_lib.classroom.teach.allowed import BUILTINS, import_parts
+import_parts()
+names = {"__builtins__": BUILTINS, "x": np.array([1.0, 3.0])}
+exec("found = x.mean(), x.std(), x.var(), x.sum(), x.max(), x.all(), x.any()", names)
+print(*names["found"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=NOTEBOOKS.parent, capture_output=True, text=True)
+    assert done.stdout == "2.0 1.0 1.0 4.0 3.0 True True\n", done.stderr
+
+
+def test_a_function_may_use_imports_constants_and_other_functions():
+    cell = """from math import isnan
+GIGA = 1e9
+
+
+def flop(M, N, K):
+    return 2 * M * N * K
+
+
+def rate(M: int, N: int, K: int, milliseconds: float = 1.0) -> float:
+    assert not isnan(milliseconds)
+    return flop(M, N, K) / milliseconds * 1000 / GIGA
+"""
+    verdict = judged(cell, "rate", SPEED)
+    assert (verdict.status, verdict.points) == ("passed", verdict.of), verdict
+
+
+_GRADED = {exercise.name for exercise in LESSONS[SPEED]}
+_RIGHT = runpy.run_path(str(NOTEBOOKS.parent / "tests" / "exercises" / "answers" / "speed.py"))["RIGHT"]
+OTHERS = [right for right in _RIGHT if right[0] in _GRADED]
+
+
+@pytest.mark.parametrize("name, different, change", OTHERS, ids=[right[1] for right in OTHERS])
+def test_the_functions_that_check_takes_are_taken(name, different, change):
+    cell = solution(name, SPEED)
+    for old, new in change:
+        assert old in cell
+        cell = cell.replace(old, new)
+    verdict = judged(cell, name, SPEED)
+    assert (verdict.status, verdict.points) == ("passed", verdict.of), verdict
+
+
+@pytest.mark.parametrize("newline", [at_night(c) for c in "\x0c\x1c\u2028"] + ["\r"])
+def test_the_text_that_is_judged_is_the_function_that_was_found(newline, tmp_path):
+    """A character that ends a line for some readers only must not put another text in its place.
+
+    The repairs that look for a hint define a function by its text, and that executes the defaults in it.
+    """
+    file = tmp_path / "executed"
+    hidden = WRONG_VALUES.replace("product_of_transpose(At, B, C)", f"hidden(At, B, C=open({str(file)!r}, 'w'))")
+    lines = WRONG_VALUES.count("\n") + 1
+    judged(f"x = 1  #{newline * lines}\n{WRONG_VALUES}\n{hidden}\n{CHECK}", _NAME)
+    assert not file.exists()
+
+
+def test_a_verdict_quotes_the_students_lines():
+    cell = "\n\n" + KERNEL.replace("cuda.syncthreads()", "cuda.syncthreads  # wait") + f"\n\n\n{CHECK}"
+    line = cell.split("\n").index("        cuda.syncthreads  # wait") + 1
+    assert f"line {line} | cuda.syncthreads  # wait" in judged(cell, _NAME).page

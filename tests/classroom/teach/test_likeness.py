@@ -1,0 +1,137 @@
+"""Which answers are the course's own text, and which are alike."""
+
+import ast
+import inspect
+import textwrap
+
+import pytest
+from classroom.teach.cheats import skeleton, solution
+from oracles.rewrites import REWRITES
+
+from course_lib.classroom.teach.likeness import (
+    ALIKE,
+    Group,
+    alike,
+    comments,
+    copied_from,
+    groups,
+    nearest,
+    normal,
+    statements,
+    written,
+)
+from course_lib.kernels.tiled import tiled
+
+
+def function(text):
+    return next(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+
+
+GIVEN = function(solution("barriers"))
+
+
+def test_names_layout_and_comments_make_no_difference():
+    text = solution("barriers").split("\n\n\n")[0]
+    for rewrite in ("other variables", "other parameters", "comments"):
+        assert normal(function(REWRITES[rewrite](text))) == normal(GIVEN), rewrite
+    assert normal(function(text.replace("k, ty] * B", "ty, k] * B"))) != normal(GIVEN)
+    assert normal(function(text.replace("row < M", "row <= M"))) != normal(GIVEN)
+
+
+def test_what_an_author_wrote_is_what_the_lesson_does_not_give():
+    given = function("def f(A, C):\n    i = cuda.grid(1)\n    ...\n")
+    own = function("def f(a, c):\n    j = cuda.grid(1)\n    if j < c.size:\n        c[j] = a[j]\n")
+    assert len(statements(own)) == 3 and len(statements(given)) == 1
+    alone = function("def g(a, c):\n    if j < c.size:\n        c[j] = a[j]\n")
+    assert written(given, own) == tuple(sorted(statements(alone)))
+
+
+SHORT = "@cuda.jit\ndef f(A, B, C):\n    C[cuda.grid(1)] = 1\n"
+
+
+def test_a_short_answer_may_be_equal_by_chance():
+    """Where the lesson gives nearly all, the right answer is everybody's; where it gives nothing, it is a copy."""
+    assert copied_from(GIVEN, GIVEN, keeps=True) is None
+    assert copied_from(GIVEN, function(SHORT), keeps=False) == "the solution of product"
+    assert copied_from(function(SHORT), function("def f(A, B, C):\n    ...\n"), keeps=True) is None
+
+
+TILED = textwrap.dedent(inspect.getsource(tiled(8).py_func))
+_SPARE = ("acc = dtype(0)", "acc = dtype(0)\n    spare = 0")
+#: Small changes to a kernel of the course.
+CHANGES = {
+    "one spare statement": lambda text: text.replace(*_SPARE),
+    "other variables": REWRITES["other variables"],
+    "statements in another order": REWRITES["other order"],
+    "comments": REWRITES["comments"],
+    "an operation the other way round": lambda text: text.replace("row < M and col < N", "col < N and row < M"),
+    "all of these": lambda text: REWRITES["other variables"](
+        REWRITES["other order"](text.replace(*_SPARE).replace("row < M and col < N", "col < N and row < M"))
+    ),
+}
+
+
+@pytest.mark.parametrize("gap", ["def f(A, B, C):\n    ...\n", skeleton("barriers")], ids=["all", "the heart"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_kernel_of_the_course_with_a_small_change_is_found(change, gap):
+    """Also where the lesson gives most of it, and where a helper of another kernel is the copy."""
+    changed = CHANGES[change](TILED)
+    assert changed != TILED
+    calls = function("def mine(A, B, C):\n    work(A, B, C)\n")
+    for functions in ([function(changed)], [calls, function(changed)]):
+        where, share = nearest(function(gap), *functions)
+        assert where == "the kernel tiled" and share >= ALIKE, share
+
+
+def test_an_own_kernel_is_like_none_of_the_course():
+    """Right, too, but one thread computes several elements, one after the other."""
+    own = function("""
+def mine(A, B, C):
+    here = cuda.grid(1)
+    while here < C.size:
+        row, col = here // C.shape[1], here % C.shape[1]
+        k, total = 0, float32(0)
+        while k < A.shape[1]:
+            total += A[row, k] * B[k, col]
+            k += 1
+        C[row, col] = total
+        here += cuda.gridsize(1)
+""")
+    assert nearest(function("def f(A, B, C):\n    ...\n"), own)[1] < ALIKE
+
+
+def test_those_who_are_like_the_course_are_listed_beside_it():
+    """A group of students stays one; a text of the course that nobody wrote is in none."""
+    texts = {"anna": WORDS, "ben": WORDS, "carl": WORDS[:3]}
+    course = {"anna": ("the kernel tiled", 0.95), "ben": ("the kernel tiled", 1.0), "carl": ("the kernel naive", 0.5)}
+    assert groups(texts, course) == [
+        Group(("anna", "ben"), 1.0),
+        Group(("anna", "ben"), 0.95, "the kernel tiled of the course"),
+    ]
+
+
+def test_other_comments_do_not_make_a_copy_ones_own():
+    code = [f"statement {number}" for number in range(12)]
+    own = {"anna": [*code, "# one", "# two", "# three"], "ben": [*code, "# another", "# more"]}
+    assert alike(own) == [(("anna", "ben"), 1.0)]
+
+
+WORDS = "a fast warp overwrites the tile with the next pair while a slow one reads it".split()
+
+
+@pytest.mark.parametrize(
+    "texts, groups",
+    [
+        ({"anna": WORDS, "ben": WORDS[::-1], "carl": WORDS[:9]}, [(("anna", "ben"), 1.0)]),
+        ({"anna": WORDS, "ben": WORDS[:-1], "carl": WORDS[:-2]}, [(("anna", "ben", "carl"), 28 / 30)]),
+        ({"anna": ["x"], "ben": ["x"]}, []),
+        ({}, []),
+    ],
+)
+def test_groups_are_alike(texts, groups):
+    assert [(who, pytest.approx(share)) for who, share in groups] == alike(texts)
+
+
+def test_comments_are_part_of_what_one_wrote():
+    assert comments("x = 1  # one\n#two\n") == ["# one", "# two"]
+    assert comments("x = (") == []

@@ -1,0 +1,177 @@
+"""The ranking of a class in the capstone: places, ties, kernels without a place, and nothing of a student executed."""
+
+import csv
+import inspect
+import json
+import textwrap
+
+import pytest
+from classroom.teach.here import do, here
+
+from course_lib.classroom.teach import capstone
+from course_lib.classroom.teach.capstone import RANKED, Kernel, judged, lesson
+from course_lib.classroom.teach.cells import NOTEBOOKS
+from course_lib.classroom.teach.command import main
+from course_lib.classroom.teach.likeness import ALIKE
+from course_lib.classroom.teach.ranking import page, ranked
+from course_lib.exercises.capstone import Attempt, Costs
+from course_lib.kernels.naive import naive
+
+#: One thread for each element of C, in blocks of 8×8; slow, right and short.
+NAIVE = """TILE, THREADS = (8, 8), (8, 8)
+
+
+@cuda.jit
+def mine(A, B, C):
+    row = cuda.blockIdx.y * 8 + cuda.threadIdx.y
+    col = cuda.blockIdx.x * 8 + cuda.threadIdx.x
+    if row < C.shape[0] and col < C.shape[1]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+
+
+attempt(mine, TILE, THREADS)
+"""
+#: With x along the rows of C: more sectors for each load of A, and of C.
+SLOWER = (
+    NAIVE.replace("cuda.threadIdx.y", "ty")
+    .replace("cuda.threadIdx.x", "cuda.threadIdx.y")
+    .replace("ty\n", "cuda.threadIdx.x\n")
+)
+
+
+@pytest.fixture
+def save(tmp_path):
+    """A function that writes the notebook of a student, with a cell in place of the lesson's."""
+
+    def save(student, source, cell="own-kernel"):
+        notebook = json.loads((NOTEBOOKS / f"{lesson()}.ipynb").read_text("utf-8"))
+        for each in notebook["cells"]:
+            if each.get("id") == "own-kernel":
+                each["id"], each["source"] = cell, source
+        path = tmp_path / "in" / f"{student}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(notebook), encoding="utf-8")
+        return path
+
+    return save
+
+
+def test_a_kernel_costs_what_arithmetic_says_and_nothing_else_is_executed(save, tmp_path, monkeypatch):
+    """A warp is 4 rows of 8: for each k it loads 4 elements of A, in a sector each, and a sector of B.
+
+    What is beside the kernel is not executed, nor its decorators and defaults.
+    """
+    monkeypatch.chdir(tmp_path)
+    touch = "open('executed', 'w')"
+    source = f"import course_lib.machine.waiting as w\nw.attempt = {touch}\n{NAIVE}\n{touch}\n"
+    source = source.replace("@cuda.jit\n", f"@cuda.jit\n@(lambda f: {touch})\n").replace("C):", f"C={touch}):")
+    found = judged(save("anna", source, "lost"))
+    assert (found.status, found.tile, found.threads) == (RANKED, (8, 8), (8, 8)), found
+    assert found.costs[0] == 5
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.nightly
+def test_x_along_the_rows_costs_more(save):
+    """8 lanes side by side load 8 rows of A, each from a sector of its own, and 4 columns of B from one."""
+    assert judged(save("ben", SLOWER)).costs[0] == 9
+
+
+@pytest.mark.parametrize(
+    "source, status, told",
+    [
+        (NAIVE.replace("row < C.shape[0] and ", ""), "failed", "ragged"),
+        ("TILE, THREADS = (16, 16), (16, 16)\n\n@cuda.jit\ndef mine(A, B, C):\n    ...\n", "not yet", "three dots"),
+        (NAIVE.replace("(8, 8), (8, 8)", "(8, 8), open('x').read()"), "refused", "TILE = (16, 16)"),
+        (NAIVE.replace("THREADS)", "(64, 64))"), "refused", "at most 1,024"),
+        ("from course_lib.kernels import rung\nmine = rung('best').make()\n", "refused", "only a function"),
+        ("def mine(A, B, C:\n", "failed", "is no Python"),
+        ("print('nothing')", "missing", "defines no function"),
+    ],
+)
+def test_who_has_no_place_reads_why(save, source, status, told):
+    found = judged(save("carl", source))
+    assert (found.status, found.points) == (status, 0) and told in found.hint, found
+
+
+def test_equal_points_share_a_place_and_failures_come_last():
+    kernels = {
+        "zoe": Kernel("failed", "a race"),
+        "ben": Kernel(RANKED, points=9),
+        "anna": Kernel(RANKED, points=9),
+        "carl": Kernel(RANKED, points=20),
+        "dora": Kernel(RANKED, points=3),
+        "eve": Kernel("missing", "no kernel"),
+        "fay": Kernel(RANKED, points=0),
+    }
+    places = [(place, student) for place, student, _ in ranked(kernels)]
+    assert places == [(1, "carl"), (2, "anna"), (2, "ben"), (4, "dora"), (5, "fay"), (None, "eve"), (None, "zoe")]
+
+
+def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr("course_lib.classroom.teach.grade.Sandbox", here(lambda *task: asked.append(task) or do(*task)))
+    costly = lambda kernel, tile, threads, keep: Attempt("mine", tile, threads, Costs(5, 0, 0, 0, 0))  # noqa: E731
+    monkeypatch.setattr(capstone, "attempt", costly)
+    save("anna", NAIVE)
+    save("=ben", NAIVE.replace("acc", "total"))
+    save("<b>carl", "...")
+    (tmp_path / "in" / "dora.ipynb").write_text("no notebook", encoding="utf-8")
+    command = ["ranking", str(tmp_path / "in"), "--csv", str(tmp_path / "r.csv"), "--page", str(tmp_path / "r.html")]
+    assert main(command) == 0
+    assert "4 submissions: 2 ranked, 2 without a place" in capsys.readouterr().out
+    with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["place"], row["student"], row["status"]) for row in rows] == [
+        ("1", "'=ben", RANKED),
+        ("1", "anna", RANKED),
+        ("", "<b>carl", "missing"),
+        ("", "dora", "unreadable"),
+    ]
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "&lt;b&gt;carl" in page and "<b>carl" not in page
+    assert "Kernels that are nearly the same" in page and "<td>=ben, anna</td>" in page
+    asked.clear()
+    save("anna", SLOWER)
+    assert main(command) == 0
+    assert len(asked) == 1, "only the changed notebook is judged again"
+
+
+def test_a_kernel_that_is_nearly_the_courses_is_listed(save):
+    """The naive kernel, which is too short to be refused, with one spare statement."""
+    ladder = textwrap.dedent(inspect.getsource(naive.py_func)).replace("def naive(", "def mine(")
+    found = judged(save("anna", f"{ladder}    spare = row\n\n\nattempt(mine, (8, 8), (8, 8))\n"))
+    assert (found.status, found.course[0]) == (RANKED, "the kernel naive") and ALIKE <= found.course[1] < 1
+    assert "<td>the kernel naive of the course, anna</td>" in page([(1, "anna", found)])
+
+
+def test_what_cannot_be_ranked_is_told(tmp_path, capsys):
+    (tmp_path / "in").mkdir()
+    assert main(["ranking", str(tmp_path / "in"), "--jobs", "0"]) == 1
+    assert "--jobs must be at least 1" in capsys.readouterr().err
+    assert main(["ranking", str(tmp_path / "in")]) == 1
+    assert "holds no notebook" in capsys.readouterr().err
+
+
+@pytest.mark.nightly
+def test_kernels_in_processes_of_their_own(save, tmp_path):
+    """One that hangs, one that wants all memory, and one that is right."""
+    save("anna", NAIVE)
+    save(
+        "ben",
+        NAIVE.replace(
+            "        acc = float32(0)\n", "        acc = float32(0)\n        while True:\n            pass\n"
+        ),
+    )
+    save("carl", NAIVE.replace("    row =", "    huge = cuda.local.array(10**11, float32)\n    row ="))
+    out = ["--csv", str(tmp_path / "r.csv"), "--page", str(tmp_path / "r.html")]
+    assert main(["ranking", str(tmp_path / "in"), *out, "--jobs", "2"]) == 0
+    rows = (tmp_path / "r.csv").read_text("utf-8").splitlines()[1:]
+    assert [row.split(",")[:2] for row in rows] == [["1", "anna"], ["", "ben"], ["", "carl"]], rows
+
+
+def test_the_lesson_is_found_by_its_cell():
+    assert "def mine" in capstone._place().source

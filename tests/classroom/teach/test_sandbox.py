@@ -1,0 +1,114 @@
+"""What a task of the sandbox may use. Each runs in a fork of the test's process, as in the server's."""
+
+import json
+import os
+import signal
+import sys
+
+import pytest
+
+from course_lib.classroom.teach.sandbox import Limits, Sandbox, Stopped, forked
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the limits are those of Unix")
+
+
+def done(task, *arguments, **limits):
+    return json.loads(forked(task, list(arguments), Limits(**limits)))
+
+
+def test_a_result_comes_back():
+    assert done(lambda a, b: {"sum": a + b}, 2, 3) == {"result": {"sum": 5}}
+
+
+def test_the_process_is_another_one():
+    assert done(os.getpid)["result"] != os.getpid()
+
+
+def test_an_error_is_a_sentence():
+    def wrong():
+        raise ValueError("no notebook")
+
+    assert done(wrong) == {"error": "no notebook"}
+    assert "ZeroDivisionError" in done(lambda: 1 // 0)["stopped"]
+
+
+def test_memory_ends():
+    assert done(lambda: len(bytes(1 << 34))) == {"stopped": "it needed more than 1,024 MiB of memory"}
+
+
+@pytest.mark.nightly
+def test_time_ends():
+    def spin():
+        while True:
+            pass
+
+    assert done(spin, seconds=1) == {"stopped": "it was not judged within 1 seconds of processor time"}
+
+
+def test_prints_are_counted_and_not_shown(capfd):
+    assert done(lambda: print("x" * 100)) == {"result": None}
+    assert "printed more" in done(lambda: print("x" * 1000), output=500)["stopped"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_no_file_is_written(tmp_path):
+    assert "error" in done(lambda: (tmp_path / "grades.csv").write_text("all passed"))
+    assert not (tmp_path / "grades.csv").exists() or (tmp_path / "grades.csv").read_text() == ""
+
+
+def test_a_process_that_dies_says_so():
+    assert done(os._exit, 0) == {"stopped": "its process died (without a result)"}
+    assert done(lambda: os.kill(os.getpid(), signal.SIGTERM)) == {"stopped": "its process died (SIGTERM)"}
+
+
+def test_a_result_without_end_is_cut_off():
+    assert done(lambda: "x" * (9 << 20)) == {"stopped": "its result has more than 8 MiB"}
+
+
+class _Silent(Sandbox):
+    """Its server answers nothing, or ends; ``program`` is what it runs."""
+
+    program = ""
+
+    def _command(self):
+        return [sys.executable, "-I", "-c", f"import sys, time; print('ready', flush=True); {self.program}"]
+
+
+@pytest.mark.parametrize("program", ["sys.stdin.readline()", "sys.stdin.readline(); print(1 / 0)"])
+def test_a_server_that_ends_is_replaced(program):
+    with _Silent() as sandbox:
+        sandbox.program = program
+        for _ in range(2):
+            with pytest.raises(Stopped, match="its process was ended"):
+                sandbox.do("read", "anna.ipynb", "04_tiling")
+
+
+def test_a_server_that_does_not_start_is_told():
+    class Broken(Sandbox):
+        def _command(self):
+            return [sys.executable, "-I", "-c", ""]
+
+    with Broken() as sandbox, pytest.raises(RuntimeError, match="did not start"):
+        sandbox.do("read", "anna.ipynb", "04_tiling")
+
+
+def test_the_environment_holds_nothing_of_the_graders(monkeypatch):
+    monkeypatch.setenv("SECRET_TOKEN", "12345")
+
+    class Telling(Sandbox):
+        def _command(self):
+            tell = "import os, json, sys; print('ready', flush=True); sys.stdin.readline(); "
+            return [sys.executable, "-I", "-c", tell + "print(json.dumps({'result': [dict(os.environ), os.getcwd()]}))"]
+
+    with Telling() as sandbox:
+        environment, folder = sandbox.do("read")
+        assert "SECRET_TOKEN" not in environment
+        assert os.path.realpath(folder) == os.path.realpath(environment["HOME"]) and os.listdir(folder) == []
+
+
+@pytest.mark.nightly
+def test_a_server_that_sleeps_is_ended():
+    """It uses no processor: the clock ends it."""
+    with _Silent(Limits(seconds=1)) as sandbox, pytest.raises(Stopped, match="within 6 seconds"):
+        sandbox.program = "import threading; threading.Event().wait()"
+        sandbox.do("read")

@@ -1,0 +1,126 @@
+"""The command line, as far as it goes without a GPU."""
+
+import pytest
+
+from course_lib.machine import gpu
+from course_lib.machine.gpu.command import added, command_of, main, parser, show, size
+from course_lib.machine.gpu.counters import inner_loop, mix, parse_ncu
+from course_lib.machine.gpu.residency import filler
+
+
+@pytest.mark.skipif(gpu.available(), reason="there is a CUDA GPU")
+def test_without_a_gpu_one_sentence_and_status_2(capsys):
+    """Nothing is printed to standard output, one line to standard error."""
+    assert main(["ladder"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("No CUDA GPU was found")
+
+
+def test_help_explains_every_kind(capsys):
+    """`--help` ends well and names all measurements."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert all(word in text for word in ("ladder", "series", "tiles", "counters", "status 2"))
+
+
+@pytest.mark.parametrize("alone", ["waiting", "capstone"])
+def test_a_command_of_its_own_is_not_combined(alone, capsys):
+    with pytest.raises(SystemExit):
+        main(["ladder", alone])
+    assert f"python -m course_lib.gpu {alone}" in capsys.readouterr().err
+
+
+def test_sizes():
+    """One number is a square, three are M, N and K; anything else is refused."""
+    assert size("64") == (64, 64, 64)
+    assert size("1000x500x3000") == (1000, 500, 3000)
+    for wrong in ("0", "3x4", "x"):
+        with pytest.raises(Exception, match=r"."):
+            size(wrong)
+
+
+def test_the_recorded_command_repeats_the_measurement():
+    """Options that change results are in it, the output folder is not."""
+    options = parser().parse_args(["ladder", "--size", "64", "--rungs", "naive,tiled", "--output", "somewhere"])
+    assert (
+        command_of("ladder", options)
+        == "python -m course_lib.gpu ladder --size 64x64x64 --rungs naive,tiled --repeats 20"
+    )
+
+
+def test_results_are_added_to_a_recording():
+    """The named ones replace their like and stand where the ladder has them; the others stay as they are."""
+    old = {
+        "what": "ladder",
+        "command": "old",
+        "provenance": {"date": "1"},
+        "results": [
+            {"rung": "naive", "M": 8, "gflops": 1},
+            {"rung": "tiled", "M": 8, "gflops": 2},
+            {"rung": "cublas", "M": 8},
+        ],
+    }
+    new = {
+        "what": "ladder",
+        "command": "new",
+        "provenance": {"date": "2"},
+        "results": [{"rung": "tiled", "M": 8, "gflops": 3}, {"rung": "prefetched", "M": 8}, {"rung": "cublas", "M": 8}],
+    }
+    both = added(old, new, ["tiled", "prefetched"])
+    assert [r["rung"] for r in both["results"]] == ["naive", "tiled", "prefetched", "cublas"]
+    assert both["results"][1] == {"rung": "tiled", "M": 8, "gflops": 3, "command": "new", "provenance": {"date": "2"}}
+    assert (both["command"], both["results"][0]) == ("old", old["results"][0])
+
+
+def test_a_filler_leaves_room_for_so_many_blocks():
+    """Of 228 KiB, with 1 KiB a block for the driver; None where the blocks' own memory already needs more."""
+    total = 228 * 1024
+    for static, blocks in ((512, 32), (2048, 4), (16384, 1), (32768, 6)):
+        each = static + filler(static, blocks, total) + 1024
+        assert total // each == blocks
+    assert filler(65536, 4, total) is None
+
+
+def test_a_wrong_kernel_is_shown_as_wrong(capsys):
+    """A result without a speed never looks like one."""
+    show("ladder", [{"rung": "tiled", "M": 4, "N": 4, "K": 4, "wrong": "relative error nan"}])
+    assert "WRONG: relative error nan" in capsys.readouterr().out
+
+
+SASS = """
+ .L_x_1:
+        /*0100*/                   LDS.128 R4, [R2] ;
+        /*0110*/                   FFMA R8, R4, R5, R8 ;
+        /*0120*/                   FFMA R9, R4, R6, R9 ;
+ .L_x_2:
+        /*0130*/                   FFMA R9, R4, R6, R9 ;
+        /*0140*/              @!P0 IADD3 R2, R2, 0x10, RZ ;
+        /*0150*/               @P0 BRA `(.L_x_1) ;
+        /*0160*/                   BRA `(.L_x_3) ;
+ .L_x_3:
+        /*0170*/                   EXIT ;
+"""
+
+
+def test_inner_loop_is_cut_out():
+    """From the label that the loop jumps back to, to the jump; a jump forward is no loop."""
+    loop = inner_loop(SASS)
+    assert (loop[0], loop[-1]) == ("LDS.128 R4, [R2]", "@P0 BRA `(.L_x_1)")
+    assert mix(loop) == {"BRA": 1, "FFMA": 3, "IADD3": 1, "LDS.128": 1}
+
+
+def test_counters_are_read_from_ncu():
+    """Units are turned into bytes, thousands separators dropped, kernels told apart by their number."""
+    text = (
+        '==PROF== Connected\n"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'
+        '"0","naive[abi:v1](Array)","lts__t_bytes.sum","Kbyte","1.5"\n'
+        '"1","tiled[abi:v1](Array)","smsp__inst_executed.sum","inst","1,024"\n'
+    )
+    assert parse_ncu(text, (8, 8, 8)) == [
+        {"rung": "naive", "M": 8, "N": 8, "K": 8, "l2_bytes": 1500},
+        {"rung": "tiled", "M": 8, "N": 8, "K": 8, "instructions": 1024},
+    ]

@@ -1,0 +1,220 @@
+"""The recordings: complete, honest about their origin, and what the README shows."""
+
+import json
+from math import prod
+
+import numpy as np
+import pytest
+from nightly import at_night
+from oracles import closed_forms
+
+from course_lib.kernels import LADDER, TENSOR_CORES, rung
+from course_lib.machine import measurements, model
+from course_lib.machine.gpu.verification import TOLERANCE
+from course_lib.machine.measurements import report
+
+RUNGS = (*LADDER, *TENSOR_CORES)
+WHAT = (
+    "ladder",
+    "series",
+    "tiles",
+    "ragged",
+    "mistake",
+    "ceilings",
+    "conflicts",
+    "counters",
+    "instructions",
+    "latencies",
+    "residency",
+    "cached",
+    "machine_code",
+    "tensor",
+    "wgmma",
+)
+
+
+def test_readme_and_pictures_are_those_of_the_recordings():
+    """`python -m course_lib.measurements` would change nothing."""
+    for path, text in report.outputs().items():
+        assert path.read_text(encoding="utf-8") == text, f"run python -m course_lib.measurements ({path.name})"
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_a_recording_says_where_it_comes_from(what):
+    """GPU, driver, versions, date and the command that repeats it."""
+    recording = measurements.load(what)
+    assert recording.command.startswith(f"python -m course_lib.gpu {what}")
+    assert all(recording.provenance[key] for key in ("gpu", "driver", "numba", "numba-cuda", "numpy", "date"))
+    assert recording.results
+
+
+@pytest.mark.parametrize("what", ["ladder", "series", "tiles", "ragged"])
+def test_speeds_follow_from_the_recorded_repeats(what):
+    """GFLOP/s is 2 M N K over the median of the repeats, of kernels that were right."""
+    for result in report.measured(measurements.load(what)):
+        seconds = np.median(result["milliseconds"]) / 1e3
+        assert result["gflops"] == pytest.approx(model.flop(*(result[k] for k in "MNK")) / seconds / 1e9)
+        assert result["relative_error"] <= TOLERANCE["float32"]
+
+
+def test_the_whole_ladder_is_recorded():
+    """Every rung has a result or says why it has none, in the order of the ladder; cuBLAS comes last."""
+    results = measurements.load("ladder").results
+    assert [result["rung"] for result in results] == [*(r.name for r in LADDER), "cublas"]
+    assert all("gflops" in result or "skipped" in result for result in results)
+
+
+#: Kernels that have no room for n = 1024; whose forms go through every k, so that n = 4096 takes long; and those whose
+#: loads of shared memory the compiler leaves as they are written, not four in one.
+SMALL = ("per_element", "single_block")
+STEPWISE = ("per_row", "per_column", "uncoalesced", "naive")
+AS_WRITTEN = ("outer_product", *(r.name for r in LADDER[[r.name for r in LADDER].index("register_2d") :]))
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [at_night(name, 1024) if name in STEPWISE else (name, 1024) for name in closed_forms.TRAFFIC if name not in SMALL]
+    + [at_night(name, 4096) for name in closed_forms.TRAFFIC if name not in SMALL + STEPWISE],
+)
+def test_counters_agree_with_the_model(name, n):
+    """Nsight Compute saw the requests and sectors of the closed form exactly, its wavefronts within a thousandth."""
+    r, result = rung(name), measurements.load("counters").result(name, M=n)
+    wide = {key: 32 for key, width in r.params.items() if width == 16}
+    counts = closed_forms.traffic(r.name, *(result[k] for k in "MNK"), **{**r.params, **wide})
+    loads = [counts["global", "load", matrix] for matrix in "AB"]
+    assert result["global_load_requests"] == sum(load.requests for load in loads)
+    assert result["global_load_sectors"] == sum(load.sectors for load in loads)
+    assert result["global_store_sectors"] == counts["global", "store", "C"].sectors
+    if name in AS_WRITTEN:
+        shared = sum(count.wavefronts for (space, op, _), count in counts.items() if (space, op) == ("shared", "load"))
+        assert result["shared_load_wavefronts"] == pytest.approx(shared, rel=1e-3)
+
+
+def test_the_driver_holds_as_many_blocks_as_the_model():
+    """What the ladder recorded of every kernel, beside `model.occupancy` of its registers and shared memory."""
+    ladder = measurements.load("ladder")
+    for result in report.measured(ladder)[:-1]:
+        modelled = model.occupancy(
+            prod(result["block"]), result["registers"], result["shared_bytes"], ladder.provenance
+        )
+        assert result["blocks_per_multiprocessor"] == modelled.blocks, result["rung"]
+        assert result["occupancy_percent"] == pytest.approx(100 * modelled.share)
+
+
+def test_counters_hold_a_size_beyond_the_l2_cache():
+    """Of every rung, or it says why not; there all read at least their two matrices from DRAM."""
+    counters = measurements.load("counters")
+    large = [result for result in counters.results if result["M"] == 4096]
+    assert {result["rung"] for result in large} == {r.name for r in RUNGS} - {"per_element", "single_block"}
+    assert 3 * 4 * 4096**2 > counters.provenance["l2_bytes"]
+    for result in large:
+        itemsize = 2 if result["rung"] == "tensor_cores_bf16" else 4
+        assert "skipped" in result or result["dram_read_bytes"] >= 2 * itemsize * 4096**2
+
+
+def test_host_times_are_repeated_up_to_1024():
+    """Three repeats after a warm-up; above that one, or a reason for none."""
+    hosts = [result for result in measurements.load("series").results if result["rung"] == "host"]
+    assert [result["M"] for result in hosts] == [128, 256, 512, 1024, 2048, 4096, 8192]
+    for result in hosts:
+        if result["M"] <= 1024:
+            assert result["warmups"] == 1
+            assert len(result["milliseconds"]) >= 3
+        else:
+            assert "skipped" in result or len(result["milliseconds"]) == 1
+
+
+def test_the_ladder_keeps_its_promises():
+    """Tiles are 5 times, coalescing 2.5 times as fast; the best kernel passes cuBLAS; conflicts alone cost 4 times."""
+    ladder = measurements.load("ladder")
+    speed = {result["rung"]: result["gflops"] for result in report.measured(ladder)}
+    assert speed["tiled"] >= 5 * speed["naive"]
+    assert speed["naive"] >= 2.5 * speed["uncoalesced"]
+    assert speed["best"] > speed["cublas"]
+    conflicts = {r["stride"]: np.median(r["milliseconds"]) for r in measurements.load("conflicts").results}
+    assert conflicts[32] >= 4 * conflicts[1]
+
+
+def test_ragged_sizes_are_within_15_percent_of_even_ones():
+    """The best kernel, beside the even size next to each."""
+    results = measurements.load("ragged").results
+    speed = {tuple(result[k] for k in "MNK"): result["gflops"] for result in results if result["rung"] == "best"}
+    even = {(n, n, n): (4096, 4096, 4096) for n in (4095, 4097)}
+    even |= {(1000, 500, 3000): (1024, 512, 3072), (1000, 3000, 500): (1024, 3072, 512)}
+    for ragged, whole in even.items():
+        assert speed[ragged] >= 0.85 * speed[whole], ragged
+
+
+def test_counters_say_why_warps_wait():
+    """A transposed tile waits for shared memory, an uncoalesced load for the queue to memory, unlike their twins."""
+    waits = {r["rung"]: r for r in measurements.load("counters").results}
+    twins = (("bank_conflicts", "padded", "short_scoreboard"), ("uncoalesced", "naive", "lg_throttle"))
+    for slow, fast, reason in twins:
+        name = f"stalled_{reason}_percent"
+        assert waits[slow][name] > 10 * waits[fast][name]
+        assert waits[slow][name] == max(value for key, value in waits[slow].items() if key.startswith("stalled"))
+
+
+def test_a_missing_recording_is_named(tmp_path):
+    """The error lists what there is."""
+    (tmp_path / "ladder.json").write_text(
+        json.dumps({"what": "ladder", "command": "", "provenance": {}, "results": []})
+    )
+    assert measurements.load("ladder", tmp_path).results == []
+    with pytest.raises(FileNotFoundError, match="ladder"):
+        measurements.load("series", tmp_path)
+
+
+TENSOR = measurements.load("tensor")
+
+
+def of_tensor(name, n=8192, **wanted):
+    """The one result of a rung, or of cuBLAS, on n×n matrices; `wanted` are further keys."""
+    (result,) = (
+        r
+        for r in TENSOR.results
+        if r.get("rung") == name and r["M"] == n and all(r[key] == value for key, value in wanted.items())
+    )
+    return result
+
+
+def test_tensor_cores_are_recorded_on_every_square():
+    """Every rung with its parameters, best, and cuBLAS in three formats; none was wrong."""
+    sizes = [n for n in (1024, 2048, 4096, 8192) for _ in range(8)]
+    rungs = [r for r in TENSOR.results if "rung" in r]
+    assert [r["M"] for r in rungs] == sizes
+    assert not any("wrong" in r for r in rungs)
+    for result in rungs:
+        seconds = np.median(result["milliseconds"]) / 1e3
+        assert result["gflops"] == pytest.approx(model.flop(*(result[k] for k in "MNK")) / seconds / 1e9)
+
+
+def test_instructions_are_what_numpy_says():
+    """Not one of 4 million results of mma, nor of a million rounded numbers, was another bit."""
+    compared = [r for r in TENSOR.results if "compared" in r]
+    assert {r["instruction"] for r in compared} == {"mma_tf32", "mma_bf16", "to_tf32"}
+    assert sum(r["compared"] for r in compared) > 5e6
+    assert all(r["different"] == 0 for r in compared)
+
+
+def test_what_tensor_cores_reach():
+    """Of cuBLAS in the same format at least 55 % in TF32 and 50 % in bfloat16, of the instruction alone 65 %."""
+    alone = {r["instruction"]: r["gflops"] for r in TENSOR.results if "gflops" in r and "instruction" in r}
+    tf32, bf16 = of_tensor("tensor_cores_tiled", params={"rounded": False}), of_tensor("tensor_cores_bf16")
+    assert tf32["gflops"] >= 0.55 * of_tensor("cublas", format="TF32")["gflops"]
+    assert bf16["gflops"] >= 0.5 * of_tensor("cublas", format="bfloat16")["gflops"]
+    assert tf32["gflops"] >= 0.65 * alone["mma_tf32"]
+    assert bf16["gflops"] >= 0.65 * alone["mma_bf16"]
+    assert of_tensor("tensor_cores")["gflops"] < of_tensor("best")["gflops"] < tf32["gflops"] / 4
+
+
+def test_what_accuracy_tensor_cores_cost():
+    """The errors beside the speed: float32, rounded TF32 (as cuBLAS's), TF32 cut off, bfloat16."""
+    error = of_tensor("best")["relative_error"]
+    rounded = of_tensor("tensor_cores_tiled", params={"rounded": True})["relative_error"]
+    cut = of_tensor("tensor_cores_tiled", params={"rounded": False})["relative_error"]
+    bf16 = of_tensor("tensor_cores_bf16")["relative_error"]
+    assert error < 2e-6 < 100 * error < rounded < cut < bf16 < 3e-3
+    assert cut / rounded == pytest.approx(2.7, abs=0.1)
+    assert bf16 / rounded == pytest.approx(8, abs=0.2)
+    assert of_tensor("cublas", format="TF32")["relative_error"] == pytest.approx(rounded, rel=1e-3)

@@ -1,0 +1,35 @@
+"""Occupancy and roofline."""
+
+import pytest
+
+from course_lib.machine import model
+
+H200 = {
+    "threads_per_multiprocessor": 2048,
+    "registers_per_multiprocessor": 65536,
+    "shared_bytes_per_multiprocessor": 233472,
+}
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared", "blocks", "limit"),
+    [
+        (256, 241, 24832, 1, "registers"),  # one block of the tuned kernel: 248 × 256 of 65,536 registers
+        (256, 128, 16384, 2, "registers"),
+        (1024, 32, 8192, 2, "registers"),  # threads would allow two as well
+        (64, 16, 50000, 4, "shared memory"),
+        (32, 16, 0, 32, "blocks"),
+        (512, 16, 0, 4, "threads"),
+    ],
+)
+def test_occupancy(threads, registers, shared, blocks, limit):
+    """Each resource in turn decides how many blocks fit."""
+    held = model.occupancy(threads, registers, shared, H200)
+    assert (held.blocks, held.limit) == (blocks, limit)
+    assert held.share == blocks * -(-threads // 32) / 64
+
+
+def test_roofline_names_the_limit():
+    """A quarter of an operation per byte is bound by memory, 64 by arithmetic."""
+    assert model.attainable(1 / 4, 60e12, 4e12) == model.Bound(1e12, "memory")
+    assert model.attainable(64, 60e12, 4e12) == model.Bound(60e12, "arithmetic")

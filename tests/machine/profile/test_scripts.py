@@ -1,0 +1,134 @@
+"""``python -m course_lib profile script.py``: a script runs without a GPU, and each of its launches is profiled."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from course_lib.__main__ import main
+
+SCRIPT = """
+import sys
+
+import numpy as np
+from numba import cuda
+from numba.cuda import to_device
+
+
+def maker(factor):
+    @cuda.jit
+    def scaled(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i] = factor * x[i]
+
+    return scaled
+
+
+@cuda.jit
+def sum_in_a_race(x, out):
+    out[0] += x[cuda.grid(1)]
+
+
+if __name__ == "__main__":
+    double = maker(2)
+    stream = cuda.stream()
+    x = to_device(np.arange(100, dtype=np.int32), stream=stream)
+    out = cuda.device_array_like(x)
+    begin = cuda.event()
+    begin.record(stream)
+    for _ in range(3):
+        double[4, 32, stream](x, out)
+    cuda.synchronize()
+    assert out.copy_to_host().tolist() == list(range(0, 200, 2))
+    double.forall(50)(x[:50], out[50:])
+    half = np.empty(50, np.int32)
+    out[50:].copy_to_host(half)
+    assert half.tolist() == list(range(0, 100, 2)), half
+    total = cuda.device_array(1, np.int32)
+    sum_in_a_race[1, 64](x, total)
+    try:
+        double[1, 2000](x, out)
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+    with open(sys.argv[0] + ".done", "w") as file:
+        file.write(cuda.get_current_device().name.decode())
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "my_script.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    return path
+
+
+def test_each_launch_is_profiled(script, capsys):
+    """With its own results, on arrays of the host; equal launches are one, and numba is as before after that."""
+    before = {name: getattr(cuda, name) for name in ("jit", "to_device", "stream", "is_available")}
+    status = main(["profile", str(script), "--json"])
+    out, err = capsys.readouterr()
+    launches = json.loads(out)["launches"]
+
+    assert status == 1
+    assert [(each["kernel"], each["times"], each["grid"][0], each["block"][0]) for each in launches] == [
+        ("scaled", 3, 4, 32),
+        ("scaled", 1, 1, 128),
+        ("sum_in_a_race", 1, 1, 64),
+    ]
+    assert [each["totals"]["accesses"] for each in launches] == [200, 100, 192]
+    assert [{finding["kind"] for finding in each["findings"]} for each in launches] == [set(), set(), {"race"}]
+    assert "a GPU allows at most 1,024 a block" in err
+    assert (script.parent / "my_script.py.done").read_text() == "NVIDIA H200"
+    assert {name: getattr(cuda, name) for name in before} == before
+    assert not isinstance(cuda.jit(lambda x: None)[1, 1], type(lambda: None))
+
+
+def test_the_text_and_the_page(script, capsys, tmp_path):
+    """Every launch in turn; the page has the one that fails."""
+    page = tmp_path / "page.html"
+    assert main(["profile", str(script), "--page", str(page)]) == 1
+    out = capsys.readouterr().out
+
+    assert re.findall(r"^--- (.*)\n(\w+)", out, re.MULTILINE) == [
+        ("Launch 1 of 3, 3 times", "scaled"),
+        ("Launch 2 of 3", "scaled"),
+        ("Launch 3 of 3", "sum_in_a_race"),
+    ]
+    assert "<title>sum_in_a_race: grid 1, block 64</title>" in page.read_text(encoding="utf-8")
+
+
+def test_arrays_go_there_and_back():
+    """A copy in each direction, as between a host and a GPU."""
+    from course_lib.machine.profile.scripts import DeviceArray
+
+    host = np.arange(4)
+    array = np.array(host).view(DeviceArray)
+    host[0] = 9
+    array.copy_to_device([5, 6, 7, 8])
+    back = array.copy_to_host()
+    array[0] = 0
+
+    assert back.tolist() == [5, 6, 7, 8] and type(back) is np.ndarray
+    assert array.copy_to_host(host) is host and host.tolist() == [0, 6, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("print(1)", [], "makes no launch that runs"),
+        ("print(1)", ["--launch", "f"], "--launch and --check-all need a kernel"),
+        ("print(1)", ["--grid", "1"], "A script gives grid, block and arguments"),
+        ("print(1)", ["--shared-bytes", "8"], "leave out --shared-bytes"),
+        ("print(", [], "line 1, is not Python"),
+    ],
+)
+def test_wrong_words(tmp_path, capsys, text, options, message):
+    """One sentence, and the status 2."""
+    path = tmp_path / "other.py"
+    path.write_text(text, encoding="utf-8")
+
+    assert main(["profile", str(path), *options]) == 2
+    assert message in capsys.readouterr().err.splitlines()[-1]

@@ -1,0 +1,610 @@
+"""The figures: what is in the Axes is what went in, and the words beside a picture say the same."""
+
+import base64
+import io
+import re
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.patches import Rectangle
+from numba import cuda, float32
+from PIL import Image
+
+from course_lib import simulate
+from course_lib.kernels import rung
+from course_lib.machine import figures, measurements, waiting
+from course_lib.machine.gpu.ceilings import roofline
+from course_lib.machine.measurements.report import ladder_axes, series_axes
+from course_lib.machine.waiting.instructions import Instruction
+from course_lib.trace import Step, Trace, TraceAccess, TraceArray
+from course_lib.trace.figures.canvas import mixed
+from course_lib.trace.look import COLOURS, GROUND, WASH
+from course_lib.trace.png import element, height_of, packed_in, quantized
+from course_lib.trace.reading import slacks, timeline_rows
+
+
+def _texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def _filled(ax, colour):
+    """The corners of the rectangles of exactly this face colour, its opacity included."""
+    wanted = to_hex(colour, keep_alpha=True)
+    return [
+        patch.get_xy()
+        for patch in ax.patches
+        if isinstance(patch, Rectangle) and patch.get_fill() and to_hex(patch.get_facecolor(), True) == wanted
+    ]
+
+
+def _line(ax, label):
+    (found,) = [line for line in ax.lines if line.get_label() == label]
+    return found.get_xdata(), found.get_ydata()
+
+
+# ---- plots of counts
+
+
+COUNTED = {"naive": {8: 1024, 12: 3456}, "tiled, T = 4": {8: 256, 12: 864}}
+
+
+def test_loads_against_n_draws_the_counts_as_dots_and_the_formula_as_a_line():
+    ax = figures.loads_against_n(COUNTED, {"naive": lambda n: 2 * n**3}, up_to=64)
+    for label, counts in COUNTED.items():
+        x, y = _line(ax, label)
+        assert dict(zip(x, y, strict=True)) == counts
+    (curve,) = [line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 2]
+    np.testing.assert_array_equal(curve.get_xdata(), [8, 16, 32, 64])
+    np.testing.assert_array_equal(curve.get_ydata(), [1024, 8192, 65536, 524288])
+    assert "naive" in _texts(ax)  # the line carries its name, there is no legend
+    assert ax.get_legend() is None
+
+
+def test_plots_say_units_and_which_mark_was_counted():
+    for ax in (
+        figures.loads_against_n(COUNTED, {}),
+        figures.loads_against_tile_width({1: 24, 2: 12, 4: 6}, 12, lambda T: 24 / T, 24),
+    ):
+        assert "elements" in ax.get_xlabel() + ax.get_ylabel()
+        assert ax.get_xlabel() and "loads" in ax.get_ylabel()
+        assert any("dots: counted by the simulator" in text for text in _texts(ax))
+
+
+def test_loads_against_tile_width_shows_the_level_naive_line_and_every_dot():
+    counted = {1: 24, 2: 12, 4: 6, 8: 3}
+    ax = figures.loads_against_tile_width(counted, 12, lambda T: 24 / T, 24)
+    x, y = _line(ax, "tiled")
+    assert dict(zip(x, y, strict=True)) == counted
+    assert set(_line(ax, "naive")[1]) == {24}
+    assert "n = 12" in ax.get_title()
+
+
+def test_a_kernel_keeps_its_colour_and_shared_memory_is_orange():
+    ax = figures.loads_against_n(COUNTED, {})
+    colours = {line.get_label(): to_hex(line.get_color()) for line in ax.lines}
+    assert colours["tiled, T = 4"] == COLOURS["shared"].lower()
+    assert colours["naive"] == GROUND
+
+
+# ---- where elements lie in memory
+
+
+def test_sectors_are_32_bytes():
+    assert figures.sectors_of([0, 4, 31, 32, 95, 96]) == [0, 1, 2, 3]
+    assert figures.sectors_of([100, 100]) == [3]
+
+
+def test_row_major_colours_the_same_elements_in_the_matrix_and_in_memory():
+    cells = [(0, 2), (2, 1)]  # of 3 × 5: index 2 and 11
+    ax = figures.row_major((3, 5), cells)
+    corners = _filled(ax, COLOURS["A"])
+    in_memory = sorted(x for x, y in corners if y == 0)
+    assert in_memory == [2, 11]
+    assert len(corners) == 4
+    assert "2 elements of A are in 2 sectors" in ax.get_title()
+    assert _texts(ax).count("14") == 2  # the last index stands in the matrix and in the strip
+
+
+@pytest.mark.parametrize("itemsize, sectors", [(4, 1), (8, 2)])
+def test_row_major_counts_sectors_with_the_size_of_an_element(itemsize, sectors):
+    ax = figures.row_major((2, 8), [(0, col) for col in range(8)], itemsize=itemsize)
+    assert f"in {sectors} sector" in ax.get_title()
+
+
+def _trace(index, shape, dtype="float32", **step):
+    access = SimpleNamespace(op="load", array="B", index=np.array(index))
+    held = SimpleNamespace(space="global", dtype=dtype, shape=shape)
+    return SimpleNamespace(arrays={"B": held}, steps=(SimpleNamespace(accesses=(access,), **step),))
+
+
+def test_lane_addresses_are_row_major_byte_addresses():
+    trace = _trace([(0, 0), (1, 2), (3, 4)], shape=(4, 5), dtype="float64")
+    np.testing.assert_array_equal(figures.lane_addresses(trace, "B"), [0, (5 + 2) * 8, (15 + 4) * 8])
+
+
+def test_lane_addresses_refuses_an_array_that_was_not_loaded():
+    with pytest.raises(ValueError, match="no store of B"):
+        figures.lane_addresses(_trace([(0, 0)], (4, 5)), "B", op="store")
+
+
+def test_warp_sectors_fills_one_rectangle_per_sector():
+    near, far = [4 * lane for lane in range(32)], [400 * lane for lane in range(32)]
+    ax = figures.warp_sectors({"near": ("B", near), "far": ("A", far)})
+    assert len(_filled(ax, COLOURS["B"])) == 4
+    assert len(_filled(ax, COLOURS["A"])) == 32
+    assert ax.get_title().endswith("4 sectors or 32 sectors")
+    assert "far: 32 lanes, 32 sectors" in repr(figures.show(ax))
+
+
+# ---- blocks and tiles
+
+
+def test_thread_map_writes_thread_x_and_y_and_greys_what_lies_outside():
+    ax = figures.thread_map(3, 5, block=(4, 2))
+    texts = _texts(ax)
+    assert texts.count("3,1") == 4  # 2 × 2 blocks, each with one such thread
+    assert [t for t in texts if t.startswith("block")] == ["block 0,0", "block 1,0", "block 0,1", "block 1,1"]
+    assert len(_filled(ax, WASH)) == 32 - 15
+    assert "32 threads, 15 elements, 17 threads outside C" in repr(figures.show(ax))
+
+
+def test_tile_pairs_names_each_pair_and_colours_its_elements():
+    ax = figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0))
+    assert "C(1,0) = A(1,0)·B(0,0) + A(1,1)·B(1,0)" in repr(figures.show(ax))
+    assert _texts(ax).count("0") == _texts(ax).count("1") == 2
+    sizes = {name: len(_filled(ax, mixed(COLOURS[name], 0.45))) for name in "ABC"}
+    assert sizes == {"A": 1 * 6, "B": 6 * 4, "C": 1 * 4}  # one row of A is left in the last row of tiles
+
+
+def _stored(kernel, M, N, K, grid, block, **options):
+    rng = np.random.default_rng(M)
+    A, B, C = rng.random((M, K), np.float32), rng.random((K, N), np.float32), np.zeros((M, N), np.float32)
+    return simulate(kernel, trace=True, **options)[grid, block](A, B, C).trace
+
+
+def test_register_tiles_are_the_elements_that_the_indices_of_the_kernel_give():
+    """A thread of register_2d has rows ty + 16·i and columns tx + 16·j, ty = thread // 16, tx = thread % 16."""
+    r, thread = rung("register_2d"), 37
+    ax = figures.register_tiles({"8×8": _stored(r.make(), 128, 128, 8, *r.launch(128, 128, 8))}, thread=thread)
+    ty, tx = divmod(thread, 16)
+    own = {(ty + 16 * i, tx + 16 * j) for i in range(8) for j in range(8)}
+    squares = [patch.get_center() for patch in ax.patches if to_hex(patch.get_facecolor()) == COLOURS["C"].lower()]
+    assert {(round(-y * 128 - 0.5), round(x * 128 - 0.5)) for x, y in squares} == own
+    (image,) = ax.images
+    of_warp = np.array([[(row % 16 * 16 + col % 16) // 32 == 1 for col in range(128)] for row in range(128)])
+    np.testing.assert_array_equal(image.get_array()[..., 3] == 1, of_warp)
+    assert "warp 1 2048 of them, thread 37 64" in ax.get_label() and "reads 16 numbers for 64" in ax.get_label()
+
+
+def test_waves_hold_as_many_blocks_as_fit_and_the_rest():
+    ax = figures.waves({"one": 5, "two": 12}, 6)
+    assert _texts(ax) == ["5", "one", "6", "6", "two"]
+    assert "one: 5 blocks in 1 wave, the last of 5; 83 % of the places" in ax.get_label()
+    assert "two: 12 blocks in 2 waves, the last of 6; 100 %" in ax.get_label()
+
+
+def test_split_k_divides_k_without_a_gap():
+    """The sum of NumPy's products of the parts is the whole product."""
+    ax = figures.split_k(4, 6, 10, 3)
+    ranges = [tuple(map(int, found)) for found in re.findall(r"k from (\d+) to (\d+)", ax.get_label())]
+    A, B = np.arange(40.0).reshape(4, 10), np.arange(60.0).reshape(10, 6)
+    parts = [A[:, first : last + 1] @ B[first : last + 1] for first, last in ranges]
+    assert len(parts) == 3
+    np.testing.assert_array_equal(sum(parts), A @ B)
+    widths = [patch.get_width() for patch in ax.patches if patch.get_height() == 4 and patch.get_x() < 10]
+    assert widths == [last + 1 - first for first, last in ranges] and "0+1+2" in _texts(ax)
+
+
+@cuda.jit
+def _mirrored(A, B, C):
+    """Two warps: each element is stored by one of them, and read by the other."""
+    shared = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    for k in range(2):
+        shared[i] = A[k, i]
+        if B[0, 0] > 0:
+            cuda.syncthreads()
+        C[k, i] = shared[63 - i]
+        if B[0, 1] > 0:
+            cuda.syncthreads()
+
+
+@pytest.mark.parametrize("barriers, wrong", [((0, 1), (2, 0)), ((1, 0), (0, 1)), ((1, 1), (0, 0))])
+def test_a_race_crosses_the_reads_that_get_another_number_than_numpys(barriers, wrong):
+    """NumPy's C is A with its rows turned round; an element that differs was read too early or too late."""
+
+    def run(first, second):
+        A = np.arange(1, 129, dtype=np.float32).reshape(2, 64)
+        B, C = np.array([[first, second]], np.float32), np.zeros((2, 64), np.float32)
+        done = simulate(_mirrored, trace=True, strict=False)[1, 64](A, B, C)
+        bad = (C != A[:, ::-1]).reshape(2, 2, 32).any(axis=2).sum(axis=0)
+        return done.trace, tuple(int(count) for count in bad)
+
+    (trace, bad), (right, none) = run(*barriers), run(1, 1)
+    assert none == (0, 0) and bad == wrong
+    ax = figures.race({"this": trace, "both": right}, "shared")
+    assert f"this: reads of shared that get a wrong number: warp 0 {wrong[0]} of 2, warp 1 {wrong[1]} of 2" in repr(
+        figures.show(ax)
+    )
+    assert len([line for line in ax.lines if line.get_marker() == "x"]) == sum(wrong)
+
+
+# ---- prefetching
+
+
+def _steps(*kinds, block=(0, 0, 0), warp=0):
+    """Steps of a warp: 'load', 'multiply', 'store', 'both' (a load stored at once) or 'barrier'."""
+    touches = {
+        "load": [("A", "load")],
+        "multiply": [("tile", "load")],
+        "store": [("tile", "store")],
+        "both": [("A", "load"), ("tile", "store")],
+        "barrier": [],
+        "other": [],
+    }
+    lane = np.array([32 * warp])
+    return [
+        Step(
+            1,
+            block,
+            warp,
+            lane,
+            tuple(TraceAccess(op, array, lane, np.array([[0]]), None) for array, op in touches[kind]),
+            barrier=kind == "barrier",
+        )
+        for kind in kinds
+    ]
+
+
+def _warp_trace(steps):
+    arrays = {name: TraceArray(name, space, "float32", (1,)) for name, space in (("A", "global"), ("tile", "shared"))}
+    return Trace("kernel", (2, 1, 1), (64, 1, 1), (), arrays, steps)
+
+
+def test_timeline_rows_follow_one_warp_and_skip_other_statements():
+    steps = [
+        *_steps("other", "both", "barrier", "multiply"),
+        *_steps("load", warp=1),
+        *_steps("load", block=(1, 0, 0)),
+        *_steps("multiply"),
+    ]
+    rows = timeline_rows(_warp_trace(steps))
+    assert list(rows.values()) == [[0], [2, 3], [0], [1]]
+
+
+def test_slacks_count_the_multiplies_between_a_load_and_its_store():
+    at_once = timeline_rows(_warp_trace(_steps("both", "barrier", "multiply", "multiply")))
+    assert slacks(at_once) == [0]
+    early = _steps("load", "load", "multiply", "multiply", "multiply", "store", "barrier", "load", "store", "load")
+    assert slacks(timeline_rows(_warp_trace(early))) == [3, 3, 0]
+
+
+def test_timeline_draws_a_strip_per_kernel_and_disowns_time():
+    rows = timeline_rows(_warp_trace(_steps("both", "barrier", "multiply", "multiply", "barrier")))
+    ax = figures.timeline({"one": rows, "two": rows})
+    segments = {bars.get_label(): len(bars.get_paths()) for bars in ax.collections}
+    assert segments["one: multiply and add"] == segments["two: barrier"] == 2
+    assert "no clock" in ax.get_xlabel()
+    assert "two: 0 multiplications between each load and its use; 2 barriers" in repr(figures.show(ax))
+
+
+# ---- all of them
+
+
+def _contrast(one, other):
+    def luminance(colour):
+        parts = np.array(to_rgb(colour))
+        return np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@cache
+def _drawn():
+    """Every kind of figure, drawn: its name, and its Axes."""
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    ladder, judged = measurements.load("ladder"), measurements.load("waiting").results
+    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
+    rows = timeline_rows(_warp_trace(_steps("both", "barrier", "multiply", "multiply", "barrier")))
+    lanes = [4 * lane for lane in range(32)]
+    counts = {4: {"naive": (128, 40), "tiled": (64, 20)}, 8: {"naive": (1024, 300)}}
+    axes = {
+        "machine": figures.machine(ladder.provenance, latency=machine.latency),
+        "loads_against_n": figures.loads_against_n(COUNTED, {"naive": lambda n: 2 * n**3}),
+        "loads_against_tile_width": figures.loads_against_tile_width({1: 24, 2: 12}, 12, lambda T: 24 / T, 24),
+        "explored": figures.explored(counts, {2: counts[4]}, 4, 2).ax,
+        "row_major": figures.row_major((3, 5), [(0, 2)]),
+        "warp_sectors": figures.warp_sectors({"near": ("B", lanes), "far": ("A", [100 * a for a in lanes])}),
+        "bars": figures.bars({"tiled": 2.0, "best": 1234.5}, "A title", "loads"),
+        "against_bounds": figures.against_bounds({"naive": (994.0, 1340.0)}, "A title", "GFLOP/s", "a bound"),
+        "lines_against_n": figures.lines_against_n({"naive": {128: 1.0, 256: 8.0}}, "A title", "GFLOP/s"),
+        "bank_strips": figures.bank_strips({"stride 2": [2 * lane for lane in range(32)]}),
+        "thread_map": figures.thread_map(3, 5, block=(4, 2)),
+        "tile_pairs": figures.tile_pairs(M=5, N=7, K=6, tile_width=4, tile=(1, 0)),
+        "footprint": figures.footprint(3, 5, 4, (2, 1)),
+        "register_tiles": figures.register_tiles(
+            {"tiled": _stored(rung("tiled").make(tile_width=8), 8, 8, 8, 1, (8, 8))}
+        ),
+        "race": figures.race({"tiled": _stored(rung("tiled").make(tile_width=8), 8, 8, 8, 1, (8, 8))}, "A_tile"),
+        "waves": figures.waves({"one": 5, "two": 12}, 6),
+        "split_k": figures.split_k(4, 6, 10, 3),
+        "timeline": figures.timeline({"one": rows, "two": rows}),
+        "waiting": waiting.draw(waiting.play_programs([chain, chain], machine)),
+        "residency": figures.residency(judged, "NVIDIA H200"),
+        "roofline": figures.roofline(roofline(ladder, measurements.load("ceilings")), {}),
+        "roofs": figures.roofs(figures.levels("naive", "tiled")),
+        "ladder": ladder_axes(ladder, measurements.load("ceilings")),
+        "series": series_axes(measurements.load("series")),
+    }
+    for name, ax in axes.items():
+        FigureCanvasAgg(ax.figure)
+        ax.figure.set_layout_engine("none")  # colours do not depend on it, and it takes half the time
+        ax.figure.draw_without_rendering()
+        assert ax.figure.get_facecolor()[3] == 0, name
+    return [(name, each) for name, ax in axes.items() for each in ax.figure.axes]
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
+def test_every_text_and_line_stands_out_from_a_light_and_from_a_dark_page(ground):
+    """A figure has no ground of its own. 4.29 is `look.GROUND` on white; no colour has more than 4.35 on both.
+
+    What stands on a fill is measured against that; on the veil, which is translucent, 3.5 are left.
+    """
+    page = np.array(to_rgb(ground))
+    for name, ax in _drawn():
+        assert ax.get_facecolor()[3] == 0, name
+        labels = [ax.title, ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
+        legend = ax.get_legend() or (ax.figure.legends[0] if ax.figure.legends else None)
+        patches = sorted((p for p in ax.patches if p.get_facecolor()[3]), key=lambda patch: patch.get_zorder())
+        fills = [(patch.get_window_extent(), patch.get_facecolor()) for patch in patches]
+        for text in [*(labels if ax.axison else [ax.title]), *ax.texts, *(legend.get_texts() if legend else ())]:
+            if not text.get_text():
+                continue
+            under, least = page, 4.28
+            box = text.get_window_extent()
+            for place, (*fill, opacity) in fills:
+                if place.contains((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2):
+                    under, least = opacity * np.array(fill) + (1 - opacity) * under, 3.5 if opacity < 1 else 4.28
+            if text.get_weight() == "bold" and text.get_fontsize() >= 14:
+                least = min(least, 3)  # as WCAG has it, for large letters
+            assert _contrast(text.get_color(), under) >= least, (name, text.get_text())
+        for line in ax.lines:
+            if line.get_color() != WASH and ax.axison:
+                assert _contrast(line.get_color(), page) > 1.9, (name, line.get_label())
+        for side in ax.spines.values() if ax.axison else ():
+            assert _contrast(side.get_edgecolor()[:3], page) > 4.28, name
+
+
+def test_a_picture_is_a_small_png_and_a_stable_text():
+    picture = figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1)))
+    png = picture.png
+    drawn = Image.open(io.BytesIO(png))
+    shown = picture._repr_html_()
+    assert shown == element(png, repr(picture), round(drawn.width / 1.25))
+    assert abs(height_of(shown) - drawn.height / 1.25) < 1 and packed_in(shown) == base64.b64encode(png).decode()
+    assert len(png) < 60_000
+    assert drawn.convert("RGBA").getpixel((0, 0))[3] == 0
+    colours = [colour[:3] for _, colour in drawn.convert("RGBA").getcolors(1000) if colour[3] == 255]
+    for name in "ABC":  # the letters, small as they are, keep their colours in the palette
+        wanted = np.multiply(to_rgb(COLOURS[name]), 255)
+        assert min(np.abs(np.subtract(colour, wanted)).max() for colour in colours) <= 4
+    assert repr(picture) == repr(figures.show(figures.tile_pairs(4, 4, 4, 2, (1, 1))))
+    assert " at 0x" not in repr(picture)
+
+
+@pytest.mark.parametrize(("mode", "method"), [("RGB", "MAXCOVERAGE"), ("RGBA", "FASTOCTREE")])
+def test_the_colours_of_a_picture_stand_in_order(mode, method):
+    """So that the same picture is the same file; no pixel changes."""
+    pixels = np.random.default_rng(1).choice([0, 64, 128, 255], (40, 30, len(mode))).astype(np.uint8)
+    image, chosen = Image.fromarray(pixels), Image.Quantize[method]
+    ours = quantized(image, 50, chosen)
+    colours = np.array(ours.getpalette(mode)).reshape(-1, len(mode)).tolist()
+    assert colours == sorted(colours)
+    assert ours.convert(mode).tobytes() == image.quantize(50, method=chosen).convert(mode).tobytes()
+
+
+def test_row_major_without_outlines_says_nothing_of_sectors():
+    outlined, plain = (figures.row_major((4, 8), [(0, 2), (1, 2)], name="B", outlined=o) for o in (True, False))
+    assert len(outlined.patches) - len(plain.patches) == 4
+    assert "2 elements of B are in 2 sectors" in outlined.get_label()
+    assert "2 elements of B on the line of memory" in plain.get_label() and "sector" not in plain.get_label()
+    assert "index 2, 10" in plain.get_label()
+
+
+# ---- the machine
+
+
+def test_the_machine_shows_the_sizes_of_the_gpu_that_it_is_given():
+    gpu = {
+        "gpu": "Some GPU",
+        "multiprocessors": 17,
+        "threads_per_multiprocessor": 1536,
+        "registers_per_multiprocessor": 8192,
+        "shared_bytes_per_multiprocessor": 100 * 1024,
+        "l2_bytes": 6 * 2**20,
+    }
+    ax = figures.machine(gpu, shown=2)
+    texts = _texts(ax)
+    for text in ("1,536 threads", "registers, 32 KiB", "shared, 100 KiB"):
+        assert texts.count(text) == 2
+    assert "GPU (Some GPU)" in texts and "… 17\nof them" in texts and "L2 cache, 6 MiB, for all" in texts
+    for words in ("17 multiprocessors", "1,536 threads", "32 KiB", "100 KiB", "6 MiB"):
+        assert words in ax.get_label()
+
+
+def test_the_footprint_is_one_row_of_A_and_one_column_of_B():
+    ax = figures.footprint(3, 5, 4, (2, 1))
+    light = {name: [0.45 * part + 0.55 for part in to_rgb(COLOURS[name])] for name in "ABC"}
+    assert {y for _, y in _filled(ax, light["A"])} == {-3.0} and len(_filled(ax, light["A"])) == 4
+    assert {x for x, _ in _filled(ax, light["B"])} == {4.6 + 1} and len(_filled(ax, light["B"])) == 4
+    assert len(_filled(ax, light["C"])) == 1
+    assert "C[2, 1] reads 8 elements" in ax.get_label()
+
+
+def test_all_kernels_against_n_and_tile_width():
+    """Four plots share their kernels; a line has a point for each launch that was counted, and the text the numbers."""
+    by_n = {4: {"naive": (128, 40), "tiled": (64, 20)}, 8: {"naive": (1024, 300)}}
+    by_width = {2: {"naive": (128, 40), "tiled": (64, 20)}, 4: {"tiled": (32, 8)}}
+    picture = figures.explored(by_n, by_width, 4, 2)
+    lines = [{line.get_label(): line.get_data() for line in ax.lines} for ax in picture.ax.figure.axes]
+    assert len(lines) == 4
+    points = [{k: [list(map(int, v)) for v in found[k]] for k in ("naive", "tiled")} for found in lines]
+    assert points[0] == {"naive": [[4, 8], [128, 1024]], "tiled": [[4], [64]]}
+    assert points[1] == {"naive": [[2], [128]], "tiled": [[2, 4], [64, 32]]}
+    assert points[2] == {"naive": [[4, 8], [40, 300]], "tiled": [[4], [20]]}
+    assert points[3] == {"naive": [[2], [40]], "tiled": [[2, 4], [20, 8]]}
+    assert "naive: 128 loads, 40 sectors" in repr(picture)
+    before_sectors = figures.explored(by_n, by_width, 4, 2, sectors=False)
+    assert len(before_sectors.ax.figure.axes) == 2 and "sector" not in repr(before_sectors)
+
+
+# ---- banks, bars and lines
+
+
+def test_bank_strips_count_the_different_words_of_each_bank():
+    """Lanes that ask for the same word ask once; the fullest bank gives the wavefronts."""
+    ax = figures.bank_strips({"stride 2": [2 * lane for lane in range(32)], "one word": [5] * 32})
+    numbers = [text for text in _texts(ax) if text.isdigit()]
+    assert numbers == ["2"] * 16 + ["1"]
+    assert {"stride 2: 2 wavefronts", "one word: 1 wavefront"} <= set(_texts(ax))
+    assert ax.get_label().endswith("stride 2: 2 wavefronts.\n  one word: 1 wavefront.")
+
+
+def test_bars_are_as_long_as_their_values():
+    ax = figures.bars({"tiled": 2.0, "best": 1234.5}, "A title", "loads", {"tiled": "#123456"})
+    assert [patch.get_width() for patch in ax.patches] == [2.0, 1234.5]
+    assert to_hex(ax.patches[0].get_facecolor()) == "#123456"
+    assert _texts(ax) == ["2", "1,234"]
+    assert "tiled: 2; best: 1,234 (loads)" in ax.get_label()
+    ax.figure.draw_without_rendering()
+    assert "1,000" in [tick.get_text() for tick in ax.get_xticklabels()]  # as the numbers of the bars
+
+
+def test_bounds_are_lines_across_the_bars():
+    ax = figures.against_bounds({"one": (10.0, 2.0), "two": (10.0, 12.0)}, "A title", "GFLOP/s", "a bound")
+    assert [patch.get_width() for patch in ax.patches] == [2.0, 12.0]
+    assert [set(line.get_xdata()) for line in ax.lines] == [{10.0}, {10.0}]
+    assert _texts(ax) == ["2", "12", "10"]  # equal bounds share a number
+    assert "two: measured 12, bound 10" in ax.get_label() and "the bound is a bound" in ax.get_label()
+
+
+def test_lines_against_n_share_a_label_where_they_end_together():
+    series = {
+        "naive": {128: 1.0, 256: 8.0},
+        "best": {128: 3.0, 256: 4.0},
+        "cublas": {128: 2.0, 256: 4.1},
+        "host": {128: 9.0},
+    }
+    ax = figures.lines_against_n(series, "A title", "GFLOP/s")
+    assert [list(line.get_ydata()) for line in ax.lines] == [[1.0, 8.0], [3.0, 4.0], [2.0, 4.1], [9.0]]
+    assert _texts(ax) == ["naive", "best, cublas", "host"]
+    assert ax.get_ylabel() == "GFLOP/s"
+
+
+def test_the_waits_of_a_play_in_words():
+    """Warps, cycles and the share of every reason."""
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
+    text = waiting.draw(waiting.play_programs([chain, chain], machine)).get_label()
+    assert "2 warps" in text
+    assert "arithmetic" in text
+
+
+def test_where_prefetching_pays_measured_and_modelled():
+    """Every width and number of warps, the measured ratio first."""
+    text = figures.residency(measurements.load("waiting").results, "NVIDIA H200").get_label()
+    assert "8 → 1.36 (" in text
+    assert "64 → 0.98 (" in text
+
+
+def test_occupancy_says_which_limit_binds():
+    """The tuned kernel by its registers, as the driver has it: one block."""
+    ladder = measurements.load("ladder")
+    kernels = {
+        name: tuple(ladder.result(name)[k] for k in ("registers", "shared_bytes")) for name in ("best", "staged")
+    }
+    ax = figures.occupancy(256, kernels, ladder.provenance)
+    assert "1 block, 12.5 % of the threads, held by registers" in ax.get_label()
+    assert "2 blocks" in ax.get_label()
+    (field,) = ax.collections
+    assert 0.85 < field.get_array().max() <= 0.9  # grey, also for a single block: white would glare on a dark page
+    registers = field.get_coordinates()[0, :, 0]
+    border = np.flatnonzero(np.diff(field.get_array()[0]))[-1] + 1
+    assert registers[border] == 128  # two blocks of 256 threads have room for so many each
+
+
+def test_the_ladder_under_its_roof():
+    """Every measured rung is under it, with the model's speed beside it."""
+    ladder, ceilings = measurements.load("ladder"), measurements.load("ceilings")
+    naive = ladder.result("naive")["gflops"]
+    judged = [r for r in measurements.load("waiting").results if r["what"] == "ladder"]
+    rows = roofline(ladder, ceilings)
+    ax = figures.roofline(rows, {r["rung"]: naive * r["predicted"] for r in judged})
+    assert "best: 52,570 of" in ax.get_label()
+    assert ax.get_label().count("in the model") == len(judged)
+    names = [text for text in ax.texts if text.get_text() and text.get_transform() != ax.transAxes]
+    assert sorted(", ".join(text.get_text() for text in names).split(", ")) == sorted(row["rung"] for row in rows)
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in names]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    marks = ax.transData.transform([(row["flop_per_byte"], row["measured_gflops"]) for row in rows])
+    assert not any(box.count_contains(marks) for box in boxes)
+    assert all(ax.bbox.x0 < box.x0 and box.x1 < ax.bbox.x1 for box in boxes)
+
+
+def test_the_machine_with_its_latencies():
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    text = figures.machine(measurements.load("ladder").provenance, latency=machine.latency).get_label()
+    assert f"From a load to its value: L1, {machine.latency['L1']:.0f} cycles; L2" in text
+    assert f"DRAM, {machine.latency['DRAM']:.0f} cycles" in text
+
+
+# ---- the levels of the machine
+
+
+def test_the_table_of_levels_says_what_the_profiler_counted():
+    """Loads asked for are a formula's; full warps of 4-byte loads ask for 128 bytes in each counted request."""
+    found = figures.levels("naive", "tiled")
+    counters = measurements.load("counters")
+    for level in found:
+        counted = counters.result(level.rung, M=level.n)
+        assert level.asked == 128 * counted["global_load_requests"]
+        assert level.dram_bytes == counted["dram_read_bytes"]
+        assert f"{counted['dram_read_bytes'] / 1e9:.2f}" in repr(found) and "read from DRAM (GB)" in repr(found)
+        assert f"{level.gflops:,.0f}" in found._repr_html_()
+    with pytest.raises(KeyError, match="no 'best' here"):
+        found.of("best")
+
+
+@pytest.mark.parametrize("rung", ["naive", "uncoalesced", "tiled", "bank_conflicts"])
+def test_the_roof_of_instructions_agrees_with_the_cycles_that_issued(rung):
+    """Nsight Compute's own share of cycles in which an instruction was issued, of another launch."""
+    (level,) = figures.levels(rung)
+    counted = measurements.load("counters").result(rung, M=level.n)
+    assert 100 * level.share("instructions") == pytest.approx(counted["issue_active_percent"], rel=0.02)
+    assert all(share < 1 for share in map(level.share, level.roofs))
+
+
+def test_roofs_draws_every_roof_and_the_measured_speed():
+    (level,) = found = figures.levels("naive")
+    ax = figures.roofs(found)
+    heights = {float(line.get_ydata()[0]) for line in ax.lines}
+    assert heights == {level.gflops, level.asked_bound, *level.roofs.values()}
+    assert level.lowest == "instructions" and f"{level.gflops:,.0f}" in _texts(ax)
+    assert "instructions 1,813" in ax.get_label()
+
+
+def test_roofs_beside_each_other_are_named_apart_and_in_one_form():
+    """Also where the speed of one kernel is as high as a roof of the other."""
+    for names in (("naive", "tiled"), ("bank_conflicts", "padded")):
+        ax = figures.roofs(figures.levels(*names))
+        ax.figure.draw_without_rendering()
+        boxes = [text.get_window_extent().padded(3) for text in ax.texts]
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]), names
+        ticks = [tick.get_text() for tick in ax.get_yticklabels(which="both") if tick.get_text()]
+        assert len(ticks) >= 4 and all(re.fullmatch(r"[\d,]+", tick) for tick in ticks), ticks

@@ -1,0 +1,276 @@
+"""The capstone's score: kernels of different quality are in the order of their recorded speeds."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nightly import at_night
+from numba import cuda, float32
+
+from course_lib.exercises.capstone import (
+    BANDS,
+    MILESTONES,
+    OF,
+    Attempt,
+    Costs,
+    attempt,
+    attempts,
+    costs,
+    resident_blocks,
+)
+from course_lib.exercises.progress import score
+from course_lib.kernels import rung
+from course_lib.machine import measurements
+from course_lib.machine.gpu import capstone
+from course_lib.machine.gpu import command as commands
+from course_lib.machine.gpu.capstone import kernel_in
+from course_lib.machine.gpu.command import main
+from course_lib.machine.gpu.device import available
+from course_lib.machine.gpu.verification import judge, random_matrices
+from course_lib.simulator.simulate import simulate
+
+#: Kernels of different quality, all with recorded times, and the milestones that they have reached.
+QUALITY = {
+    "naive": 0,
+    "tiled": 1,
+    "outer_product": 2,
+    "register_2d": 3,
+    "vectorized": 4,
+    "software_pipelined": 5,
+    "best": 5,
+}
+RECORDED = {r["rung"]: r for r in measurements.load("ladder").results if "gflops" in r}
+
+#: Kernels written for this test: none is a rung.
+OWN = {path.stem: path for path in sorted((Path(__file__).parent / "capstone_kernels").glob("*.py"))}
+#: What an H200 made of them, and the command that records it on another one.
+TIMED = measurements.FOLDER / measurements.DEFAULT_GPU / "capstone.json"
+COMMAND = "python -m course_lib.gpu capstone tests/machine/waiting/capstone_kernels/*.py --output FOLDER"
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    score.cache_clear()
+
+
+def tried(name):
+    recorded, r = RECORDED[name], rung(name)
+    tile, threads = r.tile(**recorded["params"]) or (32, 32), tuple(recorded["block"])
+    return Attempt(name, tile, threads, costs(r.make(**recorded["params"]), tile, threads))
+
+
+@cuda.jit
+def narrow(A, B, C):
+    """One thread for each element, tiles of 8×8."""
+    A_tile = cuda.shared.array((8, 8), float32)
+    B_tile = cuda.shared.array((8, 8), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, col = cuda.blockIdx.y * 8 + ty, cuda.blockIdx.x * 8 + tx
+    acc = float32(0)
+    for start in range(0, A.shape[1], 8):
+        A_tile[ty, tx] = A[row, start + tx] if row < A.shape[0] and start + tx < A.shape[1] else float32(0)
+        B_tile[ty, tx] = B[start + ty, col] if start + ty < B.shape[0] and col < B.shape[1] else float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            acc += A_tile[ty, k] * B_tile[k, tx]
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = acc
+
+
+@cuda.jit
+def unguarded(A, B, C):
+    row, col = cuda.blockIdx.y * 8 + cuda.threadIdx.y, cuda.blockIdx.x * 8 + cuda.threadIdx.x
+    acc = float32(0)
+    for k in range(A.shape[1]):
+        acc += A[row, k] * B[k, col]
+    C[row, col] = acc
+
+
+@cuda.jit
+def doubled(A, B, C):
+    row, col = cuda.blockIdx.y * 8 + cuda.threadIdx.y, cuda.blockIdx.x * 8 + cuda.threadIdx.x
+    if row < C.shape[0] and col < C.shape[1]:
+        acc = 0.0
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+
+
+@cuda.jit
+def empty(A, B, C):
+    # your code here
+    ...
+
+
+def test_the_order_by_score_is_the_measured_one_of_two_kernels():
+    widths = measurements.load("tiles")
+    slow = widths.result("naive", params={"block_width": 8})["gflops"]
+    assert slow < widths.result("tiled", params={"tile_width": 8})["gflops"]
+    assert tried("naive").score < attempt(narrow, (8, 8), (8, 8)).score
+
+
+@pytest.mark.nightly
+def test_the_order_by_score_is_the_order_that_was_measured():
+    scores = {name: tried(name) for name in QUALITY}
+    assert sorted(QUALITY, key=lambda name: RECORDED[name]["gflops"]) == list(QUALITY)
+    points = [scores[name].score for name in QUALITY]
+    assert points == sorted(set(points)), dict(zip(QUALITY, points, strict=True))
+    assert {name: scores[name].milestones for name in QUALITY} == QUALITY
+    assert scores["best"].score == OF
+    for name, found in scores.items():  # Nsight Compute's sectors, as far as whole tiles tell
+        (counted,) = (c for c in measurements.load("counters").results if (c["rung"], c.get("M")) == (name, 4096))
+        assert found.costs.sectors == pytest.approx(counted["global_load_sectors"] / (4096**3 / 32), rel=0.02)
+        assert found.costs.instructions == pytest.approx(counted["instructions"] / (4096**3 / 32), rel=0.07) or (
+            name == "naive"
+        )
+        assert found.costs.gflops == pytest.approx(RECORDED[name]["gflops"], rel=0.25)
+
+
+@pytest.mark.parametrize("name", [name if name == "odd_tile" else at_night(name) for name in OWN])
+def test_a_kernel_written_for_the_test_is_right_on_ragged_sizes(name):
+    """With NumPy's product in float64."""
+    own = kernel_in(OWN[name])
+    for M, N, K in ((131, 70, 37), (5, 258, 64)):
+        A, B, C = random_matrices(M, N, K, seed=M)
+        grid, block = own.launch(M, N, K)
+        simulate(own.make())[grid, block](A, B, C)
+        assert judge(C, A.astype(np.float64) @ B.astype(np.float64)).correct
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not TIMED.exists(), reason=f"there is no recording of these kernels: {COMMAND}")
+def test_the_order_by_score_of_other_kernels_is_the_order_that_was_measured():
+    """A student's kernel is no rung; some of these are bad on purpose."""
+    recording = measurements.load("capstone")
+    points = {}
+    for name, path in OWN.items():
+        own, timed = kernel_in(path), recording.result(name)
+        tile, threads = own.tile(), tuple(timed["block"])
+        points[name] = Attempt(name, tile, threads, costs(own.make(), tile, threads)).score
+    speeds = {name: recording.result(name)["gflops"] for name in OWN}
+    assert sorted(OWN, key=points.get) == sorted(OWN, key=speeds.get), {n: (points[n], speeds[n]) for n in OWN}
+    assert len(set(points.values())) == len(OWN) >= 5
+
+
+def test_the_worst_cost_limits_the_points_of_the_others():
+    """A tile with bank conflicts: as many points as the cost that sets its speed, and one more."""
+    conflicts = Attempt("conflicts", (32, 32), (16, 16), Costs(0.25, 9, 0.0156, 1, 0, 3.7, 2289))
+    assert [band.points(conflicts.costs) for band in BANDS] == [2, 0, 2, 1, 0]
+    assert conflicts.points == (1, 0, 1, 1, 0) and conflicts.score == 3
+    assert "Improve wavefronts of shared memory first" in repr(conflicts)
+    even = Attempt("even", (24, 24), (24, 24), Costs(0.333, 2, 0.0833, 2, 0, 4.3, 8142))
+    assert even.score == 5 and "Improve" not in repr(even)
+
+
+def test_a_kernel_of_8_by_8_is_counted():
+    """Against arithmetic: 2·8·8 elements in rows of one sector, 2 reads, 2 barriers of 2 warps, for 512 products."""
+    result = attempt(narrow, (8, 8), (8, 8))
+    for_a_tile = 8**3 / 32
+    assert result.costs.sectors == 16 / for_a_tile
+    assert result.costs.loads == 2
+    assert result.costs.barriers == 4 / for_a_tile
+    assert (result.milestones, result.costs.overlap) == (0, 0)
+    assert "Next, tiled:" in repr(result) and "Next, tiled:" in result._repr_html_()
+    assert [row["score"] for row in score().attempts] == [result.score]
+    assert score().points["capstone"] == (0, len(MILESTONES))
+    attempt(narrow, (8, 8), (8, 8))
+    assert len(attempts().rows) == 1 and "narrow" in repr(attempts()), "the same attempt is listed once"
+
+
+def test_a_wrong_kernel_gets_a_verdict_and_no_score():
+    wrong = attempt(unguarded, (8, 8), (8, 8))
+    assert wrong.status == "failed" and "ragged" in wrong.hint
+    assert attempt(empty, (8, 8), (8, 8)).status == "not yet"
+    assert score().attempts == [] and "No kernel has passed" in repr(attempts())
+
+
+def test_what_the_model_does_not_know_is_told():
+    """With the grader's remark on float64; counts are there all the same."""
+    result = attempt(doubled, (8, 8), (8, 8))
+    assert result.costs.gflops is None and result.costs.sectors == 5
+    assert "Remark: line" in repr(result) and "The model cannot time this kernel: line" in repr(result)
+    assert "unknown" in repr(attempts()) and "unknown" in attempts()._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "tile, threads, told",
+    [
+        ((8, 8, 8), (8, 8), "tile is"),
+        ("8x8", (8, 8), "tile is"),
+        ((8, 0), (8, 8), "at least 1"),
+        ((8, 8), 64, "threads is"),
+        ((8, 8), (64, 32), "at most 1,024"),
+        ((4096, 4096), (16, 16), "more elements of C for each than the 255"),
+    ],
+)
+def test_a_launch_that_cannot_be_is_refused(tile, threads, told):
+    with pytest.raises(ValueError, match=told):
+        attempt(narrow, tile, threads)
+
+
+def test_bands_give_a_point_for_each_limit():
+    nothing, perfect = Costs(9, 0, 0, 0, 0), Costs(0, 0.1, 0.001, 0, 1, 1, 1e6)
+    assert sum(band.points(nothing) for band in BANDS) == 0
+    assert sum(band.points(perfect) for band in BANDS) == OF == 25
+    assert all(list(band.limits) == sorted(band.limits, reverse=not band.rises) for band in BANDS)
+
+
+@pytest.mark.parametrize("name", [name for name in QUALITY if name not in ("outer_product", "naive")])
+def test_resident_blocks_are_those_of_the_driver(name):
+    """With the elements of local arrays that each of these rungs declares."""
+    words = {"tiled": 0, "register_2d": 80, "vectorized": 80, "software_pipelined": 96, "best": 200}[name]
+    recorded = RECORDED[name]
+    blocks = resident_blocks(words, recorded["shared_bytes"], int(np.prod(recorded["block"])))
+    assert blocks == recorded["blocks_per_multiprocessor"]
+
+
+FILE = "from numba import cuda\n\nTILE, THREADS = (8, 8), (8, 8)\n\n\n@cuda.jit\ndef mine(A, B, C):\n    pass\n"
+
+
+def test_the_command_takes_the_kernel_of_a_file(tmp_path):
+    path = tmp_path / "my_kernel.py"
+    path.write_text(FILE, encoding="utf-8")
+    own = kernel_in(path)
+    assert own.launch(17, 9, 5) == ((2, 3), (8, 8)) and own.make().__name__ == "mine"
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        (None, "is no file"),
+        ("", "lacks mine, TILE, THREADS"),
+        ("1 / 0", "cannot be run: ZeroDivisionError"),
+        (FILE.replace("(8, 8), (8, 8)", "8, (8, 8)"), "TILE is 8"),
+        (FILE.replace("@cuda.jit\n", ""), "is no kernel"),
+    ],
+)
+def test_a_file_that_holds_no_kernel_is_refused(tmp_path, capsys, text, told):
+    path = tmp_path / "my_kernel.py"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    assert main(["capstone", str(path)]) == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.skipif(available(), reason="there is a CUDA GPU")
+def test_without_a_gpu_the_command_says_so(tmp_path, capsys):
+    path = tmp_path / "my_kernel.py"
+    path.write_text(FILE, encoding="utf-8")
+    assert main(["capstone", str(path)]) == 2
+    assert capsys.readouterr().err.startswith("No CUDA GPU was found")
+
+
+def test_the_command_records_several_kernels(tmp_path, monkeypatch):
+    """Without a GPU here: what is measured is made up, what is written is read again."""
+    paths = [tmp_path / "one.py", tmp_path / "two.py"]
+    for path in paths:
+        path.write_text(FILE, encoding="utf-8")
+    monkeypatch.setattr(capstone, "require", lambda: None)
+    monkeypatch.setattr(capstone, "beside", lambda own, *_: [{"rung": r.name, "gflops": 1.0} for r in own])
+    monkeypatch.setattr(commands, "describe", lambda: {"gpu": "made up"})
+    assert main(["capstone", *map(str, paths), "--repeats", "3", "--output", str(tmp_path / "folder")]) == 0
+    recording = measurements.load("capstone", tmp_path / "folder")
+    assert [result["rung"] for result in recording.results] == ["one", "two"]
+    assert recording.command.startswith("python -m course_lib.gpu capstone ") and "two.py" in recording.command
+    assert recording.command.endswith("--size 4096x4096x4096 --repeats 3")

@@ -1,0 +1,469 @@
+"""The model of waiting: exact results in simple cases, and its distance from measurements."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from nightly import NIGHTLY
+
+from course_lib import simulate
+from course_lib.kernels import rung
+from course_lib.machine import measurements, waiting
+from course_lib.machine.gpu.command import main
+from course_lib.machine.waiting.instructions import Instruction, programs
+from course_lib.machine.waiting.judgement import ordered, reasons, table, why_wrong
+from course_lib.machine.waiting.launches import launch_time
+from course_lib.machine.waiting.predictions import STALLS, ladder, reads_and_adds, share_of_the_last
+
+H200 = waiting.Machine.measured(measurements.load("latencies"))
+JUDGED = measurements.load("waiting").results
+
+
+def traced(name, M, N, K, **params):
+    """Return a kernel of the ladder and the trace of its launch."""
+    r = rung(name)
+    params = {**r.params, **params}
+    rng = np.random.default_rng(0)
+    A, B = rng.random((M, K), np.float32), rng.random((K, N), np.float32)
+    kernel = r.make(**params)
+    grid, block = r.launch(M, N, K, **params)
+    return kernel, simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32)).trace
+
+
+def test_the_machine_is_what_was_measured():
+    """Latencies are as recorded; DRAM delivers 64 bytes at a time, since only the next 32 arrive faster."""
+    values = {r["probe"]: r["value"] for r in measurements.load("latencies").results}
+    assert H200.latency["DRAM"] == values["DRAM latency"] > 2 * H200.latency["L2"] > 10 * H200.latency["L1"]
+    assert H200.dram_bytes == 64
+    assert all(cycles > 0 for cycles in (*H200.index.values(), *H200.slots.values(), H200.copy, *H200.barrier))
+    assert (round(H200.request, 1), round(H200.constant_request, 1)) == (4.0, 8.1)
+    assert H200.hertz == values["clock"]
+
+
+def test_a_chain_waits_for_every_link():
+    """64 dependent multiply-adds take 64 latencies; 64 independent ones take a cycle each."""
+    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(64)]
+    play = waiting.play_programs([chain], H200)
+    assert play.cycles == pytest.approx(63 * H200.multiply_add + 1)
+    assert play.share("arithmetic") == pytest.approx(63 * (H200.multiply_add - 1) / play.cycles)
+    assert waiting.play_programs([[Instruction("multiply-add", 0)] * 64], H200).cycles == 64
+
+
+def test_a_scheduler_stays_with_its_warp():
+    """Of three warps on one scheduler one issues all it has, then the next: they do not alternate."""
+    one = replace(H200, schedulers=1)
+    play = waiting.play_programs([[Instruction("multiply-add", 0)] * 16] * 3, one)
+    assert [spans[-1][2] for spans in play.spans] == [16, 32, 48]
+
+
+def test_the_block_that_began_first_goes_first():
+    """Of three one-warp blocks with pauses after instructions the first is not delayed; the others fill its pauses."""
+    one = replace(H200, schedulers=1)
+    play = waiting.play_programs([[Instruction("multiply-add", 0, pace=2)] * 16], one, blocks=3, rounds=2)
+    ends = [[last for reason, _, last in spans if reason == "issuing"] for spans in play.spans]
+    assert [times[15] for times in ends] == [31, 32, 63], "the third has the first's place when that is done"
+    assert max(times[-1] for times in ends) == pytest.approx(96, abs=2), "no slot is lost before the last one's gaps"
+
+
+def test_of_a_block_goes_first_who_waits_longest():
+    """32 warps that load 8 words of shared memory a round and add them up end together, as measured."""
+    seen = next(r["value"] for r in measurements.load("latencies").results if r["probe"] == "warps that ask")
+    assert share_of_the_last([reads_and_adds(64)] * 32, H200) == pytest.approx(seen, abs=0.05)
+
+
+def test_a_warp_waits_for_the_unit_or_for_its_turn():
+    """As in a profiler, a ready warp waits for its turn in a cycle in which another one issues."""
+    one = replace(H200, schedulers=1, integer=2.0)
+    play = waiting.play_programs([[Instruction("integer", 0)] * 16] * 2, one)
+    waits = Counter()
+    for reason, first, last in play.spans[1]:
+        waits[reason] += last - first
+    assert play.cycles == pytest.approx(64, abs=1)
+    assert waits["its turn"] == pytest.approx(16)
+    assert waits["arithmetic"] == pytest.approx(16 + 15)
+
+
+def test_dram_gives_once_what_several_blocks_load():
+    """If four blocks that run at once load the same data, four times as much arrives through DRAM's share."""
+    alike = replace(H200, dram_spread=())
+    walks = [[Instruction("load", 0, sectors=(("x", 128 * w + 2 * i),)) for i in range(64)] for w in range(8)]
+    alone, shared = (
+        waiting.play_programs(walks, alike, served="DRAM", loaded_by={"x": by}).fetches[-1][1] - H200.latency["DRAM"]
+        for by in (1, 4)
+    )
+    assert alone == pytest.approx(512 * 64 / H200.bytes_per_cycle["DRAM"], rel=0.05)
+    assert shared == pytest.approx(alone / 4, rel=0.2)
+
+
+def test_a_scheduler_sends_a_request_every_four_cycles():
+    """All four schedulers together send one a cycle, the capacity of the path to shared memory."""
+    stores = [Instruction("shared store", 0, wavefronts=1)] * 64
+    alone, all_four = (waiting.play_programs([stores] * warps, H200).cycles for warps in (1, 4))
+    assert alone == pytest.approx(all_four, rel=0.05) == pytest.approx(64 * H200.request, rel=0.1)
+
+
+def test_a_bank_of_registers_gives_one_operand_a_cycle():
+    """Two operands from the even registers take two cycles, one from each bank one."""
+    for reads, cycles in (((2, 0), 2), ((1, 1), 1), ((0, 3), 3)):
+        play = waiting.play_programs([[Instruction("multiply-add", 0, reads=reads)] * 64], H200)
+        assert play.cycles == pytest.approx(64 * cycles, abs=cycles)
+
+
+def test_a_value_of_the_whole_warp_costs_its_reader_a_turn_of_that_unit():
+    """An instruction that reads a uniform value which the loop changes waits for the unit that computes such values."""
+    for read, cycles in ((False, 64), (True, 128)):
+        pair = [Instruction("uniform", 0), Instruction("multiply-add", 0, uniform_read=read)]
+        play = waiting.play_programs([pair * 32] * 8, replace(H200, schedulers=1, integer=2.0))
+        assert play.cycles == pytest.approx(8 * cycles, rel=0.02)
+
+
+def test_copies_and_the_end_of_their_group_take_the_path():
+    """The cycles of 32 warps are as measured: for each copy, each row of which it takes a part, each group."""
+    for r in (r for r in measurements.load("latencies").results if r["probe"] == "copies in groups"):
+        copy, commit = Instruction("copy", 0, wavefronts=r["rows"]), Instruction("commit", 0)
+        group = [*[copy] * r["copies"], commit]
+        cycles = waiting.play_programs([group * (32 // r["copies"])] * 32, H200).cycles / 32 / 32
+        assert cycles == pytest.approx(r["value"], rel=0.15)
+
+
+def test_a_barrier_that_opens_takes_the_path():
+    """Full multiprocessors agree, in blocks of 2, 4, 8 and 32 warps: 8 requests a round, and 0, 1 and 2 barriers."""
+    reads = [Instruction("shared load", 0, wavefronts=1)] * 8
+    for r in (r for r in measurements.load("latencies").results if r["probe"] == "shared reads and barriers"):
+        first, *rest = [[Instruction("barrier", 0)] if n < r["barriers"] else [] for n in range(2)]
+        walk = [*first, *reads, *rest[0]] * 16
+        cycles = waiting.play_programs([walk] * r["warps"], H200, 64 // r["warps"]).cycles / 16 / 64
+        assert cycles == pytest.approx(r["value"], rel=0.2), r
+
+
+def test_the_ways_to_lines_differ():
+    """They differ as measured around the latency of the second-level cache, always equally for the same line."""
+    loads = [[Instruction("load", 0, sectors=(("x", 4 * i),))] for i in range(256)]
+    waits = [waiting.play_programs([load], H200).fetches[0] for load in loads]
+    taken = [arrived - asked for asked, arrived in waits]
+    assert len(set(np.round(taken, 3))) == len(set(H200.spread)) > 10
+    assert np.mean(taken) == pytest.approx(H200.latency["L2"], abs=6)
+    assert [waiting.play_programs([load], H200).fetches[0] for load in loads] == waits
+
+
+def test_blocks_follow_each_other():
+    """Two rounds of a block take twice as long as one, with twice as many iterations and memory of their own."""
+    walk = [Instruction("load", 0, sectors=(("x", i),), iteration=i + 1) for i in range(8)]
+    once, twice = (waiting.play_programs([walk], H200, rounds=rounds) for rounds in (1, 2))
+    assert twice.issued == 2 * once.issued
+    assert (len(twice.iterations[0]), twice.bytes_loaded) == (16, 2 * once.bytes_loaded)
+
+
+def test_bytes_in_flight_are_latency_times_bandwidth():
+    """Of warps that follow lists, twice as many load twice as much a cycle, until the bandwidth is reached."""
+    rates = {}
+    for warps in (1, 2, 64):
+        walks = [
+            [
+                Instruction(
+                    "load", 0, (i - 1,) if i else (), sectors=tuple(("x", (w * 32 + i) * 4 + s) for s in range(4))
+                )
+                for i in range(32)
+            ]
+            for w in range(warps)
+        ]
+        play = waiting.play_programs(walks, H200)
+        rates[warps] = play.bytes_loaded / play.cycles
+        assert play.in_flight == pytest.approx(rates[warps] * H200.latency["L2"], rel=0.25)
+    assert rates[2] == pytest.approx(2 * rates[1], rel=0.05)
+    assert rates[64] == pytest.approx(min(64 * rates[1], H200.bytes_per_cycle["L2"]), rel=0.15)
+
+
+def test_a_sector_is_fetched_once():
+    """A second warp finds it in the first-level cache, or waits for the same arrival."""
+    load = Instruction("load", 0, sectors=(("x", 7),))
+    play = waiting.play_programs([[load], [load]], H200, served="DRAM")
+    assert play.bytes_loaded == 32
+
+
+def test_nobody_passes_a_barrier_alone():
+    """A warp without work waits for the one that loads."""
+    slow = [
+        Instruction("load", 0, sectors=(("x", 0),)),
+        Instruction("multiply-add", 0, (0,)),
+        Instruction("barrier", 0),
+    ]
+    play = waiting.play_programs([slow, [Instruction("barrier", 0)]], H200)
+    waits = [(reason, last - first) for reason, first, last in play.spans[1] if reason == "barrier"]
+    assert waits[0][1] > H200.latency["L2"]
+    assert play.share("global memory") > 0.3
+
+
+ADDS = [Instruction("multiply-add", 0)] * 4
+GATE = Instruction("barrier", 0)
+
+
+def test_who_has_ended_is_not_waited_for():
+    """A warp passes a barrier that other warps have left before, or have no part in, as on a GPU."""
+    for other in ([*ADDS], []):
+        play = waiting.play_programs([[GATE, *ADDS], other], H200)
+        assert play.issued == 5 + len(other)
+        assert play.spans[0][-1][0] == "issuing"
+    assert play.spans[1] == ()
+
+
+def test_a_warp_ends_when_its_last_barrier_opens():
+    """Its next block does not begin before, and no cycle of a warp is counted twice."""
+    play = waiting.play_programs([[*ADDS, GATE]] * 4, H200, rounds=2)
+    for spans in play.spans:
+        assert all(a[2] <= b[1] for a, b in zip(spans, spans[1:], strict=False))
+        assert [reason for reason, *_ in spans].count("barrier") == 2
+    assert play.cycles == max(last for spans in play.spans for *_, last in spans)
+
+
+@pytest.mark.parametrize("size", [(9, 3, 5), (1, 1, 1), (32, 32, 32)])
+def test_blocks_with_idle_warps_are_played(size):
+    """Naive in blocks of 16×16: beyond the matrix whole warps have no work."""
+    kernel, trace = traced("naive", *size)
+    play = waiting.play(kernel, trace, H200)
+    worked = [bool(program) for program in programs(kernel, trace)]
+    assert [bool(spans) for spans in play.spans] == worked
+    assert 0 < sum(worked) < len(worked) or size == (32, 32, 32)
+
+
+def test_what_cannot_be_played_is_refused():
+    """The message is a sentence that lists what there is."""
+    adds = [ADDS]
+    kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
+    for call, says in (
+        (lambda: waiting.play_programs(adds, H200, blocks=0), "one or more, not 0"),
+        (lambda: waiting.play_programs(adds, H200, blocks=1.5), "a whole number of blocks, one or more, not 1.5"),
+        (lambda: waiting.play_programs(adds, H200, blocks=33), "33 blocks of 1 warps do not fit: .* of 32 blocks"),
+        (lambda: waiting.play_programs(adds * 32, H200, blocks=3), "3 blocks of 32 warps do not fit: .* 64 warps"),
+        (lambda: waiting.play_programs(adds, H200, served=None), 'from "DRAM", "L2", not from "None"'),
+        (lambda: waiting.play_programs(adds, H200).share("global"), "reason is 'global'; choose from .*global memory"),
+        (lambda: programs(kernel, trace, block=(0, 0)), r"block is \(0, 0\); give its place .* \(x, y, z\)"),
+        (lambda: waiting.play_programs(adds, H200, rounds=0), "rounds must be a whole number, 1 or more"),
+        (lambda: waiting.play_programs([[]], H200), "no warp of the traced block issues anything"),
+        (lambda: waiting.play_programs([], H200), "no warp of the traced block issues anything"),
+        (lambda: waiting.play_programs(adds, H200, served="l2"), 'from "DRAM", "L2", not from "l2"'),
+        (lambda: waiting.play(kernel, trace, H200, served={"a": "DRAM"}), 'names "a"; .* "A", "A_tile", "B"'),
+        (lambda: waiting.play(kernel, trace, H200, 4, shared_bytes=200_000), "4 blocks with 200,000 bytes .* 262,144"),
+        (lambda: waiting.play_programs([[GATE]], H200).cycles_per_iteration(), "larger K"),
+        (lambda: waiting.Machine.measured(measurements.load("ladder")), "not of ladder"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            call()
+
+
+def test_what_is_no_trace_and_no_machine_is_refused():
+    """A student forgot `trace=True` or `.trace`, or passed the recording instead of the machine."""
+    kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
+    for wrong in (None, simulate(kernel)):
+        with pytest.raises(TypeError, match=r"programs take the trace of a run, not .*trace=True.*\.trace"):
+            waiting.play(kernel, wrong, H200)
+    with pytest.raises(TypeError, match="machine is a Recording; give a Machine"):
+        waiting.play(kernel, trace, measurements.load("latencies"))
+
+
+def test_a_blocks_shared_arrays_are_taken_from_the_cache():
+    """Two tiles of 4×4 float32 are 128 bytes; of a cache of 256 two blocks leave nothing for the next iteration."""
+    kernel, trace = traced("tiled", 4, 4, 64, tile_width=4)
+    small = replace(H200, l1_bytes=2 * 128)
+    by_default, given = waiting.play(kernel, trace, small, 2), waiting.play(kernel, trace, small, 2, shared_bytes=128)
+    assert by_default == given != waiting.play(kernel, trace, small, 2, shared_bytes=0)
+    with pytest.raises(ValueError, match="3 blocks with 128 bytes"):
+        waiting.play(kernel, trace, small, 3)
+
+
+def test_the_ways_to_dram_differ():
+    """The last of 32 lines that a warp requests at once arrives as late as measured, within a tenth; one alone, too."""
+    seen = {
+        r["rows"]: r["value"] for r in measurements.load("latencies").results if r["probe"] == "DRAM latency of rows"
+    }
+    for rows in (1, 32):
+        sectors = [tuple((f"row {row}", 2 * step) for row in range(rows)) for step in range(64)]
+        walk = [
+            Instruction("load", 0, (i - 1,) if i else (), wavefronts=rows, sectors=s) for i, s in enumerate(sectors)
+        ]
+        cycles = waiting.play_programs([walk], H200, served="DRAM").cycles / 64
+        assert cycles == pytest.approx(seen[rows], rel=0.1)
+
+
+def test_only_the_first_block_waits_for_what_it_brings():
+    """Of 4 by 4 blocks, 4 at once: each row's first block brings the data, and those begun beside it end with it."""
+    places = [(row, column) for row in range(4) for column in range(4)]
+    cycles = {(False, False): 10.0, (True, False): 16.0, (False, True): 14.0, (True, True): 20.0}
+    # The first row: 20 for all, since they wait for its first block's; each later one: 16.
+    launched = launch_time(places, 4, cycles)
+    assert launched.cycles == 20 + 3 * 16
+    assert launched.spent == {(False, False): 9 * 10, (True, False): 3 * 16, (False, True): 3 * 14, (True, True): 20}
+    assert launched.held == 3 * (20 - 14) + 9 * (16 - 10)
+    # One after the other: the first 20, three 14, then of each row the first 16, and three 10.
+    assert launch_time(places, 1, cycles).cycles == 20 + 3 * 14 + 3 * (16 + 3 * 10)
+    assert launch_time(places, 16, dict.fromkeys(cycles, 10.0)).cycles == 10
+    # With a cache that does not keep the columns every block is the first of its own again.
+    assert launch_time(places, 1, cycles, (True, False)).cycles == 4 * (20 + 3 * 14)
+
+
+def test_a_warp_of_the_tiled_kernel_issues_what_its_source_says():
+    """A tile has 2 loads and stores, T multiply-adds, T + T/4 loads of shared memory (four of A in one), 2 barriers."""
+    kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
+    warps = programs(kernel, trace)
+    kinds = Counter(i.kind for i in warps[0])
+    assert len(warps) == 8
+    assert kinds["load"] == kinds["shared store"] == 2 * 4
+    assert kinds["multiply-add"] == 64
+    assert kinds["shared load"] == 64 + 64 // 4
+    assert kinds["barrier"] == 2 * 4
+    of_A = [{number for i in warp for name, number in i.sectors if name == "A"} for warp in warps]
+    assert of_A == [set(range(16 * w, 16 * w + 16)) for w in range(8)], "a warp's two rows, of eight sectors each"
+    for number, instruction in enumerate(warps[0]):
+        assert all(need < number for need in instruction.needs)
+
+
+def test_loads_go_ahead_of_what_does_not_need_them():
+    """Both loads of a tile are issued before the first store; no load of shared memory passes its barrier."""
+    kernel, trace = traced("tiled", 16, 16, 64, tile_width=16)
+    kinds = [i.kind for i in programs(kernel, trace)[0]]
+    assert kinds[: kinds.index("shared store")].count("load") == 2
+    assert kinds.index("barrier") < kinds.index("shared load")
+
+
+def test_copies_wait_for_their_group():
+    """With three stages a warp waits for copies of two iterations before; their loads need no store."""
+    kernel, trace = traced("pipelined", 16, 16, 96, tile_width=16)
+    warp = programs(kernel, trace)[0]
+    kinds = Counter(i.kind for i in warp)
+    assert kinds["copy"] == 2 * 6
+    assert (kinds["wait"], kinds["load"], kinds["shared store"]) == (6, 0, 0)
+    waits = [i for i in warp if i.kind == "wait"]
+    assert all(len(i.needs) == 2 and {warp[n].kind for n in i.needs} == {"copy"} for i in waits)
+
+
+def test_multiply_adds_that_no_trace_shows_are_refused():
+    """Those of whole_tiles are in the file of large_tiles: without them the play would be wrong."""
+    kernel, trace = traced("whole_tiles", 128, 256, 16)
+    with pytest.raises(ValueError, match=r"line \d+: \w+ is in another file"):
+        programs(kernel, trace)
+
+
+def residency(width, warps, rung="prefetched", what="residency"):
+    """Return (predicted of machine code, measured, predicted of the source) speed of a rung over that of tiled."""
+    rows = {
+        r["rung"]: r
+        for r in JUDGED
+        if r["what"] == what
+        and (r["params"].get("tile_width"), r["warps"]) == (width, warps)
+        and r["params"].get("stages", 3) == 3
+    }
+    return tuple(rows[rung][what] / rows["tiled"][what] for what in ("predicted_by_code", "measured", "predicted"))
+
+
+CASES = [(8, w) for w in (2, 4, 8, 16, 32, 64)] + [(16, w) for w in (8, 16, 32, 64)] + [(32, w) for w in (32, 64)]
+
+
+@pytest.mark.parametrize("what", ["cached", "residency"])
+@pytest.mark.parametrize(("width", "warps"), CASES)
+def test_the_model_says_whether_prefetching_pays(width, warps, what):
+    """The predictions, of machine code and of the source, agree wherever it changes the speed by more than 3 %."""
+    coded, measured, predicted = residency(width, warps, what=what)
+    if abs(measured - 1) > 0.03:
+        assert (coded > 1) == (measured > 1)
+        if (width, warps, what) == (16, 64, "residency"):  # measured 7 % slower; the source's prediction is no change
+            assert predicted == pytest.approx(1, abs=0.001)
+        else:
+            assert (predicted > 1) == (measured > 1)
+
+
+def test_prefetching_pays_with_few_warps_and_not_with_many():
+    """Measured on an H200: 1.36 times with 8 warps and T = 16, 0.93 times with 64."""
+    assert round(residency(16, 8)[1], 2) == 1.36
+    assert round(residency(16, 64)[1], 2) == 0.93
+
+
+def test_the_error_of_the_ladder_is_small_and_every_miss_has_its_reason():
+    """Of the speeds relative to naive half are within a tenth; an error above a quarter has a reason."""
+    errors = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
+    assert np.median([abs(r["error"]) for r in errors.values()]) < 0.12
+    assert all(abs(r["error"]) <= 0.25 or r["why"].startswith("the compiler") for r in errors.values())
+    assert set(errors) == {r["rung"] for r in measurements.load("ladder").results if "gflops" in r} - {"cublas"}
+    assert set(errors["tiled"]["predicted_waits"]) == set(STALLS)
+
+
+@pytest.mark.nightly
+def test_the_recorded_predictions_are_the_models(monkeypatch):
+    """The recorded table of a few rungs equals the present model; the default run compares only the source.
+
+    They are also in the printed table.
+    """
+    names, keys = ("naive", "tiled", "outer_product"), ("predicted", "predicted_by_code")
+    if not NIGHTLY:
+        names, keys = names[:2], keys[:1]
+        monkeypatch.setattr("course_lib.machine.waiting.predictions._by_code", lambda launch, warps, gpu: None)
+    now = {r["rung"]: r for r in ladder(lambda items, label: [i for i in items if i["rung"] in names])}
+    recorded = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
+    for name in names:
+        assert now[name]["cycles"] == pytest.approx(recorded[name]["cycles"])
+        for key in keys:
+            assert now[name][key] == pytest.approx(recorded[name][key])
+    assert "outer_product" in table(JUDGED)
+
+
+def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
+    """It writes into a folder that it creates before it begins, since the plays take minutes."""
+    monkeypatch.setattr("course_lib.machine.waiting.predictions.rows", lambda progress, gpu: JUDGED)
+    assert main(["waiting", "--output", str(tmp_path / "new" / "folder")]) == 0
+    assert capsys.readouterr().out == table(JUDGED) + "\n"
+    assert json.loads((tmp_path / "new" / "folder" / "waiting.json").read_text())["results"] == JUDGED
+
+
+def test_what_both_predict():
+    """Half of the cases are within 10 % by machine code, 15 % by source; so are four stages with few warps."""
+    rows = [r for r in JUDGED if r["what"] == "residency"]
+    for key, within in (("error_by_code", 0.1), ("error", 0.15)):
+        assert np.median([abs(r[key]) for r in rows]) < within
+        assert max(abs(r[key]) for r in rows if r["params"].get("stages") == 4 and r["warps"] <= 8) < within
+    missed = [r for r in rows if abs(r["error"]) > 0.25 and "tile_width" not in r["params"]]
+    assert all(r["why"].startswith("the compiler") for r in missed)
+
+
+def test_the_order_of_the_cases():
+    """All but one are right by machine code; by source all but one or two pairs. Wrong ones give a reason."""
+    for what, key, most in (
+        ("cached", "predicted_by_code", 1),
+        ("cached", "predicted", 2),
+        ("residency", "predicted_by_code", 0),
+        ("residency", "predicted", 1),
+    ):
+        wrong, pairs = ordered(JUDGED, ("tiled", "prefetched"), key, what)
+        assert pairs > 250
+        assert len(wrong) <= most
+        assert all(why_wrong(pair, key).partition(": ")[2] for pair in wrong)
+
+
+def test_matrices_that_the_cache_does_not_keep_cost_tiled_more_than_prefetched():
+    """A launch brings every line from DRAM once; the model shows the two measured consequences.
+
+    With 32 warps of T = 16 it decides whether fetching ahead pays, and for T = 8 whether prefetched with 64 warps is
+    faster than tiled with 32.
+    """
+    cached, brought = residency(16, 32, what="cached"), residency(16, 32)
+    assert cached[1] < 1 < brought[1]
+    assert cached[0] < brought[0] - 0.05
+    for key in ("measured", "predicted_by_code"):
+        speeds = {
+            (r["what"], r["rung"], r["warps"]): r[key]
+            for r in JUDGED
+            if r["what"] in ("cached", "residency") and r["params"].get("tile_width") == 8
+        }
+        ahead = {what: speeds[what, "prefetched", 64] / speeds[what, "tiled", 32] for what in ("cached", "residency")}
+        assert ahead["residency"] > 1 > ahead["cached"]
+
+
+def test_the_reasons_stand_beside_the_profilers():
+    """Each kernel has a line with its three largest reasons, as sampled and as modelled."""
+    rows = [r for r in JUDGED if r["what"] == "ladder"]
+    table = reasons(rows)
+    lines = repr(table).splitlines()
+    assert len(lines) == len(rows) + 1
+    assert all(line.count(" %") == 6 for line in lines[1:])
+    assert table._repr_html_().count("<td") == 3 * len(rows)
+    assert " %" not in table._repr_html_() and ", " in table._repr_html_()  # a number stays beside its %

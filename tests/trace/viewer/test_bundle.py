@@ -1,0 +1,56 @@
+"""The stepper's browser side: its types hold, its bundle is fresh, and its modules without a page do what they say."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[3]
+sys.path.insert(0, str(REPOSITORY / "tools"))
+import build_viewer  # noqa: E402
+
+sys.path.remove(str(REPOSITORY / "tools"))
+BUNDLES = list(build_viewer.BUNDLES.items())
+IDS = [bundle.name for _, bundle in BUNDLES]
+
+
+@pytest.mark.parametrize("entry, bundle", BUNDLES, ids=IDS)
+def test_bundle_is_fresh(entry, bundle):
+    """Nobody changed the sources without the bundle, or the bundle by hand; needs no Node.js."""
+    assert build_viewer.stale(entry, bundle) is None
+
+
+@pytest.mark.parametrize("entry, bundle", BUNDLES, ids=IDS)
+def test_a_stale_bundle_is_seen(entry, bundle, tmp_path):
+    """A letter added to the bundle, or another digest of the sources, is found."""
+    text = bundle.read_text(encoding="utf-8")
+    changed = tmp_path / bundle.name
+    changed.write_text(text + " ", encoding="utf-8")
+    assert "run tools/build_viewer.py" in build_viewer.stale(entry, changed)
+    sources = build_viewer.digest_of_sources(entry)
+    changed.write_text(text.replace(sources, sources[::-1], 1), encoding="utf-8")
+    assert "run tools/build_viewer.py" in build_viewer.stale(entry, changed)
+
+
+def test_bundle_is_what_the_compilers_make():
+    """Where the compilers lie, the types hold and a bundle made now is the committed one, to the byte."""
+    commands = build_viewer.COMPILERS / "node_modules" / ".bin"
+    if not (commands / "esbuild").exists():
+        pytest.skip("the compilers are not here: run tools/build_viewer.py once")
+    build_viewer.check_types(commands)
+    for entry, bundle in BUNDLES:
+        assert build_viewer.bundled(commands, entry) == bundle.read_text(encoding="utf-8")
+
+
+def test_modules_under_node():
+    """The trace and the machine need no page: tests/trace/viewer/web holds their tests, which Node.js runs."""
+    if shutil.which("node") is None:
+        refuse = pytest.fail if os.environ.get("CI") else pytest.skip
+        refuse("no Node.js found (Debian: apt-get install nodejs)")
+    tests = sorted(map(str, (REPOSITORY / "tests" / "trace" / "viewer" / "web").glob("*.test.mjs")))
+    assert tests
+    done = subprocess.run(["node", "--test", *tests], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,166 @@
+"""Which lane holds which element of what a tensor core multiplies: in the trace, in the scene, in text and picture."""
+
+import functools
+import json
+
+import numpy as np
+import pytest
+from launches.samples import launch, numbers
+from nightly import at_night
+from numba import cuda, float32, int32
+
+from course_lib import simulate
+from course_lib.kernels.tensor_core import BF16, C_PLACES, TF32
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.payload import encode
+from course_lib.trace.viewer.shapes import Text
+
+FORMS = {"tensor_cores": ("mma_tf32", TF32), "tensor_cores_bf16": ("mma_bf16", BF16)}
+
+
+def multiplying(run):
+    """The steps of block 0 that multiply matrices, from 1."""
+    (line,) = {operation.line for operation in run.trace.matrices}
+    timeline = stepper_of(run).timeline
+    return [step for step in range(1, len(timeline) + 1) if timeline.step(step).line == line]
+
+
+@functools.cache
+def stepper_of(run, *panels):
+    """Return one stepper of a run for all that is asked of it: each writes the whole trace anew."""
+    return Stepper(run, panels=panels) if panels else Stepper(run)
+
+
+def at(run, step, thread, *panels):
+    bx, by, _ = run.trace.block
+    stepper = stepper_of(run, *panels)
+    stepper.step, stepper.thread = step, (thread % bx, thread // bx % by, 0)
+    return stepper
+
+
+@pytest.mark.parametrize("name", ["tensor_cores", at_night("tensor_cores_bf16")])
+def test_the_scene_has_the_places_of_the_instruction(name):
+    """Element i of lane l is matrix[rows[i, l], columns[i, l]], of every matrix and lane, in this order."""
+    run = launch(name)
+    intrinsic, form = FORMS[name]
+    (step, *_) = multiplying(run)
+    warp = at(run, step, 0).timeline.step(step).warp
+    shapes = {"A": (16, form.depth), "B": (form.depth, 8), "C and D": (16, 8)}
+    places = {"A": form.a_places, "B": form.b_places, "C and D": C_PLACES}
+    for lane in range(32):
+        (told,) = at(run, step, 32 * warp + lane).scene().matrices
+        assert (told.name, told.lane) == (intrinsic, lane)
+        assert {held.name: (held.rows, held.columns) for held in told.held} == shapes
+        for held in told.held:
+            rows, columns = places[held.name]
+            mine = list(zip(rows[:, lane].tolist(), columns[:, lane].tolist(), strict=True))
+            assert [divmod(i, held.columns) for i in held.mine] == mine
+            assert [divmod(i, held.columns) for i, who in enumerate(held.lanes) if who == lane] == sorted(mine)
+            assert f"{held.name}: {', '.join(f'[{y}, {x}]' for y, x in mine)}" in told.says
+        assert told.says.startswith(f"For {intrinsic}, lane {lane} holds A: [")
+
+
+def test_the_registers_are_the_matrices():
+    """What the variables of all lanes hold, put where the scene says, is a part of A, of B and of the result."""
+    run = launch("tensor_cores")
+    A, B = numbers(16, 16), numbers(16, 8, seed=1)
+    steps = [step for step in multiplying(run) if stepper_of(run).timeline.step(step).warp == 0]
+    first, second = steps[:2]
+
+    def gathered(step, held, names):
+        state = stepper_of(run).timeline.state(step)
+        matrix = np.full((held.rows, held.columns), np.nan)
+        for lane in range(32):
+            mine = at(run, step, lane).scene().matrices[0].held
+            (here,) = (each for each in mine if each.name == held.name)
+            for place, name in zip(here.mine, names, strict=True):
+                matrix[divmod(place, held.columns)] = state.variable(name)[lane]
+        return matrix
+
+    a, b, c = at(run, first, 0).scene().matrices[0].held
+    for number, step in enumerate((first, second)):
+        part = slice(8 * number, 8 * number + 8)
+        assert np.array_equal(gathered(step, a, ("a0", "a1", "a2", "a3")), A[:, part])
+        assert np.array_equal(gathered(step, b, ("b0", "b1")), B[part])
+        assert np.array_equal(gathered(step, c, ("c0", "c1", "c2", "c3")), A[:, : part.stop] @ B[: part.stop])
+
+
+def test_a_thread_of_another_warp_holds_nothing():
+    run = launch("tensor_cores")
+    (step, *_) = multiplying(run)
+    other = (stepper_of(run).timeline.step(step).warp + 1) * 32
+    (told,) = at(run, step, other).scene().matrices
+    assert told.lane is None
+    assert [held.mine for held in told.held] == [[], [], []]
+    assert told.says == "The thread is in another warp, and holds nothing of mma_tf32's matrices."
+
+
+def test_only_a_step_that_multiplies_has_matrices():
+    run = launch("tensor_cores")
+    steps = multiplying(run)
+    assert stepper_of(run).scene(0).matrices == []
+    assert stepper_of(run).scene(steps[0] - 1).matrices == []
+    assert launch("tiled").trace.matrices == ()
+    assert json.loads(encode(launch("tiled").trace))["matrices"] == []
+
+
+def test_text_and_picture_tell_of_them_where_the_panel_is_chosen():
+    """The sentence stands in the text, and below the source each element has the number of its lane."""
+    run = launch("tensor_cores_bf16")
+    step = multiplying(run)[0]
+    stepper = at(run, step, 5)
+    (told,) = stepper.scene().matrices
+    assert told.says in repr(stepper)
+    texts = [shape for shape in stepper.picture().layout.shapes if isinstance(shape, Text)]
+    heads = {"A, 16×16": 0, "B, 16×8": 1, "C and D, 16×8": 2}
+    found = {text.text: text for text in texts if text.text in heads}
+    assert set(found) == set(heads)
+    top = min(text.y for text in found.values())
+    cells = [text for text in texts if text.anchor == "middle" and text.y > top and text.x > found["A, 16×16"].x]
+    ends = [*(found[name].x for name in heads), 2000]
+    for name, number in heads.items():
+        part = [text for text in cells if ends[number] < text.x < ends[number + 1]]
+        ordered = sorted(part, key=lambda text: (round(text.y, 3), text.x))
+        assert [int(text.text) for text in ordered] == told.held[number].lanes, name
+    without = at(run, step, 5, "warp", "banks")
+    assert told.says not in repr(without)
+    assert not [s for s in without.picture().layout.shapes if isinstance(s, Text) and s.text in heads]
+
+
+class Exchange:
+    """The sum of what a lane and its neighbour bring; so it says that the lanes hold a row of 32."""
+
+    fragments = (("x", (1, 32), (np.zeros((1, 32), int), np.arange(32)[None])),)
+
+    def of_warps(self, x):
+        return x + x[:, np.arange(32) ^ 1]
+
+
+def exchange(x):
+    raise NotImplementedError
+
+
+exchange.__simulated_as__ = ("warp", Exchange().of_warps, "float32")
+
+
+@cuda.jit
+def exchanging(x, out):
+    i = cuda.threadIdx.x
+    value = float32(int32(i))
+    out[i] = (x[i] +
+              exchange(value))  # fmt: skip
+
+
+def test_any_intrinsic_that_has_fragments_is_shown():
+    """Its call may stand on a later line of a statement: the step is that of the statement."""
+    x, out = numbers(32), np.zeros(32, np.float32)
+    run = simulate(exchanging, trace=True)[1, 32](x, out)
+    (operation,) = run.trace.matrices
+    assert operation.name == "exchange"
+    assert [(f.name, f.rows, f.columns, f.held) for f in operation.fragments] == [
+        ("x", 1, 32, tuple((lane,) for lane in range(32)))
+    ]
+    scenes = [Stepper(run, step=step, thread=(7, 0)).scene() for step in range(1, len(Stepper(run).timeline) + 1)]
+    (told,) = [scene for scene in scenes if scene.matrices]
+    assert told.step.accesses
+    assert told.matrices[0].says == "For exchange, lane 7 holds x: [0, 7]."

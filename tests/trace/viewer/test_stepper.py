@@ -1,0 +1,160 @@
+"""The Python side of the stepper: traits, text and picture."""
+
+import base64
+import pathlib
+import re
+
+import numpy as np
+import pytest
+from launches.samples import launch, numbers
+from traitlets import TraitError
+
+import course_lib.trace.viewer
+from course_lib.trace.png import packed_in
+from course_lib.trace.replay import Timeline
+from course_lib.trace.viewer import Stepper, compare
+from course_lib.trace.viewer.scene import PANELS, Scene
+from course_lib.trace.viewer.shapes import Text
+from course_lib.trace.viewer.still import HTML
+from course_lib.trace.viewer.words import sentence
+
+
+def matrices(M, K, N, seed=0):
+    rng = np.random.default_rng(seed)
+    A, B = (rng.integers(1, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    return A, B, np.zeros((M, N), np.float32)
+
+
+def test_text_says_what_the_launch_did(tiled_run):
+    """Shape, steps, loads by array and the step on show; 4 loads a thread with 2×2 tiles of 4×4."""
+    A, B, C = matrices(4, 4, 4)
+    stepper = Stepper(tiled_run(A, B, C), step=21, block=(1, 0), thread=(1, 0))
+
+    assert str(stepper).splitlines() == [
+        "Stepper of tiled: grid (2, 2) × block (2, 2), 26 steps and 4 barriers in block (0, 0)",
+        "global loads: 4 per thread (A 2, B 2), 16 per block, 64 in all",
+        "global stores: 1 per thread (C 1), 4 per block, 16 in all",
+        "shared arrays: As 2×2 float32, Bs 2×2 float32",
+        f"step 21 of 26: Line 13, warp 0 (threads 0–3). Thread (1, 0) reads As[0, 0] = {A[0, 2]:.0f}, "
+        f"Bs[0, 1] = {B[2, 3]:.0f}; sets acc = {A[0, :3] @ B[:3, 3]:.0f}.",
+    ]
+
+
+def test_text_gives_the_range_where_threads_differ(naive_run):
+    """At the ragged edge some threads load nothing."""
+    text = str(Stepper(naive_run(*matrices(3, 5, 3))))
+    assert "global loads: 0 to 10 per thread (A 0 to 5, B 0 to 5), 10 to 40 per block, 90 in all" in text
+
+
+def test_mimebundle_has_widget_picture_and_text(tiled_run):
+    """Readers who have not run the notebook get a PNG of the text's step; the same one every time."""
+    stepper = Stepper(tiled_run(*matrices(4, 4, 4)))
+    data, _ = stepper._repr_mimebundle_()
+    again, _ = stepper._repr_mimebundle_()
+
+    assert stepper.model_id == data["application/vnd.jupyter.widget-view+json"]["model_id"]
+    assert str(stepper) == data["text/plain"]
+    assert base64.b64decode(packed_in(data[HTML])).startswith(b"\x89PNG")
+    assert data[HTML] == again[HTML]
+    assert len(data[HTML]) < 60_000
+    assert data[HTML].endswith('width="1000">')
+
+
+def test_positions_are_checked(tiled_run):
+    """A block, thread or step that the launch does not have is refused."""
+    stepper = Stepper(tiled_run(*matrices(4, 4, 4)))
+    stepper.block = (1, 1)
+    assert (1, 1, 0) == stepper.block
+    for name, value in [("block", (2, 0)), ("thread", (0, 2)), ("step", 27), ("step", -1)]:
+        with pytest.raises(TraitError, match=f"There is no {name}"):
+            setattr(stepper, name, value)
+
+
+def test_replacing_the_run_starts_again(naive_run, tiled_run):
+    """A new run shows itself from its first step, whatever was chosen before."""
+    stepper = Stepper(tiled_run(*matrices(8, 8, 8)), step=26, block=(3, 3), thread=(1, 1))
+    stepper.run = naive_run(*matrices(2, 2, 2))
+
+    assert (0, (0, 0, 0), (0, 0, 0)) == (stepper.step, stepper.block, stepper.thread)
+    assert str(stepper).startswith("Stepper of naive: grid (1, 1)")
+
+
+def test_a_shorter_block_ends_the_walk(naive_run):
+    """At the ragged edge a block may take fewer steps; choosing it there goes to its end."""
+    stepper = Stepper(naive_run(*matrices(1, 3, 3), block=(1, 3)))
+    stepper.step = len(stepper.timeline)
+    lengths = {block: len(Stepper(stepper.run, block=(block, 0)).timeline) for block in range(3)}
+    stepper.block = (2, 0)
+
+    assert stepper.step == min(lengths[0], lengths[2])
+    assert f"step {stepper.step} of {lengths[2]}" in str(stepper)
+
+
+def test_what_broke_a_rule_is_shown_first():
+    """Before the first step the picture and the text are those of the finding: its step, its block and its thread."""
+    stepper = Stepper(launch("racy"))
+    (text, positions), *_ = stepper.scene().findings
+    assert text.startswith("race")
+    assert stepper.scene().position == positions[0]
+    assert text in stepper.scene().findings_now
+    assert text in repr(stepper)
+
+
+def test_panels_are_those_of_the_page():
+    """Python and the browser name the same views, in the same order, and nothing else is taken."""
+    stage = (pathlib.Path(course_lib.trace.viewer.__file__).parent / "web" / "stage.js").read_text(encoding="utf-8")
+    (lenses,) = re.findall(r"const LENSES = \[(.*)\]", stage)
+    assert PANELS == tuple(lenses.split(", "))
+    with pytest.raises(
+        ValueError, match="no panel 'bank'; choose from findings, warp, banks, fragments, waits, launch"
+    ):
+        Stepper(launch("tiled"), panels=["bank"])
+
+
+def test_the_still_picture_tells_of_the_chosen_panels_alone():
+    """Sectors and banks stand below its source only where the reader may know of them."""
+    run = launch("tiled")
+    step = next(s for s in range(1, 32) if Stepper(run, step=s).scene().requests[1:])
+    told = {}
+    for panels in (["warp", "banks"], ["warp"], ["banks"], []):
+        shapes = Stepper(run, step=step, panels=panels).picture().layout.shapes
+        texts = [shape.text for shape in shapes if isinstance(shape, Text)]
+        told[tuple(panels)] = ["".join(re.findall("sector|bank", text)) for text in texts if " lanes × " in text]
+    assert told == {("warp", "banks"): ["sector", "bank"], ("warp",): ["sector"], ("banks",): ["bank"], (): []}
+
+
+def test_a_comparison_tells_of_both_runs():
+    """Text and still picture have the second run after as many steps, the shorter one at its end."""
+    naive, tiled = launch("naive"), launch("tiled")
+    stepper = compare(naive, tiled, step=12, block=(1, 1))
+    one, other = Stepper(naive, step=12, block=(1, 1)), Stepper(tiled, step=12, block=(1, 1))
+    assert repr(stepper) == f"{one!r}\n\n{other!r}"
+    image = stepper.picture().image()
+    assert image.height == one.picture().image().height + other.picture().image().height
+    assert image.tobytes().endswith(other.picture().image().tobytes())
+    last = len(other.timeline)
+    assert f"step {last} of {last}: " in repr(compare(tiled, naive, step=last)).split("\n\n")[0]
+    end = len(Stepper(naive).timeline)
+    assert f"step {end} of {end}: " in repr(compare(tiled, naive, step=last)).split("\n\n")[1]
+    stepper.run = tiled
+    assert "Stepper of naive" not in repr(stepper)
+    assert stepper._other == ""
+
+
+@pytest.mark.parametrize("block", [0, 1])
+def test_atomics_of_one_of_several_blocks(block):
+    """Each thread's own addition, after those of the threads before it; they count as atomics, and not as stores."""
+    x = numbers(50).astype(int)
+    timeline = Timeline(launch("histogram").trace, (block, 0, 0))
+    last = len(timeline)
+    for thread in range(32 if block == 0 else 18):
+        i = 32 * block + thread
+        before, here = np.count_nonzero(x[:i] == x[i]), np.count_nonzero(x[32 * block : i] == x[i])
+        others = "; other blocks changed it from 0" if before and not here and block else ""
+        says = f"updates counts[{x[i]}]: {before} → {before + 1} (add 1{others})."
+        assert sentence(timeline, last, thread).endswith(says)
+    scene = Scene(timeline, last, 0)
+    assert scene.counts["global atomic"] == (1, thread + 1, 1, thread + 1)
+    assert scene.counts["global store"] == (0, 0, 0, 0)
+    if block == 0:
+        np.testing.assert_array_equal(timeline.state(last).values("counts"), np.bincount(x[:32], minlength=10))

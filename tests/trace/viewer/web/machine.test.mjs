@@ -1,0 +1,229 @@
+// The trace and the machine, without a page.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Machine, READ, WRITTEN } from "../../../../course_lib/trace/viewer/web/machine.js";
+import { countUpTo } from "../../../../course_lib/trace/viewer/web/survey.js";
+import { full, lanes, short, truth, wrongNow } from "../../../../course_lib/trace/viewer/web/text.js";
+import { open, popcount, Unreadable } from "../../../../course_lib/trace/viewer/web/trace.js";
+import { tiny, wide } from "./tiny.mjs";
+
+const machine = async (thread = 0) => new Machine(await open(await tiny()), 0, thread);
+
+test("memory holds what was stored, step by step, and nothing before", async () => {
+  const at = await machine();
+  assert.equal(at.value(0, 5), null);
+  at.seek(1);
+  assert.deepEqual([at.value(0, 5), at.value(0, 40)], [5, null]);
+  at.seek(3);
+  assert.equal(at.value(0, 40), 40);
+  assert.equal(at.now[0].get(40), WRITTEN);
+});
+
+test("going back is as if one had never been further", async () => {
+  const [there, back] = [await machine(3), await machine(3)];
+  there.seek(3);
+  back.seek(8);
+  back.seek(3);
+  for (const name of ["values", "variables", "line", "warp", "mask", "events", "now"]) {
+    assert.deepEqual(back[name], there[name], name);
+  }
+  back.seek(0);
+  assert.equal(back.line, null);
+  assert.deepEqual(back.values, [new Array(64).fill(null)]);
+});
+
+test("snapshots change nothing", async () => {
+  const [few, many] = [await machine(), await machine()];
+  many.every = 2;
+  for (const position of [8, 3, 7, 1, 6, 2, 8]) {
+    few.seek(position);
+    many.seek(position);
+    assert.deepEqual(many.values, few.values);
+    assert.deepEqual(many.variables, few.variables);
+  }
+  assert.ok(many.snapshots.length >= 4);
+});
+
+test("copies that are made ahead change nothing, and leave few steps to replay", async () => {
+  const [plain, prepared] = [await machine(), await machine()];
+  prepared.every = 2;
+  const more = prepared.ahead();
+  while (more());
+  assert.equal(prepared.position, 0);
+  assert.equal(prepared.snapshots.length, 4);
+  let replayed = 0;
+  prepared.apply = (...step) => (replayed++, Machine.prototype.apply.apply(prepared, step));
+  for (const position of [8, 3, 7, 1, 6, 2, 8]) {
+    replayed = 0;
+    plain.seek(position);
+    prepared.seek(position);
+    assert.ok(replayed <= 2, `${replayed} steps to position ${position}`);
+    for (const name of ["values", "variables", "line", "warp", "events", "now"]) assert.deepEqual(prepared[name], plain[name], name);
+  }
+});
+
+test("a copy shares with the one before what no step between them has changed", async () => {
+  const at = await machine();
+  at.every = 1;
+  at.seek(8);
+  const shared = at.snapshots.map(({ values }, i) => i > 0 && values[0] === at.snapshots[i - 1].values[0]);
+  // stores are in steps 1 and 3
+  assert.deepEqual(shared, at.snapshots.map((_, i) => i > 0 && ![1, 3].includes(i)));
+});
+
+test("counts and lines are those of the thread and of the block", async () => {
+  const at = await machine(0);
+  at.seek(7);
+  assert.deepEqual(at.count("shared", 0), { thread: 1, block: 32 });
+  assert.deepEqual(at.count("shared", 1), { thread: 1, block: 64 });
+  assert.deepEqual(at.onLine(5), { runs: 1, loads: 0 });
+  assert.deepEqual(at.count("shared", 0, 8).block, 33);
+  assert.deepEqual(at.survey.totals.wavefronts[8], 4);
+});
+
+test("a load finds what another warp stored, and the chosen thread's variable follows", async () => {
+  const at = await machine(2);
+  at.seek(7);
+  assert.deepEqual(at.events, [{ op: 0, array: 0, element: 34, values: [34] }]);
+  assert.equal(at.nowMine[0].get(34), READ);
+  assert.equal(at.variable("v"), 34);
+  at.choose(32);
+  at.seek(8);
+  assert.equal(full(at.variable("v")), "0.1");
+});
+
+test("the next barrier, phase and iteration, and the ones before", async () => {
+  const at = await machine(0);
+  assert.deepEqual([at.barrierFrom(1), at.phaseFrom(1), at.iterationFrom(1)], [4, 1, 5]);
+  at.seek(4);
+  assert.deepEqual([at.barrierFrom(1), at.barrierFrom(-1)], [8, 0]);
+  assert.equal(at.phaseFrom(1), 7);
+  assert.equal(at.phaseFrom(-1), 1);
+  at.seek(7);
+  assert.equal(at.iterationFrom(1), 8);
+  assert.equal(at.iterationFrom(-1), 5);
+});
+
+test("a condition says its truth for the chosen thread", async () => {
+  const at = await machine(7);
+  at.seek(5);
+  assert.deepEqual(truth(at), { text: "7 < 5: false", holds: false });
+  at.choose(1);
+  at.seek(5);
+  assert.deepEqual(truth(at), { text: "1 < 5: true", holds: true });
+  at.choose(40);
+  at.seek(5);
+  assert.equal(truth(at), null);
+});
+
+test("a finding shows at its step, and an access that missed is known", async () => {
+  const at = await machine(32);
+  at.seek(7);
+  assert.deepEqual(at.found, []);
+  at.seek(8);
+  assert.equal(at.found.length, 1);
+  assert.deepEqual(at.outside, [{ array: 0, loading: true, thread: 32, index: [7] }]);
+});
+
+test("a trace that is newer, cut off or no trace at all is refused in a sentence", async () => {
+  const refused = async (text, says) =>
+    assert.rejects(open(text), (error) => error instanceof Unreadable && says.test(error.message));
+  await refused(await tiny((head) => (head.version = 4)), /newer version/);
+  await refused(await tiny((head) => (head.packed = head.packed.slice(0, 40))), /can't be read/);
+  await refused(await tiny((head) => (head.columns[0][2] = 1e6)), /can't be read/);
+  await refused(await tiny((head) => (head.blocks = [])), /can't be read/);
+  await refused(await tiny((head) => (head.blocks[0].steps = 9)), /can't be read/);
+  await refused("no json", /can't be read/);
+  await refused("null", /can't be read/);
+});
+
+test("numbers are written as Python writes them", () => {
+  assert.equal(full(0.1), "0.1");
+  assert.equal(full(1e16), "1e+16");
+  assert.equal(full(0.00001), "1e-05");
+  assert.equal(full(Math.fround(0.1)), "0.1");
+  assert.equal(full(NaN), "nan");
+  assert.equal(full(-Infinity), "-inf");
+  assert.deepEqual([0.25, -0.5, 12.34, 123.4, 99999, 123456, 0.001].map(short), [".25", "-.50", "12.3", "123", "99999", "1e5", "1e-3"]);
+});
+
+test("small things", () => {
+  assert.deepEqual([0, 3, 4, 9].map((bound) => countUpTo([1, 3, 3, 9], bound)), [0, 3, 3, 4]);
+  assert.deepEqual([0, 5, 0xffffffff].map(popcount), [0, 2, 32]);
+  assert.equal(lanes(1, 0b1), "thread 32");
+  assert.equal(lanes(1, 0b110), "threads 33–34");
+  assert.equal(lanes(0, 0b101), "2 threads");
+});
+
+const wideMachine = async (thread = 0, block = 0) => new Machine(await open(await wide()), block, thread);
+
+test("a wide store fills neighbours of the lanes that take part, and each thread has its own local array", async () => {
+  const at = await wideMachine(2);
+  at.seek(4);
+  const C = [0, 11, 12, 0, 0, 0, 0, 0, 0, 13, 14, 0, 0, 0, 0, 0];
+  assert.deepEqual(at.values[0], C);
+  assert.deepEqual(at.values[1], [null, null, 20, null, null, 21, null, null, 22, null, null, 23]);
+  assert.deepEqual([at.value(1, 2), at.value(1, 0), at.value(0, 9)], [22, null, 13]);
+});
+
+test("who stores an element of the result owns it; nobody owns the rest", async () => {
+  const at = await wideMachine();
+  const { trace } = at;
+  at.seek(1);
+  assert.deepEqual([1, 2, 3, 9, 10].map((e) => at.stored(0, e)), [true, true, false, true, true]);
+  assert.deepEqual([...trace.owned], [-1, 1, 1, -1, -1, -1, -1, -1, -1, 3, 3, -1, -1, -1, -1, 4]);
+  assert.deepEqual([trace.blockNumber([1, 0, 0]), trace.blockNumber([0, 0, 0]), trace.blockNumber([7, 0, 0])], [1, 0, 1]);
+  assert.deepEqual([trace.threads, trace.warps, trace.threadPosition(3), trace.threadNumber([1, 1, 0])], [4, 1, [1, 1, 0], 3]);
+  trace.block = [4, 2, 1];
+  assert.deepEqual([trace.threadPosition(5), trace.threadNumber([1, 1, 0])], [[1, 1, 0], 5]);
+  assert.deepEqual(trace.initial({ ...trace.arrays[0], initial: 0, size: 2 }), [0, 8]);
+  assert.equal(trace.address(trace.arrays[0], 9), 4 * (1 + 2 * 1));
+  assert.equal(trace.elements(trace.arrays[0], 9, 2), "C[1, 1:3]");
+});
+
+test("what a thread has loaded, and what requests cost so far, line by line and array by array", async () => {
+  const at = await wideMachine(3);
+  at.seek(4);
+  assert.deepEqual(at.elementsLoadedByThread(0), [0, 9, 10]);
+  at.seek(3);
+  assert.deepEqual(at.elementsLoadedByThread(0), []);
+  at.choose(2);
+  at.seek(4);
+  assert.deepEqual(at.elementsLoadedByThread(0), [0, 1, 2]);
+  assert.deepEqual([2, 3, 5, 10].map((e) => at.inRegion(0, e)), [true, false, false, true]);
+  assert.deepEqual([...at.survey.totals.requests], [0, 1, 1, 1, 3]);
+  const sites = [...at.survey.sites.values()].map(({ line, array, op, positions, sectors }) => [line, array, op, positions, sectors]);
+  assert.deepEqual(sites, [[3, 0, 1, [1], [1]], [6, 0, 0, [4, 4], [2, 5]]]);
+  assert.deepEqual([at.count("global", 0), at.count("global", 1), at.count("local", 1)], [{ thread: 2, block: 4 }, { thread: 0, block: 2 }, { thread: 1, block: 4 }]);
+  assert.deepEqual(at.onLine(6), { runs: 1, loads: 2 });
+  assert.deepEqual(at.onLine(5), { runs: 0, loads: 0 }); // it goes on with a line that was counted before
+});
+
+test("accesses beyond the edge name each lane's own place", async () => {
+  const at = await wideMachine();
+  at.seek(3);
+  const places = at.outside.map(({ thread, index, loading }) => [thread, index, loading]);
+  assert.deepEqual(places, [[1, [2, 0], true], [2, [0, 8], true], [0, [2, 8], false], [3, [2, 8], false]]);
+});
+
+test("the next iteration is that of the loop around the line, or of the one around that", async () => {
+  const at = await wideMachine();
+  at.seek(3); // in the inner loop
+  assert.deepEqual(at.loopsAround(5), [3, 2]);
+  assert.deepEqual(at.loopsAround(6), []);
+  assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [1, 4]);
+  at.seek(4); // in no loop: any iteration
+  assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [2, 4]);
+});
+
+test("a wrong element is said at the step that stores it, to the thread that does", async () => {
+  const at = await wideMachine(1);
+  at.trace.wanted = { C: { 2: ["12", "5"] } };
+  at.seek(1);
+  assert.deepEqual(wrongNow(at), ["C[0, 2] holds 12 in the end, and 5 was wanted."]);
+  at.choose(3);
+  at.seek(1);
+  assert.deepEqual(wrongNow(at), []);
+});
