@@ -49,7 +49,7 @@ from ...simulator.hardware import SECTOR_BYTES, ceil_div
 from ...trace.trace import Trace
 from ..model.machine import LEVELS
 from ..model.machine import Machine as Machine
-from .instructions import Instruction, programs
+from .instruction import Instruction
 from .player import REASONS as REASONS
 from .player import Player
 
@@ -127,6 +127,7 @@ def play(
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
     largest of the ladder. The play itself is a tenth of that, tracing more than half.
     """
+    from .instructions import programs
     warps = programs(kernel, trace)
     assert trace is not None  # programs() refuses it
     unknown = served.keys() - trace.arrays.keys() if isinstance(served, Mapping) else ()
