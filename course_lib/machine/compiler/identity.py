@@ -63,3 +63,12 @@ def _text(function: FunctionType) -> str:
     if ast.get_docstring(tree, clean=False) is not None:
         tree.body = tree.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
+
+
+def outline(function: FunctionType) -> list[int]:
+    """Return the lines of a function that hold code, counted from its first one: 0, then the body's without docstring."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    body = tree.body[1:] if ast.get_docstring(tree, clean=False) is not None else tree.body
+    lines = {node.lineno - 1 for each in body for node in ast.walk(each) if hasattr(node, "lineno")}
+    return sorted({0, *lines})

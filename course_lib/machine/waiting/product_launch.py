@@ -33,8 +33,8 @@ from .machine_code import machine_programs
 ROUNDS = 2
 #: Lengths of K that are run: the first in which the main loop has enough iterations alike.
 DEPTHS = (96, 192, 384)
-#: The fewest iterations that are played.
-FEWEST = 3
+#: The fewest iterations that are played, and the most.
+FEWEST, MOST = 4, 6
 
 
 @dataclass(frozen=True)
@@ -213,21 +213,23 @@ def _mixed(played: Mapping[First, plays.Play], cycles: Mapping[First, float], ti
 
 
 def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:
-    """Return the iterations of the main loop that load from global memory as most do; if `once`, the first one.
+    """Return the iterations of the main loop that multiply and load from global memory as most do; if `once`, one.
 
-    The last ones of kernels that load ahead load nothing.
+    The first one of kernels that load ahead multiplies nothing, and the last ones load nothing.
     """
     loaded: dict[int, int] = {}
+    made: dict[int, int] = {}
     for i in program:
         if i.iteration:
             loaded[i.iteration] = loaded.get(i.iteration, 0) + len(i.sectors) * (i.kind in ("load", "copy"))
-    numbers = sorted(loaded)
-    if once:
+            made[i.iteration] = made.get(i.iteration, 0) + (i.kind == "multiply-add")
+    numbers = sorted(made)
+    if once or not numbers:
         return only(program, set(numbers[:1]))
-    usual = float(np.median([*loaded.values()])) if loaded else 0
-    chosen = [n for n in numbers if loaded[n] >= usual / 2]
-    # the last iteration may leave the loop, and do some of what comes after it
-    return only(program, set(range(chosen[0], min(chosen[-1], numbers[-1] - 1) + 1)) if chosen else set())
+    usual = [float(np.median([*counts.values()])) for counts in (loaded, made)]
+    # the last iteration leaves the loop, and may do some of what comes after it
+    chosen = [n for n in numbers[:-1] if loaded[n] >= usual[0] / 2 and made[n] >= usual[1] / 2]
+    return only(program, set(chosen[:MOST]))
 
 
 def only(program: Sequence[Instruction], iterations: set[int]) -> list[Instruction]:
