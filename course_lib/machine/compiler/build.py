@@ -136,7 +136,7 @@ def _link(code: bytes, cc: tuple[int, int], options: Mapping[str, Any]) -> tuple
     return bytes(cubin), log.decode(errors="replace")
 
 
-def _resources(log: str) -> dict[str, int]:
+def _resources(log: str) -> dict[str, Any]:
     """Return what the assembler says of the kernel."""
 
     def most(pattern: str) -> int:

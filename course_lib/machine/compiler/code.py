@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: First bit of the control information in the upper 64 bits of an instruction.
 CONTROL = 41
@@ -94,9 +94,7 @@ class MachineCode:
     @cached_property
     def loops(self) -> tuple[tuple[int, int], ...]:
         """The first and the last instruction of each loop, the outer ones first."""
-        back = {
-            (each.target, place) for place, each in enumerate(self.instructions) if 0 <= each.target < place
-        }
+        back = {(each.target, place) for place, each in enumerate(self.instructions) if 0 <= each.target < place}
         widest: dict[int, int] = {}
         for first, last in back:  # several branches back to one instruction are one loop
             widest[first] = max(last, widest.get(first, 0))
@@ -157,7 +155,9 @@ SOURCE = re.compile(r'//## File "(.*?)", line (\d+)')
 INLINED = re.compile(r'inlined at "(.*?)", line (\d+)')
 
 
-def from_listing(listing: str, functions: Mapping[str, Mapping[str, tuple[int, int]]]) -> tuple[MachineInstruction, ...]:
+def from_listing(
+    listing: str, functions: Mapping[str, Mapping[str, tuple[int, int]]]
+) -> tuple[MachineInstruction, ...]:
     """Return the instructions of what nvdisasm prints with the bits of instructions and the lines of the source.
 
     functions: of each file, the functions by name, with their first and last lines.
@@ -204,7 +204,7 @@ def from_listing(listing: str, functions: Mapping[str, Mapping[str, tuple[int, i
     return tuple(made)
 
 
-def control(upper: int) -> dict[str, int | bool | tuple[int, ...]]:
+def control(upper: int) -> dict[str, Any]:
     """Return the control information in the upper 64 bits of an instruction, by the fields of MachineInstruction."""
     bits = upper >> CONTROL
     result, operands, waits = bits >> 5 & 7, bits >> 8 & 7, bits >> 11 & 63

@@ -5,8 +5,8 @@
     run.accesses[0][7]       # what the seventh one accesses, if it accesses memory
 
 All threads that are at the same instruction run it together, those that are furthest behind first; threads of a block
-meet at its barriers. It knows no time: :mod:`course_lib.machine.waiting` plays what it finds. The arithmetic is done, too, so
-that branches and addresses that depend on values are right, and the results can be held against NumPy.
+meet at its barriers. It knows no time: :mod:`course_lib.machine.waiting` plays what it finds. The arithmetic is done,
+too, so that branches and addresses that depend on values are right, and the results can be held against NumPy.
 """
 
 from __future__ import annotations
@@ -193,10 +193,6 @@ def _begin(
     )
 
 
-#: An address in brackets: a register, a uniform one, and an offset; the register holds 64 bits, or is scaled.
-ADDRESS = re.compile(r"^(?:desc\[UR\d+\])?\[([^\]]*)\](?:\[([^\]]*)\])?$")
-
-
 def _address(text: str) -> Callable[[Threads], Any]:
     """Return the addresses that an operand such as desc[UR4][R2.64+0x10] or [R5+UR4] gives."""
     found = re.fullmatch(r"(?:desc\[UR\d+\])?\[([^\]]*)\]", text)
@@ -206,8 +202,7 @@ def _address(text: str) -> Callable[[Threads], Any]:
     for part in re.findall(r"[+-]?[^+-]+", found[1]):
         sign, name = part[0] == "-", part.lstrip("+-")
         if name.startswith("0x"):
-            number = int(name, 16)
-            parts.append(lambda t, n=np.uint64((-number if sign else number) % 2**64): n)
+            parts.append(raw(f"-{name}" if sign else name, 2))
             scales.append(1)
             continue
         register, _, how = name.partition(".")
@@ -256,9 +251,11 @@ class _Memory:
         if not t.mask.any():
             return "", at, None
         if self.space == "shared":
-            return "", at, self._in(t, t.shared, at.astype(np.int64))
+            self._in(t, t.shared, at.astype(np.int64))
+            return "", at, None
         if self.space == "local":
-            return "", at, self._local(t, (at & np.uint64(0xFFFFFFFF)).astype(np.int64))
+            self._local(t, (at & np.uint64(0xFFFFFFFF)).astype(np.int64))
+            return "", at, None
         first = int(at[t.mask.argmax()])
         memory = next((m for m in t.arrays if m.first <= first < m.first + (1 << 36)), None)
         if memory is None:
@@ -341,7 +338,7 @@ class _Block:
         """Run a group of threads until it is no longer the one that is furthest behind, or divides."""
         code, state, log = self.code.instructions, self.state, self.log
         behind = min(self.groups, default=len(code))
-        warps = threads.reshape(-1, WARP_SIZE).any(axis=1)
+        warps: np.ndarray = threads.reshape(-1, WARP_SIZE).any(axis=1)
         lanes = np.repeat(warps, WARP_SIZE)
         while place < behind:
             if len(log) >= MOST:

@@ -66,9 +66,9 @@ def _text(function: FunctionType) -> str:
 
 
 def outline(function: FunctionType) -> list[int]:
-    """Return the lines of a function that hold code, counted from its first one: 0, then the body's without docstring."""
+    """Return the lines of a function that hold code, counted from its first one: `def`, and its body's lines."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
     body = tree.body[1:] if ast.get_docstring(tree, clean=False) is not None else tree.body
     lines = {node.lineno - 1 for each in body for node in ast.walk(each) if hasattr(node, "lineno")}
-    return sorted({0, *lines})
+    return sorted({0, tree.lineno - 1, *lines})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -190,10 +190,10 @@ Parts = tuple[list[str], list[str]]
 def _carries(operands: list[str], results: int = 1) -> tuple[str, list[str], list[str], list[str]]:
     """Return the result, the predicates written, the other operands, and the predicates read, in this order."""
     first, rest = operands[0], operands[results:]
-    written = []
+    written: list[str] = []
+    read: list[str] = []
     while rest and is_predicate(rest[0]):
         written.append(rest.pop(0))
-    read = []
     while rest and is_predicate(rest[-1]):
         read.insert(0, rest.pop())
     return first, written, rest, read
@@ -284,9 +284,12 @@ def lea(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
 def shift(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     target, low, amount, high = operands
     put, a, n, c = writer(target), raw(low), raw(amount), raw(high)
-    left, arithmetic, upper, wraps = "L" in mods, mods[-1] in ("S32", "S64") or "S32" in mods or "S64" in mods, (
-        "HI" in mods
-    ), "W" in mods
+    left, arithmetic, upper, wraps = (
+        "L" in mods,
+        mods[-1] in ("S32", "S64") or "S32" in mods or "S64" in mods,
+        ("HI" in mods),
+        "W" in mods,
+    )
 
     def run(t: Threads) -> None:
         value = np.asarray(a(t) | c(t) << SHIFT)
@@ -307,7 +310,8 @@ def table3(a: Any, b: Any, c: Any, table: int, every: Any) -> Any:
     total: Any = a & ~a
     for row in range(8):
         if table >> row & 1:
-            total = total | ((a if row & 4 else a ^ every) & (b if row & 2 else b ^ every) & (c if row & 1 else c ^ every))
+            bits = (each if row & bit else each ^ every for each, bit in ((a, 4), (b, 2), (c, 1)))
+            total = total | reduce(operator.and_, bits)
     return total
 
 
@@ -552,7 +556,8 @@ def byte_choice(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     put, a, chosen, b = writer(operands[0]), raw(operands[1]), raw(operands[2]), raw(operands[3])
 
     def run(t: Threads) -> None:
-        source, how, total = a(t) | b(t) << SHIFT, chosen(t), np.uint64(0)
+        total: Any = np.uint64(0)
+        source, how = a(t) | b(t) << SHIFT, chosen(t)
         for byte in range(4):
             at = how >> np.uint64(4 * byte) & np.uint64(15)
             value = source >> (at & np.uint64(7)) * np.uint64(8) & np.uint64(255)

@@ -40,7 +40,9 @@ def recorded(key: str, kernel: Any) -> MachineCode | None:
     moved = {name: outline(function) for name, function in functions.items()}
     instructions = tuple(
         each._replace(
-            places=tuple((name, _moved(offset, moved[name]) if name in moved else offset) for name, offset in each.places)
+            places=tuple(
+                (name, _moved(number, moved[name]) if name in moved else number) for name, number in each.places
+            )
         )
         for each in from_text(lines)
     )
@@ -55,11 +57,6 @@ def recorded(key: str, kernel: Any) -> MachineCode | None:
         },
         recorded=True,
     )
-
-
-def _moved(number: int, lines: list[int]) -> int:
-    """Return the offset of the statement with this number among a function's lines that hold code."""
-    return lines[min(number, len(lines) - 1)]
 
 
 def cases() -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:

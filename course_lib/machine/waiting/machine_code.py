@@ -5,8 +5,8 @@
     waiting.play_programs(warps, machine, blocks=2)
 
 Dependences of registers need no analysis: the compiler has written into every instruction how many cycles pass until
-the warp's next one, and which counters must be down before it (:mod:`course_lib.machine.compiler.code`). The emulator says which
-instructions a warp executes, and the addresses of each access; wavefronts and sectors follow from these.
+the warp's next one, and which counters must be down before it (:mod:`course_lib.machine.compiler.code`). The emulator
+says which instructions a warp executes, and the addresses of each access; wavefronts and sectors follow from these.
 """
 
 from __future__ import annotations
@@ -17,18 +17,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiler.code import REGISTER, UNIFORM, MachineCode, MachineInstruction
-from ..compiler.emulator import Access, BlockRun
 from ...simulator.counters.banks import NOBODY, busiest, in_groups
 from ...simulator.counters.copy_passes import CopyPasses
-from ...simulator.hardware import SECTOR_BYTES, WARP_SIZE, WORD_BYTES
+from ...simulator.hardware import SECTOR_BYTES, WORD_BYTES
+from ..compiler.code import REGISTER, UNIFORM, MachineCode, MachineInstruction
+from ..compiler.emulator import Access, BlockRun
 from .instruction import Instruction, groups_arrived
 
 #: What an operation is to the model, by the beginning of its name. Operations that no kernel measured only issue, with
 #: the pace and the counters that the compiler gave them ("other"); those of REFUSED would take much longer.
 KINDS = {
     **dict.fromkeys(
-        ("CS2R", "IADD3", "ISETP", "LEA", "LOP3", "MOV", "P2R", "R2P", "PLOP3", "SEL", "SHF", "VIADD", "PRMT", "VIMNMX"),
+        (
+            *("CS2R", "IADD3", "ISETP", "LEA", "LOP3", "MOV", "P2R", "R2P", "PLOP3", "PRMT"),
+            "SEL",
+            "SHF",
+            "VIADD",
+            "VIMNMX",
+        ),
         "integer",
     ),
     "SHFL": "shared load",
@@ -250,3 +256,46 @@ def _wavefronts(access: Access) -> int:
     words = np.where(access.active, access.addresses // WORD_BYTES, NOBODY)[:, None]
     each = max(1, access.bytes // WORD_BYTES)
     return int(busiest(words, 1)[0] if each == 1 else in_groups(words, each)[0][0])
+
+
+def register_bank_conflicts(code: Sequence[str]) -> tuple[int, int]:
+    """Return the number of multiply-adds that read two registers of one bank, and the number of all multiply-adds.
+
+    Even registers are one bank, odd ones the other. An operand that the instruction before kept (.reuse) in the same
+    place is not read again.
+    """
+    conflicts = multiply_adds = 0
+    kept: list[str | None] = [None] * 3
+    for line in code:
+        found = re.search(r"FFMA \w+, (\w+)(\.reuse)?, (\w+)(\.reuse)?, (\w+)(\.reuse)?$", line)
+        if found is None:
+            kept = [None] * 3
+            continue
+        operands, reused = found.groups()[::2], found.groups()[1::2]
+        read = {name for name, before in zip(operands, kept, strict=True) if name not in ("RZ", before)}
+        conflicts += len(read) > len({int(name[1:]) % 2 for name in read})
+        multiply_adds += 1
+        kept = [name if again else None for name, again in zip(operands, reused, strict=True)]
+    return conflicts, multiply_adds
+
+
+def loop_of_lines(code: Sequence[str]) -> list[Instruction]:
+    """Return the loop with the largest share of multiply-adds in a microkernel's recorded lines, once.
+
+    Lines are labels, or "pace result operands waits  text".
+    """
+    places: dict[str, int] = {}
+    lines: list[list[str]] = []
+    for line in code:
+        if line.endswith(":"):
+            places[line[:-1]] = len(lines)
+        else:
+            lines.append(line.split(maxsplit=4))
+    made, kept = [], dict[int, str]()
+    for pace, _, _, _, text in lines:
+        reads, kept = register_reads(text, kept)
+        operation = text.split()[1 if text.startswith("@") else 0]
+        made.append(Instruction(kind_of(operation), 0, pace=int(pace), reads=reads))
+    targets = [(places.get(found[0], -1) if (found := re.search(r"\.L\w+", line[4])) else -1) for line in lines]
+    loops = [made[target : place + 1] for place, target in enumerate(targets) if 0 <= target <= place]
+    return max(loops, key=lambda loop: sum(i.kind == "multiply-add" for i in loop) / len(loop))

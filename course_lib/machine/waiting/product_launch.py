@@ -50,8 +50,8 @@ class Played:
 class ProductLaunch:
     """A launch of a kernel for C = A·B on large float32 matrices in C order.
 
-    launch(M, N, K): its grid and block; size: M, N and K. blocks: those that a multiprocessor holds, None for as many as
-    fit. part: the rows and columns of C for which a block runs, None for all that it computes. cached: whether the
+    launch(M, N, K): its grid and block; size: M, N and K. blocks: those that a multiprocessor holds, None for as many
+    as fit. part: the rows and columns of C for which a block runs, None for all that it computes. cached: whether the
     second-level cache holds A and B when the launch begins. once: whether the main loop reads all of a large matrix in
     each iteration, so that the first-level cache keeps nothing for the next one, as it would in a small run: then only
     the first iteration counts.
