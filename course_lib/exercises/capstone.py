@@ -155,7 +155,9 @@ class Attempt:
 
     @property
     def points(self) -> tuple[int, ...]:
-        """The points of each band that count: at most one more than those of the lowest."""
+        """The points of each band that count: at most one more than those of the lowest; none without a speed."""
+        if self.costs.gflops is None:
+            return (0,) * len(BANDS)
         kept = [band.points(self.costs) for band in BANDS]
         return tuple(min(points, min(kept) + 1) for points in kept)
 
@@ -200,8 +202,9 @@ class Attempt:
 
     def _said(self) -> list[str]:
         said = [f"Remark: {remark}" for remark in self.remarks]
-        said += [f"The model cannot time this kernel: {self.costs.unknown}."] if self.costs.unknown else []
-        if any(band.points(self.costs) > points for band, points in zip(BANDS, self.points, strict=True)):
+        if self.costs.gflops is None:
+            said.append(f"No speed is predicted, and there are no points: {self.costs.unknown}.")
+        elif any(band.points(self.costs) > points for band, points in zip(BANDS, self.points, strict=True)):
             worst = BANDS[self.points.index(min(self.points))].name
             said.append(f"Improve {worst} first: until then each other cost counts at most {max(self.points)} of 5.")
         if self.milestones < len(MILESTONES):

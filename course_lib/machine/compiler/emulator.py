@@ -338,7 +338,7 @@ class _Block:
         """Run a group of threads until it is no longer the one that is furthest behind, or divides."""
         code, state, log = self.code.instructions, self.state, self.log
         behind = min(self.groups, default=len(code))
-        warps: np.ndarray = threads.reshape(-1, WARP_SIZE).any(axis=1)
+        warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
         lanes = np.repeat(warps, WARP_SIZE)
         while place < behind:
             if len(log) >= MOST:
@@ -373,7 +373,7 @@ class _Block:
                 threads = threads & ~active
                 if not threads.any():
                     return
-                warps = threads.reshape(-1, WARP_SIZE).any(axis=1)
+                warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
                 lanes = np.repeat(warps, WARP_SIZE)
             place += 1
         self._join(self.groups, place, threads)

@@ -38,13 +38,12 @@ def recorded(key: str, kernel: Any) -> MachineCode | None:
     lines = zlib.decompress(base64.b64decode(entry["code"])).decode("utf-8").split("\n")
     functions = functions_of(getattr(kernel, "py_func", kernel))
     moved = {name: outline(function) for name, function in functions.items()}
+
+    def place(name: str, number: int) -> tuple[str, int]:
+        return name, moved[name][min(number, len(moved[name]) - 1)] if name in moved else number
+
     instructions = tuple(
-        each._replace(
-            places=tuple(
-                (name, _moved(number, moved[name]) if name in moved else number) for name, number in each.places
-            )
-        )
-        for each in from_text(lines)
+        each._replace(places=tuple(place(*known) for known in each.places)) for each in from_text(lines)
     )
     about = {name: entry[name] for name in ("kernel", "registers", "shared_bytes", "stack_bytes", "spilled_bytes")}
     return MachineCode(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .judgement import reasons
     from .machine_code import machine_programs, register_bank_conflicts
     from .plays import REASONS, Play, play, play_programs
-    from .programs import programs
+    from .traced import programs
     from .widget import Waiting, plan
 
 __all__ = [
@@ -44,7 +44,7 @@ __getattr__, __dir__ = lazily(
     __name__,
     {
         "draw": ".drawing",
-        "programs": ".programs",
+        "programs": ".traced",
         "reasons": ".judgement",
         "Machine": "..model.machine",
         "orders": ".interleaving",

@@ -17,7 +17,7 @@ from ..compiler.code import MachineCode
 from .instruction import Instruction
 from .machine_code import machine_programs
 from .plays import Machine, play_programs
-from .programs import block_run
+from .traced import block_run
 
 PLAYED, HIDDEN = "the model's", "the model's, all latencies hidden"
 

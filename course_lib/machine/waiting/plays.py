@@ -127,7 +127,7 @@ def play(
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
     largest of the ladder. The play itself is a tenth of that, tracing more than half.
     """
-    from .programs import programs  # the compiler: imported only by readers who play
+    from .traced import programs  # the compiler: imported only by readers who play
 
     warps = programs(kernel, trace)
     assert trace is not None  # programs() refuses it

@@ -65,7 +65,7 @@ def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction
     Of a block that has more than WARPS warps, spread over the schedulers of a multiprocessor, those of one scheduler.
     """
     from ...kernels import rung  # numba: imported only by readers who play
-    from .programs import programs
+    from .traced import programs
 
     chosen = rung(KERNELS[buffers])
     kernel = chosen.make(tile_width=tile_width)
