@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from course_lib.machine.waiting.instructions import Instruction
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Rectangle
@@ -19,7 +20,6 @@ from course_lib.kernels import rung
 from course_lib.machine import figures, measurements, waiting
 from course_lib.machine.gpu.ceilings import roofline
 from course_lib.machine.measurements.report import ladder_axes, series_axes
-from course_lib.machine.waiting.instructions import Instruction
 from course_lib.trace import Step, Trace, TraceAccess, TraceArray
 from course_lib.trace.figures.canvas import mixed
 from course_lib.trace.look import COLOURS, GROUND, WASH

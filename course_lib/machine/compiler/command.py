@@ -3,11 +3,95 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import json
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
-from .find import HOW, available
-from .recorded import FILE, record
+import numpy as np
+
+from ...kernels import LADDER, TENSOR_CORES, WGMMA
+from ...kernels.bulk_copy import Mapped, WithMaps
+from ..gpu.experiments import widest
+from ..gpu.residency import cases as of_residency
+from ..gpu.types import Progress
+from .build import options_of, versions
+from .code import MachineCode
+from .find import HOPPER, HOW, available, machine_code, types_of
+from .identity import digest, functions_of, outline
+from .recorded import FILE
+
+#: Sizes of the arrays for which a launch is described; the code does not depend on them.
+SIDE = 8
+
+
+def cases() -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:
+    """Yield what is recorded: a rung's name, its parameters, its kernel, and the arguments of a launch."""
+    plain = np.zeros((SIDE, SIDE), np.float32)
+    wanted: dict[tuple[Any, ...], tuple[Any, dict[str, Any]]] = {}
+    widths = ({**r.params, "tile_width": 4} for r in LADDER if r.name in ("tiled", "prefetched"))
+    for r, params in [
+        *((r, dict(r.params)) for r in (*LADDER, *TENSOR_CORES, *WGMMA)),
+        *((r, {**r.params, **widest(r)}) for r in LADDER),
+        *((r, params) for r, params, _ in of_residency()),
+        *zip([r for r in LADDER if r.name in ("tiled", "prefetched")], widths, strict=True),
+        *((r, {**r.params, "tile_width": 8}) for r in LADDER if r.name in ("tiled", "prefetched")),
+        *((r, {**r.params, "rounded": True}) for r in TENSOR_CORES if "rounded" in r.params),
+    ]:
+        wanted[(r.name, *sorted(params.items()))] = r, params
+    for r, params in wanted.values():
+        kernel = r.make(dtype=np.float32, **params)
+        operand = r.operand(plain)
+        if isinstance(kernel, WithMaps):  # what it gets of a matrix on a GPU
+            kernel, operand = kernel.kernel, Mapped(np.zeros(16, np.uint64), operand.shape)
+        yield r.name, params, kernel, (operand, operand, plain)
+
+
+def record(progress: Progress) -> dict[str, Any]:
+    """Compile everything that is recorded; return the recording."""
+    results = []
+    for name, params, kernel, arguments in progress(list(cases()), lambda case: f"{case[0]} {case[1]}"):
+        code = machine_code(kernel, arguments)
+        plain = getattr(kernel, "py_func", kernel)
+        numbers = {name: _numbers(outline(function)) for name, function in functions_of(plain).items()}
+        lines = MachineCode.text(_numbered(code, numbers))
+        results.append(
+            {
+                "rung": name,
+                "params": params,
+                "key": digest(kernel, types_of(arguments), options_of(kernel), HOPPER),
+                "kernel": code.kernel,
+                "registers": code.registers,
+                "shared_bytes": code.shared_bytes,
+                "stack_bytes": code.stack_bytes,
+                "spilled_bytes": code.spilled_bytes,
+                "code": base64.b64encode(zlib.compress("\n".join(lines).encode(), 9)).decode("ascii"),
+            }
+        )
+    command = "tile-by-tile machine-code record"
+    return {"what": "machine_code", "command": command, "versions": versions(), "results": results}
+
+
+def _numbers(lines: Iterable[int]) -> dict[int, int]:
+    return {offset: number for number, offset in enumerate(lines)}
+
+
+def _numbered(code: MachineCode, numbers: dict[str, dict[int, int]]) -> MachineCode:
+    """Return the code with lines counted among those of a function that hold code, whatever stands between them."""
+
+    def number(name: str, offset: int) -> int:
+        known = numbers.get(name)
+        if known is None:
+            return offset
+        return known.get(offset, max((n for at, n in known.items() if at <= offset), default=0))
+
+    moved = (
+        each._replace(places=tuple((name, number(name, offset)) for name, offset in each.places))
+        for each in code.instructions
+    )
+    return replace(code, instructions=tuple(moved))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

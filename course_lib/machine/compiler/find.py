@@ -59,7 +59,9 @@ def _compile(kernel: Any, types: Sequence[Any], compute_capability: tuple[int, i
     except (NumbaError, RuntimeError) as error:
         name = getattr(kernel, "__name__", "this kernel")
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise ValueError(f"the compiler refuses {name}: {lines[0] if lines else type(error).__name__}") from error
+        # numba names the step that failed first, then what is wrong
+        told = next((line for line in lines if not line.startswith("Failed in ")), type(error).__name__)
+        raise ValueError(f"the compiler refuses {name}: {told}") from error
 
 
 def types_of(arguments: Any) -> tuple[Any, ...]:

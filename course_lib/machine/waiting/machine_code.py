@@ -165,7 +165,7 @@ def _fixed(code: MachineCode, loop: tuple[int, int] | None) -> list[_Fixed]:
             _Fixed(
                 kind if each.predicate != "@!PT" else "other",
                 reads,
-                kind != "uniform" and not read.isdisjoint(changing),
+                kind != "uniform" and kind not in _MEMORY and not read.isdisjoint(changing),
                 int(pending[1], 16) if pending else -1,
             )
         )
