@@ -12,8 +12,8 @@ too, so that branches and addresses that depend on values are right, and the res
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
@@ -21,7 +21,8 @@ import numpy as np
 
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from .code import MachineCode
-from .operations import UnknownInstruction, action, predicate, raw, split, writer
+from .operations import action, predicate, raw, split, writer
+from .threads import Region, Threads, UnknownInstruction
 
 #: Where the kernel's parameters and a block's shared memory begin, in compute capability 9.0.
 PARAMETERS = 0x210
@@ -42,7 +43,7 @@ MEMORY = {
 }
 
 
-class Access(NamedTuple):
+class WarpAccess(NamedTuple):
     """What one warp's instruction accesses: the bytes of each active lane, from its address on.
 
     ``array`` is the kernel's parameter, "" for shared and local memory; addresses are counted from its beginning.
@@ -65,41 +66,7 @@ class BlockRun:
 
     code: MachineCode
     executed: list[list[int]]
-    accesses: list[dict[int, Access]]
-
-
-@dataclass
-class Memory:
-    """Bytes from an address on."""
-
-    name: str
-    first: int
-    data: np.ndarray
-
-
-@dataclass
-class Threads:
-    """The state of a block's threads, in whole warps; `mask`: those that run the next instruction."""
-
-    registers: np.ndarray
-    uniform: np.ndarray
-    predicates: np.ndarray
-    uniform_predicates: np.ndarray
-    mask: np.ndarray
-    warps: np.ndarray
-    constants: np.ndarray
-    place: Mapping[str, np.ndarray]
-    local: np.ndarray
-    shared: np.ndarray
-    arrays: list[Memory] = field(default_factory=list)
-
-    def constant(self, at: int, size: int) -> np.uint64:
-        return np.uint64(int.from_bytes(self.constants[at : at + size].tobytes(), "little"))
-
-    def special(self, name: str) -> Any:
-        if name not in self.place:
-            raise UnknownInstruction(f"special register {name}")
-        return self.place[name]
+    accesses: list[dict[int, WarpAccess]]
 
 
 def run_block(
@@ -168,7 +135,7 @@ def _begin(
             if not (value.flags.c_contiguous or value.flags.f_contiguous):
                 raise ValueError("an array with gaps between its elements: give a contiguous one")
             data = np.frombuffer(value.tobytes(order), np.uint8).copy()
-            arrays.append(Memory(names[number] if names else f"argument {number}", first, data))
+            arrays.append(Region(names[number] if names else f"argument {number}", first, data))
             words = (0, 0, value.size, value.itemsize, first, *value.shape, *value.strides)
             parameters += b"\0" * (-len(parameters) % 8) + np.array(words, np.int64).tobytes()
         else:
@@ -391,14 +358,14 @@ class _Block:
         for warp in range(self.warps):
             mine = np.flatnonzero(ran[:, warp])
             executed.append(places[mine].tolist())
-            found: dict[int, Access] = {}
+            found: dict[int, WarpAccess] = {}
             lanes = slice(warp * WARP_SIZE, (warp + 1) * WARP_SIZE)
             for number, at in enumerate(mine.tolist()):
                 if at in self.touched:
                     memory, name, addresses, stored, active = self.touched[at]
                     chosen = active[lanes]
                     if chosen.any():
-                        found[number] = Access(
+                        found[number] = WarpAccess(
                             memory.space,
                             memory.op,
                             name,

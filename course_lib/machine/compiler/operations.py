@@ -11,14 +11,12 @@ import operator
 import re
 from collections.abc import Callable
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...simulator.hardware import WARP_SIZE
-
-if TYPE_CHECKING:
-    from .emulator import Threads
+from .threads import Threads, UnknownInstruction
 
 Array = np.ndarray
 #: A value of every thread: an array of 32-bit words or of truths.
@@ -28,10 +26,6 @@ Action = Callable[["Threads", Any], None]
 WORD = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)
 ONE = np.uint64(1)
-
-
-class UnknownInstruction(ValueError):
-    """An instruction that the emulator does not know."""
 
 
 def split(text: str) -> list[str]:

@@ -21,7 +21,7 @@ from ...simulator.counters.banks import NOBODY, busiest, in_groups
 from ...simulator.counters.copy_passes import CopyPasses
 from ...simulator.hardware import SECTOR_BYTES, WORD_BYTES
 from ..compiler.code import REGISTER, UNIFORM, MachineCode, MachineInstruction
-from ..compiler.emulator import Access, BlockRun
+from ..compiler.emulator import BlockRun, WarpAccess
 from .instruction import Instruction, groups_arrived
 
 #: What an operation is to the model, by the beginning of its name. Operations that no kernel measured only issue, with
@@ -219,7 +219,7 @@ _MEMORY = ("load", "store", "shared load", "shared store", "copy")
 
 def _costed(
     made: Instruction,
-    access: Access | None,
+    access: WarpAccess | None,
     pitches: Mapping[str, tuple[int, int]],
     known: dict[Any, tuple[int, tuple[tuple[str, int], ...]]],
 ) -> Instruction:
@@ -238,7 +238,7 @@ def _costed(
     return made._replace(wavefronts=wavefronts, sectors=sectors, bytes=access.bytes)
 
 
-def _sectors(access: Access, pitch: tuple[int, int] | None) -> list[int]:
+def _sectors(access: WarpAccess, pitch: tuple[int, int] | None) -> list[int]:
     """Return the numbers of the sectors that an access touches."""
     first = access.addresses[access.active]
     if pitch:
@@ -246,7 +246,7 @@ def _sectors(access: Access, pitch: tuple[int, int] | None) -> list[int]:
     return [*map(int, np.unique(np.concatenate([first, first + access.bytes - 1]) // SECTOR_BYTES))]
 
 
-def _wavefronts(access: Access) -> int:
+def _wavefronts(access: WarpAccess) -> int:
     """Return the passes through shared memory or the first-level cache."""
     if access.space == "local":  # a thread's words lie beside those of its neighbours
         return max(1, access.bytes // WORD_BYTES)

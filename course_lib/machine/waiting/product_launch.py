@@ -33,8 +33,8 @@ from .machine_code import machine_programs
 ROUNDS = 2
 #: Lengths of K that are run: the first in which the main loop has enough iterations alike.
 DEPTHS = (96, 192, 384)
-#: The fewest iterations that are played, and the most.
-FEWEST, MOST = 4, 6
+#: The fewest iterations that are played; more, as long as a warp then executes no more than so many instructions.
+FEWEST, INSTRUCTIONS = 6, 3000
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class ProductLaunch:
             pitches = {"A": (4 * depth, 4 * K), **dict.fromkeys("BC", (4 * columns, 4 * N))}
             programs = machine_programs(run, pitches)
             loop = [_alike(program, self.once) for program in programs]
-            if self.once or min(len({i.iteration for i in each}) for each in loop) >= FEWEST:
+            if self.once or min(len({i.iteration for i in each}) for each in loop) >= FEWEST - 2:
                 return programs, loop, depth
         raise ValueError("the main loop has too few iterations to be played")
 
@@ -229,7 +229,8 @@ def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:
     usual = [float(np.median([*counts.values()])) for counts in (loaded, made)]
     # the last iteration leaves the loop, and may do some of what comes after it
     chosen = [n for n in numbers[:-1] if loaded[n] >= usual[0] / 2 and made[n] >= usual[1] / 2]
-    return only(program, set(chosen[:MOST]))
+    long = sum(i.iteration in chosen for i in program) / max(len(chosen), 1)
+    return only(program, set(chosen[: max(FEWEST, int(INSTRUCTIONS / max(long, 1)))]))
 
 
 def only(program: Sequence[Instruction], iterations: set[int]) -> list[Instruction]:
