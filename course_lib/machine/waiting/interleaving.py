@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.hardware import ceil_div
-from ...trace.columns import BARRIER
+from ...trace.columns import BARRIER, ITERATION
 from ...trace.replay import Timeline
 from ...trace.trace import Trace
 from ..compiler.code import MachineCode
@@ -19,6 +19,8 @@ from .machine_code import machine_programs
 from .plays import Machine, play_programs
 from .traced import block_run
 
+#: The instructions that a statement is for, where it has any.
+WORK = ("load", "store", "shared load", "shared store", "copy", "multiply-add", "barrier")
 PLAYED, HIDDEN = "the model's", "the model's, all latencies hidden"
 
 
@@ -70,23 +72,31 @@ def _cycles(
     play = play_programs(warps, machine)
     timeline = Timeline(trace, (0, 0, 0))
     cycles = np.zeros(len(timeline))
-    arrives = (timeline.flags & BARRIER) != 0
+    arrives, heads = ((timeline.flags & flag) != 0 for flag in (BARRIER, ITERATION))
     for warp in np.unique(timeline.warps):
         steps = np.flatnonzero(timeline.warps == warp)
         barriers = np.cumsum(arrives[steps]) - arrives[steps]
         issued = play.issued_at[warp]
         made: dict[tuple[int, int], list[float]] = {}  # of each line, in each interval between barriers
         interval = 0
+        works = set[tuple[int, int]]()  # where a line does more than count and compute addresses
         for instruction, of, at in zip(warps[warp], lines[warp], issued, strict=True):
-            for line in of:
-                made.setdefault((interval, line), []).append(at)
+            for key in ((interval, line) for line in of):
+                work = instruction.kind in WORK
+                if work and key not in works:
+                    works.add(key)
+                    made[key] = []
+                if work or key not in works:
+                    made.setdefault(key, []).append(at)
             interval += instruction.kind == "barrier"
         keys = [*zip(barriers.tolist(), timeline.lines[steps].tolist(), strict=True)]
         left, seen = Counter(keys), Counter[tuple[int, int]]()
         for step, key in zip(steps.tolist(), keys, strict=True):
             seen[key] += 1
-            if key in made:
-                cycles[step] = made[key][ceil_div(seen[key] * len(made[key]), left[key]) - 1]
+            if key in made and not (heads[step] and key in works):  # what branches share may bear the loop's line
+                # of counters and addresses, which the compiler moves where it likes, the first
+                place = ceil_div(seen[key] * len(made[key]), left[key]) - 1 if key in works else 0
+                cycles[step] = made[key][place]
         cycles[steps[-1]] = issued[-1]
         cycles[steps] = np.maximum.accumulate(cycles[steps])
     last = 0
