@@ -52,7 +52,6 @@ LONGEST = (
     "tests/trace/viewer",
     "tests/kernels",
     "tests/machine/waiting",
-    "tests/machine/products",
     "tests/machine/test_figures.py",
     "tests/classroom/teach",
 )

@@ -2,8 +2,8 @@
 
 ``simulate`` runs a numba CUDA kernel on the CPU, counts what each line requests from memory and reports the rules it
 breaks. Everything else that lessons use is imported on first use: exercises (``check``, ``explain``, ``predict``,
-``score``), widgets (``Stepper``, ``compare``, ``explore``), pictures (``figures``), formulas (``model``) and recorded
-``measurements``. The kernels are in :mod:`course_lib.kernels`.
+``score``), widgets (``Stepper``, ``compare``, ``explore``), pictures (``figures``), formulas (``model``), the rule
+of lesson 15 (``planning``) and recorded ``measurements``. The kernels are in :mod:`course_lib.kernels`.
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .exercises.capstone import attempt, attempts
     from .exercises.predict import predict
     from .exercises.progress import score
-    from .machine import dials, figures, measurements, model
+    from .machine import dials, figures, measurements, model, planning
     from .trace import look
     from .trace.viewer.explore import explore
     from .trace.viewer.stepper import Stepper, compare
@@ -43,6 +43,7 @@ __all__ = [
     "look",
     "measurements",
     "model",
+    "planning",
     "predict",
     "roadmap",
     "score",
@@ -57,7 +58,7 @@ __getattr__, __dir__ = lazily(
         **dict.fromkeys(("Stepper", "compare", "explore"), ".trace.viewer"),
         "roadmap": ".classroom.course_map",
         "look": ".trace.look",
-        **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model")},
+        **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
     },
 )
 
@@ -66,10 +67,7 @@ __getattr__, __dir__ = lazily(
 open_doors(
     __name__,
     {
-        **{
-            name: f"{__name__}.machine.{name}"
-            for name in ("gpu", "measurements", "mlir", "products", "profile", "waiting")
-        },
+        **{name: f"{__name__}.machine.{name}" for name in ("gpu", "measurements", "profile", "waiting")},
         **{name: f"{__name__}.classroom.{name}" for name in ("export", "site", "slides", "teach")},
         "testing": f"{__name__}.simulator.testing",
     },

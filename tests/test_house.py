@@ -128,8 +128,8 @@ def test_every_module_is_there():
 
 
 def test_lessons_import_by_few_doors():
-    """A reader of the lessons learns five names, not the folders behind them."""
-    doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.products", "course_lib.waiting"}
+    """A reader of the lessons learns four names, not the folders behind them."""
+    doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.waiting"}
     found = set()
     for path in LESSONS:
         for cell in nbformat.read(path, as_version=4).cells:
@@ -139,7 +139,7 @@ def test_lessons_import_by_few_doors():
     assert found == doors
 
 
-@pytest.mark.parametrize("package", ["course_lib", "course_lib.machine.waiting", "course_lib.machine.products"])
+@pytest.mark.parametrize("package", ["course_lib", "course_lib.machine.waiting"])
 def test_late_names_are_there(package):
     """Each name that a package offers, and imports when it is asked for, is the one that type checkers see."""
     module = importlib.import_module(package)

@@ -19,6 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from course_lib.trace import look
+
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "course_lib"
 SOURCES = PACKAGE / "trace" / "viewer" / "web"
@@ -33,7 +35,15 @@ BUNDLES = {
     SOURCES / "style" / "dials.css": PACKAGE / "machine" / "dials" / "dials.css",
     SOURCES / "predict.js": PACKAGE / "exercises" / "predict.js",
 }
+TOKENS = SOURCES / "style" / "tokens.css"
 HEAD = "/* Built by tools/build_viewer.py; change course_lib/trace/viewer/web instead. sources {} bundle {} */\n"
+
+
+def tokens() -> str:
+    """Return the stylesheet of the palette's colours, which course_lib/trace/look.py defines."""
+    rows = "".join(f"  {name}: {colour};\n" for name, colour in look.tokens().items())
+    head = "/* Written by tools/build_viewer.py from course_lib/trace/look.py. */"
+    return f"{head}\n.tt-root,\n.tt-schedule,\n.tt-unreadable {{\n{rows}}}\n"
 
 
 def digest(text: str) -> str:
@@ -87,9 +97,11 @@ def main() -> int:
         "--check", action="store_true", help="write nothing; fail if a bundle is not that of its sources"
     )
     if parser.parse_args().check:
-        faults = list(filter(None, (stale(entry, bundle) for entry, bundle in BUNDLES.items())))
+        faults = [f"{TOKENS.name} is not that of the palette"] * (TOKENS.read_text(encoding="utf-8") != tokens())
+        faults += list(filter(None, (stale(entry, bundle) for entry, bundle in BUNDLES.items())))
         print("\n".join(faults) or "The bundle is that of these sources.")
         return bool(faults)
+    TOKENS.write_text(tokens(), encoding="utf-8")
     commands = compilers()
     if commands is None:
         print("Bundling needs Node.js with npm, and neither npm nor tools/viewer/node_modules is here.")

@@ -5,36 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..kernels import rung
+from ..kernels import LADDER, Rung
 from ..machine import measurements
 from ..machine.model import loads_per_output
 from ..simulator.tables import aligned
 from . import lessons
-
-#: The lesson that explains each rung, in the order of the course.
-LESSONS = {
-    "per_row": "01_threads_and_data",
-    "per_column": "01_threads_and_data",
-    "naive": "02_naive",
-    "tiled": "04_tiling",
-    "uncoalesced": "05_coalescing",
-    "tiled_uncoalesced": "05_coalescing",
-    "bank_conflicts": "06_bank_conflicts",
-    "padded": "06_bank_conflicts",
-    "outer_product": "07_register_tiles",
-    "register_1d": "07_register_tiles",
-    "register_2d": "07_register_tiles",
-    "unrolled": "08_unrolling_and_occupancy",
-    "prefetched": "09_prefetching",
-    "pipelined": "09_prefetching",
-    "vectorized": "11_towards_best",
-    "warp_tiled": "11_towards_best",
-    "staged": "11_towards_best",
-    "software_pipelined": "12_the_last_20_percent",
-    "large_tiles": "12_the_last_20_percent",
-    "whole_tiles": "12_the_last_20_percent",
-    "best": "12_the_last_20_percent",
-}
 
 
 @dataclass(frozen=True)
@@ -103,21 +78,26 @@ class Roadmap:
         return "\n".join([*lines, "", self.end])
 
 
+def milestones() -> list[Rung]:
+    """Return the rungs that a lesson explains, in the order of the lessons."""
+    return sorted((rung for rung in LADDER if rung.lesson), key=lambda rung: rung.lesson)
+
+
 def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
     """Return the Roadmap from a GPU's recordings: speeds of its ladder, sectors of its counters at the same n."""
     ladder, counters = measurements.load("ladder", gpu), measurements.load("counters", gpu)
     counted = {(r["rung"], r["M"]): r["global_load_sectors"] for r in counters.results if "skipped" not in r}
     steps = []
-    for name, lesson in LESSONS.items():
-        result = ladder.result(name)
+    for step in milestones():
+        result = ladder.result(step.name)
         n = result["M"]
-        tile = rung(name).tile(**result["params"]) or ()
-        sectors = counted.get((name, n))
+        tile = step.tile(**result["params"]) or ()
+        sectors = counted.get((step.name, n))
         steps.append(
             Milestone(
-                name,
+                step.name,
                 result["title"],
-                lesson,
+                step.lesson,
                 float(loads_per_output(n, n, n, *tile)),
                 None if sectors is None else sectors / n**2,
                 result["gflops"],

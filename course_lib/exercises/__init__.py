@@ -42,7 +42,6 @@ from .lessons import (
 )
 from .predict import predict
 from .progress import score
-from .variants import Variant
 
 _LESSONS = {
     "00_start_here": start,
@@ -75,21 +74,15 @@ EXERCISES = {e.name: e for lesson, found in LESSONS.items() for e in (*found, *O
 shorten_errors()
 
 
-def check(name: str, kernel: Any, variant: str = "") -> Verdict:
+def check(name: str, kernel: Any) -> Verdict:
     """Grade ``kernel``, or a plain function, against the exercise called ``name``; the verdict says what is wrong.
 
-    ``variant`` is the code in an assignment that has a variant of the exercises for each student.
-
-    Raises ValueError for a name that no exercise has and for a code that no variant has, TypeError if ``name`` is not a
-    text.
+    Raises ValueError for a name that no exercise has, TypeError if ``name`` is not a text.
     """
     exercise = _exercise(name, "check")
     if isinstance(exercise, Explanation):
         raise ValueError(f'{name!r} is answered in words: explain("{name}", "…")')
-    if isinstance(exercise, Routine):
-        verdict = judge(exercise, kernel)
-    else:
-        verdict = Variant(variant).grade(exercise, kernel) if variant else grade(exercise, kernel)
+    verdict = judge(exercise, kernel) if isinstance(exercise, Routine) else grade(exercise, kernel)
     return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 

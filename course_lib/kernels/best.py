@@ -24,6 +24,7 @@ from numba import cuda, float32, uint64
 
 from .edges import last_columns, last_rows
 from .large_tiles import COLUMNS, DEPTH, PITCH, ROWS, keep, launch, shared_bytes
+from .rung import VECTORS, Rung, fixed, ready_made
 from .vector import load4, store4
 from .whole_tiles import FEW, fetch
 
@@ -126,3 +127,15 @@ def best(A, B, C):
                 col = left + n + j // 4 * 16 + j % 4
                 if row < C.shape[0] and col < N:
                     C[uint64(row), uint64(col)] = acc[i, j]
+
+
+RUNG = Rung(
+    "best",
+    "All together, tuned",
+    ready_made(best),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(128, 256),
+    lesson="12_the_last_20_percent",
+    **VECTORS,
+)

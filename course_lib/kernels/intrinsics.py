@@ -1,12 +1,7 @@
 """Intrinsics that run in three places: on a GPU, on the thread simulator, and in numba's own simulator."""
 
-from numba import config, cuda
+from numba import config
 from numba.extending import intrinsic
-
-
-def packages() -> tuple[str, ...]:
-    """Return the names of the packages that compile the kernels of this process."""
-    return ("numba-cuda-mlir",) if cuda.__name__.startswith("numba_cuda_mlir") else ("numba", "numba-cuda")
 
 
 def declared(kind, in_python, **options):

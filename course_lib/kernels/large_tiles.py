@@ -14,6 +14,7 @@ kernels say.
 
 from numba import cuda, float32, uint64
 
+from .rung import VECTORS, Rung, fixed, ready_made
 from .vector import load4, load4_or_zeros, store4
 
 ROWS = 128
@@ -139,3 +140,15 @@ def launch(M, N, K):
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A with its padding and one of B."""
     return DEPTH * (PITCH + COLUMNS) * itemsize
+
+
+RUNG = Rung(
+    "large_tiles",
+    "Tiles of 128×256, 8×16 results per thread",
+    ready_made(large_tiles),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(128, 256),
+    lesson="12_the_last_20_percent",
+    **VECTORS,
+)

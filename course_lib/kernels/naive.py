@@ -9,6 +9,8 @@ Source: Paul Richmond's lab notes (the naive kernel), with the guard of the lect
 
 from numba import cuda, float32
 
+from .rung import Rung, ready_made
+
 
 @cuda.jit
 def naive(A, B, C):
@@ -29,3 +31,6 @@ def launch(M, N, K, block_width=16):
     """Return (grid, block) for an M×N result: square blocks, rounded up in both directions."""
     grid = (max(1, -(-N // block_width)), max(1, -(-M // block_width)))
     return grid, (block_width, block_width)
+
+
+RUNG = Rung("naive", "One thread per element", ready_made(naive), launch, params={"block_width": 16}, lesson="02_naive")

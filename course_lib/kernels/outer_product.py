@@ -12,6 +12,8 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
+from .rung import Rung, fixed
+
 ROWS = 16
 COLUMNS = 64
 
@@ -60,3 +62,14 @@ def launch(M, N, K):
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A."""
     return ROWS * ROWS * itemsize
+
+
+RUNG = Rung(
+    "outer_product",
+    "Outer products, a column per thread",
+    outer_product,
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(16, 64),
+    lesson="07_register_tiles",
+)

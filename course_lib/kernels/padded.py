@@ -13,6 +13,8 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
+from .rung import Rung, square
+
 
 @lru_cache
 def padded(tile_width=16, dtype=float32, padding=1):
@@ -61,3 +63,15 @@ def launch(M, N, K, tile_width=16):
 def shared_bytes(tile_width=16, itemsize=4, padding=1):
     """Return the bytes of shared memory per block: one tile of A and one of B with its padding."""
     return tile_width * (2 * tile_width + padding) * itemsize
+
+
+RUNG = Rung(
+    "padded",
+    "Tiles, transposed with padding",
+    padded,
+    launch,
+    params={"tile_width": 16},
+    shared_bytes=shared_bytes,
+    tile=square,
+    lesson="06_bank_conflicts",
+)

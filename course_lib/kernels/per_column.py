@@ -9,6 +9,8 @@ Source: the lecture slides (column-wise kernel), with its store moved into the l
 
 from numba import cuda, float32
 
+from .rung import Rung, ready_made
+
 
 @cuda.jit
 def per_column(A, B, C):
@@ -27,3 +29,13 @@ def per_column(A, B, C):
 def launch(M, N, K, block_width=128):
     """Return (grid, block): a line of threads, one per column."""
     return (max(1, -(-N // block_width)), 1), (block_width, 1)
+
+
+RUNG = Rung(
+    "per_column",
+    "One thread per column",
+    ready_made(per_column),
+    launch,
+    params={"block_width": 128},
+    lesson="01_threads_and_data",
+)

@@ -9,6 +9,8 @@ Source: the lecture slides (row-wise kernel), with its store moved into the loop
 
 from numba import cuda, float32
 
+from .rung import Rung, ready_made
+
 
 @cuda.jit
 def per_row(A, B, C):
@@ -27,3 +29,13 @@ def per_row(A, B, C):
 def launch(M, N, K, block_width=128):
     """Return (grid, block): a line of threads, one per row."""
     return (max(1, -(-M // block_width)), 1), (block_width, 1)
+
+
+RUNG = Rung(
+    "per_row",
+    "One thread per row",
+    ready_made(per_row),
+    launch,
+    params={"block_width": 128},
+    lesson="01_threads_and_data",
+)

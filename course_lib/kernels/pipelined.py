@@ -14,6 +14,7 @@ from functools import lru_cache
 from numba import cuda, float32, uint64
 
 from .async_copy import commit_copies, copy_async, wait_copies
+from .rung import Rung, square
 
 
 @lru_cache
@@ -81,3 +82,15 @@ def launch(M, N, K, tile_width=16, stages=3):
 def shared_bytes(tile_width=16, stages=3, itemsize=4):
     """Return the bytes of shared memory per block: `stages` tiles of A and of B."""
     return 2 * stages * tile_width**2 * itemsize
+
+
+RUNG = Rung(
+    "pipelined",
+    "Asynchronous copies, three buffers",
+    pipelined,
+    launch,
+    params={"tile_width": 16, "stages": 3},
+    shared_bytes=shared_bytes,
+    tile=square,
+    lesson="09_prefetching",
+)

@@ -13,6 +13,8 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
+from .rung import Rung, square
+
 
 @lru_cache
 def prefetched(tile_width=16, dtype=float32):
@@ -58,3 +60,15 @@ def launch(M, N, K, tile_width=16):
 def shared_bytes(tile_width=16, itemsize=4):
     """Return the bytes of shared memory per block: two tiles of A and two of B."""
     return 4 * tile_width**2 * itemsize
+
+
+RUNG = Rung(
+    "prefetched",
+    "Prefetching into a second buffer",
+    prefetched,
+    launch,
+    params={"tile_width": 16},
+    shared_bytes=shared_bytes,
+    tile=square,
+    lesson="09_prefetching",
+)

@@ -15,6 +15,8 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
+from .rung import Rung, fixed
+
 TILE = 64
 DEPTH = 8
 RESULTS = 8
@@ -69,3 +71,14 @@ def launch(M, N, K):
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A and one of B."""
     return 2 * TILE * DEPTH * itemsize
+
+
+RUNG = Rung(
+    "register_1d",
+    "Register tiles, 8 results per thread",
+    register_1d,
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(64, 64),
+    lesson="07_register_tiles",
+)

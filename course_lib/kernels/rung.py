@@ -18,6 +18,16 @@ def no_tile(**params):
     return None
 
 
+def square(tile_width, **params):
+    """Return the tile of a kernel whose blocks are as wide and as high as their tile."""
+    return tile_width, tile_width
+
+
+def fixed(rows, columns):
+    """Return the tile of a kernel that has no other, as a function of its parameters."""
+    return lambda **params: (rows, columns)
+
+
 def as_given(X, **params):
     """Return X: the kernel takes and multiplies a float32 matrix as it is."""
     return X
@@ -26,6 +36,10 @@ def as_given(X, **params):
 def ready_made(kernel):
     """Return a factory that returns `kernel`, for kernels without compile-time parameters."""
     return lambda dtype=float32, **params: kernel
+
+
+#: What a kernel takes that loads four float32 at once, along the rows.
+VECTORS: dict[str, Any] = {"dtypes": ("float32",), "orders": ("C",)}
 
 
 @dataclass(frozen=True)
@@ -41,6 +55,8 @@ class Rung:
 
     A rung on tensor cores multiplies other numbers than it is given: operand(X) is what it takes for a float32 matrix
     X, and multiplied(X, **params) are the numbers that it multiplies, as float32.
+
+    lesson is the name of the lesson that explains the kernel, empty where it is no milestone of the course's map.
     """
 
     name: str
@@ -55,6 +71,7 @@ class Rung:
     tile: Callable[..., tuple[int, int] | None] = no_tile
     operand: Callable[..., Any] = as_given
     multiplied: Callable[..., Any] = as_given
+    lesson: str = ""
 
     def __post_init__(self):
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))

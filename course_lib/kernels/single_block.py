@@ -12,6 +12,8 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
+from .rung import Rung
+
 
 @lru_cache
 def single_block_kernel(width=32, dtype=float32):
@@ -54,3 +56,14 @@ def launch(M, N, K, width=32):
 def shared_bytes(width=32, itemsize=4):
     """Return the bytes of shared memory per block: room for A and for B."""
     return 2 * width**2 * itemsize
+
+
+RUNG = Rung(
+    "single_block",
+    "Shared memory in one block",
+    single_block_kernel,
+    launch,
+    params={"width": 32},
+    shared_bytes=shared_bytes,
+    tile=lambda width: (width, width),
+)

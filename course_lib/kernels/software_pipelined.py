@@ -16,6 +16,7 @@ Source: Kerr et al., "CUTLASS: fast linear algebra in CUDA C++" (2017), which fe
 from numba import cuda, float32
 
 from .registers import capped
+from .rung import VECTORS, Rung, fixed, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -113,3 +114,15 @@ def launch(M, N, K):
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: two tiles of A with their padding and two of B."""
     return TWICE * (PITCH + TILE) * itemsize
+
+
+RUNG = Rung(
+    "software_pipelined",
+    "Fragments fetched a step ahead",
+    ready_made(software_pipelined),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(128, 128),
+    lesson="12_the_last_20_percent",
+    **VECTORS,
+)

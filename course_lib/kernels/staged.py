@@ -13,6 +13,7 @@ Source: the TU Eindhoven 5KK73 page (prefetching); its loop fetches one tile too
 
 from numba import cuda, float32
 
+from .rung import VECTORS, Rung, fixed, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -79,3 +80,15 @@ def launch(M, N, K):
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: two tiles of A with their padding and two of B."""
     return TWICE * (PITCH + TILE) * itemsize
+
+
+RUNG = Rung(
+    "staged",
+    "Two buffers, registers in between",
+    ready_made(staged),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(128, 128),
+    lesson="11_towards_best",
+    **VECTORS,
+)

@@ -75,6 +75,31 @@ def with_whole_lines(X: Any) -> Any:
     return np.pad(X, ((0, 0), (0, -X.shape[1] % (LINE_BYTES // X.itemsize))))
 
 
+def as_tf32(X: Any, rounded: bool = False, **params: Any) -> Any:
+    """Return the float32 numbers that a float32 matrix becomes in TF32."""
+    return round_to_tf32(X) if rounded else cut_to_tf32(X)
+
+
+def as_bfloat16(X: Any, **params: Any) -> Any:
+    """Return the float32 numbers that a float32 matrix becomes in bfloat16."""
+    return from_bfloat16(to_bfloat16(X))
+
+
+def as_float16(X: Any, **params: Any) -> Any:
+    """Return the float32 numbers that a float32 matrix becomes in float16."""
+    return from_float16(to_float16(X))
+
+
+def lines_of_bfloat16(X: Any) -> Any:
+    """Return a float32 matrix in bfloat16, each row on a 128-byte boundary."""
+    return with_whole_lines(to_bfloat16(X))
+
+
+def lines_of_float16(X: Any) -> Any:
+    """Return a float32 matrix in float16, each row on a 128-byte boundary."""
+    return with_whole_lines(to_float16(X))
+
+
 def _to_tf32(x):
     return round_to_tf32(np.float32(x))[()]
 

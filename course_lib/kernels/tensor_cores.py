@@ -11,10 +11,13 @@ an mma. Rows of the tiles are 36 and 40 words apart, so that the 8×4 elements o
 Source: NVIDIA, "Parallel Thread Execution ISA", the section on mma.sync; the padding is derived here.
 """
 
+from functools import partial
+
 from numba import cuda, float32
 
+from .rung import Rung, fixed, ready_made
 from .tensor_core import mma_tf32
-from .tensor_core_formats import to_tf32
+from .tensor_core_formats import as_tf32, to_tf32
 from .vector import element_or_zero
 
 #: The width and height of the tiles of A, B and C, and the rows of threads of a block, each of which is a warp.
@@ -66,3 +69,15 @@ def launch(M, N, K):
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: the two tiles with their padding."""
     return T * (A_PITCH + B_PITCH) * itemsize
+
+
+RUNG = Rung(
+    "tensor_cores",
+    "Tensor cores, TF32",
+    ready_made(tensor_cores),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(32, 32),
+    dtypes=("float32",),
+    multiplied=partial(as_tf32, rounded=True),
+)

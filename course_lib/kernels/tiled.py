@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
+from .rung import Rung, square
+
 
 @lru_cache
 def tiled(tile_width=16, dtype=float32):
@@ -55,3 +57,15 @@ def launch(M, N, K, tile_width=16):
 def shared_bytes(tile_width=16, itemsize=4):
     """Return the bytes of shared memory per block: one tile of A and one of B."""
     return 2 * tile_width**2 * itemsize
+
+
+RUNG = Rung(
+    "tiled",
+    "Tiles in shared memory",
+    tiled,
+    launch,
+    params={"tile_width": 16},
+    shared_bytes=shared_bytes,
+    tile=square,
+    lesson="04_tiling",
+)

@@ -12,6 +12,8 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
+from .rung import Rung, square
+
 
 @lru_cache
 def tiled_uncoalesced(tile_width=16, dtype=float32):
@@ -57,3 +59,15 @@ def launch(M, N, K, tile_width=16):
 def shared_bytes(tile_width=16, itemsize=4):
     """Return the bytes of shared memory per block: one tile of A and one of B."""
     return 2 * tile_width**2 * itemsize
+
+
+RUNG = Rung(
+    "tiled_uncoalesced",
+    "Tiles, B loaded down its columns",
+    tiled_uncoalesced,
+    launch,
+    params={"tile_width": 16},
+    shared_bytes=shared_bytes,
+    tile=square,
+    lesson="05_coalescing",
+)

@@ -9,6 +9,8 @@ Source: the report's device kernel, which takes the row from x too.
 
 from numba import cuda, float32
 
+from .rung import Rung, ready_made
+
 
 @cuda.jit
 def uncoalesced(A, B, C):
@@ -28,3 +30,13 @@ def launch(M, N, K, block_width=16):
     """Return (grid, block) for an M×N result, x along the rows."""
     grid = (max(1, -(-M // block_width)), max(1, -(-N // block_width)))
     return grid, (block_width, block_width)
+
+
+RUNG = Rung(
+    "uncoalesced",
+    "One thread per element, x along the rows",
+    ready_made(uncoalesced),
+    launch,
+    params={"block_width": 16},
+    lesson="05_coalescing",
+)

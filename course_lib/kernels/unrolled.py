@@ -13,6 +13,8 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
+from .rung import Rung, fixed
+
 ROWS = 16
 COLUMNS = 64
 
@@ -62,3 +64,14 @@ def launch(M, N, K):
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A."""
     return ROWS * ROWS * itemsize
+
+
+RUNG = Rung(
+    "unrolled",
+    "Outer products, unrolled",
+    unrolled,
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(16, 64),
+    lesson="08_unrolling_and_occupancy",
+)

@@ -12,6 +12,7 @@ vectorized accesses.
 
 from numba import cuda, float32
 
+from .rung import VECTORS, Rung, fixed, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -74,3 +75,15 @@ def launch(M, N, K):
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A with its padding and one of B."""
     return DEPTH * (PITCH + TILE) * itemsize
+
+
+RUNG = Rung(
+    "vectorized",
+    "128-bit loads",
+    ready_made(vectorized),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(128, 128),
+    lesson="11_towards_best",
+    **VECTORS,
+)

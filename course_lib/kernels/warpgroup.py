@@ -54,7 +54,6 @@ from numba.cuda.cudadrv.error import CudaSupportError
 from numba.extending import intrinsic
 
 from .async_copy import BYTE, INT32, INT64, SHARED_ADDRESS_SPACE, assembly
-from .intrinsics import packages
 from .tensor_core import LEAST_EXPONENT, sums_of_products
 from .tensor_core import TF32 as MMA_TF32
 from .tensor_core_formats import cut_to_tf32, from_bfloat16, from_float16
@@ -210,8 +209,6 @@ def require_hopper() -> None:
             f"wgmma needs a GPU of compute capability {HOPPER[0]}.{HOPPER[1]} (Hopper: H100, H200), and this one has "
             f"{capability[0]}.{capability[1]}; take a kernel that uses mma.sync, such as `tensor_cores_bf16`"
         )
-    if "numba-cuda" not in packages():
-        return
     try:
         version = metadata.version("numba-cuda")
     except metadata.PackageNotFoundError:

@@ -16,6 +16,8 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on wgmma; the layou
 
 from numba import cuda, float32, uint16
 
+from .rung import VECTORS, Rung, fixed, ready_made
+from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
     BF16,
@@ -82,3 +84,16 @@ def launch(M, N, K, **params):
 def shared_bytes(itemsize=2):
     """Return the bytes of shared memory per block: the two tiles."""
     return (ROWS + COLUMNS) * DEPTH * 2
+
+
+RUNG = Rung(
+    "wgmma",
+    "A warpgroup, bfloat16",
+    ready_made(wgmma),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(64, 128),
+    operand=lines_of_bfloat16,
+    multiplied=as_bfloat16,
+    **VECTORS,
+)

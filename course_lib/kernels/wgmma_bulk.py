@@ -16,11 +16,14 @@ Loads: K (1/128 + 1/256) elements of 2 bytes per element of C from global memory
 Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma, cp.async.bulk.tensor and mbarrier.
 """
 
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 from numba import cuda, float32, int32, uint16, uint32, uint64
 
 from .bulk_copy import WithMaps, expect_bytes, init_barrier, tile_copy, wait_barrier
+from .rung import VECTORS, Rung
+from .tensor_core_formats import as_bfloat16, as_float16, lines_of_bfloat16, lines_of_float16
 from .warpgroup import THREADS, commit_products, descriptor, fence_proxy, fence_registers, products, wait_for_products
 from .wgmma_results import corner_of_tile, fitting_width, launch_tiles, store_results
 from .wgmma_staged import B_START, FORMS, PAIR, STAGES, dynamic_bytes
@@ -125,3 +128,30 @@ def launch(M, N, K, columns=COLUMNS, **params):
 def fitted(M, N, multiprocessors):
     """Return the parameters with which a GPU with so many multiprocessors computes an M×N result fastest."""
     return {"columns": fitting_width(N, -(-M // ROWS), (128, 192, 256), multiprocessors)}
+
+
+#: What both rungs of this kernel share: the width of their tiles is a parameter.
+_SHARED: dict[str, Any] = {
+    "params": {"columns": 256},
+    "tile": lambda columns=256: (128, columns),
+    "dynamic_bytes": dynamic_bytes,
+    **VECTORS,
+}
+RUNG = Rung(
+    "wgmma_bulk",
+    "Tiles from the copy engine",
+    wgmma_bulk,
+    launch,
+    operand=lines_of_bfloat16,
+    multiplied=as_bfloat16,
+    **_SHARED,
+)
+FLOAT16 = Rung(
+    "wgmma_float16",
+    "The same in float16",
+    partial(wgmma_bulk, form="float16"),
+    launch,
+    operand=lines_of_float16,
+    multiplied=as_float16,
+    **_SHARED,
+)

@@ -20,6 +20,8 @@ from functools import cache
 from numba import cuda, float32, int32, uint16, uint32, uint64
 
 from .async_copy import commit_copies, copy8_async, wait_copies
+from .rung import VECTORS, Rung, fixed
+from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
     BF16,
@@ -143,3 +145,16 @@ def launch(M, N, K, **params):
 def dynamic_bytes(**params):
     """Return the bytes of dynamic shared memory per block: four pairs of tiles."""
     return STAGES * PAIR * 2
+
+
+RUNG = Rung(
+    "wgmma_staged",
+    "Copies two tiles ahead",
+    wgmma_staged,
+    launch,
+    dynamic_bytes=dynamic_bytes,
+    tile=fixed(128, 256),
+    operand=lines_of_bfloat16,
+    multiplied=as_bfloat16,
+    **VECTORS,
+)

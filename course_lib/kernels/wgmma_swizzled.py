@@ -15,6 +15,8 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on wgmma; the layou
 from numba import cuda, float32, uint16
 
 from .async_copy import commit_copies, copy8_async, wait_copies
+from .rung import VECTORS, Rung, fixed, ready_made
+from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
     BF16,
@@ -111,3 +113,16 @@ def launch(M, N, K, **params):
 def shared_bytes(itemsize=2):
     """Return the bytes of shared memory per block: the two tiles."""
     return (ROWS + COLUMNS) * DEPTH * 2
+
+
+RUNG = Rung(
+    "wgmma_swizzled",
+    "Swizzled tiles",
+    ready_made(wgmma_swizzled),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(128, 256),
+    operand=lines_of_bfloat16,
+    multiplied=as_bfloat16,
+    **VECTORS,
+)

@@ -20,6 +20,8 @@ from functools import cache
 from numba import cuda, float32, int32, uint32, uint64
 
 from .bulk_copy import WithMaps, expect_bytes, init_barrier, tile_copy, wait_barrier
+from .rung import VECTORS, Rung
+from .tensor_core_formats import as_tf32, with_whole_lines
 from .tensor_core_loads import load2
 from .warpgroup import TF32, commit_products, descriptor, fence_proxy, fence_registers, products, wait_for_products
 from .wgmma_results import corner_of_tile, fitting_width, launch_tiles, store_pair
@@ -146,3 +148,17 @@ def fitted(M, N, multiprocessors):
 def dynamic_bytes(**params):
     """Return the bytes of dynamic shared memory per block: four pairs of tiles."""
     return STAGES * PAIR * 4
+
+
+RUNG = Rung(
+    "wgmma_tf32",
+    "A warpgroup, TF32",
+    wgmma_tf32,
+    launch,
+    params={"rows": 256},
+    dynamic_bytes=dynamic_bytes,
+    tile=lambda rows=256: (rows, 128),
+    operand=with_whole_lines,
+    multiplied=as_tf32,
+    **VECTORS,
+)

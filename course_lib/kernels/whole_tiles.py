@@ -29,6 +29,7 @@ from .large_tiles import (
     shared_bytes,
     two_steps,
 )
+from .rung import VECTORS, Rung, fixed, ready_made
 from .vector import element_or_zero, load4, store4
 
 __all__ = ["launch", "shared_bytes", "whole_tiles"]
@@ -121,3 +122,15 @@ def whole_tiles(A, B, C):
                 col = left + n + j // 4 * 16 + j % 4
                 if row < C.shape[0] and col < N:
                     C[uint64(row), uint64(col)] = acc[i, j]
+
+
+RUNG = Rung(
+    "whole_tiles",
+    "Whole tiles without guards",
+    ready_made(whole_tiles),
+    launch,
+    shared_bytes=shared_bytes,
+    tile=fixed(128, 256),
+    lesson="12_the_last_20_percent",
+    **VECTORS,
+)

@@ -37,7 +37,8 @@ SHRINKING = 60
 
 #: Sizes by the names that the launch gives them.
 Sizes = dict[str, int]
-#: ``launch(kernel's sizes)`` returns grid, block, arguments and, if it likes, what arrays should hold; or None.
+#: ``launch(kernel's sizes)`` returns grid, block, arguments and, if it likes, what arrays should hold (None: anything);
+#: or None, if these sizes have no launch.
 Launch = Callable[..., Any]
 #: ``start(schedule, trace, grid, block, arguments)`` launches the kernel and returns the run.
 Start = Callable[[str, bool, Any, Any, Sequence[Any]], Run]
@@ -164,7 +165,13 @@ def _try(
     grid, block, arguments, *rest = made
     if 0 in sizes.values() and 0 in (grid if isinstance(grid, tuple | list) else (grid,)):
         raise _NoLaunch
-    wanted = {name: np.array(right) for name, right in (rest[0] if rest else {}).items()}
+    given = rest[0] if rest and rest[0] is not None else {}
+    if not isinstance(given, Mapping):
+        raise LaunchError(
+            f"launch() says what arrays should hold with a {type(given).__name__}; give a dict, as {{'C': A @ B}}, or "
+            "None if only findings count"
+        )
+    wanted = {name: np.array(right) for name, right in given.items() if right is not None}
     names = read(kernel).parameters
     if unknown := [name for name in wanted if name not in names]:
         raise LaunchError(

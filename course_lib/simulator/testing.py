@@ -8,7 +8,7 @@ def test_tiled():
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,8 @@ class Exceeded:
 
 def not_allowed(run: Run, allowed: Sequence[str] = ()) -> list[Finding]:
     """Return the findings of other kinds than these; raise ValueError for a kind that does not exist."""
+    if isinstance(allowed, str) or not isinstance(allowed, Iterable):
+        raise ValueError(f"allow is {allowed!r}; give a list of kinds, as allow=['float64'], or () for none")
     if unknown := [kind for kind in allowed if kind not in KINDS]:
         raise ValueError(f"no kind of finding is called {unknown[0]!r}; there are {', '.join(KINDS)}")
     return [finding for finding in run.findings if finding.kind not in allowed]

@@ -33,7 +33,6 @@ from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.exercises.grading.grades import launch
 from course_lib.exercises.grading.source import read
-from course_lib.exercises.grading.tiles import tiles_of
 from course_lib.exercises.grading.verdict import Check, Verdict
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
@@ -454,14 +453,13 @@ def test_what_a_kernel_prints_is_not_shown_for_every_launch(tmp_path, capsys):
         ("none", "", 0),
         ("2·⌈K/8⌉ + 1", "", 9),
         ("⌊K/4⌋·N", "", 42),
-        ("⌈K/T⌉·(T + 1)", "", 33),
+        ("⌈K/T⌉·(T + 1)", "", 36),
         ("1 where 4 divides N, else 4", "1 if N % 4 == 0 else 4", 4),
     ],
 )
 def test_a_limit_is_computed_from_its_formula(formula, limit, allowed):
     """From the sizes of the launch and the width of the tiles; from `limit` where the exercise states it in words."""
-    with tiles_of(10):
-        assert global_loads(formula, "", limit).allowed({"M": 5, "N": 7, "K": 26}) == allowed
+    assert global_loads(formula, "", limit).allowed({"M": 5, "N": 7, "K": 26}) == allowed
 
 
 def test_the_further_launch_is_larger_and_of_the_same_kind():

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from launches.samples import matrices, multiply
 from nightly import at_night
 from numba import cuda, float32, int32, types, uint16
 from numba.core import errors
@@ -32,20 +33,11 @@ ROUNDED = {"tensor_cores": (65, 31, 33), "tensor_cores_tiled": (128, 140, 20), "
 UNIT = {"tensor_cores": 2.0**-11, "tensor_cores_tiled": 2.0**-10, "tensor_cores_bf16": 2.0**-8}
 
 
-def multiply(r, A, B):
-    """Run a rung on the simulator; return C and the run."""
-    (M, K), N = A.shape, B.shape[1]
-    C = np.full((M, N), np.nan, np.float32)
-    kernel = r.make(**r.params)
-    return C, simulate(kernel)[r.launch(M, N, K, **r.params)](r.operand(A), r.operand(B), C)
-
-
 @cache
 def of_whole_numbers(name, size):
     """Multiply matrices of these sizes, of whole numbers, which need no rounding; return A, B, C and the run."""
-    rng = np.random.default_rng()
     M, N, K = size
-    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    A, B, _ = matrices(M, K, N, -9)
     return A, B, *multiply(rung(name), A, B)
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from launches.samples import matrices, multiply
 from nightly import at_night, every
 from numba import cuda, float32, uint16, uint64
 from numba.core import errors
@@ -32,25 +33,12 @@ from course_lib.machine.gpu.wgmma import operands as random_operands
 SIZES = [(37, 70, 18), at_night((3, 2, 0)), at_night((130, 136, 72))]
 
 
-def launch(r, M, N, K):
-    grid, block = r.launch(M, N, K, **r.params)
-    return grid, block, 0, r.dynamic_bytes(**r.params)
-
-
-def multiply(r, A, B):
-    """Run a rung on the simulator; return C and the run."""
-    (M, K), N = A.shape, B.shape[1]
-    C = np.full((M, N), np.nan, np.float32)
-    return C, simulate(r.make(**r.params))[launch(r, M, N, K)](r.operand(A), r.operand(B), C)
-
-
 @pytest.mark.parametrize("r", every(2, WGMMA), ids=lambda r: r.name)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_a_rung_is_right_and_breaks_no_rule(r, size):
     """Sizes that no tile divides, and none; integers of few bits, whose sums are exact."""
     M, N, K = size
-    rng = np.random.default_rng(3)
-    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    A, B, _ = matrices(M, K, N, -9)
     C, run = multiply(r, A, B)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
@@ -61,22 +49,19 @@ def test_a_rung_is_right_and_breaks_no_rule(r, size):
 )
 def test_pairs_of_tiles_share_their_places_in_turn(columns, size):
     """More pairs than places: eight of the narrow tile at the edge, six and four of tiles with 128 and 192 columns."""
-    (M, N, K), r, rng = size, rung("wgmma_bulk"), np.random.default_rng(5)
-    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
-    C, params = np.full((M, N), np.nan, np.float32), {"columns": columns}
-    grid, block = r.launch(M, N, K, **params)
-    run = simulate(r.make(**params))[grid, block, 0, r.dynamic_bytes(**params)](r.operand(A), r.operand(B), C)
+    M, N, K = size
+    A, B, _ = matrices(M, K, N, -9)
+    C, run = multiply(rung("wgmma_bulk"), A, B, columns=columns)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
 
 
 @pytest.mark.parametrize("name", ["wgmma_staged", at_night("wgmma_tf32")])
 def test_rows_off_sixteen_bytes_are_stored_one_by_one(name):
-    r, rng = rung(name), np.random.default_rng(4)
-    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((5, 19), (19, 7)))
+    r, (A, B, C) = rung(name), matrices(5, 19, 7, -9)
     a, b = (r.operand(X)[:, : X.shape[1]].copy() for X in (A, B))
-    C = np.zeros((5, 7), np.float32)
-    run = simulate(r.make(**r.params))[launch(r, 5, 7, 19)](a, b, C)
+    launch = *r.launch(5, 7, 19, **r.params), 0, r.dynamic_bytes(**r.params)
+    run = simulate(r.make(**r.params))[launch](a, b, C)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
 
@@ -156,9 +141,7 @@ def swizzled_copy(swizzle, B_swizzle):
 
 @pytest.mark.parametrize("swizzle", [32, 64, 128])
 def test_every_swizzle_finds_what_the_formula_placed(swizzle):
-    rng = np.random.default_rng(5)
-    A, B = (rng.integers(-9, 10, shape).astype(np.float32) for shape in ((64, 16), (16, 64)))
-    C = np.zeros((64, 64), np.float32)
+    A, B, C = matrices(64, 16, 64, -9)
     operand = rung("wgmma").operand
     run = simulate(swizzled_copy(swizzle, swizzle))[1, 128](operand(A)[:, :16].copy(), operand(B), C)
     np.testing.assert_array_equal(C, A @ B)

@@ -26,6 +26,21 @@ def numbers(*shape, seed=0):
     return np.random.default_rng(seed).integers(1, 10, shape).astype(np.float32)
 
 
+def matrices(M, K, N, lowest=1):
+    """A (M×K) and B (K×N) of small whole numbers, and a C (M×N) of zeros, which no product of positive ones equals."""
+    rng = np.random.default_rng(3)
+    A, B = (rng.integers(lowest, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
+    return A, B, np.zeros((M, N), np.float32)
+
+
+def multiply(r, A, B, **params):
+    """Run a rung of the ladder on the simulator; return C, which holds NaN where nothing was stored, and the run."""
+    (M, K), N = A.shape, B.shape[1]
+    params, C = {**r.params, **params}, np.full((M, N), np.nan, np.float32)
+    launched = simulate(r.make(**params))[*r.launch(M, N, K, **params), 0, r.dynamic_bytes(**params)]
+    return C, launched(r.operand(A), r.operand(B), C)
+
+
 def product(name, M, K, N, **params):
     """A rung of the ladder on C = A·B."""
     step = rung(name)

@@ -2,14 +2,18 @@
 
 A kernel's parameters are always F, D, I, L, U, B (1-D, of several types), A (2-D), OUT_D, OUT_L and COUNT (results,
 the last one for atomics). Integer variables i0, i1, … keep a signed or narrow unsigned type, so that they can be
-indices; numbers f0, f1, … take whatever type numba's rules give them. Two dialects:
+indices; numbers f0, f1, … take whatever type numba's rules give them. The dialects:
 
-    typed    every mixture of types, wrap-around, division by zero: numba's simulator types differently
-    plain    int64 and float64 in small ranges, where Python's arithmetic and numba's agree
+    typed      every mixture of types, wrap-around, division by zero: numba's simulator types differently
+    plain      int64 and float64 in small ranges, where Python's arithmetic and numba's agree
+    careless   one type, and accesses that may break every rule
+    complex    complex numbers of both sizes beside real ones
+    effects    calls that write down who called them, in every place where an expression may stand
 """
 
 from dataclasses import dataclass
 
+import numpy as np
 from hypothesis import strategies as st
 
 HEADER = """import math
@@ -44,7 +48,6 @@ def kernel(F, D, I, L, U, B, A, OUT_D, OUT_L, COUNT):
     b = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)
     g = t + b * (cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z)
 """
-PARAMETERS = ("F", "D", "I", "L", "U", "B", "A", "OUT_D", "OUT_L", "COUNT")
 LENGTH, ROWS, COLUMNS, SLOTS = 24, 5, 7, 4
 LAUNCHES = [
     ((1,), (1,)), ((2,), (5,)), ((1,), (32,)), ((1,), (33,)), ((3,), (7,)), ((1,), (48,)), ((2,), (34,)), ((1,), (64,)),
@@ -62,6 +65,27 @@ class Case:
     block: tuple
     seed: int
     order: str
+
+    def arguments(self):
+        """Return fresh arguments, in the order of the kernel's parameters."""
+        rng, threads = np.random.default_rng(self.seed), int(np.prod(self.grid + self.block))
+
+        def some(dtype):
+            return (rng.integers(-16, 17, LENGTH) / 4).astype(dtype)
+
+        if self.source.startswith(COMPLEX_HEADER):
+            return [some("c8") + 1j * some("f4"), some("c16") * 1j - some("f8"), some("f4"), some("i4"), some("f2"),
+                    np.zeros(threads, "c8"), np.zeros(threads, "c16"), np.zeros(threads)]  # fmt: skip
+        if self.source.startswith(CARELESS_HEADER):
+            return [np.zeros(threads, np.int32), np.zeros(threads, np.int32)]
+        if self.source.startswith(EFFECTS_HEADER):
+            return [np.zeros((threads, CALLERS + 2), np.int64), np.zeros((threads, 4), np.int64)]
+        lowest = {"i": -20, "u": 0}
+        return [
+            some("f4"), some("f8"), *(rng.integers(lowest[d[0]], 100, LENGTH).astype(d) for d in "i4 i8 u4 u1".split()),
+            np.array(rng.integers(-9, 9, (ROWS, COLUMNS)) / 2, np.float32, order=self.order),
+            np.zeros((threads, SLOTS)), np.zeros((threads, SLOTS), np.int64), np.zeros(6, np.int64),
+        ]  # fmt: skip
 
     def __repr__(self):
         body = self.source[self.source.index("def kernel") :]
@@ -430,7 +454,7 @@ class Writer:
         self.line(f"cuda.atomic.add(COUNT, {self.index(6)}, 1)")
 
 
-REFUTABLE_HEADER = """from numba import cuda, int32
+CARELESS_HEADER = """from numba import cuda, int32
 
 
 @cuda.jit
@@ -451,7 +475,7 @@ def careless_cases(draw):
     writer = Careless(draw, threads)
     writer.kernel()
     blocks = draw(st.sampled_from([1, 1, 2, 3]))
-    return Case(REFUTABLE_HEADER + "\n".join(writer.lines) + "\n", (blocks,), (threads,), 0, "C")
+    return Case(CARELESS_HEADER + "\n".join(writer.lines) + "\n", (blocks,), (threads,), 0, "C")
 
 
 class Careless(Writer):
@@ -520,3 +544,205 @@ class Careless(Writer):
         for _ in range(self.draw(st.integers(1, 3))):
             self.step(depth - 1)
         self.indent -= 1
+
+
+COMPLEX_HEADER = """from numba import complex64, complex128, cuda, float32, float64
+from numba.types import float16
+
+
+@cuda.jit
+def kernel(C, Z, F, I, H, OUT_C, OUT_Z, OUT_D):
+    t = cuda.threadIdx.x
+    g = cuda.grid(1)
+"""
+
+
+@st.composite
+def complex_cases(draw, gpu):
+    """Draw a case of complex numbers, in which every type of number is combined with every other.
+
+    `gpu`: with float16 and shared memory, which numba's code for a CPU does not have.
+    """
+    threads, blocks = draw(st.sampled_from([5, 32, 40])), draw(st.sampled_from([1, 2]))
+    writer = ComplexWriter(draw, gpu, threads)
+    writer.kernel()
+    return Case(COMPLEX_HEADER + "\n".join(writer.lines) + "\n", (blocks,), (threads,), draw(st.integers(0, 99)), "C")
+
+
+class ComplexWriter(Writer):
+    """Writes one kernel of complex numbers."""
+
+    def __init__(self, draw, gpu, threads):
+        super().__init__(draw, True, threads)
+        self.gpu, self.variables = gpu, []
+
+    def element(self, *arrays):
+        return f"{self.one(*arrays)}[{self.one('g % 24', '(g + 5) % 24', '3 * t % 24', '7')}]"
+
+    def real(self, depth, half=True):
+        """Return a real expression; ``half``: possibly of float16, of which numba has no ``complex()``."""
+        if depth and self.one(True, False):
+            return self.one(
+                f"({self.number(depth - 1)}).real",
+                f"abs({self.number(depth - 1)})",
+                f"({self.number(depth - 1)}).imag",
+                f"(-{self.real(depth - 1, half)})",
+            )
+        return self.one(self.element("F", "I", *"H" * (self.gpu and half)), "float32(1.5)", "2", "0.25")
+
+    def number(self, depth=2):
+        """Return an expression that is complex, or nearly always."""
+        if not depth:
+            return self.one(self.element("C", "Z", "C"), "2j", "(1-0.5j)", "complex64(3)", *self.variables)
+        a, b = self.number(depth - 1), self.number(depth - 1)
+        kinds = ["({a} + {b})", "({a} - {b})", "({a} * {b})", "({a} * {r})", "({r} + {a})", "(-{a})",
+                 "({a}).conjugate()", "complex({w}, 2)", "complex(float32({r}), float32(0.5))", "complex64({a})",
+                 "complex128({r})", "({a} / (1.5 - 0.5j))", "({a} / (2 + 1j * {f}))", "({a} if {c} else {b})",
+                 "({r} if {c} else {a})", "({a} and {b})", "({c} and {a} or {b})"]  # fmt: skip
+        r, w = self.real(depth - 1), self.real(depth - 1, half=False)
+        return self.one(*kinds).format(a=a, b=b, r=r, w=w, c=self.condition(), f=self.element("F"))
+
+    def condition(self):
+        a, b = self.number(0), self.number(0)
+        less = f"({a}).real < {self.real(0)}"
+        return self.one(f"{a} == {b}", f"{a} != {b}", less, f"abs({a}) > 2", f"not {a}", "g > 3")
+
+    def statement(self, depth=1):
+        kind = self.one("assign", "assign", "augment", "store", "update", *["if"] * depth)
+        if kind == "assign":
+            self.line(f"{self.one(*self.variables)} = {self.number()}")
+        elif kind == "augment":
+            self.line(f"{self.one(*self.variables)} {self.one('+', '-', '*')}= {self.number(1)}")
+        elif kind == "store":
+            self.line(f"{self.one('OUT_C', 'OUT_Z')}[g] = {self.one(self.number, self.real)(2)}")
+        elif kind == "update":
+            self.line(f"{self.one('OUT_C', 'OUT_Z')}[g] {self.one('+', '*', '-')}= {self.number(1)}")
+        else:
+            self.line(f"if {self.condition()}:")
+            self.indent += 1
+            self.statement(0)
+            self.indent -= 1
+
+    def kernel(self):
+        for name in ("p", "q"):
+            self.line(f"{name} = {self.one('0', '1j', 'C[g % 24]', 'Z[t % 24]', 'complex64(0)')}")
+            self.variables.append(name)
+        for _ in range(self.draw(st.integers(1, 4))):
+            self.statement()
+        if self.gpu:
+            self.line(f"s = cuda.shared.array({self.threads}, {self.one('complex64', 'complex128')})")
+            self.line(f"s[t] = {self.number(1)}")
+            self.line("cuda.syncthreads()")
+            self.line(f"p = s[{self.one(f'{self.threads} - 1 - t', '0', f'(t + 1) % {self.threads}')}] - q")
+        self.line("OUT_C[g] = p")
+        self.line("OUT_Z[g] += q")
+        self.line(f"OUT_D[g] = {self.real(1)}")
+
+
+#: Its functions write down, in the order of their calls, who called them.
+EFFECTS_HEADER = """\
+from collections import namedtuple
+from numba import cuda
+
+Point = namedtuple("Point", "x y")
+
+@cuda.jit(device=True)
+def one(c, i, k):
+    c[i, 0] += 1
+    c[i, k] = 10 * c[i, k] + c[i, 0]
+    return k
+
+@cuda.jit(device=True)
+def pair(c, i, k):
+    return one(c, i, k), k + 1
+
+@cuda.jit(device=True)
+def none(c, i, k):
+    c[i, k] = 10 * c[i, k] + one(c, i, k)
+
+@cuda.jit(device=True)
+def flag(c, i, k):
+    return (one(c, i, k) + i) % 2 == 0
+
+@cuda.jit(device=True)
+def same(c, i, k):
+    one(c, i, k)
+    return c
+
+@cuda.jit
+def kernel(c, out):
+    i = cuda.grid(1)
+"""
+CALLERS = 6
+
+CALLER = st.integers(1, CALLERS)
+NUMBERS, TUPLES, CONDITIONS = (st.deferred(lambda name=name: globals()[name]) for name in ("NUMBER", "TUPLE", "TRUTH"))
+
+
+def written(form, *parts):
+    return st.builds(lambda *given: form.format(*given), *parts)
+
+
+ARRAY = written("same(c, i, {})", CALLER)
+NUMBER = st.one_of(
+    written("one(c, i, {})", CALLER),
+    st.integers(0, 3).map(str),
+    st.just("i"),
+    written("cuda.atomic.add(c, (i, {}), 1)", CALLER),
+    written("({})[{}]", TUPLES, st.integers(0, 1)),
+    written("({})[:2][-1]", TUPLES),
+    written("len({})", TUPLES),
+    written("len({})", ARRAY),
+    written("{}.ndim", ARRAY),
+    written("{}.shape[{}]", ARRAY, st.integers(0, 1)),
+    written("{}[i, {}]", ARRAY, CALLER),
+    written("Point(y={}, x={}).x", NUMBERS, NUMBERS),
+    written("Point({}, {}).y", NUMBERS, NUMBERS),
+    written("divmod({}, 3)[{}]", NUMBERS, st.integers(0, 1)),
+    written("({} if {} else {})", NUMBERS, CONDITIONS, NUMBERS),
+    written("({} + {})", NUMBERS, NUMBERS),
+    written("({} {} {})", NUMBERS, st.sampled_from(["and", "or"]), NUMBERS),
+    written("max({}, {})", NUMBERS, NUMBERS),
+    written("one({}, i, 1 + {} % 5)", ARRAY, NUMBERS),
+)
+TUPLE = st.one_of(
+    written("pair(c, i, {})", CALLER),
+    written("({}, {})", NUMBERS, NUMBERS),
+    written("({}, {}, {})", NUMBERS, NUMBERS, NUMBERS),
+    written("({} + {})", TUPLES, TUPLES),
+    written("({} + {})[1:]", TUPLES, TUPLES),
+    written("{}.shape", ARRAY),
+    written("Point(y={}, x={})", NUMBERS, NUMBERS),
+)
+TRUTH = st.one_of(
+    written("flag(c, i, {})", CALLER),
+    written("{} < {}", NUMBERS, NUMBERS),
+    written("{} < {} < {}", NUMBERS, NUMBERS, NUMBERS),
+    written("{} {} {}", TUPLES, st.sampled_from(["==", "!="]), TUPLES),
+    written("{} {} None", st.one_of(NUMBERS, TUPLES), st.sampled_from(["is", "is not"])),
+    written("none(c, i, {}) {} None", CALLER, st.sampled_from(["is", "is not"])),
+    written("{} in {}", NUMBERS, TUPLES),
+    written("(not {})", CONDITIONS),
+    written("(not {})", TUPLES),
+    written("({} {} {})", CONDITIONS, st.sampled_from(["and", "or"]), CONDITIONS),
+)
+STATEMENT = st.one_of(
+    written("out[i, 0] = {}", NUMBERS),
+    written("out[i, {} % 4] += {}", NUMBERS, NUMBERS),
+    written("if {}: out[i, 1] += {}", CONDITIONS, NUMBERS),
+    written("if {}: one(c, i, {})", TUPLES, CALLER),
+    written("for j in range({} % 3): out[i, 2] += {}", NUMBERS, NUMBERS),
+    written("for v in {}: out[i, 2] += v", TUPLES),
+    written("v, w = ({})[:2]; out[i, 3] = v - w", TUPLES),
+    written("v = w = {}; out[i, 3] += v + w", NUMBERS),
+    written("v = {}", TUPLES),
+    written("len({})", TUPLES),
+    written("assert not {} or True", TUPLES),
+)
+
+
+@st.composite
+def effect_cases(draw):
+    """Draw one to three statements whose expressions have effects, even where the compiler knows their values."""
+    statements = draw(st.lists(STATEMENT, min_size=1, max_size=3))
+    return Case(EFFECTS_HEADER + "".join(f"    {one}\n" for one in statements), (1,), (4,), 0, "C")

@@ -13,7 +13,6 @@ import numpy as np
 from oracles import numba_typing as typing
 
 INT64 = np.dtype("int64")
-INT32 = np.dtype("int32")
 
 
 def unify(a, b):
@@ -126,6 +125,4 @@ class Merges:
 
 def range_type(kinds):
     """Return the dtype of the loop variable of range(*kinds)."""
-    if all(k.kind in "ib" and k.itemsize <= 4 for k in kinds):
-        return INT32
-    return np.dtype("uint64") if all(k.kind == "u" for k in kinds) else INT64
+    return typing.oracle_operands(range, *kinds)[0]

@@ -15,7 +15,6 @@ from nightly import NIGHTLY
 from numba.core.errors import TypingError
 from oracles import generator, numba_cpu, reference
 from oracles.comparison import assert_same_counts
-from oracles.numba_simulator import NumbaSimulator
 from oracles.sources import import_kernel
 
 from course_lib import simulate
@@ -33,47 +32,22 @@ def examples(day, night):
     )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("kernels")
-
-
-@pytest.fixture(scope="module")
-def numba_simulator():
-    simulator = NumbaSimulator()
-    yield simulator
-    simulator.close()
-
-
-def inputs(case):
-    """Return fresh arrays for a case, in the order of the kernel's parameters."""
-    rng = np.random.default_rng(case.seed)
-    n, threads = generator.LENGTH, int(np.prod(case.grid + case.block))
-    integers = [rng.integers(-20 if np.dtype(d).kind == "i" else 0, 100, n).astype(d) for d in "i4 i8 u4 u1".split()]
-    return [
-        (rng.integers(-16, 17, n) / 4).astype(np.float32), rng.integers(-16, 17, n) / 4, *integers,
-        np.array(rng.integers(-9, 9, (generator.ROWS, generator.COLUMNS)) / 2, np.float32, order=case.order),
-        np.zeros((threads, generator.SLOTS)), np.zeros((threads, generator.SLOTS), np.int64), np.zeros(6, np.int64),
-    ]  # fmt: skip
-
-
 def run_simulator(case, folder):
     """Simulate a case; no rule may be found broken. Return the run and the arrays after it."""
-    kernel = import_kernel(case.source, folder)
-    arrays = inputs(case)
+    kernel, arrays = import_kernel(case.source, folder), case.arguments()
     run = simulate(kernel, strict=False)[case.grid, case.block](*arrays)
     assert [f for f in run.findings if f.kind != "float64"] == []
     return run, arrays, kernel
 
 
 def assert_same_values(case, got, right):
-    for name, one, two in zip(generator.PARAMETERS, got, right, strict=True):
-        np.testing.assert_array_equal(one, two, err_msg=name)
+    for one, two in zip(got, right, strict=True):
+        np.testing.assert_array_equal(one, two, err_msg=repr(case))
 
 
 def check_with_reference(case, folder):
     run, arrays, kernel = run_simulator(case, folder)
-    right = inputs(case)
+    right = case.arguments()
     record = reference.run(kernel, case.grid, case.block, *right)
     assert_same_values(case, arrays, right)
     assert_same_counts(run, record)
@@ -94,7 +68,7 @@ def test_plain_kernels(folder, numba_simulator, case):
     arrays, record = check_with_reference(case, folder)
     assert (record.races(), record.uninitialized) == (set(), [])
     assert (record.negative, record.out_of_bounds) == ([], [])
-    assert_same_values(case, arrays, numba_simulator.run(case.source, case.grid, case.block, inputs(case)))
+    assert_same_values(case, arrays, numba_simulator.run(case.source, case.grid, case.block, case.arguments()))
 
 
 @examples(day=2, night=150)
@@ -104,7 +78,7 @@ def test_numbas_own_code(folder, case):
     source = case.source.replace("min(", "helper(").replace("max(", "helper(")  # NaN: fmin on a GPU only
     case = generator.Case(source, case.grid, case.block, case.seed, case.order)
     _, arrays, _ = run_simulator(case, folder)
-    right = inputs(case)
+    right = case.arguments()
     try:
         numba_cpu.run(source, case.grid, case.block, right)
     except TypingError as error:
@@ -114,13 +88,40 @@ def test_numbas_own_code(folder, case):
     assert_same_values(case, arrays, right)
 
 
+@examples(day=15, night=600)
+@given(case=generator.complex_cases(gpu=True))
+def test_complex_kernels(folder, case):
+    """Complex numbers and float16: values and counts equal the reference's."""
+    check_with_reference(case, folder)
+
+
+@examples(day=4, night=150)
+@given(case=generator.complex_cases(gpu=False))
+def test_complex_kernels_in_numbas_own_code(folder, case):
+    """Complex numbers: values equal those of numba's compiled code."""
+    _, arrays, _ = run_simulator(case, folder)
+    right = case.arguments()
+    right[4] = right[2]  # a CPU has no float16
+    numba_cpu.run(case.source, case.grid, case.block, right)
+    assert_same_values(case, arrays[:4] + arrays[5:], right[:4] + right[5:])
+
+
+@examples(day=10, night=5000)
+@given(case=generator.effect_cases())
+def test_effects(folder, numba_simulator, case):
+    """What an expression does happens once and in Python's order, even where the compiler knows its value."""
+    arrays = case.arguments()
+    simulate(import_kernel(case.source, folder), strict=False)[case.grid, case.block](*arrays)
+    assert_same_values(case, arrays, numba_simulator.run(case.source, case.grid, case.block, case.arguments()))
+
+
 @pytest.mark.parametrize("schedule", ["reversed", *range(5)])
 @examples(day=3, night=20)
 @given(case=generator.cases(typed=True))
 def test_schedules(folder, schedule, case):
     """The order of the warps changes no bit, no count and no finding of a kernel without a race."""
     run, arrays, kernel = run_simulator(case, folder)
-    again = inputs(case)
+    again = case.arguments()
     other = simulate(kernel, strict=False, schedule=schedule)[case.grid, case.block](*again)
     assert_same_values(case, again, arrays)
     assert other.traffic.rows == run.traffic.rows
@@ -137,15 +138,10 @@ def pairs_of_lines(findings, kind):
 def test_findings(folder, case):
     """In kernels that may break every rule, the simulator finds what an exhaustive search of all accesses finds."""
     kernel = import_kernel(case.source, folder)
-    total = case.grid[0] * case.block[0]
-
-    def arrays():
-        return np.zeros(total, np.int32), np.zeros(total, np.int32)
-
-    run = simulate(kernel, strict=False)[case.grid, case.block](*arrays())
+    run = simulate(kernel, strict=False)[case.grid, case.block](*case.arguments())
     kinds = {f.kind for f in run.findings}
     try:
-        record = reference.run(kernel, case.grid, case.block, *arrays())
+        record = reference.run(kernel, case.grid, case.block, *case.arguments())
     except reference.Divergence:
         assert "barrier-divergence" in kinds
         return

@@ -46,7 +46,7 @@ def stand_in():
     return cuda
 
 
-@pytest.fixture(params=["stand-in", "numba.cuda", "numba_cuda_mlir.cuda"])
+@pytest.fixture(params=["stand-in", "numba.cuda"])
 def cuda(request, monkeypatch):
     if request.param == "stand-in":
         module = stand_in()

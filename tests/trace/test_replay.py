@@ -2,17 +2,12 @@
 
 import numpy as np
 import pytest
+from launches.samples import matrices
 from oracles.stops import line_runs
 
 from course_lib.trace import Trace
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import accumulators, roles, shown_source, tiles
-
-
-def matrices(M, K, N, seed=0):
-    rng = np.random.default_rng(seed)
-    A, B = (rng.standard_normal(shape).astype(np.float32) for shape in ((M, K), (K, N)))
-    return A, B, np.zeros((M, N), np.float32)
 
 
 def test_tiling_halves_the_loads_of_4x4_in_2x2_blocks(naive_run, tiled_run):

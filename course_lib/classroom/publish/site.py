@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ...trace.viewer.explore import small_rungs
 from .. import lessons
-from ..course_map import LESSONS, roadmap
+from ..course_map import roadmap
 from .convert import executed, html_page
 from .links import dead_links, linked, refuse_duplicates
 
@@ -142,11 +142,7 @@ def _gallery() -> Any:
         ),
     ]
     for rung in small_rungs():
-        where = (
-            f" Explained in [lesson {int(LESSONS[rung.name][:2])}]({LESSONS[rung.name]}.ipynb)."
-            if rung.name in LESSONS
-            else ""
-        )
+        where = f" Explained in [lesson {int(rung.lesson[:2])}]({rung.lesson}.ipynb)." if rung.lesson else ""
         cells.append(new_markdown_cell(f"## {rung.title}\n\n`{rung.name}`.{where}"))  # type: ignore[no-untyped-call]
         cells.append(_hidden(f"Stepper(run_product(rung({json.dumps(rung.name)}), 16, 8, trace=True))"))
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}

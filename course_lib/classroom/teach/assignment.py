@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ...exercises import EXERCISES
-from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation
-from ...exercises.variants import Variant, code_of
 from ..lessons import title
 from .cells import NOTEBOOKS, ExerciseCell, counted, lesson_cells, lesson_named, notebook, places
 
@@ -26,59 +23,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--for", dest="tool", choices=(NBGRADER, OTTER, PLAIN), default=PLAIN)
     parser.add_argument("--out", type=Path, default=Path(), help="the folder of the notebook")
     parser.add_argument("--solved", action="store_true", help="with the solutions, to try the tool")
-    parser.add_argument(
-        "--variant-key", metavar="KEY", help="a secret: each student gets other names, sizes, numbers and tiles"
-    )
-    parser.add_argument("--students", type=Path, metavar="FILE", help="with --variant-key: their names, one a line")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
     lesson = lesson_named(chosen.lesson)
-    if (chosen.variant_key is None) != (chosen.students is None):
-        raise ValueError("--variant-key and --students belong together: name a key and a file of the students' names")
-    if chosen.variant_key == "":
-        raise ValueError("--variant-key is empty: name a secret, and use it with teach grade again")
-    if chosen.students is None:
-        _write(chosen.out, lesson, assignment(lesson, chosen.tool, chosen.solved))
-        return 0
-    if chosen.tool != PLAIN:
-        raise ValueError(f"{chosen.tool} hands out one notebook for all: variants are for --for plain")
-    for student in _names(chosen.students):
-        variant = Variant(code_of(chosen.variant_key, student, lesson))
-        _write(chosen.out / student, lesson, assignment(lesson, PLAIN, chosen.solved, variant))
-    return 0
-
-
-def _write(folder: Path, lesson: str, notebook: dict[str, Any]) -> None:
-    path = folder / f"{lesson}.ipynb"
+    path = chosen.out / f"{lesson}.ipynb"
     if path.resolve().is_relative_to(NOTEBOOKS.resolve()):
         raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8")
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n", encoding="utf-8")
     print(f"{path}: {counted(len(places(lesson)), 'exercise')}, {_points(lesson)} points")
-
-
-def _names(path: Path) -> list[str]:
-    """The names in a file, one a line; each is the name of a folder, as `teach grade` finds it."""
-    names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    wrong = [name for name in names if re.search(r'[\\/:*?"<>|]|^\.', name)]
-    twice = [name for name, count in Counter(name.casefold() for name in names).items() if count > 1]
-    if not names or wrong or twice:
-        said = [f"{name!r} cannot be the name of a folder" for name in wrong] + [f"{name!r} is twice" for name in twice]
-        raise ValueError(f"{path}: {', '.join(said) or 'there is no name in it'}")
-    return names
+    return 0
 
 
 def _points(lesson: str) -> int:
     return sum(EXERCISES[name].points for name in places(lesson))
 
 
-def assignment(lesson: str, tool: str, solved: bool = False, variant: Variant | None = None) -> dict[str, Any]:
+def assignment(lesson: str, tool: str, solved: bool = False) -> dict[str, Any]:
     """Return the notebook: the lesson's imports, then each exercise with its text and its tests.
 
     ``solved``: the cells hold the solutions. Otter's notebook has them in any case, between marks.
-    ``variant``: that of a student, in a plain notebook.
     Raise FileNotFoundError if the solutions are missing.
     """
     solutions = places(lesson, NOTEBOOKS / "solutions")
@@ -89,33 +55,16 @@ def assignment(lesson: str, tool: str, solved: bool = False, variant: Variant | 
     if tool == OTTER:
         cells.insert(0, _raw("assignment", f"# ASSIGNMENT CONFIG\nname: {lesson}\nexport_cell: false"))
     texts = _texts(lesson)
-    if variant:
-        cells[0]["source"] += f"\n\nYour variant of the exercises is `{variant.code}`. {_OWN}"
-        cells[1]["source"] = re.sub(r"(?m)^TILE = \d+$", variant.constants(places(lesson)), imports)
     for name, place in places(lesson).items():
         about = _markdown(f"about-{name}", texts[place.cell])
         answer = _code(place.cell, (solutions[name] if solved else place).source)
         write = {NBGRADER: _for_nbgrader, OTTER: _for_otter, PLAIN: _plain}[tool]
-        if variant and isinstance(EXERCISES[name], Exercise):
-            _vary(about, answer, variant, name)
         cells += write(name, about, answer, solutions[name])
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
 Cell = dict[str, Any]
-_OWN = """The names of the matrices, the sizes and the numbers are your own, and so is the width of the tiles where a
-kernel uses `TILE`. Keep the names of the parameters: another student's kernel does not pass here."""
-
-
-def _vary(about: Cell, answer: Cell, variant: Variant, name: str) -> None:
-    """Write the variant into the text and the cell of an exercise."""
-    exercise = EXERCISES[name]
-    assert isinstance(exercise, Exercise)
-    sizes = ", ".join(str(shape if len(shape) > 1 else shape[0]) for shape in variant.exercise(exercise).task.launches)
-    about["source"] = f"{variant.told(about['source'], name)}\n\n**Your sizes:** {exercise.task.sizes} = {sizes}."
-    called = re.sub(r"(check\([^()]*)\)", rf'\1, variant="{variant.code}")', answer["source"])
-    answer["source"] = variant.renamed(called)
 
 
 def _plain(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> Iterator[Cell]:

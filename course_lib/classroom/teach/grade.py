@@ -7,7 +7,6 @@ import csv
 import hashlib
 import json
 import os
-import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +20,6 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 from ...exercises import EXERCISES
-from ...exercises.variants import code_of
 from .cells import counted, lesson_named, places
 from .judge import STOPPED, UNREADABLE, Judged, from_json, unjudged
 from .pages import BY_HAND, feedback, for_teacher, nearly_the_same, remarks, with_points
@@ -45,7 +43,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="how many submissions are judged at a time")
     parser.add_argument("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
     parser.add_argument("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
-    parser.add_argument("--variant-key", metavar="KEY", default="", help="as the assignments were written with")
     parser.add_argument("--again", action="store_true", help="judge also what was judged before")
 
 
@@ -53,9 +50,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
     check_positive(chosen, "jobs", "seconds", "memory")
     limits = Limits(chosen.seconds, chosen.memory << 20)
-    batch = Batch(
-        chosen.submissions, lesson_named(chosen.lesson), chosen.csv, chosen.feedback, limits, chosen.variant_key
-    )
+    batch = Batch(chosen.submissions, lesson_named(chosen.lesson), chosen.csv, chosen.feedback, limits)
     batch.grade(chosen.jobs, chosen.again)
     print(batch.said())
     return 0
@@ -70,17 +65,16 @@ def check_positive(chosen: argparse.Namespace, *names: str) -> None:
 
 @dataclass(frozen=True)
 class HandedIn:
-    """A student's submission: the notebooks, a key that changes with them, and the code of the student's variant."""
+    """A student's submission: the notebooks, and a key that changes with them."""
 
     student: str
     paths: tuple[Path, ...]
     key: str
-    variant: str = ""
 
 
-def submissions(folder: Path, lesson: str, limits: Limits, variants: str = "") -> Iterator[HandedIn]:
+def submissions(folder: Path, lesson: str, limits: Limits) -> Iterator[HandedIn]:
     """Yield the students' notebooks: ``NAME.ipynb``, or all in a folder ``NAME``, which may be none. Links out of the
-    folder are skipped. ``variants`` is the key of the students' variants.
+    folder are skipped.
 
     Raise NotADirectoryError if there is no such folder, ValueError if it contains no notebook.
     """
@@ -96,27 +90,7 @@ def submissions(folder: Path, lesson: str, limits: Limits, variants: str = "") -
         raise ValueError(f"{folder} holds no notebook (*.ipynb)")
     for student, paths in sorted(found.items()):
         named = [path for path in paths if lesson in path.name] or paths
-        variant = code_of(variants, student, lesson) if variants else ""
-        yield HandedIn(student, tuple(named), _key(named, lesson, limits, variant), variant)
-
-
-#: The code of a variant in a cell that an assignment gives, as a notebook's file has it.
-_VARIANT = re.compile(rb'variant=\\?"([0-9a-f]{8})\\?"')
-
-
-def check_variants(handed_in: Sequence[HandedIn]) -> None:
-    """Raise ValueError if most notebooks are other variants than those of the key, or are variants without one."""
-    others = {}
-    for each in handed_in:
-        sizes = [path.stat().st_size for path in each.paths]
-        texts = (path.read_bytes() for path, size in zip(each.paths, sizes, strict=True) if size <= _LARGEST)
-        codes = {code.decode() for text in texts for code in _VARIANT.findall(text)}
-        if codes and each.variant not in codes:
-            others[each] = min(codes)
-    if 2 * len(others) > len(handed_in):
-        one, code = next(iter(others.items()))
-        said = f"--variant-key gives {one.variant}" if one.variant else "there is no --variant-key"
-        raise ValueError(f"{one.student} has the variant {code}, and {said}: name the key of the assignments")
+        yield HandedIn(student, tuple(named), _key(named, lesson, limits))
 
 
 def _shown(folder: Path) -> Iterator[Path]:
@@ -124,12 +98,12 @@ def _shown(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__MACOSX")))
 
 
-def _key(paths: Sequence[Path], lesson: str, limits: Limits, variant: str) -> str:
+def _key(paths: Sequence[Path], lesson: str, limits: Limits) -> str:
     try:
         course = version("tile-by-tile")
     except PackageNotFoundError:  # a checkout that is not installed
         course = ""
-    digest = hashlib.sha256(f"{course} {lesson} {limits}{variant}".encode())
+    digest = hashlib.sha256(f"{course} {lesson} {limits}".encode())
     for path in paths:
         try:
             with path.open("rb") as file:
@@ -142,11 +116,10 @@ def _key(paths: Sequence[Path], lesson: str, limits: Limits, variant: str) -> st
 class Batch:
     """The grades of a class in one lesson, kept in a table and, beside it, in a journal of what was judged."""
 
-    def __init__(self, folder: Path, lesson: str, table: Path, pages: Path, limits: Limits, variants: str = "") -> None:
+    def __init__(self, folder: Path, lesson: str, table: Path, pages: Path, limits: Limits) -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
         self.exercises = tuple(places(lesson))
-        self.submissions = tuple(submissions(folder, lesson, limits, variants))
-        check_variants(self.submissions)
+        self.submissions = tuple(submissions(folder, lesson, limits))
         self.journal = table.with_name(table.name + ".journal")
         self.teacher = table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
@@ -375,7 +348,7 @@ def judged_submission(lesson: str, submission: HandedIn, sandbox: Sandbox) -> li
             best = found
     if best is None:
         return [unjudged(name, UNREADABLE, problem) for name in names]
-    return [judged_answer(name, lesson, best[name], sandbox, variant=submission.variant) for name in names]
+    return [judged_answer(name, lesson, best[name], sandbox) for name in names]
 
 
 def check_size(path: Path) -> None:
@@ -388,13 +361,11 @@ def _cells(found: Mapping[str, Any]) -> int:
     return sum(source is not None for source, *_ in found.values())
 
 
-def judged_answer(
-    name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True, variant: str = ""
-) -> Judged:
+def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True) -> Judged:
     """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
     digest = hashlib.sha256(str(answer[0]).encode()).hexdigest()[:16]
     try:
-        fields = sandbox.do("judge", name, lesson, answer, own, variant)
+        fields = sandbox.do("judge", name, lesson, answer, own)
         return Judged(**{**from_json(fields), "digest": digest})
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

@@ -15,7 +15,6 @@ from ...exercises.grading.exercise import FILL_IN, Exercise
 from ...exercises.grading.explain import Explanation, compare
 from ...exercises.grading.routines import Routine
 from ...exercises.grading.verdict import NOT_YET, Verdict
-from ...exercises.variants import Variant
 from . import likeness
 from .allowed import import_parts
 from .cells import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
@@ -64,28 +63,26 @@ def unjudged(exercise: str, status: str, hint: str) -> Judged:
     return Judged(exercise, 0, EXERCISES[exercise].points, status, hint, page=page)
 
 
-def judge(exercise: str, lesson: str, answer: Answer, own: bool = True, variant: str = "") -> Judged:
+def judge(exercise: str, lesson: str, answer: Answer, own: bool = True) -> Judged:
     """Judge the answer to an exercise of a lesson. A wrong answer raises no exception: its faults are in the result.
 
-    ``own``: a copy of the course's text is refused. ``variant``: the code of the student's variant.
+    ``own``: a copy of the course's text is refused.
     """
     began = time.process_time()
-    judged = _judged(exercise, lesson, answer, own, variant)
+    judged = _judged(exercise, lesson, answer, own)
     return Judged(**{**asdict(judged), "seconds": round(time.process_time() - began, 3)})
 
 
-def _judged(exercise: str, lesson: str, answer: Answer, own: bool, variant: str) -> Judged:
+def _judged(exercise: str, lesson: str, answer: Answer, own: bool) -> Judged:
     if answer.source is None:
         return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
     if len(answer.source) > LONGEST:
         return unjudged(exercise, REFUSED, f"the cell has more than {LONGEST:,} characters.")
     course = [source for _, source in lesson_cells(lesson)]
-    if variant:
-        course.append(Variant(variant).constants(places(lesson)))
     try:
         if isinstance(EXERCISES[exercise], Explanation):
             return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
-        return _function(exercise, lesson, answer, course, own, variant)
+        return _function(exercise, lesson, answer, course, own)
     except Refused as refusal:
         return unjudged(exercise, REFUSED, str(refusal))
     except Missing as nothing:
@@ -116,19 +113,17 @@ def _paragraphs(text: str) -> str:
     return "<br>".join(html.escape(line) for line in text.strip().splitlines())
 
 
-def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own: bool, variant: str) -> Judged:
+def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own: bool) -> Judged:
     exercise, place = EXERCISES[name], places(lesson)[name]
     assert isinstance(exercise, Exercise | Routine) and answer.source is not None
     kernel = isinstance(exercise, Exercise)
-    varied = bool(variant) and isinstance(exercise, Exercise)
-    parameters = Variant(variant).parameters(exercise.parameters) if varied else exercise.parameters
-    found = extract(name, place.function, parameters, answer.source, answer.others, course, simulated=kernel)
+    found = extract(name, place.function, exercise.parameters, answer.source, answer.others, course, simulated=kernel)
     remarks = (*filter(None, [answer.remark]), *found.remarks)
     given = last_function(place.source)
     keeps = exercise.kind == FILL_IN
     if own and (source := likeness.copied_from(found.tree, given, keeps, found.helpers)):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
-    verdict = check(name, found.function, variant)
+    verdict = check(name, found.function)
     functions = found.tree, *found.helpers
     hint, units, page = reason(verdict), _units(answer.source, place, *functions), _page(verdict, remarks)
     like = _nearest(lesson, name, units, likeness.nearest(given, *functions))

@@ -17,10 +17,10 @@ def read_notebook(path: str, lesson: str) -> dict[str, Any]:
     return as_json(answers(read(Path(path)), places(lesson)))
 
 
-def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], own: bool, variant: str) -> dict[str, Any]:
+def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], own: bool) -> dict[str, Any]:
     """Return the verdict on one of them."""
     source, others, remark = answer
-    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), own, variant))
+    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), own))
 
 
 def attempt_in(path: str) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ...trace.columns import BARRIER, OPS, Table
 from ...trace.record import StepObserver, TraceObserver
 from .source import Submission
-from .tiles import width
 
 #: The observer that records a launch, or None.
 Tracer = type[TraceObserver] | None
@@ -26,6 +25,8 @@ Array = NDArray[Any]
 #: (grid, block)
 Launch = tuple[tuple[int, ...], tuple[int, ...]]
 
+#: Blocks are 8×8 threads, two warps, so that a missing barrier between warps has an effect.
+TILE = 8
 FILL_IN, WRITE, CHEAPER, FIND = "fill in", "write", "make it cheaper", "find the bug"
 
 
@@ -159,7 +160,7 @@ class Budget:
 
     def allowed(self, sizes: Mapping[str, int]) -> float:
         """The limit for a launch of these sizes, by their names."""
-        known = {"ceil": math.ceil, "floor": math.floor, "none": 0, "T": width()}
+        known = {"ceil": math.ceil, "floor": math.floor, "none": 0, "T": TILE}
         return float(eval((self.limit or self.formula).translate(_SIGNS), known, dict(sizes)))
 
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from ...simulator.hardware import ceil_div
 from .budgets import iterations
-from .exercise import Array, Diagnosis, Launch, Outcome, Task
+from .exercise import TILE, Array, Diagnosis, Launch, Outcome, Task
 from .grades import whole_numbers
-from .tiles import width
 
 
 def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
@@ -42,7 +41,7 @@ def grid_over(rows: int, columns: int, block: tuple[int, int] | None = None) -> 
 
 def launch_per_element(M: int, N: int, K: int = 0) -> Launch:
     """One thread per element of an M×N result, in blocks as wide as a tile."""
-    return grid_over(width(), width())(M, N)
+    return grid_over(TILE, TILE)(M, N)
 
 
 def one_array(rng: np.random.Generator, *shape: int) -> tuple[Array]:
@@ -103,19 +102,19 @@ last_term_alone = sums_take(
 
 #: The sums stop before the last tile of A and of B.
 last_tile_missing = sums_take(
-    lambda K: range((K - 1) // width() * width()) or None,
+    lambda K: range((K - 1) // TILE * TILE) or None,
     "the last pair of tiles is missing from every sum: after which iteration is the last pair multiplied?",
 )
 
 #: The sums lack the last column of each of A's tiles.
 last_of_each_tile_missing = sums_take(
-    lambda K: [k for k in range(K) if (k + 1) % width()],
+    lambda K: [k for k in range(K) if (k + 1) % TILE],
     "the last element of every tile is left out: range(TILE) already stops at TILE - 1.",
 )
 
 
 def right_on_the_diagonal_alone(outcome: Outcome) -> bool:
     """Whether the tiles of C on the diagonal are right, and others wrong."""
-    rows, columns = (np.arange(size) // width() for size in outcome.want.shape)
+    rows, columns = (np.arange(size) // TILE for size in outcome.want.shape)
     diagonal = rows[:, None] == columns
     return not diagonal.all() and np.array_equal(outcome.got[diagonal], outcome.want[diagonal])

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...trace.look import COLOURS
 from ...trace.viewer.scene import PANELS
 from ...trace.viewer.still import VIEW, show_view
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
 _MARKS = {True: "✓", False: "✗", None: "○"}
 #: Green, vermilion and grey, readable on light and on dark pages; the marks say the same without colour.
-_COLOURS = {True: "#009E73", False: "#D55E00", None: "#8c8c8c"}
+_COLOURS = {True: COLOURS["C"], False: COLOURS["B"], None: "#8c8c8c"}
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..grading.budgets import barriers, sectors_per_request
-from ..grading.exercise import Array, Outcome, Shape, Task, fill_in, make_cheaper
+from ..grading.exercise import TILE, Array, Outcome, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import grid_over, one_array, result_is
-from ..grading.tiles import TILE
 from .tiling import GRAM
 
 

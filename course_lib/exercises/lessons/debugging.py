@@ -6,11 +6,10 @@ import numpy as np
 
 from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, global_stores, iterations
-from ..grading.exercise import Array, Task, find_bug
+from ..grading.exercise import TILE, Array, Task, find_bug
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import PRODUCT, last_tile_missing, one_array, product_inputs, result_is
-from ..grading.tiles import width
 
 _TRANSPOSED = result_is(
     lambda A, B: A @ B.T if A.shape[1] == B.shape[1] else None,
@@ -48,13 +47,13 @@ def _added(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...
 
 
 _ADDED_FOR_EACH_PAIR = result_is(
-    lambda A, B, D: A @ B + ceil_div(A.shape[1], width()) * D,
+    lambda A, B, D: A @ B + ceil_div(A.shape[1], TILE) * D,
     "C is right if K is at most 8. Which part of C grows with the number of pairs of tiles, and should not?",
 )
 
 
 def _last_pair(A: Array, B: Array, D: Array) -> Array:
-    last = (A.shape[1] - 1) // width() * width()
+    last = (A.shape[1] - 1) // TILE * TILE
     return A[:, last:] @ B[last:] + D
 
 
@@ -84,8 +83,8 @@ UNSEEN_ADD = find_bug(
         C[row, col] = acc
 """,
     budgets=(
-        global_loads("2·⌈K/8⌉ + 1", "each thread loads its element of D once.", limit="2·⌈K/T⌉ + 1"),
-        iterations("⌈K/8⌉·9", "8 iterations along each tile, and one for the tile itself.", limit="⌈K/T⌉·(T + 1)"),
+        global_loads("2·⌈K/8⌉ + 1", "each thread loads its element of D once."),
+        iterations("⌈K/8⌉·9", "8 iterations along each tile, and one for the tile itself."),
     ),
     hints={
         "out-of-bounds": "compare the index that the finding names with the guard of that load: does the guard ask "

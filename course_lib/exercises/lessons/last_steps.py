@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..grading.budgets import barriers, global_loads, shared_loads
-from ..grading.exercise import FILL_IN, Outcome, fill_in
+from ..grading.exercise import FILL_IN, TILE, Outcome, fill_in
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over
 from ..grading.routines import Case, Routine
-from ..grading.tiles import TILE
 
 #: Columns of C for one block of TILE×TILE threads, two to a thread.
 COLUMNS = 2 * TILE

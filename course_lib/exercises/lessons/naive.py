@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..grading.budgets import global_loads, global_stores
-from ..grading.exercise import Outcome, fill_in, find_bug, make_cheaper
+from ..grading.exercise import TILE, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, last_term_alone, last_term_missing, result_is, transposed_inputs
-from ..grading.tiles import TILE
 
 _SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
 

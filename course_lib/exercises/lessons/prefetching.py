@@ -10,10 +10,9 @@ import numpy as np
 from ...trace.reading import ROWS, slacks, timeline_rows
 from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
-from ..grading.exercise import FILL_IN, Budget, Outcome, fill_in, make_cheaper
+from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
 from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing, sums_take
 from ..grading.routines import Case, Routine
-from ..grading.tiles import width
 
 
 def _another_iteration(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
@@ -52,7 +51,7 @@ def _used_too_early(outcome: Outcome) -> int:
     """The number of loads, after the first multiplication, with fewer than T of them before their value is used."""
     rows = timeline_rows(outcome.run.trace)
     first = min(rows[_MULTIPLIES], default=math.inf)
-    return sum(gap < width() for gap in slacks(rows)[sum(load < first for load in rows[_LOADS]) :])
+    return sum(gap < TILE for gap in slacks(rows)[sum(load < first for load in rows[_LOADS]) :])
 
 
 def _before_use(hint: str) -> Budget:
@@ -62,7 +61,7 @@ def _before_use(hint: str) -> Budget:
 
 #: Each pair is overwritten by the next one before it is multiplied.
 _FIRST_TILE_MISSING = sums_take(
-    lambda K: range(width(), K) or None,
+    lambda K: range(TILE, K) or None,
     "the first pair of tiles is missing from every sum: the next pair overwrote it before it was multiplied. Store "
     "a_next and b_next into the tiles after the loop over k.",
 )
@@ -119,17 +118,17 @@ LAST_ITERATION = fill_in(
 def _end_of_first_tile(outcome: Outcome) -> str | None:
     """Recognise mistakes where the first tile of C ends and the second one begins."""
     stored = np.asarray(np.isfinite(outcome.got).any(axis=0))
-    first = np.arange(stored.size) // width() % 2 == 0
-    if not stored[first].any() or (stored.size > width() and not stored[~first].any()):
+    first = np.arange(stored.size) // TILE % 2 == 0
+    if not stored[first].any() or (stored.size > TILE and not stored[~first].any()):
         return (
             "one of the block's two tiles of C was never stored. After the last pair of a tile is multiplied, its sums "
             "must be stored, and then col may already be that of the next tile."
         )
     (A, B), whole = outcome.inputs, outcome.want
-    last = (A.shape[1] - 1) // width() * width()  # where the last pair begins
+    last = (A.shape[1] - 1) // TILE * TILE  # where the last pair begins
     if last == 0 or first.all():
         return None
-    if np.array_equal(outcome.got, whole + ~first * np.roll(whole, width(), axis=1)):
+    if np.array_equal(outcome.got, whole + ~first * np.roll(whole, TILE, axis=1)):
         return "the sums of the second tile go on where those of the first ended: set acc to zero after the store."
     if np.array_equal(outcome.got[:, first], A[:, :last] @ B[:last, first]):
         return (
@@ -144,7 +143,7 @@ ACROSS_TILES = make_cheaper(
     "across-tiles",
     PRODUCT.but(
         shapes=((16, 32, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
-        launch=lambda M, N, K: grid_over(width(), 2 * width(), (width(), width()))(M, N),
+        launch=lambda M, N, K: grid_over(TILE, 2 * TILE, (TILE, TILE))(M, N),
         share=lambda M, N, K: 2,
     ),
     given="""@cuda.jit

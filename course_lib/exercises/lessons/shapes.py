@@ -8,12 +8,11 @@ import numpy as np
 
 from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
-from ..grading.exercise import FILL_IN, Array, Diagnosis, Outcome, Task, fill_in
+from ..grading.exercise import FILL_IN, TILE, Array, Diagnosis, Outcome, Task, fill_in
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import PRODUCT, launch_per_element, product_inputs, result_is
 from ..grading.routines import Case, Routine
-from ..grading.tiles import TILE
 
 #: The blocks that share a sum, each with a part of K.
 SHARES = 4

@@ -8,11 +8,10 @@ import numpy as np
 
 from ...simulator.hardware import ceil_div
 from ..grading.budgets import global_loads, global_stores
-from ..grading.exercise import Array, Launch, Outcome, Task, fill_in, find_bug, write
+from ..grading.exercise import TILE, Array, Launch, Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import PRODUCT, grid_over, last_term_alone, last_term_missing, launch_per_element, one_array
-from ..grading.tiles import TILE
 
 _ONE_STORE = global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..grading.budgets import barriers, global_loads, global_stores, sectors_per_request
-from ..grading.exercise import Array, Outcome, Task, fill_in, find_bug, make_cheaper
+from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import (
@@ -18,10 +18,9 @@ from ..grading.matrices import (
     right_on_the_diagonal_alone,
     sums_take,
 )
-from ..grading.tiles import TILE, width
 
 _ONLY_LAST_TILE = sums_take(
-    lambda K: range((K - 1) // width() * width(), K),
+    lambda K: range((K - 1) // TILE * TILE, K),
     "only the last pair of tiles is in the sums: acc must keep its value from tile to tile.",
 )
 
@@ -149,7 +148,7 @@ _NOT_TRANSPOSED = result_is(
 def _places_exchanged(At: Array, B: Array) -> Array | None:
     """The result if the place [tx, ty] is filled with the element for [ty, tx]: the row of C goes with ty."""
     K, M = At.shape
-    own = np.array([[At[k, row // width() * width() + k % width()] for k in range(K)] for row in range(M)])
+    own = np.array([[At[k, row // TILE * TILE + k % TILE] for k in range(K)] for row in range(M)])
     return own @ B if M * K > 1 else None
 
 
@@ -159,7 +158,7 @@ _TRANSPOSED_IN_THE_TILE = result_is(
 )
 
 _FIRST_PAIR_AGAIN = result_is(
-    lambda At, B: At.shape[0] // width() * (At[: width()].T @ B[: width()]),
+    lambda At, B: At.shape[0] // TILE * (At[:TILE].T @ B[:TILE]),
     "every iteration multiplies the first pair again: start, where this pair begins, is missing from the loads.",
 )
 

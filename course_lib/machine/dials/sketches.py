@@ -8,7 +8,7 @@ from typing import Any
 
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
 from ...simulator.tables import plural
-from ...trace.look import COLOURS, GROUND, INK, ISSUING
+from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING
 from ...trace.viewer.shapes import CARD_EDGE, WIDTH, Box, Shape, Text, tint
 from .. import model
 from ..figures import sectors_of
@@ -88,7 +88,7 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
         y, limits = 8 + 34 * row, resource in limiting
         length = (WIDTH - _LEFT - 130) * min(blocks, most) / most
         shapes.append(Text(_LEFT - 10, y + 12, resource, _SIZE, GROUND, "right", bold=limits))
-        shapes.append(Box(_LEFT, y, max(length, 2), 24, ISSUING if limits else "#b8b8b8"))
+        shapes.append(Box(_LEFT, y, max(length, 2), 24, ISSUING if limits else FAINT))
         said = f"{blocks}{' (the limit)' if limits else ''}"
         shapes.append(Text(_LEFT + max(length, 2) + 8, y + 12, said, _SIZE, GROUND, bold=limits))
     y, wide = 158, (WIDTH - _LEFT - 10) / 32
@@ -166,7 +166,7 @@ def draw_queue(launches: int, kernel: int, launch: int, filled: int) -> Sketch:
     calls = {f"launch {i + 1}": (i * launch, (i + 1) * launch) for i in range(launches)}
     strip(0, "host", calls, tint(COLOURS["A"], 0.4))
     strip(0, "host", {"synchronise": (launches * launch, end)} if end > launches * launch else {}, "#e4e4e4")
-    strip(1, "GPU", {"another": (0, queue.busy)} if filled else {}, "#b8b8b8")
+    strip(1, "GPU", {"another": (0, queue.busy)} if filled else {}, FAINT)
     strip(1, "GPU", {f"kernel {i + 1}": span for i, span in enumerate(queue.spans)}, tint(COLOURS["C"], 0.5))
     for row, (name, (begin, last)) in enumerate(queue.clocks.items()):
         y = 96 + 30 * row

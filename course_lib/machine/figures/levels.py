@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from ...simulator.tables import aligned
 from ...trace.figures.canvas import describe, new_axes
-from ...trace.look import COLOURS, FAINT, GROUND, ISSUING
+from ...trace.look import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements, model
 from ..model.machine import Machine
 
@@ -19,7 +19,7 @@ from ..model.machine import Machine
 _COLOURS = {
     "instructions": ISSUING,
     "L1 and shared memory": COLOURS["shared"],
-    "L2": "#56B4E9",
+    "L2": SKY,
     "DRAM": COLOURS["C"],
     "arithmetic": FAINT,
 }

@@ -13,14 +13,14 @@ from matplotlib.patches import Rectangle
 
 from ...simulator.tables import plural
 from ...trace.figures.canvas import bare, describe, log2_axis, new_axes
-from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING
+from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
 from ...trace.reading import ROWS, slacks
 from .. import model
 
 if TYPE_CHECKING:
     from ...trace import Trace
 
-_ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], "#56B4E9")
+_ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], SKY)
 
 
 def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
@@ -166,7 +166,7 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
     tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
     cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in tiles}
     sentences = []
-    for width, colour, mark in ((8, GROUND, "o"), (16, ISSUING, "s"), (32, "#56B4E9", "D")):
+    for width, colour, mark in ((8, GROUND, "o"), (16, ISSUING, "s"), (32, SKY, "D")):
         warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
         ratios = {
             what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
@@ -244,7 +244,7 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
             labels.append((x, y, name))
         text = f"{name}: {y:,.0f} of {row['attainable_gflops']:,.0f} GFLOP/s"
         if name in modelled:
-            ax.plot(x, modelled[name], "x", color="#56B4E9", ms=8, mew=2)
+            ax.plot(x, modelled[name], "x", color=SKY, ms=8, mew=2)
             text += f", {modelled[name]:,.0f} in the model"
         sentences.insert(0, text)
     ax.set(xscale="log", yscale="log", xlabel="flop per byte requested from global memory", ylabel="GFLOP/s")

@@ -31,11 +31,7 @@ WHAT = {
     "ladder": "every rung and cuBLAS on one size: GFLOP/s, registers, shared memory, spills, occupancy",
     "series": "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
     "tiles": "tile width against speed",
-    "compilers": "every rung compiled by numba-cuda and by numba-cuda-mlir, on one size (needs both)",
     "ragged": "the best kernel on sizes that no tile divides",
-    "product-counts": "requests, sectors and wavefronts of launches of `products`, small sizes (needs ncu)",
-    "product": "`product`, cuBLAS and cuBLASLt's fastest algorithm on 48 shapes",
-    "random-products": "the same on 100 random shapes of each of two seeds",
     "tensor": "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
     "wgmma": "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
     "mistake": "launches timed without synchronising, beside the true times",
@@ -109,10 +105,8 @@ def progress(items: Iterable[Item], label: Callable[[Item], str]) -> Iterator[It
 
 def record(what: str, options: argparse.Namespace) -> Results | None:
     """Do one kind of measurement and return its results; None where there is nothing to record."""
-    from ..products import measure
     from ..waiting.probes import disassembly, latencies
     from . import counters, experiments, tensor, wgmma
-    from .compilers import compilers
 
     n = options.size or (4096, 4096, 4096)
     names, repeats = options.rungs, options.repeats
@@ -131,13 +125,9 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
         "series": lambda: experiments.series(names, sides(SIZES), repeats, progress),
         "tiles": lambda: experiments.tiles(names, n, repeats, progress),
         "ragged": lambda: experiments.ragged(names, sizes(RAGGED_SIZES), repeats, progress),
-        "compilers": lambda: compilers(names, n, repeats),
         "mistake": lambda: experiments.mistake(names, n, repeats, progress),
-        "product": lambda: measure.products(sizes(measure.SHAPES), repeats, progress),
-        "random-products": lambda: measure.random_products(repeats, progress),
         "tensor": lambda: tensor.tensor(names, sides(tensor.SQUARES), repeats, progress),
         "wgmma": lambda: wgmma.wgmma(names, sides(wgmma.SQUARES), repeats, progress),
-        "product-counts": counters.product_counters,
         "exact": lambda: counters.exact_counters(names),
         "patterns": lambda: counters.pattern_counters(names),
         "counters": lambda: counters.counters(names, sizes(counters.COUNTER_SIZES)),
@@ -154,9 +144,7 @@ def record(what: str, options: argparse.Namespace) -> Results | None:
 
 def command_of(what: str, options: argparse.Namespace) -> str:
     """Return the command that makes this recording again."""
-    from .compilers import module
-
-    words = [f"python -m {module()}", what]
+    words = ["python -m course_lib.gpu", what]
     words += ["--size", "x".join(map(str, options.size))] if options.size else []
     words += ["--rungs", ",".join(options.rungs)] if options.rungs else []
     return " ".join([*words, "--repeats", str(options.repeats)])
@@ -166,20 +154,16 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
     """Return the recording `old` with those results of `new` whose names begin with one of `names`.
 
     They replace results of the same name and parameters, are placed in the order of the ladder or of the list of
-    patterns or shapes, and keep their own provenance. The parameters of `product` are what it chose, and may change.
+    patterns, and keep their own provenance.
     """
     from ...kernels import LADDER, TENSOR_CORES
-    from ..products.measure import SHAPES
     from .patterns import patterns
 
     def identity(result: dict[str, Any]) -> tuple[Any, ...]:
-        chosen = "" if old["what"] == "product" else str(result.get("params"))
-        return _name(result), chosen, *(result.get(about) for about in (*"MNK", *PROBED))
+        return _name(result), str(result.get("params")), *(result.get(about) for about in (*"MNK", *PROBED))
 
     def place(result: dict[str, Any]) -> tuple[Any, ...]:
-        size = tuple(result.get(axis, 0) for axis in "MNK") if old["what"] in ("counters", "exact", "product") else ()
-        if old["what"] == "product":
-            size = (SHAPES.index(size) if size in SHAPES else len(SHAPES), *size)
+        size = tuple(result.get(axis, 0) for axis in "MNK") if old["what"] in ("counters", "exact") else ()
         return size, old["what"] == "counters" and "skipped" in result, order.get(_name(result), len(order))
 
     rungs = [r.name for r in (*LADDER, *TENSOR_CORES)]
@@ -258,8 +242,7 @@ def show(what: str, results: Results) -> None:
             text = result.get("wrong") and f"WRONG: {result['wrong']}" or f"skipped: {result['skipped']}"
         elif "gflops" in result:
             share = f"{result['gflops'] / yardstick:7.1%} of cuBLAS" if yardstick and what == "ladder" else ""
-            about = f"{result.get('registers', '')} {result.get('compiler', '')}"
-            text = f"{result['gflops']:10.1f} GFLOP/s {share} {about}"
+            text = f"{result['gflops']:10.1f} GFLOP/s {share} {result.get('registers', '')}"
         elif what == "counters":
             kinds = ("global_load_sectors", "shared_load_wavefronts", "l2_bytes", "dram_read_bytes")
             text = "  ".join(f"{kind} {_short(result[kind])}" for kind in kinds)

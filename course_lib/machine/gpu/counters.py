@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ...kernels import LADDER, TENSOR_CORES, rung
-from .compilers import arguments_for, module
 from .experiments import prepare
 from .types import Names, Progress, Result, Results, Size
 from .verification import random_matrices
@@ -99,7 +98,7 @@ def _counters(names: Names, size: Any) -> Results:
     """Return the counters of some rungs on one size."""
     if not names:
         return []
-    arguments = ["-m", module(), "launch", "--size", "x".join(map(str, size))]
+    arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]
     return parse_ncu(_under_ncu([*arguments, "--rungs", ",".join(names)], METRICS), size)
 
 
@@ -110,16 +109,6 @@ def exact_counters(names: Names) -> Results:
 
 def _only(result: Result, names: Collection[str]) -> Result:
     return {name: value for name, value in result.items() if name in names}
-
-
-def product_counters() -> Results:
-    """Return requests, sectors and wavefronts of every launch of `product` on small sizes.
-
-    They are in the order of `launches` for the sizes of `products.COUNTED`.
-    """
-    launch = "from course_lib.machine.products.measure import launch_counted; launch_counted()"
-    text = _under_ncu(arguments_for(launch), {name: METRICS[name] for name in COUNTS})
-    return [{"kernel": result["rung"], **_only(result, COUNTS)} for result in parse_ncu(text, (0, 0, 0))]
 
 
 def residency(repeats: int, progress: Progress, cached: bool = False) -> Results:
@@ -134,7 +123,7 @@ def residency(repeats: int, progress: Progress, cached: bool = False) -> Results
     launch = f"from course_lib.machine.gpu.residency import launch_cases; launch_cases({size})"
     wanted = {name: metric for name, metric in METRICS.items() if name.startswith(("stalled", "issue", "occupancy"))}
     try:
-        text = _under_ncu(arguments_for(launch), wanted, keep_caches=cached)
+        text = _under_ncu(["-W", "ignore", "-c", launch], wanted, keep_caches=cached)
     except NoProfilerError:
         return results
     measured = [result for result in results if "gflops" in result]
@@ -156,7 +145,7 @@ def pattern_counters(names: Names = None) -> Results:
     wanted = {name: METRICS[name] for name in COUNTS}
     if any(pattern.name.startswith(PRODUCT) for pattern in chosen):
         wanted["product_wavefronts"] = METRICS["product_wavefronts"]
-    counted = parse_ncu(_under_ncu(arguments_for(launch), wanted), (0, 0, 0))
+    counted = parse_ncu(_under_ncu(["-W", "ignore", "-c", launch], wanted), (0, 0, 0))
     return [{"pattern": pattern.name, **_only(result, wanted)} for pattern, result in zip(chosen, counted, strict=True)]
 
 

@@ -40,8 +40,6 @@ def l2_bytes() -> int:
 
 def describe() -> dict[str, Any]:
     """Return the provenance of a recording: GPU, driver, versions, date."""
-    from ...kernels.intrinsics import packages
-
     cuda = require()
     gpu = cuda.get_current_device()
     name = gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name
@@ -58,7 +56,7 @@ def describe() -> dict[str, Any]:
         "cuda_runtime": ".".join(map(str, cuda.runtime.get_version())),
         "python": platform.python_version(),
         "numpy": _version("numpy"),
-        **{package: _version(package) for package in packages()},
+        **{package: _version(package) for package in ("numba", "numba-cuda")},
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

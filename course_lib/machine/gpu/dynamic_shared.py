@@ -12,8 +12,6 @@ def allow(compiled: Any, room: int) -> None:
     from numba.cuda.cudadrv.driver import binding, driver
 
     function = compiled._codelibrary.get_cufunc()
-    if not hasattr(function, "device"):
-        return  # numba-cuda-mlir asks the driver itself, at the launch
     attribute = binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     driver.cuKernelSetAttribute(attribute, room, function.handle, function.device.id)
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from ...kernels import LADDER, TENSOR_CORES, rung
 from ...kernels.host import matmul_host
-from ...kernels.intrinsics import packages
 from ...kernels.rung import Rung
 from .cublas import cublas_matmul
 from .device import require, threads_per_multiprocessor
@@ -150,8 +149,6 @@ def measure_host(problem: Problem, last_gflops: float | None) -> Result:
     """
     M, N, K = problem.size
     entry = {"rung": "host", "title": "Three loops on one core", "M": M, "N": N, "K": K}
-    if "numba" not in packages():
-        return {**entry, "skipped": "numba compiles it, which cannot be used beside numba-cuda-mlir"}
     from numba import njit
 
     if last_gflops and 2 * M * N * K / last_gflops / 1e9 > HOST_SECONDS:

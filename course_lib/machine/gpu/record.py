@@ -9,19 +9,19 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 
 from .. import measurements
-from .compilers import measured_alone, module, reason
 from .device import describe
 
 #: What is recorded, in this order: what others are compared with comes first, what takes minutes last.
 RECORDED = tuple(
     "verify ceilings conflicts mistake ladder latencies machine_code instructions residency cached counters exact "
-    "product-counts patterns tiles ragged tensor wgmma product random-products series waiting".split()
+    "patterns tiles ragged tensor wgmma series waiting".split()
 )
 #: Measures one thing and writes it to a folder; returns the exit status and what was said.
 Measure = Callable[[str, Path, int], tuple[int, str]]
@@ -75,7 +75,14 @@ def owner(folder: Path) -> str | None:
 
 def measure(what: str, folder: Path, repeats: int) -> tuple[int, str]:
     """Run one measurement in a process of its own."""
-    return measured_alone(module(), what, folder, repeats)
+    words = [sys.executable, "-m", "course_lib.gpu", what, "--repeats", str(repeats), "--output", str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def reason(status: int, said: str) -> str:
+    """Return the last line that a process said, or its status if it said nothing."""
+    return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), f"status {status}")
 
 
 def record_all(folder: Path, chosen: Sequence[str], repeats: int, measure: Measure = measure) -> int:

@@ -60,20 +60,18 @@ def input_sets(M: int, N: int, K: int, dtype: Any = np.float32, seed: int = 0) -
     return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=seed + i)) for i in range(count)]
 
 
-def time_calls(
-    call: Callable[..., object], sets: list[Any], repeats: int = 20, warmups: int = 3, launches: int = 1
-) -> tuple[float, ...]:
+def time_calls(call: Callable[..., object], sets: list[Any], repeats: int = 20, warmups: int = 3) -> tuple[float, ...]:
     """Return the milliseconds of each of `repeats` calls `call(A, B, C)`, rotating through `sets`.
 
     Events are recorded between the calls while a plug occupies the GPU, so that the calls run back to back and the time
-    to launch from Python, tens of microseconds for each of a call's `launches`, is not included.
+    to launch from Python, tens of microseconds, is not included.
     """
     cuda = require()
     for arrays in islice(cycle(sets), warmups):
         call(*arrays)
     cuda.synchronize()
     events = [cuda.event() for _ in range(repeats + 1)]
-    _plug()[1, 1](2 + repeats * launches // 5)
+    _plug()[1, 1](2 + repeats // 5)
     events[0].record()
     for event, arrays in zip(events[1:], cycle(sets), strict=False):
         call(*arrays)

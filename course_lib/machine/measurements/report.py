@@ -15,7 +15,7 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
-from ...trace.look import GROUND, INK, KERNELS, STYLES, WASH
+from ...trace.look import GROUND, KERNELS, STYLES, WASH
 from .. import model
 from . import Recording, folder_of, kinds, load
 
@@ -131,33 +131,6 @@ def wgmma_table(recording: Recording) -> str:
     return "\n".join(lines)
 
 
-def compilers_table(recording: Recording) -> str:
-    """Return the speed and the resources of each rung with both compilers as a Markdown table."""
-    gpu, rows = recording.provenance, measured(recording)
-    compilers = list(dict.fromkeys(result["compiler"] for result in rows))
-    pairs: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for result in rows:
-        pairs.setdefault((result["rung"], str(result["params"])), []).append(result)
-    lines = [
-        f"Measured on an {gpu['gpu']} (driver {gpu['driver']}, {gpu['date'][:10]}) in one run of",
-        f"`{recording.command}`,",
-        f"n = {rows[0]['M']}: medians of up to {_repeats(rows)} launches; each kernel was first compared with float64.",
-        f"{compilers[0]} comes first, {compilers[1]} second.",
-        "",
-        "| kernel | GFLOP/s | | second / first | registers | | local bytes of a thread | |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    alone = [rung for (rung, _), results in pairs.items() if len(results) != len(compilers)]
-    if alone:
-        raise ValueError(f"only one compiler has a speed of {', '.join(alone)}; measure again")
-    for (rung, _), (first, second) in pairs.items():
-        name = f"`{rung}`" + (", rounded" if first["params"].get("rounded") else "")
-        cells = [f"{first['gflops']:,.0f}", f"{second['gflops']:,.0f}", f"{second['gflops'] / first['gflops']:.2f}"]
-        cells += [str(result[key]) for key in ("registers", "local_bytes") for result in (first, second)]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 def _repeats(results: Sequence[Mapping[str, Any]]) -> int:
     return max(len(result["milliseconds"]) for result in results)
 
@@ -199,9 +172,8 @@ def section() -> str:
     picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
     bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](docs/ladder.svg)"
     chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](docs/tensor.svg)"
-    shapes = "![Speed of product on all its shapes, beside the fastest of cuBLAS and cuBLASLt](docs/product.svg)"
     groups = wgmma_table(load("wgmma"))
-    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, groups, shapes)
+    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, groups)
     return "\n\n".join(parts)
 
 
@@ -311,35 +283,13 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
         )
 
 
-def product_axes(recording: Recording) -> Axes:
-    """Draw the speed of `product` on all its shapes relative to cuBLAS and cuBLASLt, squares first, then by work."""
-    speeds: dict[tuple[int, ...], dict[str, float]] = {}
-    for result in measured(recording):
-        speeds.setdefault(tuple(result[axis] for axis in "MNK"), {})[result["rung"]] = result["gflops"]
-    shapes = sorted(speeds, key=lambda shape: (len(set(shape)) > 1, model.flop(*shape)))
-    shares = [
-        of["product"] / max(speed for name, speed in of.items() if name != "product")
-        for of in (speeds[shape] for shape in shapes)
-    ]
-    names = ["×".join(map(str, shape if len(set(shape)) > 1 else shape[:1])) for shape in shapes]
-    title = f"product beside the fastest of cuBLAS and cuBLASLt, M×N×K (or n), {recording.provenance['gpu']}"
-    height = 0.9 + 0.19 * len(shapes)
-    axes, bars = _bars(title, names, shares, KERNELS["best"], height, right=0.93, top=0.955, bottom=0.01)
-    axes.bar_label(bars, [f"{share:.0%}" for share in shares], label_type="center", color=INK, fontsize=8)
-    axes.axvline(1, color=GROUND, lw=1)
-    axes.margins(y=0.01)
-    axes.tick_params(labelsize=8)
-    return axes
-
-
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of all files that are generated from the recordings."""
     docs = root / "docs"
-    measured_parts = {root / "README.md": section(), docs / "compilers.md": compilers_table(load("compilers"))}
+    readme = root / "README.md"
     return {
-        **{path: with_section(path.read_text(encoding="utf-8"), part) for path, part in measured_parts.items()},
+        readme: with_section(readme.read_text(encoding="utf-8"), section()),
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),
-        docs / "product.svg": _svg(product_axes(load("product"))),
     }

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 
 from ...simulator.tables import plural
 from ...trace.figures.canvas import describe, new_axes
-from ...trace.look import COLOURS, FAINT, GROUND, ISSUING, WASH
+from ...trace.look import COLOURS, FAINT, GROUND, ISSUING, SKY, WASH
 from .plays import Play
 
 #: Colours of reasons for waiting, those of the memories where one is meant; then of issuing and of waiting for a slot.
@@ -15,7 +15,7 @@ WAIT_COLOURS = {
     "global memory": FAINT,
     "shared memory": COLOURS["shared"],
     "arithmetic": COLOURS["register"],
-    "barrier": "#56B4E9",
+    "barrier": SKY,
     "its turn": WASH,
 }
 

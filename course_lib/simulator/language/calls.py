@@ -669,6 +669,8 @@ def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
         return forms.vector(x, node, *vector)
     if name in CUDA:
         return run_row(x, node, CUDA[name], used)
+    if getattr(symbol.thing, "py_func", None) is not None:
+        return forms.device(x, node, symbol.thing, used)
     first = symbol.path[0]
     if name in ("shared.array", "local.array"):
         refuse(node, f"assign cuda.{name}(...) to a name first: tile = cuda.{name}(...)")

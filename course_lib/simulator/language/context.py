@@ -245,7 +245,7 @@ class Context(ABC):
         known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
         if known and getattr(thing, "__module__", "") == "numba.cuda.stubs" and not vector_of(thing):
             refuse(node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{known}")
-        return part_of_cuda((known,), thing) if known else thing
+        return part_of_cuda(tuple(known.split(".")), thing) if known else thing
 
     def wrap(self, thing: object, node: ast.AST) -> Expr:
         """A compile-time object as an expression: a number becomes a constant, anything else a :class:`Static`."""

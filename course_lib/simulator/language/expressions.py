@@ -16,7 +16,7 @@ from . import calls, conditions, operators, records, tuples, types, views, why
 from .context import Context, of_array, of_literal
 from .names import GRID_GROUP, Symbol
 from .nodes import Apply, Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, once, tuple_of
-from .operators import NUMBERS, applied, cast, python_constant
+from .operators import NUMBERS, applied, cast, cut, python_constant
 from .refusals import refuse, refused_expression
 from .types import (
     COMPILE_TIME,
@@ -334,7 +334,7 @@ class Expressions(Context):
 
     def _bound(self, node: ast.AST, part: ast.expr) -> Expr | None:
         value = self.expr(part)
-        return None if value.type == NONE else self.integer_index(node, part, value)
+        return None if value.type == NONE else self.integer_index(node, part, cut(value))
 
     def _subscript(self, node: ast.Subscript) -> Expr:
         member = self.constant_object(node)

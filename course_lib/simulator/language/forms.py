@@ -26,7 +26,7 @@ from .nodes import (
     statement,
     tuple_of,
 )
-from .operators import cast, scalars, uniform
+from .operators import cast, cut, scalars, uniform
 from .program import CallDevice
 from .refusals import refuse
 from .source import Inner, Source, read
@@ -206,13 +206,25 @@ def atomic(x: Context, node: ast.Call, used: bool) -> Expr:
         place, values = node.args[1], node.args[2:]
     if isinstance(place, ast.Tuple) and len(place.elts) == 1:
         refuse(node, f"numba does not take a tuple of one index here; write {ast.unparse(place.elts[0])}")
-    subscript = ast.copy_location(ast.Subscript(node.args[0], place, ast.Load()), node)
+    subscript = ast.copy_location(ast.Subscript(node.args[0], _place(x, place), ast.Load()), node)
     array, indices = x.element(subscript)
     assert isinstance(array.type, ArrayType)
     dtype = array.type.dtype
     _check_atomic(name, dtype, ast.unparse(node.args[0]), array.type.ndim)
     operands = tuple(cast(x.scalar(v), dtype) for v in values)
     return Atomic(operation=name, array=array, index=indices, values=operands, line=node.lineno, used=used, type=dtype)
+
+
+def _place(x: Context, place: ast.expr) -> ast.expr:
+    """The index of an atomic operation, of which numba cuts floats."""
+    if isinstance(place, ast.Tuple):
+        return ast.copy_location(ast.Tuple([_place(x, part) for part in place.elts], ast.Load()), place)
+    if isinstance(place, (ast.Slice, ast.Starred)) or (isinstance(place, ast.Constant) and place.value in (None, ...)):
+        return place
+    value = x.expr(place)
+    if isinstance(value.type, TupleType):
+        return Given(after((value,), tuple_of(tuple(map(cut, tuples.items(value))))), place)
+    return Given(cut(value), place)
 
 
 def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
@@ -273,6 +285,8 @@ def conversion(x: Context, node: ast.Call, thing: object) -> Expr:
     """``float32(x)``, ``int(x)``: the kernel itself asks for the type."""
     (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
     have = str(value.type)
+    if thing is float and have == "bool":
+        raise TypingError("numba has no float() of a bool; write float32(x), or 1.0 if x else 0.0")
     if thing is float:
         kind = have if is_float(have) else "float64"
     elif thing is int:

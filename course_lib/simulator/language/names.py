@@ -44,7 +44,7 @@ def _cuda_modules(loaded: int) -> tuple[ModuleType, ...]:
 
 
 def cuda_name(thing: object) -> str | None:
-    """The name in numba.cuda of an object imported from there, such as ``threadIdx``."""
+    """The name in numba.cuda of an object imported from there, such as ``threadIdx`` or ``libdevice.sqrtf``."""
     home = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
     if "cuda" not in str(home or type(thing).__module__):
         return None
@@ -52,6 +52,10 @@ def cuda_name(thing: object) -> str | None:
         for name, value in vars(module).items():
             if value is thing and not name.startswith("_"):
                 return name
+    parent, _, part = str(home).rpartition(".")
+    own = getattr(thing, "__name__", "")
+    if own and getattr(sys.modules.get(str(home)), own, None) is thing and is_cuda_module(sys.modules.get(parent)):
+        return f"{part}.{own}"
     return None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import arithmetic
 from .nodes import Apply, Cast, Const, Expr, Operation
-from .types import DTYPE, PART, SCALARS, Type, TypingError, describe_type, is_complex
+from .types import DTYPE, FLOATS, PART, SCALARS, Type, TypingError, describe_type, is_complex
 from .why import Why
 
 NUMBERS = (bool, int, float, complex)
@@ -135,6 +135,11 @@ def cast(value: Expr, kind: Type) -> Expr:
     if isinstance(kind, str) and kind not in SCALARS:
         raise TypingError(f"{describe_type(value.type)} does not convert to {describe_type(kind)}")
     return Cast(value=value, type=kind)
+
+
+def cut(value: Expr) -> Expr:
+    """An index as numba takes it in a slice and in an atomic operation: it cuts floats."""
+    return cast(value, "int64") if value.type in ("bool", *FLOATS) else value
 
 
 def python_constant(node: ast.AST) -> bool | int | float | complex | None:

@@ -93,7 +93,7 @@ NUMPY = {
     ),
 }
 #: Functions that one might expect in numba.cuda, but that it lacks.
-ABSENT = {"rsqrt": "write 1 / math.sqrt(x)"}
+ABSENT = {"rsqrt": "write 1 / math.sqrt(x)", "random": "write import numba.cuda.random above the kernel"}
 BFLOAT16 = "use float32, which holds every bfloat16, and round the arrays before the launch"
 CUDA = {
     "atomic": "call one of its functions, such as cuda.atomic.add",
@@ -103,7 +103,6 @@ CUDA = {
     "fp16": "use float32",
     "bf16": BFLOAT16,
     "bfloat16": BFLOAT16,
-    "random": "draw the random numbers on the host, and pass them in an array",
     "const": "write cuda.const.array_like(ARRAY)",
     "cg": "numba has one group, cuda.cg.this_grid(), with one method, sync()",
     "match_all_sync": "use all_sync of a comparison",

@@ -295,6 +295,10 @@ def _read(function: FunctionType) -> Source:
     if isinstance(tree, ast.If) and inside:
         tree = tree.body[0]
         first -= 1
+    if isinstance(tree, ast.AsyncFunctionDef):
+        raise UnsupportedKernelError(
+            f"{code_name} is defined by async def, and no kernel is asynchronous; write def", first + inside
+        )
     if not isinstance(tree, ast.FunctionDef) or tree.name != code_name:
         raise changed(function)
     if edited(function) and not same_code(function, first + inside):

@@ -225,7 +225,7 @@ def _range(x: Context, node: ast.Call) -> Iterated:
     if node.keywords or not 1 <= len(node.args) <= 3:
         refuse(node, "range() takes a stop, or a start and a stop, and perhaps a step, without names")
     given = [x.scalar(a) for a in node.args]
-    kind = types.range_type([(str(a.type), isinstance(a, Const) and a.literal) for a in given])
+    kind = types.range_type([str(a.type) for a in given])
     values = [cast(a, kind) for a in given]
     zero, one = (Const(type=kind, value=types.DTYPE[kind].type(n)) for n in (0, 1))
     if len(values) == 1:

@@ -228,20 +228,28 @@ def complex_result(a: str, b: str | None = None) -> str:
     return "complex64" if a == "float32" and b in (None, "float32") else "complex128"
 
 
-def range_type(arguments: list[tuple[str, bool]]) -> str:
-    """Type of the variable of ``for ... in range(...)``; each argument is (type, is it a literal)."""
-    types = [t for t, _ in arguments]
-    if any(not is_int(t) and t != "bool" for t in types):
-        raise TypingError(
-            f"range() needs integers, not {' and '.join(types)}: divide whole numbers with //, or convert with int()"
-        )
-    if len(types) == 1:
-        if types[0] in UNSIGNED:
-            return "uint64"
-        return "int64" if types[0] == "int64" else "int32"
-    if all(t in UNSIGNED for t in types):
-        return "uint64"
-    return "int32" if all(t in SIGNED and bits(t) <= 32 for t in types) else "int64"
+def _conversion(a: str, b: str) -> tuple[bool, bool, bool]:
+    """Whether numba's conversion from ``a`` to the integer type ``b`` is unsafe, only safe, or a promotion."""
+    if a == b:
+        return False, False, False
+    signed = (a in SIGNED) == (b in SIGNED)
+    if not is_int(a) or bits(a) > bits(b) or (not signed and (a in SIGNED or bits(a) == bits(b))):
+        return True, False, False
+    return False, not signed, signed
+
+
+def range_type(arguments: list[str]) -> str:
+    """Type of the variable of ``for ... in range(...)``: the first to which the arguments convert best.
+
+    numba converts a float or a bool as well, by cutting it.
+    """
+    if any(map(is_complex, arguments)):
+        raise TypingError(f"range() takes no {' and '.join(arguments)}; take .real of it")
+
+    def cost(kind: str) -> tuple[int, ...]:
+        return tuple(map(sum, zip(*(_conversion(argument, kind) for argument in arguments), strict=True)))
+
+    return min(("int32", "int64", "uint64"), key=cost)
 
 
 def of_value(value: object) -> str | None:

@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from ..look import COLOURS, FAINT, GROUND, INK, ISSUING, KERNELS, STYLES, WASH
+from ..look import COLOURS, FAINT, GROUND, INK, ISSUING, KERNELS, SKY, STYLES, WASH
 from .canvas import Picture, describe, log2_axis, new_axes
 
 #: Lines of many kernels: Okabe and Ito's colours, without those that mean an array in the same picture.
-_OF_MANY = (GROUND, "#56B4E9", "#E69F00", "#CC79A7", "#009E73", "#D55E00", "#0072B2", ISSUING)
+_OF_MANY = (GROUND, SKY, *(COLOURS[name] for name in ("shared", "register", "C", "B", "A")), ISSUING)
 
 
 def loads_against_n(

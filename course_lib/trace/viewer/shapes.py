@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..look import COLOURS, GROUND, INK
+from ..look import COLOURS, GROUND, INK, OTHER
 
 WIDTH = 1000
 #: Width of the arrays; the source is to the right of them.
@@ -15,7 +15,7 @@ HUES = {
     "shared": COLOURS["shared"],
     "local": COLOURS["register"],
     "register": COLOURS["register"],
-    "global": "#7F7F7F",
+    "global": OTHER,
 }
 #: Colours of text on the page's own background, which may be light or dark; on a card it is INK or SOFT.
 HEADING, SOFT, CARD, CARD_EDGE, PLAIN_CELL = GROUND, "#59636e", "#f6f8fa", "#d0d7de", "#eceff2"

@@ -15,7 +15,6 @@ from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.judge import Judged, unjudged
 from course_lib.classroom.teach.pages import BY_HAND, for_teacher, nearly_the_same, remarks
 from course_lib.classroom.teach.sandbox import Limits, Stopped
-from course_lib.exercises.variants import code_of
 
 WORDS = "two-barriers"
 
@@ -70,25 +69,6 @@ def test_who_handed_in_no_notebook_is_in_the_table(folder, judged, capsys):
         ("unreadable", "the folder holds no notebook (*.ipynb).")
     }
     assert "Passed over, since they are no notebooks (*.ipynb): dora.zip.\n" in capsys.readouterr().out
-
-
-def test_variants_need_the_key_of_their_assignments(folder, judged, capsys):
-    """Else most of a class would fail for its names and sizes. One student with another's notebook stops nobody."""
-    codes = {student: code_of("a secret", student, LESSON) for student in ("anna", "ben", "carl")}
-
-    def hand_in(**variants):
-        shutil.rmtree(folder / "submitted" / "ben", ignore_errors=True)
-        for student, code in variants.items():
-            path = folder / "submitted" / f"{student}.ipynb"
-            path.write_text(json.dumps(exercises(barriers=f'check("barriers", product, variant="{code}")')), "utf-8")
-
-    hand_in(**codes)
-    for options, words in (([], "there is no --variant-key"), (["--variant-key", "another"], "--variant-key gives ")):
-        assert run(folder, *options) == 1
-        assert f"anna has the variant {codes['anna']}, and {words}" in capsys.readouterr().err
-    assert run(folder, "--variant-key", "a secret") == 0
-    hand_in(ben=codes["anna"])
-    assert run(folder, "--variant-key", "a secret") == 0
 
 
 def edit(folder, student, exercise, points):

@@ -18,7 +18,7 @@ def measured(folder, what, gpu="NVIDIA A1"):
 
 def test_all_that_a_gpu_measures_is_recorded():
     """Of the kinds, only these three write no recording of their own."""
-    assert sorted(record.RECORDED) == sorted(set(command.WHAT) - {"capstone", "compilers", "launch", "roofline"})
+    assert sorted(record.RECORDED) == sorted(set(command.WHAT) - {"capstone", "launch", "roofline"})
 
 
 def test_what_is_there_is_kept_and_what_cannot_be_measured_is_skipped_with_its_reason(tmp_path, capsys):

@@ -40,16 +40,6 @@ def traffic(name: str, M: int, N: int, K: int, **params: Any) -> Traffic:
     return TRAFFIC[name](M, N, K, **params)
 
 
-def counted(run: Any) -> Traffic:
-    """Return the counts of a run of the simulator in the form of `traffic`: of global and of shared memory."""
-    counts: Traffic = {}
-    for row in run.traffic.rows:
-        if row.space != "local" and row.requests:
-            count = Count(row.accesses, row.requests, row.sectors, row.wavefronts)
-            add_to(counts, (row.space, row.op, row.array), count)
-    return counts
-
-
 def naive(M: int, N: int, K: int, block_width: int = 16, itemsize: int = 4) -> Traffic:
     """Count the naive kernel: inside the guard, K loads of A and of B and one store of C per thread."""
     grid_x, grid_y = max(1, ceil_div(N, block_width)), max(1, ceil_div(M, block_width))

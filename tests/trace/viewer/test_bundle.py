@@ -35,6 +35,11 @@ def test_a_stale_bundle_is_seen(entry, bundle, tmp_path):
     assert "run tools/build_viewer.py" in build_viewer.stale(entry, changed)
 
 
+def test_colours_of_the_widgets_are_those_of_the_palette():
+    """They are written from it, not beside it."""
+    assert build_viewer.TOKENS.read_text(encoding="utf-8") == build_viewer.tokens()
+
+
 def test_bundle_is_what_the_compilers_make():
     """Where the compilers lie, the types hold and a bundle made now is the committed one, to the byte."""
     commands = build_viewer.COMPILERS / "node_modules" / ".bin"

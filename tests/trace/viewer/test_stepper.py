@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from launches.samples import launch, numbers
+from launches.samples import launch, matrices, numbers
 from traitlets import TraitError
 
 import course_lib.trace.viewer
@@ -17,12 +17,6 @@ from course_lib.trace.viewer.scene import PANELS, Scene
 from course_lib.trace.viewer.shapes import Text
 from course_lib.trace.viewer.still import HTML
 from course_lib.trace.viewer.words import sentence
-
-
-def matrices(M, K, N, seed=0):
-    rng = np.random.default_rng(seed)
-    A, B = (rng.integers(1, 10, shape).astype(np.float32) for shape in ((M, K), (K, N)))
-    return A, B, np.zeros((M, N), np.float32)
 
 
 def test_text_says_what_the_launch_did(tiled_run):

@@ -1,0 +1,326 @@
+"""How to divide a product of any shape: the plan whose busiest multiprocessor is predicted to finish first.
+
+`product`, a function for float32 matrices of any shape, chose by this rule among the fourteen tiles below, kernels
+without shared memory, and inner products. The recording `product` has its speed on 48 shapes of an NVIDIA H200. Commit
+5298e14 is the last one with these kernels and with the command that measures them; `course_lib.kernels.stream_k` shares
+the work of tiles in the same way.
+
+Predicted are, in cycles of a multiprocessor: the multiplications of its blocks, with the words that they read from
+shared memory and the elements that they store there, or the time the L2 cache takes to deliver these if that is longer,
+or the minimum for a unit of work of few warps; the start of its blocks; the results that it stores; tickets and parts
+of shared tiles; launches, copies, and what inner products read again. The rule contains no matrix sizes.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+#: Elements along K that a thread loads and multiplies between two barriers of the block.
+UNIT = 16
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A shape of tile: rows×columns of C for a block, in threads of thread_rows×thread_columns results.
+
+    A multiprocessor holds `blocks` blocks at once. Several slices of a block's threads divide each unit of K.
+    """
+
+    rows: int
+    columns: int
+    thread_rows: int
+    thread_columns: int
+    blocks: int
+    slices: int = 1
+
+    @property
+    def depth(self) -> int:
+        """The depth of the tiles in shared memory, which is that of one unit of work along K."""
+        return UNIT * self.slices
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.slices * self.rows * self.columns // (self.thread_rows * self.thread_columns)
+
+    def __str__(self) -> str:
+        return f"{self.rows}×{self.columns}"
+
+
+#: Tile shapes, from the fewest loads per multiplication to the most blocks per result; two of them for thin results.
+TILES = (
+    Tile(128, 256, 8, 16, blocks=1),
+    Tile(128, 128, 8, 8, blocks=1),
+    Tile(64, 128, 8, 8, blocks=3),
+    Tile(128, 64, 8, 4, blocks=3),
+    Tile(32, 128, 4, 8, blocks=5),
+    Tile(64, 64, 4, 8, blocks=4),
+    Tile(64, 64, 8, 8, blocks=2, slices=2),
+    Tile(64, 64, 8, 8, blocks=1, slices=4),
+    Tile(32, 64, 4, 8, blocks=1, slices=4),
+    Tile(32, 32, 4, 4, blocks=1, slices=4),
+    Tile(128, 32, 8, 8, blocks=1, slices=4),
+    Tile(32, 128, 8, 8, blocks=1, slices=4),
+    Tile(128, 16, 8, 4, blocks=1, slices=4),
+    Tile(16, 128, 4, 8, blocks=1, slices=4),
+)
+#: The shape of `best`.
+LARGEST = TILES[0]
+#: A shape whose shorter side is less than THINNEST is for results of at most THIN times that side.
+THINNEST, THIN = 32, 2
+#: Multiply-adds that a multiprocessor does in a cycle.
+LANES = 128
+# The rest are cycles of a multiprocessor, fitted to the times of 1,048 candidates for 40 sizes on an H200.
+#: For each word that a thread reads from shared memory, times its 32 lanes and shared among the multiprocessor's.
+READ = 1.1
+#: For each element, or four where rows begin on 16 bytes, that a lane moves from global to shared memory.
+MOVE = 15
+#: Bytes of A and B that a multiprocessor receives in a cycle while all of them load.
+FETCHED = 11.5
+#: The minimum for a unit of work, beyond its multiplications, however few warps there are.
+LATENCY = 230
+#: For the first launch and for each later one; for the prologue and the first loads of a round of blocks.
+START, SECOND, FIRST = 5900, 15000, 6800
+#: Bytes that a multiprocessor's share of the memory moves in a cycle, to copy A and B, or to read one of them again.
+COPIED = 20
+#: For a shared tile's ticket, and for each of the parts that its last block adds up.
+TICKET, PART = 5300, 200
+#: Bytes of results or partial sums that a multiprocessor writes, and that a block adding them up reads, in a cycle.
+STORED, ADDED = 47, 60
+#: The same of results for each warp of the multiprocessor, if the rows of C do not begin on 16-byte boundaries.
+STORED_BY_WARP = 0.8
+#: Ratio of the times of `best` and of the tile of the same shape, whose loop has one path more.
+BEST = 0.985
+#: With so many units of K or fewer, only the existing elements of a ragged unit are multiplied, without zero padding.
+SHORT = 8
+# Cycles of kernels without shared memory, fitted to 700 candidates for 66 sizes on an H200.
+#: For the launch; for an iteration along K, and for each element that a thread loads in a step of it.
+DIRECT_START, DIRECT_ITERATION, DIRECT_WAIT = 5670, 406, 46
+#: For each warp, each of its loads of A or of B, and each store; for the ticket of a part of K, and to add each part.
+DIRECT_WARP, DIRECT_A, DIRECT_B, DIRECT_STORE, DIRECT_TICKET, DIRECT_PART = 50, 1.17, 2.58, 8.9, 3330, 106
+#: Lengths of K for whole sums and for slices; the least for a part; with parts, the blocks of a multiprocessor.
+DIRECT_WHOLE, DIRECT_SLICED, DIRECT_LEAST, DIRECT_BLOCKS = 256, 24, 32, (0.5, 1, 2, 4)
+#: The most blocks across, a limit of the hardware.
+MOST_ACROSS = 65535
+# Cycles of inner products, fitted to 34 sizes: the launch, an iteration along K, the loads and the sums of a warp, and
+# parts of K.
+INNER_START, INNER_ITERATION, INNER_LOAD, INNER_SUM, INNER_TICKET, INNER_PART = 7770, 620, 2.2, 6.9, 3550, 46
+#: The least work for a block, in units of K, and a bound that the product of units and shares must not reach.
+LEAST_UNITS, MOST_UNITS = 2, 2**32
+#: Products with so few rows, and those with at most TINY rows and columns, may be inner products, and are not tiled.
+FEWEST, TINY = 2, 8
+
+
+# Kernels without shared memory: warps of a block, and the steps along K whose operands a thread loads at once.
+WARPS, AHEAD = 8, 4
+# Inner products: threads and warps of a block, and its rows of an operand along K or columns of one across it.
+ALONG_THREADS, ALONG_WARPS, ROWS = 256, 8, 8
+ACROSS_THREADS, ACROSS_WARPS, COLUMNS = 1024, 32, 32
+#: Blocks that saturate a multiprocessor's share of the memory bandwidth, of either kind.
+ALONG_BLOCKS, ACROSS_BLOCKS = 4, 1
+#: Products with at most so many rows or columns, or with so many beyond the last whole tile, may be inner products.
+FEW = 4
+
+
+@dataclass(frozen=True)
+class Direct:
+    """The results of a thread, rows×columns, the lanes of a warp across C, and the slices of K in a block."""
+
+    lanes: int
+    rows: int
+    columns: int
+    slices: int
+
+    @property
+    def width(self) -> int:
+        """Columns of C for a block."""
+        return self.lanes * self.columns
+
+    def blocks(self, M: int, N: int) -> tuple[int, int]:
+        """Return the number of blocks down and across an M×N result."""
+        return ceil(M / (WARPS // self.slices * 32 // self.lanes * self.rows)), ceil(N / self.width)
+
+
+#: Shapes for results of every form, without and with slices of K.
+DIRECT = tuple(
+    Direct(lanes, rows, columns, slices)
+    for slices in (1, WARPS)
+    for lanes, rows, columns in (
+        *((32, 4, 4), (32, 4, 1), (32, 1, 1), (16, 4, 1), (8, 4, 2), (8, 4, 1)),
+        *(((4, 4, 1),) if slices == 1 else ((16, 4, 4), (4, 2, 1))),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """The properties of a GPU that the rule needs: its multiprocessors."""
+
+    multiprocessors: int
+
+
+@dataclass(frozen=True)
+class ProductPlan:
+    """The way in which an M×N product over K is computed.
+
+    tile: None if `best` computes `rows`, or if all are inner products. direct: the kernel without shared memory for all
+    of C, with `parts` of K, or None. rows, columns: those of C in tiles; the rest are inner products. whole: the number
+    of blocks with one tile each; shares: the number of blocks that divide the other tiles equally. copied: whether A
+    and B are first copied into rows on 16-byte boundaries. cycles: the prediction.
+    """
+
+    M: int
+    N: int
+    K: int
+    tile: Tile | None = None
+    rows: int = 0
+    columns: int = 0
+    whole: int = 0
+    shares: int = 0
+    copied: bool = False
+    cycles: float = 0.0
+    direct: Direct | None = None
+    parts: int = 1
+
+    @property
+    def kernels(self) -> str:
+        """A word for the kernels: direct, the shape of the tiles, `best`, or inner products."""
+        if self.direct:
+            return "direct"
+        return str(self.tile) if self.tile else "best" if self.rows else "inner products"
+
+
+def _inside(size: int, tile_size: int) -> int:
+    """Return the rows or columns that tiles compute: all, or those of whole tiles if only a few are left over."""
+    return size - size % tile_size if size > tile_size and size % tile_size <= FEW else size
+
+
+def _is_short(tile: Tile, K: int) -> bool:
+    """Return whether K has few units, one of them ragged, of a tile without slices."""
+    return tile.slices == 1 and 0 < K <= SHORT * tile.depth and K % tile.depth > 0
+
+
+def _cycles(tile: Tile, blocks: int, units: float, gpu: Gpu, wide: bool) -> float:
+    """Predict the cycles in which the busiest multiprocessor does `blocks` blocks of `units` units each."""
+    results, area = tile.thread_rows * tile.thread_columns, tile.rows * tile.columns * tile.depth
+    reads = READ * (tile.thread_rows + tile.thread_columns) / results
+    moves = MOVE * (tile.rows + tile.columns) * tile.depth / (4 if wide else 1) / LANES
+    fetched = 4 * (tile.rows + tile.columns) * tile.depth / FETCHED
+    unit = max(area / LANES * (1 + reads) + moves, fetched)
+    alone = LATENCY + UNIT * results * ceil(tile.threads / LANES) * (1 + reads) + moves
+    rounds, rest = divmod(blocks, tile.blocks * gpu.multiprocessors)
+    whole_rounds = rounds * max(tile.blocks * unit, alone)
+    return units * (whole_rounds + (max(ceil(rest / gpu.multiprocessors) * unit, alone) if rest else 0))
+
+
+def plans(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = False) -> list[ProductPlan]:
+    """Return the candidates for a product with tiles: every shape, with and without shares.
+
+    wide: the rows of A and B begin on 16-byte boundaries; plain: neither scaled nor transposed.
+    """
+    found: list[ProductPlan] = []
+    for tile in TILES:
+        thin = min(tile.rows, tile.columns) < THINNEST
+        if thin and THIN * min(tile.rows, tile.columns) < (M if tile.rows < tile.columns else N):
+            continue
+        for rows, columns in {(M, N), (_inside(M, tile.rows), _inside(N, tile.columns))}:
+            found += _plans_of(tile, M, N, K, rows, columns, gpu, wide, False)
+            if not wide:
+                found += _plans_of(tile, M, N, K, rows, columns, gpu, wide, True)
+    if plain and wide and M % LARGEST.rows == 0 and N % LARGEST.columns == 0:
+        tiles = ceil(M / LARGEST.rows) * ceil(N / LARGEST.columns)
+        cycles = BEST * _cycles(LARGEST, tiles, max(1, ceil(K / UNIT)), gpu, wide)
+        found.append(
+            ProductPlan(M, N, K, None, M, N, tiles, cycles=START + cycles + _ends(LARGEST, tiles, tiles, gpu, N))
+        )
+    return found
+
+
+def _plans_of(
+    tile: Tile, M: int, N: int, K: int, rows: int, columns: int, gpu: Gpu, wide: bool, copied: bool
+) -> list[ProductPlan]:
+    """Return the candidates with one tile for `rows` rows and `columns` columns of C, the rest being inner products."""
+    units, tiles = max(1, ceil(K / tile.depth)), ceil(rows / tile.rows) * ceil(columns / tile.columns)
+    start: float = START + SECOND * ((rows < M) + (columns < N))
+    # Inner products read their long operand once more.
+    start += 4 * K * ((rows < M) * columns + (columns < N) * M) / COPIED / gpu.multiprocessors
+    if copied:
+        start += 2 * SECOND + 8 * (M * K + K * N) / COPIED / gpu.multiprocessors
+        wide = True
+    room = tile.blocks * gpu.multiprocessors
+    multiplied = K / tile.depth if _is_short(tile, K) else units
+    cycles = start + _cycles(tile, tiles, multiplied, gpu, wide) + _ends(tile, tiles, tiles, gpu, N)
+    found = [ProductPlan(M, N, K, tile, rows, columns, tiles, 0, copied, cycles)]
+    left = tiles % room
+    for shares in {room, room // left * left} if left else ():
+        if left < shares <= left * units // LEAST_UNITS and shares * left * units < MOST_UNITS:
+            whole = tiles - left
+            cycles = start + _cycles(tile, whole, multiplied, gpu, wide) + _ends(tile, whole, whole, gpu, N)
+            cycles += _cycles(tile, shares, left * multiplied / shares, gpu, wide) + _ends(tile, shares, left, gpu, N)
+            # If each tile of the shares belongs to equally many blocks, a block has one part of a tile, else up to two.
+            area, parts = 4 * tile.rows * tile.columns, 2 if shares % left else 1
+            cycles += parts * (TICKET + area * tile.blocks / STORED) + ceil(shares / left) * (PART + area / ADDED)
+            found.append(ProductPlan(M, N, K, tile, rows, columns, whole, shares, copied, cycles))
+    return found
+
+
+def _ends(tile: Tile, blocks: int, tiles: int, gpu: Gpu, columns: int) -> float:
+    """Predict the cycles of the blocks' first loads and of storing the tiles; `columns` are those of C.
+
+    First loads recur in every round of blocks; the busiest multiprocessor stores its part of the tiles of results.
+    """
+    rounds = ceil(blocks / (tile.blocks * gpu.multiprocessors))
+    stored = STORED if columns % 4 == 0 else min(STORED, STORED_BY_WARP * tile.blocks * tile.threads / 32)
+    return FIRST * rounds + 4 * tile.rows * tile.columns * ceil(tiles / gpu.multiprocessors) / stored
+
+
+def direct_plans(M: int, N: int, K: int, gpu: Gpu) -> list[ProductPlan]:
+    """Return the candidates without shared memory: whole sums where K is short, slices and parts where it is long."""
+    found: list[ProductPlan] = []
+    for shape in DIRECT:
+        across = shape.lanes > 4 and shape.width > 2 * N
+        if across or (K > DIRECT_WHOLE if shape.slices == 1 else K < DIRECT_SLICED):
+            continue
+        down, side = shape.blocks(M, N)
+        if side > MOST_ACROSS:
+            continue
+        wanted = (ceil(n * gpu.multiprocessors / (down * side)) for n in (DIRECT_BLOCKS if shape.slices > 1 else ()))
+        for most in {1, *(max(1, min(parts, K // DIRECT_LEAST)) for parts in wanted)}:
+            chunk = max(1, ceil(K / most))
+            parts = max(1, ceil(K / chunk))
+            iterations, per = ceil(chunk / (AHEAD * shape.slices)), ceil(down * side * parts / gpu.multiprocessors)
+            loads = AHEAD * iterations * (DIRECT_A * shape.rows + DIRECT_B * shape.columns)
+            cycles: float = DIRECT_START + iterations * (DIRECT_ITERATION + DIRECT_WAIT * (shape.rows + shape.columns))
+            cycles += per * WARPS * (DIRECT_WARP + loads + DIRECT_STORE * shape.rows * shape.columns)
+            cycles += (DIRECT_TICKET + DIRECT_PART * parts) if parts > 1 else 0
+            found.append(ProductPlan(M, N, K, cycles=cycles, direct=shape, parts=parts))
+    return found
+
+
+def _inner_plan(M: int, N: int, K: int, gpu: Gpu, wide: bool) -> ProductPlan:
+    """Return the candidate of inner products alone: the longer side of C is read along K if it is A's."""
+    along_k, count, end = M >= N, min(M, N), max(M, N)
+    vector = 4 if wide else 1
+    if along_k:
+        each, least, most, warps = ROWS, 4 * ALONG_THREADS, ALONG_BLOCKS, ALONG_WARPS
+        step, loads, sums = vector * ALONG_THREADS, each * (1 + count * vector), 6 * count
+    else:
+        each, least, most, warps = COLUMNS, AHEAD * ACROSS_THREADS * vector // COLUMNS, ACROSS_BLOCKS, ACROSS_WARPS
+        step, loads, sums = least, AHEAD * (1 + count), 1
+    parts = min(max(1, most * gpu.multiprocessors // ceil(end / each)), max(1, K // least))
+    chunk = max(1, ceil(K / parts / least)) * least
+    parts = max(1, ceil(K / chunk))
+    iterations, per = ceil(min(K, chunk) / step), ceil(ceil(end / each) * parts / gpu.multiprocessors)
+    cycles: float = INNER_START + INNER_ITERATION * iterations
+    cycles += per * warps * (INNER_LOAD * iterations * loads + INNER_SUM * sums)
+    cycles += (INNER_TICKET + INNER_PART * parts) if parts > 1 else 0
+    return ProductPlan(M, N, K, cycles=cycles)
+
+
+def plan(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = False) -> ProductPlan:
+    """Return the ProductPlan of an M×N product over K on `gpu`; wide and plain as in `plans`."""
+    found = direct_plans(M, N, K, gpu)
+    if N <= min(M, FEW) or M <= FEWEST or max(M, N) <= TINY:
+        found.append(_inner_plan(M, N, K, gpu, wide))
+    else:
+        found += plans(M, N, K, gpu, wide, plain)
+    return min(found, key=lambda p: p.cycles)

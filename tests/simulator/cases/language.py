@@ -1,0 +1,615 @@
+"""Control flow, memory, warps: values, counts and findings equal those of the reference, thread by thread."""
+
+import numpy as np
+from simulator.cases import IMPORTS, Table
+
+RNG = np.random.default_rng(5)
+X = RNG.integers(-9, 10, 64).astype(np.int32)
+F = (RNG.integers(-40, 40, 64) / 4).astype(np.float32)
+M = (RNG.integers(-40, 40, (7, 9)) / 4).astype(np.float32)
+V = (RNG.integers(-40, 40, (2, 4, 5)) / 4).astype(np.float32)
+A = np.random.default_rng(3).integers(-20, 20, 120)
+EDGES = np.array([0, 0.7, -0.7, 127.5, 128, -129, 255, 256.5, 300, 32768, -32769, 70000, 2147483520, 2147483648,
+                  -2147483648, 3e9, -3e9, 4294967296, 9.3e18, -9.3e18, 1.9e19, np.inf, -np.inf, np.nan])  # fmt: skip
+LOWEST = np.where(np.arange(40) % 3, -(2**63), 2**63 - 1)
+
+HEADER = f"""{IMPORTS}
+LIMIT, T, SHAPE, FULL = 7, 4, (3, 5), 0xFFFFFFFF
+WEIGHTS, PRIMES = (3, -1, 2), (2, 3, 5)
+PAIRS = ((0, 5), (2, 1), (4, 3))
+
+@cuda.jit(device=True)
+def gcd(a, b):
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+@cuda.jit(device=True)
+def clipped(value, low, high):
+    if value < low:
+        return low
+    if value > high:
+        return high
+    return value
+
+@cuda.jit(device=True)
+def twice_clipped(value, low):
+    return 2 * clipped(value, low, 10)
+
+@cuda.jit(device=True)
+def inner(X, k, scale):
+    if k < 0:
+        return X[0]
+    return X[k] * scale
+
+@cuda.jit(device=True)
+def outer(X, k):
+    total = inner(X, k, 2)
+    for r in range(k % 3):
+        total += inner(X, r, 1) + inner(X, k - 1, 3)
+    return total
+
+@cuda.jit(device=True)
+def two_results(p, q):
+    return p + q, p * q
+
+@cuda.jit(device=True)
+def first_divisor(n, limit):
+    for k in range(2, limit):
+        if k * k > n:
+            break
+        if n % k == 0:
+            return k
+    else:
+        return -1
+    return n
+
+@cuda.jit(device=True)
+def rotate(tile, i):
+    cuda.syncthreads()
+    value = tile[(i + 1) % 48]
+    cuda.syncthreads()
+    return value
+"""
+
+ONE_NUMBER_A_THREAD = Table("reference", launch="3, 40", arguments="a=A, out=zeros(120, int)",
+                            header=HEADER, first="i = cuda.grid(1)\n", text="""\
+# early returns
+if a[i] < 0:
+    out[i] = -1
+    return
+for k in range(100):
+    if k * k > a[i]:
+        out[i] = k
+        return
+out[i] = 1000
+
+# conditional loads
+out[i] = a[i + 1] if i + 1 < a.shape[0] else -99
+
+# functions
+out[i] = gcd(abs(a[i]), 12) + 100 * twice_clipped(a[i], -3)
+
+# numbers
+v = a[i]
+out[i] = (v // 4) * 1000 + (v % 4) * 100 + min(v, 3) + max(v, max(-2, i)) + (v << 2) + (v >> 1) + (~v) + (-v) + v**2
+
+# a chain of comparisons
+out[i] = 1 if -4 <= a[i] < 6 != i else 0
+
+# casts that floor
+out[i] = int(float32(a[i]) / float32(3)) + uint8(a[i]) + int(math.floor(math.sqrt(float(abs(a[i])))))
+
+# an else that leaves the outer loop
+found = -1
+for k in range(6):
+    for j in range(k):
+        if (a[i] + j) % 5 == k:
+            break
+    else:
+        if k == a[i] % 7:
+            found = k
+            break
+        continue
+    found -= 10
+    if found < -40:
+        return
+else:
+    found = 99
+out[i] = found
+""")  # fmt: skip
+
+PYTHONS_INTEGERS = Table("python", launch="3, 40", arguments="a=A, out=zeros(120, int)",
+                         header=HEADER, first="i = cuda.grid(1)\n", text="""\
+# the largest of three
+out[i] = max(a[i], -2, i)
+
+# rows of a local array
+table = cuda.local.array((2, 3), int64)
+for r in range(2):
+    for c in range(3):
+        table[r, c] = r * 10 + c + a[i]
+out[i] = table[i % 2][i % 3]
+
+# items of tuples that are chosen at run time
+out[i] = WEIGHTS[i % 3] * 10 + PAIRS[a[i] % 3][i % 2] + (i, a[i])[a[i] % 2] + WEIGHTS[-1 - i % 3]
+if a[i] in WEIGHTS:
+    out[i] += 1000
+if (a[i] % 2, i % 3) == (1, 2) or (i, 1) != (i, a[i] % 2):
+    out[i] += 500
+t = WEIGHTS[:2] + (i, 7)
+for k in range(len(t)):
+    out[i] += k * t[k] + t[1:][k % 3]
+
+# constant expressions
+nothing = None
+out[i] = (2**-1) * 4 + ~True + (nothing is None) * 7 + (a is not None) + (-7 // 2) + a[i] * (1 + 2 * 3)
+if nothing is not None:
+    out[i] = 0
+""")  # fmt: skip
+
+TWO_NUMBERS_A_THREAD = Table("reference", launch="2, 32", arguments="x=X, out=zeros(64, 2)",
+                             header=HEADER, first="i = cuda.grid(1)\n", text="""\
+# atomics return the old value @ 1, 40 : x=X, y=F, out=zeros(13)
+if i == 0:
+    out[0] = cuda.atomic.add(x, 1, 5)
+    out[1] = cuda.atomic.sub(x, 1, 2)
+    out[2] = cuda.atomic.max(x, 2, 50)
+    out[3] = cuda.atomic.min(x, 2, -50)
+    out[4] = cuda.atomic.exch(x, 3, 9)
+    out[5] = cuda.atomic.cas(x, 3, 9, 11)
+    out[6] = cuda.atomic.cas(x, 3, 9, 13)
+    out[7] = cuda.atomic.and_(x, 4, 6)
+    out[8] = cuda.atomic.or_(x, 4, 8)
+    out[9] = cuda.atomic.xor(x, 4, 3)
+    out[10] = cuda.atomic.add(y, 0, 0.1)
+    out[11] = cuda.atomic.add(y, 0, 1)
+    out[12] = y[0]
+
+# atomics in two dimensions @ (3, 2), (4, 4) : A=M, out=zeros(2, 3, "i4")
+def kernel(A, out):
+    col, row = cuda.grid(2)
+    if row < A.shape[0] and col < A.shape[1]:
+        cuda.atomic.add(out, (row % 2, col % 3), int32(A[row, col]))
+        cuda.atomic.max(out, (1, 2), row * col)
+
+# local memory in two dimensions @ 2, 20 : A=M, out=zeros(40)
+w = cuda.local.array(SHAPE, float32)
+for r in range(3):
+    for c in range(5):
+        w[r, c] = A[r, c] * float32(i)
+total = float32(0)
+for c in range(5):
+    total += w[i % 3, c]
+out[i] = total
+
+# searches @ 2, 33 : x=X, out=zeros(66, 2)
+where = -1
+for k in range(x.shape[0]):
+    if x[k] > i:
+        where = k
+        break
+n = 0
+while True:
+    n += 1
+    if n * n > i:
+        break
+    if n % 2:
+        continue
+    where += x[n]
+out[i, 0] = where
+out[i, 1] = n
+
+# nested loops @ 1, 50 : x=X, out=zeros(50, 2)
+total = 0
+for a in range(4):
+    if a == i % 4:
+        continue
+    for b in range(a, 6, 2):
+        if x[(a * b + i) % x.shape[0]] < 0:
+            break
+        for c in range(3, -1, -1):
+            if c == i % 3:
+                continue
+            total += x[(a + b + c) % x.shape[0]]
+            if total > 40:
+                break
+    total -= 1
+out[i, 0] = total
+out[i, 1] = a
+
+# several targets
+a = b = x[i]
+a += 1
+(c, d), e = (a, b), x[i] * 2
+c, d, e = e, c, d
+out[i, 0] = out[i, 1] = c - d * e
+
+# constants
+total = 0
+for k in range(3):
+    total += PRIMES[0] * x[(i + k) % x.shape[0]]
+out[i, 0] = total + PRIMES[1] - PRIMES[2]
+out[i, 1] = math.pi * T
+
+# stores convert : x=X, a=zeros(64, "i1"), b=zeros(64, "i4"), c=zeros(64, "f4")
+a[i] = x[i] * 3
+b[i] = x[i] / 2
+c[i] = x[i] * 1.1
+b[i] += 0.75
+
+# casts : x=abs(X), out=zeros(64, 2)
+out[i, 0] = int8(x[i] * 40) + uint8(x[i] * 40)
+out[i, 1] = uint32(x[i]) // 3 + int64(float32(x[i]) / float32(7)) + int(float64(x[i]) * 1.75)
+
+# unsigned : u=X.astype(np.uint32), n=X, out=zeros(64, 2)
+out[i, 0] = (u[i] - u[0]) % 7
+out[i, 1] = (u[i] >> 3) + (n[i] >> 1) - (u[i] // 5) * (n[i] % -4)
+
+# division by zero : n=X, x=F, out=zeros(64, 4)
+out[i, 0] = n[i] // (i % 3)
+out[i, 1] = n[i] % (i % 3)
+out[i, 2] = x[i] / (i % 2)
+out[i, 3] = x[i] // x[i]
+
+# device functions
+out[i, 0] = outer(x, i % x.shape[0])
+s, p = two_results(x[i], 3)
+out[i, 1] = s - p
+
+# shuffles @ 1, 64 : x=$array, out=zeros(64, 2) ; array in X F
+value = x[i]
+step = 16
+while step > 0:
+    value += cuda.shfl_xor_sync(FULL, value, step)
+    step //= 2
+out[i, 0] = value
+out[i, 1] = cuda.shfl_up_sync(FULL, x[i], 3) - cuda.shfl_down_sync(FULL, x[i], 5)
+out[i, 0] -= cuda.shfl_sync(FULL, x[i] * 2, i % 7)
+
+# shuffles of half a warp @ 1, 64 : x=F, out=zeros(64, 2)
+if cuda.laneid < 16:
+    out[i, 0] = cuda.shfl_xor_sync(0xFFFF, x[i], 1)
+else:
+    out[i, 1] = cuda.shfl_xor_sync(0xFFFF0000, x[i], 2)
+
+# votes @ 1, 64
+if cuda.any_sync(FULL, x[i] > 8):
+    out[i, 0] += 1
+if cuda.all_sync(FULL, x[i] > -20):
+    out[i, 0] += 10
+out[i, 1] = cuda.ballot_sync(FULL, x[i] > 0)
+
+# counting barriers @ 1, 60 : x=X, out=zeros(60, 4)
+out[i, 0] = cuda.syncthreads_count(int(x[i] > 0))
+out[i, 1] = cuda.syncthreads_and(int(x[i] > -99)) + 2 * cuda.syncthreads_or(int(x[i] > 99))
+out[i, 2] = cuda.syncthreads_and(int(i > 0)) + 2 * cuda.syncthreads_or(int(i > 58))
+
+# an exchange within warps @ 1, 64 : x=X, out=zeros(64, 2, "i4")
+s = cuda.shared.array(64, int32)
+for r in range(3):
+    s[i] = x[i] + r
+    cuda.syncwarp()
+    out[i, r % 2] = s[i // 32 * 32 + (i + 1) % 32]
+    cuda.syncwarp()
+
+# reads in any order @ 1, 33 : A=M.$how, out=zeros(7, int) ; how in astype("i1") astype("f8") copy("F")
+if i < A.shape[0]:
+    for k in range(A.shape[1]):
+        out[i] += A[i, k] * A[A.shape[0] - 1 - i, k]
+
+# strides of the grid @ 3, 8
+for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+    out[i, 0] = x[i] * 2
+    out[i, 1] = cuda.gridDim.x * cuda.blockDim.x
+
+# three dimensions @ $grid, $block
+#: A=V.copy("$order"), out=zeros(2, 4, 5) ; grid in (2,2,2) ; block in (3,2,2) ; order in C F
+def kernel(A, out):
+    x, y, z = cuda.grid(3)
+    if z < A.shape[0] and y < A.shape[1] and x < A.shape[2]:
+        out[z, y, x] = A[z, y, x] - A[z, y, A.shape[2] - 1 - x] * z
+
+# integers : x=X, out=zeros(64, 2, int)
+out[i, 0] = x[i] // 3 + x[i] % 3 - (-x[i]) // 4 + abs(x[i]) ** 2
+out[i, 1] = (x[i] & 12 | 3) ^ (x[i] << 2) + (~x[i] >> 1)
+
+# floats beyond the integers @ 1, 24 : x=EDGES.astype("f4"), y=EDGES, a=zeros(24, "i1"), out=zeros(24, 6, int)
+a[i] = x[i]
+out[i, 0] = int32(x[i]) + uint8(x[i] * 3)
+out[i, 1] = uint32(x[i])
+out[i, 2] = int64(x[i])
+out[i, 3] = int32(y[i]) - int8(y[i])
+out[i, 4] = int64(y[i])
+out[i, 5] = y[i]
+
+# powers with literals : x=F / np.float32(3), y=F / 7.0, out=zeros(64, 2)
+out[i, 0] = x[i] ** 3 + x[i] ** 5
+out[i, 1] = y[i] ** 7 - y[i] ** -3
+
+# a tuple of two types : x=F, y=F.astype(float) / 7, out=zeros(64, 2)
+t = (i, x[i])
+if i % 3:
+    t = (x.shape[0], y[i])
+for _ in range(i % 4):
+    t = (t[0] + 1, t[1] * y[i])
+    if t[0] > 5:
+        break
+else:
+    t = (t[1], t[0])
+out[i, 0] = t[0]
+out[i, 1] = t[1]
+
+# a chain that guards a load
+if 0 <= i - 3 < x.shape[0] - 5 < x[i + 2] + 58 <= x[i - 3] + 70:
+    out[i, 0] = 1
+out[i, 1] = x[i] < (i > 3 and x[i - 4]) <= (i < 60 and x[i + 4] or 7)
+
+# returns from the else of a loop
+for a in range(4):
+    for b in (1, 2, int64(x[i])):
+        if b == a:
+            break
+        if b * a > 10:
+            out[i, 0] = -b
+            return
+    else:
+        if a == 3:
+            return
+        out[i, 1] += a
+        continue
+    out[i, 0] += 10 * a
+else:
+    out[i, 1] += 1000
+
+# early returns of a device function
+total = 0
+for k, w in enumerate((3, 5, 2)):
+    if x[i] > w:
+        total += first_divisor(i + 2, x[i] + k) * w
+    elif total < 0 and first_divisor(total, 3):
+        break
+out[i, 0] = total
+
+# barriers in loops over tuples @ 1, 64
+s = cuda.shared.array(64, int32)
+for step, (shift, scale) in enumerate(((1, 2), (33, 3), (62, 5))):
+    s[i] = x[i] * scale + step
+    cuda.syncthreads()
+    out[i, step % 2] += s[(i + shift) % 64]
+    cuda.syncthreads()
+
+# the lowest integer @ 1, 40 : n=LOWEST, out=zeros(40, 4, int)
+out[i, 0] = n[i] // (i % 5 - 2)
+out[i, 1] = n[i] % (i % 5 - 2) + n[i] // -1
+out[i, 2] = (i % 5 - 2) ** (i % 7 - 3)
+out[i, 3] = -n[i] + abs(n[i]) - n[i] * 3
+
+# shifts beyond the bits @ 1, 64 : x=X, out=zeros(64, 2, int)
+out[i, 0] = x[i] << i
+out[i, 1] = (x[i] << 40) >> (i + 20)
+
+# shared memory through a device function with a barrier @ 1, 48 : x=X, out=zeros(48, "i4")
+tile = cuda.shared.array(48, int32)
+tile[i] = x[i]
+tile[i] = rotate(tile, i)
+out[i] = rotate(tile, i)
+
+# a negative index wraps @ 1, 8 : x=X[:8], out=zeros(8)
+#= [(f.severity, f.index, f.count) for f in run.findings] == [("warning", (-1,), 1)]
+out[i] = x[i - 1]
+""")  # fmt: skip
+
+NAMED_RESULTS = Table(None, header=HEADER, text="""\
+# special functions, within rounding @ 2, 32 : x=F, out=zeros(64, 2)
+#= close(out[:, 0], np.sqrt(abs(x) + 1) * np.floor(x) + np.ceil(abs(x) + 1), 1e-6)
+#= close(out[:, 1], np.exp(-(v := abs(x) + 1)) + np.sin(v) * np.arctan2(v, x) + v**1.5, 1e-6)
+i = cuda.grid(1)
+value = math.fabs(x[i]) + float32(1)
+out[i, 0] = math.sqrt(value) * math.floor(x[i]) + math.ceil(value)
+out[i, 1] = math.exp(-value) + math.sin(value) * math.atan2(value, x[i]) + math.pow(value, 1.5)
+
+# a warp's sum @ 2, 64 : a=A, out=zeros(4, int)
+#= out.tolist() == [*A[:96].reshape(3, 32).sum(1), A[96:].sum()]
+v = a[cuda.grid(1)] if cuda.grid(1) < a.size else 0
+offset = 16
+while offset > 0:
+    v += cuda.shfl_down_sync(FULL, v, offset)
+    offset //= 2
+if cuda.laneid == 0:
+    out[cuda.grid(1) // 32] = v
+
+# lanes with different masks vote apart, and a lane may not take from the other group @ 1, 32 : out=zeros(4, 32, "i4")
+#= out.tolist() == [[0x11111111, 0x22222222] * 16, [0, 1] * 16, [1] * 32, [i ^ 2 for i in range(32)]]
+i = cuda.threadIdx.x
+group = cuda.match_any_sync(FULL, i % 2)
+out[0, i] = cuda.ballot_sync(group, i % 4 < 2)
+out[1, i] = cuda.all_sync(group, i % 2 == 1)
+out[2, i] = cuda.eq_sync(group, i % 2)
+out[3, i] = cuda.shfl_xor_sync(group, i, 2)
+cuda.shfl_xor_sync(group, i, 3)  #? uninitialized-read x32
+
+# atomics return the old value once to each thread @ 4, 25
+#: counter=zeros(1, "i4"), out=zeros(100, "i4"), ends=zeros(3, "i4")
+#= (sorted(out), counter[0], ends.tolist()) == (list(range(0, 200, 2)), 200, [-5, 198, 1])
+i = cuda.grid(1)
+out[i] = cuda.atomic.add(counter, 0, 2)
+cuda.atomic.min(ends, 0, i - 5)
+cuda.atomic.max(ends, 1, out[i])
+cuda.atomic.cas(ends, 2, 0, i + 1)
+
+# two buffers that swap names @ 1, 64 : a=F, out=zeros(64)
+#= out == np.roll(F, -3)
+front = cuda.shared.array(64, float32)
+back = cuda.shared.array(64, float32)
+i = cuda.threadIdx.x
+front[i] = a[i]
+for _ in range(3):
+    cuda.syncthreads()
+    back[i] = front[(i + 1) % 64]
+    front, back = back, front
+cuda.syncthreads()
+out[i] = front[i]
+
+# what follows an endless loop has the types of its breaks : a=np.array([1.5, 3], "f4"), n=np.int32(1), out=zeros(1)
+#= (out[0], run.findings) == (4.5, ())
+w = n
+while True:
+    w = a[0]
+    if n > 0:
+        break
+out[0] = w * a[1]
+
+# a type that changes in a loop which every lane has left @ 1, 2 : out=zeros(1)
+#= out[0] == 0
+v = 1
+w = 0
+for _ in range(1):
+    if 1 != w < 19:
+        return
+    v = uint8(1)
+out[0] = v
+
+# other names for what is known when the kernel is compiled @ 2, 8 : out=zeros(16)
+#= out == np.gcd(np.arange(16), 12) + np.float32(0.1)
+index, width = cuda.threadIdx, cuda.blockDim
+function = gcd
+number = float32
+i = index.x + width.x * cuda.blockIdx.x
+out[i] = function(i, 12) + number(0.1)
+
+# a function of cuda is an item of a tuple @ 1, 3 : total=zeros(1, "i4"), count=zeros(3)
+#= (total[0], count.tolist()) == (9, [3, 3, 3])
+functions = (cuda.atomic.add, cuda.atomic.sub, cuda.syncthreads_count)
+functions[0](total, 0, 5)
+functions[1](total, 0, 2)
+count[cuda.threadIdx.x] = functions[2](1)
+
+# an array from a tuple is written and watched @ 1, 40 : a=zeros(4), b=zeros(4)
+for array in (a, b):
+    array[0] = cuda.grid(1)  #? race a; race b
+
+# an index beyond a tuple @ 1, 8 : out=zeros(8)
+i = cuda.grid(1)
+if i < 5:
+    out[i] = WEIGHTS[i]  #! KernelError WEIGHTS[i] 3
+
+# defaults and names of a device function, in the order in which they are written : out=zeros(9)
+#= out[0] == 6 + 100 * (1 + 7 * 0) + 1000
+@cuda.jit(device=True)
+def chosen(a, b, c=None, scale=3):
+    if c is None:
+        return a + scale * b
+    return c
+@cuda.jit
+def kernel(out):
+    i = cuda.grid(1)
+    out[i] = chosen(i, 2) + 100 * chosen(b=cuda.atomic.add(out, 8, 1), a=cuda.atomic.add(out, 8, 1), scale=7)
+    out[i] += chosen(i, i, 1000)
+
+# the type of an array @ 1, 32
+#: a=np.arange(32).astype("$type"), out=zeros(32, "$type") ; type in bool int8 int32 int64 uint64 float32 float64
+#= out == a
+#= traffic(space="shared", op="load").bytes == 32 * a.itemsize
+known = np.dtype("$type")
+@cuda.jit
+def kernel(a, out):
+    tile = cuda.shared.array(32, a.dtype)
+    mine = cuda.local.array(1, known)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    mine[0] = tile[i]
+    out[i] = mine[0]
+
+# rounding to digits goes through an integer of 64 bits : out=zeros(3)
+#= out.tolist() == [2.0**63 / 100, -(2.0**63) / 10, 1e17]
+out[0] = round(1e20, 2)
+out[1] = round(-1e20, 1)
+out[2] = round(1e17, 1)
+
+# elements of an array that a loop goes over @ 1, 40 : a=np.arange(10) * 3, out=zeros(40)
+#= out == [min(a[a > i], default=0) + (a * range(10)).sum() for i in range(40)]
+#= traffic(op="load", array="a").accesses == sum(i // 3 + 2 for i in range(27)) + 13 * 10 + 400
+i = cuda.grid(1)
+for v in a:
+    if v > i:
+        out[i] = v
+        break
+for k, v in enumerate(a):
+    out[i] += k * v
+
+# threads of a warp choose between arrays @ 2, 32 : a=zeros(64), b=zeros(64), out=zeros(64)
+i = cuda.grid(1)
+source = a if i % 2 == 0 else b  #!
+out[i] = source[i]
+
+# blocks choose between arrays @ 4, 32 : a=np.arange(128.0), b=-np.arange(128.0), out=np.full(128, 1000.0)
+#= out == 1000 + np.where(np.arange(128) // 32 % 2, b, a)
+#= traffic(array="out", op="store").accesses == 128
+source = a if cuda.blockIdx.x % 2 == 0 else b
+i = cuda.grid(1)
+out[i] += source[i]
+
+# blocks choose between arrays by statements @ 4, 32 : a=np.arange(128.0), b=-np.arange(128.0), out=np.full(128, 1000.0)
+#= out == 1000 + np.where(np.arange(128) // 32 % 2, b, a)
+#= traffic(array="out", op="store").accesses == 128
+source = a
+if cuda.blockIdx.x % 2:
+    source = b
+i = cuda.grid(1)
+out[i] += source[i]
+
+# blocks choose between views @ 4, 32 : a=np.arange(128.0), b=-np.arange(128.0), out=np.full(128, 1000.0)
+#= out[1:] == 1000 + np.where(np.arange(127) // 32 % 2, b[1:], a[1:])
+#= traffic(array="out", op="store").accesses == 127
+source = a[1:]
+if cuda.blockIdx.x % 2:
+    source = b[1:]
+i = cuda.grid(1)
+if i < out.size - 1:
+    out[i + 1] += source[i]
+
+# tuples of functions : out=zeros(2)
+#= out.tolist() == [1006, 16]
+@cuda.jit(device=True)
+def one_more(x):
+    return x + 1
+@cuda.jit(device=True)
+def twice(x):
+    return 2 * x
+@cuda.jit(device=True)
+def applied(both, x):
+    return both[1](both[0](x))
+@cuda.jit
+def kernel(out):
+    functions = (one_more, twice)
+    out[0] = functions[0](5) + 100 * functions[1](5)
+    out[1] = applied(functions, 7)
+
+# a function beside a number in a tuple : out=zeros(1)
+both = (gcd, 3)  #! both
+out[0] = both[1]
+
+# an array without dimensions : out=zeros(1) ; space in shared local
+box = cuda.$space.array((), float32)  #! $space 1
+out[0] = box[()]
+
+# a barrier in a function that is called in a branch, which is in the kernel @ 1, 64 : out=zeros(64)
+#= [f.other_line for f in run.findings] == [line("if i < 32")]
+@cuda.jit(device=True)
+def all_meet():
+    cuda.syncthreads()  #? barrier-divergence
+@cuda.jit
+def kernel(out):
+    i = cuda.threadIdx.x
+    if i < 32:
+        all_meet()
+    out[i] = 1
+
+# a comment in the first column : out=zeros(1)
+#= (out[0], [row.line for row in run.traffic.rows]) == (2, [line("= 2")])
+if True:
+    def kernel(out):
+# out[0] = 1
+        out[0] = 2
+""")  # fmt: skip

@@ -1,0 +1,255 @@
+"""Forms that kernels of public projects use, and that the simulator once refused or ran where numba does not."""
+
+import itertools
+import math
+
+import numba
+import numba.cuda.random as nr
+import numpy as np
+import pytest
+from numba import cuda, float32, types
+from numba.cuda import libdevice, random
+from numba.cuda.libdevice import sqrtf
+from numba.cuda.random import xoroshiro128p_uniform_float32
+from oracles import numba_typing as oracle
+
+from course_lib import LaunchError, UnsupportedKernelError, simulate
+from course_lib.simulator.language import types as rules
+from course_lib.simulator.testing import assert_clean
+
+
+def agreed(kernel, numba_types, values):
+    """Launch with one thread if numba compiles the kernel; else show that the simulator refuses it, too."""
+    if oracle.compiles(kernel, numba_types):
+        simulate(kernel)[1, 1](*values)
+        return True
+    with pytest.raises(UnsupportedKernelError):
+        simulate(kernel)[1, 1](*values)
+    return False
+
+
+# --- numbers that numba cuts ------------------------------------------------------------------------------------------
+
+
+def test_ranges_have_the_types_that_numba_gives_them():
+    """For every choice of types of one, two or three bounds; floats and bools are converted, complex ones refused."""
+    for count in (1, 2, 3):
+        for kinds in itertools.product(oracle.SCALARS, repeat=count):
+            wanted = oracle.oracle_operands(range, *kinds)
+            try:
+                found = rules.range_type([kind.name for kind in kinds])
+            except rules.TypingError:
+                found = None
+            assert found == (wanted and wanted[0].name), kinds
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bool", "complex64"])
+def test_a_range_of_a_float_is_cut(dtype):
+    """`range(math.ceil(x))`, where a float's ceiling is a float on a GPU, and bounds that are no whole numbers."""
+
+    def kernel(x, out):
+        for i in range(x[0], x[1], 2):
+            out[i] = i + 1
+
+    out = np.zeros(8, np.int32)
+    x = np.array([1.9, 6.9]).astype(dtype)
+    if agreed(kernel, (types.Array(oracle._numba_type(dtype), 1, "C"), types.int32[::1]), (x, out)):
+        begin, end = (math.trunc(v) if dtype != "float16" else round(float(v)) for v in x.tolist())
+        assert out.tolist() == [i + 1 if i in range(begin, end, 2) else 0 for i in range(8)]
+
+
+def test_the_ceiling_and_the_larger_of_two():
+    def kernel(x, out):
+        for _ in range(math.ceil(x[0])):
+            out[0] += 1
+        for _ in range(max(2, math.ceil(x[1]))):
+            out[1] += 1
+
+    out = np.zeros(2, np.int32)
+    simulate(kernel)[1, 1](np.float32([2.1, -4]), out)
+    assert out.tolist() == [3, 2]
+
+
+def by_slice(a, x, b, out):
+    out[0] = a[x:, :b][0, 0]
+
+
+def by_step(a, x, b, out):
+    out[0] = a[::x][1, 0]
+
+
+def by_atomic(a, x, b, out):
+    cuda.atomic.add(out, x, 5)
+    cuda.atomic.max(out, b, 7)
+
+
+def by_two_indices(a, x, b, out):
+    cuda.atomic.add(a, (x, b), 5)
+
+
+def by_variable(a, x, b, out):
+    place = x, b
+    cuda.atomic.add(a, place, 5)
+
+
+def by_tuple_of_one(a, x, b, out):
+    cuda.atomic.add(out, (x,), 5)
+
+
+def by_element(a, x, b, out):
+    out[0] = a[0, x]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "wanted"),
+    [
+        (by_slice, ("out", [8, 0, 0])),
+        (by_step, ("out", [8, 0, 0])),
+        (by_atomic, ("out", [0, 0, 0])),
+        (by_two_indices, ("a", 13)),
+        (by_variable, ("a", 13)),
+        (by_tuple_of_one, None),
+        (by_element, None),
+    ],
+)
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_an_index_of_a_float(kernel, wanted, kind):
+    """numba cuts floats in slices and in indices of atomic operations, and refuses them as indices of elements."""
+    a, out = np.arange(16, dtype=np.int32).reshape(4, 4), np.zeros(3, np.int32)
+    x, b = np.dtype(kind).type(2.9), True
+    numba_types = (types.int32[:, ::1], oracle._numba_type(kind), types.boolean, types.int32[::1])
+    runs = agreed(kernel, numba_types, (a, x, b, out))
+
+    assert runs == (wanted is not None)
+    if kernel is by_atomic:
+        assert out.tolist() == [0, 7, 5]
+    elif runs and wanted[0] == "a":
+        assert a[2, 1] == 9 + 5 and a.sum() == 120 + 5
+    elif runs:
+        assert out.tolist() == wanted[1]
+
+
+def to_float(x, out):
+    out[0] = float(x[0] > 2)
+
+
+def to_float32(x, out):
+    out[0] = float32(x[0] > 2)
+
+
+def to_int(x, out):
+    out[0] = int(x[0] > 2)
+
+
+@pytest.mark.parametrize(("kernel", "runs"), [(to_float, False), (to_float32, True), (to_int, True)])
+def test_a_number_of_a_bool(kernel, runs):
+    """numba has int() of a bool, and no float()."""
+    out = np.zeros(1)
+    assert agreed(kernel, (types.float32[::1], types.float64[::1]), (np.float32([3]), out)) == runs
+    assert out[0] == runs
+
+
+# --- one object, many names -------------------------------------------------------------------------------------------
+
+
+def by_name(states, out):
+    i = cuda.grid(1)
+    out[i] = xoroshiro128p_uniform_float32(states, i)
+
+
+def by_alias(states, out):
+    i = cuda.grid(1)
+    out[i] = nr.xoroshiro128p_uniform_float32(states, i)
+
+
+def by_module(states, out):
+    i = cuda.grid(1)
+    out[i] = random.xoroshiro128p_uniform_float32(states, i)
+
+
+def by_attribute(states, out):
+    i = numba.cuda.grid(1)
+    out[i] = cuda.random.xoroshiro128p_uniform_float32(states, i)
+
+
+def by_variable_of_kernel(states, out):
+    i, draws = cuda.grid(1), numba.cuda.random
+    out[i] = draws.xoroshiro128p_uniform_float32(states, i)
+
+
+@pytest.mark.parametrize("kernel", [by_name, by_alias, by_module, by_attribute, by_variable_of_kernel])
+def test_random_numbers_by_any_name(kernel):
+    """The numbers that numba's own function draws on the CPU."""
+    states, again = np.zeros((2, 40), nr.xoroshiro128p_dtype)
+    nr.init_xoroshiro128p_states_cpu(states, 7, 0)
+    again[:] = states
+    out = np.zeros(40, np.float32)
+    simulate(kernel)[2, 20](states, out)
+
+    assert out.tolist() == [nr.xoroshiro128p_uniform_float32(again, i) for i in range(40)]
+    assert states.tolist() == again.tolist() and len(set(out.tolist())) == 40
+
+
+def test_a_module_that_is_not_imported(monkeypatch):
+    monkeypatch.delattr(cuda, "random")
+    with pytest.raises(UnsupportedKernelError, match="numba.cuda has no 'random'; write import numba.cuda.random"):
+        simulate(by_attribute)[1, 1](np.zeros(1, nr.xoroshiro128p_dtype), np.zeros(1, np.float32))
+
+
+def root_by_name(out):
+    out[0] = sqrtf(out[0])
+
+
+def root_by_attribute(out):
+    out[0] = libdevice.sqrtf(out[0])
+
+
+@pytest.mark.parametrize("kernel", [root_by_name, root_by_attribute])
+def test_a_function_of_libdevice_by_any_name(kernel):
+    out = np.float32([9])
+    assert agreed(kernel, (types.float32[::1],), (out,)) and out[0] == 3
+
+
+# --- words that are nearly right --------------------------------------------------------------------------------------
+
+
+def ones(x):
+    x[cuda.grid(1)] = 1
+
+
+@pytest.mark.parametrize("wanted", [None, {}, {"x": None}])
+def test_check_all_of_findings_alone(wanted):
+    """Where nothing is wanted of the values, a launch fails by its findings only."""
+    checks = simulate(ones).check_all(lambda n: (1, n, (np.zeros(n),), wanted), n=(1, 40))
+    assert checks.holds and checks.launches == 2
+
+    found = simulate(ones).check_all(lambda n: (1, n, (np.zeros(30),), wanted), n=(1, 40))
+    assert found.sizes == {"n": 40} and "out-of-bounds" in found.reason
+
+
+@pytest.mark.parametrize("wanted", ["x", [1], ()])
+def test_check_all_of_something_else_than_arrays(wanted):
+    with pytest.raises(LaunchError, match="give a dict, .* or None if only findings count"):
+        simulate(ones).check_all(lambda n: (1, n, (np.zeros(n),), wanted), n=(1, 2))
+
+
+@pytest.mark.parametrize("allow", ["out-of-bounds", None, 5])
+def test_a_word_where_a_list_is_meant(allow):
+    """It is explained by the word, never by its characters."""
+    run = simulate(ones, strict=False)[1, 4](np.zeros(2))
+    with pytest.raises(ValueError, match=rf"allow is {allow!r}; give a list of kinds"):
+        assert_clean(run, allow=allow)
+    with pytest.raises(ValueError, match=rf"allow is {allow!r}; give a list of kinds"):
+        simulate(ones).check_all(lambda n: (1, n, (np.zeros(n),)), allow=allow, n=(1, 2))
+    assert_clean(run, allow=["out-of-bounds"])
+
+
+async def asynchronous(x):
+    x[0] = 1
+
+
+@pytest.mark.parametrize("kernel", [asynchronous, cuda.jit(asynchronous)])
+def test_an_asynchronous_kernel(kernel):
+    """The reason is its def, and not that its file has changed."""
+    with pytest.raises(UnsupportedKernelError, match="asynchronous is defined by async def, .* write def"):
+        simulate(kernel)[1, 1](np.zeros(1))
