@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .exercises.predict import predict
     from .exercises.progress import score
     from .machine import dials, figures, measurements, model, planning
+    from .machine.gpu.device import without_gpu
     from .trace import look
     from .trace.viewer.explore import explore
     from .trace.viewer.stepper import Stepper, compare
@@ -48,6 +49,7 @@ __all__ = [
     "roadmap",
     "score",
     "simulate",
+    "without_gpu",
 ]
 
 __getattr__, __dir__ = lazily(
@@ -59,6 +61,7 @@ __getattr__, __dir__ = lazily(
         "roadmap": ".classroom.course_map",
         "look": ".trace.look",
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
+        "without_gpu": ".machine.gpu.device",
     },
 )
 

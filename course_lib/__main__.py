@@ -49,7 +49,6 @@ COMMANDS = {
     "teach": (".classroom.teach.command", "write editions of the course and guides to the lessons, and grade a class"),
     "gpu": (".machine.gpu.command", "measure the kernels on this machine's GPU"),
     "machine-code": (".machine.compiler.command", "record the compiler's code of the course's kernels, without a GPU"),
-    "measurements": (".machine.measurements.command", "write the tables of recorded measurements into the README"),
 }
 
 

@@ -233,6 +233,27 @@ def python(code):
     return done.stdout.strip()
 
 
+def test_no_text_that_was_written_from_a_tree_is_read_as_code():
+    """`ast.unparse` may write another program than the tree: the text of an f-string can become an expression."""
+    readers = {"parse", "compile", "exec", "eval", "literal_eval"}
+
+    def name_of(call):
+        return getattr(call.func, "attr", getattr(call.func, "id", ""))
+
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        calls = [node for node in ast.walk(syntax_of(path)) if isinstance(node, ast.Call)]
+        assigned = [node for node in ast.walk(syntax_of(path)) if isinstance(node, ast.Assign)]
+        written = {node for node in calls if name_of(node) == "unparse"}
+        names = {t.id for n in assigned if written & {*ast.walk(n.value)} for t in n.targets if isinstance(t, ast.Name)}
+        for call in calls:
+            given = {part for argument in call.args for part in ast.walk(argument)}
+            text = any(isinstance(part, ast.Name) and part.id in names for part in given)
+            if name_of(call) in readers and (written & given or text):
+                found.append(f"{path.relative_to(PACKAGE)}:{call.lineno}")
+    assert found == []
+
+
 def test_slow_packages_are_not_imported():
     """numba costs most of a second; only the kernels and the GPU need it, and only pictures need matplotlib."""
     parts = ", ".join(f"course_lib.{name}" for name in ("machine.model", "machine.measurements", "classroom.lab"))

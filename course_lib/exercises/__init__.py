@@ -43,7 +43,8 @@ from .lessons import (
 from .predict import predict
 from .progress import score
 
-_LESSONS = {
+#: The file of each lesson.
+MODULES = {
     "00_start_here": start,
     "01_threads_and_data": threads,
     "02_naive": naive,
@@ -65,9 +66,9 @@ _LESSONS = {
     "18_capstone": capstone,
 }
 _Exercises = tuple[Exercise | Routine | Explanation, ...]
-LESSONS: dict[str, _Exercises] = {lesson: module.EXERCISES for lesson, module in _LESSONS.items()}
+LESSONS: dict[str, _Exercises] = {lesson: module.EXERCISES for lesson, module in MODULES.items()}
 #: Exercises at the end of a lesson that count neither for its score nor for its minutes, and are in no assignment.
-OPTIONAL: dict[str, _Exercises] = {lesson: module.OPTIONAL for lesson, module in _LESSONS.items()}
+OPTIONAL: dict[str, _Exercises] = {lesson: module.OPTIONAL for lesson, module in MODULES.items()}
 _LESSON = {e.name: int(lesson[:2]) for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL[lesson])}
 EXERCISES = {e.name: e for lesson, found in LESSONS.items() for e in (*found, *OPTIONAL[lesson])}
 

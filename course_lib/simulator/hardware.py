@@ -22,6 +22,8 @@ SHARED_LIMIT = 48 * 1024
 #: Largest shared memory of a block on Hopper, in bytes; used if a kernel calls wgmma.
 HOPPER_SHARED_LIMIT = 227 * 1024
 LOCAL_LIMIT = 512 * 1024
+#: The schedulers of a multiprocessor; each has its own warps, and a quarter of the registers for them.
+SCHEDULERS = 4
 #: A multiprocessor of compute capability 9.0, and how many an H100 (SXM) and an H200 have.
 HOPPER = {
     "threads_per_multiprocessor": 2048,

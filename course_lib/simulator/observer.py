@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .lanes.access import Index, Site
     from .lanes.arrays import Array, Pattern, Watcher
     from .lanes.barrier import Barrier
+    from .lanes.copies import SourceUse
     from .lanes.masks import Mask
     from .lanes.products import PendingProduct
     from .lanes.warp import WarpVector
@@ -96,6 +97,12 @@ class Hooks:
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Array, index: Any) -> None:
         """An asynchronous copy to count: as `copy_started`, with the source, ``index`` of the global ``array``."""
+
+    def source_in_use(self, use: SourceUse) -> None:
+        """The start of an asynchronous copy from a global array that the kernel may write."""
+
+    def source_read(self, use: SourceUse, done: np.ndarray) -> None:
+        """The end of this use of the source in the lanes or blocks ``done``: their copies arrive."""
 
     def copy_arrived(self, site: Site, pattern: Pattern, base: int) -> None:
         """The arrival of an asynchronous copy; its store to shared memory follows, as an access of ``site``."""

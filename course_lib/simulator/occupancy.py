@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .hardware import WARP_SIZE, ceil_div
+from .hardware import SCHEDULERS, WARP_SIZE, ceil_div
 
 #: Registers are allocated to a warp in units of 256, shared memory to a block in units of 128 bytes, of which the
 #: driver keeps 1 KiB per block for itself (compute capability 8.0 and later). Source: CUDA's occupancy tables.
+#: A warp has all its registers in the file of its scheduler, so each file holds whole warps. The recording `occupancy`
+#: has what the driver answers.
 REGISTER_PIECE = 256
 SHARED_PIECE = 128
 RESERVED_SHARED = 1024
@@ -39,7 +41,7 @@ def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Mapping[str,
     block_shared = ceil_div(shared_bytes, SHARED_PIECE) * SHARED_PIECE + RESERVED_SHARED
     most_warps = gpu["threads_per_multiprocessor"] // WARP_SIZE
     room = {
-        "registers": gpu["registers_per_multiprocessor"] // warp_registers // warps,
+        "registers": SCHEDULERS * (gpu["registers_per_multiprocessor"] // SCHEDULERS // warp_registers) // warps,
         "shared memory": gpu["shared_bytes_per_multiprocessor"] // block_shared,
         "threads": most_warps // warps,
         "blocks": MOST_BLOCKS,

@@ -7,8 +7,8 @@ import pytest
 from course_lib.classroom.course_map import roadmap
 from course_lib.kernels import LADDER
 from course_lib.machine import measurements
-from course_lib.machine.measurements.report import measured
 from course_lib.machine.model import loads_per_output
+from tools.report import measured
 
 
 @pytest.fixture(scope="module")

@@ -27,8 +27,8 @@ from course_lib.kernels.warpgroup import (
     wait_for_products,
 )
 from course_lib.machine import measurements
-from course_lib.machine.gpu.wgmma import FORMS, OPERANDS, once
-from course_lib.machine.gpu.wgmma import operands as random_operands
+from tools.lab.wgmma import FORMS, OPERANDS, once
+from tools.lab.wgmma import operands as random_operands
 
 SIZES = [(37, 70, 18), at_night((3, 2, 0)), at_night((130, 136, 72))]
 

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from course_lib.machine.waiting.instructions import Instruction
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import Rectangle
@@ -19,12 +18,13 @@ from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import figures, measurements, waiting
 from course_lib.machine.gpu.ceilings import roofline
-from course_lib.machine.measurements.report import ladder_axes, series_axes
+from course_lib.machine.waiting.instruction import Instruction
 from course_lib.trace import Step, Trace, TraceAccess, TraceArray
 from course_lib.trace.figures.canvas import mixed
 from course_lib.trace.look import COLOURS, GROUND, WASH
 from course_lib.trace.png import element, height_of, packed_in, quantized
 from course_lib.trace.reading import slacks, timeline_rows
+from tools.report import ladder_axes, series_axes
 
 
 def _texts(ax):

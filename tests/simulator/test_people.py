@@ -2,12 +2,14 @@
 
 import itertools
 import math
+import subprocess
+import sys
 
 import numba
 import numba.cuda.random as nr
 import numpy as np
 import pytest
-from numba import cuda, float32, types
+from numba import cuda, float32, from_dtype, types
 from numba.cuda import libdevice, random
 from numba.cuda.libdevice import sqrtf
 from numba.cuda.random import xoroshiro128p_uniform_float32
@@ -253,3 +255,183 @@ def test_an_asynchronous_kernel(kernel):
     """The reason is its def, and not that its file has changed."""
     with pytest.raises(UnsupportedKernelError, match="asynchronous is defined by async def, .* write def"):
         simulate(kernel)[1, 1](np.zeros(1))
+
+
+# --- signatures without a GPU -----------------------------------------------------------------------------------------
+
+NOTEBOOK = """
+import numpy as np
+from numba import config, cuda, float32, int32
+import course_lib
+
+before = cuda.jit
+config.ENABLE_CUDASIM = {simulator}
+cuda.is_available = lambda: {gpu}
+assert course_lib.without_gpu() == course_lib.without_gpu()
+print(cuda.jit is before)
+if cuda.jit is not before:
+    @cuda.jit("int32(float32)", device=True)
+    def whole(v):
+        return v
+
+    @cuda.jit(["void(float32[:], int32)", "void(float64[:], int32)"], fastmath=True)
+    def scaled(x, factor):
+        x[0] = whole(x[0]) * factor
+
+    @cuda.jit((float32[:], int32))
+    def negated(x, factor):
+        x[0] = -factor
+
+    x = np.float32([2.9])
+    course_lib.simulate(scaled)[1, 1](x, 3.9)
+    print(x[0], scaled.targetoptions["fastmath"])
+    course_lib.simulate(negated)[1, 1](x, 3.9)
+    print(x[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("gpu", "simulator", "printed"),
+    [(False, 0, ["False", "6.0 True", "-3.0"]), (True, 0, ["True"]), (False, 1, ["True"])],
+)
+def test_a_signature_without_a_gpu(tmp_path, gpu, simulator, printed):
+    """After one call it is read and casts, and numba compiles nothing; with a GPU numba is as it was."""
+    path = tmp_path / "notebook.py"
+    path.write_text(NOTEBOOK.format(gpu=gpu, simulator=simulator), encoding="utf-8")
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300, check=False)
+
+    assert done.stdout.splitlines() == printed, done.stderr
+
+
+# --- records in local arrays ------------------------------------------------------------------------------------------
+
+PARTICLE = np.dtype([("mass", "f4"), ("kind", "i4"), ("place", "f4", (3,))], align=True)
+Particle = from_dtype(PARTICLE)
+
+
+def by_fields(given, out):
+    t = cuda.threadIdx.x
+    own = cuda.local.array(2, Particle)
+    own[0] = given[t]
+    own[1].mass, own[1].kind = own[0].mass + 1, t
+    for i in range(3):
+        own[1].place[i] = 10 * own[0]["place"][i]
+    last = own[own[1].kind - t + 1]
+    out[t] = own[0].mass + last.mass + last.kind + last.place[2]
+
+
+def test_records_in_a_local_array():
+    """Fields, whole records and an index that differs by thread; numba compiles the kernel, too."""
+    assert oracle.compiles(by_fields, (Particle[::1], types.float32[::1]))
+    given, out = np.zeros(8, PARTICLE), np.zeros(8, np.float32)
+    given["mass"], given["place"] = np.arange(8), np.arange(24).reshape(8, 3)
+    assert simulate(by_fields)[1, 8](given, out).errors == ()
+    assert out.tolist() == [2 * t + 1 + t + 10 * (3 * t + 2) for t in range(8)]
+
+
+def unwritten_field(out):
+    own = cuda.local.array((1, 2), Particle)
+    own[0, 1].mass = 1
+    out[0] = own[0, 1].kind
+
+
+def too_many_records(out):
+    own = cuda.local.array(100_000, Particle)
+    own[0].mass = 1
+    out[0] = own[0].mass
+
+
+def exchanged(given, out):
+    t = cuda.threadIdx.x
+    own = cuda.shared.array(32, Particle)
+    own[t].mass = given[t].mass  # store
+    own[t].place[2] = t
+    cuda.syncthreads()
+    out[t] = own[31 - t].mass + own[(t + 1) % 32]["place"][2]
+
+
+def one_record(given, out):
+    own = cuda.shared.array(1, Particle)
+    own[0].mass = given[cuda.threadIdx.x].mass
+    out[0] = own[0].mass
+
+
+@pytest.mark.parametrize("trace", [False, True])
+def test_records_in_a_shared_array(trace):
+    """Records of 20 bytes: a stride of five words, which is odd, so that no two lanes meet in a bank."""
+    assert oracle.compiles(exchanged, (Particle[::1], types.float32[::1]))
+    given, out = np.zeros(32, PARTICLE), np.zeros(32, np.float32)
+    given["mass"] = np.arange(32)
+    run = simulate(exchanged, trace=trace)[1, 32](given, out)
+    assert PARTICLE.itemsize == 20 and out.tolist() == [31 - t + (t + 1) % 32 for t in range(32)]
+    assert run.traffic.select(space="shared").bank_conflicts == 0
+    (found, *_) = simulate(one_record, strict=False)[1, 2](given, out).findings
+    assert (found.kind, found.array) == ("race", "own.mass")
+
+
+def test_banks_of_records():
+    """Records of 16 words: a bank is met by every second lane, as in an array of 16 columns."""
+    wide = np.dtype([("head", "f4"), ("rest", "f4", (15,))])
+    Wide = from_dtype(wide)
+
+    def kernel(out):
+        t = cuda.threadIdx.x
+        own = cuda.shared.array(32, Wide)
+        own[t].head = t
+        out[t] = own[t].head
+
+    def columns(out):
+        t = cuda.threadIdx.x
+        own = cuda.shared.array((32, 16), float32)
+        own[t, 0] = t
+        out[t] = own[t, 0]
+
+    found = [simulate(k)[1, 32](np.zeros(32, np.float32)).traffic.select(space="shared") for k in (kernel, columns)]
+    assert found[0].bank_conflicts == found[1].bank_conflicts == 30
+
+
+def test_errors_with_local_records():
+    out = np.zeros(1)
+    (found,) = simulate(unwritten_field, strict=False)[1, 1](out).findings
+    assert (found.kind, found.array) == ("uninitialized-read", "own.kind")
+    with pytest.raises(UnsupportedKernelError, match="'own' takes 2,000,000 bytes a thread"):
+        simulate(too_many_records)[1, 1](out)
+
+
+# --- dynamic shared memory --------------------------------------------------------------------------------------------
+
+
+def of_the_manual():
+    f32 = cuda.shared.array(0, dtype=np.float32)
+    i32 = cuda.shared.array(0, dtype=np.int32)[1:]
+    f32[0] = 3.14
+    i32[0] = 1
+    print(f32[0])
+    print(i32[0])
+
+
+def one_memory(out):
+    t = cuda.threadIdx.x
+    f32 = cuda.shared.array(0, dtype=np.float32)
+    i32 = cuda.shared.array(0, dtype=np.int32)[1:]
+    f32[t] = 1
+    out[t] = i32[t]
+
+
+def beyond(out):
+    i32 = cuda.shared.array(0, dtype=np.int32)[1:]
+    i32[1] = 1
+    out[0] = i32[1]
+
+
+def test_views_of_dynamic_shared_memory():
+    """As numba's manual writes them; two views of the same bytes are one memory, with races and bounds."""
+    run = simulate(of_the_manual)[1, 1, 0, 8]()
+    assert [float(line) for line in run.printed.split()] == [pytest.approx(3.14), 1]
+    assert run.findings == ()
+
+    found = simulate(one_memory, strict=False)[1, 32, 0, 4 * 33](np.zeros(32)).findings
+    assert "race" in {finding.kind for finding in found}
+
+    (found, *_) = simulate(beyond, strict=False)[1, 1, 0, 8](np.zeros(1)).findings
+    assert found.kind == "out-of-bounds"

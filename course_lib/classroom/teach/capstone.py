@@ -7,7 +7,6 @@ import contextlib
 import time
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from ...exercises import LESSONS
@@ -18,7 +17,7 @@ from .extract import Missing, Refused, extract, trees_of
 from .judge import MISSING, REFUSED, last_function, reason
 from .likeness import copied_from, nearest, written
 from .names import Unknown, constant, names_of
-from .submission import Answer, answers, read
+from .submission import Answer, best
 
 #: The cell of the lesson, what it calls the kernel, and how it launches it.
 _CELL, _KERNEL, _SIZES = "own-kernel", "mine", ("TILE", "THREADS")
@@ -55,10 +54,11 @@ def _place() -> ExerciseCell:
     return ExerciseCell(NAME, _CELL, source, _KERNEL)
 
 
-def judged(path: Path) -> Kernel:
-    """Judge the kernel in a notebook, of which nothing is executed; raise ValueError for a file that is no notebook."""
+def judged(name: str, data: bytes) -> Kernel:
+    """Judge the kernel in a notebook or an archive, of which nothing is executed; raise ValueError if it has none."""
     began = time.process_time()
-    answer = answers(read(path), {NAME: _place()})[NAME]
+    source, others, remark = best(name, data, lesson(), {NAME: _place()})["answers"][NAME]
+    answer = Answer(source, tuple(others), remark)
     try:
         found = _judged(answer)
     except (Refused, ValueError) as refusal:

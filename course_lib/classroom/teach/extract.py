@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import linecache
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
@@ -16,13 +16,21 @@ from typing import Any
 
 from numba import cuda
 
-from ...exercises.grading.repairs import defined
+from ...exercises.grading.routines import Run
+from ...exercises.grading.source import written
+from ...simulator.bounded import bounded
+from ...simulator.language.source import defined
+from ...simulator.language.source import parsed as parsed_as
 from .allowed import refused
+from .calls import Program
 from .cells import calls, parsed
 from .names import available, names_of
 
 #: Parts of a cell beside the function that the grader reads, or that the lesson itself has there.
 _EXPECTED = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Pass)
+
+#: What ends a line for Python's parser, which numbers them.
+_LINES = re.compile(r"\r\n?|\n")
 
 
 class Refused(Exception):
@@ -35,10 +43,12 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Extracted:
-    """The function to be judged, its tree, the functions of the student that it calls, and remarks."""
+    """The function to be judged, its tree, how it is called if it is no kernel, the student's functions that it calls,
+    and remarks."""
 
     function: Any
     tree: ast.FunctionDef
+    run: Run = bounded
     helpers: tuple[ast.FunctionDef, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -82,10 +92,10 @@ def extract(
         remarks.append(f"line {line} is not executed: only the function, imports and constants of the cell are read.")
     given, own = trees_of(course), [*trees_of(others), cell]
     helpers = [f for f in _functions([*given, *own]) if f.name != tree.name]
-    function = _function(exercise, tree, source, names_of([*given, *own]), helpers, simulated)
+    function, run = _function(exercise, tree, source, names_of([*given, *own]), helpers, simulated)
     shown = {ast.dump(f) for f in _functions(given)}
     mine = [f for f in _functions(own) if f.name != tree.name and ast.dump(f) not in shown]
-    return Extracted(function, tree, _called(tree, mine), tuple(remarks))
+    return Extracted(function, tree, run, _called(tree, mine), tuple(remarks))
 
 
 def _called(tree: ast.FunctionDef, functions: Sequence[ast.FunctionDef]) -> tuple[ast.FunctionDef, ...]:
@@ -184,24 +194,24 @@ def _function(
     names: dict[str, Any],
     helpers: Sequence[ast.FunctionDef],
     simulated: bool,
-) -> Any:
-    """The function object, and those that it may call, in their own names."""
+) -> tuple[Any, Run]:
+    """The function object, with those that it may call in its names; and how it is called."""
     if simulated:
         for number, helper in enumerate(helpers):
             if any("device=True" in ast.unparse(d) for d in helper.decorator_list):
-                names[helper.name] = cuda.jit(device=True)(_helper(helper, f"{exercise}, part {number}", names))
+                names[helper.name] = cuda.jit(device=True)(_compiled(helper, f"{exercise}, part {number}", "", names))
         function = _compiled(tree, exercise, source, names)
-        return cuda.jit(function) if tree.decorator_list else function
+        return cuda.jit(function) if tree.decorator_list else function, bounded
     usable = {name: thing for name, thing in names.items() if name.startswith("__") or available(thing)}
-    known = frozenset(name for name in usable if not name.startswith("__")) | {f.name for f in helpers} | {tree.name}
-    for number, helper in enumerate(helpers):
-        if refused(_bare(helper), known) is None:
-            _helper(helper, f"{exercise}, part {number}", usable)
-        else:
-            known -= {helper.name}
-    if said := refused(_bare(tree), known):
-        raise Refused(said)
-    return _compiled(tree, exercise, source, usable)
+    functions = (*_called(tree, helpers), tree)
+    known = frozenset(name for name in usable if not name.startswith("__")) | {f.name for f in functions}
+    bare = tuple(map(_bare, functions))
+    for each in bare:
+        if said := refused(each, known):
+            raise Refused(said)
+    used = {node.id for each in bare for node in ast.walk(each) if isinstance(node, ast.Name)}
+    program = Program(bare, {name: thing for name, thing in usable.items() if name in used})
+    return _compiled(tree, exercise, source, usable), program
 
 
 def _bare(tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -209,40 +219,22 @@ def _bare(tree: ast.FunctionDef) -> ast.FunctionDef:
     arguments = [ast.copy_location(ast.arg(a.arg), a) for a in (*tree.args.posonlyargs, *tree.args.args)]
     literal: list[ast.expr] = [d for d in tree.args.defaults if isinstance(d, ast.Constant)]
     parameters = ast.arguments([], arguments, None, [], [], None, literal)
-    return ast.copy_location(ast.FunctionDef(tree.name, parameters, tree.body, [], None, None), tree)
+    bare = ast.copy_location(ast.FunctionDef(tree.name, parameters, tree.body, [], None, None), tree)
+    return ast.fix_missing_locations(bare)
 
 
 def _compiled(tree: ast.FunctionDef, title: str, source: str, names: dict[str, Any]) -> FunctionType:
-    """Define a function by its bare tree, and keep a text of it for those who read it.
+    """Define a function by its bare tree, and tell the simulator and the repairs this tree, and its lines to quote.
 
-    What is compiled is the tree that was checked. A text made from it may mean something else when it is parsed again:
-    `ast.unparse` writes the text of an f-string so that it can become an expression. So the text is only read, by the
-    simulator and by the repairs: the function's own lines if they are just that, else its tree written out.
+    What they read is the tree that was checked, never a text made from it: `ast.unparse` writes the text of an f-string
+    so that it can become an expression.
     """
-    bare = ast.fix_missing_locations(_bare(tree))
-    lines = source.split("\n")
-    kept = [line if tree.lineno <= n <= (tree.end_lineno or n) else "" for n, line in enumerate(lines, 1)]
-    if not _is_just(bare, kept):
-        kept = [""] * (tree.lineno - 1) + ast.unparse(bare).split("\n")
-    file = f"<answer to {title}>"
-    linecache.cache[file] = (len(kept), None, [f"{line}\n" for line in kept], file)
+    bare = _bare(tree)
     literal = tuple(each.value for each in bare.args.defaults if isinstance(each, ast.Constant))
-    names[tree.name] = defined(bare, file, names, literal)
-    return names[tree.name]
-
-
-def _is_just(bare: ast.FunctionDef, lines: Sequence[str]) -> bool:
-    """Say whether the lines are only this function, however a program splits lines."""
-    text = "\n".join(lines)
-    try:
-        return len(text.splitlines()) <= len(lines) and ast.unparse(ast.parse(text)) == ast.unparse(bare)
-    except (SyntaxError, ValueError):
-        return False
-
-
-def _helper(tree: ast.FunctionDef, title: str, names: dict[str, Any]) -> FunctionType:
-    """Define a function that the answer may call; it may be in another cell."""
-    return _compiled(tree, title, "", names)
+    function = names[tree.name] = defined(bare, f"<answer to {title}>", names, literal)
+    lines = tuple(enumerate(_LINES.split(source), 1))[tree.lineno - 1 : tree.end_lineno]
+    parsed_as(function, bare, lines or written(bare))
+    return function
 
 
 def text_of(exercise: str, source: str, others: Sequence[str]) -> str | None:

@@ -3,56 +3,88 @@
 from __future__ import annotations
 
 import argparse
-import csv
+import contextlib
 import hashlib
 import json
 import os
-import threading
+import re
+import secrets
+import time
+import unicodedata
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, replace
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from tqdm import tqdm
 
 from ...exercises import EXERCISES
+from . import container, walls
 from .cells import counted, lesson_named, places
-from .judge import STOPPED, UNREADABLE, Judged, from_json, unjudged
-from .pages import BY_HAND, feedback, for_teacher, nearly_the_same, remarks, with_points
-from .sandbox import Limits, Sandbox, Stopped
+from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
+from .gradebook import CANVAS, MOODLE, Entry, exact, export, plain, read_table, total, write_table
+from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
+from .limits import Limits, Stopped
+from .pages import BY_HAND, Student, feedback, for_teacher, nearly_the_same, remarks
+from .sandbox import Sandbox
+from .submission import LARGEST, NOTHING
 
-COLUMNS = ("student", "exercise", "points", "of", "status", "hint", "seconds")
-NOTHING = "the folder holds no notebook (*.ipynb)."
+COLUMNS = ("id", "student", "exercise", "points", "of", "comment", "status", "hint", "late", "note", "page", "seconds")
+#: What a person may change, and what it belongs to.
+_NEEDED = ("id", "exercise", "points", "comment", "status")
+#: Seconds of one student, of which the limit of one answer is a part.
+STUDENT_SECONDS = 60
 Record = TypeVar("Record")
-#: A notebook with the outputs of a whole lesson has 2 MB; a kernel that prints by mistake may add 100.
-_LARGEST = 256 << 20
+#: Points, a comment, and the digest of the answer to which they belong; None where it is not known.
+_ByHand = tuple[float | None, str, str | None]
+
+
+_NO_WALLS = "none on this system, so answers that are functions are not executed; use --container docker or podman"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("submissions", type=Path, help="a folder: NAME.ipynb, or a folder NAME, for each student")
-    parser.add_argument("--lesson", required=True, help="such as 04")
-    parser.add_argument(
-        "--csv", type=Path, default=Path("grades.csv"), help="the table; points that you change in it are kept"
-    )
-    parser.add_argument("--feedback", type=Path, default=Path("feedback"), help="the folder of the students' pages")
-    parser.add_argument("--jobs", type=int, default=1, help="how many submissions are judged at a time")
-    parser.add_argument("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
-    parser.add_argument("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
-    parser.add_argument("--again", action="store_true", help="judge also what was judged before")
+    add = parser.add_argument
+    add("submissions", type=Path, help="a folder: NAME.ipynb, NAME.zip or a folder NAME for each student")
+    add("--lesson", required=True, help="such as 04")
+    add("--csv", type=Path, default=Path("grades.csv"), help="the table; points and comments that you write are kept")
+    add("--feedback", type=Path, default=Path("feedback"), help="the folder of the students' pages")
+    add("--roster", type=Path, help="a table with the columns id, name, e-mail, or a list of Canvas, Moodle or GitHub")
+    add("--export", choices=(CANVAS, MOODLE), help="write the totals for a gradebook, too, beside the table")
+    add("--anonymous", action="store_true", help="pseudonyms on all pages; the table says whose they are")
+    add("--jobs", type=int, default=1, help="how many submissions are judged at a time")
+    add("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
+    add("--student-seconds", type=int, default=STUDENT_SECONDS, help="of processor time, for one student")
+    add("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
+    add("--again", action="store_true", help="judge also what was judged before")
+    add("--container", choices=("docker", "podman"), help="do all of it in a container without a network")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
-    check_positive(chosen, "jobs", "seconds", "memory")
-    limits = Limits(chosen.seconds, chosen.memory << 20)
-    batch = Batch(chosen.submissions, lesson_named(chosen.lesson), chosen.csv, chosen.feedback, limits)
-    batch.grade(chosen.jobs, chosen.again)
-    print(batch.said())
+    check_positive(chosen, "jobs", "seconds", "student_seconds", "memory")
+    if chosen.container:
+        return container.run(chosen)
+    print(f"Walls around each answer: {walls.standing() or _NO_WALLS}.")
+    walls.hide()
+    limits, lesson = Limits(chosen.seconds, chosen.memory << 20), lesson_named(chosen.lesson)
+    handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
+    with alone(_journal(chosen.csv)), alone(chosen.feedback / ".in-use"):
+        batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, chosen.student_seconds, chosen.anonymous)
+        batch.grade(chosen.jobs, chosen.again)
+        print(batch.said())
+        if chosen.export:
+            print(batch.export(chosen.export))
+    own = {path.resolve() for path in (batch.table, batch.journal, batch.teacher, chosen.roster) if path}
+    others = [p.name for p in shown(chosen.submissions) if not is_submission(p) and p.resolve() not in own]
+    if others:
+        print(f"Passed over, since they are no notebooks (*.ipynb): {', '.join(map(ascii_of, others))}.")
     return 0
 
 
@@ -60,101 +92,94 @@ def check_positive(chosen: argparse.Namespace, *names: str) -> None:
     """Raise ValueError if one of these numbers of a command is less than 1."""
     for name in names:
         if getattr(chosen, name) < 1:
-            raise ValueError(f"--{name} must be at least 1, not {getattr(chosen, name)}")
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
 
 
-@dataclass(frozen=True)
-class HandedIn:
-    """A student's submission: the notebooks, and a key that changes with them."""
-
-    student: str
-    paths: tuple[Path, ...]
-    key: str
+def ascii_of(name: str) -> str:
+    """Return a name that any terminal can print."""
+    return name if name.isprintable() else name.encode("ascii", "backslashreplace").decode()
 
 
-def submissions(folder: Path, lesson: str, limits: Limits) -> Iterator[HandedIn]:
-    """Yield the students' notebooks: ``NAME.ipynb``, or all in a folder ``NAME``, which may be none. Links out of the
-    folder are skipped.
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold a file that only one run at a time can hold; the system lets go of it however a run ends.
 
-    Raise NotADirectoryError if there is no such folder, ValueError if it contains no notebook.
+    Raise ValueError, with the folder, if another run holds it.
     """
-    if not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is no folder")
-    found: dict[str, list[Path]] = {path.name.removesuffix(".ipynb"): [] for path in _shown(folder) if path.is_dir()}
-    for path in sorted(folder.rglob("*.ipynb")):
-        parts = path.relative_to(folder).parts
-        inside = path.resolve().is_relative_to(folder.resolve()) and path.is_file()
-        if inside and not any(part.startswith(".") for part in parts):
-            found.setdefault(parts[0].removesuffix(".ipynb"), []).append(path)
-    if not any(found.values()):
-        raise ValueError(f"{folder} holds no notebook (*.ipynb)")
-    for student, paths in sorted(found.items()):
-        named = [path for path in paths if lesson in path.name] or paths
-        yield HandedIn(student, tuple(named), _key(named, lesson, limits))
-
-
-def _shown(folder: Path) -> Iterator[Path]:
-    """Return the contents of a folder, without hidden files and those that macOS packs into archives."""
-    return (path for path in sorted(folder.iterdir()) if not path.name.startswith((".", "__MACOSX")))
-
-
-def _key(paths: Sequence[Path], lesson: str, limits: Limits) -> str:
-    try:
-        course = version("tile-by-tile")
-    except PackageNotFoundError:  # a checkout that is not installed
-        course = ""
-    digest = hashlib.sha256(f"{course} {lesson} {limits}".encode())
-    for path in paths:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
         try:
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-        except OSError as error:
-            digest.update(str(error).encode())
-    return digest.hexdigest()
+            try:
+                import fcntl
+            except ImportError:  # Windows
+                import msvcrt
+
+                file.seek(1 << 40)  # a byte that nobody reads
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            else:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
+        yield
+
+
+def _journal(table: Path) -> Path:
+    return table.with_name(table.name + ".journal")
 
 
 class Batch:
     """The grades of a class in one lesson, kept in a table and, beside it, in a journal of what was judged."""
 
-    def __init__(self, folder: Path, lesson: str, table: Path, pages: Path, limits: Limits) -> None:
+    def __init__(
+        self,
+        handed_in: Sequence[HandedIn],
+        lesson: str,
+        table: Path,
+        pages: Path,
+        limits: Limits,
+        student_seconds: int = STUDENT_SECONDS,
+        anonymous: bool = False,
+    ) -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
+        self.student_seconds, self.submissions = student_seconds, tuple(handed_in)
         self.exercises = tuple(places(lesson))
-        self.submissions = tuple(submissions(folder, lesson, limits))
-        self.journal = table.with_name(table.name + ".journal")
-        self.teacher = table.with_suffix(".html")
+        self.journal, self.teacher = _journal(table), table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
         self._records = self._read_journal()
+        self._salt = next(recorded(self.journal, lambda record: str(record["salt"])), "") or self._note(
+            {"salt": secrets.token_hex(16)}
+        )
+        self.labels = labels(handed_in)
+        if anonymous:
+            self.labels = {id: self._pseudonym(id) for id in self.labels}
+        self._pages, self._noted = set[str](), dict[tuple[str, str], _ByHand]()
         self._by_hand = self._read_table()
         self.lost: set[str] = set()
-        own = {path.resolve() for path in (self.table, self.journal, self.teacher)}
-        self.others = [
-            path.name
-            for path in _shown(folder)
-            if path.is_file() and path.suffix != ".ipynb" and path.resolve() not in own
-        ]
 
     def grade(self, jobs: int = 1, again: bool = False) -> None:
         """Judge what was not judged before, then write table and pages; also where this is interrupted."""
-        waiting = [s for s in self.submissions if again or not self.is_done(s)]
+        waiting = [s for s in self.submissions if s.paths and (again or not self.is_done(s))]
+        judge = partial(judged_submission, self.lesson, limits=self.limits, seconds=self.student_seconds)
         try:
-            with self.journal.open("a", encoding="utf-8") as journal:
-                for submission, rows in tqdm(
-                    each_judged(waiting, partial(judged_submission, self.lesson), self.limits, jobs),
-                    total=len(waiting),
-                    unit="submission",
-                    disable=None,
-                ):
-                    self._keep(submission, rows, journal)
+            judging = each_judged(waiting, judge, self._failed, self.limits, jobs)
+            for submission, rows in tqdm(judging, total=len(waiting), unit="submission", disable=None):
+                self._keep(submission, *rows)
         finally:
             self._write()
 
     def graded(self) -> dict[str, list[Judged]]:
-        """Return the rows of each student that was judged, with the points that were given by hand."""
-        records = {s.student: self._records[s.student] for s in self.submissions if s.student in self._records}
-        return {
-            student: [self._corrected(student, row) for row in record["rows"]] for student, record in records.items()
-        }
+        """Return the rows of each student, by id, with the points and comments that were given by hand; a student
+        whose turn has not come has none."""
+        judged = {each: self._rows(each) for each in self.submissions}
+        return {each.id: [self._corrected(each, row) for row in rows] for each, rows in judged.items() if rows}
+
+    def _rows(self, each: HandedIn) -> Sequence[Judged]:
+        """What was judged of a student, or what is said where there is nothing to judge."""
+        if each.paths:
+            return self._records[each.id]["rows"] if each.id in self._records else ()
+        status = MISSING if each.problem == ABSENT else UNREADABLE
+        return [unjudged(name, status, f"{each.problem or NOTHING}.") for name in self.exercises]
 
     def said(self) -> str:
         """Say what there is now, for the person who graded."""
@@ -165,98 +190,158 @@ class Batch:
             lines.append(
                 f"Answers in words are in {self.teacher}: write their points into {self.table}, and run again."
             )
-        if self.others:
-            lines.append(f"Passed over, since they are no notebooks (*.ipynb): {', '.join(self.others)}.")
+        if any(each.roster for each in self.submissions):
+            strange = [ascii_of(each.student) for each in self.submissions if not each.roster]
+            lines += [f"Not in the roster: {', '.join(strange)}."] if strange else []
         return "\n".join([*lines, *sorted(self.lost)])
+
+    def export(self, system: str) -> str:
+        """Write the totals for a learning system, and say where they are and who is not among them."""
+        graded, entries, without = self.graded(), [], []
+        for each in self.submissions:
+            reached = total(graded.get(each.id, ()))
+            known = system == CANVAS or each.number or each.roster.get("Identifier")
+            if not known or reached.unread or not each.paths:
+                without.append(ascii_of(each.student))
+                continue
+            comment = "\n".join(f"{row.exercise}: {row.comment}" for row in graded[each.id] if row.comment)
+            own = each.id if each.roster else ""
+            entries.append(Entry(each.student, own, each.number, each.roster, reached, comment))
+        path = self.table.with_name(f"{self.table.stem}-{system}.csv")
+        columns = (column for each in self.submissions for column in each.roster if column.startswith(self.lesson))
+        export(path, system, next(columns, self.lesson), entries)  # as Canvas itself names the assignment
+        left = f" Without a line in it, since something is unread, unknown or not handed in: {', '.join(without)}."
+        return f"{path}: {counted(len(entries), 'total')} for {system.title()}.{left * bool(without)}"
 
     def is_done(self, submission: HandedIn) -> bool:
         """Return whether the same notebooks were judged before."""
-        record = self._records.get(submission.student)
-        return record is not None and record["key"] == submission.key and self._page(submission.student).exists()
+        return self._records.get(submission.id, {}).get("key") == self._key(submission)
 
-    def _page(self, student: str) -> Path:
-        return self.pages / f"{student}.html"
+    def _key(self, submission: HandedIn) -> str:
+        return f"{submission.key} {self.student_seconds}"
 
-    def _keep(self, submission: HandedIn, rows: list[Judged], journal: Any) -> None:
-        self._page(submission.student).write_text(feedback(self.lesson, submission.student, rows), encoding="utf-8")
-        rows = [replace(row, page="") for row in rows]
-        self._records[submission.student] = {"key": submission.key, "rows": rows}
-        record = {"student": submission.student, "key": submission.key, "rows": [asdict(row) for row in rows]}
-        journal.write(json.dumps(record) + "\n")
-        journal.flush()
+    def _pseudonym(self, id: str) -> str:
+        """A name that only this table connects with the student: the salt is in its journal."""
+        return f"student-{hashlib.sha256((self._salt + id).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+    def _page(self, id: str) -> Path:
+        """The file of a student's page: of plain letters, and not too long, whatever the name is."""
+        label = self.labels[id]
+        if label == self._pseudonym(id):
+            return self.pages / f"{label}.html"
+        plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().lower()
+        slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40]
+        return self.pages / f"{slug}-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}.html"
+
+    def _keep(self, submission: HandedIn, rows: Sequence[Judged], note: str) -> None:
+        record = {"key": self._key(submission), "note": note}
+        self._records[submission.id] = record | {"rows": rows}
+        self._note({"id": submission.id} | record | {"rows": [asdict(row) for row in rows]})
+
+    def _note(self, record: dict[str, Any]) -> str:
+        """Add a line to the journal; return its first value."""
+        with self.journal.open("a", encoding="utf-8") as journal:
+            journal.write(f"\n{json.dumps(record)}")  # a line that was cut off stays alone
+        return str(next(iter(record.values())))
+
+    def _failed(self, submission: HandedIn, said: str) -> tuple[list[Judged], str]:
+        return [unjudged(name, UNREADABLE, said) for name in self.exercises], ""
 
     def _read_journal(self) -> dict[str, dict[str, Any]]:
         """Return the earlier verdicts, without a last line that was cut off."""
 
         def read(record: Any) -> tuple[str, dict[str, Any]]:
             rows = [Judged(**from_json(row)) for row in record["rows"]]
-            return record["student"], {"key": record["key"], "rows": rows}
+            return record["id"], {"key": record["key"], "note": record["note"], "rows": rows}
 
         known = set(self.exercises)
         records = recorded(self.journal, read)
-        return {student: found for student, found in records if {row.exercise for row in found["rows"]} <= known}
+        return {id: found for id, found in records if {row.exercise for row in found["rows"]} <= known}
 
-    def _read_table(self) -> dict[tuple[str, str], tuple[float, str]]:
-        """The points that a person gave, and to which text: those that differ from what was judged."""
-        given = {}
-        known = {each.student for each in self.submissions}
-        for number, line in read_table(self.table) if self.table.exists() else ():
-            student, name = _plain(line["student"]), line["exercise"]
-            points = line["points"].strip().replace(",", ".")
-            where = f"{self.table}, line {number}"
+    def _read_table(self) -> dict[tuple[str, str], _ByHand]:
+        """The points and comments that a person gave, and to which text: points that differ from what was judged.
+
+        They are noted in the journal before anything is judged: the table alone does not say to which answer they
+        belong, once a run that was killed has judged another one.
+        """
+        given: dict[tuple[str, str], _ByHand] = {}
+        for lines in recorded(self.journal, lambda record: record["by hand"]):
+            self._noted = {(id, name): (points, comment, digest) for id, name, points, comment, digest in lines}
+        known = {exact(each.id): each for each in self.submissions}
+        for number, line in read_table(self.table, _NEEDED) if self.table.exists() else ():
+            name, where = line["exercise"], f"{self.table}, line {number}"
+            self._pages |= {line["page"]} if re.fullmatch(r"[a-z0-9-]+\.html", line.get("page") or "") else set()
             if name not in self.exercises:
                 raise ValueError(f"{where}: {self.lesson} has no exercise {name!r}; each lesson needs its own --csv")
-            if not points:
-                continue
-            record = self._records.get(student)
-            row = next((row for row in record["rows"] if row.exercise == name), None) if record else None
+            points, comment = line["points"].strip().replace(",", "."), plain(line["comment"])
             most = EXERCISES[name].points
             try:
-                reached = float(points)
+                reached = float(points) if points else None
             except ValueError:
                 reached = -1
-            if not 0 <= reached <= most:
+            if reached is not None and not 0 <= reached <= most:
                 raise ValueError(f"{where}: the points of {name} are from 0 to {most}, not {points!r}")
-            if row is not None and reached == row.points:
+            student = known.get(line["id"].strip())
+            row = next((row for row in self._rows(student) if row.exercise == name), None) if student else None
+            changed = reached != row.points if row else line["status"] == BY_HAND
+            own = reached if changed else None
+            if own is None and not comment:
                 continue
-            if student not in known:
-                raise ValueError(f"{where}: {student!r} handed in nothing; correct the name, or delete the line")
-            if row is None and line["status"] != BY_HAND:
-                continue
-            given[student, name] = reached, row.digest if row else ""
+            if student is None:
+                raise ValueError(f"{where}: {line['id']!r} handed in nothing; correct the id, or delete the line")
+            now = own, comment, row.digest if row else None
+            noted = self._noted.get((student.id, name), now)
+            given[student.id, name] = noted if noted[:2] == now[:2] else now
+        self._note_by_hand(given)
         return given
 
-    def _corrected(self, student: str, row: Judged) -> Judged:
-        reached, digest = self._by_hand.get((student, row.exercise), (None, ""))
-        if reached is None:
+    def _note_by_hand(self, given: Mapping[tuple[str, str], _ByHand]) -> None:
+        if given != self._noted:
+            self._note({"by hand": [[*key, *value] for key, value in given.items()]})
+        self._noted = dict(given)
+
+    def _corrected(self, each: HandedIn, row: Judged) -> Judged:
+        reached, comment, digest = self._by_hand.get((each.id, row.exercise), (None, "", None))
+        if digest not in (None, row.digest):
+            self.lost.add(
+                f"{ascii_of(each.student)} changed the answer to {row.exercise}: what you gave for it no longer counts."
+            )
             return row
-        if digest not in ("", row.digest):
-            self.lost.add(f"{student} changed the answer to {row.exercise}: the points given by hand no longer count.")
-            return row
-        return replace(row, points=reached, status=BY_HAND)
+        given: dict[str, Any] = {} if reached is None else {"points": reached, "status": BY_HAND}
+        return replace(row, comment=comment, **given)
 
     def _write(self) -> None:
         graded = self.graded()
-        same = nearly_the_same(graded)
+        by_label = {self.labels[id]: rows for id, rows in graded.items()}
+        same = nearly_the_same(by_label)
         alike = remarks(same, self.teacher.name)
-        new = self.table.with_name(self.table.name + ".new")
-        with new.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            for student, rows in graded.items():
-                for row in rows:
-                    points = "" if row.points is None else f"{row.points:g}"
-                    hint = " ".join(filter(None, (row.hint, alike.get((student, row.exercise)))))
-                    fields = (student, row.exercise, points, row.of, row.status, hint, f"{row.seconds:.2f}")
-                    writer.writerow(map(safe, fields))
-        os.replace(new, self.table)
-        for student, rows in graded.items():
-            page = self._page(student)
-            before = page.read_text(encoding="utf-8")
-            after = with_points(before, rows)
-            if after != before:
-                page.write_text(after, encoding="utf-8")
-        self.teacher.write_text(for_teacher(self.lesson, graded, same), encoding="utf-8")
+        table, students = [], []
+        for each in (each for each in self.submissions if each.id in graded):
+            label, page, rows = self.labels[each.id], self._page(each.id), graded[each.id]
+            read = self._records[each.id]["note"] if each.paths else ""
+            note = "; ".join(filter(None, (read, each.problem if each.paths else "")))
+            for row in rows:
+                points = "" if row.points is None else f"{row.points:g}"
+                hint = " ".join(filter(None, (row.hint, alike.get((label, row.exercise)))))
+                who, said = (exact(each.id), each.student, row.exercise), (points, row.of, row.comment)
+                table.append((*who, *said, row.status, hint, each.late, note, page.name, f"{row.seconds:.2f}"))
+            page.write_text(feedback(self.lesson, label, rows, note), encoding="utf-8", errors="backslashreplace")
+            link = quote(os.path.relpath(page, self.teacher.parent).replace(os.sep, "/"))
+            students.append(Student(label, total(rows), each.late, note or each.problem, link))
+        students.sort()  # pseudonyms would tell their names in the order of the names
+        for name in self._pages - {row[-2] for row in table}:  # of names that are not shown any more
+            (self.pages / name).unlink(missing_ok=True)
+        write_table(self.table, COLUMNS, table)
+        given = {
+            (id, row.exercise): (row.points if row.status == BY_HAND else None, row.comment, row.digest)
+            for id, rows in graded.items()
+            for row in rows
+            if row.status == BY_HAND or row.comment
+        }
+        self._note_by_hand(given)
+        absent = [self.labels[each.id] for each in self.submissions if not each.paths]
+        text = for_teacher(self.lesson, by_label, same, students, absent)
+        self.teacher.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def recorded(journal: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
@@ -268,104 +353,102 @@ def recorded(journal: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
             continue
 
 
-def read_table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the lines of a table that a person or a spreadsheet may have written, with their numbers.
-
-    Columns may be separated by commas, semicolons or tabs. Raise ValueError if the table lacks some of COLUMNS.
-    """
-    try:
-        first, *lines = path.read_text(encoding="utf-8-sig").splitlines() or [""]
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is no text in UTF-8: save it as a CSV file in UTF-8") from None
-    delimiter = max(",;\t", key=first.count)
-    if not set(COLUMNS[:5]) <= set(first.split(delimiter)):
-        raise ValueError(f"{path}: the first line must name the columns {', '.join(COLUMNS)}")
-    for number, line in enumerate(csv.DictReader([first, *lines], delimiter=delimiter, restval=""), 2):
-        if any(line[column].strip() for column in COLUMNS[:2]):
-            yield number, line
-
-
-def safe(field: Any) -> str:
-    """Return a field that no spreadsheet takes for a formula, on one line."""
-    text = " ".join(str(field).split())
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
-
-
-def _plain(text: str) -> str:
-    return text[1:] if text[:2] in ("'=", "'+", "'-", "'@") else text
-
-
 # ---- judging ---------------------------------------------------------------------------------------------------
 
 
 def each_judged(
-    waiting: Sequence[HandedIn], judge: Callable[[HandedIn, Sandbox], Any], limits: Limits, jobs: int
-) -> Iterator[tuple[HandedIn, Any]]:
-    """Yield each submission with what ``judge`` returns, as they come; ``jobs`` sandboxes work at a time."""
-    left, done, ended = iter(waiting), SimpleQueue[Any](), threading.Event()
-    taking = threading.Lock()
+    waiting: Sequence[HandedIn],
+    judge: Callable[[HandedIn, Sandbox], Record],
+    failed: Callable[[HandedIn, str], Record],
+    limits: Limits,
+    jobs: int,
+) -> Iterator[tuple[HandedIn, Record]]:
+    """Yield each submission with what ``judge`` returns, as they come; ``jobs`` sandboxes work at a time.
 
-    def work() -> None:
+    Whatever ``judge`` raises concerns one student: that student gets what ``failed`` returns for a sentence. But a
+    RuntimeError, of a process that does not start, ends it all.
+    """
+    free = SimpleQueue[Sandbox]()
+
+    def judged(submission: HandedIn) -> Record:
+        sandbox = free.get()
         try:
-            with Sandbox(limits) as sandbox:
-                while not ended.is_set():
-                    with taking:
-                        submission = next(left, None)
-                    if submission is None:
-                        return
-                    done.put((submission, judge(submission, sandbox)))
-        except BaseException as error:
-            done.put(error)
+            return judge(submission, sandbox)
+        except Exception as error:
+            if type(error) is RuntimeError:
+                raise
+            return failed(submission, f"the grader failed with {type(error).__name__}: {str(error)[:300]}.")
+        finally:
+            free.put(sandbox)
 
-    workers = [threading.Thread(target=work) for _ in range(min(jobs, len(waiting)))]
-    for worker in workers:
-        worker.start()
-    try:
-        for _ in waiting:
-            found = done.get()
-            if isinstance(found, BaseException):
-                raise found
-            yield found
-    finally:
-        ended.set()
-        for worker in workers:
-            worker.join()
-
-
-def judged_submission(lesson: str, submission: HandedIn, sandbox: Sandbox) -> list[Judged]:
-    """Return the verdict on each exercise of a lesson, of the notebook that has most of its cells."""
-    names = list(places(lesson))
-    best: Mapping[str, Any] | None = None
-    problem = "" if submission.paths else NOTHING
-    for path in submission.paths:
+    with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
+        for _ in range(min(jobs, len(waiting))):
+            free.put(sandboxes.enter_context(Sandbox(limits)))
+        judging = {pool.submit(judged, submission): submission for submission in waiting}
         try:
-            check_size(path)
-            found = sandbox.do("read", str(path.resolve()), lesson)
-        except (ValueError, OSError, Stopped) as error:
-            problem = problem or f"{path.name}: {error}."
-            continue
-        if best is None or _cells(found) > _cells(best):
-            best = found
-    if best is None:
-        return [unjudged(name, UNREADABLE, problem) for name in names]
-    return [judged_answer(name, lesson, best[name], sandbox) for name in names]
+            for done in as_completed(judging):
+                yield judging[done], done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-def check_size(path: Path) -> None:
-    """Raise ValueError for a file that is too large to be read."""
-    if (size := path.stat().st_size) > _LARGEST:
+def judged_submission(
+    lesson: str, submission: HandedIn, sandbox: Sandbox, limits: Limits, seconds: float = STUDENT_SECONDS
+) -> tuple[list[Judged], str]:
+    """Return the verdict on each exercise of a lesson, of the notebook with most answers, and a note on what was read.
+
+    After ``seconds`` of one student, no more is read or judged: an answer takes what its process took, a file that is
+    read the clock's time, and what is stopped takes the limit.
+    """
+    best: Mapping[str, Any] = {"answered": -1}
+    read, spent, notes = 0, 0.0, list[str]()
+    for number, path in enumerate(submission.paths):
+        if spent >= seconds:
+            left = counted(len(submission.paths) - number, "notebook")
+            notes.append(f"{left} were not read, since {seconds:g} seconds are over")
+            break
+        began = time.monotonic()
+        try:
+            found = sandbox.do("read", path.name, contents(path), lesson)
+        except (Stopped, ValueError, OSError) as error:
+            notes.append(f"{path.name}: {getattr(error, 'strerror', None) or error}")
+            spent += limits.seconds if isinstance(error, Stopped) else 0
+        else:
+            read += found["notebooks"]
+            best = max(best, found, key=lambda each: int(each["answered"]))
+        spent += min(time.monotonic() - began, limits.seconds)
+    if best["answered"] < 0:
+        rows = [unjudged(name, UNREADABLE, f"{(notes or [NOTHING])[0]}.") for name in places(lesson)]
+        return rows, "; ".join(notes[1:])
+    if read > 1:
+        notes.insert(0, f"{best['name']} counts: {counted(best['answered'], 'answer')}, the most of {read} notebooks")
+    rows = []
+    for name in places(lesson):
+        if spent < seconds:
+            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox))
+            spent += limits.seconds if rows[-1].status == STOPPED else rows[-1].seconds
+        else:
+            hint = f"the other answers of this student took the {seconds:g} seconds of one student."
+            rows.append(replace(unjudged(name, STOPPED, hint), digest=_digest(best["answers"][name])))
+    return rows, "; ".join(notes)
+
+
+def contents(path: Path) -> str:
+    """Return a file as text of base 64; raise ValueError for one that is too large to be read."""
+    if (size := path.stat().st_size) > LARGEST:
         raise ValueError(f"the file has {size >> 20:,} MiB; clear the outputs and hand it in again")
+    return b64encode(path.read_bytes()).decode()
 
 
-def _cells(found: Mapping[str, Any]) -> int:
-    return sum(source is not None for source, *_ in found.values())
+def _digest(answer: Sequence[Any]) -> str:
+    return hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True) -> Judged:
     """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
-    digest = hashlib.sha256(str(answer[0]).encode()).hexdigest()[:16]
+    digest = _digest(answer)
     try:
         fields = sandbox.do("judge", name, lesson, answer, own)
-        return Judged(**{**from_json(fields), "digest": digest})
+        return replace(received(name, fields), digest=digest)
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

@@ -1,4 +1,8 @@
-"""Judgement of an answer from its text, in a separate process: for the tests in nbgrader and Otter."""
+"""Judgement of an answer from its text, in a separate process: for the tests in nbgrader and Otter.
+
+It cannot defend the points there: both tools run it in the interpreter that has executed the student's cells, and one
+of them can replace this function. Points that count come from `grade`.
+"""
 
 from __future__ import annotations
 

@@ -1,25 +1,26 @@
-"""Judgement of one answer: points, status, hint, and the student's page. Runs in a process of `sandbox.py`."""
+"""Judgement of one answer: points, status, hint, checks. Runs in a process of `sandbox.py`; the grader makes pages."""
 
 from __future__ import annotations
 
 import ast
-import html
+import base64
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from ...exercises import EXERCISES, LESSONS, check
 from ...exercises.grading.exercise import FILL_IN, Exercise
 from ...exercises.grading.explain import Explanation, compare
 from ...exercises.grading.routines import Routine
-from ...exercises.grading.verdict import NOT_YET, Verdict
+from ...exercises.grading.routines import judge as call
+from ...exercises.grading.verdict import NOT_YET, PASSED, Verdict
 from . import likeness
-from .allowed import import_parts
 from .cells import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
 from .extract import Missing, Refused, extract, text_of
 from .submission import LONGEST, Answer
+from .templates import rendered
 
 #: What may stand in the column "status", beside "passed", "failed" and "not yet" of a verdict.
 REFUSED, MISSING, STOPPED, UNREADABLE, TO_READ = "refused", "missing", "stopped", "unreadable", "to read"
@@ -27,10 +28,11 @@ REFUSED, MISSING, STOPPED, UNREADABLE, TO_READ = "refused", "missing", "stopped"
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict on one answer. ``points`` is None where a person gives them; ``page`` is HTML for the student;
-    ``units`` are what the student wrote, part by part, to be compared with what others wrote; ``course`` is the text
-    of the course that it is most like, and the part that they share; ``text`` is an answer in words, ``digest`` tells
-    the answer from another one to the same exercise."""
+    """The verdict on one answer. ``points`` is None where a person gives them. ``checks`` are (passed, text, numbered
+    lines), ``remarks`` do not affect the points. ``picture`` is a PNG in base64, of the step that went wrong, and
+    ``alt`` its text. ``units`` are what the student wrote, part by part, to be compared with what others wrote;
+    ``course`` is the text of the course that it is most like, and the part that they share. ``text`` is an answer in
+    words, ``digest`` tells the answer from another one, ``comment`` is what a person wrote about it."""
 
     exercise: str
     points: float | None
@@ -38,18 +40,22 @@ class Judged:
     status: str
     hint: str = ""
     seconds: float = 0.0
-    page: str = ""
+    checks: tuple[Any, ...] = ()
+    remarks: tuple[str, ...] = ()
+    picture: str = ""
+    alt: str = ""
     units: tuple[str, ...] = ()
     course: tuple[str, float] = ("", 0.0)
     text: str = ""
     digest: str = ""
+    comment: str = ""
 
     def __str__(self) -> str:
         points = "points by hand" if self.points is None else f"{self.points:g} of {self.of} points"
         return f"{self.exercise}: {self.status}, {points}. {self.hint}".rstrip(". ") + "."
 
     def _repr_html_(self) -> str:
-        return self.page
+        return rendered("verdict.html", row=self)
 
 
 def from_json(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,8 +65,48 @@ def from_json(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def unjudged(exercise: str, status: str, hint: str) -> Judged:
     """The verdict on an answer that was not launched: no points, and a sentence."""
-    page = f"<p><b>{exercise}: {status}</b></p><p>{html.escape(hint)}</p>"
-    return Judged(exercise, 0, EXERCISES[exercise].points, status, hint, page=page)
+    return Judged(exercise, 0, EXERCISES[exercise].points, status, hint)
+
+
+#: The most characters of each text of a reply, and of its picture.
+_MOST = {"hint": 4_000, "text": LONGEST, "alt": 20_000, "digest": 64, "comment": 0, "picture": 4 << 20}
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+
+
+def received(exercise: str, fields: Mapping[str, Any]) -> Judged:
+    """Return the verdict in a reply about an exercise; raise ValueError for one that no process of the grader sends."""
+    try:
+        row = Judged(**from_json(fields))
+        if _has_sound_points(row, exercise) and _has_sound_texts(row):
+            return row
+    except (TypeError, ValueError, KeyError, IndexError):
+        pass
+    raise ValueError("its reply is none of the grader's")
+
+
+def _has_sound_points(row: Judged, exercise: str) -> bool:
+    in_words = isinstance(EXERCISES[exercise], Explanation)
+    statuses = {"failed", NOT_YET, REFUSED, MISSING, TO_READ if in_words else PASSED}
+    if (row.exercise, row.of) != (exercise, EXERCISES[exercise].points) or row.status not in statuses:
+        return False
+    if row.status == TO_READ:
+        return row.points is None
+    reached = row.points if type(row.points) in (int, float) else -1
+    most = 0 if in_words else row.of
+    return reached is not None and 0 <= reached <= most and (row.status != PASSED or reached == row.of)
+
+
+def _has_sound_texts(row: Judged) -> bool:
+    lengths = (isinstance(vars(row)[name], str) and len(vars(row)[name]) <= most for name, most in _MOST.items())
+    checks = (
+        (passed is None or isinstance(passed, bool)) and len(text) <= 4_000 and len(lines) <= 50
+        and all(isinstance(number, int) and isinstance(line, str) for number, line in lines)
+        for passed, text, lines in row.checks
+    )  # fmt: skip
+    told = (isinstance(each, str) for each in (*row.remarks, *row.units, row.course[0]))
+    share, seconds = float(row.course[1]), float(row.seconds)
+    small = len(row.checks) <= 50 and len(row.remarks) <= 50 and 0 <= share <= 1 and 0 <= seconds < 1e6
+    return all(lengths) and all(checks) and all(told) and small and bool(_BASE64.fullmatch(row.picture))
 
 
 def judge(exercise: str, lesson: str, answer: Answer, own: bool = True) -> Judged:
@@ -99,18 +145,13 @@ def _in_words(name: str, lesson: str, text: str | None) -> Judged:
         return unjudged(name, NOT_YET, "the cell gives no text to explain.")
     if compare(exercise, text, (), lambda points: None).status == NOT_YET:
         return unjudged(name, NOT_YET, "the answer has too few words.")
-    page = f"<p><b>{name}</b></p><blockquote>{_paragraphs(text)}</blockquote>"
     units = _words(text)
     like = _nearest(lesson, name, units)
-    return Judged(name, None, exercise.points, TO_READ, page=page, units=units, course=like, text=text)
+    return Judged(name, None, exercise.points, TO_READ, units=units, course=like, text=text)
 
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", text.lower()))
-
-
-def _paragraphs(text: str) -> str:
-    return "<br>".join(html.escape(line) for line in text.strip().splitlines())
 
 
 def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own: bool) -> Judged:
@@ -123,11 +164,17 @@ def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own
     keeps = exercise.kind == FILL_IN
     if own and (source := likeness.copied_from(found.tree, given, keeps, found.helpers)):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
-    verdict = check(name, found.function)
+    if isinstance(exercise, Routine):
+        verdict = call(exercise, found.function, found.run)
+    else:
+        verdict = check(name, found.function)
     functions = found.tree, *found.helpers
-    hint, units, page = reason(verdict), _units(answer.source, place, *functions), _page(verdict, remarks)
+    units, checks = _units(answer.source, place, *functions), tuple(map(astuple, verdict.checks))
+    picture, alt = _picture(verdict)
     like = _nearest(lesson, name, units, likeness.nearest(given, *functions))
-    return Judged(name, verdict.points, verdict.of, verdict.status, hint, page=page, units=units, course=like)
+    hint, said = reason(verdict)[: _MOST["hint"]], (*verdict.remarks, *remarks)
+    reached = verdict.points, verdict.of, verdict.status
+    return Judged(name, *reached, hint, 0.0, checks, said, picture, alt, units=units, course=like)
 
 
 def reason(verdict: Verdict) -> str:
@@ -147,13 +194,12 @@ def _units(cell: str, place: ExerciseCell, *functions: ast.FunctionDef) -> tuple
     return (*likeness.written(last_function(place.source), *functions), *own)
 
 
-def _page(verdict: Verdict, remarks: Sequence[str]) -> str:
-    """The verdict, and the picture of the step that went wrong."""
-    said = "".join(f"<p><b>Grader:</b> {html.escape(remark)}</p>" for remark in remarks)
-    picture = ""
-    if verdict.opens is not None:
-        picture = verdict.show().picture(hint="")._repr_html_()
-    return f"{verdict._repr_html_()}{said}{picture}"
+def _picture(verdict: Verdict) -> tuple[str, str]:
+    """The picture of the step that went wrong, and its text; both empty where there is none."""
+    if verdict.opens is None:
+        return "", ""
+    picture = verdict.show().picture(hint="")
+    return base64.b64encode(picture.png).decode(), repr(picture)
 
 
 def _nearest(lesson: str, name: str, units: tuple[str, ...], *found: tuple[str, float]) -> tuple[str, float]:
@@ -173,7 +219,6 @@ def _nearest(lesson: str, name: str, units: tuple[str, ...], *found: tuple[str, 
 
 def prepare() -> None:
     """Import and read once, before the processes of the tasks begin, what judging an answer needs: 1 s otherwise."""
-    import_parts()
     likeness.course_texts()
     lesson = next(iter(LESSONS))
     place = next(iter(places(lesson).values()))

@@ -6,8 +6,6 @@ Kernels are judged as `grade` judges answers: from their text, each in a process
 from __future__ import annotations
 
 import argparse
-import csv
-import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -19,11 +17,16 @@ from tqdm import tqdm
 from ...exercises.capstone import BANDS, MILESTONES, OF
 from .capstone import RANKED, Kernel, lesson
 from .cells import counted
-from .grade import NOTHING, HandedIn, check_positive, check_size, each_judged, recorded, safe, submissions
+from .collect import HandedIn, labels, submissions
+from .grade import alone, check_positive, contents, each_judged, recorded
+from .gradebook import write_table
 from .judge import STOPPED, UNREADABLE, from_json
 from .likeness import groups
-from .pages import NO_PROOF, document, table
-from .sandbox import Limits, Sandbox, Stopped
+from .limits import Limits, Stopped
+from .pages import NO_PROOF
+from .sandbox import Sandbox
+from .submission import NOTHING
+from .templates import rendered
 
 COLUMNS = ("place", "student", "points", "of", "milestones", *(band.name for band in BANDS))
 COLUMNS += ("tile", "threads", "status", "hint", "seconds")
@@ -45,24 +48,24 @@ def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
     check_positive(chosen, "jobs", "seconds")
     limits = replace(_LIMITS, seconds=chosen.seconds)
-    handed_in = tuple(submissions(chosen.submissions, lesson(), limits))
+    handed_in = submissions(chosen.submissions, lesson(), limits)
     for path in (chosen.csv, chosen.page):
         path.parent.mkdir(parents=True, exist_ok=True)
     journal = chosen.csv.with_name(chosen.csv.name + ".journal")
     judged = recorded(journal, lambda record: (record["key"], _kernel(record["kernel"])))
     known = {} if chosen.again else dict(judged)
-    waiting = [each for each in handed_in if each.key not in known]
+    waiting, names = [each for each in handed_in if each.key not in known], labels(handed_in)
     try:
-        with journal.open("a", encoding="utf-8") as file:
-            judging = each_judged(waiting, _in_sandbox, limits, chosen.jobs)
+        with alone(journal), journal.open("a", encoding="utf-8") as file:
+            judging = each_judged(waiting, _in_sandbox, _failed, limits, chosen.jobs)
             for each, kernel in tqdm(judging, total=len(waiting), unit="kernel", disable=None):
                 known[each.key] = kernel
                 file.write(json.dumps({"key": each.key, "kernel": asdict(kernel)}) + "\n")
                 file.flush()
     finally:
-        places = ranked({each.student: known[each.key] for each in handed_in if each.key in known})
-        _write(chosen.csv, places)
-        chosen.page.write_text(page(places), encoding="utf-8")
+        places = ranked({names[each.id]: known[each.key] for each in handed_in if each.key in known})
+        write_table(chosen.csv, COLUMNS, [_fields(*row) for row in places])
+        chosen.page.write_text(page(places), encoding="utf-8", errors="backslashreplace")
     without = sum(place is None for place, _, _ in places)
     said = f"{len(places) - without} ranked, {without} without a place. See {chosen.page}."
     print(f"{counted(len(places), 'submission')}: {said}")
@@ -75,16 +78,19 @@ def _kernel(told: Mapping[str, Any]) -> Kernel:
 
 def _in_sandbox(submission: HandedIn, sandbox: Sandbox) -> Kernel:
     """The best of a student's notebooks."""
-    found = [] if submission.paths else [Kernel(UNREADABLE, NOTHING)]
+    found = [] if submission.paths else [Kernel(UNREADABLE, f"{submission.problem or NOTHING}.")]
     for path in submission.paths:
         try:
-            check_size(path)
-            found.append(_kernel(sandbox.do("attempt", str(path.resolve()))))
+            found.append(_kernel(sandbox.do("attempt", path.name, contents(path))))
         except Stopped as error:
             found.append(Kernel(STOPPED, f"{error}."))
         except (ValueError, OSError) as error:
             found.append(Kernel(UNREADABLE, f"{path.name}: {error}."))
     return max(found, key=lambda kernel: (kernel.status == RANKED, kernel.points, kernel.status != UNREADABLE))
+
+
+def _failed(submission: HandedIn, said: str) -> Kernel:
+    return Kernel(UNREADABLE, said)
 
 
 # ---- the table and the page ------------------------------------------------------------------------------------
@@ -102,14 +108,6 @@ def ranked(kernels: Mapping[str, Kernel]) -> list[tuple[int | None, str, Kernel]
     return first + [(None, student, kernel) for student, kernel in others]
 
 
-def _write(to: Path, places: Sequence[tuple[int | None, str, Kernel]]) -> None:
-    with to.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for row in places:
-            writer.writerow(map(safe, _fields(*row)))
-
-
 def _fields(place: int | None, student: str, kernel: Kernel) -> list[str]:
     costs = [
         "" if cost is None else format(cost, band.form.strip(","))
@@ -122,16 +120,15 @@ def _fields(place: int | None, student: str, kernel: Kernel) -> list[str]:
 
 def page(places: Sequence[tuple[int | None, str, Kernel]]) -> str:
     """Return the page: the ranking, who has no place and why, and kernels that are nearly the same."""
-    body = "<h1>The kernels of the class</h1>"
-    body += f"<p>Up to {OF} points. Counts are for each multiplication of a warp; GFLOP/s are the model's.</p>"
-    having = [_fields(*row)[: COLUMNS.index("status")] for row in places if row[0]]
-    body += table(COLUMNS[: COLUMNS.index("status")], having) if having else "<p>No kernel has a place.</p>"
-    without = [(student, kernel.status, kernel.hint) for place, student, kernel in places if not place]
-    body += f"<h2>Without a place</h2>{table(('student', 'status', 'hint'), without)}" if without else ""
     placed = {student: kernel for place, student, kernel in places if place}
     same = groups({s: kernel.units for s, kernel in placed.items()}, {s: kernel.course for s, kernel in placed.items()})
-    rows = [(f"{group.share:.0%}", group.authors) for group in same]
-    if rows:
-        body += f"<h2>Kernels that are nearly the same</h2><p>{NO_PROOF}</p>{table(('shared', 'written by'), rows)}"
+    costs = COLUMNS.index("status")
+    without = [(student, kernel.status, kernel.hint) for place, student, kernel in places if not place]
+    tables = [
+        ("", "", COLUMNS[:costs], [_fields(*row)[:costs] for row in places if row[0]]),
+        ("Without a place", "", ("student", "status", "hint"), without),
+        ("Kernels that are nearly the same", NO_PROOF, ("shared", "written by"),
+         [(f"{group.share:.0%}", group.authors) for group in same]),
+    ]  # fmt: skip
     steps = ", ".join(milestone.title for milestone in MILESTONES)
-    return document("Ranking of the capstone", f"{body}<p>Milestones: {html.escape(steps)}.</p>")
+    return rendered("ranking.html", title="Ranking of the capstone", of=OF, tables=tables, steps=steps)

@@ -1,8 +1,9 @@
 """Fresh processes with limits, in which answers are judged: one for each task, with a copy of a prepared interpreter.
 
 A server, a child of the grader with an environment of its own and an empty folder, imports the course once. For each
-task it forks a process, which the operating system limits in processor time, memory and files, and which ends with its
-task. A server that does not answer in time is ended and replaced.
+task it forks a process, which the operating system limits in processor time, memory and files, which may only read the
+course, with `walls` where there are any, and which ends with its task. A server that does not answer in time is ended
+and replaced.
 """
 
 from __future__ import annotations
@@ -13,14 +14,20 @@ import io
 import json
 import os
 import queue
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numba
+import numpy
+
+from . import walls
+from .limits import STANDARD, Limits, Stopped, limit
 
 #: Bytes of a result: a verdict with a picture has some hundred thousand.
 _MOST_BYTES = 8 << 20
@@ -29,19 +36,6 @@ _PATIENCE = 6
 #: Seconds until the course is imported, on a machine that does much else.
 _STARTING = 300
 _READY = b"ready"
-
-
-class Stopped(Exception):
-    """A task exceeded a limit, or its process died; the message is a sentence."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The limits of one task: seconds of processor time, bytes of memory, bytes that it may print."""
-
-    seconds: int = 10
-    memory: int = 1 << 30
-    output: int = 64 << 10
 
 
 class _Paper(io.TextIOBase):
@@ -65,6 +59,11 @@ class _Paper(io.TextIOBase):
 
 def serve() -> None:
     """Answer requests, one a line, until there are no more."""
+    from . import calls
+
+    walls.hide()
+    if walls.standing():
+        calls.start()  # before the course is imported: it holds nothing of it
     from .judge import prepare  # the course: imported here, once
     from .tasks import TASKS
 
@@ -76,8 +75,7 @@ def serve() -> None:
         limits = Limits(**request["limits"])
         task = TASKS[request["task"]]
         do = forked if hasattr(os, "fork") else _result
-        reply = do(task, request["arguments"], limits)
-        _reply(reply)
+        _reply(request["nonce"].encode() + do(task, request["arguments"], limits))
 
 
 def _reply(line: bytes) -> None:
@@ -110,8 +108,12 @@ def forked(task: Any, arguments: list[Any], limits: Limits) -> bytes:
     child = os.fork()
     if child == 0:
         try:
-            os.close(reading)
-            _limit(limits)
+            from . import calls
+
+            _close_all_but(writing, calls.connection())
+            limit(limits)
+            if walls.standing():
+                walls.build(_readable())
             with os.fdopen(writing, "wb") as out:
                 out.write(_result(task, arguments, limits))
         finally:
@@ -134,22 +136,19 @@ def forked(task: Any, arguments: list[Any], limits: Limits) -> bytes:
     return json.dumps({"stopped": said}).encode()
 
 
-def _limit(limits: Limits) -> None:
-    import resource
+def _close_all_but(*kept: int) -> None:
+    """Close what the process inherited, but for its outputs, which `limit` replaces."""
+    first = 3
+    for number in (*sorted(kept), 1 << 16):
+        if number > first:
+            os.closerange(first, number)
+        first = max(first, number + 1)
 
-    def most(what: int, soft: int, hard: int) -> None:
-        _, allowed = resource.getrlimit(what)
-        hard = hard if allowed == resource.RLIM_INFINITY else min(hard, allowed)
-        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
-            resource.setrlimit(what, (min(soft, hard), hard))
 
-    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(0, 1)
-    most(resource.RLIMIT_CPU, limits.seconds, limits.seconds + 2)
-    most(resource.RLIMIT_AS, limits.memory, limits.memory)
-    most(resource.RLIMIT_FSIZE, 0, 0)  # no file can be written
-    most(resource.RLIMIT_CORE, 0, 0)
-    most(resource.RLIMIT_NPROC, 0, 0)
+def _readable() -> list[str]:
+    """What a process that judges may read: Python, the packages and the course, and the fonts of a picture."""
+    packages = {str(Path(module.__file__ or "").parents[1]) for module in (numpy, numba) if module.__file__}
+    return [sys.base_prefix, sys.prefix, *packages, str(Path(__file__).parents[3]), "/usr/lib", "/lib", "/usr/share"]
 
 
 # ---- the grader's side -----------------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ def _limit(limits: Limits) -> None:
 class Sandbox:
     """A server that does tasks, one after the other; replaced where it does not answer. Close it, or use ``with``."""
 
-    def __init__(self, limits: Limits = Limits()) -> None:
+    def __init__(self, limits: Limits = STANDARD) -> None:
         self.limits = limits
         self._folder = tempfile.TemporaryDirectory()
         self._server: subprocess.Popen[bytes] | None = None
@@ -181,17 +180,18 @@ class Sandbox:
         if self._server is None:
             self._begin()
         assert self._server is not None and self._server.stdin is not None
-        request = {"task": task, "arguments": arguments, "limits": vars(self.limits)}
+        nonce = secrets.token_hex(16)
+        request = {"task": task, "arguments": arguments, "limits": vars(self.limits), "nonce": nonce}
         try:
             self._server.stdin.write(json.dumps(request).encode() + b"\n")
             self._server.stdin.flush()
             line = self._reply(seconds)
         except BrokenPipeError:
             line = b""
-        if not line:
+        if not line.startswith(nonce.encode()):
             self._end()
             raise Stopped(f"it was not judged within {seconds:g} seconds, and its process was ended")
-        reply = json.loads(line)
+        reply = json.loads(line.removeprefix(nonce.encode()))
         if "error" in reply:
             raise ValueError(reply["error"])
         if "stopped" in reply:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
-from collections.abc import Mapping
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
+from ...exercises import LESSONS
 from .cells import ExerciseCell, calls, code_cells, parsed
 
 #: Characters of a cell that are read; an answer has some hundred.
 LONGEST = 64 * 1024
+#: Bytes of a file, or of all notebooks in an archive. A lesson with outputs has 2 MB; a print by mistake may add 100.
+LARGEST = 128 << 20
+#: Files in an archive.
+_MOST_FILES = 1_000
+NOTHING = "there is no notebook (*.ipynb)"
 
 
 @dataclass(frozen=True)
@@ -27,12 +37,78 @@ class Answer:
     remark: str = ""
 
 
-def read(path: Path) -> list[tuple[str, str]]:
+def read(data: bytes) -> list[tuple[str, str]]:
     """Return the code cells of a notebook, (id, source) each; raise ValueError if it cannot be read."""
     try:
-        return list(code_cells(json.loads(path.read_text(encoding="utf-8"))))
+        return list(code_cells(json.loads(data.decode("utf-8-sig"))))
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"the file is no notebook: {error}") from None
+
+
+def notebooks(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, data) of a notebook, or of each one in an archive; raise ValueError for an archive that is too large
+    or cannot be read. Nothing is written, so a member's name leads nowhere."""
+    if not name.casefold().endswith(".zip"):
+        yield name, data
+        return
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if len(members) > _MOST_FILES:
+                raise ValueError(f"the archive has more than {_MOST_FILES:,} files")
+            found = [m for m in members if is_notebook(m.filename)]
+            if sum(m.file_size for m in found) > LARGEST:  # no more than a member's size is unpacked
+                raise ValueError(f"the archive's notebooks have more than {LARGEST >> 20} MiB; clear their outputs")
+            for member in found:
+                yield f"{name}/{member.filename}", archive.read(member)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise ValueError(f"the file is no archive that can be read: {error}") from None
+    except RuntimeError as error:  # that is how zipfile says that it needs a password
+        raise ValueError(f"the archive is locked: {error}") from None
+
+
+def is_notebook(name: str) -> bool:
+    """Say whether a file's relative path is a notebook's, not hidden, nor what macOS adds to archives."""
+    hidden = any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
+    return name.casefold().endswith(".ipynb") and not hidden and not name.startswith("/")
+
+
+def of_lesson(names: list[str], lesson: str) -> list[str]:
+    """Return the names of a student's files that may be of this lesson, those with its name first.
+
+    Of equal names the last is first: a learning system counts upwards.
+    """
+    others = [each for each in LESSONS if each != lesson]
+    found = [name for name in names if not any(other in name for other in others)] or names
+    return sorted(sorted(found, reverse=True), key=lambda name: lesson not in name)
+
+
+def best(name: str, data: bytes, lesson: str, places: Mapping[str, ExerciseCell]) -> dict[str, Any]:
+    """Return, as values of JSON, what is read in a notebook or an archive: the ``answers`` of the notebook in which
+    most exercises are ``answered``, its ``name``, and how many ``notebooks`` there are; ValueError as above."""
+    texts = dict(notebooks(name, data))
+    found: list[dict[str, Any]] = []
+    problem = NOTHING
+    for each in of_lesson(list(texts), lesson):
+        try:
+            read_here = answers(read(texts[each]), places)
+        except ValueError as error:
+            problem = str(error)
+            continue
+        answered = sum(_answers(answer, places[name]) for name, answer in read_here.items())
+        found.append({"name": each, "answered": answered, "answers": as_json(read_here)})
+    if not found:
+        raise ValueError(problem)
+    return max(found, key=lambda each: each["answered"]) | {"notebooks": len(found)}
+
+
+def _answers(answer: Answer, place: ExerciseCell) -> bool:
+    """Whether a cell is more than what the lesson gives, indents included; three dots are given, in any edition."""
+    text = [line.rstrip() for line in (answer.source or "").strip().split("\n")]
+    if text in ([""], [line.rstrip() for line in place.source.strip().split("\n")]):
+        return False
+    constants = (node for node in ast.walk(_tree("\n".join(text)) or ast.Pass()) if isinstance(node, ast.Constant))
+    return not any(node.value is ... or str(node.value).strip() == "..." for node in constants)
 
 
 def answers(cells: list[tuple[str, str]], places: Mapping[str, ExerciseCell]) -> dict[str, Answer]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from .cells import places
 from .judge import judge
-from .submission import Answer, answers, as_json, read
+from .submission import Answer, best
 
 
-def read_notebook(path: str, lesson: str) -> dict[str, Any]:
-    """Return the answers in a notebook."""
-    return as_json(answers(read(Path(path)), places(lesson)))
+def read_notebook(name: str, data: str, lesson: str) -> dict[str, Any]:
+    """Return the answers in a notebook or an archive, whose bytes come as text of base 64 (`submission.best`)."""
+    return best(name, b64decode(data), lesson, places(lesson))
 
 
 def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], own: bool) -> dict[str, Any]:
@@ -23,11 +23,11 @@ def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], own: bool) -
     return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), own))
 
 
-def attempt_in(path: str) -> dict[str, Any]:
-    """Return the kernel of the capstone in a notebook, judged and scored."""
+def attempt_in(name: str, data: str) -> dict[str, Any]:
+    """Return the kernel of the capstone in a notebook or an archive, judged and scored."""
     from .capstone import judged  # the model of waiting, which no other task needs
 
-    return asdict(judged(Path(path)))
+    return asdict(judged(name, b64decode(data)))
 
 
 TASKS: Mapping[str, Callable[..., dict[str, Any]]] = {

@@ -8,15 +8,14 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
-import linecache
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, TypeGuard
 
-from ...simulator.language.source import parsed
+from ...simulator.language.source import defined, parsed
 from .causes import Cause, shared_arrays, tile_width
-from .source import Submission, read
+from .source import Submission, read, written
 
 #: A repair: the nodes to replace, with their replacements, and the cause that it would prove.
 Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
@@ -274,15 +273,24 @@ def _replaced(part: Any, changes: Mapping[ast.AST, ast.AST], above: Set[ast.AST]
 
 def spread(source: Submission) -> Submission:
     """The same kernel with each statement on a separate line, and no loop as the first statement of a while."""
-    tree = copy.deepcopy(source.tree)
-    assert tree is not None
+    assert source.tree is not None
+    tree = copy.deepcopy(_undecorated(source.tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.While) and isinstance(node.body[0], ast.For | ast.While):
-            node.body.insert(0, ast.Pass())
-    tree = _undecorated(tree)
-    text = ast.unparse(tree) + "\n"
-    linecache.cache[_FILE] = (len(text), None, text.splitlines(keepends=True), _FILE)
-    laid_out = read(_defined(tree, source))
+            node.body.insert(0, ast.copy_location(ast.Pass(), node))
+    count = itertools.count(1)
+
+    def number(node: ast.AST, line: int) -> None:
+        line = next(count) if isinstance(node, ast.stmt) else line
+        if "lineno" in node._attributes:
+            vars(node).update(lineno=line, end_lineno=line)
+        for child in ast.iter_child_nodes(node):
+            number(child, line)
+
+    number(tree, 0)
+    function = _defined(tree, source)
+    parsed(function, tree, written(tree))
+    laid_out = read(function)
     assert laid_out is not None
     return laid_out
 
@@ -311,15 +319,3 @@ def _undecorated(tree: ast.FunctionDef) -> ast.FunctionDef:
 
 def _defined(tree: ast.FunctionDef, source: Submission) -> FunctionType:
     return defined(tree, _FILE, dict(source.known), source.function.__defaults__)
-
-
-def defined(
-    tree: ast.FunctionDef, file: str, names: dict[str, Any], defaults: tuple[Any, ...] | None = None
-) -> FunctionType:
-    """Return the function that a tree defines, among these global names and with these values of its defaults.
-
-    Nothing is executed: neither a decorator nor an annotation nor the expression of a default.
-    """
-    code = compile(ast.Module([tree], []), file, "exec", dont_inherit=True)
-    (inner,) = (part for part in code.co_consts if isinstance(part, CodeType) and part.co_name == tree.name)
-    return FunctionType(inner, names, tree.name, defaults)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import copy
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from ...simulator.bounded import MOST_LINES, Endless, bounded
 from .exercise import WRITE
 from .handed_in import look_at
 from .verdict import FAILED, PASSED, Check, Verdict
-
-#: Limit for the lines that one call executes, including libraries: a median in NumPy takes about a hundred.
-_MOST_LINES = 100_000
 
 
 @dataclass(frozen=True)
@@ -50,36 +46,40 @@ class Routine:
         return len(self.cases)
 
 
-def judge(exercise: Routine, function: Any) -> Verdict:
-    """Call ``function`` with the arguments of each case and return the Verdict; its exceptions are failed checks."""
+#: How a function is called with arguments.
+Run = Callable[[Any, tuple[Any, ...]], Any]
+
+
+def judge(exercise: Routine, function: Any, run: Run = bounded) -> Verdict:
+    """Call ``function`` by ``run`` with each case's arguments and return the Verdict; exceptions are failed checks."""
     source = look_at(exercise, function, "function")
     if isinstance(source, Verdict):
         return source
-    called = [_called(source.function, case) for case in exercise.cases]
+    called = [_called(source.function, case, run) for case in exercise.cases]
     checks = [check for check, _ in called]
     points = sum(check.passed is True for check in checks)
     hint = next((hint for check, hint in called if not check.passed), "")
-    if points == exercise.points and (doubt := _doubt(exercise, source.function)):
+    if points == exercise.points and (doubt := _doubt(exercise, source.function, run)):
         return Verdict(exercise.name, FAILED, (*checks, doubt[0]), doubt[1], (), 0, exercise.points)
     status = PASSED if points == exercise.points else FAILED
     return Verdict(exercise.name, status, tuple(checks), hint or None, (), points, exercise.points)
 
 
-def _doubt(exercise: Routine, function: Any) -> tuple[Check, str] | None:
+def _doubt(exercise: Routine, function: Any, run: Run) -> tuple[Check, str] | None:
     """A failed check and a hint for a function that is right in all cases, but wrong in another call; else None."""
     arguments, want = exercise.another(np.random.default_rng())
     given = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
     hint = "right in the calls that check always makes, and wrong in another: compute the answer from the arguments."
-    check, _ = _called(function, Case(" ".join(given.split()), arguments, want, hint))
+    check, _ = _called(function, Case(" ".join(given.split()), arguments, want, hint), run)
     return None if check.passed else (check, hint)
 
 
-def _called(function: Any, case: Case) -> tuple[Check, str]:
+def _called(function: Any, case: Case, run: Run) -> tuple[Check, str]:
     """Check the result of a call; also return advice in case it is wrong."""
     try:
-        got = _run(function, copy.deepcopy(case.arguments))
-    except _Endless as endless:
-        said = f"line {endless.line}: this loop was still running after {_MOST_LINES:,} lines"
+        got = run(function, copy.deepcopy(case.arguments))
+    except Endless as endless:
+        said = f"line {endless.line}: this loop was still running after {MOST_LINES:,} lines"
         return Check(False, f"{case.said}: {said}"), f"{said}; check what ends it."
     except Exception as error:
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
@@ -97,34 +97,6 @@ def _called(function: Any, case: Case) -> tuple[Check, str]:
     else:
         hint = case.hint
     return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, wanted {_shown(case.want)}"), hint
-
-
-class _Endless(BaseException):
-    """A call executes too many lines; not an Exception, so that the function does not catch it."""
-
-    def __init__(self, line: int) -> None:
-        self.line = line
-
-
-def _run(function: Any, arguments: tuple[Any, ...]) -> Any:
-    """The result of the call; raises _Endless if it executes too many lines."""
-    left, file = float(_MOST_LINES), function.__code__.co_filename
-
-    def look(frame: FrameType, event: str, argument: Any) -> Any:
-        nonlocal left
-        # A loop on one line is a single line to Python 3.11: there its instructions are counted, ten for a line.
-        frame.f_trace_opcodes = frame.f_code.co_filename == file
-        left -= 0.1 if event == "opcode" else 1
-        if left < 0 and frame.f_code.co_filename == file:
-            raise _Endless(frame.f_lineno)
-        return look
-
-    before = sys.gettrace()
-    sys.settrace(look)
-    try:
-        return function(*arguments)
-    finally:
-        sys.settrace(before)
 
 
 def _same(got: Any, want: bool | float) -> bool:

@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any, TypeGuard
 
 from ...simulator.language.regions import nodes
+from ...simulator.language.source import known_source
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ def read(kernel: Any) -> Submission | None:
     if not inspect.isfunction(function):
         return None
     decorated = function is not kernel
+    if known := known_source(function):  # what was compiled from a tree has no text of its own
+        return Submission(function, decorated, known.tree, dict(known.lines))
     try:
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
@@ -160,6 +163,12 @@ def read(kernel: Any) -> Submission | None:
     ast.increment_lineno(tree, first - 1)
     numbered = {first + i: line.rstrip("\n") for i, line in enumerate(lines)}
     return Submission(function, decorated, tree if isinstance(tree, ast.FunctionDef) else None, numbered)
+
+
+def written(tree: ast.FunctionDef) -> tuple[tuple[int, str], ...]:
+    """The first line of each statement of a tree, to be shown; it may mean something else when it is parsed again."""
+    statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+    return tuple((node.lineno, ast.unparse(node).partition("\n")[0]) for node in statements)
 
 
 def is_unfilled(tree: ast.FunctionDef) -> bool:

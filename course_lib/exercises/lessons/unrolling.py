@@ -189,10 +189,12 @@ BLOCKS_THAT_FIT = Routine(
         for block, hint in (
             ((256, 16, 0), "the 64 warps are used up first: a block of 256 threads has 8."),
             ((32, 16, 0), "at most 32 blocks are resident, however small they are."),
-            ((64, 56, 4096), "the registers are used up first: 65,536 divided by 64·56, rounded down."),
+            ((64, 56, 4096), "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."),
             ((32, 16, 8192), "shared memory is used up first: each block takes 1 KiB more than it asks for."),
             ((128, 34, 0), "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
-            ((80, 40, 0), "80 threads are 3 warps, and the registers of 3 whole warps are needed."),
+            ((80, 40, 0), "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."),
+            ((96, 104, 0), "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
+            ((288, 176, 0), "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
         )
     ),
 )

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
+import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...kernels import LADDER, TENSOR_CORES, WGMMA
+from ...kernels import LADDER, TENSOR_CORES, WGMMA, rung
 from ...kernels.bulk_copy import Mapped, WithMaps
-from ..gpu.experiments import widest
-from ..gpu.residency import cases as of_residency
+from ...simulator.simulate import Simulation
+from .. import measurements
+from ..gpu.problem import widest
 from ..gpu.types import Progress
 from .build import options_of, versions
 from .code import MachineCode
@@ -35,7 +39,7 @@ def cases() -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:
     for r, params in [
         *((r, dict(r.params)) for r in (*LADDER, *TENSOR_CORES, *WGMMA)),
         *((r, {**r.params, **widest(r)}) for r in LADDER),
-        *((r, params) for r, params, _ in of_residency()),
+        *((rung(case["rung"]), case["params"]) for case in measurements.load("residency").results),
         *zip([r for r in LADDER if r.name in ("tiled", "prefetched")], widths, strict=True),
         *((r, {**r.params, "tile_width": 8}) for r in LADDER if r.name in ("tiled", "prefetched")),
         *((r, {**r.params, "rounded": True}) for r in TENSOR_CORES if "rounded" in r.params),
@@ -49,11 +53,48 @@ def cases() -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:
         yield r.name, params, kernel, (operand, operand, plain)
 
 
-def record(progress: Progress) -> dict[str, Any]:
-    """Compile everything that is recorded; return the recording."""
+def handed_in(notebook: Path) -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:
+    """Yield the kernels of a notebook's exercises, each with the types of the arguments of its first launch.
+
+    All cells are executed in this process.
+    """
+    from IPython.core.interactiveshell import InteractiveShell
+
+    launched: dict[Any, tuple[Any, ...]] = {}
+    launch = Simulation._launch
+
+    def noted(self: Simulation, grid: Any, block: Any, arguments: Any, dynamic_shared: Any) -> Any:
+        launched.setdefault(getattr(self.kernel, "py_func", self.kernel), types_of(tuple(arguments)))
+        return launch(self, grid, block, arguments, dynamic_shared)
+
+    shell = InteractiveShell()
+    Simulation._launch = noted  # type: ignore[method-assign]
+    try:
+        for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] != "code":
+                continue
+            known = dict(shell.user_ns)
+            with contextlib.redirect_stdout(io.StringIO()):
+                shell.run_cell("".join(cell["source"])).raise_error()
+            for name, value in shell.user_ns.items():
+                plain = getattr(value, "py_func", None)
+                own = cell["id"].startswith(("exercise", "own")) and known.get(name) is not value
+                if own and plain in launched:
+                    yield f"{notebook.stem} {name}", {}, value, launched[plain]
+    finally:
+        Simulation._launch = launch  # type: ignore[method-assign]
+
+
+def record(progress: Progress, notebooks: Sequence[Path] = ()) -> dict[str, Any]:
+    """Compile everything that is recorded, and the kernels of these notebooks' exercises; return the recording."""
     results = []
-    for name, params, kernel, arguments in progress(list(cases()), lambda case: f"{case[0]} {case[1]}"):
-        code = machine_code(kernel, arguments)
+    wanted = [*cases(), *(case for notebook in notebooks for case in handed_in(notebook))]
+    for name, params, kernel, arguments in progress(wanted, lambda case: f"{case[0]} {case[1]}"):
+        try:
+            code = machine_code(kernel, arguments)
+        except ValueError as reason:
+            print(f"{name} is not recorded: {reason}")
+            continue
         plain = getattr(kernel, "py_func", kernel)
         numbers = {name: _numbers(outline(function)) for name, function in functions_of(plain).items()}
         lines = MachineCode.text(_numbered(code, numbers))
@@ -70,7 +111,7 @@ def record(progress: Progress) -> dict[str, Any]:
                 "code": base64.b64encode(zlib.compress("\n".join(lines).encode(), 9)).decode("ascii"),
             }
         )
-    command = "tile-by-tile machine-code record"
+    command = "tile-by-tile machine-code record notebooks/solutions/*.ipynb"
     return {"what": "machine_code", "command": command, "versions": versions(), "results": results}
 
 
@@ -79,7 +120,7 @@ def _numbers(lines: Iterable[int]) -> dict[int, int]:
 
 
 def _numbered(code: MachineCode, numbers: dict[str, dict[int, int]]) -> MachineCode:
-    """Return the code with lines counted among those of a function that hold code, whatever stands between them."""
+    """Return the code with lines counted among those lines of a function that hold code; comments do not count."""
 
     def number(name: str, offset: int) -> int:
         known = numbers.get(name)
@@ -98,11 +139,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     parser = argparse.ArgumentParser(prog="tile-by-tile machine-code", description=__doc__)
     parser.add_argument("what", choices=("record",), help="compile every recorded kernel anew; no GPU is needed")
-    parser.parse_args(arguments)
+    parser.add_argument("notebooks", type=Path, nargs="*", help="notebooks/solutions/*.ipynb: exercises to record, too")
+    options = parser.parse_args(arguments)
     if not available():
         parser.exit(2, f"No compiler is installed: {HOW}.\n")
     from ..gpu.command import progress
 
-    FILE.write_text(json.dumps(record(progress), indent=1) + "\n", encoding="utf-8")
+    FILE.write_text(json.dumps(record(progress, options.notebooks), indent=1) + "\n", encoding="utf-8")
     print(f"{FILE}: {FILE.stat().st_size:,} bytes")
     return 0

@@ -29,7 +29,7 @@ ONE = np.uint64(1)
 
 
 def split(text: str) -> list[str]:
-    """Return the operands of an instruction, which commas separate outside of brackets."""
+    """Return the operands of an instruction, separated by commas outside of `[]` and parentheses."""
     return [part.strip() for part in re.split(r",(?![^\[]*\])(?![^(]*\))", text)] if text.strip() else []
 
 

@@ -1,6 +1,6 @@
-"""Recorded machine code, for machines without the compiler: that of every rung, and of what the lessons play.
+"""Recorded machine code, for machines without the compiler: that of every rung, and of the exercises' solutions.
 
-`tile-by-tile machine-code record` makes it anew, on any machine that has the compiler; no GPU takes part.
+`tile-by-tile machine-code record notebooks/solutions/*.ipynb` makes it anew; that needs the compiler, and no GPU.
 """
 
 from __future__ import annotations

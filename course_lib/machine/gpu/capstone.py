@@ -12,7 +12,7 @@ from ...kernels import rung
 from ...kernels.rung import Rung
 from ...simulator.hardware import ceil_div
 from .device import NoGPUError, require
-from .experiments import Problem, measure_cublas, measure_rung, widest
+from .experiments import Wanted, beside_cublas, timed
 from .types import Results, Size
 
 #: Those of the milestones, and the fastest.
@@ -81,6 +81,8 @@ def main(
 
 def beside(own: Sequence[Rung], size: Size, repeats: int) -> Results:
     """Measure the kernels, then the rungs and cuBLAS, on the same matrices."""
-    problem = Problem(*size)
-    measured = [measure_rung(r, problem, repeats, **widest(r)) for r in (*own, *map(rung, BESIDE))]
-    return measured + measure_cublas(problem, repeats)
+    results: Results = []
+    for case in beside_cublas([size], [*own, *map(rung, BESIDE)]):
+        columns = timed(case, Wanted(repeats=repeats))
+        results += columns if isinstance(columns, list) else [columns]
+    return results

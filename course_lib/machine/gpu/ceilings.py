@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from math import prod
+from pathlib import Path
 
 from ...kernels import rung
-from .. import model
+from .. import measurements, model
 from ..measurements import Recording
 from .types import Result, Results
 
@@ -57,6 +58,16 @@ def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None 
         if counters:
             rows[-1] |= _counted(counters, result)
     return rows
+
+
+def roofline_of(folder: Path | None) -> Results:
+    """Return the roofline of the recordings in `folder`, by default of those that come with the course."""
+    where = (folder,) if folder else ()
+    try:
+        counters = measurements.load("counters", *where)
+    except FileNotFoundError:
+        counters = None
+    return roofline(measurements.load("ladder", *where), measurements.load("ceilings", *where), counters)
 
 
 def _counted(counters: Recording, result: Result) -> Result:

@@ -1,4 +1,4 @@
-"""Hardware counters from Nsight Compute, and the machine instructions of inner loops."""
+"""Hardware counters of the rungs, from Nsight Compute."""
 
 from __future__ import annotations
 
@@ -8,15 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from ...kernels import LADDER, TENSOR_CORES, rung
-from .experiments import prepare
-from .types import Names, Progress, Result, Results, Size
-from .verification import random_matrices
+from ...kernels import LADDER, TENSOR_CORES
+from .types import Names, Result, Results, Size
 
 #: Reasons for stalls of warps: a result of shared or of global memory, a full queue to memory, a barrier, the
 #: arithmetic units, the dispatch to a unit, the next instruction, a fixed latency, a branch, constants; and another
@@ -61,12 +57,6 @@ METRICS = {
         for reason in STALLS
     },
 }
-#: The longest loop that is listed; an unrolled kernel has thousands of instructions, all alike.
-LISTED = 150
-#: The metrics that a simulator can count: what the source requests, independent of caches and clocks.
-COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_", "matrix_", "copy_")))
-#: M, N, K: no tile divides the last; 16-byte accesses are possible in the first two.
-EXACT_SIZES = ((128, 256, 64), (200, 136, 72), (201, 137, 73))
 #: With n = 1024 all matrices fit into a large L2 cache, with n = 4096 they do not: bytes from DRAM show the difference.
 COUNTER_SIZES = ((1024, 1024, 1024), (4096, 4096, 4096))
 #: Rungs whose launch takes seconds on large matrices; the profiler repeats it for every group of metrics.
@@ -99,57 +89,10 @@ def _counters(names: Names, size: Any) -> Results:
     if not names:
         return []
     arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]
-    return parse_ncu(_under_ncu([*arguments, "--rungs", ",".join(names)], METRICS), size)
+    return parse_ncu(under_ncu([*arguments, "--rungs", ",".join(names)], METRICS), size)
 
 
-def exact_counters(names: Names) -> Results:
-    """Return requests and sectors of every rung on small sizes, ragged ones too, for comparison with a simulator."""
-    return [_only(result, ("rung", *"MNK", *COUNTS)) for result in counters(names, EXACT_SIZES)]
-
-
-def _only(result: Result, names: Collection[str]) -> Result:
-    return {name: value for name, value in result.items() if name in names}
-
-
-def residency(repeats: int, progress: Progress, cached: bool = False) -> Results:
-    """Return the time of every case of residency, with the share of cycles that issue and the stalls from `ncu`.
-
-    cached: whether to use matrices that the second-level cache keeps.
-    """
-    from . import residency as cases
-
-    size = cases.CACHED if cached else cases.SIZE
-    results = cases.residency(repeats, progress, size)
-    launch = f"from course_lib.machine.gpu.residency import launch_cases; launch_cases({size})"
-    wanted = {name: metric for name, metric in METRICS.items() if name.startswith(("stalled", "issue", "occupancy"))}
-    try:
-        text = _under_ncu(["-W", "ignore", "-c", launch], wanted, keep_caches=cached)
-    except NoProfilerError:
-        return results
-    measured = [result for result in results if "gflops" in result]
-    for result, counters in zip(measured, parse_ncu(text, size), strict=True):
-        result.update(_only(counters, wanted))
-    return results
-
-
-def pattern_counters(names: Names = None) -> Results:
-    """Return the requests, sectors and wavefronts of the access patterns whose names begin with one of `names`.
-
-    Without names, those of all patterns.
-    """
-    from .patterns import PRODUCT, launchable
-
-    starts = tuple(names or ("",))
-    chosen = launchable(starts)
-    launch = f"from course_lib.machine.gpu.patterns import launch_patterns; launch_patterns({starts!r})"
-    wanted = {name: METRICS[name] for name in COUNTS}
-    if any(pattern.name.startswith(PRODUCT) for pattern in chosen):
-        wanted["product_wavefronts"] = METRICS["product_wavefronts"]
-    counted = parse_ncu(_under_ncu(["-W", "ignore", "-c", launch], wanted), (0, 0, 0))
-    return [{"pattern": pattern.name, **_only(result, wanted)} for pattern, result in zip(chosen, counted, strict=True)]
-
-
-def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str:
+def under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str:
     """Run Python with `arguments` under ncu and return the CSV that it prints; NoProfilerError if ncu is missing.
 
     Unless `keep_caches`, ncu empties the caches before every kernel.
@@ -165,10 +108,10 @@ def _under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches
     return done.stdout
 
 
-def parse_ncu(text: str, size: Any) -> Results:
-    """Return one result per kernel from the CSV that ncu printed."""
+def parse_ncu(text: str, size: Any, metrics: Mapping[str, str] = METRICS) -> Results:
+    """Return one result per kernel from the CSV that ncu printed; `metrics` maps names to what ncu calls them."""
     rows = csv.DictReader(io.StringIO(text[text.index('"ID"') :]))
-    names = {metric: name for name, metric in METRICS.items()}
+    names = {metric: name for name, metric in metrics.items()}
     results: dict[str, Result] = {}
     for row in rows:
         kernel = re.split(r"\W", row["Kernel Name"].removeprefix("course_lib::"), maxsplit=1)[0]
@@ -178,52 +121,3 @@ def parse_ncu(text: str, size: Any) -> Results:
         value = float(row["Metric Value"].replace(",", "")) * UNITS.get(row["Metric Unit"], 1)
         result[names[row["Metric Name"]]] = value if row["Metric Unit"] == "%" else int(value)
     return list(results.values())
-
-
-def instructions(names: Names) -> Results:
-    """Return the inner loop of each rung in machine instructions, and the number of each kind."""
-    results = []
-    for name in names or ("tiled", "outer_product", "unrolled", "register_2d", "vectorized", "best"):
-        kernel, grid, block, params = prepare(rung(name), 256, 256, 256)
-        A, B, C = random_matrices(256, 256, 256)
-        kernel[grid, block](rung(name).operand(A), rung(name).operand(B), C)
-        text = next(iter(kernel.inspect_sass().values()))
-        loop = inner_loop(text)
-        results.append(
-            {"rung": name, "params": params, "instructions": len(loop), "mix": mix(loop), "loop": loop[:LISTED]}
-        )
-    return results
-
-
-def inner_loop(text: str) -> list[str]:
-    """Return the instructions of the shortest loop that holds the most multiply-adds, or mma, per instruction."""
-    code: list[str] = []
-    labels: dict[str, int] = {}
-    for line in text.splitlines():
-        label = re.match(r"\s*(\.L\w+):", line)
-        if label:
-            labels[label[1]] = len(code)
-        operation = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.+?)\s*;", line)
-        if operation:
-            code.append(operation[1])
-    best: list[str] = []
-    for end, instruction in enumerate(code):
-        target = re.search(r"BRA.*?(\.L\w+)", instruction)
-        if target and labels.get(target[1], end + 1) <= end:
-            body = code[labels[target[1]] : end + 1]
-            if _share(body) > _share(best):
-                best = body
-    return best
-
-
-def mix(loop: Sequence[str]) -> dict[str, int]:
-    """Return {operation: count} of a loop, without predicates and modifiers."""
-    kinds = [re.sub(r"^@!?U?P\w+\s+", "", line).split()[0] for line in loop]
-    wide = ("LDS", "STS", "LDG", "STG")
-    kinds = [kind if kind.startswith(wide) else kind.split(".")[0] for kind in kinds]
-    values, counts = np.unique(kinds, return_counts=True) if kinds else ((), ())
-    return {str(kind): int(count) for kind, count in zip(values, counts, strict=True)}
-
-
-def _share(body: Sequence[str]) -> float:
-    return sum("FFMA" in line or "HMMA" in line for line in body) / len(body) if body else 0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import platform
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import metadata
+from types import FunctionType
 from typing import Any
 
 
@@ -19,6 +22,37 @@ def available() -> bool:
     except ImportError:
         return False
     return not config.ENABLE_CUDASIM and cuda.is_available()
+
+
+def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return numba's ``cuda.jit``, but that a signature compiles nothing: that would need a GPU's driver.
+
+    The simulator reads signatures from the source.
+    """
+
+    @functools.wraps(jit)
+    def waiting(func_or_sig: Any = None, *others: Any, **options: Any) -> Any:
+        if isinstance(func_or_sig, FunctionType):
+            return jit(func_or_sig, *others, **options)
+        return jit(**{name: value for name, value in options.items() if name != "signature"})
+
+    return waiting
+
+
+def without_gpu() -> bool:
+    """Let ``@cuda.jit`` with a signature, such as ``@cuda.jit("void(float32[:])")``, be defined where no GPU is.
+
+    numba compiles such a kernel at once, which fails without a GPU's driver; after this call it compiles nothing, and
+    ``simulate`` runs the kernel with its signature. Return whether that is so: where numba finds a GPU, or its own
+    simulator is on, nothing is changed.
+    """
+    from numba import config, cuda
+
+    if config.ENABLE_CUDASIM or cuda.is_available():
+        return False
+    if not hasattr(cuda.jit, "__wrapped__"):
+        cuda.jit = signatures_wait(cuda.jit)
+    return True
 
 
 def require() -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import cycle, islice, pairwise
@@ -78,6 +78,32 @@ def time_calls(call: Callable[..., object], sets: list[Any], repeats: int = 20, 
         event.record()
     cuda.synchronize()
     return tuple(cuda.event_elapsed_time(a, b) for a, b in pairwise(events))
+
+
+def time_shuffled(
+    calls: Sequence[Callable[..., object]], sets: list[Any], repeats: int, seconds: float, seed: int = 0
+) -> list[tuple[float, ...]]:
+    """Return the milliseconds of each repeat of each call, timed in rounds, each round in a random order.
+
+    So a clock that changes meanwhile changes the times of all calls alike. Every call has one launch for warming up; a
+    call whose repeats would take longer than `seconds` gets fewer.
+    """
+    cuda, order = require(), np.random.default_rng(seed)
+    once = [time_calls(call, sets, 1, 1)[0] for call in calls]
+    wanted = [max(1, min(repeats, int(seconds * 1e3 / each))) for each in once]
+    times: list[list[float]] = [[] for _ in calls]
+    for number in range(repeats):
+        chosen = order.permutation([i for i, count in enumerate(wanted) if number < count])
+        events = [cuda.event() for _ in range(len(chosen) + 1)]
+        _plug()[1, 1](2 + len(chosen) // 2)
+        events[0].record()
+        for i, event in zip(chosen, events[1:], strict=True):
+            calls[i](*sets[number % len(sets)])
+            event.record()
+        cuda.synchronize()
+        for i, (start, end) in zip(chosen, pairwise(events), strict=True):
+            times[i].append(cuda.event_elapsed_time(start, end))
+    return [tuple(each) for each in times]
 
 
 def time(rung: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, repeats: int = 20, **params: Any) -> Timing:

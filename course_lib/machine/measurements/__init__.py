@@ -7,6 +7,9 @@
 
 `python -m course_lib.gpu record NAME` makes a folder on your own GPU, which `load(WHAT, NAME)` reads; with
 `WHAT --output FOLDER` it makes one file in any folder, which `load(WHAT, FOLDER)` reads.
+
+A recording's command is the one that made it. Recordings of the laboratory (`tools/lab`) that name `course_lib.gpu`
+were made before it left the package; commit 8f2bacf is the last one that has their commands.
 """
 
 from __future__ import annotations

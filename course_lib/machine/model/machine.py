@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...simulator.hardware import SCHEDULERS
+
 #: Equal parts into which the lines of memory are divided by latency.
 PARTS = 16
 #: The memory that serves an array's loads which the first-level cache does not hold.
@@ -58,7 +60,7 @@ class Machine:
     barrier_path: float
     spread: Sequence[float]
     dram_spread: Sequence[float]
-    schedulers: int = 4
+    schedulers: int = SCHEDULERS
     max_warps: int = 64
     max_blocks: int = 32
     l1_bytes: int = 256 * 1024
@@ -67,7 +69,7 @@ class Machine:
 
     @classmethod
     def measured(cls, recording: Any) -> Machine:
-        """Return the machine of a recording of `python -m course_lib.gpu latencies`; raise ValueError for any other."""
+        """Return the machine of a recording of `python -m tools.lab latencies`; raise ValueError for any other."""
         if recording.what != "latencies":
             raise ValueError(
                 f"a machine is read from the recording of latencies, not of {recording.what}: "

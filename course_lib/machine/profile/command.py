@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,8 @@ from ...simulator.testing import exceeded, not_allowed
 from .. import measurements
 from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, load, split
-from .profiling import Profile, profile
+from .profiling import MACHINE, Profile, profile
+from .scripts import SECONDS
 
 
 def parser() -> argparse.ArgumentParser:
@@ -62,7 +65,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seed", type=int, default=0, help="of random arrays (0)")
     p.add_argument("--shared-bytes", type=int, default=0, metavar="N", help="dynamic shared memory of a block (0)")
     p.add_argument("--registers", type=int, metavar="N", help="registers of a thread, as a compiler reports them")
-    p.add_argument("--gpu", choices=measurements.gpus(), default=measurements.DEFAULT_GPU, help="a recorded GPU")
+    modelled = [gpu for gpu in measurements.gpus() if MACHINE in measurements.kinds(gpu)]
+    p.add_argument("--gpu", choices=modelled, default=measurements.DEFAULT_GPU, help="a recorded GPU")
     p.add_argument("--max-steps", type=int, metavar="N", help="iterations of a warp, before a loop counts as endless")
     p.add_argument(
         "--allow",
@@ -76,6 +80,9 @@ def parser() -> argparse.ArgumentParser:
         p.add_argument(
             f"--max-{count.replace('_', '-')}", type=int, metavar="N", help=f"budget of the launch's {count}"
         )
+    p.add_argument(
+        "--limit", type=float, default=SECONDS, metavar="S", help=f"seconds that a script may run ({SECONDS:g})"
+    )
     p.add_argument("--page", type=Path, metavar="FILE", help="write one HTML page with the live stepper")
     p.add_argument("--json", action="store_true", help="print JSON in place of text")
     return p
@@ -83,15 +90,21 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    options = parser().parse_args(arguments)
+    options = parser().parse_args(arguments, argparse.Namespace(stopped=""))
+    before = {*threading.enumerate()}
     try:
-        return _run(options)
+        status = _run(options)
     except UsageError as error:
-        said = str(error)
+        status, said = 2, str(error)
     except SimulatorError as error:  # the launch is wrong, or the kernel is none that the simulator runs
-        said = f"{options.kernel}: {error.without_option()}"
-    print(said, file=sys.stderr)
-    return 2
+        status, said = 2, f"{options.kernel}: {error.without_option()}"
+    else:
+        said = ""
+    print(said, end="\n" if said else "", file=sys.stderr)
+    if options.stopped and not all(thread.daemon for thread in {*threading.enumerate()} - before):
+        sys.stdout.flush()
+        os._exit(status)  # else Python waits for the threads of the script
+    return status
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -169,9 +182,18 @@ def _script(options: argparse.Namespace) -> int:
     _alone(options, "A script")
     if options.shared_bytes:
         raise UsageError("A script says itself how much dynamic shared memory a launch has; leave out --shared-bytes.")
-    done = run_script(Path(options.kernel), options.gpu, registers=options.registers, max_steps=options.max_steps)
+    if not options.limit > 0:
+        raise UsageError(f"--limit is {options.limit:g}; it is a number of seconds above 0.")
+    done = run_script(
+        Path(options.kernel), options.gpu, options.limit, registers=options.registers, max_steps=options.max_steps
+    )
     if done.skipped:
         print(f"Statements that fail are left out: {'; '.join(done.skipped[:3])}.", file=sys.stderr)
+    for said in done.notes:
+        print(said, file=sys.stderr)
+    if done.stopped:
+        options.stopped = done.stopped
+        print(f"{done.stopped}; --limit gives it more time.", file=sys.stderr)
     if not done.launches:
         raise UsageError(f"{options.kernel} makes no launch that runs; name a kernel after the file to profile it.")
     failed = [_fails(options, each.profile) for each in done.launches]
@@ -187,7 +209,7 @@ def _script(options: argparse.Namespace) -> int:
             print(f"{done.more} further launches are not profiled.")
     first = next((number for number, fails in enumerate(failed) if fails), 0)
     _write_page(options, done.launches[first].profile, failed[first])
-    return int(any(failed))
+    return 1 if any(failed) else 2 if done.stopped else 0
 
 
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:

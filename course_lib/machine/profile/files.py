@@ -6,11 +6,15 @@ import ast
 import contextlib
 import sys
 import textwrap
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+
+from ..gpu.device import signatures_wait
+from .host import NeedsGPU
 
 #: The function that a statement's failure calls, by a name that no file has.
 _SKIP = "__skip_statement__"
@@ -66,11 +70,11 @@ def split(target: str) -> tuple[Path, str]:
     return Path(path), name
 
 
-def load(path: Path, name: str = "") -> File:
+def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
     """Import a file of kernels, statement by statement. What it prints goes to stderr.
 
     Statements that fail are left out: launches, for which there is no GPU, imports of packages that are not installed,
-    and what needs them. ``name`` is the module's: "__main__" for a script that is run.
+    and what needs them. ``name`` is the module's: "__main__" for a script that is run. ``skipped`` takes what failed.
     """
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
@@ -83,18 +87,25 @@ def load(path: Path, name: str = "") -> File:
     module = ModuleType(name or f"profiled_{path.stem}")
     module.__file__ = str(path)
     sys.modules.setdefault(module.__name__, module)
-    skipped: list[str] = []
+    skipped = [] if skipped is None else skipped
 
     def skip(line: int) -> None:
         error = sys.exception()
         if error is None or not isinstance(error, Exception | SystemExit):
             raise
-        skipped.append(f"line {line}, {_said(error)}")
+        place = place_of(error, str(path))
+        skipped.append(f"line {place}{'' if place == line else f', called from line {line}'}, {_said(error)}")
 
     vars(module)[_SKIP] = skip
     with _neighbours(path.parent), _signatures_wait(), contextlib.redirect_stdout(sys.stderr):
         exec(_tolerant(tree, path), vars(module))
     return File(path, module, tuple(skipped))
+
+
+def place_of(error: BaseException, filename: str) -> int:
+    """Return the line of a file where it was when an error was raised: the innermost one. 0 if it was nowhere in it."""
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == filename]
+    return lines[-1] if lines else 0
 
 
 def _tolerant(tree: ast.Module, path: Path) -> CodeType:
@@ -119,6 +130,8 @@ def _said(error: BaseException) -> str:
     """Return an error in one line."""
     if type(error).__name__ == "CudaSupportError":
         return "which needs a GPU"
+    if isinstance(error, NeedsGPU):
+        return str(error)
     return f"{type(error).__name__}: {textwrap.shorten(str(error), 240)}"
 
 
@@ -134,20 +147,11 @@ def _neighbours(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signatures_wait() -> Iterator[None]:
-    """Let ``@cuda.jit`` with a signature compile nothing: that would need a GPU's driver.
-
-    The simulator reads signatures from the source.
-    """
+    """Let ``@cuda.jit`` with a signature compile nothing."""
     from numba import cuda
 
     original = cuda.jit
-
-    def jit(function: Any = None, *others: Any, **options: Any) -> Any:
-        if isinstance(function, FunctionType):
-            return original(function, *others, **options)
-        return original(**{name: value for name, value in options.items() if name != "signature"})
-
-    cuda.jit = jit
+    cuda.jit = signatures_wait(original)
     try:
         yield
     finally:

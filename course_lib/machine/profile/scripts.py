@@ -1,6 +1,6 @@
 """The launches of a script: it runs as it is, on arrays of the host, and each of its launches is profiled.
 
-``cuda.to_device``, ``cuda.device_array``, streams, events and the like do nothing that a GPU is needed for.
+What it calls of numba.cuda beside its kernels is in :mod:`host`.
 """
 
 from __future__ import annotations
@@ -10,38 +10,26 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ...simulator.findings import SimulatorError
-from ...simulator.hardware import WARP_SIZE, ceil_div
+from ...simulator.hardware import ceil_div
 from ...simulator.language.source import python_function
 from ...simulator.simulate import simulate
 from .. import measurements
-from .files import load
+from . import host
+from .files import load, place_of
+from .limit import OutOfTime, stopped_after
 from .profiling import MACHINE, Profile, profile
 
 #: Launches that are profiled; further different launches of a script run without a profile.
 MOST_PROFILES = 20
+#: How long a script may run, in seconds.
+SECONDS = 120.0
 #: Threads of a block where a script leaves their number to numba (``kernel.forall(n)``).
 FORALL = 128
-
-
-class DeviceArray(np.ndarray):
-    """An array of the host with the methods of one of a GPU."""
-
-    def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
-        """Return a copy, or fill ``ary`` with one and return that."""
-        if ary is None:
-            return np.array(self)
-        ary[...] = self
-        return ary
-
-    def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        """Fill this array."""
-        self[...] = ary
 
 
 @dataclass
@@ -54,21 +42,27 @@ class ScriptLaunch:
 
 @dataclass(frozen=True)
 class ScriptRun:
-    """The launches of a script, its statements that failed, and the number of further launches, not profiled."""
+    """The launches of a script, its statements that failed, and the number of further launches, not profiled.
+
+    ``notes`` says where it was told something else than a GPU tells, and ``stopped`` where it was after its time.
+    """
 
     launches: tuple[ScriptLaunch, ...]
     skipped: tuple[str, ...]
     more: int
+    notes: tuple[str, ...] = ()
+    stopped: str = ""
 
 
-def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, **options: Any) -> ScriptRun:
-    """Run a script and profile its launches; ``options`` are those of :func:`profile`."""
+def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = SECONDS, **options: Any) -> ScriptRun:
+    """Run a script for at most ``limit`` seconds and profile its launches, with the ``options`` of :func:`profile`."""
     found: dict[Any, ScriptLaunch] = {}
+    notes: dict[str, None] = {}
     more = 0
 
     def launch(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
         nonlocal more
-        plain = [np.asarray(value) if isinstance(value, np.ndarray) else value for value in arguments]
+        plain = [_plain(value) for value in arguments]
         key = python_function(kernel).__code__, repr((grid, block)), shared_bytes, *map(_described, plain)
         try:
             if key not in found and len(found) < MOST_PROFILES:
@@ -84,30 +78,30 @@ def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, **options: Any) 
             more += 1
 
     device = measurements.load(MACHINE, gpu).provenance
-    arguments = sys.argv
+    arguments, stopped = sys.argv, ""
+    skipped: list[str] = []
     sys.argv = [str(path)]
     try:
-        with _no_device(launch, device):
-            file = load(path, "__main__")
+        with stopped_after(limit, str(path)), _no_device(launch, device, lambda said: notes.update({said: None})):
+            load(path, "__main__", skipped)
+    except OutOfTime as error:
+        at = place_of(error, str(path))
+        stopped = f"The script ran for {limit:g} s and was stopped in line {at}"
     finally:
         sys.argv = arguments
-    return ScriptRun(tuple(found.values()), file.skipped, more)
+    return ScriptRun(tuple(found.values()), tuple(skipped), more, tuple(notes), stopped)
+
+
+def _plain(value: Any) -> Any:
+    """Return an argument of a launch as the simulator takes it."""
+    hint = type(value).__name__ if type(value).__module__.startswith("numba.cuda") else ""
+    if hint in ("In", "Out", "InOut"):  # numba copies what a kernel stores in In() nowhere
+        return np.array(value.value) if hint == "In" else np.asarray(value.value)
+    return np.asarray(value) if isinstance(value, np.ndarray) else value
 
 
 def _described(value: Any) -> Any:
     return (value.shape, value.dtype.str, value.strides) if isinstance(value, np.ndarray) else repr(value)
-
-
-class _Stream:
-    """A stream or an event: everything is done at once."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return lambda *arguments, **named: None
-
-    def auto_synchronize(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
 
 
 def _configured(launch: Callable[..., None], kernel: Any, configuration: Any) -> Callable[..., None]:
@@ -117,59 +111,27 @@ def _configured(launch: Callable[..., None], kernel: Any, configuration: Any) ->
 
 
 @contextlib.contextmanager
-def _no_device(launch: Callable[..., None], gpu: dict[str, Any]) -> Iterator[None]:
+def _no_device(launch: Callable[..., None], gpu: dict[str, Any], note: Callable[[str], None]) -> Iterator[None]:
     """Let numba.cuda work on arrays of the host, and hand each launch of a kernel to ``launch``."""
+    import numba
     from numba import cuda
 
     kind: Any = type(cuda.jit(lambda x: None))
-
-    def empty(shape: Any, dtype: Any = np.float64, *rest: Any, **named: Any) -> DeviceArray:
-        return np.zeros(shape, dtype).view(DeviceArray)
-
-    def like(ary: Any, *rest: Any, **named: Any) -> DeviceArray:
-        return np.zeros_like(ary, subok=False).view(DeviceArray)
-
-    def to_device(obj: Any, *rest: Any, copy: bool = True, to: Any = None, **named: Any) -> DeviceArray:
-        made = np.array(obj).view(DeviceArray)
-        if to is None:
-            return made
-        to[...] = made
-        filled: DeviceArray = to
-        return filled
 
     def forall(kernel: Any, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:
         block = tpb or FORALL
         return _configured(launch, kernel, (ceil_div(ntasks, block), block, stream, sharedmem))
 
-    device = SimpleNamespace(
-        name=gpu["gpu"].encode(),
-        id=0,
-        WARP_SIZE=WARP_SIZE,
-        MULTIPROCESSOR_COUNT=gpu["multiprocessors"],
-        MAX_THREADS_PER_BLOCK=1024,
-        compute_capability=tuple(int(part) for part in gpu["compute_capability"].split(".")),
-    )
-    nothing = _Stream()
-    stand_ins: dict[str, Any] = {
-        **dict.fromkeys(("device_array", "pinned_array", "mapped_array", "managed_array"), empty),
-        **dict.fromkeys(("device_array_like", "pinned_array_like", "mapped_array_like"), like),
-        **dict.fromkeys(("stream", "default_stream", "event"), lambda *_, **__: nothing),
-        **dict.fromkeys(("synchronize", "close", "profile_start", "profile_stop"), lambda *_: None),
-        **dict.fromkeys(("select_device", "get_current_device"), lambda *_: device),
-        **dict.fromkeys(("pinned", "mapped", "defer_cleanup"), lambda *_, **__: contextlib.nullcontext()),
-        **dict.fromkeys(("is_available", "detect"), lambda: True),
-        "to_device": to_device,
-        "as_cuda_array": to_device,
-        "event_elapsed_time": lambda *_: float("nan"),
-        "gpus": [device],
-    }
     methods = {
         "__getitem__": lambda kernel, configuration: _configured(launch, kernel, configuration),
         "configure": lambda kernel, *configuration: _configured(launch, kernel, configuration),
         "forall": forall,
+        "specialize": lambda kernel, *arguments: kernel,
     }
+    ufuncs = {name: host.elementwise(getattr(numba, name), note) for name in ("vectorize", "guvectorize")}
+    of_cuda = {name: made for name, made in (host.stand_ins(gpu, note) | ufuncs).items() if hasattr(cuda, name)}
     with contextlib.ExitStack() as stack:
-        for owner, names in ((cuda, stand_ins), (kind, methods)):
+        for owner, names in ((cuda, of_cuda), (numba, ufuncs), (kind, methods)):
             for name, stand_in in names.items():
                 stack.enter_context(_replaced(owner, name, stand_in))
         yield

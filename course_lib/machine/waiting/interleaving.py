@@ -31,7 +31,7 @@ def orders(kernel: Any, trace: Trace, machine: Machine) -> dict[str, list[int]]:
     are the same. There is a cycle for each step of block (0, 0, 0), in the simulator's order: the cycle by which its
     warp had issued all instructions of this statement and of those before it. The block is alone on its
     multiprocessor. A statement's instructions are those that the compiler made for its line, in their order; where it
-    made fewer than there are statements, one of them stands for several. Raise ValueError and TypeError as `programs`.
+    made fewer than there are statements, one of them counts for several. Raise ValueError and TypeError as `programs`.
 
         Stepper(run, orders=waiting.orders(kernel, run.trace, machine))
     """

@@ -1,4 +1,18 @@
-"""Accesses to shared memory while an asynchronous copy to it may not have arrived."""
+"""Accesses to memory that an asynchronous operation still reads or writes.
+
+| operation | reads | writes | until | another access meanwhile |
+|---|---|---|---|---|
+| copy_async and wider | global array | | its thread's wait for the group | a write: here; after it, a race |
+| | | tile | its thread's wait for the group | here; after the wait, a race without a barrier |
+| bulk copy | matrix | | the phase that counts its bytes | a write: here; after it, a race |
+| | | tile | the phase that counts its bytes | here; arrivals order what follows |
+| wgmma | tiles | | the warpgroup's wait for the group | a write: :mod:`products` |
+| | | results | the warpgroup's wait for the group | :mod:`products` |
+
+A read by one and a read by another never conflict. Operands of wgmma in registers are values, which the compiler keeps.
+For the races a copy_async reads its source again when it arrives; a bulk copy is over for the warps that waited for its
+phase, and for all after a barrier.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..findings import Finding
-from ..lanes.memory import SharedArray
+from ..lanes.memory import GlobalArray, SharedArray
 from ..observer import Observer
 
 
@@ -18,10 +32,14 @@ class CopiesObserver(Observer):
     def start(self, prepared: Any) -> None:
         super().start(prepared)
         self.copying = prepared.unit.copies
+        self.unit = prepared.unit
+        self.sources: dict[Any, list[Any]] = {}  # by global array
         self.lines: dict[Any, np.ndarray] = {}
         self.outstanding: dict[Any, int] = {}
 
     def watch(self, array: Any) -> Callable[..., None] | None:
+        if self.copying and isinstance(array, GlobalArray) and self.unit.may_write(array.name):
+            return self._source_accessed
         if not self.copying or not isinstance(array, SharedArray):
             return None
         self.lines[array] = np.zeros(array.words(), np.int64)
@@ -47,6 +65,43 @@ class CopiesObserver(Observer):
     def end_of_chunk(self, vectors: Any) -> None:
         for array in [array for array in self.lines if array.chunk is vectors[0].chunk]:
             del self.lines[array], self.outstanding[array]
+        self.sources.clear()
+
+    def source_in_use(self, use: Any) -> None:
+        self.sources.setdefault(use.array, []).append(use)
+
+    def barrier(self, arrivals: Any, complete: bool) -> None:
+        for array, readings in self.sources.items():
+            self.sources[array] = [r for r in readings if r.in_use().any() or not complete]
+
+    def _source_accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
+        readings = self.sources.get(pattern.array)
+        if not readings or site.op == "load":
+            return
+        self.sources[pattern.array] = readings = [
+            reading for reading in readings if reading.waited is not None or reading.in_use().any()
+        ]
+        array, vector = pattern.array, site.vector
+        writes = np.broadcast_to(array.keys(vector, pattern, base), vector.shape).reshape(-1, vector.chunk.count)
+        blocks = np.arange(vector.chunk.count)
+        for reading in readings:
+            if reading.site.vector.chunk is not vector.chunk:
+                continue
+            if reading.waited is not None and vector.warp in reading.waited:
+                continue
+            read = reading.lanes & (reading.in_use() if reading.waited is None else True)
+            words = (reading.words * len(blocks) + blocks)[read]
+            hit = np.isin(writes * len(blocks) + blocks, words).reshape(vector.shape) & vector.full(pattern.mask)
+            if not hit.any():
+                continue
+            line = reading.site.line
+            thread, index = vector.first_thread(hit), pattern.index_at(base, vector.first_lane(hit))
+            text = (
+                f"{self.name(thread)} writes {array.element_name(index)} while the asynchronous copy that line {line} "
+                "started may still read it, so the tile can get either value; wait for the copy first"
+            )
+            count = int(np.count_nonzero(hit))
+            self.add(Finding("unfinished-copy", site.line, text, line, array.name, index, (thread,), count))
 
     def _accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
         if self.outstanding.get(pattern.array):

@@ -70,7 +70,7 @@ class SharedInitialization:
 
     def __init__(self, observer: InitializationObserver, array: SharedArray) -> None:
         self.observer, self.array = observer, array
-        self.written = np.zeros(array.size, bool)
+        self.written = np.zeros(array.extent, bool)
         self.agree, self.complete = True, False
 
     def __call__(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:

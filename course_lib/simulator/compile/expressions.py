@@ -185,7 +185,8 @@ def allocate(out: Writer, node: Allocate) -> Code:
     else:
         out.template.shared.append((number, node.name, size, elements, out.own(node.line)))
     dtype = out.module.dtype(node.type.dtype)
-    aligned = f", {node.alignment}" if node.space == "shared" and node.alignment else ""
+    aligned = f", {node.alignment}" if node.space == "shared" and (node.alignment or node.record) else ""
+    aligned += f", {node.record}" if node.record else ""
     return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {out.mask}{aligned})")
 
 

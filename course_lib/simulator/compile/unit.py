@@ -150,7 +150,7 @@ class Units:
 
 
 #: The names that generated code uses.
-SCOPE: dict[str, object] = {"np": np, "Barrier": Barrier, "LOOKS": loops.LOOKS} | {
+SCOPE: dict[str, object] = {"__builtins__": {}, "np": np, "Barrier": Barrier, "LOOKS": loops.LOOKS} | {
     name: thing
     for module in (arithmetic, elementwise, loops, masks, view)
     for name, thing in vars(module).items()

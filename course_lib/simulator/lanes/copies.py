@@ -7,6 +7,7 @@ memory are counted when the copy starts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,22 @@ import numpy as np
 
 from .access import Site
 from .arrays import Pattern
+
+
+@dataclass(frozen=True, eq=False)
+class SourceUse:
+    """What a copy reads of a global array: ``words`` are keys, (elements, lanes, blocks), those of ``lanes`` are read.
+
+    ``in_use()`` are the lanes, or the blocks, whose copies have not arrived. Of a bulk copy, ``waited`` are the warps
+    that know that it has arrived, since they waited for its phase; None of others.
+    """
+
+    site: Site
+    array: Any
+    words: np.ndarray
+    lanes: np.ndarray
+    in_use: Callable[[], np.ndarray]
+    waited: set[int] | None = None
 
 
 @dataclass
@@ -29,6 +46,11 @@ class PendingCopy:
     values: tuple[Any, ...]
     group: np.ndarray
     on_its_way: np.ndarray
+    source: SourceUse | None = None
+
+    def in_use(self) -> np.ndarray:
+        """The lanes, (lanes, blocks), in which the copy has not arrived."""
+        return self.on_its_way.reshape(self.on_its_way.shape[0] * self.on_its_way.shape[1], -1)
 
 
 class Copies:
@@ -70,6 +92,8 @@ class Copies:
 
     def _arrive(self, copy: PendingCopy, lanes: np.ndarray) -> None:
         array, engine = copy.pattern.array, self.vector.engine
+        if copy.source is not None:
+            engine.tell("source_read", copy.source, lanes.reshape(copy.source.words.shape[1:]))
         pattern = Pattern(array, self.vector, copy.pattern.offsets, True if lanes.all() else lanes, copy.site.width)
         engine.tell("copy_arrived", copy.site, pattern, copy.base)
         for element, value in enumerate(copy.values):

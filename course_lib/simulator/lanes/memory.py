@@ -5,6 +5,7 @@ The elements of an access are given by a ``pattern`` and a ``base`` (see :mod:`a
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -103,10 +104,19 @@ class SharedArray(Array):
 
     space = "shared"
 
-    def __init__(self, name: str, dtype: Any, shape: tuple[int, ...], chunk: Chunk) -> None:
-        super().__init__(name, dtype, shape)
+    def __init__(
+        self,
+        name: str,
+        dtype: Any,
+        shape: tuple[int, ...],
+        chunk: Chunk,
+        strides: tuple[int, ...] | None = None,
+        extent: int | None = None,
+    ) -> None:
+        super().__init__(name, dtype, shape, strides)
         self.chunk = chunk
-        self.data = np.full((self.size, *chunk.shape), poison(self.dtype), dtype=self.dtype)
+        self.extent = self.size if extent is None else extent  # elements from its first to its last
+        self.data = np.full((self.extent, *chunk.shape), poison(self.dtype), dtype=self.dtype)
         self.address = 0  # of its first byte, in the block's shared memory
         self.alignment = 0  # bytes, as the kernel asks for them
         self.places = chunk.places
@@ -134,10 +144,22 @@ class SharedArray(Array):
         return self.data.reshape(-1)
 
     def words(self) -> int:
-        return self.size * self.chunk.count
+        return self.extent * self.chunk.count
 
     def index_of_key(self, key: int) -> tuple[int, ...]:
         return self.index_of(int(key) // self.chunk.count)
+
+
+class SharedField(SharedArray):
+    """A field of a shared array of records, at its true addresses: byte ``origin`` of each record of ``size`` bytes."""
+
+    def __init__(
+        self, name: str, dtype: Any, shape: tuple[int, ...], chunk: Chunk, origin: int, size: int, ndim: int
+    ) -> None:
+        step, records = size // dtype.itemsize, shape[:ndim]
+        strides = (*(step * s for s in c_strides(records)), *c_strides(shape[ndim:]))
+        super().__init__(name, dtype, shape, chunk, strides, prod(records) * step - origin // dtype.itemsize)
+        self.origin = origin
 
 
 class LocalArray(Array):

@@ -20,6 +20,7 @@ from ..hardware import WARP_SIZE
 from .access import Site
 from .arrays import Pattern
 from .barrier import Pause
+from .copies import SourceUse
 from .memory import SharedArray
 from .products import ALIGNMENT, PIECE
 
@@ -49,6 +50,7 @@ class Barriers:
     bytes: Ints
     phase: Ints  # how many are complete
     copies: list[PendingTile] = field(default_factory=list)
+    uses: list[SourceUse] = field(default_factory=list)
 
 
 class Phases:
@@ -121,6 +123,8 @@ class Phases:
             vector.engine.tell("copy_started", site, request, 0, tuple(values))
         # a block has one copying lane, so these are in the order of the blocks
         of.copies.append(PendingTile(site, requests, blocks, keys, of.phase[keys].copy()))
+        if matrix in vector.engine.arrays:
+            self._use_source(of, matrix, row, column, box, line)
         self._touch(vector, "atomic", pattern, line)
         self._release(vector, self._for_warp(vector, array, keys, blocks))
         of.bytes[keys] -= box[0] * ROW_BYTES
@@ -148,6 +152,9 @@ class Phases:
         for copy in of.copies:
             self._bring(vector, of, copy, lanes)
         of.copies = [copy for copy in of.copies if copy.blocks.any()]
+        for use in of.uses:
+            if use.waited is not None and not use.in_use().all():
+                use.waited.add(vector.warp)
         return None
 
     # --- the rest -----------------------------------------------------------------------------------------------
@@ -209,6 +216,22 @@ class Phases:
         shape = (1, 1, *array.chunk.shape)
         lanes = np.broadcast_to(blocks.reshape(shape), vector.shape)
         return Pattern(array, vector, np.broadcast_to(index.reshape(shape), vector.shape), lanes)
+
+    def _use_source(self, of: Barriers, matrix: Any, row: Ints, column: Ints, box: tuple[int, int], line: int) -> None:
+        """Tell which elements of the matrix the copy reads in each block until it arrives: those inside."""
+        copy = of.copies[-1]
+        vector = copy.site.vector
+        r, c = (np.arange(size) for size in box)
+        rows, columns = row[:, None, None] + r[:, None], column[:, None, None] + c
+        here = (rows >= 0) & (rows < matrix.shape[0]) & (columns >= 0) & (columns < matrix.shape[1])
+        shape = (-1, vector.lanes.count, len(copy.blocks))
+        words = np.zeros((box[0] * box[1], len(copy.blocks)), np.int64)
+        lanes = np.zeros(words.shape, bool)
+        of_blocks = (rows * matrix.strides[0] + columns * matrix.strides[1]).reshape(len(row), -1)
+        words[:, copy.blocks], lanes[:, copy.blocks] = of_blocks.T, here.reshape(len(row), -1).T
+        load = self._site(vector, "load", line)
+        of.uses.append(SourceUse(load, matrix, words.reshape(shape), lanes.reshape(shape), lambda: copy.blocks, set()))
+        vector.engine.tell("source_in_use", of.uses[-1])
 
     def _requests(
         self,

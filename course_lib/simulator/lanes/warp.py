@@ -14,11 +14,11 @@ from ..hardware import WARP_SIZE, ceil_div
 from .access import Index, Site
 from .arrays import Array
 from .barrier import Pause
-from .copies import Copies
+from .copies import Copies, SourceUse
 from .host import Host
 from .loops import WaitsForOthers
 from .masks import Mask
-from .memory import LocalArray, SharedArray
+from .memory import LocalArray, SharedArray, SharedField
 from .phases import Phases
 from .products import ALIGNMENT, DESCRIPTOR_ALIGNMENT, Products
 from .vector import LaneVector
@@ -59,14 +59,29 @@ class WarpVector(LaneVector):
         return self._cache[key]
 
     def shared_array(
-        self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask, alignment: int = 0
+        self,
+        number: int,
+        name: str,
+        dtype: Any,
+        shape: tuple[int, ...],
+        mask: Mask,
+        alignment: int = 0,
+        record: tuple[int, int, int, int] | None = None,
     ) -> SharedArray:
-        """The block's shared array of this declaration; all warps and all executions get the same one."""
+        """The block's shared array of this declaration; all warps and all executions get the same one.
+
+        ``record``: it is a field of records; its number, its byte in a record, a record's bytes, their dimensions.
+        """
         if number not in self._shared:
-            array = SharedArray(name, dtype, shape, self.chunk)
-            end = max((a.address + a.size * a.itemsize for a in self._shared.values()), default=0)
+            field, array = 0, SharedArray(name, dtype, shape, self.chunk)
+            if record is not None:
+                field, origin, size, ndim = record
+                array = SharedField(name, dtype, shape, self.chunk, origin, size, ndim)
+            end = max((a.address + a.extent * a.itemsize for a in self._shared.values()), default=0)
             array.alignment = alignment
-            array.address = ceil_div(end, ALIGNMENT) * ALIGNMENT
+            first = self._shared.get(number - field)  # of the same records
+            array.address = first.address - first.origin if first else ceil_div(end, ALIGNMENT) * ALIGNMENT
+            array.address += array.origin
             self.engine.watch(array)
             self._shared[number] = array
         return self._shared[number]
@@ -372,8 +387,16 @@ class WarpVector(LaneVector):
             loaded = load.load(array, index, there) if there.any() else (zero,) * load.width
             value = tuple(np.where(there, x, zero) for x in (loaded if load.width > 1 else (loaded,)))
         started = self.copies.start(store, target, place, value, mask)
-        if started is not None:
-            self.engine.tell("copied", store, *started, array, index)
+        if started is None:
+            return
+        self.engine.tell("copied", store, *started, array, index)
+        if array in self.engine.arrays:
+            first, blocks = sum(i * stride for i, stride in zip(index, array.strides, strict=True)), self.chunk.count
+            words = np.broadcast_to(first, self.shape).reshape(-1, blocks) + np.arange(load.width).reshape(-1, 1, 1)
+            lanes = np.broadcast_to((self.full(started[0].mask) & inside).reshape(-1, blocks), words.shape)
+            copy = self.copies.started[-1]
+            copy.source = SourceUse(load, array, words, lanes, copy.in_use)
+            self.engine.tell("source_in_use", copy.source)
 
     def commit_copies(self, mask: Mask, line: int) -> None:
         """Make one group of the copies that each lane started since its last call."""

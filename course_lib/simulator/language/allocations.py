@@ -13,7 +13,17 @@ from .context import Context
 from .names import Symbol, dtype_name
 from .nodes import Allocate, Const, Expr, Frozen, MakeTuple, Static
 from .refusals import UnknownShape, refuse
-from .types import DTYPE, NONE, ArrayType, RecordsType, TupleType, describe_type, is_int
+from .types import (
+    DTYPE,
+    NONE,
+    ArrayType,
+    RecordsType,
+    TupleType,
+    describe_type,
+    is_int,
+    type_of_records,
+    unfit_records,
+)
 
 
 def allocation(x: Context, node: ast.Assign) -> Expr | None:
@@ -27,8 +37,11 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
         refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
     given = _array_arguments(node.value, space)
     shape = _static_shape(x, given["shape"], space)
-    dtype = _static_dtype(x, given["dtype"])
     alignment = _alignment(x, node, given["alignment"]) if "alignment" in given else 0
+    records = _records_dtype(x, given["dtype"])
+    if records is not None:
+        return _records(node, target.id, space, shape, records, alignment)
+    dtype = _static_dtype(x, given["dtype"])
     size = prod(shape) * DTYPE[dtype].itemsize
     if space == "local" and size > LOCAL_LIMIT:
         refuse(
@@ -42,6 +55,43 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
         refuse(node, f"the {space} array {target.id!r} has shape {shape}; every dimension must be at least 1")
     kind = ArrayType(dtype, len(shape))
     return Allocate(space=space, name=target.id, shape=shape, type=kind, line=node.lineno, alignment=alignment)
+
+
+def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dtype: np.dtype, alignment: int) -> Expr:
+    """A shared or local array of records: an array for each field, in shared memory at its true addresses."""
+    records = np.zeros(shape, dtype)
+    if reason := unfit_records(records):
+        refuse(node, f"{name!r} {reason}")
+    if not records.size:
+        refuse(node, f"the {space} array {name!r} has shape {shape}; every dimension must be at least 1")
+    if space == "local" and records.nbytes > LOCAL_LIMIT:
+        refuse(
+            node,
+            f"the local array {name!r} takes {records.nbytes:,} bytes a thread, and a GPU allows {LOCAL_LIMIT:,}; use "
+            "a smaller one",
+        )
+    kind, offsets = type_of_records(records), {field: int(of[1]) for field, of in (dtype.fields or {}).items()}
+    fields = tuple(
+        Allocate(
+            space=space,
+            name=f"{name}.{field}",
+            shape=records[field].shape,
+            type=item,
+            line=node.lineno,
+            alignment=alignment,
+            record=(number, offsets[field], dtype.itemsize, len(shape)) if space == "shared" else None,
+        )
+        for number, (field, item) in enumerate(zip(kind.fields, kind.items, strict=True))
+    )
+    return MakeTuple(items=fields, type=kind)
+
+
+def _records_dtype(x: Context, node: ast.expr) -> np.dtype | None:
+    """The type of records that an array is made of, from NumPy or by numba's ``from_dtype``; None for others."""
+    value = x.expr(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
+    thing = value.thing if isinstance(value, Static) else None
+    thing = thing if isinstance(thing, np.dtype) else getattr(thing, "dtype", None)
+    return thing if isinstance(thing, np.dtype) and thing.names else None
 
 
 def space_of(x: Context, node: ast.AST) -> str | None:

@@ -19,7 +19,7 @@ from .calls import CUDA, call
 from .context import Analysis
 from .expressions import Expressions
 from .names import Symbol
-from .nodes import Const, Expr, MakeTuple, Nothing, Saved, Static, Store, compile_time, once
+from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, Store, compile_time, once
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .refusals import UnknownShape, refuse, refused_statement
 from .source import Source
@@ -328,6 +328,12 @@ class Statements(Expressions):
             if makes and not _names(target) & _names(given) and len(target.elts) == len(given.elts):
                 for one, part in zip(target.elts, given.elts, strict=True):
                     self._assignment(ast.copy_location(ast.Assign([one], part), node))
+                return
+        if isinstance(given, ast.Subscript) and isinstance(target, ast.Name) and not others:
+            whole = allocations.allocation(self, ast.copy_location(ast.Assign([target], given.value), node))
+            if whole is not None:  # a part of dynamic shared memory, as cuda.shared.array(0, int32)[1:]
+                part = ast.Subscript(Given(whole, given.value), given.slice, ast.Load())
+                self.assign(target, self.expr(ast.copy_location(part, given)), node)
                 return
         allocation = allocations.allocation(self, node)
         if allocation is not None:

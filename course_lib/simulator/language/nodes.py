@@ -274,6 +274,7 @@ class Allocate(Expr, acts=True):
     line: int
     dynamic: bool = False  # its size is given by the launch
     alignment: int = 0  # bytes, as the kernel asks for them
+    record: tuple[int, int, int, int] | None = None  # a field: number, byte in a record, its bytes, their dimensions
 
 
 class Frozen(Expr):

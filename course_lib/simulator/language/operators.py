@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -142,18 +143,22 @@ def cut(value: Expr) -> Expr:
     return cast(value, "int64") if value.type in ("bool", *FLOATS) else value
 
 
-def python_constant(node: ast.AST) -> bool | int | float | complex | None:
+def python_constant(
+    node: ast.AST, names: Mapping[str, Any] = MappingProxyType({})
+) -> bool | int | float | complex | None:
     """The value of an operator between literals, which Python evaluates before numba sees it; None for other nodes.
 
-    It follows Python's rules, not numba's: ``2 ** -1`` is 0.5 and ``~True`` is -2.
+    It follows Python's rules, not numba's: ``2 ** -1`` is 0.5 and ``~True`` is -2. ``names`` are constants as well.
     """
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, NUMBERS) else None
+    if isinstance(node, ast.Name) and isinstance(known := names.get(node.id), NUMBERS):
+        return known
     if not isinstance(node, (ast.BinOp, ast.UnaryOp)) or type(node.op) not in PYTHON:
         return None
     *before, last = (n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr))
-    end = python_constant(last)  # first, because it is the short side of a long sum
-    operands = [end] if end is None else [*map(python_constant, before), end]
+    end = python_constant(last, names)  # first, because it is the short side of a long sum
+    operands = [end] if end is None else [*(python_constant(part, names) for part in before), end]
     if None in operands or _left_to_run_time(node.op, operands):
         return None
     try:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 from typing import Any
 
 from .names import dtype_name
@@ -108,18 +109,53 @@ def _of_overload(types: Iterable[object], compiled: object) -> Signature:
 
 
 def _read(source: Source, node: ast.expr) -> tuple[Signature, ...]:
-    """Read a decorator's first argument; an expression is evaluated with the function's globals."""
+    """Read a decorator's first argument; its names are the function's globals."""
     if isinstance(node, ast.List):
         return tuple(found for part in node.elts for found in _read(source, part))
     names = dict(source.function.__globals__)
     cells = zip(source.function.__code__.co_freevars, source.function.__closure__ or (), strict=False)
     names.update({name: cell.cell_contents for name, cell in cells})
     try:
-        thing = eval(compile(ast.Expression(node), "<decorator>", "eval"), names)
+        thing = _value(node, names)
     except Exception:
         refuse(node, f"the signature {ast.unparse(node)} cannot be read here; write it as a string, or leave it out")
     things = thing if isinstance(thing, list) else [thing]
     return tuple(found for one in things if (found := _of_signature(node, one)) is not None)
+
+
+def _value(node: ast.expr | None, names: Mapping[str, Any]) -> Any:
+    """The value of a text, a type of numba, one of its arrays, or a signature; raises an exception for all else.
+
+    Nothing else is computed, since nobody may trust the text of a decorator.
+    """
+    kinds = _compiler("types").Type
+
+    def known(thing: Any) -> Any:
+        is_kind = isinstance(thing, kinds) or (isinstance(thing, type) and issubclass(thing, kinds))
+        if is_kind or isinstance(thing, (str, tuple, list, ModuleType)) or hasattr(thing, "return_type"):
+            return thing
+        raise ValueError
+
+    match node:
+        case None:
+            return None
+        case ast.Constant(str() | int() as value):
+            return value
+        case ast.Name(name):
+            return known(names[name])
+        case ast.Attribute(owner, name) if isinstance(module := _value(owner, names), ModuleType):
+            return known(getattr(module, name))
+        case ast.Subscript(owner, index) if isinstance(kind := _value(owner, names), kinds):
+            return known(kind[_value(index, names)])
+        case ast.Slice(lower, upper, step):
+            return slice(*(_value(part, names) for part in (lower, upper, step)))
+        case ast.Tuple(parts):
+            return tuple(_value(part, names) for part in parts)
+        case ast.List(parts):
+            return [_value(part, names) for part in parts]
+        case ast.Call(called, given, []) if isinstance(kind := _value(called, names), (kinds, type)):
+            return known(kind(*(_value(part, names) for part in given)))
+    raise ValueError
 
 
 def _of_signature(node: ast.expr, thing: object) -> Signature | None:

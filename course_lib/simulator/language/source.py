@@ -269,8 +269,7 @@ def read(kernel: object) -> Source:
 
 
 def _read(function: FunctionType) -> Source:
-    code, known = _parsed.get(function, (None, None))
-    if known is not None and code is function.__code__:  # autoreload replaces a function's code
+    if known := known_source(function):
         return known
     code_name = function.__code__.co_name
     if code_name == "<lambda>":
@@ -305,6 +304,24 @@ def _read(function: FunctionType) -> Source:
         raise changed(function)
     ast.increment_lineno(tree, first - 1)
     return parsed(function, tree, tuple((first + inside + i, line.rstrip("\n")) for i, line in enumerate(lines)))
+
+
+def defined(
+    tree: ast.FunctionDef, file: str, names: dict[str, object], defaults: tuple[object, ...] | None = None
+) -> FunctionType:
+    """Return the function that a tree defines, among these global names and with these values of its defaults.
+
+    Nothing is executed: neither a decorator nor an annotation nor the expression of a default.
+    """
+    code = compile(ast.Module([tree], []), file, "exec", dont_inherit=True)
+    (inner,) = (part for part in code.co_consts if isinstance(part, CodeType) and part.co_name == tree.name)
+    return FunctionType(inner, names, tree.name, defaults)
+
+
+def known_source(function: FunctionType) -> Source | None:
+    """The source of a function that was read before, or None."""
+    code, known = _parsed.get(function, (None, None))
+    return known if code is function.__code__ else None  # autoreload replaces a function's code
 
 
 def parsed(function: FunctionType, tree: ast.FunctionDef, lines: tuple[tuple[int, str], ...]) -> Source:

@@ -23,8 +23,9 @@ from classroom.teach.cheats import CHEATS, LESSON, skeleton, solution
 from oracles.rewrites import REWRITES
 
 from course_lib.classroom.teach.cells import NOTEBOOKS, places
+from course_lib.classroom.teach.collect import submissions
 from course_lib.classroom.teach.grade import Batch
-from course_lib.classroom.teach.sandbox import Limits
+from course_lib.classroom.teach.limits import Limits
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation
 
@@ -193,7 +194,8 @@ def save(number, folder):
 
 def main(number, folder):
     made = save(number, folder / "submitted")
-    batch = Batch(folder / "submitted", LESSON, folder / "grades.csv", folder / "feedback", Limits())
+    found = submissions(folder / "submitted", LESSON, Limits())
+    batch = Batch(found, LESSON, folder / "grades.csv", folder / "feedback", Limits())
     new, used, began = sum(not batch.is_done(s) for s in batch.submissions), _used(), time.monotonic()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of memory so far
     batch.grade(jobs=2)

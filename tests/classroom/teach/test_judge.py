@@ -158,13 +158,13 @@ def test_a_right_answer_in_another_form_counts(form):
     cell, said = FORMS[form]
     verdict = judged(cell, _NAME)
     assert (verdict.status, verdict.points) == ("passed", 4), verdict
-    assert said in verdict.page
+    assert said in verdict._repr_html_()
 
 
 def test_a_function_may_be_in_another_cell():
     """Of the student's notebook; the lesson's own text never counts."""
     verdict = judged(CHECK, _NAME, beside=["import math", KERNEL])
-    assert (verdict.status, verdict.points) == ("passed", 4) and "in another cell" in verdict.page
+    assert (verdict.status, verdict.points) == ("passed", 4) and "in another cell" in verdict._repr_html_()
     assert judged("", _NAME, beside=["import math"]).hint == "the cell defines no function of (At, B, C)."
 
 
@@ -206,9 +206,9 @@ def test_an_answer_in_words_may_be_in_a_variable():
 
 def test_what_is_written_is_shown_as_it_is():
     cell = 'explain("two-barriers", "<script>alert(1)</script> and seven more words that make it long enough")'
-    assert "<script>" not in judged(cell, "two-barriers").page
+    assert "<script>" not in judged(cell, "two-barriers")._repr_html_()
     named = judged(solution("barriers").replace("cuda.syncthreads()", "cuda.syncthreads  # <script>"))
-    assert named.status == "failed" and "<script>" not in named.page
+    assert named.status == "failed" and "<script>" not in named._repr_html_()
 
 
 #: What `ast.unparse` writes of this f-string is a text in which the braces hold an expression.
@@ -299,4 +299,4 @@ def test_the_text_that_is_judged_is_the_function_that_was_found(newline, tmp_pat
 def test_a_verdict_quotes_the_students_lines():
     cell = "\n\n" + KERNEL.replace("cuda.syncthreads()", "cuda.syncthreads  # wait") + f"\n\n\n{CHECK}"
     line = cell.split("\n").index("        cuda.syncthreads  # wait") + 1
-    assert f"line {line} | cuda.syncthreads  # wait" in judged(cell, _NAME).page
+    assert f"line {line} | cuda.syncthreads  # wait" in judged(cell, _NAME)._repr_html_()

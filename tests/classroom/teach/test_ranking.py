@@ -59,6 +59,10 @@ def save(tmp_path):
     return save
 
 
+def judge(path):
+    return judged(path.name, path.read_bytes())
+
+
 def test_a_kernel_costs_what_arithmetic_says_and_nothing_else_is_executed(save, tmp_path, monkeypatch):
     """A warp is 4 rows of 8: for each k it loads 4 elements of A, in a sector each, and a sector of B.
 
@@ -68,7 +72,7 @@ def test_a_kernel_costs_what_arithmetic_says_and_nothing_else_is_executed(save, 
     touch = "open('executed', 'w')"
     source = f"import course_lib.machine.waiting as w\nw.attempt = {touch}\n{NAIVE}\n{touch}\n"
     source = source.replace("@cuda.jit\n", f"@cuda.jit\n@(lambda f: {touch})\n").replace("C):", f"C={touch}):")
-    found = judged(save("anna", source, "lost"))
+    found = judge(save("anna", source, "lost"))
     assert (found.status, found.tile, found.threads) == (RANKED, (8, 8), (8, 8)), found
     assert found.costs[0] == 5
     assert not (tmp_path / "executed").exists()
@@ -77,7 +81,7 @@ def test_a_kernel_costs_what_arithmetic_says_and_nothing_else_is_executed(save, 
 @pytest.mark.nightly
 def test_x_along_the_rows_costs_more(save):
     """8 lanes side by side load 8 rows of A, each from a sector of its own, and 4 columns of B from one."""
-    assert judged(save("ben", SLOWER)).costs[0] == 9
+    assert judge(save("ben", SLOWER)).costs[0] == 9
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ def test_x_along_the_rows_costs_more(save):
     ],
 )
 def test_who_has_no_place_reads_why(save, source, status, told):
-    found = judged(save("carl", source))
+    found = judge(save("carl", source))
     assert (found.status, found.points) == (status, 0) and told in found.hint, found
 
 
@@ -143,7 +147,7 @@ def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monke
 def test_a_kernel_that_is_nearly_the_courses_is_listed(save):
     """The naive kernel, which is too short to be refused, with one spare statement."""
     ladder = textwrap.dedent(inspect.getsource(naive.py_func)).replace("def naive(", "def mine(")
-    found = judged(save("anna", f"{ladder}    spare = row\n\n\nattempt(mine, (8, 8), (8, 8))\n"))
+    found = judge(save("anna", f"{ladder}    spare = row\n\n\nattempt(mine, (8, 8), (8, 8))\n"))
     assert (found.status, found.course[0]) == (RANKED, "the kernel naive") and ALIKE <= found.course[1] < 1
     assert "<td>the kernel naive of the course, anna</td>" in page([(1, "anna", found)])
 
@@ -170,7 +174,7 @@ def test_kernels_in_processes_of_their_own(save, tmp_path):
     out = ["--csv", str(tmp_path / "r.csv"), "--page", str(tmp_path / "r.html")]
     assert main(["ranking", str(tmp_path / "in"), *out, "--jobs", "2"]) == 0
     rows = (tmp_path / "r.csv").read_text("utf-8").splitlines()[1:]
-    assert [row.split(",")[:2] for row in rows] == [["1", "anna"], ["", "ben"], ["", "carl"]], rows
+    assert [row[:2] for row in csv.reader(rows)] == [["1", "anna"], ["", "ben"], ["", "carl"]], rows
 
 
 def test_the_lesson_is_found_by_its_cell():

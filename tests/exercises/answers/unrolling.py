@@ -12,7 +12,15 @@ WRONG = {
         "by registers alone": ((LEAST, "by_registers"), "64 warps are used up"),
         "without the KiB of the driver": (("(shared + 1024)", "max(shared, 1)"), "1 KiB more"),
         "registers not rounded up": (("-(-32 * registers // 256) * 256", "32 * registers"), "1,280"),
-        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "3 warps"),
+        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "3 whole warps"),
+        "one file of 65,536": (
+            ("4 * (16_384 // of_a_warp) // warps", "65_536 // of_a_warp // warps"),
+            "12 warps of 32·40",
+        ),
+        "whole blocks in each file": (
+            ("4 * (16_384 // of_a_warp) // warps", "4 * (16_384 // (of_a_warp * warps))"),
+            "a file holds 9 warps of 32·56",
+        ),
         "a list": ((LEAST, "[by_registers, by_shared]"), "many answers"),
     },
     "by-four": {
@@ -99,8 +107,8 @@ RIGHT = {
     "blocks-that-fit": {
         "block by block": (
             "def blocks_that_fit(threads, registers, shared):\n    warps = (threads + 31) // 32\n"
-            "    each = (32 * registers + 255) // 256 * 256 * warps\n    blocks = 0\n"
-            "    while blocks < 32 and (blocks + 1) * each <= 65536 and (blocks + 1) * warps <= 64 and "
+            "    fit = 16384 // ((32 * registers + 255) // 256 * 256) * 4\n    blocks = 0\n"
+            "    while blocks < 32 and (blocks + 1) * warps <= min(fit, 64) and "
             "(blocks + 1) * (shared + 1024) <= 228 * 1024:\n        blocks += 1\n    return blocks\n"
         ),
     },

@@ -1,11 +1,19 @@
 """The command line, as far as it goes without a GPU."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from course_lib.machine import gpu
-from course_lib.machine.gpu.command import added, command_of, main, parser, show, size
-from course_lib.machine.gpu.counters import inner_loop, mix, parse_ncu
-from course_lib.machine.gpu.residency import filler
+from course_lib.kernels import rung
+from course_lib.machine import gpu, measurements
+from course_lib.machine.gpu import problem
+from course_lib.machine.gpu.command import main, parser, show, size
+from course_lib.machine.gpu.counters import parse_ncu
+from course_lib.machine.gpu.experiments import EXPERIMENTS, Experiment, KernelCase, Wanted, measure
+from course_lib.machine.gpu.record import added, command_of
+from course_lib.machine.gpu.verification import random_matrices
+from tools.lab.disassembly import inner_loop, mix
+from tools.lab.residency import filler
 
 
 @pytest.mark.skipif(gpu.available(), reason="there is a CUDA GPU")
@@ -27,11 +35,44 @@ def test_help_explains_every_kind(capsys):
     assert all(word in text for word in ("ladder", "series", "tiles", "counters", "status 2"))
 
 
-@pytest.mark.parametrize("alone", ["waiting", "capstone"])
-def test_a_command_of_its_own_is_not_combined(alone, capsys):
+def test_a_command_of_its_own_is_not_combined(capsys):
     with pytest.raises(SystemExit):
-        main(["ladder", alone])
-    assert f"python -m course_lib.gpu {alone}" in capsys.readouterr().err
+        main(["ladder", "capstone"])
+    assert "python -m course_lib.gpu capstone" in capsys.readouterr().err
+
+
+def test_an_experiment_measures_its_cases_in_order():
+    """A case may give one result, several or none; the request's repeats reach it."""
+    rows = {"one": {"rung": "a"}, "two": [{"rung": "b"}, {"rung": "c"}], "none": []}
+    experiment = Experiment("made up", "", lambda ask: rows, lambda case, ask: rows[case])
+    assert [row["rung"] for row in measure(experiment, Wanted())] == ["a", "b", "c"]
+
+
+def test_the_cases_of_the_ladder_are_what_was_asked_for():
+    """Those rungs and cuBLAS, on that size, blocks a warp wide; all rungs if none is named."""
+    by_name = {experiment.name: experiment for experiment in EXPERIMENTS}
+    cases = list(by_name["ladder"].cases(Wanted(["tiled"], (8, 8, 8))))
+    assert cases == [KernelCase((8, 8, 8), rung("tiled"), {"tile_width": 32}), KernelCase((8, 8, 8), "cublas")]
+    recorded = [r["rung"] for r in measurements.load("ladder").results]
+    assert [c.of if c.of == "cublas" else c.of.name for c in by_name["ladder"].cases(Wanted())] == recorded
+    series = [(r["rung"], r["M"]) for r in measurements.load("series").results]
+    assert [(getattr(c.of, "name", c.of), c.size[0]) for c in by_name["series"].cases(Wanted())] == series
+    tiles = [(r["rung"], r["params"]) for r in measurements.load("tiles").results]
+    assert [
+        (c.of.name, c.of.params | c.params) for c in by_name["tiles"].cases(Wanted([name for name, _ in tiles]))
+    ] == tiles
+
+
+def test_the_host_is_timed_and_skipped_where_it_would_take_minutes(monkeypatch):
+    """The first row tells how long all would take; without a GPU the matrices are NumPy's."""
+    A, B, _ = random_matrices(9, 7, 8)
+    on_gpu = [SimpleNamespace(copy_to_host=lambda X=X: X) for X in (A, B)]
+    made_up = SimpleNamespace(size=(9, 7, 8), A=on_gpu[0], B=on_gpu[1], reference=A.astype(float) @ B.astype(float))
+    assert len(problem.measure_host(made_up, 2)["milliseconds"]) == 2
+    made_up.reference[8, 6] += 1
+    assert "wrong" in problem.measure_host(made_up, 2)
+    monkeypatch.setattr(problem, "HOST_SECONDS", 0)
+    assert "skipped" in problem.measure_host(made_up, 2)
 
 
 def test_sizes():
@@ -46,10 +87,9 @@ def test_sizes():
 def test_the_recorded_command_repeats_the_measurement():
     """Options that change results are in it, the output folder is not."""
     options = parser().parse_args(["ladder", "--size", "64", "--rungs", "naive,tiled", "--output", "somewhere"])
-    assert (
-        command_of("ladder", options)
-        == "python -m course_lib.gpu ladder --size 64x64x64 --rungs naive,tiled --repeats 20"
-    )
+    ladder = next(experiment for experiment in EXPERIMENTS if experiment.name == "ladder")
+    command = command_of(ladder, Wanted(options.rungs, options.size, options.repeats))
+    assert command == "python -m course_lib.gpu ladder --size 64x64x64 --rungs naive,tiled --repeats 20"
 
 
 def test_results_are_added_to_a_recording():

@@ -8,8 +8,8 @@ from oracles import closed_forms
 from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements
-from course_lib.machine.gpu.experiments import prepare, widest
-from course_lib.machine.gpu.patterns import patterns
+from course_lib.machine.gpu.problem import prepare, widest
+from tools.lab.patterns import patterns
 
 PATTERNS = measurements.load("patterns")
 RUNGS = measurements.load("exact")

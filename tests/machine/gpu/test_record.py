@@ -6,9 +6,12 @@ import sys
 import pytest
 
 from course_lib.machine import measurements
-from course_lib.machine.gpu import command as command
 from course_lib.machine.gpu import record
-from course_lib.machine.measurements.command import main as print_tables
+from course_lib.machine.gpu.experiments import EXPERIMENTS
+from tools.lab.__main__ import LAB
+from tools.report import main as print_tables
+
+ROWS = {experiment.name: experiment for experiment in (*EXPERIMENTS, *LAB)}
 
 
 def measured(folder, what, gpu="NVIDIA A1"):
@@ -16,9 +19,13 @@ def measured(folder, what, gpu="NVIDIA A1"):
     (folder / f"{what}.json").write_text(json.dumps({"what": what, "provenance": {"gpu": gpu}}))
 
 
-def test_all_that_a_gpu_measures_is_recorded():
-    """Of the kinds, only these three write no recording of their own."""
-    assert sorted(record.RECORDED) == sorted(set(command.WHAT) - {"capstone", "launch", "roofline"})
+@pytest.mark.parametrize("gpu", measurements.gpus())
+def test_every_recording_has_the_row_that_makes_it_again(gpu):
+    """Only three were not measured by an experiment: two by a tool or a command, one by an experiment that went."""
+    assert set(measurements.kinds(gpu)) - set(ROWS) <= {"attempts", "capstone", "product", "sanitizer"}
+    assert {row.module for row in EXPERIMENTS} == {"course_lib.gpu"}
+    assert {row.module for row in LAB} == {"tools.lab"}
+    assert len(ROWS) == len(EXPERIMENTS) + len(LAB)
 
 
 def test_what_is_there_is_kept_and_what_cannot_be_measured_is_skipped_with_its_reason(tmp_path, capsys):
@@ -67,7 +74,7 @@ def test_an_interrupted_command_goes_on(tmp_path):
 def test_the_folder_of_another_gpu_is_refused(tmp_path, monkeypatch, capsys):
     measured(tmp_path / "nvidia-a1", "ladder")
     monkeypatch.setattr(record, "describe", lambda: {"gpu": "NVIDIA B2"})
-    assert record.main(["nvidia-a1", "--output", str(tmp_path)]) == 2
+    assert record.main(["nvidia-a1", "--output", str(tmp_path)], ROWS, "tools.lab") == 2
     assert "has recordings of an NVIDIA A1, and this is an NVIDIA B2" in capsys.readouterr().err
 
 
@@ -77,14 +84,14 @@ def test_the_folder_of_another_gpu_is_refused(tmp_path, monkeypatch, capsys):
 )
 def test_wrong_input_is_refused_in_a_sentence(arguments, words, capsys):
     with pytest.raises(SystemExit, match="2"):
-        record.main(arguments)
+        record.main(arguments, ROWS, "tools.lab")
     assert words in capsys.readouterr().err
 
 
 def test_a_measurement_is_a_process_that_writes_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", "echo-is-no-python")
     with pytest.raises(FileNotFoundError):
-        record.measure("ladder", tmp_path, 3)
+        record.in_a_process("tools.lab", "ladder", tmp_path, 3)
 
 
 @pytest.mark.parametrize("gpu", measurements.gpus())

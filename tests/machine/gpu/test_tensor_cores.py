@@ -5,7 +5,7 @@ import pytest
 
 from course_lib.kernels import TENSOR_CORES
 from course_lib.machine import gpu
-from course_lib.machine.gpu.tensor import OPERANDS, compare_mma, compare_rounding
+from tools.lab.tensor import OPERANDS, compare_mma, compare_rounding
 
 pytestmark = pytest.mark.skipif(not gpu.available(), reason="no CUDA GPU")
 

@@ -7,7 +7,7 @@ from course_lib.kernels import WGMMA
 from course_lib.kernels.warpgroup import HOPPER
 from course_lib.machine import gpu
 from course_lib.machine.gpu.dynamic_shared import configured
-from course_lib.machine.gpu.wgmma import OPERANDS
+from tools.lab.wgmma import OPERANDS
 
 
 def hopper():
@@ -25,7 +25,7 @@ SIZES = [(257, 129, 65), (64, 132, 100), (1, 1, 1), (3, 2, 0), (1000, 776, 552),
 @pytest.mark.parametrize("case", OPERANDS, ids=str)
 @pytest.mark.parametrize("name", ["wgmma_bf16", "wgmma_f16", "wgmma_tf32"])
 def test_one_instruction_bit_by_bit(name, case):
-    from course_lib.machine.gpu.wgmma import compare
+    from tools.lab.wgmma import compare
 
     result = compare(name, case)
     assert result["compared"] > 0 == result["different"]

@@ -11,13 +11,15 @@ from oracles import closed_forms
 from course_lib.kernels import LADDER, TENSOR_CORES, rung
 from course_lib.machine import measurements, model
 from course_lib.machine.gpu.verification import TOLERANCE
-from course_lib.machine.measurements import report
+from tools import report
 
 RUNGS = (*LADDER, *TENSOR_CORES)
 WHAT = (
     "ladder",
     "series",
     "tiles",
+    "twins",
+    "occupancy",
     "ragged",
     "mistake",
     "ceilings",
@@ -34,21 +36,22 @@ WHAT = (
 
 
 def test_readme_and_pictures_are_those_of_the_recordings():
-    """`python -m course_lib.measurements` would change nothing."""
+    """`tools/report.py` would change nothing."""
     for path, text in report.outputs().items():
-        assert path.read_text(encoding="utf-8") == text, f"run python -m course_lib.measurements ({path.name})"
+        assert path.read_text(encoding="utf-8") == text, f"run tools/report.py ({path.name})"
 
 
 @pytest.mark.parametrize("what", WHAT)
 def test_a_recording_says_where_it_comes_from(what):
     """GPU, driver, versions, date and the command that repeats it."""
     recording = measurements.load(what)
-    assert recording.command.startswith(f"python -m course_lib.gpu {what}")
+    # Those of the laboratory were made before it left the package; `measurements` says which commit has their commands.
+    assert recording.command.startswith((f"python -m course_lib.gpu {what}", f"python -m tools.lab {what}"))
     assert all(recording.provenance[key] for key in ("gpu", "driver", "numba", "numba-cuda", "numpy", "date"))
     assert recording.results
 
 
-@pytest.mark.parametrize("what", ["ladder", "series", "tiles", "ragged"])
+@pytest.mark.parametrize("what", ["ladder", "series", "tiles", "ragged", "twins"])
 def test_speeds_follow_from_the_recorded_repeats(what):
     """GFLOP/s is 2 M N K over the median of the repeats, of kernels that were right."""
     for result in report.measured(measurements.load(what)):
@@ -133,6 +136,23 @@ def test_the_ladder_keeps_its_promises():
     assert speed["best"] > speed["cublas"]
     conflicts = {r["stride"]: np.median(r["milliseconds"]) for r in measurements.load("conflicts").results}
     assert conflicts[32] >= 4 * conflicts[1]
+
+
+def test_what_the_tile_buys():
+    """Index and unrolling buy more than the tile; past the first-level cache, in CUDA C, the tile buys 2.7 times."""
+    twins = measurements.load("twins")
+
+    def speed(name):
+        return twins.result(name)["gflops"]  # blocks of 32×32 come first
+
+    assert speed("naive_uint64_16") > 3 * max(speed("naive_signed_16"), speed("naive_uint64_left"))
+    assert 1.2 < speed("tiled_uint64_32") / speed("naive_uint64_32") < 1.5
+    assert 1.3 < speed("tiled_c") / speed("naive_c") < 1.5
+    assert 2.5 < speed("tiled_c_uncached") / speed("naive_c_uncached") < 3
+    assert twins.result("naive_c_uncached")["l2_bytes"] > 8 * twins.result("naive_c")["l2_bytes"]
+    assert not [r for r in twins.results if "wrong" in r]
+    (host,) = (r for r in twins.results if "program" in r)
+    assert host["said"] == "largest error: 0"
 
 
 def test_ragged_sizes_are_within_15_percent_of_even_ones():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.machine import model
+from course_lib.machine import measurements, model
 
 H200 = {
     "threads_per_multiprocessor": 2048,
@@ -27,6 +27,28 @@ def test_occupancy(threads, registers, shared, blocks, limit):
     held = model.occupancy(threads, registers, shared, H200)
     assert (held.blocks, held.limit) == (blocks, limit)
     assert held.share == blocks * -(-threads // 32) / 64
+
+
+def test_the_driver_holds_as_many_blocks():
+    """For 10 sizes of blocks, some of no whole warps, 36 numbers of registers and three sizes of shared memory."""
+    recording = measurements.load("occupancy")
+    wrong = [
+        (int(threads), result["registers"], int(shared), blocks)
+        for result in recording.results
+        for shared, row in result["blocks"].items()
+        for threads, blocks in row.items()
+        if model.occupancy(int(threads), result["registers"], int(shared), recording.provenance).blocks != blocks
+    ]
+    assert wrong == []
+    assert sum(len(row) for result in recording.results for row in result["blocks"].values()) > 1000
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "blocks"), [(80, 40, 16), (64, 88, 10), (32, 88, 20), (96, 104, 5), (288, 176, 0)]
+)
+def test_a_warp_has_all_its_registers_in_one_of_four_files(threads, registers, blocks):
+    """One file of 65,536 registers would hold one block more each time, or three."""
+    assert model.occupancy(threads, registers, 0, H200).blocks == blocks
 
 
 def test_roofline_names_the_limit():

@@ -102,7 +102,7 @@ def test_the_text_and_the_page(script, capsys, tmp_path):
 
 def test_arrays_go_there_and_back():
     """A copy in each direction, as between a host and a GPU."""
-    from course_lib.machine.profile.scripts import DeviceArray
+    from course_lib.machine.profile.host import DeviceArray
 
     host = np.arange(4)
     array = np.array(host).view(DeviceArray)

@@ -20,8 +20,7 @@ from course_lib.exercises.capstone import (
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
 from course_lib.machine import measurements
-from course_lib.machine.gpu import capstone
-from course_lib.machine.gpu import command as commands
+from course_lib.machine.gpu import capstone, record
 from course_lib.machine.gpu.capstone import kernel_in
 from course_lib.machine.gpu.command import main
 from course_lib.machine.gpu.device import available
@@ -258,7 +257,7 @@ def test_the_command_records_several_kernels(tmp_path, monkeypatch):
         path.write_text(FILE, encoding="utf-8")
     monkeypatch.setattr(capstone, "require", lambda: None)
     monkeypatch.setattr(capstone, "beside", lambda own, *_: [{"rung": r.name, "gflops": 1.0} for r in own])
-    monkeypatch.setattr(commands, "describe", lambda: {"gpu": "made up"})
+    monkeypatch.setattr(record, "describe", lambda: {"gpu": "made up"})
     assert main(["capstone", *map(str, paths), "--repeats", "3", "--output", str(tmp_path / "folder")]) == 0
     recording = measurements.load("capstone", tmp_path / "folder")
     assert [result["rung"] for result in recording.results] == ["one", "two"]

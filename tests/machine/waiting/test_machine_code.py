@@ -10,8 +10,8 @@ from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements
 from course_lib.machine.waiting.machine_code import kind_of, register_bank_conflicts, register_reads
-from course_lib.machine.waiting.probes.disassembly import CONTROL, loops, word
 from course_lib.machine.waiting.traced import programs
+from tools.lab.disassembly import CONTROL, loops, word
 
 RECORDED = measurements.load("machine_code")
 

@@ -9,9 +9,10 @@ table's text. An entry is the body of a kernel, or a module with a `def kernel`;
 
 `name` is for the report. What stands behind @ and : is the table's own if it is left out; its expressions know the
 names of the module that holds the table, whose arrays are copied. `; word in one two` makes an entry for each of the
-words, which takes the place of $word in the text. A line `#=` must be true after the launch: it knows the arguments,
-what they were before (`old.out`), `run`, `traffic` (`run.traffic.select`), `close` and `line(text)`, the
-number of the first line with this text.
+words, which takes the place of $word in the text; `; a,b in 1,2 3,4` does so two at a time. A line `#=` must be true
+after the launch: it knows the arguments, what they were before (`old.out`), `run`, `traffic` (`run.traffic.select`),
+`close`, `line(text)`, the number of the first line with this text, and `said(words)`: do the findings' messages have
+them all?
 
 At the end of a line of the kernel, or in a line of its own for the whole launch:
 
@@ -99,7 +100,9 @@ class Table:
             for words in itertools.product(*(words.split() for _, words in clauses)):
                 text = entry
                 for (name, _), word in zip(clauses, words, strict=True):
-                    text = text.replace(f"${name}", word)
+                    parts = [word] if "," not in name else word.split(",")
+                    for one, part in zip(name.split(","), parts, strict=True):
+                        text = text.replace(f"${one}", part)
                 yield text, ", ".join(words)
 
 
@@ -130,7 +133,8 @@ class Case:
 
 def joined(text):
     """Return an entry with its name, launch and arguments in one line."""
-    return text.replace("\n#: ", " : ", 1).replace("\n#: ", " ")
+    first, *more = text.split("\n#: ", 1)
+    return first + "".join(f"{'' if ' : ' in first else ' :'} {line}" for line in more)
 
 
 def read(table, text, words):

@@ -296,7 +296,7 @@ REFUSED = Table(None, header=HEADER, lines=True,
                 arguments="a=zeros(24, 'f4'), A=zeros(2, 4), I=zeros(2, 4, 'i4')", text="""\
 a[0:2] = a[2:4]  #! a[0:2] a[2:4] float32
 a[0] = a[:: a.shape[0] - 24][0]  #! KernelError 0
-a[0] = a[1j:][0]  #! integer
+a[0] = a[1j:][0]  #! 1j complex128
 a[0] = a[1, :]  #! a[1, :] 1
 a.reshape(5, 5)[0, 0] = 1  #! KernelError a 24 25
 a.reshape(-1, -1)[0, 0] = 1  #! KernelError a 24 1

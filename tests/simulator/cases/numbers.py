@@ -83,7 +83,7 @@ out[i] = a[i] / b[i]  #! KernelError
 #= out[2] == [1.5, 1.5, -1.5, -2.69921875, 0.39990234375, 1.5, 1.5, -1]
 #= out[3] == (h.astype(float) ** 2 - 2.25).astype("f2")
 #= wide == [h.astype("f4") ** 2, h.astype(float) + 1]
-#= [word for word in ("h[i] + 1", "int64", "float16(") if word not in run.findings[0].message] == []
+#= said("h[i] + 1", "int64", "float16(")
 out[0, i] = h[i] + True
 out[1, i] = h[i] / h[7]
 out[2, i] = min(h[i], h[0])
@@ -94,7 +94,7 @@ wide[1, i] = h[i] + 1  #? float64
 # complex64 became complex128 @ 1, 4
 #: c=UNITS, out=zeros(4, "c16"), factor=$factor ; factor in 2j 2.0 3
 #= out == factor * c
-#= [word for word in ("factor", "complex128", "complex64(") if word not in run.findings[0].message] == []
+#= said("factor", "complex128", "complex64(")
 out[i] = factor * c[i]  #? float64
 
 # complex64 remains, or complex128 is meant @ 1, 4

@@ -170,10 +170,6 @@ out[0] = p[0].x
 #! LaunchError p z 16
 out[0] = p[0].x
 
-# records in shared memory : out=zeros(1)
-tile = cuda.shared.array(4, PARTICLE)  #! PARTICLE
-out[0] = float32(tile[0].x)
-
 # two elements for three : a=BODIES, points=zeros(3, 2, "f4")
 a[0]["at"] = points[1]  #! KernelError a.at 2 3
 

@@ -88,7 +88,7 @@ class SharedLog:
         if any(e.kind == ATOMIC for e in writers):
             return not readers and all(e.kind == ATOMIC for e in writers)
         if readers:
-            touched = np.zeros(self.array.size, bool)
+            touched = np.zeros(self.array.extent, bool)
             for e in writers:
                 touched[elements(e)] = True
             if any(touched[elements(e)].any() for e in readers):

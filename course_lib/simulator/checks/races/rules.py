@@ -10,6 +10,7 @@ import numpy as np
 
 from ...findings import Finding, FindingKey
 from ...hardware import WARP_SIZE
+from ...lanes.arrays import Pattern
 from ...lanes.memory import GlobalArray, SharedArray
 from ...observer import Observer
 from .log import SharedLog
@@ -19,7 +20,8 @@ from .shadow import READ, Access, Ints, Shadow
 if TYPE_CHECKING:
     from ...geometry import Chunk
     from ...lanes.access import Site
-    from ...lanes.arrays import Array, Pattern
+    from ...lanes.arrays import Array
+    from ...lanes.copies import SourceUse
     from ...lanes.warp import WarpVector
     from ...launch.prepare import Prepared
 
@@ -59,6 +61,14 @@ class RacesObserver(Observer):
         watcher = self.logs.get(array, self._at_once)
         for element, value in enumerate(values):
             watcher(site, pattern, base + element, value)
+
+    def source_read(self, use: SourceUse, done: Ints) -> None:
+        """Treat the arrival of an asynchronous copy as a read of its source, like its start."""
+        vector = use.site.vector
+        for words, lanes in zip(use.words, use.lanes & done, strict=True):
+            mask = lanes.reshape(vector.shape)
+            if mask.any():
+                self._at_once(use.site, Pattern(use.array, vector, words.reshape(vector.shape), mask), 0, None)
 
     # --- accesses that are checked one by one -------------------------------------------------------------------
 

@@ -1,0 +1,175 @@
+"""Calls of a student's function, each in a process that can only compute.
+
+A caller is forked before the course is imported, so that it holds no exercise and no right answer. It forks a process
+for each call, inside the walls of `walls.py`; what comes back is a number, or words on what went wrong. It is given the
+trees that `allowed.py` accepted, constants, and functions of NumPy by their names.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import importlib
+import io
+import json
+import os
+import pickle
+import secrets
+import signal
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from ...simulator.bounded import Endless, bounded
+from ...simulator.language.source import defined
+from . import walls
+from .allowed import BUILTINS, import_parts
+from .limits import Limits, Stopped, limit
+
+#: Bytes of a request or a reply: one message of a socket.
+_MOST = 128 << 10
+#: A call takes some milliseconds, and an exercise has up to a dozen.
+_SECONDS = 2
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function to be called, the last of ``trees``, with those that it calls, and the other names that they use."""
+
+    trees: tuple[ast.FunctionDef, ...]
+    names: Mapping[str, Any]
+
+    def __call__(self, function: Any, arguments: tuple[Any, ...]) -> Any:
+        """Call it in place of ``function``; raise what it raises, Endless, or Stopped."""
+        return _answered(_asked(_packed((self, arguments))))
+
+
+class _Pickler(pickle.Pickler):
+    def persistent_id(self, thing: Any) -> str | None:
+        return thing.__name__ if isinstance(thing, ModuleType) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+
+def _packed(thing: object) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file, protocol=5).dump(thing)
+    return file.getvalue()
+
+
+# ---- the side that judges --------------------------------------------------------------------------------------
+
+_caller: int | None = None
+
+
+def start() -> None:
+    """Fork the caller, once; it ends with this process. Raises Stopped where this machine has no walls."""
+    global _caller
+    if not walls.standing():
+        raise Stopped("this machine has no walls around what is executed: grade on Linux, or with --container")
+    if _caller is None:
+        mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if os.fork() == 0:
+            mine.close()
+            try:
+                _serve(other.detach())
+            finally:
+                os._exit(0)
+        other.close()
+        _caller = mine.detach()
+
+
+def connection() -> int:
+    """The descriptor of the caller, or that of the standard input where there is none."""
+    return _caller or 0
+
+
+def _asked(request: bytes) -> dict[str, Any]:
+    start()
+    assert _caller is not None
+    nonce = secrets.token_bytes(8)
+    if len(request) > _MOST - len(nonce):
+        raise Stopped(f"it has more than {_MOST >> 10} KiB")
+    os.write(_caller, nonce + request)
+    while reply := os.read(_caller, _MOST):
+        if reply.startswith(nonce):  # else it answers a process that was ended
+            found = json.loads(reply.removeprefix(nonce))
+            return found if isinstance(found, dict) else {}
+    raise Stopped("the process that calls it ended")
+
+
+def _answered(reply: dict[str, Any]) -> Any:
+    match reply:
+        case {"value": bool() | int() | float() | None as value}:
+            return value
+        case {"other": str(kind), "many": bool(many)}:
+            return "" if kind == "str" else [] if many else type(kind if kind.isidentifier() else "object", (), {})()
+        case {"raised": str(kind), "said": str(said)}:
+            raise type(kind if kind.isidentifier() else "Exception", (Exception,), {})(said[:500])
+        case {"endless": int(line)}:
+            raise Endless(line)
+        case {"stopped": str(said)}:
+            raise Stopped(said[:500])
+    raise Stopped("its process sent no answer")
+
+
+# ---- the caller ------------------------------------------------------------------------------------------------
+
+
+def _serve(connection: int) -> None:
+    walls.hide()
+    silent = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(silent, number)
+    os.dup2(connection, 3)
+    os.closerange(4, 1 << 16)
+    import_parts()
+    gc.freeze()
+    while request := os.read(3, _MOST):
+        os.write(3, request[:8] + _called(request[8:]))
+
+
+def _called(request: bytes) -> bytes:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.dup2(writing, 3)
+            os.closerange(4, 1 << 16)
+            program, arguments = _Unpickler(io.BytesIO(request)).load()
+            limit(Limits(seconds=_SECONDS))
+            walls.build()
+            os.write(3, json.dumps(_result(program, arguments)).encode()[: _MOST - 8])
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as results:
+        reply = results.read(_MOST - 8)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+        return json.dumps({"stopped": f"a call needed more than {_SECONDS} seconds of processor time"}).encode()
+    return reply or b"{}"
+
+
+def _result(program: Program, arguments: Sequence[Any]) -> dict[str, Any]:
+    names = {"__builtins__": BUILTINS, "__name__": "answer", **program.names}
+    for tree in program.trees:
+        literal = tuple(each.value for each in tree.args.defaults if isinstance(each, ast.Constant))
+        names[tree.name] = defined(tree, "<answer>", names, literal)
+    try:
+        value = bounded(names[program.trees[-1].name], tuple(arguments))
+        value = value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+        if value is None or type(value) in (bool, float) or (type(value) is int and value.bit_length() < 4096):
+            return {"value": value}
+        return {"other": type(value).__name__, "many": isinstance(value, list | tuple | dict) or hasattr(value, "ndim")}
+    except Endless as endless:
+        return {"endless": endless.line}
+    except MemoryError:
+        return {"stopped": "a call needed too much memory"}
+    except Exception as error:
+        return {"raised": type(error).__name__, "said": str(error)[:500]}

@@ -1,0 +1,47 @@
+"""The command `grade` in a container without a network: walls for a machine that has none of its own."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+#: docs/teach/grading.md says how to build it.
+IMAGE = "tile-by-tile-staff"
+
+
+def line(chosen: argparse.Namespace) -> list[str]:
+    """Return the line for Docker or Podman that runs `grade` with what was chosen.
+
+    What it reads and the folders that it writes have the same paths inside; nothing else of this machine is there.
+    """
+    read = [path.resolve() for path in (chosen.submissions, chosen.roster) if path]
+    written = dict.fromkeys(path.resolve() for path in (chosen.csv.parent, chosen.feedback))
+    mounts = [*(f"--volume={path}:{path}" for path in written), *(f"--volume={path}:{path}:ro" for path in read)]
+    walls = ["--network=none", "--read-only", "--tmpfs=/tmp", "--env=HOME=/tmp", "--cap-drop=ALL"]
+    user = [f"--user={os.getuid()}:{os.getgid()}"] if hasattr(os, "getuid") and chosen.container == "docker" else []
+    given = {name: value for name, value in vars(chosen).items() if name not in ("submissions", "container", "run")}
+    words = [word for name, value in given.items() for word in _words(name, value)]
+    command = ["tile-by-tile", "teach", "grade", str(chosen.submissions.resolve()), *words]
+    return [chosen.container, "run", "--rm", *walls, *user, *mounts, IMAGE, *command]
+
+
+def _words(name: str, value: Any) -> Iterator[str]:
+    option = f"--{name.replace('_', '-')}"
+    if value is True:
+        yield option
+    elif value is not None and value is not False:
+        yield f"{option}={value.resolve() if isinstance(value, Path) else value}"
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run the line; return its exit status. Raises ValueError if the tool is not there."""
+    for folder in (chosen.csv.parent, chosen.feedback):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        return subprocess.run(line(chosen)).returncode
+    except FileNotFoundError:
+        raise ValueError(f"{chosen.container} is not installed: install Docker or Podman, or grade on Linux") from None

@@ -1,0 +1,174 @@
+"""The tables of a class: what a spreadsheet may read and write, what the class reached, and gradebooks of others."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from .judge import MISSING, UNREADABLE, Judged
+
+_BINS = 10
+#: Their hints say nothing about an answer.
+_NO_ANSWER = (MISSING, UNREADABLE)
+
+
+def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the lines of a table that a person or a spreadsheet may have written, with their numbers.
+
+    Columns may be separated by commas, semicolons or tabs. Raise ValueError if the table lacks some of ``columns``.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text in UTF-8: save it as a CSV file in UTF-8") from None
+    first = text.partition("\n")[0]
+    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), restval="")
+    if not set(columns) <= set(lines.fieldnames or ()):
+        raise ValueError(f"{path}: the first line must name the columns {', '.join(columns)}")
+    for line in lines:
+        if any((line.get(column) or "").strip() for column in columns or line):
+            yield lines.line_num, line
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table in place of an earlier one, which stays where this fails; fields are made `safe`."""
+    new = path.with_name(path.name + ".new")
+    with new.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        writer.writerow(columns)
+        writer.writerows([safe(field) for field in row] for row in rows)
+    os.replace(new, path)
+
+
+#: What a spreadsheet takes for the beginning of a formula, at the beginning of a field or after what may separate two.
+_FORMULA = re.compile(r"(^|[,;|\"])(\s*)(?=[-=+@\uff0d\uff1d\uff0b\uff20].)")
+
+
+def safe(field: Any) -> str:
+    """Return a field that no spreadsheet takes for a formula, on one line, whatever it takes for a separator."""
+    return _FORMULA.sub(r"\1\2'", " ".join(str(field).split()))
+
+
+def plain(field: str) -> str:
+    """Return what `safe` was given, on one line."""
+    return re.sub(_FORMULA.pattern.replace("(?=", "'(?="), r"\1\2", " ".join(field.split()))
+
+
+def exact(name: str) -> str:
+    """Return a name as the column ``id`` has it: itself, or percent-encoded where a spreadsheet might change it."""
+    if name.isprintable() and "%" not in name and "'" not in name[:1] and safe(name) == name:
+        return name
+    return quote(name.encode("utf-8", "surrogatepass"), safe="").replace("-", "%2D")
+
+
+# ---- what the class reached ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Total:
+    """A student's points; ``unread`` are the exercises whose points a person has yet to give."""
+
+    points: float
+    of: int
+    unread: tuple[str, ...] = ()
+
+
+def total(rows: Sequence[Judged]) -> Total:
+    """Return a student's total."""
+    unread = tuple(row.exercise for row in rows if row.points is None)
+    return Total(sum(row.points or 0 for row in rows), sum(row.of for row in rows), unread)
+
+
+def hint_of(row: Judged) -> str:
+    """Return what tells hints apart when they are counted: the first sentence, without the line that it is about."""
+    return re.split(r"(?<=[.;])\s", re.sub(r"^line \d+: ", "", row.hint.strip()), maxsplit=1)[0]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A class in one lesson. ``exercises`` maps each to ({status: students}, mean points or None while some are not
+    given, of, commonest hints with their numbers), ``bins`` are (from, to, students) of the totals."""
+
+    mean: float
+    median: float
+    of: int
+    bins: tuple[tuple[float, float, int], ...]
+    exercises: Mapping[str, tuple[Mapping[str, int], float | None, int, tuple[tuple[str, int], ...]]]
+
+
+def summary(graded: Sequence[Sequence[Judged]]) -> Summary:
+    """Return the mean, the histogram, and for each exercise its statuses and commonest hints."""
+    totals = [total(rows) for rows in graded] or [Total(0, 0)]
+    points, of = [each.points for each in totals], totals[0].of
+    width = -(-of // _BINS) or 1
+    counts = Counter(min(int(reached // width), (of - 1) // width) for reached in points)
+    bins = tuple((n * width, min((n + 1) * width, of), counts[n]) for n in range(-(-of // width)))
+    by_exercise: dict[str, list[Judged]] = {}
+    for row in (row for rows in graded for row in rows):
+        by_exercise.setdefault(row.exercise, []).append(row)
+    exercises = {
+        name: (
+            Counter(row.status for row in rows),
+            None if any(row.points is None for row in rows) else statistics.fmean(row.points or 0 for row in rows),
+            rows[0].of,
+            tuple(Counter(hint_of(row) for row in rows if row.hint and row.status not in _NO_ANSWER).most_common(3)),
+        )
+        for name, rows in by_exercise.items()
+    }
+    return Summary(statistics.fmean(points), statistics.median(points), of, bins if graded else (), exercises)
+
+
+# ---- gradebooks of learning systems ----------------------------------------------------------------------------
+
+CANVAS, MOODLE = "canvas", "moodle"
+#: What `lib/gradebook_importer.rb` of Canvas expects: these columns, then the assignment, whose points stand below it.
+_CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+#: The grading worksheet that `mod/assign/feedback/offline` of Moodle reads: by Identifier, if the last change is known.
+_MOODLE = (
+    *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed"),
+    *("Last modified (submission)", "Last modified (grade)", "Feedback comments"),
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of a gradebook: a student with the id of the roster and the number of the learning system, "" where they
+    are not known, the student's line in the roster, the total, and what a person has written."""
+
+    student: str
+    id: str
+    number: str
+    roster: Mapping[str, str]
+    total: Total
+    comment: str = ""
+
+
+def export(path: Path, system: str, title: str, entries: Sequence[Entry]) -> None:
+    """Write the totals as ``system`` reads them; ``title`` names the assignment in Canvas.
+
+    What the roster has in columns of these names is copied, so that the system finds its own students again.
+    """
+    rows: list[list[str]] = []
+    for each in entries:
+        points, known = f"{each.total.points:g}", {column: text for column, text in each.roster.items() if text}
+        if system == CANVAS:
+            own = {"Student": each.student, "ID": each.number, "SIS User ID": each.id} | known
+            rows.append([*(own.get(column, "") for column in _CANVAS), points])
+        else:
+            own = {"Identifier": f"Participant {each.number}", "Full name": each.student} | known
+            own |= {"Email address": known.get("e-mail", ""), "Grade": points, "Maximum Grade": f"{each.total.of:g}"}
+            own |= {"Grade can be changed": "Yes", "Feedback comments": each.comment}
+            rows.append([own.get(column, "") for column in _MOODLE])
+    if system == CANVAS:
+        most = max((each.total.of for each in entries), default=0)
+        rows.insert(0, ["Points Possible", *[""] * (len(_CANVAS) - 1), f"{most:g}"])
+    write_table(path, (*_CANVAS, title) if system == CANVAS else _MOODLE, rows)

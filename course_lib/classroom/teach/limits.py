@@ -1,0 +1,45 @@
+"""What one task may use of the machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+
+with contextlib.suppress(ImportError):  # Windows
+    import resource
+
+
+class Stopped(Exception):
+    """A task exceeded a limit, or its process died; the message is a sentence."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of one task: seconds of processor time, bytes of memory, bytes that it may print."""
+
+    seconds: int = 10
+    memory: int = 1 << 30
+    output: int = 64 << 10
+
+
+STANDARD = Limits()
+
+
+def limit(limits: Limits) -> None:
+    """Limit this process, until it ends; its input and outputs are empty."""
+
+    def most(what: int, soft: int, hard: int) -> None:
+        _, allowed = resource.getrlimit(what)
+        hard = hard if allowed == resource.RLIM_INFINITY else min(hard, allowed)
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
+            resource.setrlimit(what, (min(soft, hard), hard))
+
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(0, 1)
+    os.dup2(0, 2)
+    most(resource.RLIMIT_CPU, limits.seconds, limits.seconds + 2)
+    most(resource.RLIMIT_AS, limits.memory, limits.memory)
+    most(resource.RLIMIT_FSIZE, 0, 0)  # no file can be written
+    most(resource.RLIMIT_CORE, 0, 0)
+    most(resource.RLIMIT_NPROC, 0, 0)

@@ -1,0 +1,19 @@
+"""The templates of the grader's pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ...exercises.grading.verdict import as_code
+
+
+def rendered(template: str, **data: Any) -> str:
+    """Return a template of this folder with this data, of which everything is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # of the extra `teach`
+    from markupsafe import Markup, escape
+
+    folder = FileSystemLoader(Path(__file__).parent)
+    environment = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["code"] = lambda text: Markup(as_code(str(escape(text))))
+    return environment.get_template(template).render(data)

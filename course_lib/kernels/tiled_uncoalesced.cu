@@ -1,0 +1,33 @@
+// Tiles, B's loaded down its columns: tiled_uncoalesced.py in CUDA C.
+// A is M×K, B is K×N, C is M×N, row after row.
+
+#ifndef UNROLL
+#define UNROLL  // nothing: the compiler decides; or _Pragma("unroll 1"): the loop is left as it is
+#endif
+
+// [kernel]
+template <int T>
+__global__ void tiled_uncoalesced(const float *A, const float *B, float *C, int M, int N, int K) {
+    // [tiles]
+    __shared__ float A_tile[T][T];
+    __shared__ float B_tile[T][T];
+    // [/tiles]
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * T + ty, col = blockIdx.x * T + tx;
+    int left = blockIdx.x * T;
+    float acc = 0;
+    for (int start = 0; start < K; start += T) {
+        // [load]
+        A_tile[ty][tx] = row < M && start + tx < K ? A[row * K + start + tx] : 0;
+        B_tile[tx][ty] = start + tx < K && left + ty < N ? B[(start + tx) * N + left + ty] : 0;
+        // [/load]
+        __syncthreads();  // both tiles are complete
+        UNROLL
+        for (int k = 0; k < T; ++k)
+            acc += A_tile[ty][k] * B_tile[k][tx];
+        __syncthreads();  // no thread reads the tiles any more
+    }
+    if (row < M && col < N)
+        C[row * N + col] = acc;
+}
+// [/kernel]

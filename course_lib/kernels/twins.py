@@ -1,0 +1,206 @@
+"""Twins: kernels of the ladder with one factor changed, to measure what that factor alone costs.
+
+A twin is a rung's own source with a few lines replaced, so the difference between the two is the list of changes. The
+factors are the type of the indices (numba tests a signed index for a negative value, and computes with 64 bits), the
+number of steps of the inner loop that are written out, the tile, and for some rungs a padding or a limit on registers.
+The kernels in CUDA C are beside the rungs, as NAME.cu.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from . import four_rows
+from .rung import Rung
+
+#: (old, new) lines of a source; each old text occurs exactly once.
+Changes = Sequence[tuple[str, str]]
+FOLDER = Path(__file__).parent
+
+
+def twin(of: str, name: str, title: str, changes: Changes) -> Rung:
+    """Return the rung of the file OF.py with `changes` made to its source; it is called `name`, its kernel as there.
+
+    Raise ValueError if an old text does not occur exactly once.
+    """
+    source = (FOLDER / f"{of}.py").read_text(encoding="utf-8")
+    for old, new in changes:
+        if source.count(old) != 1:
+            raise ValueError(
+                f"{old!r} occurs {source.count(old)} times in {of}.py, so the twin {name} cannot change it"
+            )
+        source = source.replace(old, new)
+    path = f"<twin {name}>"
+    linecache.cache[path] = len(source), None, source.splitlines(True), path
+    module: dict[str, Any] = {"__name__": f"{__package__}.{of}", "__package__": __package__}
+    exec(compile(source, path, "exec"), module)
+    return replace(module["RUNG"], name=name, title=title)
+
+
+_IMPORT = "from numba import cuda, float32"
+_UNSIGNED = (_IMPORT, f"{_IMPORT}, uint64")
+_NAIVE_LOOP = """        for k in range(K):
+            acc += A[row, k] * B[k, col]
+"""
+_TILE_LOOP = """            for k in range(T):
+                acc += A_tile[ty, k] * B_tile[k, tx]
+"""
+
+
+def _cast(*accesses: str) -> Changes:
+    """Return the changes that make the indices of accesses such as "A[row, k]" unsigned."""
+    changes = []
+    for access in accesses:
+        array, _, indices = access[:-1].partition("[")
+        changes.append((access, f"{array}[{', '.join(f'uint64({index})' for index in indices.split(', '))}]"))
+    return changes
+
+
+def naive_twin(index: str = "signed", steps: int | None = None) -> Rung:
+    """Return `naive` with indices "signed", "uint32" or "uint64", and its loop over k written out in `steps` steps.
+
+    None leaves the loop to the compiler, which writes out four steps.
+    """
+    product = "acc += A[row, k] * B[k, col]"
+    if index != "signed":
+        product = f"acc += A[{index}(row), {index}(k)] * B[{index}(k), {index}(col)]"
+    loop = f"        for k in range(K):\n            {product}\n"
+    if steps:
+        loop = f"""        whole = K // {steps} * {steps}
+        for start in range(0, whole, {steps}):
+            for i in range({steps}):
+                k = start + i
+                {product}
+        for k in range(whole, K):
+            {product}
+"""
+    name = f"naive_{index}_{steps or 'left'}"
+    title = f"naive, {index} indices, {f'{steps} steps written out' if steps else 'its loop left'}"
+    imported = _IMPORT if index == "signed" else f"{_IMPORT}, {index}"
+    return twin("naive", name, title, ((_IMPORT, imported), (_NAIVE_LOOP, loop)))
+
+
+#: What makes the indices of a thread in T×T tiles unsigned.
+_PLACE_UNSIGNED = (
+    _UNSIGNED,
+    ("tx, ty = cuda.threadIdx.x, cuda.threadIdx.y", "tx, ty = uint64(cuda.threadIdx.x), uint64(cuda.threadIdx.y)"),
+    *_cast("A[row, start + tx]"),
+)
+_TILES_UNSIGNED = (*_PLACE_UNSIGNED, *_cast("B[start + ty, col]"))
+
+
+def tiled_twin(index: str = "signed", steps: int | None = None) -> Rung:
+    """Return `tiled` with indices "signed" or "uint64", its tiles 32 wide, and `steps` steps of its loop written out.
+
+    None and 16 hide the loop's length from the compiler, which then writes out four steps or 16; with 32 the length is
+    a constant, as in `tiled`.
+    """
+    product = "acc += A_tile[ty, {0}] * B_tile[{0}, tx]".format("k" if index == "signed" else "uint64(k)")
+    length = "range(int64(cuda.blockDim.x){})"  # T, but known only when the kernel runs
+    loop = f"            for k in {length.format('')}:\n                {product}\n"
+    if steps:
+        loop = f"""            for first in {length.format(f", {steps}").replace("(int64", "(0, int64")}:
+                for i in range({steps}):
+                    k = first + i
+                    {product}
+"""
+    name = f"tiled_{index}_{steps or 'left'}"
+    title = f"tiled, {index} indices, {f'{steps} steps written out' if steps else 'its loop left'}"
+    changes = list(_TILES_UNSIGNED if index == "uint64" else ())
+    if steps == 32:
+        return twin("tiled", name, title, changes)
+    imported = changes.pop(0)[1] if changes else _IMPORT
+    return twin("tiled", name, title, ((_IMPORT, f"{imported}, int64"), *changes, (_TILE_LOOP, loop)))
+
+
+_OUTER_UNSIGNED = (
+    ("from numba import cuda, float32, uint32", "from numba import cuda, float32, uint32, uint64"),
+    *_cast("A[top + ty + i, start + tx]", "B[start + k, col]", "C[top + i, col]"),
+)
+#: The rungs after `naive` with unsigned indices. Those of `pipelined` are unsigned in its inner loop already.
+UNSIGNED_RUNGS: dict[str, Changes] = {
+    "uncoalesced": (_UNSIGNED, *_cast("A[row, k]", "B[k, col]", "C[row, col]")),
+    "tiled_uncoalesced": (*_PLACE_UNSIGNED, *_cast("B[start + tx, left + ty]")),
+    "bank_conflicts": _TILES_UNSIGNED,
+    "padded": _TILES_UNSIGNED,
+    "tiled": _TILES_UNSIGNED,
+    "prefetched": (
+        *_TILES_UNSIGNED,
+        *_cast("A_tiles[now, ty, k]", "B_tiles[now, k, tx]", "A_tiles[now, ty, tx]", "B_tiles[now, ty, tx]"),
+    ),
+    "outer_product": _OUTER_UNSIGNED,
+    "unrolled": _OUTER_UNSIGNED,
+    "register_1d": (
+        _OUTER_UNSIGNED[0],
+        *_cast("A[top + a_row, start + a_k]", "B[start + b_k, left + b_col]", "C[top + first_row + i, left + col]"),
+    ),
+    "register_2d": (
+        _OUTER_UNSIGNED[0],
+        ("A[row, col] if", "A[uint64(row), uint64(col)] if"),
+        ("B[row, col] if", "B[uint64(row), uint64(col)] if"),
+        *_cast("C[row, col]"),
+    ),
+}
+_FOUR_ROWS_UNSIGNED = (
+    _UNSIGNED,
+    *_cast("A_tile[y + 8 * i, k]", "B_tile[k, x]", "A[top + row, start + x]", "B[start + row, col]"),
+    *_cast("A_tile[row, x]", "B_tile[row, x]", "C[top + row, col]"),
+)
+_CONSTANT = (
+    ("            depth = ROWS if ROWS < K - start else K - start\n", ""),
+    ("range(depth):  # not known when compiling, so the compiler keeps the loop", "range(ROWS):"),
+    ("B[start + k, col] if col < N", "B[start + k, col] if start + k < K and col < N"),
+)
+_BATCHED = (
+    *_CONSTANT[:2],
+    ("        thread = uint32", "        b = cuda.local.array(ROWS, dtype)\n        thread = uint32"),
+    (
+        "b = B[start + k, col] if col < N else dtype(0)\n",
+        "b[k] = B[start + k, col] if start + k < K and col < N else dtype(0)\n            for k in range(ROWS):\n",
+    ),
+    ("acc[i] += A_tile[i, k] * b", "acc[i] += A_tile[i, k] * b[k]"),
+)
+_PADDED = (
+    ("    T = tile_width\n", "    T = tile_width\n    T_PADDED = T + 1\n"),
+    ("B_tile = cuda.shared.array((T, T), dtype)", "B_tile = cuda.shared.array((T, T_PADDED), dtype)"),
+)
+_JIT_OF_TILES = "    @cuda.jit\n    def "
+
+
+def unsigned_loop() -> Rung:
+    """Return `naive` whose loop variable is unsigned, because K is: the loop has no cast."""
+    place = "cuda.blockIdx.{0} * cuda.blockDim.{0} + cuda.threadIdx.{0}"
+    changes = (
+        _UNSIGNED,
+        *(
+            (f"{name} = {place.format(axis)}", f"{name} = uint64({place.format(axis)})")
+            for name, axis in (("row", "y"), ("col", "x"))
+        ),
+        ("M, K = A.shape", "M, K = uint64(A.shape[0]), uint64(A.shape[1])"),
+        ("N = B.shape[1]", "N = uint64(B.shape[1])"),
+    )
+    return twin("naive", "naive_unsigned_loop", "naive, its sizes and so its loop unsigned", changes)
+
+
+def unsigned_twin(of: str) -> Rung:
+    """Return the rung `of` with unsigned indices; KeyError if it has no such twin."""
+    return twin(of, f"{of}_unsigned", f"{of}, unsigned indices", UNSIGNED_RUNGS[of])
+
+
+def single_steps() -> tuple[Rung, ...]:
+    """Return the twins that differ from a rung, or from the twin before them, in one thing that a lesson explains."""
+    capped = (_JIT_OF_TILES, "    @cuda.jit(max_registers=32)\n    def ")
+    uncoalesced, unsigned = "tiled_uncoalesced", UNSIGNED_RUNGS["tiled_uncoalesced"]
+    return (
+        twin(uncoalesced, f"{uncoalesced}_padded", "B loaded down its columns, its tile padded", _PADDED),
+        twin(uncoalesced, f"{uncoalesced}_padded_unsigned", "the same, unsigned indices", (*unsigned, *_PADDED)),
+        twin("bank_conflicts", "bank_conflicts_32_registers", "bank conflicts, at most 32 registers", (capped,)),
+        twin("outer_product", "outer_product_constant", "outer products, loops of constant length", _CONSTANT),
+        twin("outer_product", "outer_product_batched", "the same, loads of B before the products", _BATCHED),
+        four_rows.RUNG,
+        twin("four_rows", "four_rows_unsigned", "four rows a thread, unsigned indices", _FOUR_ROWS_UNSIGNED),
+    )

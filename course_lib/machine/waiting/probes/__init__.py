@@ -1,1 +1,0 @@
-"""Kernels that measure one number of a multiprocessor each, and what is read off their clocks."""

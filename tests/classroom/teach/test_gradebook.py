@@ -1,0 +1,271 @@
+"""The table an instructor needs: rosters, totals, hints, comments, pseudonyms, and the gradebooks of other systems."""
+
+import csv
+import json
+import re
+
+import pytest
+from classroom.teach.cheats import LESSON
+from classroom.teach.here import WORDS, edit, page, rows, run
+from classroom.teach.made_class import NAMES, exercises
+
+from course_lib.classroom.teach.collect import read_roster
+from course_lib.classroom.teach.gradebook import exact, hint_of, plain, read_table, safe, summary
+from course_lib.classroom.teach.judge import Judged
+
+#: The same class as three systems write it, and as a person does; Ana and Ben have the numbers 12345 and 12346.
+CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,04_tiling (77),Current Score
+Points Possible,,,,,15,(read only)
+"Lima, Ana",12345,S1,ana@example.org,A,,
+"Sol, Ben",12346,S2,ben@example.org,A,,
+"Null, Dora",12347,S3,dora@example.org,A,,
+"""
+MOODLE = """Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,\
+Last modified (submission),Last modified (grade),Feedback comments
+Participant 12345,Ana Lima,ana@example.org,Submitted for grading,,15.00,Yes,"Monday, 2 November 2026, 10:00 AM",-,
+Participant 12346,Ben Sol,ben@example.org,Submitted for grading,,15.00,Yes,"Monday, 2 November 2026, 10:00 AM",-,
+Participant 12347,Dora Null,dora@example.org,No submission,,15.00,Yes,-,-,
+"""
+GITHUB = """"identifier","github_username","github_id","name"
+"Ana Lima","ana-lima","1",""
+"Ben Sol","ana-bsol","2",""
+"Dora Null","","",""
+"""
+HAND = "id;name;e-mail\n00123;Ana Lima;ana@example.org\n00124;Ben Sol;ben@example.org\n00125;Dora Null;d@example.org\n"
+CANVAS_FILES = ["limaana_12345_998877_a.ipynb", "solben_12346_998878_a.ipynb"]
+#: A roster, what Ana's and Ben's files are called, and their ids in the table.
+CLASSES = {
+    "canvas": (CANVAS, CANVAS_FILES, ["12345", "12346", "12347"]),
+    "moodle": (
+        MOODLE,
+        ["Ana Lima_12345_assignsubmission_file_/a.ipynb", "Ben Sol_12346_assignsubmission_file_/a.ipynb"],
+        [f"Participant {n}" for n in (12345, 12346, 12347)],
+    ),
+    "github": (
+        GITHUB,
+        ["04-tiling-ana-lima/04_tiling.ipynb", "04-tiling-ana-bsol/04_tiling.ipynb"],
+        ["Ana Lima", "Ben Sol", "Dora Null"],
+    ),
+    "by hand": (HAND, ["ana.ipynb", "Ben  SOL.ipynb"], ["00123", "00124", "00125"]),
+    "by hand, in Canvas": (
+        HAND,
+        ["limaana_12345_998877_a.ipynb", "solben_12346_998878_a.ipynb"],
+        ["00123", "00124", "00125"],
+    ),
+}
+
+
+@pytest.fixture(params=CLASSES)
+def a_class(request, tmp_path):
+    """A folder of submissions and its roster."""
+    roster, files, ids = CLASSES[request.param]
+    (tmp_path / "names.csv").write_text(roster, "utf-8-sig")
+    for name in files:
+        path = tmp_path / "submitted" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(exercises()), "utf-8")
+        if request.param == "github":
+            (path.parent / ".git").mkdir()
+    return request.param, tmp_path, ids
+
+
+def table(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_everybody_in_the_roster_has_rows(a_class, judged):
+    """Also who handed in nothing; files are matched by number, name, e-mail or login; nobody is there twice."""
+    _, folder, ids = a_class
+    assert run(folder, "--roster", str(folder / "names.csv")) == 0
+    found = rows(folder)
+    assert sorted((row["id"], row["exercise"]) for row in found) == sorted((id, name) for id in ids for name in NAMES)
+    dora = [row for row in found if row["id"] == ids[2]]
+    assert {(row["status"], row["points"], row["hint"]) for row in dora} == {("missing", "0", "nothing was handed in.")}
+    assert len(judged) == 2 * len(NAMES)
+    text = (folder / "grades.html").read_text()
+    assert "0 of 15" in text and "Dora" in text
+
+
+def test_who_is_not_in_the_roster_is_told(folder, judged, capsys):
+    (folder / "names.csv").write_text("id,name\n1,Anna\n2,Zoe\n")
+    assert run(folder, "--roster", str(folder / "names.csv")) == 0
+    assert "Not in the roster: ben." in capsys.readouterr().out
+    assert {row["id"] for row in rows(folder)} == {"1", "2", "ben"}
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("a,b\n1,2\n", "the first line must name the columns id, name and e-mail"),
+        ("id,name\n1,Ana\n1,Ben\n", "line 3: the id '1' is there twice"),
+        ("", "the first line must name"),
+    ],
+)
+def test_a_roster_that_cannot_be_read_is_told(tmp_path, text, told):
+    (tmp_path / "names.csv").write_text(text)
+    with pytest.raises(ValueError, match=re.escape(told)):
+        read_roster(tmp_path / "names.csv")
+
+
+def test_two_students_of_one_name_are_never_mixed(folder, judged, capsys):
+    """A name that two have in the roster means nobody; the number or the e-mail does."""
+    (folder / "names.csv").write_text("id,name,email\n1,anna,a@x.org\n2,anna,b@x.org\n3,ben,c@x.org\n")
+    assert run(folder, "--roster", str(folder / "names.csv")) == 0
+    assert "Not in the roster: anna." in capsys.readouterr().out
+    (folder / "submitted" / "anna.ipynb").rename(folder / "submitted" / "b@x.org.ipynb")
+    assert run(folder, "--roster", str(folder / "names.csv")) == 0
+    status = {row["id"]: row["status"] for row in rows(folder)}
+    assert status == {"1": "missing", "2": "to read", "3": "to read"}
+
+
+@pytest.mark.parametrize("system", ["canvas", "moodle"])
+def test_a_gradebook_is_read_back(a_class, judged, system, capsys):
+    """By the rules of the importers' own sources: Canvas finds the assignment and its students by the columns before
+    it, Moodle a participant by Identifier. A total that is not complete is not in it."""
+    kind, folder, ids = a_class
+    names = str(folder / "names.csv")
+    run(folder, "--roster", names)
+    for student in {row["student"] for row in rows(folder)} - {"Null, Dora", "Dora Null"}:
+        edit(folder, student, WORDS, "1.5" if "Ana" in student else "")
+    capsys.readouterr()
+    assert run(folder, "--roster", names, "--export", system) == 0
+    told = capsys.readouterr().out
+    known = system == "canvas" or kind in ("canvas", "moodle", "by hand, in Canvas")
+    lines = table(folder / f"grades-{system}.csv")
+    assert "Ben" in told and "Dora" in told, "Ben's answer in words is unread, Dora handed in nothing"
+    if system == "canvas":
+        columns = list(lines[0])
+        assert columns[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"] and len(columns) == 6
+        assert columns[5] == ("04_tiling (77)" if kind == "canvas" else LESSON)
+        assert lines[0]["Student"] == "Points Possible" and lines[0][columns[5]] == "15"
+        (ana,) = lines[1:]
+        assert ana[columns[5]] == "1.5" and "Ana" in ana["Student"]
+        assert ana["ID"] == ("12345" if kind in ("canvas", "moodle", "by hand, in Canvas") else "")
+        assert (ana["SIS Login ID"] == "ana@example.org") == (kind == "canvas")
+        return
+    assert {"Identifier", "Grade", "Last modified (grade)"} <= set(lines[0]) if lines else not known
+    for ana in lines:
+        assert (ana["Identifier"], ana["Grade"], ana["Maximum Grade"]) == ("Participant 12345", "1.5", "15")
+        assert ana["Last modified (grade)"] == ("-" if kind == "moodle" else "")
+
+
+def test_comments_of_a_person_are_kept_and_shown(folder, judged, capsys):
+    """On the answer's page, and in the gradebook; until the student changes the answer."""
+    run(folder)
+    edit(folder, "anna", WORDS, "2", "Say <b>which</b> tile;\n=1+1")
+    edit(folder, "ben", "barriers", "0", "-1 for no reason")
+    for _ in range(2):
+        assert run(folder) == 0
+        found = {(row["student"], row["exercise"]): row for row in rows(folder) if row["comment"]}
+        assert set(found) == {("anna", WORDS), ("ben", "barriers")}
+        assert found["anna", WORDS]["status"] == "by hand" and found["ben", "barriers"]["status"] == "not yet"
+        assert "Your teacher writes:</b> Say &lt;b&gt;which&lt;/b&gt; tile; =1+1<" in page(folder, "anna").read_text()
+    (folder / "submitted" / "anna.ipynb").write_text(json.dumps(exercises(two_barriers=f'explain("{WORDS}", "new")')))
+    capsys.readouterr()
+    run(folder)
+    assert "anna changed the answer to two-barriers" in capsys.readouterr().out
+    assert [row["comment"] for row in rows(folder) if row["student"] == "anna"] == [""] * len(NAMES)
+
+
+def test_points_for_who_handed_in_nothing(folder, judged):
+    (folder / "names.csv").write_text("id,name\n1,anna\n2,ben\n3,carl\n")
+    run(folder, "--roster", str(folder / "names.csv"))
+    edit(folder, "carl", WORDS, "1")
+    run(folder, "--roster", str(folder / "names.csv"))
+    assert [row["points"] for row in rows(folder) if row["student"] == "carl"] == ["0", "0", "0", "1"]
+
+
+def test_pages_by_pseudonym_name_nobody(folder, judged):
+    """The same ones in every run, and others in another table; the table says whose they are. Pages with names that
+    an earlier run wrote are removed."""
+    run(folder)
+    run(folder, "--anonymous")
+    before = {row["student"]: row["page"] for row in rows(folder)}
+    run(folder, "--anonymous")
+    assert {row["student"]: row["page"] for row in rows(folder)} == before
+    for path in (folder / "grades.html", *(folder / "feedback").glob("*.html")):
+        text = path.read_text() + path.name
+        assert "anna" not in text and "ben" not in text, path
+    assert all(page_name.removesuffix(".html") in (folder / "grades.html").read_text() for page_name in before.values())
+    run(folder, "--anonymous", "--csv", str(folder / "other.csv"))
+    assert {row["page"] for row in table(folder / "other.csv")}.isdisjoint(before.values())
+
+
+def judged_rows(*points, hint=""):
+    return [Judged(name, reached, 5, "failed", hint) for name, reached in zip(NAMES, points, strict=False)]
+
+
+def test_the_class_is_summed_up():
+    """Two exercises of 5 points; totals 0, 3, 10 and 10."""
+    graded = [judged_rows(0, 0, hint="A race. Line 3."), judged_rows(3, 0, hint="A race. Line 9."), judged_rows(5, 5)]
+    found = summary([*graded, judged_rows(5, 5, hint="No barrier.")])
+    assert (found.mean, found.median, found.of) == (5.75, 6.5, 10)
+    assert [number for *_, number in found.bins] == [1, 0, 0, 1, 0, 0, 0, 0, 0, 2]
+    counts, mean, of, hints = found.exercises[NAMES[0]]
+    assert (counts, mean, of) == ({"failed": 4}, 3.25, 5)
+    assert hints == (("A race.", 2), ("No barrier.", 1))
+    assert summary([]).bins == ()
+
+
+def test_the_page_of_the_class_shows_it(folder, judged):
+    run(folder)
+    text = (folder / "grades.html").read_text()
+    assert "Mean 0.0, median 0 of 15 points" in text and "2 answers in words have no points yet" in text
+    assert "Content-Security-Policy" in text and page(folder, "anna").name in text
+
+
+@pytest.mark.parametrize(
+    "field, told",
+    [
+        ("=1+1", "'=1+1"),
+        ("\t=1", "'=1"),
+        ("＝1+1", "'＝1+1"),
+        ("a;=1", "a;'=1"),
+        ('a",@x', "a\",'@x"),
+        ("-1", "'-1"),
+        ("-", "-"),
+        ("a-b = c", "a-b = c"),
+        ("a\u2028 b", "a b"),
+    ],
+)
+def test_a_field_is_no_formula(field, told):
+    assert safe(field) == safe(told) == told
+    assert plain(told) == " ".join(field.split())
+
+
+def test_ids_are_exact():
+    """Different names have different ids, which survive a spreadsheet."""
+    names = [
+        "a",
+        "a ",
+        "a%20",
+        " a",
+        "a  b",
+        "a b",
+        "-1",
+        "'-1",
+        "=1",
+        "'=1",
+        "\udce9",
+        "\ud800",
+        "é",
+        "e\u0301",
+        "1\n",
+    ]
+    ids = [exact(name) for name in names]
+    assert len(set(ids)) == len(ids)
+    assert all(safe(id) == id and id.isprintable() for id in ids)
+
+
+def test_a_cell_may_have_lines(tmp_path):
+    (tmp_path / "t.csv").write_text('id;comment\n1;"one\nand two"\n\n2;x\n')
+    assert list(read_table(tmp_path / "t.csv", ["id"])) == [
+        (3, {"id": "1", "comment": "one\nand two"}),
+        (5, {"id": "2", "comment": "x"}),
+    ]
+
+
+def test_hints_are_counted_by_their_first_sentence():
+    said = "line 17: this loop never ends: nothing changes. Look at k."
+    assert hint_of(judged_rows(1, hint=said)[0]) == "this loop never ends: nothing changes."

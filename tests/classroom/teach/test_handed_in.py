@@ -1,0 +1,314 @@
+"""What students hand in: odd names and files have a row each, and change no neighbour's; run twice."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import zipfile
+
+import pytest
+from classroom.teach.cheats import LESSON, solution
+from classroom.teach.here import WORDS, do, edit, here, rows, run, words_of
+from classroom.teach.made_class import NAMES, exercises, solved
+
+from course_lib.classroom.teach import collect
+from course_lib.classroom.teach import grade as command
+from course_lib.classroom.teach.cells import notebook as lesson
+from course_lib.classroom.teach.limits import Stopped
+
+HONEST = {"anna", "ben"}
+BLANK = {name.replace("-", "_"): "" for name in NAMES}
+
+
+def without_likeness(found):
+    """The rows without the remark that others gave the same answer."""
+    return [row | {"hint": row["hint"].split("Nearly")[0]} for row in found]
+
+
+def notebook(**changed):
+    return json.dumps(exercises(**changed))
+
+
+def place(folder, name):
+    """A path in the folder of submissions."""
+    return folder / "submitted" / name
+
+
+def file(name="carl.ipynb", **changed):
+    """A function that writes a notebook there."""
+    return lambda folder: place(folder, name).write_text(notebook(**changed), "utf-8")
+
+
+def link(to):
+    return lambda folder: place(folder, "carl.ipynb").symlink_to(folder / to)
+
+
+def links_in_a_loop(folder):
+    place(folder, "carl").mkdir()
+    for name, to in (("again", "."), ("one.ipynb", "two.ipynb"), ("two.ipynb", "one.ipynb")):
+        place(folder, f"carl/{name}").symlink_to(to)
+
+
+def nested(folder):
+    deep = place(folder, "carl")
+    for _ in range(1500):
+        deep.mkdir()
+        os.chdir(deep)
+        deep = type(deep)("d")
+    type(deep)("deep.ipynb").write_text(notebook())
+    os.chdir(folder)
+
+
+def unreadable(folder):
+    """A notebook whose owner may not read it; root is refused by what stands in for reading (below)."""
+    place(folder, "carl.ipynb").write_text(notebook())
+    place(folder, "carl.ipynb").chmod(0)
+
+
+def zipped(*members, name="carl.zip"):
+    """A function that writes an archive of (name, data) there, by default of empty files."""
+
+    def write(folder):
+        place(folder, name).parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(place(folder, name), "w", zipfile.ZIP_DEFLATED) as archive:
+            for member, data in members:
+                archive.writestr(member, data)
+
+    return write
+
+
+def locked(folder):
+    zipped(("04_tiling.ipynb", notebook()))(folder)
+    data = bytearray(place(folder, "carl.zip").read_bytes())
+    for start, flag in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        data[data.index(start) + flag] |= 1
+    place(folder, "carl.zip").write_bytes(data)
+
+
+LONG = "one keeps the tile, the other one fills it, " * 3
+#: What one more student hands in; and words of the hint or the note where it is unreadable, "" where it is judged.
+HANDED_IN = {
+    "no JSON": (lambda f: place(f, "carl.ipynb").write_bytes(b"junk"), "the file is no notebook"),
+    "an empty file": (lambda f: place(f, "carl.ipynb").touch(), "the file is no notebook"),
+    "no list of cells": (lambda f: place(f, "carl.ipynb").write_text('{"cells": 3}'), "it has no list of cells"),
+    "a folder named as a notebook": (lambda f: place(f, "carl.ipynb").mkdir(), "no notebook"),
+    "a lone surrogate in a cell": (file(barriers="product = '\ud800'"), ""),
+    "a lone surrogate in words": (file(two_barriers=f'explain("{WORDS}", "{LONG}\\ud800")'), ""),
+    "a name of 249 letters": (file("c" * 249 + ".ipynb"), ""),
+    "a folder's name of 255 letters": (lambda f: place(f, "c" * 255).mkdir(), "no notebook"),
+    "1,500 nested folders": (nested, "folders inside each other"),
+    "links in a loop": (links_in_a_loop, "link"),
+    "a link out of the folder": (link("out.ipynb"), "is a link"),
+    "a link to a peer's notebook": (link("submitted/anna.ipynb"), "is a link"),
+    "a file that nobody may read": (unreadable, "Permission denied"),
+    "a pipe": (lambda f: os.mkfifo(place(f, "carl.ipynb")), "no file"),
+    "a byte order mark": (lambda f: place(f, "carl.ipynb").write_text("\ufeff" + notebook(), "utf-8"), ""),
+    "another case of the suffix": (file("carl.IPYNB"), ""),
+    "an archive": (zipped(("work/04.ipynb", notebook()), ("__MACOSX/._04.ipynb", b"\0")), ""),
+    "an archive in a folder": (zipped(("04.ipynb", notebook()), name="carl/my.ZIP"), ""),
+    "paths out of an archive": (zipped(("../anna.ipynb", notebook()), ("/x.ipynb", notebook())), "no notebook"),
+    "an archive of 1,001 files": (zipped(*((f"{n}.ipynb", "") for n in range(1001))), "more than 1,000 files"),
+    "an archive of 300 MiB": (zipped(("04_tiling.ipynb", bytes(300 << 20))), "128 MiB"),
+    "half an archive": (lambda f: place(f, "carl.zip").write_bytes(b"PK\3\4 and no more"), "no archive"),
+    "an archive with a password": (locked, "password"),
+}
+
+
+@pytest.mark.parametrize("handed_in", HANDED_IN)
+def test_nothing_that_is_handed_in_stops_a_batch(folder, judged, monkeypatch, handed_in):
+    """The neighbours have the rows that they have alone; the odd one has its own; and so again in a second run."""
+    if os.name != "posix":
+        pytest.skip("such files cannot be made here")
+    run(folder)
+    alone = without_likeness(rows(folder))
+    make, words = HANDED_IN[handed_in]
+    (folder / "out.ipynb").write_text(notebook())
+    monkeypatch.chdir(folder)
+    make(folder)
+    if os.geteuid() == 0:
+        opened = io.open
+
+        def refuses(path, *more, **named):
+            if not isinstance(path, int) and os.path.exists(path) and not os.stat(path).st_mode & 0o444:
+                raise PermissionError(13, "Permission denied", str(path))
+            return opened(path, *more, **named)
+
+        monkeypatch.setattr(io, "open", refuses)
+    for _ in range(2):
+        assert run(folder) == 0
+        found = rows(folder)
+        assert without_likeness(row for row in found if row["student"] in HONEST) == alone
+        odd = [row for row in found if row["student"] not in HONEST]
+        assert [row["exercise"] for row in odd] == NAMES
+        assert {row["status"] for row in odd} == ({"unreadable"} if words else {"not yet", "to read"})
+        assert all(words in row["hint"] + row["note"] for row in odd), odd[0]
+    if make is nested:  # pytest's own way to remove a folder calls itself for each
+        subprocess.run(["rm", "-rf", str(place(folder, "carl"))], check=True)
+
+
+ODD_NAMES = ["two  spaces", "no\xa0break", "new\nline", "trailing ", " leading", "sep\u2028arator", "'=1+1", "=1+1"]
+ODD_NAMES += ["＝1+1", "a;=1+1", "a\t@x", 'quo"te', "-1", "50%", "not utf8 \udce9", "tab\t", "\u202etxt", "NUL", "a, b"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_second_run_finds_the_names_that_the_first_one_wrote(folder, judged, name):
+    """Points given in the table to a student with any name are that student's."""
+    shutil.copy(place(folder, "anna.ipynb"), place(folder, f"{name}.ipynb"))
+    for _ in range(2):
+        assert run(folder) == 0
+    odd = [row for row in rows(folder) if row["student"] not in HONEST]
+    assert [row["exercise"] for row in odd] == NAMES
+    edit(folder, odd[0]["student"], WORDS, "2")
+    assert run(folder) == 0
+    assert run(folder) == 0
+    assert words_of(folder, odd[0]["student"])[0] == "2" and words_of(folder, "anna")[0] == ""
+    text = (folder / "grades.csv").read_text("utf-8")
+    assert not any(f"{sep}{sign}" in text for sep in ',;\t"' for sign in "=＝@+-")
+
+
+def test_composed_and_decomposed_letters_are_one_name(folder, judged):
+    """macOS writes é as two characters; both copies are José's, and the one with answers counts."""
+    place(folder, "Jos\u00e9.ipynb").write_text(notebook(**BLANK))
+    place(folder, "Jose\u0301.ipynb").write_text(notebook())
+    run(folder)
+    found = [row for row in rows(folder) if row["student"] not in HONEST]
+    assert {row["student"] for row in found} == {"Jos\u00e9"} and len(found) == len(NAMES)
+    assert ("too-deep", "") not in judged
+
+
+@pytest.mark.parametrize("solved_one", ["solved.ipynb", "04_tiling (1).ipynb", "a/b/04_tiling.ipynb", "z.zip"])
+def test_the_copy_with_most_answers_counts(folder, judged, solved_one):
+    """A blank lesson beside the solved one is no answer, whatever their names; the row says which copy counts."""
+    place(folder, "carl/a/b").mkdir(parents=True)
+    place(folder, "carl/04_tiling.ipynb").write_text(json.dumps(lesson(LESSON)))
+    data = json.dumps(solved())
+    place(folder, f"carl/{solved_one}").write_text(data)
+    if solved_one.endswith("zip"):
+        zipped(("work.ipynb", data), name="carl/z.zip")(folder)
+    run(folder)
+    carl = [row for row in rows(folder) if row["student"] == "carl"]
+    assert [name for name, source in judged if source == solution(name)].count(NAMES[0]) == 3
+    assert all("counts: 4 answers, the most of 2 notebooks" in row["note"] for row in carl)
+
+
+NAMES_OF_SYSTEMS = [
+    # what lies in the folder, the student's name, late
+    (["limaana_12345_998877_04_tiling.ipynb"], "limaana", ""),
+    (["limaana_LATE_12345_998877_04_tiling-1.ipynb", "limaana_12345_998876_04_tiling.ipynb"], "limaana", "yes"),
+    (["limaana_12345_998877_04_tiling(-1)(LATE).ipynb"], "limaana", "yes"),
+    (["Ana Lima_7_assignsubmission_file_/my.ipynb", "Ana Lima_7_assignsubmission_onlinetext_/t"], "Ana Lima", ""),
+    (["Ana Lima_12345_assignsubmission_file_04_tiling.ipynb"], "Ana Lima", ""),
+    (["carl_LATE_2.ipynb", "carl.ipynb"], "carl", "2"),
+    (["carl (LATE 3 days)/x.ipynb"], "carl", "3"),
+    (["Xlate.ipynb"], "Xlate", ""),
+]
+
+
+@pytest.mark.parametrize("files, student, late", NAMES_OF_SYSTEMS)
+def test_names_as_canvas_and_moodle_write_them(folder, judged, files, student, late):
+    """A second upload, a text beside the file and a late one are the same student's."""
+    for name in files:
+        place(folder, name).parent.mkdir(exist_ok=True)
+        place(folder, name).write_text(notebook())
+    run(folder)
+    odd = [row for row in rows(folder) if row["student"] not in HONEST]
+    assert [(row["student"], row["exercise"], row["late"]) for row in odd] == [(student, n, late) for n in NAMES]
+
+
+def test_a_student_has_a_limit_beside_the_answers(folder, judged, monkeypatch):
+    """Sixty notebooks that are slow to read take what one student may take, not sixty times the limit of one."""
+    asked = []
+
+    def slow(task, *arguments):
+        asked.append(task)
+        if task == "read" and "slow" in str(arguments[0]):
+            raise Stopped("it was not judged within 10 seconds of processor time")
+        return do(task, *arguments)
+
+    monkeypatch.setattr(command, "Sandbox", here(slow))
+    place(folder, "carl").mkdir()
+    for n in range(60):
+        place(folder, f"carl/slow{n}.ipynb").write_text(notebook())
+    run(folder, "--student-seconds", "30")
+    assert asked.count("read") == 2 + 3
+    carl = [row for row in rows(folder) if row["student"] == "carl"]
+    assert {row["status"] for row in carl} == {"unreadable"}
+    assert "57 notebooks were not read, since 30 seconds are over" in carl[0]["note"]
+    assert words_of(folder, "anna") == ("", "to read")
+
+
+def test_answers_after_the_limit_of_a_student_are_stopped(folder, judged, monkeypatch):
+    def slow(task, *arguments):
+        if task == "judge":
+            raise Stopped("it was not judged within 10 seconds of processor time")
+        return do(task, *arguments)
+
+    monkeypatch.setattr(command, "Sandbox", here(slow))
+    run(folder, "--student-seconds", "20")
+    hints = [row["hint"] for row in rows(folder) if row["student"] == "anna"]
+    assert ["other answers of this student took" in hint for hint in hints] == [False, False, True, True]
+
+
+def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
+    """While one run judges, another one with the same table, or with the same pages, ends and names the folder."""
+    said = []
+    keep = command.Batch._keep
+
+    def again(self, *more):
+        if not said:
+            said.append(None)
+            for options in (["--feedback", str(folder / "other")], ["--csv", str(folder / "other.csv")]):
+                said.append(run(folder, *options))
+        keep(self, *more)
+
+    monkeypatch.setattr(command.Batch, "_keep", again)
+    assert run(folder) == 0
+    assert said == [None, 1, 1]
+    told = capsys.readouterr().err
+    assert f"{folder} is in use by another run" in told and f"{folder / 'feedback'} is in use by another run" in told
+    assert run(folder) == 0
+
+
+def test_a_failure_of_the_grader_with_one_student_is_a_row(folder, judged, monkeypatch):
+    """Whatever is raised while one student is judged; but a process that does not start is no student's fault."""
+    for error in (KeyError("x"), RecursionError("deep"), MemoryError()):
+
+        def broken(task, *arguments, error=error):
+            if task == "judge":
+                raise error
+            return do(task, *arguments)
+
+        monkeypatch.setattr(command, "Sandbox", here(broken))
+        assert run(folder, "--again") == 0
+        assert {row["status"] for row in rows(folder)} == {"unreadable"}
+        assert type(error).__name__ in rows(folder)[0]["hint"]
+    monkeypatch.setattr(command, "Sandbox", here(lambda *task: (_ for _ in ()).throw(RuntimeError("did not start"))))
+    with pytest.raises(RuntimeError, match="did not start"):
+        run(folder, "--again")
+
+
+def test_points_by_hand_survive_a_run_that_was_killed(folder, judged, monkeypatch):
+    """The answer is changed, and the run that judges it is killed before it writes the table: the points that stand
+    there belong to the answer of before."""
+    run(folder)
+    edit(folder, "anna", WORDS, "2")
+    words = f'explain("{WORDS}", "the first one fills and the second one keeps what others read")'
+    place(folder, "anna.ipynb").write_text(notebook(two_barriers=words))
+    write = command.Batch._write
+    monkeypatch.setattr(command.Batch, "_write", lambda self: None)
+    run(folder)
+    monkeypatch.setattr(command.Batch, "_write", write)
+    run(folder)
+    assert words_of(folder, "anna") == ("", "to read")
+
+
+def test_a_changed_exercise_is_judged_again(folder, judged, monkeypatch):
+    """The key of what was judged has the text of the lesson's exercises."""
+    run(folder)
+    judged.clear()
+    run(folder)
+    assert judged == []
+    monkeypatch.setattr(collect, "exercise_texts", lambda lesson: b"another text")
+    run(folder)
+    assert len(judged) == 2 * len(NAMES)

@@ -1,0 +1,101 @@
+"""The laboratory's tables beside the recordings that they made; its kernels compile where NVVM is installed."""
+
+from importlib.util import find_spec
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from course_lib.machine import measurements
+from course_lib.machine.gpu.experiments import Wanted
+from tools.lab import disassembly, kernels, patterns, probes, tensor, wgmma
+from tools.lab.__main__ import main
+
+GPUS = measurements.gpus()
+
+
+@pytest.fixture
+def no_gpu(monkeypatch):
+    """Arrays of NumPy in place of a GPU's: enough for the arguments of launches."""
+    monkeypatch.setattr(probes, "require", lambda: SimpleNamespace(to_device=lambda array: array))
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_a_row_explains_the_recorded_value(gpu):
+    """Each row of the probes' table was recorded once, and its value follows from its cycles by the row's `per`."""
+    recorded = measurements.load("latencies", gpu).results
+    for rows in probes.TABLE:
+        for probe in rows():
+            (result,) = (
+                r
+                for r in recorded
+                if r["probe"] == probe.name and all(r.get(key) == value for key, value in probe.about.items())
+            )
+            cycles = np.median(result["cycles"])
+            value = probe.per / cycles if probe.rate else cycles / probe.per
+            assert (result["value"], result["unit"]) == (pytest.approx(value), probe.unit), (probe.name, probe.about)
+
+
+def test_an_unknown_part_is_named():
+    with pytest.raises(ValueError, match="'lattices' is no part of the latencies; there are arithmetic, requests"):
+        probes.latencies("lattices", 3)
+
+
+def test_the_command_says_that_there_is_no_gpu(monkeypatch, capsys):
+    monkeypatch.setattr("course_lib.machine.gpu.device.available", lambda: False)
+    assert main(["latencies", "machine_code"]) == 2
+    assert capsys.readouterr().err.startswith("No CUDA GPU was found")
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_the_same_machine_code_would_be_recorded(gpu):
+    """Every recorded kernel is a case, and the other way round."""
+    cases = {f"{r.name} {params}" for r, params in (step.measure.args for step in disassembly.wanted(Wanted()))}
+    assert {f"{r['rung']} {r['params']}" for r in measurements.load("machine_code", gpu).results} == cases
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_tensor_cores_are_measured_in_the_recorded_order(gpu):
+    """The instructions bit by bit, their rates, then rungs and cuBLAS of each size."""
+    recorded = measurements.load("tensor", gpu).results
+    names = [r.get("instruction") or f"{'cuBLAS' if r['rung'] == 'cublas' else r['rung']} {r['M']}" for r in recorded]
+    cases = [step.name.split(" {")[0] for step in tensor.cases(Wanted())]
+    assert list(dict.fromkeys(names)) == list(dict.fromkeys(cases))
+
+
+def test_what_inputs_change_is_recorded_for_each_distribution():
+    recorded = [r["inputs"] for r in measurements.load("wgmma").results if "inputs" in r]
+    assert list(dict.fromkeys(recorded)) == list(wgmma.DISTRIBUTIONS)
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(find_spec("numba_cuda") is None, reason="NVVM comes with the extras cu12 and cu13")
+def test_every_probe_and_pattern_compiles(no_gpu, monkeypatch):
+    """To PTX for compute capability 9.0, for the types of its launch; device functions ask the GPU which it is."""
+    import numba
+    from numba import cuda
+    from numba.cuda import dispatcher
+
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
+    floats, integers, words = (np.zeros(1024, dtype) for dtype in (np.float32, np.int64, np.uint32))
+    clocks, start = np.zeros((2, 1, 32), np.int64), np.int64(1)
+    launches = [
+        (kernels.chase, (start, 8, 16, 2, integers, clocks)),
+        (kernels.chase_by_step, (start, 16, 1, np.zeros((1, 16), np.int64))),
+        (kernels.wait_for_rows(4), (5, 6, 7, words, clocks)),
+        (kernels.wait_for_rows(4, kernels.load_words, 16, 128), (5, 6, 7, words, clocks)),
+        (kernels.read_past_l1, (start, 2, 3, integers, clocks)),
+        (kernels.read_rows, (np.ones((8, 4), np.float32), 1, floats, clocks)),
+        (kernels.reads_and_barriers(2), (5, floats)),
+        (kernels.compete, (np.float32(0.5), 5, floats, clocks)),
+        (kernels.ask_and_compete, (5, floats, clocks)),
+    ]
+    for rows in probes.TABLE:
+        for probe in rows():
+            arguments = probe.arguments() if callable(probe.arguments) else probe.arguments
+            launches.append((probe.kernel, (*arguments, np.zeros(1024, probe.out), clocks)))
+    by_kernel = {id(pattern.kernel): pattern for pattern in patterns.patterns()}
+    launches += [(pattern.kernel, pattern.arguments()) for pattern in by_kernel.values()]
+    for kernel, arguments in launches:
+        text, _ = cuda.compile_ptx(kernel.py_func, tuple(map(numba.typeof, arguments)), cc=(9, 0))
+        assert ".entry" in text

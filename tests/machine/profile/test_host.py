@@ -1,0 +1,237 @@
+"""A host program under ``profile``: all that it calls of numba.cuda has an answer, or a sentence that says why not."""
+
+import inspect
+import json
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from numba import cuda
+from numba.cuda.cudadrv import devicearray, devices, driver, enums
+
+from course_lib.__main__ import main
+from course_lib.machine import measurements
+from course_lib.machine.profile import host
+from course_lib.simulator.language.calls import CUDA
+
+GPU = measurements.load("latencies", measurements.DEFAULT_GPU).provenance
+CONTEXT = host.DeviceContext(GPU, lambda said: None)
+#: numba-cuda's classes that a host program gets, and a stand-in of each.
+OBJECTS = {
+    driver.Stream: host.Stream(),
+    driver.Event: CONTEXT.create_event(),
+    driver.Context: CONTEXT,
+    driver.Device: CONTEXT.device,
+    devices._DeviceList: host.Devices(CONTEXT.device),
+    devicearray.DeviceNDArray: host.to_device(np.zeros(3)),
+}
+HEAD = """import asyncio, threading
+import numpy as np, numba
+from numba import cuda
+
+@cuda.jit
+def double(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] *= 2
+
+"""
+
+
+@pytest.fixture
+def profiled(tmp_path, capsys):
+    """Profile a script; return the exit status, the launches and what is said to stderr."""
+
+    def run(body, *options):
+        path = tmp_path / "script.py"
+        path.write_text(HEAD + body, encoding="utf-8")
+        status = main(["profile", str(path), "--json", *options])
+        out, err = capsys.readouterr()
+        return status, json.loads(out)["launches"] if out else [], err
+
+    return run
+
+
+def line_of(text, body):
+    """Return the number of the line with a text in a script."""
+    return next(n for n, line in enumerate((HEAD + body).splitlines(), 1) if text in line)
+
+
+def functions_of_the_host():
+    """Return numba.cuda's functions that a host program may call: all but those of kernels."""
+    return [
+        name
+        for name, thing in vars(cuda).items()
+        if inspect.isfunction(thing)
+        and thing.__module__.startswith("numba")
+        and not name.startswith("_")
+        and name not in CUDA
+        and not thing.__module__.endswith(("runtests", "cudadrv.error", "testing"))
+    ]
+
+
+def test_every_name_of_numba_cuda_is_in_the_table():
+    """A new version of numba-cuda shows its new functions here; each takes the arguments that numba's takes."""
+    known = host.stand_ins(GPU, lambda said: None)
+    names = functions_of_the_host()
+    absent = [n for n in names if n not in known and n not in host.WITHOUT_GPU and not n.endswith("vectorize")]
+    assert len(names) > 30 and absent == []
+
+    for name in {*names} & known.keys():
+        for parameter in inspect.signature(getattr(cuda, name)).parameters.values():
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+                taken = inspect.signature(known[name]).parameters.values()
+                assert any(p.name == parameter.name or p.kind is p.VAR_KEYWORD for p in taken), (name, parameter.name)
+
+
+@pytest.mark.parametrize("original", OBJECTS, ids=lambda kind: kind.__name__)
+def test_every_method_of_numba_cuda_is_in_the_table(original):
+    """Each does something, or raises the sentence of the table."""
+    made = OBJECTS[original]
+    kind = type(made).__name__
+    names = [name for name in dir(original) if not name.startswith("_")]
+    for name in names:
+        if f"{kind}.{name}" in host.NEEDS:
+            with pytest.raises(host.NeedsGPU, match=f"{kind}.{name} needs a GPU: "):
+                getattr(made, name)()
+        else:
+            assert hasattr(made, name), f"{kind}.{name}"
+    assert {n.partition(".")[2] for n in host.NEEDS if n.startswith(f"{kind}.")} <= {*names}
+
+
+def test_attributes_of_the_device_are_those_of_cuda():
+    named = [name for name in vars(CONTEXT.device) if name.isupper()]
+    assert named and all(hasattr(enums, f"CU_DEVICE_ATTRIBUTE_{name}") for name in named)
+
+
+CALLS = {
+    "with cuda.gpus[0]:\n        double[1, 32](d)": "",
+    "e, f = cuda.event(), cuda.event()\n    e.record(); double[1, 32](d); f.record(); f.synchronize()\n"
+    "    assert f'{e.elapsed_time(f):.3f} {cuda.event_elapsed_time(e, f)}' == 'nan nan'": "No time is measured",
+    "h = np.ones(8)\n    with cuda.mapped(h) as m:\n        double[1, 32](m)\n    assert h.tolist() == [2] * 8": "",
+    "free, total = cuda.current_context().get_memory_info()\n    assert 0 < free <= total\n"
+    "    double[1, 32](d)": "this machine's",
+    "assert d.alloc_size == 800\n    double[1, 32](d)": "",
+    "assert d.is_c_contiguous() and cuda.is_cuda_array(d)\n    double[1, 32](d)": "",
+    "parts = list(d.split(60))\n    assert [p.size for p in parts] == [60, 40]\n    double[1, 32](parts[1])\n"
+    "    assert d.copy_to_host().tolist() == [1] * 60 + [2] * 32 + [1] * 8": "",
+    "f = numba.vectorize(['float64(float64)'], target='cuda')(lambda v: v + 1)\n    e = f(d)\n    double[1, 32](e)\n"
+    "    assert e.copy_to_host()[:33].tolist() == [4] * 32 + [2]": "runs on the CPU and is not profiled",
+    "h = np.ones(8)\n    double[1, 32](cuda.InOut(h))\n    assert h.tolist() == [2] * 8": "",
+    "h = np.ones(8)\n    double[1, 32](cuda.In(h))\n    assert h.tolist() == [1] * 8": "",
+    "cuda.stream().add_callback(lambda stream, status, arg: double[1, 32, stream](arg), d)": "",
+    "async def wait():\n        s = cuda.stream()\n        double[1, 32, s](d)\n"
+    "        assert await s.async_done() is s\n    asyncio.run(wait())": "",
+    "double[1, 32](d)\n    assert cuda.as_cuda_array(d)[3] == 2 and cuda.device_array_like(d).size == 100\n"
+    "    double[1, 1](cuda.as_cuda_array(d))\n    assert d[0] == 4": "",
+    "b = cuda.device_array((4, 6), np.float32, order='F')\n    assert b.is_f_contiguous()\n    double[1, 32](d)": "",
+    "assert cuda.runtime.get_version() >= (11, 0)\n    double[1, 32](d)": "",
+    "with cuda.pinned(np.ones(3)), cuda.defer_cleanup(), cuda.profiling():\n        double[1, 32](d)": "",
+    "double.specialize(d)[1, 32](d)": "",
+}
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.split("\n")[0])
+def test_a_call_of_a_host_program(profiled, call):
+    """`main()` goes on after it, with what a GPU would give; what is no GPU's answer is said."""
+    _, launches, err = profiled(f"def main():\n    d = cuda.to_device(np.ones(100))\n    {call}\n\nmain()\n")
+
+    assert "left out" not in err and launches
+    assert CALLS[call] in err
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("d.get_ipc_handle()", "DeviceArray.get_ipc_handle needs a GPU: it shares memory with another process"),
+        ("cuda.get_current_device().PCI_BUS_ID", "Device.PCI_BUS_ID needs a GPU: leave it out, or give the value"),
+        ("cuda.compile_ptx_for_current_device(double, ())", "needs a GPU: it compiles for the GPU that is there"),
+        ("d.nothing_of_this_name", "AttributeError"),
+    ],
+)
+def test_what_has_no_answer(profiled, call, words):
+    """The innermost line of the script is named, with a sentence; the launches before it are profiled."""
+    body = f"def helper(d):\n    {call}  # here\n\ndef main():\n    d = cuda.to_device(np.ones(9))\n"
+    body += "    double[1, 32](d)\n    helper(d)\n\nmain()\n"
+    _, launches, err = profiled(body)
+
+    assert len(launches) == 1
+    last = len((HEAD + body).splitlines())
+    assert f"line {line_of('# here', body)}, called from line {last}, " in err and words in err
+
+
+needs_signal = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="Windows has no such signal")
+
+# --- what never ends --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_polled_is_done(profiled):
+    """A host that polls an event, as CUDA's sample asyncAPI does, and a callback that ends a loop."""
+    body = "stop, done = cuda.event(), []\nd = cuda.to_device(np.ones(9))\ndouble[1, 32](d)\nstop.record()\n"
+    body += "while not stop.query():\n    pass\ncuda.stream().add_callback(lambda *arguments: done.append(1))\n"
+    body += "while not done:\n    pass\ndouble[2, 32](d)\n"
+    _, launches, err = profiled(body)
+
+    assert len(launches) == 2 and "stopped" not in err
+
+
+@needs_signal
+def test_a_script_that_never_ends_is_stopped(profiled):
+    """The line where it was is named, the launches before it are profiled, and the status is not that of success.
+
+    The script sends the signal of its limit itself, so that the launch is before it on any machine.
+    """
+    body = "import signal\ndef main():\n    double[1, 32](np.ones(9))\n    while True:\n"
+    body += "        signal.raise_signal(signal.SIGALRM)  # here\n    double[2, 32](np.ones(9))\n\nmain()\n"
+    status, launches, err = profiled(body)
+
+    assert status == 2 and len(launches) == 1
+    assert f"The script ran for 120 s and was stopped in line {line_of('# here', body)}; --limit gives it mo" in err
+
+
+@pytest.mark.parametrize("loop", ["while True: pass", "threading.Event().wait()"])
+@pytest.mark.parametrize("alone", [False, True], ids=["main thread", "another thread"])
+def test_a_limit_that_is_reached(profiled, loop, alone):
+    """In a loop and in a call that waits; where no signal comes, a loop is stopped all the same."""
+    if alone and "wait" in loop:
+        loop = f"while True: {loop.replace('()', '(0.01)', 2).replace('Event(0.01)', 'Event()')}"
+    found = []
+    run = threading.Thread(target=lambda: found.append(profiled(f"{loop}  # here\n", "--limit", "0.05")))
+    if alone:
+        run.start()
+        run.join()
+    else:
+        run.run()
+    status, launches, err = found[0]
+
+    assert status == 2 and not launches and "makes no launch that runs" in err
+    assert f"The script ran for 0.05 s and was stopped in line {line_of('# here', f'{loop}  # here')}; --limi" in err
+
+
+@needs_signal
+@pytest.mark.parametrize(
+    ("loop", "words"),
+    [
+        (
+            "while True:\n    try:\n        signal.raise_signal(14)\n    except:\n        pass",
+            "catches every exception",
+        ),
+        ("threading.Thread(target=threading.Event().wait).start()\nsignal.raise_signal(14)", "was stopped in line 13"),
+    ],
+)
+def test_a_script_that_resists(tmp_path, loop, words):
+    """It catches all that is raised, or has a thread for which Python waits: the process ends all the same."""
+    path = tmp_path / "script.py"
+    path.write_text(f"{HEAD}import signal\n{loop}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "course_lib", "profile", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    assert done.returncode == 2 and words in done.stderr
+
+
+def test_a_limit_is_a_time(profiled):
+    status, _, err = profiled("", "--limit", "0")
+    assert status == 2 and "--limit is 0; it is a number of seconds above 0" in err

@@ -1,0 +1,135 @@
+"""What kernels take besides arrays and numbers, and what they say: tuples, dynamic shared memory, assertions."""
+
+from collections import namedtuple
+
+import numpy as np
+from simulator.cases import IMPORTS, Table
+
+Point = namedtuple("Point", "x y")
+A = np.linspace(-1, 1, 8, dtype="f4")
+
+HEADER = f"""{IMPORTS}
+from simulator.cases.arguments import Point
+
+TABLE = np.array([3, 1, 4, 1, 5])
+ORIGIN = Point(2, 3)
+
+@cuda.jit(device=True)
+def length2(p):
+    return p.x * p.x + p.y * p.y
+"""
+
+ARGUMENTS = Table(None, header=HEADER, text="""\
+# tuples and named tuples @ 1, 8 : pair=(np.arange(4), zeros(4)), point=Point(1, 2), shape=(4,)
+#= (pair[1].tolist(), run.findings) == ([i + 5 + 1 + i * i + 13 for i in range(4)], ())
+#= traffic(op="load", array="pair[0]").accesses == 4
+a, b = pair
+i = cuda.grid(1)
+if i < shape[0]:
+    b[i] = a[i] + length2(point) + length2(Point(1, y=i)) + length2(ORIGIN)
+
+# out of bounds in a tuple @ 1, 4 : point=Point(zeros(2), 1)
+#= said("point.x[2]")
+point.x[cuda.grid(1)] = 1  #? out-of-bounds
+
+# an accidental float64 in a tuple : a=np.ones(2, "f4"), pair=(0.5, 1)
+#= said("pair[0]", "Python float")
+a[0] = a[1] * pair[0]  #? float64
+
+# an array from outside cannot be written : a=zeros(1, "i8")
+TABLE[0] = a[0]  #! TABLE
+
+# an index outside a constant : a=zeros(1, "i8")
+#= said("TABLE[6]")
+a[0] = TABLE[a.size + 5]  #? out-of-bounds
+
+# dynamic shared memory @ 1, 8, 0, 64 : a=np.arange(8, dtype="f4")
+#= a.tolist() == [3.0 * (7 - i) + 16 for i in range(8)]
+#= traffic(space="shared", op="load", array="memory").accesses == 16
+memory = cuda.shared.array(0, float32)
+first, second = memory[:8], memory[8:]
+i = cuda.threadIdx.x
+first[i] = a[i]
+second[i] = 2 * a[i]
+cuda.syncthreads()
+a[i] = first[7 - i] + second[7 - i] + memory.size
+
+# two names of the dynamic shared memory @ 1, 1, 0, 4 : a=zeros(1)
+#= a[0] == 5
+first = cuda.shared.array(0, int32)
+second = cuda.shared.array(0, int32)
+first[0] = 5
+a[0] = second[0]
+
+# two types of one size name the dynamic shared memory @ 1, 8, 0, 32 : a=A, bits=zeros(8, "i4")
+#= (bits[:7].tolist(), run.findings) == (a.view("i4")[1:].tolist(), ())
+i = cuda.threadIdx.x
+first = cuda.shared.array(0, float32)
+whole = cuda.shared.array(0, int32)
+second = whole[1:]
+first[i] = a[i]
+cuda.syncthreads()
+if i < 7:
+    bits[i] = second[i]
+
+# a race through two types of the dynamic shared memory @ 1, 8, 0, 32 : a=A, bits=zeros(8, "i4")
+i = cuda.threadIdx.x
+first = cuda.shared.array(0, float32)
+second = cuda.shared.array(0, int32)
+first[i] = a[i]
+bits[i] = second[7 - i]  #? race
+
+# dynamic shared memory of no size @ 1, 1, 0, 0 : a=zeros(1)
+memory = cuda.shared.array(0, float32)  #!
+memory[0] = a[0]
+
+# a size that cannot be @ 1, 1, 0, $size : a=zeros(1) ; size,limit in 49153,49152 -1,0 1.5,1.5
+#! LaunchError $limit
+memory = cuda.shared.array(0, float32)
+memory[0] = a[0]
+
+# two types of two sizes @ 1, 1, 0, 64 : a=zeros(1)
+memory = cuda.shared.array(0, float32)
+other = cuda.shared.array(0, float64)  #!
+memory[0] = other[0] = a[0]
+""")  # fmt: skip
+
+WORDS = Table(None, header=HEADER, text="""\
+# an assertion that fails ends its threads @ 2, 3 : a=np.arange(6), b=zeros(6)
+#= (b.tolist(), run.findings[0].threads) == ([1, 1, 1, 0, 0, 0], (((1, 0, 0), (0, 0, 0)),))
+#= said("assert a[i] < 3, 'too large'")
+i = cuda.grid(1)
+assert a[i] < 3, "too large"  #? failed-assertion x3
+b[i] = 1
+
+# assertions that hold are silent : a=np.ones(2)
+#= (a[1], run.findings) == (2, ())
+assert a[0] > 0 and cuda.grid(1) < 4
+a[1] = 2
+
+# an exception in a device function @ 1, 4 : a=np.array([4, -1, 2, -5], "f4"), b=zeros(4, "f4")
+#= (b[0], b[2], {f.threads for f in run.findings}) == (2, 1, {(((0, 0, 0), (1, 0, 0)),)})
+#= said("raise ValueError('negative {}')")
+@cuda.jit(device=True)
+def root(x):
+    if x < 0:
+        raise ValueError("negative {}")  #? raised-exception x1
+    return x * float32(0.5)
+@cuda.jit
+def kernel(a, b):
+    i = cuda.grid(1)
+    if i < 3:
+        b[i] = root(a[i])  #? uninitialized-read
+
+# a raise on every path : a=zeros(1)
+#= a[0] == 1
+a[0] = 1
+raise RuntimeError  #? raised-exception
+""")  # fmt: skip
+
+UNSAID = Table(None, header=HEADER, lines=True, arguments="a=zeros(1)", text="""\
+print(a)  #! a a[i]
+print(a[0], end='')  #! print()
+raise  #!
+print(a[0] > 1)  #! bool
+""")  # fmt: skip

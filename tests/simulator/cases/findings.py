@@ -1,0 +1,175 @@
+"""Rules of the machine that a kernel breaks: kinds, lines, threads and counts; and loops that run too long."""
+
+from simulator.cases import IMPORTS, Table
+
+HEADER = f"""{IMPORTS}
+@cuda.jit(device=True)
+def kept(x, write):
+    mine = cuda.local.array(2, float32)
+    if write:
+        mine[0] = x
+    for _ in range(2):
+        mine[1] = mine[0]  #? uninitialized-read mine x8
+    return mine[1]
+"""
+
+RULES = Table(None, header=IMPORTS, launch="1, 64", arguments="a=zeros(64)", first="i = cuda.threadIdx.x\n", text="""\
+# an early return before a barrier : a=zeros(64), n=60
+#= run.findings[0].other_line == line("return")
+if i >= n:
+    return
+cuda.syncthreads()  #? barrier-divergence x4
+a[i] = 1
+
+# no early return before a barrier : a=zeros(64), n=64
+#= run.findings == ()
+if i >= n:
+    return
+cuda.syncthreads()
+a[i] = 1
+
+# parts of a block at different barriers
+#= {f.line for f in run.findings} | {f.other_line for f in run.findings} == {line("# first"), line("# second")}
+#? barrier-divergence
+if i < 40:
+    a[i] = 1
+    cuda.syncthreads()  # first
+else:
+    cuda.syncthreads()  # second
+a[i] = 2
+
+# a barrier that warps reach in different iterations
+for k in range(2 + i // 32):
+    cuda.syncthreads()  #? barrier-divergence
+    a[i] = k
+
+# a barrier under a condition that whole blocks share @ 4, 64 : a=zeros(4, 64)
+#= (a.tolist(), run.findings) == ([[n] * 64 for n in (0, 0, 1, 3)], ())
+for k in range(cuda.blockIdx.x):
+    a[cuda.blockIdx.x, i] += k
+    cuda.syncthreads()
+if cuda.blockIdx.x == 1:
+    cuda.syncthreads()
+
+# an access outside an array is left out, and the kernel goes on @ 1, 8
+#: a=np.arange(8.0).reshape(1, 8), out=zeros(8) - 1
+#= (out.tolist(), run.findings[0].threads) == ([3, 4, 5, 6, 7, 8, 1, 1], (((0, 0, 0), (6, 0, 0)),))
+out[i] = a[0, i + 2] + 1  #? out-of-bounds a (0, 8) x2
+
+# uninitialized shared memory, local memory and variables : out=zeros(64), n=50
+tile = cuda.shared.array(64, float32)
+mine = cuda.local.array(2, float32)
+if i < n:
+    tile[i] = 1
+    mine[1] = 1
+    late = float32(i)
+cuda.syncthreads()
+out[i] = tile[i]  #? uninitialized-read tile x14
+out[i] += mine[1] + late  #? uninitialized-read mine x14; uninitialized-read late x14
+
+# initialized shared memory, local memory and variables : out=zeros(64), n=64
+#= run.errors == ()
+tile = cuda.shared.array(64, float32)
+mine = cuda.local.array(2, float32)
+if i < n:
+    tile[i] = 1
+    mine[1] = 1
+    late = float32(i)
+cuda.syncthreads()
+out[i] = tile[i] + mine[1] + late
+
+# a wait for a flag that is no atomic : out=zeros(1, "i4")
+#= [f.other_line for f in run.findings if f.kind == "race" and f.array == "ready"] == [line("ready[0] = 1")]
+#? race out
+ready = cuda.shared.array(1, int32)
+if i == 40:
+    ready[0] = 1
+while ready[0] != 1:  #? race ready; uninitialized-read ready
+    pass
+out[0] = 1
+
+# the index, whatever the layout @ 1, 2
+#: a=zeros($shape, "f4").copy("$order") ; shape in 3,1,4 1,3,4 4,3,1 1,1,5 2,3,4 ; order in C F
+#= run.findings[0].index == tuple(n - 1 for n in a.shape)
+for i in range(a.shape[0]):
+    for j in range(a.shape[1]):
+        for k in range(a.shape[2]):
+            if i + 1 == a.shape[0] and j + 1 == a.shape[1] and k + 1 == a.shape[2]:
+                a[i, j, k] = 1  #? race a
+
+# a race within one line is told from two writes @ 1, 32 : a=zeros(32)
+#= run.findings[0].other_line == run.findings[0].line and said("read")
+a[i] = a[i + 1] if i < 31 else a[i]  #? race a
+
+# a local array that is declared again for other lanes is unwritten there : out=zeros(64)
+#= run.findings[0].threads[0][1] == (1, 0, 0)
+for k in range(4):
+    if i % 4 <= k:
+        mine = cuda.local.array(1, float32)
+        if k == 0:
+            mine[0] = 1
+        out[i] = mine[0]  #? uninitialized-read mine x96
+
+# a thread that wraps in two dimensions counts once @ 1, 5 : a=np.arange(25.0).reshape(5, 5), out=zeros(5)
+#= said("dimension 0", "to 3")
+out[i] = a[i - 2, i - 3]  #? negative-index a (-2, -3) x3
+""")  # fmt: skip
+
+EACH_CALL = Table(None, header=HEADER, text="""\
+# the local array of a device function is new in each call @ 1, 64 : out=zeros(64)
+#= (out[:60] == 3).all()
+i = cuda.threadIdx.x
+out[i] = kept(float32(1), True)
+out[i] += kept(float32(2), i < 60)
+""")  # fmt: skip
+
+LONG_LOOPS = Table(None, header=IMPORTS, text="""\
+# nobody sets the flag @ 1, 1, max_steps=50 : flag=zeros(1, "i4")
+while flag[0] == 0:  #! KernelError 50
+    pass
+
+# a while loop @ 1, 1, max_steps=3000 : out=zeros(1, "i4")
+while out[0] >= 0:  #! KernelError 3000
+    out[0] += 1
+
+# a for loop : out=zeros(1, "i8")
+for k in range(10**12):  #! KernelError
+    out[0] = k
+
+# a for loop of many iterations @ 1, 8, max_steps=30 : a=zeros(40), out=zeros(8, "i8")
+for k in range(10**12):  #! KernelError 30
+    if a[k] > 0:
+        break
+out[0] = k
+
+# lanes that go on in some iterations @ 1, 4 : out=zeros(4, "i4")
+#= out.tolist() == [2500] * 4
+i = cuda.threadIdx.x
+steps = 0
+while out[i] < 2500:
+    if steps % 2 == 1:
+        out[i] += 1
+    steps += 1
+
+# tickets : counter=zeros(1, "i4"), out=zeros(1, "i4")
+#= out[0] == 2201
+while cuda.atomic.add(counter, 0, 1) < 2200:
+    pass
+out[0] = counter[0]
+
+# a variable that changes : out=zeros(1, "i4")
+#= out[0] == 5000
+k = 0
+while k < 5000:
+    k += 1
+out[0] = k
+
+# a long range that is left early costs what it runs @ 1, 8
+#: a=np.arange(20), n=$n, out=zeros(8, "i8") ; n in 10**12 np.uint64(2**64-1)
+#= out.tolist() == [*range(1, 9)]
+i = cuda.grid(1)
+for k in range(n):
+    if a[k] > i:
+        break
+out[i] = k
+""")  # fmt: skip

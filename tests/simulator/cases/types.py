@@ -1,0 +1,177 @@
+"""Types that nobody asked for: float64 by accident, and the casts of signatures in decorators."""
+
+from simulator.cases import IMPORTS, Table
+
+HEADER = f"""{IMPORTS}
+@cuda.jit(device=True)
+def half(n):
+    return n / 2
+
+@cuda.jit(device=True)
+def added(x, y):
+    return x + y
+"""
+
+BY_ACCIDENT = Table(None, header=HEADER, arguments="x=np.ones(8, 'f4'), n=3", text="""\
+# a quotient through a device function
+#= said("n / 2", "int64 and int64")
+x[0] = x[1] + half(n)  #? float64
+
+# a quotient handed to a device function
+#= said("x + y", "n / 2")
+#? float64
+x[0] = added(x[1], n / 2)
+
+# a quotient in a tuple
+#= said("n / 2")
+pair = (n / 2, 1)
+x[0] = x[1] + pair[0]  #? float64
+
+# a quotient unpacked from a tuple
+first, _ = n / 2, 1
+x[0] = x[1] + first  #? float64
+
+# a function of an integer ; of in math.sqrt math.erf math.lgamma math.exp math.floor cuda.cbrt
+#= said("$of(n)", "int64")
+x[0] = x[1] + $of(n)  #? float64
+
+# atan2 of integers is no quotient
+#= said("int64 and int64") and not said("quotient")
+x[0] = x[1] + math.atan2(n, n)  #? float64
+
+# fma
+#= said("cuda.fma(x[1], x[2], n)")
+x[0] = cuda.fma(x[1], x[2], n)  #? float64
+
+# an accumulator, a literal and an argument name themselves @ 1, 4
+#: x=np.ones(4, "f4"), n=np.int32(3), out=zeros(4, "f4")
+#= said("acc", "0.0", "0.5", "n is int32")
+i = cuda.grid(1)
+acc = 0.0
+acc += x[i]  #? float64
+half_of = x[i] * 0.5  #? float64
+count = x[i] * n  #? float64
+out[i] = acc + half_of + count
+""")  # fmt: skip
+
+ASKED_FOR = Table(None, header=HEADER, arguments="x=np.ones(8, 'f4'), d=np.ones(8), n=3", text="""\
+# a quotient of integers alone
+#= run.findings == ()
+x[0] = n / 2
+
+# a float64 array
+#= run.findings == ()
+x[0] = x[1] + d[0]
+
+# one operand, where the other one is float64 by accident, and their sum was asked for
+#= run.findings == ()
+x[0] = x[1] + (d[0] + n / 2)
+
+# one path
+#= run.findings == ()
+value = n / 2
+if n > 2:
+    value = d[0]
+x[0] = x[1] + value
+
+# one side
+#= run.findings == ()
+x[0] = x[1] + (d[0] if n > 2 else n / 2)
+x[2] = x[1] + max(d[0], n / 2)
+x[3] = x[1] + (d[0] or n / 2)
+
+# a conversion
+#= run.findings == ()
+x[0] = x[1] + float64(n)
+x[2] = x[1] + float(n)
+x[3] = x[1] + float32(n / 2)
+
+# float64 everywhere : x=np.ones(4), n=np.int32(3)
+#= run.findings == ()
+acc = 0.0
+acc += x[0]
+x[1] = acc + x[2] * 0.5 + x[3] * n
+
+# divmod divides the first by the second, and loads each once
+#: a=zeros(2, "i8"), b=np.array([$first, 3]) ; first in 7 -7
+#= (a.tolist(), traffic(op="load").accesses) == ([*divmod($first, 3)], 2)
+a[0], a[1] = divmod(b[0], b[1])
+""")  # fmt: skip
+
+#: numba's own `cuda.jit` asks for a driver when it is given a signature.
+SIGNED = Table(None, header="""
+from types import SimpleNamespace
+
+from numba import float32, int32, int64, void
+
+class Jitted:
+    def __init__(self, function):
+        self.py_func = function
+
+class cuda:
+    jit = staticmethod(lambda *signature, **options: Jitted)
+""", text="""\
+# arguments and result of a device function are cast : a=np.array([1.9], "f4"), out=zeros(1)
+#= (out[0], run.findings) == (3, ())
+@cuda.jit("int32(int32, int32)", device=True)
+def added(x, y):
+    return x + y + 0.75
+def kernel(a, out):
+    out[0] = added(a[0], 2.9)
+
+# a result of float32 is no accident : a=np.ones(2, "f4"), n=3
+#= (a[0], run.findings) == (2.5, ())
+@cuda.jit("float32(int64)", device=True)
+def half(n):
+    return n / 2
+def kernel(a, n):
+    a[0] = a[1] + half(n)
+
+# arguments of a kernel are cast : a=zeros(1, "f4"), n=$n ; n in 2.9 2**32+2
+#: ; signature in "void(float32[:],int32)" void(float32[:],int32) (float32[:],int32)
+#= a[0] == 2
+@cuda.jit($signature)
+def kernel(a, n):
+    a[0] = n
+
+# a Python float is cast to float32, which is no accident : a=np.ones(1, "f4"), factor=0.1
+#= (a[0], run.findings) == (np.float32(0.1), ())
+@cuda.jit("void(float32[:], float32)")
+def kernel(a, factor):
+    a[0] = a[0] * factor
+
+# the best of several signatures : a=np.array([2.5], "f4"), b=np.array([7], "i2"), out=zeros(3)
+#= out.tolist() == [2.5, 7, 9.5]
+@cuda.jit(["int32(int32)", "float32(float32)"], device=True)
+def same(x):
+    return x
+def kernel(a, b, out):
+    out[0] = same(a[0])
+    out[1] = same(b[0])
+    out[2] = same(b[0] + a[0])
+
+# arrays of another type : a=zeros(1), n=1
+#! LaunchError kernel
+@cuda.jit("void(float32[:], int32)")
+def kernel(a, n):
+    a[0] = n
+
+# two signatures are equally near : a=zeros(1, "i8")
+@cuda.jit(["int64(int64, float64)", "int64(float64, int64)"], device=True)
+def first(x, y):
+    return x
+def kernel(a):
+    a[0] = first(a[0], a[0])  #! first
+
+# no signature : a=zeros(1) ; signature in void(float32[:] void(teleport) 7
+#! $signature
+@cuda.jit("$signature")
+def kernel(a):
+    a[0] = 1
+
+# a signature with a type that no kernel has : a=zeros(1)
+#! unicode_type
+@cuda.jit("void(unicode_type)")
+def kernel(a):
+    a[0] = 1
+""")  # fmt: skip

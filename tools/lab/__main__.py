@@ -1,0 +1,126 @@
+"""python -m tools.lab: probes, access patterns, machine code, tensor cores, and the model of waiting beside them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from course_lib.machine import measurements
+from course_lib.machine.gpu import command
+from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, itself, once
+from course_lib.machine.waiting import judgement, predictions
+
+from . import disassembly, patterns, probes, residency, tensor, wgmma
+
+MODULE = "tools.lab"
+LAB = (
+    Experiment(
+        "latencies",
+        "latencies and rates of a multiprocessor, each by a kernel of its own",
+        lambda ask: ask.names or probes.PARTS,
+        lambda part, ask: probes.latencies(part, min(ask.repeats, 7)),
+        NVDISASM,
+        module=MODULE,
+    ),
+    Experiment(
+        "machine_code",
+        "the loops' whole machine code, with the compiler's control information",
+        disassembly.wanted,
+        itself,
+        NVDISASM,
+        module=MODULE,
+    ),
+    Experiment(
+        "instructions",
+        "the machine instructions of the inner loops",
+        lambda ask: ask.names or disassembly.LISTED_RUNGS,
+        lambda name, ask: disassembly.instructions(name),
+        NVDISASM,
+        module=MODULE,
+    ),
+    Experiment(
+        "residency",
+        "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
+        once,
+        lambda case, ask: residency.residency(ask.repeats, ask.progress, residency.SIZE),
+        module=MODULE,
+    ),
+    Experiment(
+        "cached",
+        "the cases of residency, of matrices that the second-level cache keeps",
+        once,
+        lambda case, ask: residency.residency(ask.repeats, ask.progress, residency.CACHED),
+        module=MODULE,
+    ),
+    Experiment(
+        "exact",
+        "requests and sectors of every rung on small sizes, to compare with the simulator",
+        lambda ask: ask.sizes(patterns.EXACT_SIZES),
+        lambda size, ask: patterns.exact_counters(ask.names, size),
+        NCU,
+        module=MODULE,
+    ),
+    Experiment(
+        "patterns",
+        "requests, sectors and wavefronts of access patterns, for the same",
+        once,
+        lambda case, ask: patterns.pattern_counters(ask.names),
+        NCU,
+        module=MODULE,
+    ),
+    Experiment(
+        "tensor",
+        "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
+        tensor.cases,
+        itself,
+        module=MODULE,
+    ),
+    Experiment(
+        "wgmma",
+        "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
+        wgmma.cases,
+        itself,
+        module=MODULE,
+    ),
+    Experiment(
+        "waiting",
+        "what the model of waiting predicts beside what was measured",
+        once,
+        lambda case, ask: predictions.rows(ask.progress, ask.folder or measurements.DEFAULT_GPU),
+        RECORDINGS,
+        module=MODULE,
+    ),
+)
+
+
+def judge_the_model(folder: Path | None) -> int:
+    """Print every prediction of the model of waiting beside the measurement, largest errors first; return 0.
+
+    folder: where the predictions go; if it has recordings of its own, what is predicted and compared.
+    """
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+    gpu = folder if folder and (folder / "latencies.json").is_file() else measurements.DEFAULT_GPU
+    results = predictions.rows(command.progress, gpu)
+    print(judgement.table(results))
+    if folder:
+        origin = {name: measurements.load(name, gpu).provenance for name in predictions.READS}
+        recording = {"what": "waiting", "command": f"python -m {MODULE} waiting", "provenance": origin["ladder"]}
+        text = json.dumps({**recording, "results": results, "notes": {"origin": origin}}, indent=1)
+        (folder / "waiting.json").write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; return the exit status: 0, 1 if a kernel is wrong, 2 without a GPU."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["waiting"]:
+        options = command.parser((*EXPERIMENTS, *LAB), MODULE).parse_args(given)
+        if options.what == ["waiting"]:
+            return judge_the_model(options.output)
+    return command.main(given, (*EXPERIMENTS, *LAB), MODULE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,317 @@
+"""Write the README's measured tables and the pictures in docs/ from the recordings.
+
+With the name of a GPU, or a folder, it prints the README's tables for that GPU's recordings and writes nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from math import log10
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.transforms import blended_transform_factory
+
+from course_lib.machine import model
+from course_lib.machine.measurements import Recording, folder_of, gpus, kinds, load
+from course_lib.trace.look import GROUND, KERNELS, STYLES, WASH
+
+ROOT = Path(__file__).parents[1]
+BEGIN = "<!-- measured: written by uv run python tools/report.py -->"
+END = "<!-- end of measured -->"
+
+
+def measured(recording: Recording) -> list[dict[str, Any]]:
+    """Return the results that have a speed, in the order of the ladder, slowest rung first."""
+    return [result for result in recording.results if "gflops" in result]
+
+
+def limit_of(ceilings: Recording) -> float:
+    """Return the GFLOP/s in float32 of multiply-adds alone, as measured."""
+    (limit,) = (result["flop_per_second"] / 1e9 for result in ceilings.results if result["ceiling"] == "float32")
+    return float(limit)
+
+
+def table(recording: Recording, counters: Recording, ceilings: Recording) -> str:
+    """Return the ladder as a Markdown table, with the sentences on where it was measured."""
+    best, limit = recording.result("cublas")["gflops"], limit_of(ceilings)
+    chip = ceilings.provenance
+    paper = model.peak_flop_per_second(chip["multiprocessors"], chip["clock_hertz"]) / 1e12
+    gpu = recording.provenance
+    n = recording.result("cublas")["M"]
+    lines = [
+        f"Measured on an {gpu['gpu']} (driver {gpu['driver']}, numba-cuda {gpu['numba-cuda']}, {gpu['date'][:10]}),",
+        f"float32, n = {n}: median of up to 20 launches, each kernel first verified against float64.",
+        "Occupancy is the share of a multiprocessor's threads that such blocks fill; what a kernel read from DRAM,",
+        f"beyond both caches, is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
+        f"The ladder ends at the chip: {chip['multiprocessors']} multiprocessors can do {paper:.1f} TFLOP/s,",
+        f"on paper at {chip['clock_hertz'] / 1e9:.2f} GHz, and did {limit / 1e3:.1f} with multiply-adds alone.",
+        "",
+        "| kernel | block | registers | occupancy | GB from DRAM | GFLOP/s | of the limit | of cuBLAS |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    reads = {r["rung"]: r["dram_read_bytes"] for r in counters.results if r["M"] == n and "skipped" not in r}
+    for result in measured(recording):
+        block = "×".join(str(size) for size in result.get("block", ()))
+        name = result["title"] if result["rung"] == "cublas" else f"`{result['rung']}` {result['title']}"
+        speed = f"{result['gflops']:,.0f} | {result['gflops'] / limit:.1%} | {result['gflops'] / best:.1%}"
+        occupancy = f"{result['occupancy_percent']:.3g}%" if "occupancy_percent" in result else ""
+        dram = f"{reads[result['rung']] / 1e9:.2f}" if result["rung"] in reads else ""
+        lines.append(f"| {name} | {block} | {result.get('registers', '')} | {occupancy} | {dram} | {speed} |")
+    lines.append(f"| multiply-adds alone, the limit | | | | | {limit:,.0f} | 100.0% | {limit / best:.1%} |")
+    return "\n".join(lines)
+
+
+def on_tensor_cores(recording: Recording) -> list[dict[str, Any]]:
+    """Return the results of the largest size that the table shows: best, the rungs, and cuBLAS in their formats."""
+    results = [result for result in measured(recording) if "rung" in result]
+    largest = max(result["M"] for result in results)
+    return [r for r in results if r["M"] == largest and (r["rung"], r["format"]) != ("cublas", "float32")]
+
+
+def tensor_table(recording: Recording) -> str:
+    """Return the rungs on tensor cores as a Markdown table: speed, share of cuBLAS in the same format, and error."""
+    results = on_tensor_cores(recording)
+    n = results[0]["M"]
+    cublas = {r["format"]: r["gflops"] for r in measured(recording) if r.get("rung") == "cublas" and r["M"] == n}
+    alone = {r["instruction"]: r["gflops"] for r in measured(recording) if "instruction" in r}
+    lines = [
+        f"Beyond float32, tensor cores multiply numbers of fewer digits; n = {n}, medians of {_repeats(results)}",
+        "launches after a pause. The error is relative to the float64 product of the matrices as they were.",
+        f"The instruction alone, mma.sync from registers, reaches {alone['mma_tf32'] / 1e3:.0f} TFLOP/s in TF32 and",
+        f"{alone['mma_bf16'] / 1e3:.0f} in bfloat16; cuBLAS takes wgmma, as the kernels of the next table do.",
+        "",
+        "| kernel | multiplies | TFLOP/s | of cuBLAS | of mma.sync | error |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for result in results:
+        form = result["format"].split(",")[0]
+        name = "cuBLAS" if result["rung"] == "cublas" else f"`{result['rung']}` {result['title']}"
+        instruction = {"TF32": "mma_tf32", "bfloat16": "mma_bf16"}.get(form)
+        speed, share = f"{result['gflops'] / 1e3:.1f}", f"{result['gflops'] / cublas[form]:.1%}"
+        of_mma = f"{result['gflops'] / alone[instruction]:.1%}" if instruction else ""
+        error = f"{result['relative_error']:.1e}"
+        lines.append(f"| {name} | {result['format']} | {speed} | {share} | {of_mma} | {error} |")
+    return "\n".join(lines)
+
+
+def wgmma_table(recording: Recording) -> str:
+    """Return the rungs with wgmma, and cuBLAS in their formats, as a Markdown table: TFLOP/s by size."""
+    results = [r for r in measured(recording) if "sum_error" in r or r.get("rung") == "cublas" and "inputs" not in r]
+    sizes = [n for n in sorted({r["M"] for r in results}) if n % 1024 in (0, 1, 1023)]
+    alone = {r["instruction"]: r["gflops"] / 1e3 for r in measured(recording) if "instruction" in r}
+    inputs = [r for r in measured(recording) if "inputs" in r and r["rung"] != "cublas"]
+    rates = [f"{r['gflops'] / 1e3:.0f} ({r['inputs']}, {median(r['clock_megahertz']):.0f} MHz)" for r in inputs]
+    speed = {(r["rung"], r["format"], r["M"]): r["gflops"] for r in results}
+    lines = [
+        "Hopper's own instruction, wgmma, multiplies tiles that stay in shared memory, and numba-cuda compiles it for",
+        "compute capability 9.0. Random normal numbers, TFLOP/s by n, medians of "
+        f"{_repeats(results)} launches; in parentheses the",
+        "share of cuBLAS in the same format and the same run. The instruction alone reaches "
+        f"{alone['wgmma_bf16']:.0f} in bfloat16 and",
+        f"{alone['wgmma_tf32']:.0f} in TF32. Rows that begin off 128 bytes are padded for these kernels, and not for",
+        f"cuBLAS. What is multiplied counts, too: {_repeats(inputs)} launches of `{inputs[0]['rung']}` on end, "
+        f"n = {inputs[0]['M']}, reached",
+        f"{', '.join(rates)} TFLOP/s.",
+        "",
+        f"| kernel | multiplies | {' | '.join(map(str, sizes))} |",
+        f"|---|---|{'---:|' * len(sizes)}",
+    ]
+    for rung, form in dict.fromkeys((r["rung"], r["format"]) for r in results):
+        cells = []
+        for n in sizes:
+            ours, theirs = speed[rung, form, n], speed["cublas", form.split(",")[0], n]
+            share = "" if rung == "cublas" else f" ({ours / theirs:.0%})"
+            cells.append(f"{ours / 1e3:.0f}{share}")
+        name = "cuBLAS" if rung == "cublas" else f"`{rung}`"
+        lines.append(f"| {name} | {form} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _repeats(results: Sequence[Mapping[str, Any]]) -> int:
+    return max(len(result["milliseconds"]) for result in results)
+
+
+def tensor_axes(recording: Recording) -> Axes:
+    """Draw the results on tensor cores as a bar chart: TFLOP/s, float32 on top, cuBLAS below the rungs."""
+    results = on_tensor_cores(recording)
+    names = [f"{'cuBLAS' if r['rung'] == 'cublas' else r['rung']}\n{r['format']}" for r in results]
+    speeds = [result["gflops"] / 1e3 for result in results]
+    colours = [KERNELS["cublas" if result["rung"] == "cublas" else "best"] for result in results]
+    n, gpu = results[0]["M"], recording.provenance["gpu"]
+    title = f"TFLOP/s (and error against float64) on an {gpu}, n = {n}"
+    axes, bars = _bars(title, names, speeds, colours, 0.6 + 0.45 * len(names), left=0.22, top=0.92)
+    labels = [f"{speed:,.1f} (error {r['relative_error']:.0e})" for speed, r in zip(speeds, results, strict=True)]
+    axes.bar_label(bars, labels, padding=4, color=GROUND)
+    axes.set_xlim(0, 1.25 * max(speeds))
+    return axes
+
+
+def tables(gpu: str | Path) -> str:
+    """Return the README's tables for a GPU's folder, a name here or any path; of what it lacks, a sentence."""
+    parts = []
+    for make, names in (
+        (table, ("ladder", "counters", "ceilings")),
+        (tensor_table, ("tensor",)),
+        (wgmma_table, ("wgmma",)),
+    ):
+        missing = [name for name in names if name not in kinds(gpu)]
+        if missing:
+            parts.append(f"No table of {names[0]}: no recording of {', '.join(missing)} in {folder_of(gpu)}.")
+        else:
+            parts.append(make(*(load(name, gpu) for name in names)))
+    return "\n\n".join(parts)
+
+
+def section() -> str:
+    """Return the text between the two marks in the README."""
+    ladder, counters, ceilings, tensor = (load(what) for what in ("ladder", "counters", "ceilings", "tensor"))
+    picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
+    bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](docs/ladder.svg)"
+    chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](docs/tensor.svg)"
+    groups = wgmma_table(load("wgmma"))
+    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, groups)
+    return "\n\n".join(parts)
+
+
+def with_section(page: str, section: str) -> str:
+    """Return a page's text with its measured section renewed; raise ValueError if the marks are missing."""
+    if BEGIN not in page or END not in page:
+        raise ValueError("the page has lost the marks of its measured section")
+    before, rest = page.split(BEGIN)
+    return "\n".join([before + BEGIN, section, END]) + rest.split(END)[1]
+
+
+def _card(width: float, height: float, **margins: float) -> Axes:
+    """Return Axes of ``width`` × ``height`` inches without a background; margins are shares of the two."""
+    figure = Figure(figsize=(width, height), facecolor="none")
+    figure.subplots_adjust(**margins)
+    axes = figure.add_subplot(facecolor="none")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.spines[:].set_color(GROUND)
+    axes.tick_params(colors=GROUND)
+    return axes
+
+
+def _bars(
+    title: str, names: Sequence[str], lengths: Sequence[float], colours: Any, height: float, **margins: float
+) -> tuple[Axes, BarContainer]:
+    """Return Axes with a bar for each name, the first one on top and no scale below, and the bars."""
+    axes = _card(8, height, **{"left": 0.2, "right": 0.97, "top": 0.94, "bottom": 0.02, **margins})
+    bars = axes.barh(names, lengths, color=colours, height=0.75)
+    axes.invert_yaxis()
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
+    _entitle(axes, title)
+    return axes, bars
+
+
+def _entitle(axes: Axes, title: str) -> None:
+    axes.set_title(title, loc="left", fontsize=11, color=GROUND)
+
+
+def _svg(axes: Axes) -> str:
+    """Return the picture as SVG, the same bytes each time: no date, no random names, and text as text."""
+    drawn = io.StringIO()
+    with rc_context({"svg.hashsalt": "tile by tile", "svg.fonttype": "none", "font.family": "sans-serif"}):
+        assert isinstance(axes.figure, Figure)
+        axes.figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+    return "\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n"
+
+
+def ladder_axes(recording: Recording, ceilings: Recording) -> Axes:
+    """Draw the ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top, the limit below."""
+    results, limit = measured(recording), limit_of(ceilings)
+    rungs = [result["rung"] for result in results if result["rung"] != "cublas"]
+    names = ["cuBLAS" if result["rung"] == "cublas" else result["rung"] for result in results]
+    names.append("multiply-adds alone")
+    speeds = [*(result["gflops"] for result in results), limit]
+    colours = [KERNELS["best" if name in rungs else "cublas"] for name in names]
+    gpu, n = recording.provenance["gpu"], recording.result("cublas")["M"]
+    title = f"GFLOP/s (and share of multiply-adds alone) on an {gpu}, float32, n = {n}"
+    axes, bars = _bars(title, names, speeds, colours, 0.6 + 0.3 * len(names))
+    axes.bar_label(bars, [f"{speed:,.0f} ({speed / limit:.1%})" for speed in speeds], padding=4, color=GROUND)
+    axes.set_xlim(0, 1.25 * max(speeds))
+    return axes
+
+
+def series_axes(recording: Recording) -> Axes:
+    """Draw the five series, time against n, both axes logarithmic; where nothing was measured there is no line."""
+    points: dict[str, list[tuple[int, float]]] = {}
+    for result in measured(recording):
+        points.setdefault(result["rung"], []).append((result["M"], median(result["milliseconds"])))
+    axes = _card(7.5, 5, left=0.12, right=0.88, top=0.93, bottom=0.11)
+    for name, line in points.items():
+        style = STYLES.get(name, "-")
+        axes.plot(*zip(*line, strict=True), style, marker="o", markersize=4, lw=2, color=KERNELS[name], label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    sizes = sorted({n for line in points.values() for n, _ in line})
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.yaxis.set_major_formatter(lambda milliseconds, _: f"{milliseconds:g}")
+    axes.grid(axis="y", color=WASH, lw=1)
+    axes.set_xlabel("n", color=GROUND)
+    axes.set_ylabel("milliseconds", color=GROUND)
+    _entitle(axes, f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)")
+    _label_the_ends(axes, points)
+    return axes
+
+
+def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]]) -> None:
+    """Write each line's name at its right end, moved up where two would overlap."""
+    apart, lowest = 0.045, -1.0  # of the axes' height
+    low, high = (log10(limit) for limit in axes.get_ylim())
+    for name, line in sorted(points.items(), key=lambda entry: entry[1][-1][1]):
+        n, milliseconds = line[-1]
+        lowest = max((log10(milliseconds) - low) / (high - low), lowest + apart)
+        place = blended_transform_factory(axes.transData, axes.transAxes)
+        label = "cuBLAS" if name == "cublas" else name
+        axes.annotate(
+            label,
+            (n, lowest),
+            (7, 0),
+            place,
+            "offset points",
+            va="center",
+            color=GROUND,
+            fontsize=11,
+            annotation_clip=False,
+        )
+
+
+def outputs(root: Path = ROOT) -> dict[Path, str]:
+    """Return {path: text} of all files that are generated from the recordings."""
+    docs = root / "docs"
+    readme = root / "README.md"
+    return {
+        readme: with_section(readme.read_text(encoding="utf-8"), section()),
+        docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
+        docs / "series.svg": _svg(series_axes(load("series"))),
+        docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),
+    }
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; return the exit status: 0, or 2 if there is no such folder."""
+    for gpu in arguments:
+        if not folder_of(gpu).is_dir():
+            print(f"{gpu!r} is no folder of recordings; there are {', '.join(gpus())}", file=sys.stderr)
+            return 2
+        print(tables(gpu))
+    if not arguments:
+        for path, text in outputs().items():
+            path.write_text(text, encoding="utf-8")
+            print(path.name)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
