@@ -67,7 +67,7 @@ def handed_in(notebook: Path) -> Iterator[tuple[str, dict[str, Any], Any, tuple[
         launched.setdefault(getattr(self.kernel, "py_func", self.kernel), types_of(tuple(arguments)))
         return launch(self, grid, block, arguments, dynamic_shared)
 
-    shell = InteractiveShell()
+    shell: Any = InteractiveShell()  # type: ignore[no-untyped-call]
     Simulation._launch = noted  # type: ignore[method-assign]
     try:
         for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:

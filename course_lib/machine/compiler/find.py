@@ -39,7 +39,10 @@ def machine_code(kernel: Any, arguments: Any, compute_capability: tuple[int, int
     from .recorded import recorded
 
     types = types_of(arguments)
-    key = digest(kernel, types, options_of(kernel), compute_capability)
+    try:
+        key = digest(kernel, types, options_of(kernel), compute_capability)
+    except OSError as error:
+        raise NoMachineCode(f"the text of {getattr(kernel, '__name__', 'this kernel')} is not known here") from error
     if key not in _found:
         if available():
             _found[key] = _compile(kernel, types, compute_capability)
