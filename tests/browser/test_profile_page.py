@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from course_lib.kernels import rung
 from course_lib.machine.profile import profile
-from course_lib.machine.profile.report import Judged, as_page
+from course_lib.machine.profile.report import ProfiledLaunch, as_page
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def page_file(tmp_path_factory):
     verdict = replace(
         launch.verdict(), word="SLOW", says="a finding that is long enough for a line of its own, on a phone"
     )
-    judged = Judged(
+    judged = ProfiledLaunch(
         "naive [2×2, 8×4]", verdict, launch, ("a budget that is exceeded by so much that it needs two lines",)
     )
     path.write_text(as_page([judged, judged], "tile-by-tile profile naive.py"), "utf-8")

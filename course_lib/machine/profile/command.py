@@ -22,6 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...lazy import called
 from ...simulator.check_all import LAUNCHES, Checked
 from ...simulator.findings import KINDS, SimulatorError
 from ...simulator.language.source import read
@@ -32,15 +33,15 @@ from .. import measurements
 from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, load, split
 from .profiling import MACHINE, Profile, profile
-from .report import Judged, as_data, as_page, as_text, first_screen
+from .report import ProfiledLaunch, as_data, as_page, as_text, first_screen
 from .scripts import SECONDS
-from .verdicts import Verdict, launched
+from .verdicts import Opinion, launched
 
 
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
     p = argparse.ArgumentParser(
-        prog="tile-by-tile profile",
+        prog=called("profile"),
         description="Profile numba CUDA kernels without a GPU: what is wrong or slow, in which line, and a change that "
         "was tried and helps. The exit status is 1 if a launch is wrong or exceeds a budget, 2 if the command is used "
         "wrongly or a kernel could not be judged, else 0.",
@@ -167,7 +168,9 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
     return _told(options, [judged], lambda: as_data(judged) | {"clean": not judged.fails} | _data(checked))
 
 
-def _judged(options: argparse.Namespace, launch: Profile, times: int = 1, checked: Checked | None = None) -> Judged:
+def _judged(
+    options: argparse.Namespace, launch: Profile, times: int = 1, checked: Checked | None = None
+) -> ProfiledLaunch:
     """Return a launch with what fails it by the options."""
     verdict = launch.verdict(options.allow)
     if checked:
@@ -184,10 +187,12 @@ def _judged(options: argparse.Namespace, launch: Profile, times: int = 1, checke
         *(warned if options.fail_on == "warning" else []),
     ]
     wanted = checked.wanted if checked else {}
-    return Judged(launched(launch.run, times), verdict, launch, tuple(fails), wanted, times)
+    return ProfiledLaunch(launched(launch.run, times), verdict, launch, tuple(fails), wanted, times)
 
 
-def _told(options: argparse.Namespace, launches: Sequence[Judged], data: Callable[[], Any], more: int = 0) -> int:
+def _told(
+    options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data: Callable[[], Any], more: int = 0
+) -> int:
     """Print what the options ask for; return the exit status."""
     if options.json:
         print(json.dumps(data(), indent=1))
@@ -217,7 +222,7 @@ def _scripts(options: argparse.Namespace) -> int:
         raise UsageError("A script says itself how much dynamic shared memory a launch has; leave out --shared-bytes.")
     if not options.limit > 0:
         raise UsageError(f"--limit is {options.limit:g}; it is a number of seconds above 0.")
-    every: list[Judged] = []
+    every: list[ProfiledLaunch] = []
     more = 0
     for name in options.kernel:
         settings = {"registers": options.registers, "max_steps": options.max_steps}
@@ -234,7 +239,7 @@ def _scripts(options: argparse.Namespace) -> int:
         more += done.more
         for each in done.launches:
             if each.profile is None:
-                every.append(Judged(each.name, Verdict("REFUSED", each.refused), times=each.times))
+                every.append(ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), times=each.times))
             else:
                 every.append(_judged(options, each.profile, each.times))
 

@@ -21,7 +21,7 @@ from .. import measurements
 from ..model import Occupancy
 from .costs import Cost, costs
 from .repairs import SECONDS, Launched, Repair, proven
-from .verdicts import Verdict, verdict
+from .verdicts import Opinion, verdict
 
 if TYPE_CHECKING:
     from ...trace.trace import Trace
@@ -104,7 +104,7 @@ class Profile:
     slow: tuple[Cost, ...] = ()
     repair: Repair | None = None
 
-    def verdict(self, allowed: Sequence[str] = ()) -> Verdict:
+    def verdict(self, allowed: Sequence[str] = ()) -> Opinion:
         """Return the first words on the launch; findings of the kinds ``allowed`` do not count."""
         trace = self.traced.trace if self.traced else None
         said = verdict(self.run, self.slow, self.repair, trace, tuple(allowed))

@@ -48,7 +48,7 @@ class Candidate:
         id: that of the rule.
         line: where it is, for ``text``, the change in words.
         changes: nodes of the kernel's tree, and what replaces them.
-        added: a line of source that would stand after ``line``, ``indent`` columns deep; "" if lines change.
+        added: a line of source to put after ``line``, ``indent`` columns deep; "" if lines change.
         turned: x and y of grid and block are exchanged, too.
         fills: the arrays that must be filled: a guard that hides a wrong index leaves some elements out.
     """
@@ -160,7 +160,7 @@ class Launched:
 
     @cached_property
     def bodies(self) -> set[int]:
-        """The bodies in which a barrier may stand."""
+        """The bodies in which there may be a barrier."""
         return {id(body) for body in uniform_bodies(self.tree)}
 
     def statement(self, line: int) -> ast.stmt | None:
@@ -206,19 +206,16 @@ class Launched:
         return tuple(name for name in self.source.parameters if name in names)
 
     def barrier(self) -> ast.stmt:
-        return parse(f"{self.cuda}.syncthreads()")
+        return ast.Expr(ast.Call(named(f"{self.cuda}.syncthreads"), [], []))
 
 
-def parse(text: str) -> ast.stmt:
-    """Return a statement of our own text, without a place in a file."""
-    return unplaced(ast.parse(text).body[0])
-
-
-def unplaced(node: Any) -> Any:
-    for part in ast.walk(node):
-        for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-            part.__dict__.pop(name, None)
-    return node
+def named(text: str) -> ast.expr:
+    """Return the expression of a name, or of an attribute of one."""
+    first, *others = text.split(".")
+    found: ast.expr = ast.Name(first, ast.Load())
+    for name in others:
+        found = ast.Attribute(found, name, ast.Load())
+    return found
 
 
 def turned(dims: Any) -> tuple[int, ...]:
@@ -304,7 +301,7 @@ def _reads_memory(test: ast.expr) -> bool:
 
 
 def out_of_an_if(at: Launched, finding: Finding) -> Made:
-    """A barrier that stands in an if: before and after it the if goes on, without it."""
+    """A barrier inside an if: before and after it the if goes on, without it."""
     node = at.statement(finding.line)
     if node is None or not ast.unparse(node).endswith("syncthreads()"):
         return
@@ -339,14 +336,9 @@ def atomics(at: Launched, finding: Finding) -> Made:
                 continue
         added = any(ast.unparse(part) == ast.unparse(target) for part in ast.walk(value) if isinstance(part, ast.expr))
         if not added:
-            call = ast.Call(parse_expression(f"{at.cuda}.atomic.add"), [target.value, target.slice, value], [])
+            call = ast.Call(named(f"{at.cuda}.atomic.add"), [target.value, target.slice, value], [])
             text = f"write {ast.unparse(call)} in line {node.lineno}"
             yield Candidate("atomic", node.lineno, text, ((node, ast.Expr(call)),))
-
-
-def parse_expression(text: str) -> ast.expr:
-    found: ast.expr = unplaced(ast.parse(text, mode="eval").body)
-    return found
 
 
 def guards(at: Launched, finding: Finding) -> Made:
@@ -376,10 +368,17 @@ def guards(at: Launched, finding: Finding) -> Made:
                 limits.setdefault(index.id, (ast.unparse(place.value), dimension))
     if not limits:
         return
-    tests = " and ".join(f"{name} < {array}.shape[{dimension}]" for name, (array, dimension) in limits.items())
+    tests: list[ast.expr] = [
+        ast.Compare(
+            ast.Name(name, ast.Load()),
+            [ast.Lt()],
+            [ast.Subscript(named(f"{array}.shape"), ast.Constant(dimension), ast.Load())],
+        )
+        for name, (array, dimension) in limits.items()
+    ]
+    test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
     writes = any(isinstance(place.ctx, ast.Store) for place in places) or "atomic" in ast.unparse(node)
-    guard = f"if {tests}:"
-    test = parse_expression(tests)
+    guard = f"if {ast.unparse(test)}:"
     if writes:  # a value that is only read here is used elsewhere
         text = f"put `{guard}` around line {node.lineno}"
         yield Candidate("guard", node.lineno, text, ((node, ast.If(test, [node], [])),), fills=at.stored)
@@ -410,7 +409,7 @@ def constants(at: Launched, finding: Finding) -> Made:
     plain = [part for part in operands if isinstance(part, ast.Name | ast.Attribute | ast.Subscript | ast.Constant)]
     plain = [p for p in plain if isinstance(getattr(p, "ctx", ast.Load()), ast.Load) and _is_operand(at, p)]
     for chosen in ([floats] if floats else []) + [[part] for part in plain]:
-        wrapped = [ast.Call(parse_expression(at.float32), [part], []) for part in chosen]
+        wrapped = [ast.Call(named(at.float32), [part], []) for part in chosen]
         text = "write " + " and ".join(dict.fromkeys(ast.unparse(part) for part in wrapped))
         changes = tuple(zip(chosen, wrapped, strict=True))
         yield Candidate("float32", finding.line, f"{text} in line {finding.line}", changes)

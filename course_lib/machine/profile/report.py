@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...simulator.run import COUNTS, AnnotatedSource
+from ...simulator.tables import plural
 from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from .profiling import Profile
-from .verdicts import WORDS, Verdict
+from .verdicts import WORDS, Opinion
 
 if TYPE_CHECKING:
     from ...trace.trace import Trace
@@ -37,7 +38,7 @@ _STYLE = """<style>
 
 
 @dataclass(frozen=True)
-class Judged:
+class ProfiledLaunch:
     """A launch and what is said of it.
 
     Attributes:
@@ -50,21 +51,21 @@ class Judged:
     """
 
     launched: str
-    verdict: Verdict
+    verdict: Opinion
     profile: Profile | None = None
     fails: tuple[str, ...] = ()
     wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
     times: int = 1
 
 
-def first_screen(launches: Sequence[Judged], colours: bool = False) -> str:
+def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:
     """Return one verdict a launch, and what else there is to see."""
     lines = []
     for each in launches:
         lines += each.verdict.text(each.launched, colours)
         lines += [f"  over budget: {line}" for line in each.fails if each.verdict.word not in ("WRONG", "REFUSED")]
         if each.verdict.more:
-            lines.append(f"  and {each.verdict.more} more")
+            lines.append(f"  and {plural(each.verdict.more, 'more finding')}")
     counts = [f"{n} {word}" for word in WORDS if (n := sum(each.verdict.word == word for each in launches))]
     return "\n".join([*lines, f"{', '.join(counts)}; no GPU was used. --all prints the tables, --html FILE the steps."])
 
@@ -84,7 +85,7 @@ def _clean(profile: Profile) -> str:
     return f"None but what is allowed: {', '.join(allowed)}" if allowed else "None"
 
 
-def as_text(judged: Judged) -> str:
+def as_text(judged: ProfiledLaunch) -> str:
     """Return all tables of a launch for a terminal."""
     profile = judged.profile
     if profile is None:
@@ -98,7 +99,7 @@ def as_text(judged: Judged) -> str:
     return "\n".join(lines)
 
 
-def as_data(judged: Judged) -> dict[str, Any]:
+def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
     """Return a launch as JSON holds it."""
     verdict, profile = judged.verdict, judged.profile
     first: dict[str, Any] = {
@@ -127,7 +128,7 @@ def as_data(judged: Judged) -> dict[str, Any]:
     }
 
 
-def as_page(launches: Sequence[Judged], command: str) -> str:
+def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
     """Return the launches as a page that needs no network and no other file, each with a live stepper.
 
     A stepper begins at the first finding; it shows what arrays should hold where it has all blocks of the launch.
@@ -149,7 +150,7 @@ def as_page(launches: Sequence[Judged], command: str) -> str:
     return document("Profile of kernels", inside, parts, module() if steppers else "")
 
 
-def _launch(judged: Judged, profile: Profile) -> Iterator[str]:
+def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
     """Yield the parts of a page on one launch."""
     run, traced = profile.run, profile.traced
     over = [*judged.fails] if judged.verdict.word != "WRONG" else [str(finding) for finding in run.findings]

@@ -1,4 +1,4 @@
-"""Where all threads of a block pass equally often, whatever the launch: there a barrier may stand."""
+"""Where all threads of a block pass equally often, whatever the launch: a barrier may be there."""
 
 from __future__ import annotations
 

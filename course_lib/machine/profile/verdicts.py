@@ -28,7 +28,7 @@ WIDTH = 118
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Opinion:
     """What is said of a launch first.
 
     Attributes:
@@ -72,7 +72,7 @@ class Verdict:
 
 def verdict(
     run: Run, slow: tuple[Cost, ...], repair: Repair | None, trace: Trace | None, allowed: tuple[str, ...]
-) -> Verdict:
+) -> Opinion:
     """Judge a launch. ``trace`` is its trace, or None; findings of the kinds ``allowed`` do not count."""
     found = [finding for finding in run.findings if finding.kind not in allowed]
     errors = [finding for finding in found if finding.severity == "error"]
@@ -81,17 +81,19 @@ def verdict(
     if bool(errors) != bool(run.errors):  # the repair is of errors that are allowed
         repair = None
     if errors:
-        says, lines = _story(run, errors[0], trace)
-        return Verdict("WRONG", says, errors[0], None, _source(source, lines, repair), repair, len(errors) - 1)
+        races = [error for error in errors if error.kind == "race" and _of_two_warps(run, error)]
+        first = races[0] if races and errors[0].kind == "race" else errors[0]  # nobody disputes a race of two warps
+        says, lines = _story(run, first, trace)
+        return Opinion("WRONG", says, first, None, _source(source, lines, repair), repair, len(errors) - 1)
     if wide or slow:
         finding, cost = (wide[0], None) if wide else (None, slow[0])
         line = wide[0].line if wide else slow[0].line
         says = f"line {line}: {wide[0].message.partition(';')[0]}" if wide else str(slow[0])
         more = len(wide) + len(slow) - 1
-        return Verdict("SLOW", says, finding, cost, _source(source, {line: [""]}, repair), repair, more)
+        return Opinion("SLOW", says, finding, cost, _source(source, {line: [""]}, repair), repair, more)
     if found:
-        return Verdict("RIGHT", f"but see line {found[0].line}: {found[0].message}", found[0], more=len(found) - 1)
-    return Verdict("RIGHT", "no findings")
+        return Opinion("RIGHT", f"but see line {found[0].line}: {found[0].message}", found[0], more=len(found) - 1)
+    return Opinion("RIGHT", "no findings")
 
 
 def _source(
@@ -137,6 +139,11 @@ def _story(run: Run, finding: Finding, trace: Trace | None) -> tuple[str, dict[i
         notes.setdefault(around, [""])
     blocks = "" if within else " between two blocks"
     return f"race on {finding.array}{blocks}{where}: nothing orders the two accesses", notes
+
+
+def _of_two_warps(run: Run, race: Finding) -> bool:
+    warps = {(block, linear(thread, run.block) // WARP_SIZE) for block, thread in race.threads}
+    return len(warps) > 1
 
 
 def linear(thread: Coordinates, block: Coordinates) -> int:

@@ -2,9 +2,11 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from numba import cuda
 
 from course_lib.__main__ import main
@@ -155,3 +157,40 @@ def test_wrong_words(tmp_path, capsys, text, options, message):
 
     assert main(["profile", str(path), *options]) == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_readme_shows_what_the_command_prints(capsys):
+    """Of the script that it names; a line that ends in … goes on."""
+    root = Path(__file__).parents[3]
+    command, shown = re.search(
+        r"^\$ uv run tile-by-tile (.*)\n((?:.+\n)+)```", (root / "README.md").read_text("utf-8"), re.MULTILINE
+    ).groups()
+    what, name = command.split()
+    assert main([what, str(root / name)]) == 1
+    printed = capsys.readouterr().out.splitlines()
+
+    for line in shown.splitlines():
+        assert any(each.startswith(line.removesuffix("…")) for each in printed), line
+
+
+@pytest.mark.parametrize("name", ["pre-commit", "workflow"])
+def test_the_documentation_s_hook_and_workflow_run(name, tmp_path, monkeypatch, capsys):
+    """What each of them calls fails for a race and passes a right kernel."""
+    text = (Path(__file__).parents[3] / "docs" / "profile.md").read_text("utf-8")
+    hook, workflow = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    if name == "pre-commit":
+        (made,) = hook["repos"][0]["hooks"]
+        call = [*made["entry"].split(), "examples/my_script.py"]
+        assert re.search(made["files"], call[-1])
+    else:
+        call = workflow["jobs"]["kernels"]["steps"][-1]["run"].removeprefix("uvx ").split()
+    assert call[0] == "tile-by-tile"
+    for race in (True, False):
+        script = tmp_path / str(race) / call[-1]
+        script.parent.mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / str(race))
+        begin = "from numba import cuda\nimport numpy as np\n@cuda.jit\ndef kernel(x):\n"
+        script.write_text(
+            f"{begin}    x[{0 if race else 'cuda.grid(1)'}] += 1\nkernel[1, 64](np.zeros(64, np.float32))\n"
+        )
+        assert main(call[1:]) == race
