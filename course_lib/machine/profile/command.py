@@ -179,15 +179,16 @@ def _judged(
     bad = not_allowed(launch.run, options.allow)
     warned = [str(found) for found in bad if found.severity != "error"]
     warned += [str(cost) for cost in launch.slow]
+    over = tuple(map(str, exceeded(launch.run, budgets)))
     fails = [
         *([repr(checked)] if checked else []),
         *([launch.failed] if launch.failed else []),
-        *(str(over) for over in exceeded(launch.run, budgets)),
+        *over,
         *(str(found) for found in bad if found.severity == "error"),
         *(warned if options.fail_on == "warning" else []),
     ]
     wanted = checked.wanted if checked else {}
-    return ProfiledLaunch(launched(launch.run, times), verdict, launch, tuple(fails), wanted, times)
+    return ProfiledLaunch(launched(launch.run, times), verdict, launch, tuple(fails), over, wanted, times)
 
 
 def _told(

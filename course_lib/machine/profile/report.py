@@ -45,7 +45,7 @@ class ProfiledLaunch:
         launched: the kernel, its grid and block, and how often.
         verdict: the first words on it.
         profile: all that is known; None for a kernel that is refused.
-        fails: why the command fails, one sentence each.
+        fails: why the command fails, one sentence each; of these, ``over`` are the budgets that are exceeded.
         wanted: what arrays should hold, by name.
         times: how often a script makes this launch.
     """
@@ -54,6 +54,7 @@ class ProfiledLaunch:
     verdict: Opinion
     profile: Profile | None = None
     fails: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
     wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
     times: int = 1
 
@@ -63,7 +64,7 @@ def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> s
     lines = []
     for each in launches:
         lines += each.verdict.text(each.launched, colours)
-        lines += [f"  over budget: {line}" for line in each.fails if each.verdict.word not in ("WRONG", "REFUSED")]
+        lines += [f"  over budget: {line}" for line in each.over]
         if each.verdict.more:
             lines.append(f"  and {plural(each.verdict.more, 'more finding')}")
     counts = [f"{n} {word}" for word in WORDS if (n := sum(each.verdict.word == word for each in launches))]
@@ -153,9 +154,8 @@ def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
 def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
     """Yield the parts of a page on one launch."""
     run, traced = profile.run, profile.traced
-    over = [*judged.fails] if judged.verdict.word != "WRONG" else [str(finding) for finding in run.findings]
-    if over:
-        yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in over)}</ul>"
+    if told := [*judged.over, *map(str, run.findings)]:
+        yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in told)}</ul>"
     if traced is not None and traced.trace is not None:
         stepper = Stepper(traced, wanted=judged.wanted if traced.grid == run.grid and judged.wanted else None)
         _go_to_first_finding(stepper, traced.trace)
