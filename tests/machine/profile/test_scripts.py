@@ -192,6 +192,6 @@ def test_the_documentation_s_hook_and_workflow_run(name, tmp_path, monkeypatch, 
         script.parent.mkdir(exist_ok=True)
         begin = "from numba import cuda\nimport numpy as np\n@cuda.jit\ndef kernel(x):\n"
         script.write_text(
-            f"{begin}    x[{0 if race else 'cuda.grid(1)'}] += 1\nkernel[1, 64](np.zeros(64, np.float32))\n"
+            f"{begin}    x[{0 if race else 'cuda.grid(1)'}] += 1\nkernel[1, 64](np.zeros(64, np.int32))\n"
         )
         assert main(call[1:]) == race
