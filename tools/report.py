@@ -1,6 +1,6 @@
-"""Write the README's measured tables and the pictures in docs/ from the recordings.
+"""Write the measured tables of README.md and docs/measured.md, and the pictures in docs/, from the recordings.
 
-With the name of a GPU, or a folder, it prints the README's tables for that GPU's recordings and writes nothing.
+With the name of a GPU, or a folder, it prints the tables for that GPU's recordings and writes nothing.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def table(recording: Recording, counters: Recording, ceilings: Recording, gpu: s
         "Measured on an {gpu} (driver {driver}, numba-cuda {numba-cuda}, {date:.10}),".format(**recording.provenance),
         f"float32, n = {n}, GFLOP/s: median of up to 20 launches, each kernel first verified against float64.",
         "The first speed is numba's, of the kernel as people write it; the next two are those of the same kernel with",
-        "unsigned indices, and in CUDA C. The tile buys the step from `naive put right` to `tiled`, both unsigned.",
+        "unsigned indices, and in CUDA C.",
         "Occupancy is the share of a multiprocessor's threads that such blocks fill; what a kernel read from DRAM,",
         f"beyond both caches, is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
         f"The ladder ends at the chip: {chip['multiprocessors']} multiprocessors can do {paper:.1f} TFLOP/s,",
@@ -176,7 +176,7 @@ def tensor_axes(recording: Recording) -> Axes:
 
 
 def tables(gpu: str | Path) -> str:
-    """Return the README's tables for a GPU's folder, a name here or any path; of what it lacks, a sentence."""
+    """Return the tables for a GPU's folder, a name here or any path; of what it lacks, a sentence."""
     parts = []
     for make, names in (
         (partial(table, gpu=gpu), ("ladder", "counters", "ceilings")),
@@ -191,14 +191,32 @@ def tables(gpu: str | Path) -> str:
     return "\n\n".join(parts)
 
 
+#: Six steps of the ladder in the README; the second is `naive` as a compiler for CUDA C writes it.
+STEPS = ("naive", PUT_RIGHT, "tiled", "register_2d", "best", "cublas")
+
+
+def short() -> str:
+    """Return the README's table: six steps, each with its speed and its share of cuBLAS."""
+    ladder, ways = load("ladder"), speeds()
+    gpu, last = ladder.provenance["gpu"], ladder.result("cublas")
+    rows = [f"| {gpu}, float32, n = {last['M']} | GFLOP/s | of cuBLAS |", "|---|---:|---:|"]
+    titles = {PUT_RIGHT: "… unsigned indices, loop written out", "tiled": "… unsigned indices, tiles in shared memory"}
+    for name in STEPS:
+        speed = (ways[name].unsigned if name in titles else ways[name].written) or 0.0  # those two compare equals
+        title = titles.get(name) or ladder.result(name)["title"]
+        rows.append(f"| {title} | {speed:,.0f} | {speed / last['gflops']:.0%} |")
+    return "\n".join(rows)
+
+
 def section() -> str:
-    """Return the text between the two marks in the README."""
+    """Return the text between the two marks in docs/measured.md."""
     ladder, counters, ceilings, tensor = (load(what) for what in ("ladder", "counters", "ceilings", "tensor"))
-    picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
-    bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](docs/ladder.svg)"
-    chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](docs/tensor.svg)"
+    times = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](series.svg)"
+    bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](ladder.svg)"
+    chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](tensor.svg)"
     groups = wgmma_table(load("wgmma"))
-    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, groups)
+    causes = "[What the tile alone buys](../notebooks/numba_and_cuda_c.md#What-the-tile-buys), one factor at a time."
+    parts = (table(ladder, counters, ceilings), causes, bars, times, tensor_table(tensor), chips, groups)
     return "\n\n".join(parts)
 
 
@@ -325,10 +343,11 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of all files that are generated from the recordings."""
     docs = root / "docs"
-    readme, languages = root / "README.md", root / "notebooks" / "numba_and_cuda_c.md"
+    pages = {root / "README.md": short(), docs / "measured.md": section()}
+    languages = root / "notebooks" / "numba_and_cuda_c.md"
     return {
         languages: with_speeds(languages.read_text(encoding="utf-8"), load("twins")),
-        readme: with_section(readme.read_text(encoding="utf-8"), section()),
+        **{path: with_section(path.read_text(encoding="utf-8"), text) for path, text in pages.items()},
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),
