@@ -266,12 +266,8 @@ def _bars(
     axes.invert_yaxis()
     axes.spines["bottom"].set_visible(False)
     axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
-    _entitle(axes, title)
-    return axes, bars
-
-
-def _entitle(axes: Axes, title: str) -> None:
     axes.set_title(title, loc="left", fontsize=11, color=GROUND)
+    return axes, bars
 
 
 def _svg(axes: Axes) -> str:
@@ -319,10 +315,8 @@ def series_axes(recording: Recording, gpu: str | Path = DEFAULT_GPU) -> Axes:
     axes.grid(axis="y", color=WASH, lw=1)
     axes.set_xlabel("n", color=GROUND)
     axes.set_ylabel("milliseconds", color=GROUND)
-    _entitle(
-        axes,
-        f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)",
-    )
+    title = f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)"
+    axes.set_title(title, loc="left", fontsize=11, color=GROUND)
     _label_the_ends(axes, points)
     return axes
 
