@@ -62,7 +62,7 @@ def table(recording: Recording, counters: Recording, ceilings: Recording, gpu: s
         "Measured on an {gpu} (driver {driver}, numba-cuda {numba-cuda}, {date:.10}),".format(**recording.provenance),
         f"float32, n = {n}, GFLOP/s: median of up to 20 launches, each kernel first verified against float64.",
         "The first speed is numba's, of the kernel as people write it; the next two are those of the same kernel with",
-        "unsigned indices, and in CUDA C. The tile buys the step from `naive put right` to `tiled`, both unsigned.",
+        "unsigned indices, and in CUDA C.",
         "Occupancy is the share of a multiprocessor's threads that such blocks fill; what a kernel read from DRAM,",
         f"beyond both caches, is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
         f"The ladder ends at the chip: {chip['multiprocessors']} multiprocessors can do {paper:.1f} TFLOP/s,",
@@ -216,7 +216,8 @@ def section() -> str:
     bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](ladder.svg)"
     chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](tensor.svg)"
     groups = wgmma_table(load("wgmma"))
-    parts = (table(ladder, counters, ceilings), bars, times, tensor_table(tensor), chips, groups)
+    causes = "[What the tile alone buys](../notebooks/numba_and_cuda_c.md#What-the-tile-buys), one factor at a time."
+    parts = (table(ladder, counters, ceilings), causes, bars, times, tensor_table(tensor), chips, groups)
     return "\n\n".join(parts)
 
 
@@ -266,12 +267,8 @@ def _bars(
     axes.invert_yaxis()
     axes.spines["bottom"].set_visible(False)
     axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
-    _entitle(axes, title)
-    return axes, bars
-
-
-def _entitle(axes: Axes, title: str) -> None:
     axes.set_title(title, loc="left", fontsize=11, color=GROUND)
+    return axes, bars
 
 
 def _svg(axes: Axes) -> str:
@@ -319,10 +316,8 @@ def series_axes(recording: Recording, gpu: str | Path = DEFAULT_GPU) -> Axes:
     axes.grid(axis="y", color=WASH, lw=1)
     axes.set_xlabel("n", color=GROUND)
     axes.set_ylabel("milliseconds", color=GROUND)
-    _entitle(
-        axes,
-        f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)",
-    )
+    title = f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)"
+    axes.set_title(title, loc="left", fontsize=11, color=GROUND)
     _label_the_ends(axes, points)
     return axes
 

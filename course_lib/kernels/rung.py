@@ -28,6 +28,21 @@ def fixed(rows, columns):
     return lambda **params: (rows, columns)
 
 
+def square_blocks(M, N, K, tile_width=16, stages=1):
+    """Return (grid, block) for an M×N result: one block of T×T threads per tile of C, whatever its buffers."""
+    return (max(1, -(-N // tile_width)), max(1, -(-M // tile_width))), (tile_width, tile_width)
+
+
+def blocks(rows, columns, width, height=1):
+    """Return the launch of a kernel whose blocks of width×height threads each compute a tile of C, as a function."""
+    return lambda M, N, K: ((max(1, -(-N // columns)), max(1, -(-M // rows))), (width, height))
+
+
+def two_tiles(tile_width=16, itemsize=4):
+    """Return the bytes of shared memory per block: one square tile of A and one of B."""
+    return 2 * tile_width**2 * itemsize
+
+
 def as_given(X, **params):
     """Return X: the kernel takes and multiplies a float32 matrix as it is."""
     return X

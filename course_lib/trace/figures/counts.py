@@ -139,7 +139,7 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
         )
     log2_axis(ax.xaxis, sorted({n for values in series.values() for n in values}))
     ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     ax.grid(axis="y", color=WASH, lw=1)
     ax.set_xlabel("n, for the product of two n × n matrices")
     ax.set_ylabel(unit)
