@@ -79,7 +79,11 @@ NIGHTLY = {
             (READ, "(B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))"),
             "b already",
         ),
-        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "16 rows of the tile"),
+        "transposed at the store": (
+            [(STORED, "B_tile[tx, ty] = b"), (READ, "B_tile[k, tx]")],
+            "16 lanes store to",
+        ),
+        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "in one column"),
         "padded": (
             [
                 ("B_tile = cuda.shared.array((SIDE, SIDE)", "B_tile = cuda.shared.array((SIDE, LONGER)"),
@@ -94,13 +98,14 @@ NIGHTLY = {
     },
     "skewed": {
         "padded": ([("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32"),
-        "twice the step": (("(k + tx) % 32", "(k + 2 * tx) % 32"), "begin at another k"),
-        "beyond the row": (("(k + tx) % 32", "k + tx"), "return to its start"),
+        "twice the step": (("(k + tx) % 32", "(k + 2 * tx) % 32"), "a k of its own"),
+        "beyond the row": (("(k + tx) % 32", "k + tx"), "the whole index returns"),
+        "without parentheses": (("(k + tx) % 32", "k + tx % 32"), "computed before +"),
         "only half round": (("(k + tx) % 32", "(k + tx) % 16"), "pencil"),
         "sums of columns": (("tile[tx, (k + tx) % 32]", "tile[(k + tx) % 32, tx]"), "the wrong way round"),
         "uncoalesced": (
             [("tile[i, tx]", "tile[tx, i]"), ("* 32 + i, start + tx", "* 32 + tx, start + i"), ("(k + tx) % 32", "k")],
-            "all lanes read the same k",
+            "a k of its own",
         ),
     },
     "wrong-tile": {
