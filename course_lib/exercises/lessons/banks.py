@@ -263,8 +263,12 @@ FREE_PADDINGS = Routine(
     cases=tuple(
         Case(f"T = {T}, most = {most}", (T, most), _free_paddings(T, most), hint)
         for T, most, hint in (
-            (2, 30, "the paddings are 0, 1, … 30, and only p = 30 puts both words of a column into one bank: rows of 2 and "
-             "of 4 words leave no conflict, as rows of 3 do."),
+            (
+                2,
+                30,
+                "the paddings are 0, 1, … 30, and only p = 30 puts both words of a column into one bank: rows of 2 and "
+                "of 4 words leave no conflict, as rows of 3 do.",
+            ),
             (32, 8, "with 32 rows every bank is needed: rows of 33, 35, 37 … words use all of them."),
             (16, 4, "16 words need 16 different banks, not 32: rows of 18 words, with p = 2, leave no conflict."),
             (8, 15, "8 words need 8 different banks: the paddings 0 and `most` count too."),
