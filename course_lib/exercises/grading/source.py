@@ -76,13 +76,15 @@ class Submission:
         return [node for node in ast.walk(self.tree) if _is_loop(node)] if self.tree else []
 
     def _is_constant(self, loop: ast.For | ast.While) -> bool:
-        if isinstance(loop, ast.While) or not isinstance(loop.iter, ast.Call):
-            return False
+        if isinstance(loop, ast.While):
+            limits = loop.test.comparators if isinstance(loop.test, ast.Compare) else [loop.test]
+        else:
+            limits = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
         return all(
             isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.Constant | ast.BinOp | ast.UnaryOp)
             or (isinstance(node, ast.Name) and type(self.known.get(node.id)) is int)
-            for argument in loop.iter.args
-            for node in ast.walk(argument)
+            for limit in limits
+            for node in ast.walk(limit)
         )
 
     def quoted(self, *numbers: int | None) -> tuple[tuple[int, str], ...]:

@@ -110,8 +110,8 @@ SKEWED = make_cheaper(
         sectors_per_request("A", "4", "load A as the kernel did: 32 lanes, 32 neighbours of one row.", _whole),
     ),
     hints={
-        "out-of-bounds": "an index of 32 is after the end of the row: the whole index returns to the start with % 32, which is "
-        "computed before +.",
+        "out-of-bounds": "an index of 32 is after the end of the row: the whole index returns to the start with % 32, "
+        "which is computed before +.",
         "uninitialized-read": "read an element where it was stored: the store and the load must use the same place.",
     },
     diagnoses=(_COLUMNS_SUMMED,),
@@ -230,8 +230,8 @@ SWIZZLE = fill_in(
     budgets=(
         _shared_words("2·16·16", "this time without padding: both tiles stay 16×16."),
         conflicts(
-            "16 lanes store to, or read from, 16 rows of the tile in one column. Element (n, k) belongs in row n: let its "
-            "column depend on both, so that 16 rows have 16 columns, and no two elements of a row share a column."
+            "16 lanes store to, or read from, 16 rows of the tile in one column. Element (n, k) belongs in row n: let "
+            "its column depend on both, so that 16 rows have 16 columns, and no two elements of a row share a column."
         ),
         global_loads("2·⌈K/16⌉", "the element of B is in b already; the loop over k reads the tiles only."),
     ),

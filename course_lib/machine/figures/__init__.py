@@ -20,7 +20,7 @@ from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sect
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
 from .levels import levels, roofs
-from .performance import occupancy, race, residency, roofline, timeline, waves
+from .performance import race, residency, roofline, timeline, waves
 
 __all__ = [
     "Picture",
@@ -35,7 +35,6 @@ __all__ = [
     "loads_against_n",
     "loads_against_tile_width",
     "machine",
-    "occupancy",
     "race",
     "register_tiles",
     "residency",
