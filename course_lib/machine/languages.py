@@ -64,7 +64,7 @@ class Tabs:
         )
         figures = "".join(
             f'<figure lang="{language}"><figcaption>{label}</figcaption>'
-            f'<pre tabindex="0" aria-label="{label}"><code>{html.escape(text)}</code></pre></figure>'
+            f'<pre tabindex="0" role="region" aria-label="{label}"><code>{html.escape(text)}</code></pre></figure>'
             for language, label, text in (("python", "numba", self.numba), ("c", "CUDA C", self.c))
         )
         measured = f"<p>{html.escape(self.measured)}</p>" if self.measured else ""

@@ -31,14 +31,19 @@ def of_lesson(cells):
 
 def main():
     readme = ROOT / "README.md"
-    page, total = readme.read_text(encoding="utf-8"), 0
+    page, minutes = readme.read_text(encoding="utf-8"), {}
     for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
         text = path.read_text(encoding="utf-8")
-        minutes = of_lesson(json.loads(text)["cells"])
-        total += minutes
-        path.write_text(re.sub(r"(\*\*Time:\*\* about )\d+(?= minutes)", rf"\g<1>{minutes}", text), encoding="utf-8")
-        page = re.sub(rf"(\]\(notebooks/{path.name}\) \| )\d+(?= \|)", rf"\g<1>{minutes}", page)
-    readme.write_text(re.sub(r"(That is about )\d+(?= hours)", rf"\g<1>{round(total / 60)}", page), encoding="utf-8")
+        minutes[path.name] = of_lesson(json.loads(text)["cells"])
+        text = re.sub(r"(\*\*Time:\*\* about )\d+(?= minutes)", rf"\g<1>{minutes[path.name]}", text)
+        path.write_text(text, encoding="utf-8")
+
+    def part(row):
+        return f"{row[1]}{sum(map(minutes.get, re.findall(r'[(]notebooks/([0-9]+_[^)]+)', row[2])))}{row[2]}"
+
+    page = re.sub(r"^(\| \*\*.+?\*\* \| )\d+( \| .+\|)$", part, page, flags=re.MULTILINE)
+    page = re.sub(r"(About )\d+(?= hours)", rf"\g<1>{round(sum(minutes.values()) / 60)}", page)
+    readme.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":
