@@ -187,18 +187,6 @@ def short() -> str:
     return "\n".join(rows)
 
 
-def tile_buys() -> str:
-    """Return the paragraph on what the tile alone buys, of recordings that changed one thing at a time."""
-    fair = [f"{name}_{how}" for how in ("uint64_32", "c_uncached") for name in ("naive", "tiled")]
-    naive, tiled, naive_c, tiled_c = (load("twins").result(name)["gflops"] for name in fair)
-    return (
-        "`naive` as written is also slow because numba keeps its indices signed and its loop as it is. With unsigned\n"
-        f"indices and 32 steps written out, it reaches {naive:,.0f} GFLOP/s and `tiled` {tiled:,.0f}: "
-        f"the tile buys {tiled / naive:.2f} times.\nIn CUDA C, past the first-level cache, it buys "
-        f"{tiled_c / naive_c:.2f} times. `twins.json` has all that was compared."
-    )
-
-
 def section() -> str:
     """Return the text between the two marks in docs/measured.md."""
     ladder, counters, ceilings, tensor = (load(what) for what in ("ladder", "counters", "ceilings", "tensor"))
@@ -206,7 +194,7 @@ def section() -> str:
     bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](ladder.svg)"
     chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](tensor.svg)"
     groups = wgmma_table(load("wgmma"))
-    parts = (table(ladder, counters, ceilings), bars, tile_buys(), times, tensor_table(tensor), chips, groups)
+    parts = (table(ladder, counters, ceilings), bars, times, tensor_table(tensor), chips, groups)
     return "\n\n".join(parts)
 
 
@@ -320,27 +308,20 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
         lowest = max((log10(milliseconds) - low) / (high - low), lowest + apart)
         place = blended_transform_factory(axes.transData, axes.transAxes)
         label = "cuBLAS" if name == "cublas" else name
+        kind = "offset points"
         axes.annotate(
-            label,
-            (n, lowest),
-            (7, 0),
-            place,
-            "offset points",
-            va="center",
-            color=GROUND,
-            fontsize=11,
-            annotation_clip=False,
+            label, (n, lowest), (7, 0), place, kind, color=GROUND, fontsize=11, va="center", annotation_clip=False
         )
 
 
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of all files that are generated from the recordings."""
-    docs = root / "docs"
-    pages = {root / "README.md": short(), docs / "measured.md": section()}
-    languages = root / "notebooks" / "numba_and_cuda_c.md"
+    docs, languages = root / "docs", root / "notebooks" / "numba_and_cuda_c.md"
+    pages = {path: path.read_text(encoding="utf-8") for path in (root / "README.md", docs / "measured.md", languages)}
+    pages[root / "README.md"] = with_section(pages[root / "README.md"], short())
+    pages[docs / "measured.md"] = with_section(pages[docs / "measured.md"], section())
     return {
-        languages: with_speeds(languages.read_text(encoding="utf-8"), load("twins")),
-        **{path: with_section(path.read_text(encoding="utf-8"), text) for path, text in pages.items()},
+        **{path: with_speeds(text, load("twins")) for path, text in pages.items()},
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),

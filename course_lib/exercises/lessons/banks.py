@@ -7,7 +7,7 @@ import numpy as np
 from ...simulator.hardware import BANKS, ceil_div
 from ...trace.record import StepObserver
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
-from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper, write
+from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, one_array, result_is, transposed_inputs
 from ..grading.routines import Case, Routine
@@ -166,43 +166,6 @@ WRONG_TILE = find_bug(
 )
 
 
-_COPIED = result_is(
-    lambda A: A, "this copies A: the block that reads the tile in row y, column x of the grid writes row x, column y."
-)
-
-#: A matrix transposed through shared memory: coalesced on both sides, without a conflict.
-TRANSPOSE = write(
-    "transpose",
-    Task(
-        ("A", "C"),
-        one_array,
-        lambda A: A.T,
-        grid_over(TILE, TILE),
-        shapes=((32, 32), (64, 32), (33, 50), (1, 1)),
-        sizes="(M, N)",
-    ),
-    budgets=(
-        sectors_per_request("A", "4", "let tx run along a row of A when you load.", _whole),
-        sectors_per_request(
-            "C",
-            "4",
-            "let tx run along a row of C when you store: exchange the blocks of the grid, and read the tile with its "
-            "indices exchanged.",
-            _whole,
-            op="store",
-        ),
-        conflicts("one of the two sides goes down a column of the tile: give its rows one word more."),
-    ),
-    hints={
-        "race": "the whole block must wait between the store into the tile and the load from it.",
-        "uninitialized-read": "a thread reads an element of the tile that no thread stored: wait before you read, and "
-        "guard the stores into C by the shape of C.",
-        "out-of-bounds": "C has N rows and M columns: its guard differs from that of A.",
-    },
-    diagnoses=(_COPIED,),
-)
-
-
 def _from_other_places(outcome: Outcome) -> str | None:
     A, B = outcome.inputs
     if A.shape == B.shape == (A.shape[0],) * 2 and np.array_equal(outcome.got, A @ B):
@@ -291,4 +254,4 @@ SAME_WORD = Explanation(
 )
 
 EXERCISES = (WHICH_BANK, SKEWED, WRONG_TILE, SAME_WORD)
-OPTIONAL = (SWIZZLE, FREE_PADDINGS, TRANSPOSE)
+OPTIONAL = (SWIZZLE, FREE_PADDINGS)

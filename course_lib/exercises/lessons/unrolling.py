@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...simulator.occupancy import occupancy
-from ..grading.budgets import global_loads, global_stores, iterations_left, repeated
-from ..grading.exercise import Outcome, fill_in, find_bug, make_cheaper
+from ..grading.budgets import global_loads, iterations_left
+from ..grading.exercise import Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, last_term_missing, sums_take
+from ..grading.matrices import PRODUCT, sums_take
 from ..grading.routines import Case, Routine
 
 #: Steps of an iteration of the loops in these exercises.
@@ -68,32 +68,6 @@ BY_SIXTEEN = fill_in(
         ),
         _one_stays,
     ),
-)
-
-#: Computations that are the same in every iteration are moved out of the loop.
-HOISTED = make_cheaper(
-    "hoisted",
-    PRODUCT,
-    given="""def hoisted(A, B, C):
-    acc = float32(0)
-    for k in range(A.shape[1]):
-        row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
-        col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-        inside = row < C.shape[0] and col < C.shape[1]
-        if inside:
-            acc += A[row, k] * B[k, col]
-    if inside:
-        C[row, col] = acc
-""",
-    budgets=(
-        repeated(
-            "row, col and the guard are the same in every iteration: compute them once, before the loop, and put the "
-            "loop inside the if.",
-        ),
-        global_stores("M·N", "store each result once, after the loop."),
-    ),
-    hints={"out-of-bounds": "the guard must still be around every access to A, B and C."},
-    diagnoses=(last_term_missing,),
 )
 
 #: An unrolled loop that is wrong if 4 does not divide K.
@@ -191,4 +165,4 @@ BLOCKS_THAT_FIT = Routine(
 )
 
 EXERCISES = (BY_SIXTEEN, REMAINDER, RESIDENT)
-OPTIONAL = (HOISTED, BLOCKS_THAT_FIT)
+OPTIONAL = (BLOCKS_THAT_FIT,)

@@ -34,19 +34,6 @@ WRONG = {
         "a list": (("return conflict_free", "return [conflict_free]"), "many answers"),
         "printed": (("return conflict_free", "print(conflict_free)"), "returns nothing"),
     },
-    "transpose": {
-        "x taken for the row": (
-            (
-                "@cuda.jit\ndef transpose(A, C):\n    row, col = cuda.grid(2)\n"
-                "    if row < A.shape[0] and col < A.shape[1]:\n        C[col, row] = A[row, col]\n"
-            ),
-            "gives x first",
-        ),
-        "A's guard": (
-            ("row < C.shape[0] and col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]"),
-            "differs from that of A",
-        ),
-    },
     "skewed": {
         "modulo 31": (("% 32]", "% 31]"), "look at `acc += tile[tx, (k + tx) % 31]`"),
     },
@@ -114,22 +101,6 @@ NIGHTLY = {
         "a row more": ((B_PADDED, "B_tile = cuda.shared.array((LONGER, SIDE)"), "down a column"),
         "stored as it lies, read as before": (("B_tile[tx, ty]", "B_tile[ty, tx]"), "the wrong way round"),
     },
-    "transpose": {
-        "no padding": ((PADDED, "(32, 32)"), "one word more"),
-        "no barrier": (("    cuda.syncthreads()\n", ""), "the whole block must wait"),
-        "only copied": (("tile[tx, ty]", "tile[ty, tx]"), "the wrong way round"),
-        "straight from global memory": (
-            ("C[row, col] = tile[tx, ty]", "C[row, col] = A[col, row]"),
-            "run along a row of A",
-        ),
-        "the blocks not exchanged": (
-            (
-                "cuda.blockIdx.x * 32 + ty, cuda.blockIdx.y * 32 + tx",
-                "cuda.blockIdx.y * 32 + ty, cuda.blockIdx.x * 32 + tx",
-            ),
-            "guard the stores into C",
-        ),
-    },
 }
 
 RIGHT = {
@@ -152,12 +123,5 @@ RIGHT = {
     },
     "wrong-tile": {
         "not transposed at all": [("B_tile[tx, ty]", "B_tile[ty, tx]"), ("B_tile[tx, k]", "B_tile[k, tx]")],
-    },
-    "transpose": {
-        "skewed instead of padded": [
-            (PADDED, "(32, 32)"),
-            ("tile[ty, tx] =", "tile[ty, (tx + ty) % 32] ="),
-            ("= tile[tx, ty]", "= tile[tx, (tx + ty) % 32]"),
-        ],
     },
 }

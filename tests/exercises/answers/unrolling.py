@@ -30,38 +30,6 @@ WRONG = {
         "B's indices exchanged": (("B[k, col]", "B[col, k]"), "The first index of B is its row"),
         "start multiplied": (("start + i", "16 * start + i"), "start already grows by 16"),
     },
-    "hoisted": {
-        "the guard stays inside": (
-            [
-                (
-                    "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc",
-                    "    inside = row < C.shape[0] and col < C.shape[1]\n    for k in range(A.shape[1]):\n        if inside:\n            acc",
-                ),
-                ("        C[row, col] = acc", "    if inside:\n        C[row, col] = acc"),
-            ],
-            "put the loop inside the if",
-        ),
-        "stored in the loop": (
-            ("        C[row, col] = acc", "            C[row, col] = acc"),
-            "store each result once, after the loop",
-        ),
-        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last term"),
-        "begun in the loop": (
-            [
-                ("    acc = float32(0)\n", ""),
-                ("            acc +=", "            acc = float32(0)\n            acc +="),
-            ],
-            "starts again in every iteration",
-        ),
-        "grid exchanged": (
-            [
-                ("    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n", "    row, col = cuda.grid(2)\n"),
-                ("    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
-            ],
-            "`col, row = cuda.grid(2)`",
-        ),
-        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
-    },
     "remainder": {
         "not unrolled": (
             [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
@@ -78,9 +46,6 @@ NIGHTLY = {
         "a term short": (("range(16)", "range(15)"), "the sixteenth"),
         "only start": (("range(16)", "range(1)"), "only every sixteenth term"),
         "beyond": (("range(16)", "range(17)"), "start already grows by 16"),
-    },
-    "hoisted": {
-        "no guard": (("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:"), "must still be around"),
     },
     "remainder": {
         "as many iterations as whole fours": (("range(0, whole, 4)", "range(0, K // 4, 4)"), "ends at K // 4 * 4"),
@@ -131,11 +96,5 @@ RIGHT = {
             ("            acc += A[row, k + 2]", "            if k + 2 < K:\n                acc += A[row, k + 2]"),
             ("            acc += A[row, k + 3]", "            if k + 3 < K:\n                acc += A[row, k + 3]"),
         ],
-    },
-    "hoisted": {
-        "an early return": (
-            "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
-            "    if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc",
-        ),
     },
 }
