@@ -33,7 +33,7 @@ from .convert import cells, executed
 from .links import dead_links, linked, refuse_duplicates
 
 #: Pages that are not lessons, by name: their links in the sidebar of every page.
-EXTRAS = {"glossary": "Glossary", "sources": "Sources", "LICENSE": "Licence"}
+EXTRAS = {"glossary": "Glossary", "numba_and_cuda_c": "CUDA C", "sources": "Sources", "LICENSE": "Licence"}
 BUNDLES = (STEPPER, WAITING, DIALS, PREDICTION)
 _HEADING = re.compile(r"<h([23]) id=\"([^\"]+)\">(.*?)(?:<a class=\"anchor-link\".*?</a>)?</h\1>", re.DOTALL)
 #: What a section's entry in the search has of its text, in characters.

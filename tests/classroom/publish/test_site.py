@@ -62,7 +62,7 @@ def test_pages_lead_to_each_other(course, tmp_path):
     """From a lesson to the next and back, to the terms that it names; none to solutions, nor to speaker's notes."""
     files = course()
     pages = {name: text for name, text in files.items() if name.endswith(".html")}
-    others = {"index.html", "bug_01.html", "glossary.html", "sources.html", "LICENSE.html"}
+    others = {"index.html", "bug_01.html", "glossary.html", "numba_and_cuda_c.html", "sources.html", "LICENSE.html"}
     assert set(pages) == {"00_start_here.html", "01_threads_and_data.html"} | others
     found = links_of(pages)
     assert ("01_threads_and_data.html", "00_start_here.html") in found
@@ -113,7 +113,9 @@ def links_places(page):
 def test_the_command_writes_the_whole_site(tmp_path, capsys):
     """With solutions; by their stored outputs."""
     assert command.main(["--out", str(tmp_path), "--stored", "--solutions"]) == 0
-    pages = 2 * len(LESSONS) + 4 + 12  # lessons, solutions, index, glossary, sources and licence; bugs
+    pages = (
+        2 * (len(LESSONS) + 1) + 5 + 12
+    )  # lessons and solutions; index, glossary, numba and CUDA C, sources, licence; bugs
     assert re.search(rf": {pages} pages, [\d.]+ MB; \d{{4}} links checked", capsys.readouterr().out)
     assert (tmp_path / "solutions" / "04_tiling.html").is_file()
 
