@@ -215,8 +215,7 @@ def section() -> str:
     bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](ladder.svg)"
     chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](tensor.svg)"
     groups = wgmma_table(load("wgmma"))
-    causes = "[What the tile alone buys](../notebooks/numba_and_cuda_c.md#What-the-tile-buys), one factor at a time."
-    parts = (table(ladder, counters, ceilings), causes, bars, times, tensor_table(tensor), chips, groups)
+    parts = (table(ladder, counters, ceilings), bars, times, tensor_table(tensor), chips, groups)
     return "\n\n".join(parts)
 
 
@@ -336,12 +335,12 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
 
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of all files that are generated from the recordings."""
-    docs = root / "docs"
-    pages = {root / "README.md": short(), docs / "measured.md": section()}
-    languages = root / "notebooks" / "numba_and_cuda_c.md"
+    docs, languages = root / "docs", root / "notebooks" / "numba_and_cuda_c.md"
+    pages = {path: path.read_text(encoding="utf-8") for path in (root / "README.md", docs / "measured.md", languages)}
+    pages[root / "README.md"] = with_section(pages[root / "README.md"], short())
+    pages[docs / "measured.md"] = with_section(pages[docs / "measured.md"], section())
     return {
-        languages: with_speeds(languages.read_text(encoding="utf-8"), load("twins")),
-        **{path: with_section(path.read_text(encoding="utf-8"), text) for path, text in pages.items()},
+        **{path: with_speeds(text, load("twins")) for path, text in pages.items()},
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),

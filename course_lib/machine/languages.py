@@ -7,8 +7,8 @@ import html
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from . import measurements
@@ -26,18 +26,7 @@ _LINES = {
 }
 #: The same for the kernels with T×T tiles.
 _TILES = {"tiles": ("A_tile = ", "B_tile = "), "load": ("if row < M", "B_tile[t")}
-_STYLE = """<style>
-.tile-tabs { border: 1px solid #8888; border-radius: 4px; margin: 4px 0; max-width: 100%; }
-.tile-tabs fieldset { border: 0; display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 0; padding: 4px 10px; }
-.tile-tabs figure { margin: 0; min-width: 0; }
-.tile-tabs figcaption, .tile-tabs p { margin: 0; padding: 2px 10px; }
-.tile-tabs figcaption { font-weight: bold; }
-.tile-tabs pre { margin: 0; overflow: auto; padding: 4px 10px; }
-.tile-tabs > div { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(34em, 100%), 1fr)); }
-@media screen { .tile-tabs:has([value=numba]:checked) [lang=c], .tile-tabs:has([value=c]:checked) [lang=python] {
-  display: none; } }
-@media print { .tile-tabs fieldset { display: none; } .tile-tabs > div { display: block; } }
-</style>"""
+_STYLE = f"<style>\n{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')}</style>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,10 +39,8 @@ class Tabs:
     measured: str
 
     def __repr__(self) -> str:
-        parts = (
-            f"{label}:\n{textwrap.indent(text, '  ')}" for label, text in (("numba", self.numba), ("CUDA C", self.c))
-        )
-        return "".join(parts) + self.measured
+        numba, c = (textwrap.indent(text, "  ") for text in (self.numba, self.c))
+        return f"numba:\n{numba}CUDA C:\n{c}{self.measured}"
 
     def _repr_html_(self) -> str:
         chosen = "both" if max(map(len, f"{self.numba}{self.c}".splitlines())) <= 60 else "c"
@@ -64,7 +51,7 @@ class Tabs:
         )
         figures = "".join(
             f'<figure lang="{language}"><figcaption>{label}</figcaption>'
-            f'<pre tabindex="0" aria-label="{label}"><code>{html.escape(text)}</code></pre></figure>'
+            f'<pre tabindex="0" role="region" aria-label="{label}"><code>{html.escape(text)}</code></pre></figure>'
             for language, label, text in (("python", "numba", self.numba), ("c", "CUDA C", self.c))
         )
         measured = f"<p>{html.escape(self.measured)}</p>" if self.measured else ""
@@ -72,14 +59,7 @@ class Tabs:
         return f'{_STYLE}<div class="tile-tabs">{fieldset}<div>{figures}</div>{measured}</div>'
 
 
-def tabs(
-    name: str,
-    part: str = "kernel",
-    *,
-    numba: Callable[..., Any] | str | None = None,
-    unroll: int | None = None,
-    speeds: bool = True,
-) -> Tabs:
+def tabs(name: str, part: str = "kernel", *, numba: Any = None, unroll: int | None = None, speeds: bool = True) -> Tabs:
     """Return a kernel of the ladder, or a part of it, in numba and in CUDA C.
 
     Args:

@@ -477,22 +477,6 @@ def test_where_prefetching_pays_measured_and_modelled():
     assert "64 → 0.98 (" in text
 
 
-def test_occupancy_says_which_limit_binds():
-    """The tuned kernel by its registers, as the driver has it: one block."""
-    ladder = measurements.load("ladder")
-    kernels = {
-        name: tuple(ladder.result(name)[k] for k in ("registers", "shared_bytes")) for name in ("best", "staged")
-    }
-    ax = figures.occupancy(256, kernels, ladder.provenance)
-    assert "1 block, 12.5 % of the threads, held by registers" in ax.get_label()
-    assert "2 blocks" in ax.get_label()
-    (field,) = ax.collections
-    assert 0.85 < field.get_array().max() <= 0.9  # grey, also for a single block: white would glare on a dark page
-    registers = field.get_coordinates()[0, :, 0]
-    border = np.flatnonzero(np.diff(field.get_array()[0]))[-1] + 1
-    assert registers[border] == 128  # two blocks of 256 threads have room for so many each
-
-
 def test_the_ladder_under_its_roof():
     """Every measured rung is under it, with the model's speed beside it."""
     ladder, ceilings = measurements.load("ladder"), measurements.load("ceilings")

@@ -91,9 +91,9 @@ def test_the_register_tiles_of_lesson_7_hold_what_the_blocks_share_out():
         assert f"{label} results: {warp}" in said
 
 
-def test_the_waves_of_lesson_8_are_those_of_the_recorded_grids():
+def test_the_waves_of_lesson_15_are_those_of_the_recorded_grids():
     recorded = {(r["rung"], r["M"]): r["grid"] for r in _results("series") if "grid" in r}
-    said = _said("08", "waves-picture")
+    said = _said("15", "waves-picture")
     for n in (1024, 2048, 4096):
         across, down = recorded["best", n]
         waves, last = divmod(across * down - 1, 132)

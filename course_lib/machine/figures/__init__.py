@@ -18,7 +18,7 @@ from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sect
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
 from .levels import levels, roofs
-from .performance import occupancy, race, residency, roofline, timeline, waves
+from .performance import race, residency, roofline, timeline, waves
 
 __all__ = [
     "Picture",
@@ -30,7 +30,6 @@ __all__ = [
     "levels",
     "lines_against_n",
     "machine",
-    "occupancy",
     "pairs",
     "race",
     "register_tiles",
