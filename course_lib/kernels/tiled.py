@@ -48,13 +48,14 @@ def tiled(tile_width=16, dtype=float32):
     return tiled
 
 
+shared_bytes = two_tiles
 RUNG = Rung(
     "tiled",
     "Tiles in shared memory",
     tiled,
     square_blocks,
     params={"tile_width": 16},
-    shared_bytes=two_tiles,
+    shared_bytes=shared_bytes,
     tile=square,
     lesson="04_tiling",
     change="naive put right, with tiles in shared memory",
