@@ -42,8 +42,9 @@ def command(main: Main) -> Callable[..., int]:
 
 
 COMMANDS = {
-    "open": (".classroom.lessons", "copy the lessons into a folder, and open the first one in JupyterLab"),
+    "open": (".classroom.lessons", "copy the lessons into a folder, and open the first 30 minutes in JupyterLab"),
     "profile": (".machine.profile.command", "say what your kernel requests and which rules it breaks, without a GPU"),
+    "bugs": (".classroom.pages.bugs", "twelve kernels with a bug: find each in 60 seconds, in the browser"),
     "export": (".classroom.export", "write lessons as pages with live steppers"),
     "slides": (".classroom.slides", "write lessons as slides with live steppers"),
     "site": (".classroom.site", "write all lessons as a site of pages that open from a folder"),

@@ -128,8 +128,8 @@ def test_every_module_is_there():
 
 
 def test_lessons_import_by_few_doors():
-    """A reader of the lessons learns four names, not the folders behind them."""
-    doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.waiting"}
+    """A reader of the lessons learns five names, not the folders behind them."""
+    doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.profile", "course_lib.waiting"}
     found = set()
     for path in LESSONS:
         for cell in nbformat.read(path, as_version=4).cells:
@@ -296,6 +296,13 @@ def test_environments_agree():
     assert sorted(map(same_form, expected)) == sorted(map(same_form, listed))
     supported = SpecifierSet(PROJECT["project"]["requires-python"])
     assert Version(python_pin.removeprefix("python=")) in supported
+    binder = yaml.safe_load((REPOSITORY / "binder" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    needed = {entry for entry in plain if Requirement(entry.split("=")[0].rstrip("<>")).name not in map(name_of, tools)}
+    assert binder[:2] == [python_pin, "pip"] and set(binder) == needed, "binder/ has what the tests do not need"
+
+
+def name_of(requirement):
+    return Requirement(requirement).name
 
 
 def same_form(requirement):

@@ -43,6 +43,13 @@ def lessons_in(folder: Path) -> list[Path]:
     return []
 
 
+def opening(folder: Path) -> Path | None:
+    """Return the notebook that a reader should open first in a folder: the short way in, or else the first lesson."""
+    found = lessons_in(folder)
+    express = [path.with_name("express.ipynb") for path in found[:1]]
+    return next((path for path in (*express, *found) if path.is_file()), None)
+
+
 def title(notebook: Mapping[str, Any], otherwise: str = "") -> str:
     """Return the first heading of a notebook."""
     for cell in notebook["cells"]:
@@ -94,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"The lessons cannot be copied to {folder}: {error.strerror}. Name another folder.", file=sys.stderr)
         return 2
-    print(f"{folder}: {len(written)} files copied; files that were there stay as they are.")
+    print(f"{folder}: {len(written)} files copied; files that were there stay as they are. Begin with express.ipynb.")
     if kept:
         print(f"These differ from the course's: {', '.join(kept)}.")
     if options.copy_only:
