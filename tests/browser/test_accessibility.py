@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from nightly import NIGHTLY, at_night
+from oracles.scene import scene_of
 from PIL import Image, ImageColor
 from playwright.sync_api import expect
 
@@ -92,7 +93,7 @@ def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, themes,
     """Heat, magnified parts and columns that scroll, on a roomy page and on one at 150 %, one run and two."""
     stepper = Stepper(launch_of(name))
     other = Stepper(launch_of(beside))._data if beside else ""
-    page = show(stepper, theme=themes[theme], size=size, step=stepper.scene().position, _other=other)
+    page = show(stepper, theme=themes[theme], size=size, step=scene_of(stepper).position, _other=other)
     lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names")
     for lens in (lenses[0], lenses[1] if beside else lenses[-1]):
         page.evaluate("lens => window.model.set('panel', lens)", lens)

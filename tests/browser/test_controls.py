@@ -5,12 +5,12 @@ import re
 
 import numpy as np
 import pytest
+from oracles.scene import Scene
 from oracles.stops import next_stop
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.scene import Scene
 from course_lib.trace.viewer.words import ORDER, sentence
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from nightly import NIGHTLY, at_night, every
+from oracles.scene import scene_of
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
@@ -68,7 +69,7 @@ def test_controls_stay_while_the_rest_scrolls(show, launch_of):
 def test_a_lens_is_in_sight_beside_the_matrices(show, resize, launch_of, name):
     """In a window of 1440×900 nobody scrolls to see what a view shows first: its picture lies inside its frame."""
     stepper = Stepper(launch_of(name))
-    page = show(stepper, size=(1440, 900), step=stepper.scene().position)
+    page = show(stepper, size=(1440, 900), step=scene_of(stepper).position)
     for lens in ("warp", "banks", "waits", "launch"):
         page.evaluate("lens => window.model.set('panel', lens)", lens)
         resize(page, (1440, 900))
@@ -176,12 +177,12 @@ def test_an_arrow_leads_only_from_what_the_line_reads(show, launch_of):
 def test_no_digit_is_smaller_than_nine_pixels(show, resize, launch_of, name, lenses):
     """In lanes, addresses, banks, fragments, elements, indices and the labels of the timeline, at each of the sizes."""
     stepper = Stepper(launch_of(name))
-    page = show(stepper, step=stepper.scene().position)
+    page = show(stepper, step=scene_of(stepper).position)
     last = page.evaluate("() => document.querySelector('.tt-root').stepper.last")
     for size, lens in itertools.product(SCREENS, lenses):
         page.evaluate("lens => window.model.set('panel', lens)", lens)
         resize(page, size)
-        for step in (stepper.scene().position, last // 2, last):
+        for step in (scene_of(stepper).position, last // 2, last):
             page.evaluate("step => window.model.set('step', step)", step)
             drawn = page.evaluate(DIGITS)
             assert len(drawn) > 30, "most of the picture has no digits"
@@ -312,7 +313,7 @@ def test_a_drag_over_a_long_launch_replays_few_steps(show, launch_of):
 def test_how_many_lanes_share_a_word_fits_its_bank(show, launch_of):
     """Thirty-two lanes read one word of A's tile: what says so stays inside the word's frame."""
     stepper = Stepper(launch_of("bank_conflicts"))
-    page = show(stepper, step=stepper.scene().position, panel="banks")
+    page = show(stepper, step=scene_of(stepper).position, panel="banks")
     crowd = page.locator(".tt-banks .tt-crowd").filter(has_text="32×").first
     inside = """node => {
       const [text, word] = [node, node.previousElementSibling].map((each) => each.getBoundingClientRect());

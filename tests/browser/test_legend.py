@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from nightly import NIGHTLY, at_night
+from oracles.scene import Scene, scene_of
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.scene import Scene
 
 REPOSITORY = Path(__file__).parents[2]
 #: What the legend calls a look, and a mark of a grid of the scene.
@@ -115,7 +115,7 @@ def test_the_legend_lists_the_marks_of_the_view_and_the_timeline(show, launch_of
     for panel in panels:
         page.evaluate("panel => window.model.set('panel', panel)", panel)
         steps = range(0, len(stepper.timeline), 1 + len(stepper.timeline) // (40 if NIGHTLY else 8))
-        for step in {*steps, stepper.scene().position}:
+        for step in {*steps, scene_of(stepper).position}:
             page.evaluate("step => window.model.set('step', step)", step)
             legend = page.locator(".tt-marks > span").all_text_contents()
             there, missing = marks_of(stepper, step, panel)

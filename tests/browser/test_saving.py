@@ -7,12 +7,12 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from nightly import at_night
+from oracles.scene import Scene
 from PIL import Image
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.scene import Scene
 
 from .test_accessibility import violations
 

@@ -5,19 +5,19 @@ import re
 
 import numpy as np
 import pytest
+from course_lib.trace.viewer.alignment import MATCHES
 from launches.samples import product
 from nightly import NIGHTLY, at_night
 from numba import cuda
+from oracles.grids import texts_of
+from oracles.scene import Scene
 
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import accumulators
 from course_lib.trace.viewer import Stepper, compare
-from course_lib.trace.viewer.alignment import MATCHES
 from course_lib.trace.viewer.exchanges import Exchanged
-from course_lib.trace.viewer.grids import texts_of
 from course_lib.trace.viewer.results import heat
-from course_lib.trace.viewer.scene import Scene
 from course_lib.trace.viewer.words import thread_position
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all. By default those that another

@@ -17,9 +17,8 @@ import traitlets
 from PIL import Image
 
 from ...trace.png import element, quantized
-from ...trace.viewer.layout import Layout
 from ...trace.viewer.page import Bundle
-from ...trace.viewer.picture import SCALE, draw
+from ...trace.viewer.picture import SCALE, Layout, draw
 from ...trace.viewer.shapes import WIDTH, Box
 from ...trace.viewer.still import HTML, Still
 from .sketches import KINDS, Sketch
@@ -72,7 +71,7 @@ class Dials(Still, anywidget.AnyWidget):
     @property
     def png(self) -> bytes:
         """The picture of the current setting."""
-        image = draw(Layout(list(self.sketch.shapes), self.sketch.height, {}), SCALE)
+        image = draw(Layout(list(self.sketch.shapes), self.sketch.height), SCALE)
         packed = io.BytesIO()
         quantized(image, 64, Image.Quantize.FASTOCTREE).save(packed, format="png", optimize=True)
         return packed.getvalue()

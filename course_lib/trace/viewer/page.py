@@ -38,7 +38,7 @@ STEPPER = Bundle(
     pathlib.Path(__file__).parent,
     (
         *("_data", "_other", "_wanted", "_orders", "_launches"),
-        *("step", "block", "thread", "panel", "panels", "text_size", "match"),
+        *("step", "block", "thread", "panel", "panels", "text_size"),
     ),
     "tile-by-tile-state",
 )

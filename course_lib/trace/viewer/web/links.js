@@ -17,7 +17,7 @@ function asked(hash) {
     if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;
     values[name] = name === "step" ? numbers[0] : [...numbers, 0, 0].slice(0, 3);
   }
-  for (const name of ["match", "panel"]) if (words.has(name)) values[name] = words.get(name);
+  if (words.has("panel")) values.panel = words.get("panel");
   return { values, number: Number(words.get("stepper") ?? 0) };
 }
 

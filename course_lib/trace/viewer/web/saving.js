@@ -69,7 +69,7 @@ export class Saving {
       console.error(error);
       this.tell("This browser cannot draw the picture. In Python, stepper.save_picture(\"step.png\") does.");
     }
-    player.stage?.draw(player.step);
+    player.draw();
   }
 
   /**
@@ -78,10 +78,11 @@ export class Saving {
    * @param {number} last
    */
   async file(kind, first, last) {
-    const { stage, root } = this.player;
+    const { player } = this;
+    const { root } = player;
     const frames = [];
     for (let step = first; step <= last; step++) {
-      stage?.draw(step);
+      player.stage?.draw(step, player.filming);
       const text = svgOf(root);
       if (kind === "svg") return new Blob([text], { type: "image/svg+xml" });
       const canvas = await drawn(text, kind === "png" ? SHARP : 1);
