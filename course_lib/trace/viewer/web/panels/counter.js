@@ -2,6 +2,8 @@
 
 import { html, part, write } from "../dom.js";
 import { Film } from "../film.js";
+import { SPACES } from "../survey.js";
+import { ATOMIC, OPS, RESULT } from "../trace.js";
 
 /** @type {import("../panel.js").Panel} */
 export const counter = {
@@ -48,6 +50,16 @@ class Counter {
   }
 
   state() {
-    return { fetched: [Number(this.number.textContent?.replaceAll(",", "")), this.total], uses: this.uses.textContent };
+    const { machine } = this.context;
+    /** @type {Record<string, number[]>}  accesses so far, of the chosen thread and the block */
+    const counts = {};
+    for (const space of SPACES) {
+      OPS.forEach((what, op) => {
+        if (op === RESULT || ((space !== "global" || op === ATOMIC) && !machine.count(space, op, machine.length).block)) return;
+        const { thread, block } = machine.count(space, op);
+        counts[`${space} ${what}`] = [thread, block];
+      });
+    }
+    return { counts, fetched: [Number(this.number.textContent?.replaceAll(",", "")), this.total], uses: this.uses.textContent };
   }
 }
