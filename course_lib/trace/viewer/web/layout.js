@@ -40,15 +40,17 @@ const CODE = { width: 25, share: 0.4, height: 8.6 }; // ems, seven lines, and at
 const COUNTER = { width: 11, height: 7.6 }; // ems
 const NARROWEST = 9.5; // ems of the counter, where there is no more
 const PHONE = 40; // ems of a stage in one column
+const LOWEST = 28; // ems of a stage beside which a page scrolls
 
 /**
  * @param {Wanted} wanted
  * @returns {Layout}
  */
 export function arrange(wanted) {
-  const { width, height, em, product, counter } = wanted;
+  const { width, em, product, counter } = wanted;
+  const height = Math.max(LOWEST * em, wanted.height);
   const [codeWide, codeHigh] = [Math.max(16 * em, Math.min(CODE.width * em, CODE.share * width)), CODE.height * em];
-  if (width < PHONE * em) return stacked(wanted, codeHigh);
+  if (width < PHONE * em) return stacked({ ...wanted, height }, codeHigh);
   const strip = codeHigh + GAP;
   if (!product) {
     const free = { x: 0, y: 0, width: width - codeWide - GAP, height };
@@ -90,7 +92,8 @@ export function arrange(wanted) {
  * @returns {Layout}
  */
 function beside(wanted, { name, product, used }, main, free, side, below, spare = null) {
-  const { em, counter, height } = wanted;
+  const { em, counter } = wanted;
+  const height = Math.max(LOWEST * em, wanted.height);
   const codeWide = Math.max(16 * em, Math.min(CODE.width * em, CODE.share * wanted.width));
   const [codeHigh, countHigh, countWide] = [CODE.height * em, counter ? COUNTER.height * em : 0, counter ? COUNTER.width * em : 0];
   if (!side) {
@@ -137,7 +140,7 @@ function stacked({ width, height, em, product, main, aside, counter }, codeHigh)
   let y = 0;
   if (product) {
     const { A, B, C } = product;
-    const scale = Math.max(0.01, Math.min(A.most, width / (A.width + C.width), Math.max(14 * em, 0.7 * height) / (B.height + C.height)));
+    const scale = Math.max(0.01, Math.min(A.most, width / (A.width + C.width), Math.min(0.65 * height, height - codeHigh - GAP - caption) / (B.height + C.height)));
     places = atTheEdges(product, scale, caption);
     y = scale * (B.height + C.height) + caption + GAP;
   }

@@ -238,7 +238,7 @@ export class Player {
 
   /** While the page is idle, keep copies of the memory, so that a drag of the timeline replays few steps. */
   lookAhead() {
-    const scouts = (this.stage?.runs ?? []).map((run) => run.context.machine.ahead());
+    const scouts = (this.stage?.runs ?? []).map((run) => run.machine.ahead());
     this.scouts = scouts;
     /** @type {IdleRequestCallback} */
     const work = (idle) => {

@@ -488,6 +488,7 @@ class Part {
     this.array = start;
     this.side = WINDOW.usual;
     this.corner = [0, 0]; // row and column
+    this.dragged = false; // by the reader: it stays there
     this.caption = html("figcaption");
     this.node = html("figure", { class: "tt-figure tt-part-of" }, this.caption);
     /** @type {Grid | null} */
@@ -510,6 +511,7 @@ class Part {
     };
     plane.node.addEventListener("pointerdown", (event) => {
       if (/** @type {PointerEvent} */ (event).button) return;
+      this.dragged = true;
       to(/** @type {PointerEvent} */ (event));
       const drag = new AbortController();
       window.addEventListener("pointermove", to, drag);
@@ -540,7 +542,7 @@ class Part {
   /** To what the chosen thread stores. */
   home() {
     const [element] = this.picture.owned.thread;
-    if (element === undefined || this.array !== this.picture.context.trace.owner) return;
+    if (element === undefined || this.dragged || this.array !== this.picture.context.trace.owner) return;
     this.move(this.array, Math.floor(element / this.plane.columns), element % this.plane.columns);
   }
 
