@@ -181,7 +181,7 @@ def test_a_stepper_is_drawn_when_it_comes_near_to_what_is_in_sight(show, launch_
     assert page.locator("#place0 .tt-count").text_content()
     assert page.locator(".tt-root").count() < 8 and not last.locator(".tt-root").count()
     last.scroll_into_view_if_needed()
-    expect(last.locator(".tt-count")).to_contain_text("step 0 of")
+    expect(last.locator(".tt-count")).to_contain_text("frame 0 of")
     assert last.locator(".tt-root").get_attribute("aria-label").startswith("Stepper 10 ")
 
 

@@ -19,6 +19,7 @@ import { BROKEN, open, Unreadable } from "./trace.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8]; // times the usual speed
 const [SECONDS, PACE] = [1.6, 2]; // for a frame of the film, and statements in a second, at the usual speed
+const SHEET = 680; // pixels of a sheet of paper, inside its margins
 const REST = 1.5; // times as long for the last frame, before the film begins again
 /** What one step is. */
 const UNITS = [
@@ -113,8 +114,10 @@ export class Player {
     window.addEventListener("resize", this.resize);
     /** @type {(event: Event) => void}  on paper nothing scrolls, and nothing is wider than the sheet */
     this.print = ({ type }) => {
-      this.root.classList.toggle("tt-whole", type === "beforeprint");
-      if (type === "beforeprint") this.pause();
+      const paper = type === "beforeprint";
+      this.root.classList.toggle("tt-whole", paper);
+      this.root.style.width = paper ? `${Math.min(SHEET, this.root.clientWidth)}px` : ""; // known before it is laid out
+      if (paper) this.pause();
       this.stage?.fit();
     };
     for (const when of ["beforeprint", "afterprint"]) window.addEventListener(when, this.print);
@@ -273,6 +276,16 @@ export class Player {
     else this.draw();
   }
 
+  /** Follow a link: the step that it names is a statement. @param {Record<string, unknown>} values */
+  lead(values) {
+    this.stopped = true;
+    this.pause();
+    if (values.step && this.unit === 0) this.unit = 1;
+    /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
+    this.set(values);
+    this.draw();
+  }
+
   /** From a frame to its first statement of the chosen thread. */
   into() {
     if (!this.stage || !this.filming) return;
@@ -332,10 +345,10 @@ export class Player {
     on("fault", "fault", () => this.finding(1));
     on("zoom-in", null, () => this.timeline.zoomBy(1));
     on("zoom-out", null, () => this.timeline.zoomBy(-1));
-    on("help", null, () => this.help());
+    on("help", null, () => (this.menu(), this.help()));
     on("full", null, () => this.fullScreen());
     on("link", "link", () => this.copyLink());
-    on("picture", "picture", () => this.saving.toggle());
+    on("picture", "picture", () => (this.menu(), this.saving.toggle()));
     find("link").hidden = !this.model.get("_saved"); // with a kernel, the page has another address
     find("full").hidden = !document.fullscreenEnabled; // as in VS Code
     /** @type {(name: string, type: string, action: (number: number) => void) => void} */
@@ -360,7 +373,7 @@ export class Player {
     find("key-list").append(listOfKeys());
     part(find("keys"), "close").addEventListener("click", () => {
       this.help();
-      find("help").focus();
+      find("menu").focus();
     });
   }
 

@@ -31,7 +31,7 @@ export class Saving {
     form.hidden = !form.hidden;
     const button = part(player.root, "picture");
     button.setAttribute("aria-expanded", String(this.open));
-    if (!this.open) return button.focus();
+    if (!this.open) return part(player.root, "menu").focus();
     for (const name of ["first", "last"]) this.input(name).value = String(name === "first" ? player.step : player.last);
     this.tell("");
     this.show();
