@@ -134,7 +134,7 @@ def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
 
     ground = "#000000" if scheme == "dark" else "#ffffff"
     for panel, marks in {
-        "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-lens-warp .tt-bar-of", ".tt-legend-region svg"],
+        "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-lens-warp .tt-bar-of", ".tt-matrix-A svg"],
         "waits": [".tt-strip canvas", ".tt-strip-key .tt-key-shared", ".tt-strip-key .tt-key-barrier", ".tt-playhead"],
         "launch": [".tt-loads-key i >> nth=-1", ".tt-loads-picture >> nth=0"],
     }.items():

@@ -147,7 +147,7 @@ def test_a_link_leads_to_a_step(offline, tmp_path):
     page.goto(path.as_uri() + "#step=21&block=1,0&thread=1,1&panel=waits")
     page.reload()
     expect(page.locator(".tt-count")).to_contain_text("step 21 of")
-    expect(page.get_by_role("tab", name="Waiting")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".tt-tab-waits")).to_have_attribute("aria-expanded", "true")
     expect(page.locator(".tt-sentence")).to_have_text(sentence(Timeline(launch("tiled").trace, (1, 0, 0)), 21, 3))
     for hash, step in (("#step=5", 5), ("#step=x", 5), ("#step=-1", 5), ("#chapter", 5), ("#step=999", 31)):
         page.evaluate(

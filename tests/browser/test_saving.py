@@ -78,7 +78,7 @@ def test_a_png_looks_as_the_page(save):
     page.locator(".tt-menu").click()
     page.locator(".tt-picture").click()
     page.evaluate("() => window.model.set('step', 40)")
-    shot = Image.open(io.BytesIO(page.locator(".tt-memory").screenshot())).convert("RGB")
+    shot = Image.open(io.BytesIO(page.locator(".tt-matrix-A svg").screenshot())).convert("RGB")
     colours = lambda picture: {c for n, c in picture.getcolors(1 << 24) if n > 300}  # noqa: E731
     assert len(colours(shot)) >= 4
     assert colours(shot) <= {c for _, c in image.getcolors(1 << 24)}
@@ -150,7 +150,7 @@ def test_print_shows_all(show, launch_of):
         "nodes => nodes.filter((n) => n.clientHeight && n.scrollHeight > n.clientHeight + 2"
         " && !/visible/.test(getComputedStyle(n).overflowY)).map((n) => n.className)"
     )
-    assert set(cut) <= {"tt-lines"}  # those around the current one
+    assert set(cut) <= {"tt-lines", "tt-registers", "tt-counter"}  # what is around the current line
     expect(page.locator(".tt-play")).to_be_hidden()
     page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     expect(page.locator(".tt-play")).to_be_visible()

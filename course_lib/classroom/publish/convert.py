@@ -94,10 +94,6 @@ body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 20px; --j
 .reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
 .reveal .jp-OutputArea-output img { max-width: 100%; max-height: var(--picture); height: auto; width: auto; }
 /* a stepper: all tiles beside the matrices, and the source only as high as the counts below it leave it */
-.reveal .tt-root { --tt-whole: 1; }
-.reveal .tt-root :is(.tt-shared, .tt-accumulators, .tt-locals) { --tt-shrink: 0.7; }
-.reveal .tt-root[data-compact] .tt-source { flex: 0 1 auto; min-height: 9em; }
-.reveal .tt-root[data-compact] .tt-state { flex: none; }
 .reveal table:has(tr:nth-child(12)) :is(td, th) { padding-top: 1px; padding-bottom: 1px; }
 .reveal aside.notes { display: none; }
 .reveal .tile-by-tile-still > p:has(+ details) { display: none; } /* where to type a guess: not here */

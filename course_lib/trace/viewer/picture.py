@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from ..png import element, quantized
-from .shapes import WIDTH, Box, Disc, Line, Pixels, Shape, Text
+from .shapes import WIDTH, Box, Disc, Line, Pixels, Polygon, Shape, Text
 
 #: Pixels of the file for each shown pixel: sharp on a projector.
 SCALE = 1.5
@@ -86,6 +86,12 @@ def draw(layout: Layout, scale: float) -> Image.Image:
         elif isinstance(shape, Line):
             ends = shape.x * scale, shape.y * scale, shape.x2 * scale, shape.y2 * scale
             pen.line(ends, fill=shape.colour, width=max(1, round(shape.thick * scale)))
+        elif isinstance(shape, Polygon):
+            corners = [(x * scale, y * scale) for x, y in shape.points]
+            if shape.fill:
+                pen.polygon(corners, fill=shape.fill)
+            if shape.edge:
+                pen.line([*corners, corners[0]], fill=shape.edge, width=max(1, round(shape.thick * scale)))
         elif isinstance(shape, Pixels):
             size = max(1, round(shape.width * scale)), max(1, round(shape.height * scale))
             cells = Image.fromarray(np.ascontiguousarray(shape.colours)).resize(size, Image.Resampling.NEAREST)
