@@ -9,30 +9,29 @@ Coordinates = tuple[int, int, int]
 #: A thread: (bx, by, bz) of its block and (tx, ty, tz) in it.
 Thread = tuple[Coordinates, Coordinates]
 
-#: The severity of each kind of finding: an error makes a strict launch raise. Causes come before their consequences,
-#: which is also the order in which findings are shown.
+
+class FindingKind(NamedTuple):
+    """A kind of finding; an "error" makes a strict launch raise. ``counted`` is the unit of its count."""
+
+    severity: str
+    counted: str = "access"
+
+
+#: Every kind of finding. Causes come before their consequences, which is also the order in which findings are shown.
 KINDS = {
-    "out-of-bounds": "error",
-    "misaligned-access": "error",
-    "barrier-divergence": "error",
-    "unfinished-copy": "error",
-    "unfinished-product": "error",
-    "missing-fence": "error",
-    "race": "error",
-    "uninitialized-read": "error",
-    "failed-assertion": "error",
-    "raised-exception": "error",
-    "negative-index": "warning",
-    "float64": "warning",
-    "changed-constant": "warning",
-}
-#: The unit of ``Finding.count``, if it is not accesses.
-COUNTED = {
-    "race": "instruction",
-    "float64": "operand",
-    "barrier-divergence": "thread",
-    "failed-assertion": "thread",
-    "raised-exception": "thread",
+    "out-of-bounds": FindingKind("error"),
+    "misaligned-access": FindingKind("error"),
+    "barrier-divergence": FindingKind("error", "thread"),
+    "unfinished-copy": FindingKind("error"),
+    "unfinished-product": FindingKind("error"),
+    "missing-fence": FindingKind("error"),
+    "race": FindingKind("error", "instruction"),
+    "uninitialized-read": FindingKind("error"),
+    "failed-assertion": FindingKind("error", "thread"),
+    "raised-exception": FindingKind("error", "thread"),
+    "negative-index": FindingKind("warning"),
+    "float64": FindingKind("warning", "operand"),
+    "changed-constant": FindingKind("warning"),
 }
 RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 
@@ -79,12 +78,12 @@ class Finding:
     @property
     def severity(self) -> str:
         """ "error" (a strict launch raises) or "warning"."""
-        return KINDS[self.kind]
+        return KINDS[self.kind].severity
 
     @property
     def counted(self) -> str:
         """The count with its unit: ``48 accesses``."""
-        unit = COUNTED.get(self.kind, "access")
+        unit = KINDS[self.kind].counted
         return f"{self.count} {unit}{'' if self.count == 1 else 'es' if unit == 'access' else 's'}"
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from oracles import corpus
+import kernels_with_bugs as corpus
 
 from course_lib import simulate
 from course_lib.kernels import LADDER, rung
@@ -63,9 +63,9 @@ def bug(name, which="bug"):
     """One of the kernels with bugs."""
 
     def run():
-        module = corpus.load(name).module
-        arguments = module.arguments(np.random.default_rng(0))
-        return simulate(getattr(module, which), trace=True, strict=False)[module.GRID, module.BLOCK](*arguments)
+        pair = corpus.load(name)
+        launcher = simulate(getattr(pair, which), trace=True, strict=False)[pair.launch(which)]
+        return launcher(*pair.arguments(seed=0))
 
     return run
 

@@ -1,7 +1,7 @@
 """Every kernel with a bug is caught, at its lines, and its innocent twin is silent and right."""
 
+import kernels_with_bugs as corpus
 import pytest
-from oracles import corpus
 
 from course_lib import simulate
 
@@ -10,7 +10,7 @@ def run(pair, which):
     """Simulate the bug or the twin of a pair without raising; return the run and the arguments after it."""
     grid, block = pair.launch(which)
     arguments = pair.arguments()
-    result = simulate(getattr(pair.module, which), strict=False)[grid, block](*arguments)
+    result = simulate(getattr(pair, which), strict=False)[grid, block](*arguments)
     return result, arguments
 
 
@@ -35,11 +35,11 @@ def test_bug_is_caught(name):
     found = [(f.kind, f.line, f.other_line, f.array) for f in result.findings]
     for expected in pair.expected:
         if expected.kind == "wrong-value":
-            assert pair.wrong(pair.arguments(), arguments)
+            assert pair.wrong(arguments)
         elif expected.kind == "extra-stores":
             assert stores(result) > stores(run(pair, "twin")[0])
         elif expected.kind == "unseen":
-            assert (result.findings, pair.wrong(pair.arguments(), arguments)) == ((), [])
+            assert (result.findings, pair.wrong(arguments)) == ((), [])
         else:
             assert any(matches(f, expected) for f in result.findings), (expected, found)
     assert {f.kind for f in result.findings} <= pair.kinds - set(corpus.SILENT_KINDS), found
@@ -55,7 +55,7 @@ def test_twin_is_silent(name):
     pair = corpus.load(name)
     result, arguments = run(pair, "twin")
     assert result.findings == ()
-    assert pair.wrong(pair.arguments(), arguments) == []
+    assert pair.wrong(arguments) == []
 
 
 @pytest.mark.parametrize("name", [n for n in corpus.NAMES if n.startswith(("missing", "off_by", "different"))])
@@ -66,6 +66,6 @@ def test_strict_raises(name):
     pair = corpus.load(name)
     grid, block = pair.launch("bug")
     with pytest.raises(KernelError) as caught:
-        simulate(pair.module.bug)[grid, block](*pair.arguments())
+        simulate(pair.bug)[grid, block](*pair.arguments())
     assert any(str(f.line) in str(caught.value) for f in caught.value.run.findings)
     assert caught.value.run.findings == run(pair, "bug")[0].findings

@@ -2,7 +2,7 @@
 
 import { html, icon, part, write } from "./dom.js";
 import { Film, says } from "./film.js";
-import { legend, marksIn, marksOf, wordsOn } from "./legend.js";
+import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
 import { banks } from "./panels/banks.js";
 import { compare } from "./panels/compare.js";
