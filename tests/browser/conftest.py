@@ -62,7 +62,7 @@ CHROMIUM_ARGUMENTS = (
     "--disable-sync",
 )
 #: As long as a test waits for anything, in seconds: a machine may have more to do.
-PATIENCE = 6
+PATIENCE = 120
 expect.set_options(timeout=1000 * PATIENCE)
 VIEWER = Path(course_lib.trace.viewer.__file__).parent
 # As much of anywidget's model as the module uses.

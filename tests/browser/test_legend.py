@@ -165,6 +165,6 @@ def test_words_are_the_glossarys(show, launch_of):
     for word, said in words.items():
         whole = plain[next(term for term in plain if term.lower() == word.replace(" ", "-"))]
         assert re.sub(r" ?\(\[.*", "", whole) == said, word
-    assert page.get_by_role("tab", name="Waiting").get_attribute("title") == words["barrier"]
+    assert page.locator(".tt-tab-waits").get_attribute("title") == words["barrier"]
     assert page.locator("th", has_text="conflicts").first.get_attribute("title") == words["bank conflict"]
     expect(page.locator(".tt-keys")).to_contain_text("Colours and marks in this picture")

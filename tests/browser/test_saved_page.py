@@ -155,6 +155,7 @@ def test_a_link_leads_to_a_step(offline, tmp_path):
         )
         expect(page.locator(".tt-count")).to_have_text(f"step {step} of 31")
     page.locator(".tt-root").press("ArrowLeft")
+    page.locator(".tt-menu").click()
     page.get_by_role("button", name="Copy a link to this step").click()
     expect(page.get_by_role("button", name="The link")).to_be_visible()
     assert page.url.endswith("#step=30&block=1,0&thread=1,1&panel=waits")

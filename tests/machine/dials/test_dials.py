@@ -126,7 +126,7 @@ def test_text_and_picture_say_the_same_every_time(kind):
     other.setting = start
     data, again = widget._repr_mimebundle_()[0], other._repr_mimebundle_()[0]
     assert data["text/plain"] == again["text/plain"] == repr(widget) and data[HTML] == again[HTML]
-    assert f'alt="{html.escape(repr(widget))}"' in data[HTML] and len(data[HTML]) < 20_000
+    assert f'alt="{html.escape(repr(widget))}"' in data[HTML] and len(data[HTML]) < 25_000
     assert json.loads(widget._sketch)["says"] == list(widget.sketch.says)
 
 

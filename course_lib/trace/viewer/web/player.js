@@ -3,7 +3,6 @@
 import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
-import { Saving } from "./saving.js";
 import { layOut, Stage } from "./stage.js";
 import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
@@ -84,7 +83,6 @@ export class Player {
     this.unsaved = UNSAVED.get(model) ?? { values: {}, views: 0 };
     this.unsaved.views++;
     UNSAVED.set(model, this.unsaved);
-    this.saving = new Saving(this);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     /** @type {Record<string, () => void>} */
@@ -348,7 +346,6 @@ export class Player {
     on("help", null, () => (this.menu(), this.help()));
     on("full", null, () => this.fullScreen());
     on("link", "link", () => this.copyLink());
-    on("picture", "picture", () => (this.menu(), this.saving.toggle()));
     find("link").hidden = !this.model.get("_saved"); // with a kernel, the page has another address
     find("full").hidden = !document.fullscreenEnabled; // as in VS Code
     /** @type {(name: string, type: string, action: (number: number) => void) => void} */
@@ -447,7 +444,6 @@ export class Player {
     if (event.key === "Escape") {
       if (!part(this.root, "keys").hidden) return this.help();
       if (!part(this.root, "choices").hidden) return this.menu();
-      if (this.saving.open) return this.saving.toggle();
       if (this.stage.views.some((view) => view.close?.())) return;
       return target.blur();
     }
@@ -477,7 +473,6 @@ export class Player {
       E: () => this.finding(-1),
       Home: () => this.go(0),
       End: () => this.go(this.last),
-      m: () => this.menu(),
       u: () => this.setUnit(this.unit + 1),
       "+": () => this.setSpeed(this.speed + 1),
       "-": () => this.setSpeed(this.speed - 1),

@@ -62,7 +62,6 @@ const FRAME = `
     <label>Text size <select class="tt-text"></select></label>
     <span class="tt-tools">
       <button type="button" class="tt-link" title="Copy a link to this step"></button>
-      <button type="button" class="tt-picture" title="Save a picture" aria-expanded="false"></button>
       <button type="button" class="tt-help" title="Legend and keys (?)" aria-expanded="false">?</button>
       <button type="button" class="tt-full" title="Full screen (f)"></button>
       <button type="button" class="tt-zoom-out" title="Zoom out of the timeline (Z)">−</button>
@@ -74,14 +73,6 @@ const FRAME = `
     <div class="tt-lens" tabindex="-1" role="group" aria-label="The chosen view"></div>
   </div>
   <div class="tt-tabs" role="group" aria-label="Views"></div>
-  <form class="tt-saving" aria-label="Save a picture" hidden>
-    <label>Save as <select name="kind"><option>PNG</option><option>SVG</option><option>GIF</option></select></label>
-    <label>step <input name="first" type="number" min="0" required /></label>
-    <label class="tt-until">to <input name="last" type="number" min="0" required /></label>
-    <button type="submit" class="tt-save">Save</button>
-    <button type="button" class="tt-close" aria-label="Close (Esc)">×</button>
-    <p role="status"></p>
-  </form>
   <div class="tt-keys" role="dialog" aria-label="Legend and keys" tabindex="0" hidden>
     <button type="button" class="tt-close" aria-label="Close (Esc)">×</button>
     <div class="tt-heading">Colours and marks in this picture</div><div class="tt-marks"></div>
