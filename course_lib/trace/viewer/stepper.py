@@ -154,21 +154,22 @@ class Stepper(Still, anywidget.AnyWidget):
                 timeline = Timeline(self.trace, found[0].block)
                 places = [(at.position, at.thread) for at in found if at.block == found[0].block]
                 break
-        return Told(timeline, places[0][0], tuple(places), tuple(self._notes(timeline, places[0][0])))
+        return Told(timeline, places[0][0], tuple(places), tuple(self._notes(timeline, places)))
 
     def _views(self, step: int | None = None) -> list[Told]:
         """What a still shows: the film, or a step that somebody chose, or that breaks a rule."""
         if self._beside is not None:
             return [Told(self.timeline), Told(Timeline(self._beside.trace, (0, 0, 0)))]
         if step:
-            place = (step, self._linear_thread())
-            return [Told(self.timeline, step, (place,), tuple(self._notes(self.timeline, step)))]
+            places = [(step, self._linear_thread())]
+            return [Told(self.timeline, step, tuple(places), tuple(self._notes(self.timeline, places)))]
         if step is None and (self.step or self.trace.findings):
             return [self._told()]
         return [Told(self.timeline)]
 
-    def _notes(self, timeline: Timeline, position: int) -> list[str]:
-        """The findings in which a step takes part, and the wrong values that its threads store."""
+    def _notes(self, timeline: Timeline, places: Sequence[tuple[int, int]]) -> list[str]:
+        """The findings in which the first place's step takes part, and the wrong values that its threads store there."""
+        position, who = places[0][0], [thread for at, thread in places if at == places[0][0]]
         notes = [
             str(finding)
             for finding in self.trace.findings
@@ -177,7 +178,8 @@ class Stepper(Still, anywidget.AnyWidget):
         for name, elements in self._wrong.items():
             touches = timeline.touches(name)
             now = touches.at(position)
-            for flat in np.unique(touches.element[now][touches.store[now]]).tolist():
+            mine = touches.store[now] & np.isin(touches.thread[now], who)
+            for flat in np.unique(touches.element[now][mine]).tolist():
                 if str(flat) in elements:
                     holds, wanted = elements[str(flat)]
                     place = element(name, flat, self.trace.arrays[name].shape)
