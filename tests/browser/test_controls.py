@@ -9,6 +9,8 @@ from oracles.scene import Scene
 from oracles.stops import next_stop
 from playwright.sync_api import expect
 
+from course_lib import simulate
+from course_lib.kernels.tiled import tiled
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.words import ORDER
@@ -463,3 +465,61 @@ def test_condition_says_its_truth(walk):
     said = page.locator(".tt-sentence").text_content()
     for part in truth.split(", "):
         assert part.replace(":", " is") in said
+
+
+def test_a_page_that_somebody_changed_opens_all_the_same(show, launch_of):
+    """A step that is no number is the first one; a grid of other blocks than those that are there is refused."""
+    stepper = Stepper(launch_of("tiled"))
+    page = show(stepper, step="x")
+    expect(page.locator(".tt-count")).to_have_text("step 0 of 31")
+    head = json.loads(stepper._data)
+    head["grid"] = [10**6, 1, 1]
+    page.evaluate("text => window.model.set('_data', text)", json.dumps(head))
+    expect(page.locator(".tt-unreadable")).to_have_text(UNREADABLE)
+    assert page.page_errors == []
+
+
+def test_tab_stops_at_few_places(show, launch_of):
+    """At most ten in a stepper with a view open; the arrow keys reach the rest."""
+    page = show(Stepper(launch_of("tiled_16")), panel="warp", step=20)
+    stops = page.evaluate(
+        """() => [...document.querySelectorAll(".tt-root, .tt-root *")]
+          .filter((node) => node.tabIndex >= 0 && node.getClientRects().length).length"""
+    )
+    assert 3 <= stops <= 10
+
+
+def test_the_keys_of_a_saved_page_need_no_focus(show, launch_of):
+    """Of its only stepper; a page of several waits until one of them is chosen."""
+    page = show(Stepper(launch_of("tiled")), _saved=1)
+    page.keyboard.press("ArrowRight")
+    assert step(page) == 1
+    page = show(*[Stepper(launch_of("tiled"))] * 2, _saved=1)
+    page.keyboard.press("ArrowRight")
+    assert step(page) == 0
+
+
+def test_a_view_that_goes_leaves_nothing(show, launch_of):
+    """Where a front end keeps the place of a closed view, it is empty, and the trace can be freed."""
+    page = show(Stepper(launch_of("tiled")))
+    left = page.evaluate(
+        """() => {
+          const root = document.querySelector(".tt-root");
+          const { stepper } = root;
+          window.undo.forEach((undo) => undo());
+          window.undo = [];
+          return [root.childElementCount, root.isConnected, stepper.stage, "stepper" in root];
+        }"""
+    )
+    assert left == [0, False, None, False]
+
+
+def test_what_is_not_computed_yet_is_empty(show):
+    """A lesson fills C with NaN to find elements that nobody stores; the picture does not open with it."""
+    A = np.ones((4, 4), np.float32)
+    run = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, A, np.full((4, 4), np.nan, np.float32))
+    page = show(Stepper(run))
+    numbers = page.locator(".tt-matrix-C .tt-t")
+    assert numbers.all_text_contents() == [""] * 16
+    page.locator(".tt-root").press("End")
+    assert numbers.all_text_contents()[:2] == ["4", "4"]

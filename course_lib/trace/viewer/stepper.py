@@ -168,7 +168,7 @@ class Stepper(Still, anywidget.AnyWidget):
         return [Told(self.timeline)]
 
     def _notes(self, timeline: Timeline, places: Sequence[tuple[int, int]]) -> list[str]:
-        """The findings in which the first place's step takes part, and the wrong values that its threads store there."""
+        """The findings in which the first place's step takes part, and the wrong values that its threads store."""
         position, who = places[0][0], [thread for at, thread in places if at == places[0][0]]
         notes = [
             str(finding)

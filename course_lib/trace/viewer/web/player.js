@@ -320,6 +320,12 @@ export class Player {
     return this.stage?.last ?? 0;
   }
 
+  /** The step at which playing ends: of the film, that of its last frame. */
+  get end() {
+    const frames = this.filming ? this.stage?.runs[0].film.frames : null;
+    return frames ? frames[frames.length - 1].step : this.last;
+  }
+
   get step() {
     return Math.min(this.model.get("step"), this.last);
   }
@@ -339,7 +345,7 @@ export class Player {
     on("forward", "forward", () => this.move(1));
     on("mode", null, () => (this.filming ? this.into() : this.setUnit(0)));
     on("menu", null, () => this.menu());
-    on("end", "end", () => this.go(this.last));
+    on("end", "end", () => this.go(this.end));
     on("fault", "fault", () => this.finding(1));
     on("zoom-in", null, () => this.timeline.zoomBy(1));
     on("zoom-out", null, () => this.timeline.zoomBy(-1));
@@ -472,7 +478,7 @@ export class Player {
       e: () => this.finding(1),
       E: () => this.finding(-1),
       Home: () => this.go(0),
-      End: () => this.go(this.last),
+      End: () => this.go(this.end),
       u: () => this.setUnit(this.unit + 1),
       "+": () => this.setSpeed(this.speed + 1),
       "-": () => this.setSpeed(this.speed - 1),
@@ -591,9 +597,13 @@ export class Player {
    */
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
+    if (unit === "film") {
+      const film = /** @type {Stage} */ (this.stage).runs[0].film;
+      const number = film.frameAt(this.step) + way;
+      return this.go(number < 0 ? 0 : (film.frames[number]?.step ?? this.end));
+    }
     // With two runs, the nearer target counts: a run at its end has none.
-    const stops = (this.stage?.runs ?? []).map(({ film, machine }, run) => {
-      if (unit === "film") return film.frames[film.frameAt(this.step) + way]?.step ?? (way > 0 ? this.last : 0);
+    const stops = (this.stage?.runs ?? []).map(({ machine }, run) => {
       machine.seek(this.stage?.alignment.at(this.step)[run] ?? 0);
       const to = { barrier: "barrierFrom", "this phase": "phaseFrom", thread: "ownFrom" }[unit] ?? "iterationFrom";
       const stop = machine[/** @type {"barrierFrom" | "phaseFrom" | "ownFrom" | "iterationFrom"} */ (to)](way);
@@ -645,18 +655,18 @@ export class Player {
 
   /** Play: the film begins again at its end, steps stop there. */
   play() {
-    if (this.step === this.last) this.go(0);
+    if (this.step === this.end) this.go(0);
     const loops = this.filming || (this.stage?.runs.length ?? 0) > 1;
-    const pause = () => (1000 / SPEEDS[this.speed]) * (loops ? SECONDS * (this.step === this.last ? REST : 1) : 1 / PACE);
+    const pause = () => (1000 / SPEEDS[this.speed]) * (loops ? SECONDS * (this.step === this.end ? REST : 1) : 1 / PACE);
     const tick = () => {
-      if (this.step === this.last) {
+      if (this.step === this.end) {
         if (!loops) return this.pause();
         this.go(0);
       } else {
         this.move(1);
         if (this.filming) for (const { views } of this.stage?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
       }
-      if (this.step === this.last && !loops) this.pause();
+      if (this.step === this.end && !loops) this.pause();
       else this.timer = setTimeout(tick, pause());
     };
     this.timer = setTimeout(tick, this.step ? pause() : 400);

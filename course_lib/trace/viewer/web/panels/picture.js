@@ -384,8 +384,10 @@ class Picture {
       const values = machine.held(number);
       const paint = (/** @type {number} */ element) => {
         const plane = planes[Math.floor(element / each)];
-        plane.cell(element - plane.offset, look(element), values[element]);
+        plane.cell(element - plane.offset, look(element), unknown(element) ? null : values[element]);
       };
+      // what a kernel is to store, and a lesson has filled with NaN
+      const unknown = (/** @type {number} */ element) => array.role === "C" && Number.isNaN(values[element]) && machine.survey.stored[number][element] > machine.position;
       if (near && drawn) for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
       else for (let element = 0; element < array.size; element++) paint(element);
       const dots = array.space === "global" && !frame ? machine.elementsLoadedByThread(number) : [];
