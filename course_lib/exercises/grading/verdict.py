@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...trace.look import COLOURS
-from ...trace.viewer.scene import PANELS
+from ...trace.viewer.stepper import PANELS
 from ...trace.viewer.still import VIEW, show_view
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
