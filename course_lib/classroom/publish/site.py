@@ -146,7 +146,7 @@ def _colours() -> str:
 
 def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
     """Return the first page: naive beside tiled, live; the ways in; the lessons as cards; the ladder."""
-    shown = compare(*(run_product(rung(name), 8, 4, trace=True) for name in ("naive", "tiled")), step=27)
+    shown = compare(*(run_product(rung(name), 8, 4, trace=True) for name in ("naive", "tiled")))
     shown.panel = "arrays"
     cards = []
     for path in found:

@@ -81,7 +81,7 @@ def verdict(
     if bool(errors) != bool(run.errors):  # the repair is of errors that are allowed
         repair = None
     if errors:
-        races = [error for error in errors if error.kind == "race" and _of_two_warps(run, error)]
+        races = [error for error in errors if error.kind == "race" and of_two_warps(run, error)]
         first = races[0] if races and errors[0].kind == "race" else errors[0]  # nobody disputes a race of two warps
         says, lines = _story(run, first, trace)
         return Opinion("WRONG", says, first, None, _source(source, lines, repair), repair, len(errors) - 1)
@@ -141,7 +141,7 @@ def _story(run: Run, finding: Finding, trace: Trace | None) -> tuple[str, dict[i
     return f"race on {finding.array}{blocks}{where}: nothing orders the two accesses", notes
 
 
-def _of_two_warps(run: Run, race: Finding) -> bool:
+def of_two_warps(run: Run, race: Finding) -> bool:
     warps = {(block, linear(thread, run.block) // WARP_SIZE) for block, thread in race.threads}
     return len(warps) > 1
 
