@@ -168,10 +168,10 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
         warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
         ratios = {
             what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
-            for what in ("measured", "predicted_by_code")
+            for what in ("measured", "predicted")
         }
         ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2, label=f"T = {width}")
-        ax.plot(warps, ratios["predicted_by_code"], "--", color=colour, lw=1.5)
+        ax.plot(warps, ratios["predicted"], "--", color=colour, lw=1.5)
         pairs = (f"{w} → {a:.2f} ({b:.2f})" for w, a, b in zip(warps, *ratios.values(), strict=True))
         sentences.append(f"T = {width}, measured (modelled): {', '.join(pairs)}")
     ax.axhline(1, color=GROUND, lw=1)
