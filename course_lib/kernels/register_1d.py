@@ -63,9 +63,6 @@ def register_1d(dtype=float32):
     return register_1d
 
 
-launch = blocks(TILE, TILE, TILE * TILE // RESULTS)
-
-
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A and one of B."""
     return 2 * TILE * DEPTH * itemsize
@@ -75,7 +72,7 @@ RUNG = Rung(
     "register_1d",
     "Register tiles, 8 results per thread",
     register_1d,
-    launch,
+    blocks(TILE, TILE, TILE * TILE // RESULTS),
     shared_bytes=shared_bytes,
     tile=fixed(64, 64),
     lesson="07_register_tiles",

@@ -48,14 +48,13 @@ def tiled(tile_width=16, dtype=float32):
     return tiled
 
 
-shared_bytes = two_tiles
 RUNG = Rung(
     "tiled",
     "Tiles in shared memory",
     tiled,
     square_blocks,
     params={"tile_width": 16},
-    shared_bytes=shared_bytes,
+    shared_bytes=two_tiles,
     tile=square,
     lesson="04_tiling",
     change="naive put right, with tiles in shared memory",
