@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 def chosen(text: str) -> set[str]:
     """Return the lessons that a text such as "00-02,07" names; raise ArgumentTypeError if there is none of a number."""
-    there = {path.name[:2] for path in lessons.files() if path.name[:2].isdigit()}
+    there = {path.name[:2] for path in lessons.lessons_in(lessons.home())}
     found: set[str] = set()
     for part in text.split(","):
         named = re.fullmatch(r"\s*(\d\d?)(?:-(\d\d?))?\s*", part)

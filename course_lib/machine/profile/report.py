@@ -144,7 +144,7 @@ def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
         if each.profile is not None:
             body += _launch(each, each.profile)
             steppers = steppers or each.profile.traced is not None
-    made = f"Made by <code>{html.escape(command)}</code> of tile-by-tile {VERSION} (pip install tile-by-tile)."
+    made = f"Made by <code>{html.escape(command)}</code> of tile-by-tile {VERSION}."
     body.append(f"<footer><p>{made} The counts are those of the source as written; no GPU was used.</p></footer>")
     inside = '<div class="profile">' + "\n".join(body) + "</div>"
     parts = "\n".join([_STYLE, style()] if steppers else [_STYLE])

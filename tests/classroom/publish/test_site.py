@@ -113,7 +113,9 @@ def links_places(page):
 def test_the_command_writes_the_whole_site(tmp_path, capsys):
     """With solutions; by their stored outputs."""
     assert command.main(["--out", str(tmp_path), "--stored", "--solutions"]) == 0
-    pages = 2 * len(LESSONS) + 5 + 12  # lessons, solutions, index, glossary, CUDA C, sources and licence; bugs
+    pages = (
+        2 * (len(LESSONS) + 1) + 5 + 12
+    )  # lessons and solutions; index, glossary, numba and CUDA C, sources, licence; bugs
     assert re.search(rf": {pages} pages, [\d.]+ MB; \d{{4}} links checked", capsys.readouterr().out)
     assert (tmp_path / "solutions" / "04_tiling.html").is_file()
 

@@ -183,7 +183,8 @@ def test_the_documentation_s_hook_and_workflow_run(name, tmp_path, monkeypatch, 
         call = [*made["entry"].split(), "examples/my_script.py"]
         assert re.search(made["files"], call[-1])
     else:
-        call = workflow["jobs"]["kernels"]["steps"][-1]["run"].removeprefix("uvx ").split()
+        call = workflow["jobs"]["kernels"]["steps"][-1]["run"].split()
+        call = call[call.index("tile-by-tile") :]
     assert call[0] == "tile-by-tile"
     monkeypatch.chdir(tmp_path)
     for race in (True, False):
