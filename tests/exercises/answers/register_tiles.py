@@ -23,6 +23,10 @@ WRONG = {
     },
     "outer": {
         "the tile's first row of B": (("b = B[start + k, col]", "b = B[start, col]"), "b is B[start + k, col]"),
+        "the first rows of B": (
+            (f"b = {B_ELEMENT}", "b = B[k, col] if k < K and col < N else float32(0)"),
+            "the first eight rows of B",
+        ),
         "the thread's number for its column": (
             ("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N"),
             "look at `b = B[start + k, thread]",
@@ -110,6 +114,7 @@ NIGHTLY = {
         "K for 8": (("for k in range(8)", "for k in range(K)"), "8 rows and 16 columns"),
     },
     "four-rows": {
+        "one sum for all": (("acc[i] += A_tile", "acc[0] += A_tile"), "only one of a thread's four sums"),
         "one row for all": (("acc[i] += A_tile[y + 8 * i, k]", "acc[i] += A_tile[y, k]"), "row y + 8 * i of the tile"),
         "= for +=": (("acc[i] += ", "acc[i] = "), "replaces the sum in every"),
         "B's indices exchanged": (("b = B_tile[k, x]", "b = B_tile[x, k]"), "the wrong way round"),
