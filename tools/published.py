@@ -2,7 +2,7 @@
 
     uv run python tools/published.py FOLDER
 
-FOLDER holds a checkout of each project of tools/published.toml, named owner+name, at the commit that is named there. The
+FOLDER holds a checkout of each project of tools/published.toml, named owner+name, at the commit named there. The
 kernels were chosen, and their launches written, before any of them was run. Their code is not a part of this project.
 """
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba.cuda.random import init_xoroshiro128p_states_cpu, xoroshiro128p_dtype
 
 from course_lib import simulate
 from course_lib.machine.profile import arguments, files
@@ -31,7 +32,14 @@ STEPS = 2_000_000
 
 
 def value(words: str, rng: np.random.Generator) -> Any:
-    """Return an argument: a number, an array as the command `profile` takes it, or its elements: ``int64[20,24]``."""
+    """Return an argument: a number, an array as the command `profile` takes it, or its elements: ``int64[20,24]``.
+
+    ``states:32`` are states of numba's random numbers.
+    """
+    if words.startswith("states:"):
+        states = np.zeros(int(words.partition(":")[2]), xoroshiro128p_dtype)
+        init_xoroshiro128p_states_cpu(states, 1, 0)
+        return states
     if found := re.fullmatch(r"(\w+)\[(.*)\]", words):
         return np.array([float(part) for part in found[2].split(",")]).astype(found[1])
     if words.partition(":")[0] in arguments.KINDS:
@@ -45,6 +53,7 @@ def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str
     if not (folder / path).is_file():
         return "missing"
     sys.path.insert(0, str(folder))
+    sys.modules.setdefault("cupy", np)  # what a file takes of CuPy before its kernels, NumPy has, too
     rng = np.random.default_rng(0)
     values = [value(words, rng) for words in given.split()]
     try:

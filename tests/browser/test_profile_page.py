@@ -26,7 +26,8 @@ def page_file(tmp_path_factory):
     judged = ProfiledLaunch(
         "naive [2×2, 8×4]", verdict, launch, ("a budget that is exceeded by so much that it needs two lines",)
     )
-    path.write_text(as_page([judged, judged], "tile-by-tile profile naive.py"), "utf-8")
+    again = replace(judged, launched=f"{judged.launched}, 2 times")
+    path.write_text(as_page([judged, again], "tile-by-tile profile naive.py"), "utf-8")
     return path
 
 
