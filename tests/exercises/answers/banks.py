@@ -34,19 +34,6 @@ WRONG = {
         "a list": (("return conflict_free", "return [conflict_free]"), "many answers"),
         "printed": (("return conflict_free", "print(conflict_free)"), "returns nothing"),
     },
-    "transpose": {
-        "x taken for the row": (
-            (
-                "@cuda.jit\ndef transpose(A, C):\n    row, col = cuda.grid(2)\n"
-                "    if row < A.shape[0] and col < A.shape[1]:\n        C[col, row] = A[row, col]\n"
-            ),
-            "gives x first",
-        ),
-        "A's guard": (
-            ("row < C.shape[0] and col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]"),
-            "differs from that of A",
-        ),
-    },
     "skewed": {
         "modulo 31": (("% 32]", "% 31]"), "look at `acc += tile[tx, (k + tx) % 31]`"),
     },
@@ -79,7 +66,11 @@ NIGHTLY = {
             (READ, "(B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))"),
             "b already",
         ),
-        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "16 rows of the tile"),
+        "transposed at the store": (
+            [(STORED, "B_tile[tx, ty] = b"), (READ, "B_tile[k, tx]")],
+            "16 lanes store to",
+        ),
+        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "in one column"),
         "padded": (
             [
                 ("B_tile = cuda.shared.array((SIDE, SIDE)", "B_tile = cuda.shared.array((SIDE, LONGER)"),
@@ -94,13 +85,14 @@ NIGHTLY = {
     },
     "skewed": {
         "padded": ([("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32"),
-        "twice the step": (("(k + tx) % 32", "(k + 2 * tx) % 32"), "begin at another k"),
-        "beyond the row": (("(k + tx) % 32", "k + tx"), "return to its start"),
+        "twice the step": (("(k + tx) % 32", "(k + 2 * tx) % 32"), "a k of its own"),
+        "beyond the row": (("(k + tx) % 32", "k + tx"), "the whole index returns"),
+        "without parentheses": (("(k + tx) % 32", "k + tx % 32"), "computed before +"),
         "only half round": (("(k + tx) % 32", "(k + tx) % 16"), "pencil"),
         "sums of columns": (("tile[tx, (k + tx) % 32]", "tile[(k + tx) % 32, tx]"), "the wrong way round"),
         "uncoalesced": (
             [("tile[i, tx]", "tile[tx, i]"), ("* 32 + i, start + tx", "* 32 + tx, start + i"), ("(k + tx) % 32", "k")],
-            "all lanes read the same k",
+            "a k of its own",
         ),
     },
     "wrong-tile": {
@@ -108,22 +100,6 @@ NIGHTLY = {
         "two words": ((B_PADDED, "B_tile = cuda.shared.array((SIDE, 18)"), "the other tile needs none"),
         "a row more": ((B_PADDED, "B_tile = cuda.shared.array((LONGER, SIDE)"), "down a column"),
         "stored as it lies, read as before": (("B_tile[tx, ty]", "B_tile[ty, tx]"), "the wrong way round"),
-    },
-    "transpose": {
-        "no padding": ((PADDED, "(32, 32)"), "one word more"),
-        "no barrier": (("    cuda.syncthreads()\n", ""), "the whole block must wait"),
-        "only copied": (("tile[tx, ty]", "tile[ty, tx]"), "the wrong way round"),
-        "straight from global memory": (
-            ("C[row, col] = tile[tx, ty]", "C[row, col] = A[col, row]"),
-            "run along a row of A",
-        ),
-        "the blocks not exchanged": (
-            (
-                "cuda.blockIdx.x * 32 + ty, cuda.blockIdx.y * 32 + tx",
-                "cuda.blockIdx.y * 32 + ty, cuda.blockIdx.x * 32 + tx",
-            ),
-            "guard the stores into C",
-        ),
     },
 }
 
@@ -147,12 +123,5 @@ RIGHT = {
     },
     "wrong-tile": {
         "not transposed at all": [("B_tile[tx, ty]", "B_tile[ty, tx]"), ("B_tile[tx, k]", "B_tile[k, tx]")],
-    },
-    "transpose": {
-        "skewed instead of padded": [
-            (PADDED, "(32, 32)"),
-            ("tile[ty, tx] =", "tile[ty, (tx + ty) % 32] ="),
-            ("= tile[tx, ty]", "= tile[tx, (tx + ty) % 32]"),
-        ],
     },
 }

@@ -25,6 +25,9 @@ WRONG = {
             ("acc += A[row, k] * B", "acc += (A[row, k] + A[row, k]) / float32(2) * B"),
             "one element of A and one of B",
         ),
+        "A by columns": (("A[row, k]", "A[k, row]"), "look at the indices"),
+        "the row of A in B, too": (("B[col, k]", "B[row, k]"), "multiplied with row `col` of B"),
+        "a guard of the sums": (("col < N", "col < K"), "Which threads does your guard stop?"),
         "nothing stored": (("        C[row, col] = acc", ""), "never stores into C"),
         "replaces the sum": (("acc += A", "acc = A"), "add to it with `acc += …`"),
         "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "write cuda.blockIdx"),
@@ -38,6 +41,7 @@ WRONG = {
     },
     "two-columns": {
         "A loaded twice": ([("+= a *", "+= A[row, k] *"), ("a = A[row, k]", "pass")], "keep it in a variable"),
+        "the row below": (("acc_right += a", "acc_right += A[row + 1, k]"), "both sums use row `row` of A"),
         "same column twice": (("k, left + 1", "k, left"), "both columns hold the same"),
         "A loaded before the loop": (
             [("        for k", "        a = A[row, 0]\n        for k"), ("            a = A[row, k]\n", "")],

@@ -21,12 +21,14 @@ WRONG = {
     "written-buffer": {
         "the one that is read": ((WRITTEN, "return iteration % buffers"), "writes the other one"),
         "no end": ((WRITTEN, "return iteration + 1"), "the buffers are exchanged"),
+        "without parentheses": ((WRITTEN, "return iteration + 1 % buffers"), "needs parentheses"),
         "two only": ((WRITTEN, "return 1 - iteration % 2"), "with three buffers"),
         "the other of two": ((WRITTEN, "return 1 - iteration"), "There is no buffer 5"),
         "the quotient": ((WRITTEN, "return (iteration + 1) // buffers"), "writes the other one"),
     },
     "last-iteration": {
-        "one pair too few": (("if start < K", "if start < K - TILE"), "every thread must store both"),
+        "one pair too few": (("if start < K", "if start < K - TILE"), "and stores both of its"),
+        "never exchanged": (("            now = 1 - now\n", ""), "no thread reads now, so exchange"),
         "no question": (("if start < K", "if True"), "nothing to store"),
         "barrier outside": (("            cuda.syncthreads()", "        cuda.syncthreads()"), "can skip its barrier"),
     },
@@ -54,6 +56,7 @@ NIGHTLY = {
             ("= a_next\n", "= a_next\n        cuda.syncthreads()\n"),
             "two barriers in each iteration",
         ),
+        "tx and ty exchanged": (("A[row, start + tx]", "A[row, start + ty]"), "the two indices that it uses"),
         "one tile too many": (("row < M and start + tx < K", "row < M"), "a tile that does not exist"),
         "no barrier before": (("        cuda.syncthreads()\n        A_tile", "        A_tile"), "must wait twice"),
         "no barrier after": (("b_next\n        cuda.syncthreads()", "b_next"), "must wait twice"),

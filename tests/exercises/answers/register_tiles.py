@@ -14,11 +14,11 @@ WRONG = {
             "compute the answer from the arguments",
         ),
         "kinds counted": ((SHARE, 'return mix["FFMA"] / len(mix)'), "of two kinds"),
-        "upside down": ((SHARE, 'return sum(mix.values()) / mix["FFMA"]'), "one of the two"),
-        "in percent": ((SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())'), "1/2"),
-        "against the others": ((SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])'), "one of the two"),
+        "upside down": ((SHARE, 'return sum(mix.values()) / mix["FFMA"]'), "one of two"),
+        "in percent": ((SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())'), "neither a percentage"),
+        "against the others": ((SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])'), "one of two"),
         "without end": ((SHARE, "while mix: pass"), "was still running"),
-        "rounded": ((SHARE, 'return mix["FFMA"] // sum(mix.values())'), "1/2"),
+        "rounded": ((SHARE, 'return mix["FFMA"] // sum(mix.values())'), "nor a whole number"),
         "names added": ((SHARE, 'return mix["FFMA"] / sum(mix)'), "it raised TypeError"),
     },
     "outer": {
@@ -40,13 +40,14 @@ WRONG = {
         "nothing added": (["        for k in range(8):\n            pass"], "no product reaches the sum"),
     },
     "four-rows": {
-        "b not kept": (("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]"), "keep B[k, col] in a variable"),
-        "stored in the loop": (
+        "b not kept": (("A_tile[y + 8 * i, k] * b", "A_tile[y + 8 * i, k] * B_tile[k, x]"), "for one k"),
+        "neighbouring rows": (("A_tile[y + 8 * i, k] * b", "A_tile[y + i, k] * b"), "row y + 8 * i of the tile"),
+        "B's element kept for all k": (
             (
-                "            acc3 += A[top + 3, k] * b",
-                "            acc3 += A[top + 3, k] * b\n            C[top + 3, col] = acc3",
+                "        for k in range(32):\n            b = B_tile[k, x]\n",
+                "        b = B_tile[0, x]\n        for k in range(32):\n",
             ),
-            "after the loops",
+            "read b again for each k",
         ),
     },
     "scattered": {
@@ -109,9 +110,13 @@ NIGHTLY = {
         "K for 8": (("for k in range(8)", "for k in range(K)"), "8 rows and 16 columns"),
     },
     "four-rows": {
-        "one row twice": (("A[top + 3, k]", "A[top + 2, k]"), "look at `acc3 += A[top + 2, k] * b`"),
-        "one term short": (("range(K)", "range(K - 1)"), "look at `range(K - 1)`"),
-        "= for +=": (("acc2 += ", "acc2 = "), "add to it with `acc2 += …`"),
+        "one row for all": (("acc[i] += A_tile[y + 8 * i, k]", "acc[i] += A_tile[y, k]"), "row y + 8 * i of the tile"),
+        "= for +=": (("acc[i] += ", "acc[i] = "), "replaces the sum in every"),
+        "B's indices exchanged": (("b = B_tile[k, x]", "b = B_tile[x, k]"), "the wrong way round"),
+        "a barrier in the loop": (
+            ("b = B_tile[k, x]", "b = B_tile[k, x]\n            cuda.syncthreads()"),
+            "needs none",
+        ),
     },
     "scattered": {
         "rows fixed, columns not": ((STORED, "top + ty + 8 * i, left + 2 * tx + j"), "in the wrong places"),
@@ -145,18 +150,10 @@ RIGHT = {
         ],
     },
     "four-rows": {
-        "a local array": [
+        "four lines": [
             (
-                "        acc0 = acc1 = acc2 = acc3 = float32(0)\n",
-                "        acc = cuda.local.array(4, float32)\n        for i in range(4):\n            acc[i] = 0\n",
-            ),
-            (
-                "            acc0 += A[top, k] * b\n            acc1 += A[top + 1, k] * b\n            acc2 += A[top + 2, k] * b\n            acc3 += A[top + 3, k] * b\n",
-                "            for i in range(4):\n                acc[i] += A[top + i, k] * b\n",
-            ),
-            (
-                "        C[top, col] = acc0\n        C[top + 1, col] = acc1\n        C[top + 2, col] = acc2\n        C[top + 3, col] = acc3\n",
-                "        for i in range(4):\n            C[top + i, col] = acc[i]\n",
+                "            for i in range(4):\n                acc[i] += A_tile[y + 8 * i, k] * b\n",
+                "".join(f"            acc[{i}] += A_tile[y + {8 * i}, k] * b\n" for i in range(4)),
             ),
         ],
     },

@@ -28,6 +28,10 @@ WRONG = {
         ),
         "the matrix for the table": (["    A_shared = A\n    B_shared = B"], "gives the name to something else"),
         "A transposed": (("A_shared[row, col] =", "A_shared[col, row] ="), "the wrong way round"),
+        "both transposed": (
+            [("A_shared[row, col] =", "A_shared[col, row] ="), ("B_shared[row, col] =", "B_shared[col, row] =")],
+            "both copies are transposed",
+        ),
         "B forgotten": ((CARRY_B, ""), "each thread copies one element of A and one of B"),
         "multiplies from global memory": (
             ("A_shared[row, k] * B_shared[k, col]", "A[row, k] * B[k, col]"),

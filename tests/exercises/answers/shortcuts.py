@@ -176,9 +176,6 @@ NIGHTLY = {
     "turn-a-tile": {
         "one thread does all": (TURNED_BY_ONE_THREAD, "its own part of C"),
     },
-    "transpose": {
-        "one thread does all": (TURNED_BY_ONE_THREAD, "go through all of C"),
-    },
     "skewed": {
         "atomic sums": (ROWS_BY_ATOMICS, "to the tile once"),
     },

@@ -4,6 +4,10 @@ LINE = "                "
 
 WRONG = {
     "triple-loop": {
+        "the place in C for the place in A and B": (
+            [LINE + "acc += A[row, col] * B[row, col]"],
+            "in step k the elements are A[row, k] and B[k, col]",
+        ),
         "adds instead": ([LINE + "acc += A[row, k] + B[k, col]"], "multiply them"),
         "each element twice": (
             [LINE + "acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col]"],
@@ -54,8 +58,8 @@ WRONG = {
 
 NIGHTLY = {
     "triple-loop": {
-        "B by rows": ([LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column"),
-        "A by columns": ([LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row"),
+        "B by rows": ([LINE + "acc += A[row, k] * B[col, k]"], "down the column of B"),
+        "A by columns": ([LINE + "acc += A[k, row] * B[k, col]"], "along the row of A"),
         "replaces the sum": ([LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
         "sums in C": ([LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero"),
     },

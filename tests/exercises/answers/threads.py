@@ -4,6 +4,7 @@ WRONG = {
     "half-a-guard": {
         "bits for and": (("row < M and col", "row < M & col"), "what is compared here is `M & col`"),
         "too careful": (("col < N", "col < N - 1"), "have no thread that stores them"),
+        "the rows twice": (("col < N", "col < M"), "every thread with row < M and col < N"),
     },
     "column-thread": {
         "as many rows as columns": (("A.shape[0]", "B.shape[1]"), "must go over A.shape[0]"),
@@ -38,6 +39,10 @@ WRONG = {
         "block not times its width": (("cuda.blockDim.x + ", "1 + "), "times its width"),
         "the height for the width": (("cuda.blockDim.x", "cuda.blockDim.y"), "times its width"),
         "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "write cuda.blockIdx"),
+        "width and height exchanged": (
+            [("blockIdx.y * cuda.blockDim.y", "blockIdx.y * 8"), ("blockIdx.x * cuda.blockDim.x", "blockIdx.x * 4")],
+            "Blocks are 8 wide and 4 high",
+        ),
     },
     "flat": {
         "B by rows": (("B[k * width + col]", "B[col * width + k]"), "B[k * width + col]"),
@@ -49,11 +54,20 @@ WRONG = {
         "the column of row": (("B[k * width + col]", "B[k * width + row]"), "the same column of B"),
         "B along the thread's row": (("k * width + col", "row * width + k"), "col is not used"),
         "two indices": (("A[row * width + k]", "A[row, k]"), "A has 1 dimension"),
+        "the width in neither": (
+            [("A[row * width + k]", "A[row + k]"), ("B[k * width + col]", "B[k + col]")],
+            "`* width` is missing",
+        ),
         "beyond the line": (("k * width + col", "(k + 1) * width + col"), "beyond the end of the line"),
         "replaces the sum": (("acc += ", "acc = "), "add to it with `acc += …`"),
     },
     "guarded-rows": {
-        "no block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "number of the block is missing"),
+        "no block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "three numbers, all in direction x"),
+        "y for x": (
+            [("blockIdx.x * cuda.blockDim.x", "blockIdx.y * cuda.blockDim.y"), ("threadIdx.x", "threadIdx.y")],
+            "three numbers, all in direction x",
+        ),
+        "one row too many": (("row < M", "row <= M"), "row M is already outside"),
         "guard of the columns": (("row < M", "row < N"), "A guard for rows is row < M"),
         "one sum for all columns": (
             [("    if row", "    acc = float32(0)\n    if row"), ("            acc = float32(0)\n", "")],
@@ -93,7 +107,7 @@ NIGHTLY = {
         "as many rows as B": (("A.shape[0]", "B.shape[0]"), "must go over A.shape[0]"),
     },
     "guarded-rows": {
-        "no guard": (("if row < M", "if row >= 0"), "only those with row < M may work"),
+        "no guard": (("if row < M", "if row >= 0"), "only threads with row < M may work"),
     },
     "half-a-guard": {
         "the other half": (("row < M and col < N", "col < N"), "row < M and col < N, around"),

@@ -122,8 +122,9 @@ NIGHTLY = {
         ),
     },
     "too-deep": {
-        "none at the end": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "one when they are used"),
-        "none at the start": (("col]\n        cuda.syncthreads()", "col]"), "one barrier when the tiles are full"),
+        "none at the end": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "one after the loop along them"),
+        "none before": (("        cuda.syncthreads()\n        for k", "        for k"), "needs two barriers"),
+        "none at the start": (("col]\n        cuda.syncthreads()", "col]"), "one when the tiles are full"),
         "only the last thread's turn": (
             (
                 "k, tx]\n        cuda.syncthreads()",
@@ -133,10 +134,10 @@ NIGHTLY = {
         ),
     },
     "report-tiled": {
-        "the store alone": (("i, tx]\n        cuda.syncthreads()", "i, tx]"), "one when they are used"),
+        "the store alone": (("i, tx]\n        cuda.syncthreads()", "i, tx]"), "one after the loop along them"),
         "the barrier moved instead of added": (
             ("col]\n        cuda.syncthreads()", "col]"),
-            "one barrier when the tiles are full",
+            "one when the tiles are full",
         ),
         "= for +=": (("Cv += ", "Cv = "), "add to it with `Cv += …`"),
     },

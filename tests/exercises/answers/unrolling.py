@@ -1,6 +1,7 @@
 """Answers to the exercises on unrolling: plausible wrong ones with the first hint they meet, and right ones."""
 
-LAST = "            acc += A[row, k + 3] * B[k + 3, col]\n"
+HEADER = "from numba import cuda, float32, uint64\n\n\n"
+
 REST = "        for k in range(whole, K):\n            acc += A[row, k] * B[k, col]\n"
 
 LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
@@ -23,45 +24,11 @@ WRONG = {
         ),
         "a list": ((LEAST, "[by_registers, by_shared]"), "many answers"),
     },
-    "by-four": {
-        "a loop inside, whose length no compiler knows": (
-            ["            for i in range(k, min(k + 4, K)):\n                acc += A[row, i] * B[i, col]"],
-            "add four terms in each iteration",
-        ),
-        "only A goes on": ([(f"B[k + {i}, col]", "B[k, col]") for i in (1, 2, 3)], "B stays at k"),
-        "B's indices exchanged": (("B[k + 1, col]", "B[col, k + 1]"), "The first index of B is its row"),
-    },
-    "hoisted": {
-        "the guard stays inside": (
-            [
-                (
-                    "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc",
-                    "    inside = row < C.shape[0] and col < C.shape[1]\n    for k in range(A.shape[1]):\n        if inside:\n            acc",
-                ),
-                ("        C[row, col] = acc", "    if inside:\n        C[row, col] = acc"),
-            ],
-            "put the loop inside the if",
-        ),
-        "stored in the loop": (
-            ("        C[row, col] = acc", "            C[row, col] = acc"),
-            "store each result once, after the loop",
-        ),
-        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last term"),
-        "begun in the loop": (
-            [
-                ("    acc = float32(0)\n", ""),
-                ("            acc +=", "            acc = float32(0)\n            acc +="),
-            ],
-            "starts again in every iteration",
-        ),
-        "grid exchanged": (
-            [
-                ("    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n", "    row, col = cuda.grid(2)\n"),
-                ("    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
-            ],
-            "`col, row = cuda.grid(2)`",
-        ),
-        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
+    "by-sixteen": {
+        "an inner loop whose length no compiler knows": (("range(16)", "range(min(16, K))"), "of constant length"),
+        "only A goes on": (("B[k, col]", "B[uint64(start), col]"), "B stays at the first"),
+        "B's indices exchanged": (("B[k, col]", "B[col, k]"), "The first index of B is its row"),
+        "start multiplied": (("start + i", "16 * start + i"), "start already grows by 16"),
     },
     "remainder": {
         "not unrolled": (
@@ -73,16 +40,12 @@ WRONG = {
 }
 
 NIGHTLY = {
-    "by-four": {
-        "k four times": (["            acc += A[row, k] * B[k, col]\n" * 4], "the same product four times"),
-        "one too far": ((LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n"), "an iteration uses only k"),
-        "= for +=": (("acc += A[row, k] *", "acc = A[row, k] *"), "add to it with `acc += …`"),
-        "in steps of one": (("range(0, K, 4)", "range(0, K - 3)"), "pencil"),
-        "a term forgotten": (("            acc += A[row, k + 2] * B[k + 2, col]\n", ""), "that of k + 2"),
-        "only k": (["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
-    },
-    "hoisted": {
-        "no guard": (("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:"), "must still be around"),
+    "by-sixteen": {
+        "start sixteen times": (("uint64(start + i)", "uint64(start)"), "both stay at the first"),
+        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
+        "a term short": (("range(16)", "range(15)"), "the sixteenth"),
+        "only start": (("range(16)", "range(1)"), "only every sixteenth term"),
+        "beyond": (("range(16)", "range(17)"), "start already grows by 16"),
     },
     "remainder": {
         "as many iterations as whole fours": (("range(0, whole, 4)", "range(0, K // 4, 4)"), "ends at K // 4 * 4"),
@@ -112,14 +75,16 @@ RIGHT = {
             "(blocks + 1) * (shared + 1024) <= 228 * 1024:\n        blocks += 1\n    return blocks\n"
         ),
     },
-    "by-four": {
-        "a loop of constant length, which a compiler unrolls": [
-            "            for i in range(4):\n                acc += A[row, k + i] * B[k + i, col]"
-        ],
-        "one sum of four products": [
-            "            a, b = A[row, k] * B[k, col], A[row, k + 1] * B[k + 1, col]\n"
-            "            acc += a + b\n"
-            "            acc += A[row, k + 3] * B[k + 3, col] + A[row, k + 2] * B[k + 2, col]"
+    "by-sixteen": {
+        "signed indices, which check cannot see": ("uint64(start + i)", "start + i"),
+        "two sums": [
+            (
+                "                acc += A[row, k] * B[k, col]\n",
+                "                if i % 2:\n                    odd += A[row, k] * B[k, col]\n                else:\n"
+                "                    acc += A[row, k] * B[k, col]\n",
+            ),
+            ("acc = float32(0)", "acc = odd = float32(0)"),
+            ("C[row, col] = acc", "C[row, col] = acc + odd"),
         ],
     },
     "remainder": {
@@ -131,11 +96,5 @@ RIGHT = {
             ("            acc += A[row, k + 2]", "            if k + 2 < K:\n                acc += A[row, k + 2]"),
             ("            acc += A[row, k + 3]", "            if k + 3 < K:\n                acc += A[row, k + 3]"),
         ],
-    },
-    "hoisted": {
-        "an early return": (
-            "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
-            "    if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc",
-        ),
     },
 }

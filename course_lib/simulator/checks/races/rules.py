@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Mask = Any
 Watcher = Callable[[Any, Any, int, Any], None]
 
+IN_BLOCK = "put cuda.syncthreads() between the two"
+WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
 VERBS = ("reads", "writes", "updates")
 
 
@@ -45,6 +47,14 @@ class RacesObserver(Observer):
         launch = prepared.launch
         self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.unit.fences else None
         self.each = prepared.unit.fences or prepared.unit.groups
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The races. None says that a syncwarp is enough if another one of this launch needs a barrier of the block."""
+        found = super().findings
+        if any(finding.message.endswith(IN_BLOCK) for finding in found):
+            found = tuple(replace(each, message=each.message.replace(WITHIN_WARP, IN_BLOCK)) for each in found)
+        return found
 
     def watch(self, array: Array) -> Watcher | None:
         if isinstance(array, SharedArray) and self.releases is None:
@@ -159,9 +169,9 @@ class RacesObserver(Observer):
                 "the end of the loop's body"
             )
         elif not across:
-            cure = "put cuda.syncwarp() or cuda.syncthreads() between the two"
+            cure = WITHIN_WARP
         else:
-            cure = "put cuda.syncthreads() between the two"
+            cure = IN_BLOCK
         note = " (the same value, this time)" if same_value else ""
         finding = Finding(
             "race",
