@@ -2,19 +2,16 @@
 
     uv run python tools/published.py FOLDER
 
-FOLDER holds a checkout of each project of tools/published.toml, named owner+name, at the commit named there. The
-kernels were chosen, and their launches written, before any of them was run. Their code is not a part of this project.
+FOLDER holds a checkout of each project of tools/published.toml, named owner+name, at the commit named there.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import re
 import sys
 import tomllib
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +39,8 @@ def value(words: str, rng: np.random.Generator) -> Any:
         return states
     if found := re.fullmatch(r"(\w+)\[(.*)\]", words):
         return np.array([float(part) for part in found[2].split(",")]).astype(found[1])
-    if words.partition(":")[0] in arguments.KINDS:
-        return arguments.array("an array", words, rng)
-    return arguments.scalar("a number", words)
+    is_array = words.partition(":")[0] in arguments.KINDS
+    return arguments.array("an array", words, rng) if is_array else arguments.scalar("a number", words)
 
 
 def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str:
@@ -61,62 +57,48 @@ def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str
             kernel = files.load(folder / path).kernel(name)
             launch = simulate(kernel, strict=False, max_steps=STEPS)
             run = launch[arguments.numbers("grid", grid), arguments.numbers("block", block)](*values)
-    except files.UsageError as error:
-        return f"refused: {error}"
     except SimulatorError as error:
         return f"refused: {error.without_option()}"
     finally:
         sys.path.remove(str(folder))
-    kinds = Counter(finding.kind for finding in run.findings)
-    return ", ".join(kinds) or "no findings"
+    return ", ".join(dict.fromkeys(finding.kind for finding in run.findings)) or "no findings"
 
 
 def rows(folder: Path) -> list[tuple[str, ...]]:
     """Return (project, licence, kernel, outcome) of every kernel of the list."""
-    listed = tomllib.loads((ROOT / "tools" / "published.toml").read_text("utf-8"))["project"]
     found = []
-    for project in listed:
+    for project in tomllib.loads((ROOT / "tools" / "published.toml").read_text("utf-8"))["project"]:
         checkout = folder / project["name"].replace("/", "+")
-        for target, grid, block, given in project["kernels"]:
-            said = outcome(checkout, target, grid, block, given) if checkout.is_dir() else "missing"
-            found.append((project["name"], project["licence"], target, said.replace(str(checkout) + "/", "")))
+        found += [(project["name"], project["licence"], row[0], outcome(checkout, *row)) for row in project["kernels"]]
     return found
 
 
 def page(table: list[tuple[str, ...]]) -> str:
     """Return the summary and the table, as Markdown."""
-    refused = [row for row in table if row[3].startswith("refused")]
+    ran = sum(not row[3].startswith("refused") for row in table)
     clean = sum(row[3] == "no findings" for row in table)
     lines = [
-        f"{len(table)} kernels of {len({row[0] for row in table})} projects: {len(table) - len(refused)} ran "
-        f"({(len(table) - len(refused)) / len(table):.0%}), {clean} of them without findings; {len(refused)} refused.",
-        "",
-        "| project | licence | kernel | outcome |",
-        "|---|---|---|---|",
+        f"{len(table)} kernels of {len({row[0] for row in table})} projects: {ran} ran ({ran / len(table):.0%}), "
+        f"{clean} of them without findings; {len(table) - ran} refused.\n",
+        "| project | licence | kernel | outcome |\n|---|---|---|---|",
     ]
-    last = ""
-    for name, licence, target, said in table:
-        shown = ("", "") if name == last else (name, licence)
-        lines.append(f"| {shown[0]} | {shown[1]} | `{target}` | {said.replace('|', chr(92) + '|')} |")
-        last = name
+    for before, (name, licence, target, said) in zip([("",), *table], table, strict=False):
+        first = f"{name} | {licence}" if name != before[0] else " | "
+        lines.append(f"| {first} | `{target}` | {said} |")
     return "\n".join(lines)
 
 
 def main() -> int:
     """Run the list; rewrite the table in the page, unless a checkout is missing."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, help="checkouts, each in a folder owner+name")
-    table = rows(parser.parse_args().folder)
-    missing = sorted({f"{name}: {target}" for name, _, target, said in table if said == "missing"})
-    written = page(table)
-    print(written)
-    if missing:
+    if len(sys.argv) != 2:
+        sys.exit("Give one folder with checkouts, each named owner+name: tools/published.py FOLDER")
+    table = rows(Path(sys.argv[1]))
+    print(written := page(table))
+    if missing := [f"{name}: {target}" for name, _, target, said in table if said == "missing"]:
         print("\nMissing, so the page is left as it is:", *missing, sep="\n  ", file=sys.stderr)
         return 2
-    begin, end = "<!-- table: begin -->", "<!-- table: end -->"
-    text = PAGE.read_text("utf-8")
-    before, after = text.partition(begin)[0], text.partition(end)[2]
-    PAGE.write_text(f"{before}{begin}\n\n{written}\n\n{end}{after}", "utf-8")
+    before, begin, rest = PAGE.read_text("utf-8").partition("<!-- table: begin -->")
+    PAGE.write_text(f"{before}{begin}\n\n{written}\n\n<!-- table: end -->{rest.partition('end -->')[2]}", "utf-8")
     return 0
 
 
