@@ -1,6 +1,6 @@
 """Runs kernels of public projects on the simulator, and writes the table of docs/published.md.
 
-    uv run python tools/published.py FOLDER
+    uv run --with scipy python tools/published.py FOLDER
 
 FOLDER holds a checkout of each project of tools/published.toml, named owner+name, at the commit named there.
 """
@@ -33,14 +33,14 @@ def value(words: str, rng: np.random.Generator) -> Any:
 
     ``states:32`` are states of numba's random numbers.
     """
-    if words.startswith("states:"):
-        states = np.zeros(int(words.partition(":")[2]), xoroshiro128p_dtype)
+    kind, _, size = words.partition(":")
+    if kind == "states":
+        states = np.zeros(int(size), xoroshiro128p_dtype)
         init_xoroshiro128p_states_cpu(states, 1, 0)
         return states
     if found := re.fullmatch(r"(\w+)\[(.*)\]", words):
         return np.array([float(part) for part in found[2].split(",")]).astype(found[1])
-    is_array = words.partition(":")[0] in arguments.KINDS
-    return arguments.array("an array", words, rng) if is_array else arguments.scalar("a number", words)
+    return arguments.array("an array", words, rng) if kind in arguments.KINDS else arguments.scalar("a number", words)
 
 
 def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str:
@@ -54,8 +54,7 @@ def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str
     values = [value(words, rng) for words in given.split()]
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            kernel = files.load(folder / path).kernel(name)
-            launch = simulate(kernel, strict=False, max_steps=STEPS)
+            launch = simulate(files.load(folder / path).kernel(name), strict=False, max_steps=STEPS)
             run = launch[arguments.numbers("grid", grid), arguments.numbers("block", block)](*values)
     except SimulatorError as error:
         return f"refused: {error.without_option()}"
@@ -64,43 +63,28 @@ def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str
     return ", ".join(dict.fromkeys(finding.kind for finding in run.findings)) or "no findings"
 
 
-def rows(folder: Path) -> list[tuple[str, ...]]:
-    """Return (project, licence, kernel, outcome) of every kernel of the list."""
-    found = []
-    for project in tomllib.loads((ROOT / "tools" / "published.toml").read_text("utf-8"))["project"]:
-        checkout = folder / project["name"].replace("/", "+")
-        found += [(project["name"], project["licence"], row[0], outcome(checkout, *row)) for row in project["kernels"]]
-    return found
-
-
-def page(table: list[tuple[str, ...]]) -> str:
-    """Return the summary and the table, as Markdown."""
-    ran = sum(not row[3].startswith("refused") for row in table)
-    clean = sum(row[3] == "no findings" for row in table)
-    lines = [
-        f"{len(table)} kernels of {len({row[0] for row in table})} projects: {ran} ran ({ran / len(table):.0%}), "
-        f"{clean} of them without findings; {len(table) - ran} refused.\n",
-        "| project | licence | kernel | outcome |\n|---|---|---|---|",
-    ]
-    for before, (name, licence, target, said) in zip([("",), *table], table, strict=False):
-        first = f"{name} | {licence}" if name != before[0] else " | "
-        lines.append(f"| {first} | `{target}` | {said} |")
-    return "\n".join(lines)
-
-
-def main() -> int:
+def main(folder: Path) -> int:
     """Run the list; rewrite the table in the page, unless a checkout is missing."""
-    if len(sys.argv) != 2:
-        sys.exit("Give one folder with checkouts, each named owner+name: tools/published.py FOLDER")
-    table = rows(Path(sys.argv[1]))
-    print(written := page(table))
-    if missing := [f"{name}: {target}" for name, _, target, said in table if said == "missing"]:
-        print("\nMissing, so the page is left as it is:", *missing, sep="\n  ", file=sys.stderr)
+    lines, said = [], []
+    projects = tomllib.loads((ROOT / "tools" / "published.toml").read_text("utf-8"))["project"]
+    for project in projects:
+        first = f"{project['name']} | {project['licence']}"
+        for kernel in project["kernels"]:
+            said.append(outcome(folder / project["name"].replace("/", "+"), *kernel))
+            lines.append(f"| {first} | `{kernel[0]}` | {said[-1]} |")
+            first = " | "
+    ran = sum(not each.startswith(("refused", "missing")) for each in said)
+    counts = f"{len(said)} kernels of {len(projects)} projects: {ran} ran ({ran / len(said):.0%}), "
+    counts += f"{said.count('no findings')} of them without findings; {len(said) - ran} refused."
+    head = f"{counts}\n\n| project | licence | kernel | outcome |\n|---|---|---|---|\n"
+    print(head, *lines, sep="\n")
+    if "missing" in said:
         return 2
     before, begin, rest = PAGE.read_text("utf-8").partition("<!-- table: begin -->")
-    PAGE.write_text(f"{before}{begin}\n\n{written}\n\n<!-- table: end -->{rest.partition('end -->')[2]}", "utf-8")
+    table = head + "\n".join(lines)
+    PAGE.write_text(f"{before}{begin}\n\n{table}\n\n<!-- table: end -->{rest.partition('end -->')[2]}", "utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(Path(sys.argv[1])) if len(sys.argv) == 2 else __doc__)
