@@ -13,6 +13,7 @@ import re
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,7 @@ from course_lib import simulate
 from course_lib.machine.profile import arguments, files
 from course_lib.simulator.findings import SimulatorError
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "published.md"
+LIST, PAGE = (Path(__file__).parents[1] / path for path in ("tools/published.toml", "docs/published.md"))
 #: Iterations of a warp, so that a kernel that waits for what no launch gives ends.
 STEPS = 2_000_000
 
@@ -49,9 +49,9 @@ def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str
     if not (folder / path).is_file():
         return "missing"
     sys.path.insert(0, str(folder))
-    sys.modules.setdefault("cupy", np)  # what a file takes of CuPy before its kernels, NumPy has, too
-    rng = np.random.default_rng(0)
-    values = [value(words, rng) for words in given.split()]
+    sys.modules["cupy"] = cupy = ModuleType("cupy")  # what a file takes of CuPy before its kernels, NumPy has, too
+    vars(cupy).update(vars(np))
+    values = [value(words, rng) for rng in [np.random.default_rng(0)] for words in given.split()]
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             launch = simulate(files.load(folder / path).kernel(name), strict=False, max_steps=STEPS)
@@ -66,7 +66,7 @@ def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str
 def main(folder: Path) -> int:
     """Run the list; rewrite the table in the page, unless a checkout is missing."""
     lines, said = [], []
-    projects = tomllib.loads((ROOT / "tools" / "published.toml").read_text("utf-8"))["project"]
+    projects = tomllib.loads(LIST.read_text("utf-8"))["project"]
     for project in projects:
         first = f"{project['name']} | {project['licence']}"
         for kernel in project["kernels"]:
