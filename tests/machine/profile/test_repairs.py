@@ -153,6 +153,18 @@ def test_the_iterations_of_two_blocks_are_not_compared():
     assert "of block 1" in said.lines[0][2] + said.lines[1][2]
 
 
+def test_the_fields_of_records_are_no_cost():
+    """They are neighbours in memory, as the parts of the states of numba's random numbers."""
+
+    @cuda.jit
+    def kernel(pairs, out):
+        i = cuda.grid(1)
+        out[i] = pairs[i].a + pairs[i].b
+
+    pairs = np.zeros(64, [("a", np.float32), ("b", np.float32)])
+    assert profile(kernel, 1, 64, pairs, np.zeros(64, np.float32)).verdict().word == "RIGHT"
+
+
 def test_a_launch_that_takes_long_is_not_repeated(monkeypatch):
     """Then the profile says so."""
     monkeypatch.setattr("course_lib.machine.profile.profiling.SECONDS", -1.0)
