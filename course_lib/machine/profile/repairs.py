@@ -154,7 +154,7 @@ class Launched:
     def float32(self) -> str:
         """How the kernel writes float32."""
         for name, value in self.names.items():
-            if value is np.float32 or str(value) == "float32" and type(value).__module__.startswith("numba"):
+            if value is np.float32 or type(value).__module__.startswith("numba.") and str(value) == "float32":
                 return name
         numpy = [name for name, value in self.names.items() if value is np]
         return f"{numpy[0]}.float32" if numpy else "float32"
@@ -528,7 +528,7 @@ class Tries:
                 try:
                     changed = launched.changed(candidate)
                     yield candidate, changed, *changed()
-                except SimulatorError:
+                except Exception:  # a change that makes no kernel is no repair
                     continue
 
 
