@@ -6,7 +6,6 @@ What it calls of numba.cuda beside its kernels is in :mod:`host`.
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,17 +85,14 @@ def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = S
             more += 1
 
     device = measurements.load(MACHINE, gpu).provenance
-    arguments, stopped = sys.argv, ""
+    stopped = ""
     skipped: list[str] = []
-    sys.argv = [str(path)]
     try:
         with stopped_after(limit, str(path)), _no_device(launch, device, lambda said: notes.update({said: None})):
             load(path, "__main__", skipped)
     except OutOfTime as error:
         at = place_of(error, str(path))
         stopped = f"The script ran for {limit:g} s and was stopped in line {at}"
-    finally:
-        sys.argv = arguments
     return ScriptRun(tuple(found.values()), tuple(skipped), more, tuple(notes), stopped)
 
 
