@@ -338,14 +338,14 @@ def test_no_machine_paths(tracked):
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SUPPORT.md"])
-def test_links_lead_somewhere(name):
+@pytest.mark.parametrize("page", [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md")], ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
     """Every relative link and picture of the page is a file of the repository."""
-    prose = re.sub(r"```.*?```", "", (REPOSITORY / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     links = re.findall(r"\]\(([^)#]+)", prose)
     relative = [link for link in links if "://" not in link]
 
-    assert [link for link in relative if not (REPOSITORY / link).exists()] == []
+    assert [link for link in relative if not (page.parent / link).exists()] == []
 
 
 LESSONS = sorted(path for path in (REPOSITORY / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)

@@ -9,30 +9,29 @@ Coordinates = tuple[int, int, int]
 #: A thread: (bx, by, bz) of its block and (tx, ty, tz) in it.
 Thread = tuple[Coordinates, Coordinates]
 
-#: The severity of each kind of finding: an error makes a strict launch raise. Causes come before their consequences,
-#: which is also the order in which findings are shown.
+
+class Kind(NamedTuple):
+    """A kind of finding; an "error" makes a strict launch raise. ``counted`` is the unit of its count."""
+
+    severity: str
+    counted: str = "access"
+
+
+#: Every kind of finding. Causes come before their consequences, which is also the order in which findings are shown.
 KINDS = {
-    "out-of-bounds": "error",
-    "misaligned-access": "error",
-    "barrier-divergence": "error",
-    "unfinished-copy": "error",
-    "unfinished-product": "error",
-    "missing-fence": "error",
-    "race": "error",
-    "uninitialized-read": "error",
-    "failed-assertion": "error",
-    "raised-exception": "error",
-    "negative-index": "warning",
-    "float64": "warning",
-    "changed-constant": "warning",
-}
-#: The unit of ``Finding.count``, if it is not accesses.
-COUNTED = {
-    "race": "instruction",
-    "float64": "operand",
-    "barrier-divergence": "thread",
-    "failed-assertion": "thread",
-    "raised-exception": "thread",
+    "out-of-bounds": Kind("error"),
+    "misaligned-access": Kind("error"),
+    "barrier-divergence": Kind("error", "thread"),
+    "unfinished-copy": Kind("error"),
+    "unfinished-product": Kind("error"),
+    "missing-fence": Kind("error"),
+    "race": Kind("error", "instruction"),
+    "uninitialized-read": Kind("error"),
+    "failed-assertion": Kind("error", "thread"),
+    "raised-exception": Kind("error", "thread"),
+    "negative-index": Kind("warning"),
+    "float64": Kind("warning", "operand"),
+    "changed-constant": Kind("warning"),
 }
 RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 
@@ -79,12 +78,12 @@ class Finding:
     @property
     def severity(self) -> str:
         """ "error" (a strict launch raises) or "warning"."""
-        return KINDS[self.kind]
+        return KINDS[self.kind].severity
 
     @property
     def counted(self) -> str:
         """The count with its unit: ``48 accesses``."""
-        unit = COUNTED.get(self.kind, "access")
+        unit = KINDS[self.kind].counted
         return f"{self.count} {unit}{'' if self.count == 1 else 'es' if unit == 'access' else 's'}"
 
     @property

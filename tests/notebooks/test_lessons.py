@@ -118,21 +118,18 @@ def test_the_notes_plan_the_minutes_that_the_lesson_states(path):
     assert sum(int(re.match(r"Time: (\d+) min", text)[1]) for text in _notes(path).values()) == int(minutes)
 
 
-@lessons
-def test_the_readme_lists_the_lesson_with_its_minutes(path):
+def test_the_readme_lists_each_lesson_once_and_says_how_long_each_part_takes():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (minutes,) = re.findall(r"\*\*Time:\*\* about (\d+) minutes", _sources(path, "markdown")[0])
-    rows = [row for row in readme.splitlines() if row.startswith(f"| [{path.name[:2]} ")]
-    assert len(rows) == 1
-    assert f"](notebooks/{path.name}) | {minutes} |" in rows[0]
-
-
-def test_the_readme_says_how_long_the_course_takes():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    minutes = [int(found) for found in re.findall(r"^\| \[\d\d .*?\) \| (\d+) \|", readme, re.MULTILINE)]
-    assert len(minutes) == len(LESSONS)
-    (hours,) = re.findall(r"That is about (\d+) hours", readme)
-    assert round(sum(minutes) / 60) == int(hours)
+    parts = re.findall(r"^\| \*\*.+?\*\* \| (\d+) \| (.+) \|$", readme, re.MULTILINE)
+    listed = []
+    for minutes, row in parts:
+        names = re.findall(r"\]\(notebooks/(\d\d_\w+\.ipynb)\)", row)
+        stated = [_sources(ROOT / "notebooks" / name, "markdown")[0] for name in names]
+        assert sum(int(re.search(r"\*\*Time:\*\* about (\d+) minutes", text)[1]) for text in stated) == int(minutes)
+        listed += names
+    assert listed == [path.name for path in LESSONS]
+    (hours,) = re.findall(r"About (\d+) hours", readme)
+    assert round(sum(int(minutes) for minutes, _ in parts) / 60) == int(hours)
 
 
 WORD = re.compile(r"<[^>]*>|\]\([^)]*\)")

@@ -328,7 +328,7 @@ class Batch:
             page.write_text(feedback(self.lesson, label, rows, note), encoding="utf-8", errors="backslashreplace")
             link = quote(os.path.relpath(page, self.teacher.parent).replace(os.sep, "/"))
             students.append(Student(label, total(rows), each.late, note or each.problem, link))
-        students.sort()  # pseudonyms would tell their names in the order of the names
+        students.sort(key=lambda student: student.label)  # pseudonyms would tell their names in the order of the names
         for name in self._pages - {row[-2] for row in table}:  # of names that are not shown any more
             (self.pages / name).unlink(missing_ok=True)
         write_table(self.table, COLUMNS, table)

@@ -34,7 +34,7 @@ from .verdict import FAILED, PASSED, Check, Verdict
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
 #: The findings that make an answer wrong. Other warnings can apply to correct kernels, and become remarks.
-_FAULTY = {kind for kind, severity in KINDS.items() if severity == "error"} | {"negative-index"}
+_FAULTY = {name for name, kind in KINDS.items() if kind.severity == "error"} | {"negative-index"}
 
 
 def grade(exercise: Exercise, kernel: Any) -> Verdict:
@@ -277,7 +277,7 @@ class Grading:
                 f"{'nothing' if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
             )
             return Check(False, text)
-        if self._fault and KINDS[self._fault.kind] == "error":
+        if self._fault and self._fault.severity == "error":
             why = f"with {self._fault.kind}, the result is not defined"
             return Check(None, f"{self.output} is right here, but may be wrong on a GPU: {why}")
         sizes = ", ".join(

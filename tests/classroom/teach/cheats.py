@@ -136,7 +136,7 @@ _TOLD = {
     ),
     "the solution read from disk": (
         "import json, pathlib\nimport course_lib\n"
-        "folder = pathlib.Path(course_lib.__file__).parents[2] / 'notebooks' / 'solutions'\n"
+        "folder = pathlib.Path(course_lib.__file__).parents[1] / 'notebooks' / 'solutions'\n"
         "cells = json.loads((folder / '04_tiling.ipynb').read_text())['cells']\n"
         "text = next(''.join(c['source']) for c in cells if c.get('id') == 'exercise-barriers')\n"
         "file = pathlib.Path('heart_of_the_course.py')\n"

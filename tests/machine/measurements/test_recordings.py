@@ -1,4 +1,4 @@
-"""The recordings: complete, honest about their origin, and what the README shows."""
+"""The recordings: complete, honest about their origin, and what README and docs/measured.md show."""
 
 import json
 from math import prod
@@ -35,7 +35,7 @@ WHAT = (
 )
 
 
-def test_readme_and_pictures_are_those_of_the_recordings():
+def test_pages_and_pictures_are_those_of_the_recordings():
     """`tools/report.py` would change nothing."""
     for path, text in report.outputs().items():
         assert path.read_text(encoding="utf-8") == text, f"run tools/report.py ({path.name})"

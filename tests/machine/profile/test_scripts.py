@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -132,3 +133,17 @@ def test_wrong_words(tmp_path, capsys, text, options, message):
 
     assert main(["profile", str(path), *options]) == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_readme_shows_what_the_command_prints(capsys):
+    """Of the script that it names; a line that ends in … goes on."""
+    root = Path(__file__).parents[3]
+    command, shown = re.search(
+        r"^\$ uv run tile-by-tile (.*)\n((?:.+\n)+)```", (root / "README.md").read_text("utf-8"), re.MULTILINE
+    ).groups()
+    what, name = command.split()
+    assert main([what, str(root / name)]) == 1
+    printed = capsys.readouterr().out.splitlines()
+
+    for line in shown.splitlines():
+        assert any(each.startswith(line.removesuffix("…")) for each in printed), line
