@@ -7,29 +7,32 @@ LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
 
 WRONG = {
     "blocks-that-fit": {
-        "no limit of blocks": ((LEAST, "min(by_registers, by_shared, 64 // warps)"), "at most 32"),
-        "no limit of warps": ((LEAST, "min(by_registers, by_shared, 32)"), "64 warps are used up"),
-        "by registers alone": ((LEAST, "by_registers"), "64 warps are used up"),
-        "without the KiB of the driver": (("(shared + 1024)", "max(shared, 1)"), "1 KiB more"),
-        "registers not rounded up": (("-(-32 * registers // 256) * 256", "32 * registers"), "1,280"),
-        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "3 whole warps"),
+        "no limit of blocks": ((LEAST, "min(by_registers, by_shared, 64 // warps)"), "32-threads-16-registers-0-bytes"),
+        "no limit of warps": ((LEAST, "min(by_registers, by_shared, 32)"), "256-threads-16-registers-0-bytes"),
+        "by registers alone": ((LEAST, "by_registers"), "256-threads-16-registers-0-bytes"),
+        "without the KiB of the driver": (("(shared + 1024)", "max(shared, 1)"), "32-threads-16-registers-8-192-bytes"),
+        "registers not rounded up": (
+            ("-(-32 * registers // 256) * 256", "32 * registers"),
+            "128-threads-34-registers-0-bytes",
+        ),
+        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "80-threads-40-registers-0-bytes"),
         "one file of 65,536": (
             ("4 * (16_384 // of_a_warp) // warps", "65_536 // of_a_warp // warps"),
-            "12 warps of 32·40",
+            "80-threads-40-registers-0-bytes",
         ),
         "whole blocks in each file": (
             ("4 * (16_384 // of_a_warp) // warps", "4 * (16_384 // (of_a_warp * warps))"),
-            "a file holds 9 warps of 32·56",
+            "64-threads-56-registers-4-096-bytes",
         ),
-        "a list": ((LEAST, "[by_registers, by_shared]"), "many answers"),
+        "a list": ((LEAST, "[by_registers, by_shared]"), "returns-many"),
     },
     "by-four": {
         "a loop inside, whose length no compiler knows": (
             ["            for i in range(k, min(k + 4, K)):\n                acc += A[row, i] * B[i, col]"],
-            "add four terms in each iteration",
+            "loop-iterations",
         ),
-        "only A goes on": ([(f"B[k + {i}, col]", "B[k, col]") for i in (1, 2, 3)], "B stays at k"),
-        "B's indices exchanged": (("B[k + 1, col]", "B[col, k + 1]"), "The first index of B is its row"),
+        "only A goes on": ([(f"B[k + {i}, col]", "B[k, col]") for i in (1, 2, 3)], "one-matrix-stays"),
+        "B's indices exchanged": (("B[k + 1, col]", "B[col, k + 1]"), "out-of-bounds"),
     },
     "hoisted": {
         "the guard stays inside": (
@@ -40,66 +43,63 @@ WRONG = {
                 ),
                 ("        C[row, col] = acc", "    if inside:\n        C[row, col] = acc"),
             ],
-            "put the loop inside the if",
+            "statements-per-warp-that-compute-what-is-known-already",
         ),
-        "stored in the loop": (
-            ("        C[row, col] = acc", "            C[row, col] = acc"),
-            "store each result once, after the loop",
-        ),
-        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last term"),
+        "stored in the loop": (("        C[row, col] = acc", "            C[row, col] = acc"), "stores-of-c"),
+        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last-term-missing"),
         "begun in the loop": (
             [
                 ("    acc = float32(0)\n", ""),
                 ("            acc +=", "            acc = float32(0)\n            acc +="),
             ],
-            "starts again in every iteration",
+            "sum-begins-again",
         ),
         "grid exchanged": (
             [
                 ("    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n", "    row, col = cuda.grid(2)\n"),
                 ("    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
             ],
-            "`col, row = cuda.grid(2)`",
+            "grid-by-rows",
         ),
-        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
+        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
     },
     "remainder": {
-        "not unrolled": (
-            [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
-            "keep the unrolled loop",
-        ),
-        "fours counted": (("K // 4 * 4", "K // 4"), "the number of fours"),
+        "not unrolled": ([("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")], "loop-iterations"),
+        "fours counted": (("K // 4 * 4", "K // 4"), "diagnosis: the number of fours"),
     },
 }
 
 NIGHTLY = {
     "by-four": {
-        "k four times": (["            acc += A[row, k] * B[k, col]\n" * 4], "the same product four times"),
-        "one too far": ((LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n"), "an iteration uses only k"),
-        "= for +=": (("acc += A[row, k] *", "acc = A[row, k] *"), "add to it with `acc += …`"),
+        "k four times": (["            acc += A[row, k] * B[k, col]\n" * 4], "first-four-times"),
+        "one too far": ((LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n"), "out-of-bounds"),
+        "= for +=": (("acc += A[row, k] *", "acc = A[row, k] *"), "sum-replaced"),
         "in steps of one": (("range(0, K, 4)", "range(0, K - 3)"), "pencil"),
-        "a term forgotten": (("            acc += A[row, k + 2] * B[k + 2, col]\n", ""), "that of k + 2"),
-        "only k": (["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
+        "a term forgotten": (("            acc += A[row, k + 2] * B[k + 2, col]\n", ""), "diagnosis"),
+        "only k": (["            acc += A[row, k] * B[k, col]"], "every-fourth"),
     },
     "hoisted": {
-        "no guard": (("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:"), "must still be around"),
+        "no guard": (("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:"), "out-of-bounds"),
     },
     "remainder": {
-        "as many iterations as whole fours": (("range(0, whole, 4)", "range(0, K // 4, 4)"), "ends at K // 4 * 4"),
-        "the rest twice": (("range(whole, K)", "range(whole - 1, K)"), "look at `range(whole - 1, K)`"),
-        "the rest from 0": (("range(whole, K)", "range(K % 4)"), "begin at 0 again"),
-        "the rest from k": (("range(whole, K)", "range(k + 4, K)"), "whatever k is"),
-        "whole rounded up": (("K // 4 * 4", "(K + 3) // 4 * 4"), "how many whole fours"),
+        "as many iterations as whole fours": (
+            ("range(0, whole, 4)", "range(0, K // 4, 4)"),
+            "diagnosis: ends at K // 4 * 4",
+        ),
+        "the rest twice": (("range(whole, K)", "range(whole - 1, K)"), "one-name-or-number: range(whole - 1, K)"),
+        "the rest from 0": (("range(whole, K)", "range(K % 4)"), "diagnosis: begin at 0 again"),
+        "the rest from k": (("range(whole, K)", "range(k + 4, K)"), "uninitialized-read"),
+        "whole rounded up": (("K // 4 * 4", "(K + 3) // 4 * 4"), "out-of-bounds"),
         "the rest with the last whole k": (
             ("acc += A[row, k] * B[k, col]\n        C", "acc += A[row, whole] * B[whole, col]\n        C"),
-            "look at `acc += A[row, whole]",
+            "one-name-or-number: acc += A[row, whole] * B[whole, col]",
         ),
-        "a guard and clamped loads": ([("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")], "how many whole fours"),
+        "a guard and clamped loads": ([("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")], "out-of-bounds"),
         "as many iterations as whole fours, and no rest": (
             [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
-            "ends at K // 4 * 4",
+            "diagnosis: ends at K // 4 * 4",
         ),
-        "the rest left out": ((REST, ""), "need a loop of their own"),
+        "the rest left out": ((REST, ""), "rest-missing"),
     },
 }
 
