@@ -11,7 +11,7 @@ from course_lib import KernelError, simulate
 from course_lib.simulator.checks import JUDGES
 from course_lib.simulator.counters import COUNTERS
 from course_lib.simulator.counters.traffic import Counter, TrafficObserver, key_of
-from course_lib.simulator.findings import KINDS, RANK, Finding, Kind
+from course_lib.simulator.findings import KINDS, RANK, Finding, FindingKind
 from course_lib.simulator.observer import Observer
 from course_lib.simulator.run import COUNTS, Traffic, TrafficRow
 
@@ -54,7 +54,7 @@ class IdleLanes(Counter):
 
 
 def test_an_observer_and_a_kind_of_finding(monkeypatch):
-    monkeypatch.setitem(KINDS, "store", Kind("error"))
+    monkeypatch.setitem(KINDS, "store", FindingKind("error"))
     monkeypatch.setitem(RANK, "store", len(RANK))
     monkeypatch.setitem(FRONT, "JUDGES", (*JUDGES, NoStores))
 

@@ -111,8 +111,8 @@ print(C[0, 0], type(Stepper(run)).__name__, *map(importlib.util.find_spec, ("jup
     done = run(code)
     assert done.stdout == "4.0 Stepper None None\n", done.stderr
     for page in ("export", "slides", "site"):
-        told = run(f"from course_lib.__main__ import main; assert main(['{page}']) == 1").stderr
-        assert told == f'{page}: pages need nbconvert: pip install "tile-by-tile[teach]"\n'
+        told = run(f"from course_lib.__main__ import main; assert main(['{page}']) == 2").stderr
+        assert told == f'tile-by-tile {page}: pages need nbconvert: pip install "jinja2<4,>=3.1" "nbconvert<8,>=7.16"\n'
 
 
 def test_installing_leaves_other_configuration_alone(uv, wheel, tmp_path):
@@ -198,7 +198,7 @@ def test_a_copy_never_overwrites_a_file(tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir()} == {path.name for path in lessons.files()}
     assert not any("](solutions" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
 
-    assert main(["open", str(yours), "--copy-only"]) == 1
+    assert main(["open", str(yours), "--copy-only"]) == 2
     assert "Name another folder" in capsys.readouterr().err
 
 

@@ -2,8 +2,7 @@
 
     python tools/sanitize_bugs.py --output course_lib/machine/measurements/nvidia-h200
 
-Writes sanitizer.json: for each kernel and tool whether it was flagged, the messages and the text of the lines
-they name.
+Writes sanitizer.json: for each kernel and tool whether it was flagged, the messages, and the text of their lines.
 Kernels are compiled with debug=True, opt=False, so that the tools know the lines.
 """
 

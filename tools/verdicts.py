@@ -89,10 +89,8 @@ def tables(verdicts: list[Verdict]) -> str:
         counts.append(sum(v.twin != INNOCENT for v in some))
         tools = f"{sum(map(bool, recorded))} of {len(recorded)}" if recorded else "not recorded"
         lines.append("| " + " | ".join(map(str, (title, len(some), *counts, tools))) + " |")
-    return "\n".join(
-        [*lines, "", "| kernel | kind | bug | twin | compute-sanitizer |", "|---|---|---|---|---|"]
-        + [v.row for v in verdicts]
-    )
+    lines += ["", "| kernel | kind | bug | twin | compute-sanitizer |", "|---|---|---|---|---|"]
+    return "\n".join(lines + [v.row for v in verdicts])
 
 
 def page(text: str, table: str) -> str:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from ..lazy import called
 from .publish.convert import executed
 from .publish.links import links_of
 from .publish.site import site
@@ -19,7 +20,7 @@ from .publish.site import site
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m course_lib.site", description="Write the course as a site.")
+    parser = argparse.ArgumentParser(prog=called("site"), description="Write the course as a site.")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to; its other files stay")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument("--solutions", action="store_true", help="pages of the solutions, too")

@@ -10,7 +10,7 @@ Coordinates = tuple[int, int, int]
 Thread = tuple[Coordinates, Coordinates]
 
 
-class Kind(NamedTuple):
+class FindingKind(NamedTuple):
     """A kind of finding; an "error" makes a strict launch raise. ``counted`` is the unit of its count."""
 
     severity: str
@@ -19,19 +19,19 @@ class Kind(NamedTuple):
 
 #: Every kind of finding. Causes come before their consequences, which is also the order in which findings are shown.
 KINDS = {
-    "out-of-bounds": Kind("error"),
-    "misaligned-access": Kind("error"),
-    "barrier-divergence": Kind("error", "thread"),
-    "unfinished-copy": Kind("error"),
-    "unfinished-product": Kind("error"),
-    "missing-fence": Kind("error"),
-    "race": Kind("error", "instruction"),
-    "uninitialized-read": Kind("error"),
-    "failed-assertion": Kind("error", "thread"),
-    "raised-exception": Kind("error", "thread"),
-    "negative-index": Kind("warning"),
-    "float64": Kind("warning", "operand"),
-    "changed-constant": Kind("warning"),
+    "out-of-bounds": FindingKind("error"),
+    "misaligned-access": FindingKind("error"),
+    "barrier-divergence": FindingKind("error", "thread"),
+    "unfinished-copy": FindingKind("error"),
+    "unfinished-product": FindingKind("error"),
+    "missing-fence": FindingKind("error"),
+    "race": FindingKind("error", "instruction"),
+    "uninitialized-read": FindingKind("error"),
+    "failed-assertion": FindingKind("error", "thread"),
+    "raised-exception": FindingKind("error", "thread"),
+    "negative-index": FindingKind("warning"),
+    "float64": FindingKind("warning", "operand"),
+    "changed-constant": FindingKind("warning"),
 }
 RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 

@@ -28,7 +28,6 @@ from ...trace.viewer.still import CLASS, HTML, VIEW, mark_of
 from .deck import HEIGHT, HIGHEST, PICTURE, deck
 from .stills import STATE, Stills
 
-_REVEAL = pathlib.Path(__file__).parent / "reveal"
 #: Of a slide, in CSS pixels: that of a projector.
 WIDTH = 1280
 #: The least scale of a slide that is shrunk to fit: its smallest text, of 20 pixels, has 18 then.
@@ -37,6 +36,9 @@ SMALLEST = 0.9
 LEAST_PICTURE = 300
 #: The most seconds that a cell may take.
 CELL_SECONDS = 600
+_SLIDES_SIZES = f"const size = {{ width: {WIDTH}, height: {HEIGHT} }}, leastPicture = {LEAST_PICTURE}, "
+_SLIDES_SIZES += f"smallestZoom = {round(100 * SMALLEST)};\n"
+_SLIDES_VARIABLES = f"--picture: {PICTURE}px; --highest: {HIGHEST}px;"
 
 # Blocks of nbconvert's templates that load from the network, and where the viewer is inserted.
 _BLOCKS = """
@@ -79,71 +81,6 @@ _LINES_STYLE = """<style>
 .jp-OutputArea .jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }
 .jp-RenderedHTMLCommon.jp-RenderedMarkdown > .highlight { margin-bottom: 1em; }
 </style>"""
-_SLIDES_STYLE = (
-    f"<style>.reveal {{ --picture: {PICTURE}px; }} .reveal .tt-root {{ max-height: {HIGHEST}px; }}</style>"
-    + """<style>
-body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 20px; --jp-ui-font-size1: 20px; overflow: hidden;
-  background: var(--jp-layout-color0); color: var(--jp-content-font-color1); }
-.reveal .slides { text-align: left; }
-.reveal .slides section { height: 100%; overflow-y: auto; box-sizing: border-box; padding: 0 8px; }
-.reveal .slides section:has(> section) { overflow: visible; padding: 0; }
-.reveal :is(sub, sup, small, kbd, summary, pre, code, td, th):not(.tt-root *) { font-size: max(1em, 20px); }
-.reveal h2 { margin: 0.2em 0; }
-.reveal .jp-InputPrompt, .reveal .jp-OutputPrompt { display: none; }
-.reveal .jp-Cell { padding: 4px 0; }
-.reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
-.reveal .jp-OutputArea-output img { max-width: 100%; max-height: var(--picture); height: auto; width: auto; }
-/* a stepper: all tiles beside the matrices, and the source only as high as the counts below it leave it */
-.reveal .tt-root { --tt-whole: 1; }
-.reveal .tt-root :is(.tt-shared, .tt-accumulators, .tt-locals) { --tt-shrink: 0.7; }
-.reveal .tt-root[data-compact] .tt-source { flex: 0 1 auto; min-height: 9em; }
-.reveal .tt-root[data-compact] .tt-state { flex: none; }
-.reveal table:has(tr:nth-child(12)) :is(td, th) { padding-top: 1px; padding-bottom: 1px; }
-.reveal aside.notes { display: none; }
-.reveal .tile-by-tile-still > p:has(+ details) { display: none; } /* where to type a guess: not here */
-.reveal .controls { font-size: 5px; }
-.reveal .slide-number { right: auto; left: 8px; }
-</style>"""
-)
-_START = """<script>
-const WIDGETS = ".tt-root, .tt-schedule, .tt-launches";
-Reveal.initialize({
-  width: %d, height: %d, margin: 0.02, center: false, hash: true, transition: "none", slideNumber: "c/t",
-  plugins: [RevealNotes],
-  // a widget that has the focus keeps its keys; Enter gives it to the slide's first one, Escape takes it back
-  keyboardCondition: () => !document.activeElement?.closest(WIDGETS),
-  keyboard: { 13: () => Reveal.getCurrentSlide().querySelector(".tt-root, .tt-schedule input")?.focus() },
-});
-addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !document.activeElement?.closest(".tt-schedule, .tt-launches")) return;
-  document.activeElement.blur();
-  event.stopPropagation(); // reveal.js shows all slides
-}, true);
-// What is too tall for its slide gets smaller: a live stepper takes the height that is left, then pictures, then all.
-const fit = () => {
-  const slide = Reveal.getCurrentSlide();
-  if (!slide) return;
-  const over = () => slide.scrollHeight - slide.clientHeight;
-  slide.style.zoom = "";
-  const stepper = slide.querySelector(".tt-root");
-  if (stepper) {
-    stepper.style.maxHeight = stepper.style.height = `${slide.clientHeight}px`;
-    const room = slide.clientHeight - over();
-    stepper.style.maxHeight = stepper.style.height = "";
-    if (room < stepper.offsetHeight) stepper.style.maxHeight = `${room}px`;
-  }
-  for (const picture of slide.querySelectorAll("img")) {
-    if (over() > 1) picture.style.maxHeight = `${Math.max(picture.offsetHeight - over(), %d)}px`;
-  }
-  // The zoom in per cent, from large to small: what wraps gets lower by more than the zoom, borders by less.
-  const smallest = %d;
-  for (let zoom = 99; over() > 1 && zoom >= smallest; zoom--) slide.style.zoom = zoom / 100;
-};
-Reveal.on("ready", fit);
-addEventListener("load", fit); // when the widgets are there
-Reveal.on("slidechanged", fit);
-document.addEventListener("toggle", fit, true);
-</script>"""
 
 
 def executed(notebook: Any, folder: pathlib.Path) -> Any:
@@ -174,14 +111,17 @@ def slides(notebook: Any, title: str, theme: str = "light", exercises: bool = Fa
     return _converted(exporter, deck(notebook, exercises, plumbing), title)
 
 
+def _file(name: str) -> str:
+    return (pathlib.Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
 def _config(theme: str) -> Config:
     return Config({"HTMLExporter": {"theme": theme, "preprocessors": [Stills]}})
 
 
 def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "") -> str:
-    reveal = {name: (_REVEAL / name).read_text(encoding="utf-8") for name in ("reveal.js", "reveal.css", "notes.js")}
-    start = _START % (WIDTH, HEIGHT, LEAST_PICTURE, round(100 * SMALLEST))
-    scripts = f"<script>{reveal['reveal.js']}</script><script>{reveal['notes.js']}</script>{start}"
+    scripts = f"<script>{_file('reveal/reveal.js')}</script><script>{_file('reveal/notes.js')}</script>"
+    scripts += f"<script>{_SLIDES_SIZES}{_file('slides.js')}</script>"
     resources: dict[str, dict[str, str]] = {
         "metadata": {"name": title},
         "tile_by_tile": {
@@ -190,8 +130,8 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "")
             "style": _LINES_STYLE + style(),
             # reveal.js first: it moves the slides' elements before the viewer fills them
             "module": (scripts if isinstance(exporter, SlidesExporter) else "") + module(),
-            "reveal": f"<style>{reveal['reveal.css']}</style>",
-            "slides": _SLIDES_STYLE,
+            "reveal": f"<style>{_file('reveal/reveal.css')}</style>",
+            "slides": f"<style>.reveal {{ {_SLIDES_VARIABLES} }}\n{_file('slides.css')}</style>",
         },
     }
     alive = living(notebook)

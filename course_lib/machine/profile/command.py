@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...lazy import called
 from ...simulator.check_all import LAUNCHES, Checked
 from ...simulator.findings import KINDS, SimulatorError
 from ...simulator.language.source import read
@@ -35,7 +36,7 @@ from .scripts import SECONDS
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
     p = argparse.ArgumentParser(
-        prog="python -m course_lib profile",
+        prog=called("profile"),
         description="Profile a numba CUDA kernel without a GPU: broken rules, the traffic of each line, occupancy, and "
         "the time by the model of waiting. The exit status is 0 without findings, 1 with findings or an exceeded "
         "budget, 2 if the kernel could not be profiled.",

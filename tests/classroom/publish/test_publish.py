@@ -227,7 +227,7 @@ def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, cap
 def test_a_file_that_is_no_notebook_is_named(text, tmp_path, capsys):
     path = tmp_path / "lesson.md"
     path.write_text(text)
-    assert 1 == slides.main([str(path), "--output", str(tmp_path / "out")])
+    assert 2 == slides.main([str(path), "--output", str(tmp_path / "out")])
     assert capsys.readouterr().err == f"{path} is no notebook of version 4 or older, so nothing is written.\n"
 
 

@@ -100,7 +100,7 @@ def test_pages_exported_together_have_names_of_their_own(tmp_path, capsys):
         folder.mkdir(exist_ok=True)
         nbformat.write(notebook, folder / "a.ipynb")
     both = [str(tmp_path / "a.ipynb"), str(tmp_path / "solutions" / "a.ipynb")]
-    assert export.main([*both, "--output", str(tmp_path / "out")]) == 1
+    assert export.main([*both, "--output", str(tmp_path / "out")]) == 2
     assert "two pages would be called a.html" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
