@@ -25,7 +25,7 @@ from ...trace.record import TraceObserver
 from .exercise import Array, Budget, Exercise, Hint, Launch, Outcome, Shape, Tracer, differing
 from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
-from .repairs import Repair, candidates, likely, proven, remarks_on_text, somewhere
+from .repairs import Mistake, candidates, likely, proven, remarks_on_text, somewhere
 from .source import Submission, is_empty, parameters, spread
 from .verdict import FAILED, PASSED, Check, Verdict
 
@@ -199,12 +199,12 @@ class Grading:
         return next((outcome for outcome in self.outcomes if outcome.differs.any()), None)
 
     @cached_property
-    def _cause_in_text(self) -> Repair | None:
+    def _cause_in_text(self) -> Mistake | None:
         kinds = ("text",) if self._alone else ("text", "threads")
         return next(candidates(self.source, *kinds, output=self.output), None)
 
     @cached_property
-    def _cause(self) -> Repair | None:
+    def _cause(self) -> Mistake | None:
         """The cause of a mistake, if the text shows it or a repair proves it."""
         return self._cause_in_text or likely(self.source, self._is_right, self.exercise.fixed)
 

@@ -1,4 +1,4 @@
-"""Frequent mistakes of students, and what repairs them: one table of rules, whose words stand in `HINTS` by their ids.
+"""Frequent mistakes of students, and what repairs them: one table of rules, whose words are in `HINTS` by their ids.
 
 A rule of the first kind sees a mistake in the text, which no correct kernel contains. All others propose changes: each
 is made in a copy of the kernel, which is launched, and a mistake is named only if its repair gives the right values.
@@ -75,7 +75,7 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
-class Repair:
+class Mistake:
     """A mistake: its id in `HINTS`, its line, what is wrong there, and the changes of the tree that repair it."""
 
     id: str
@@ -89,12 +89,12 @@ class Repair:
         return Hint(f"line {self.line}: {self.what}", self.id)
 
 
-def _repair(id: str, at: ast.expr | ast.stmt | int, *changes: Change, **words: Any) -> Repair:
-    return Repair(id, at if isinstance(at, int) else at.lineno, HINTS[id].format(**words), changes)
+def _mistake(id: str, at: ast.expr | ast.stmt | int, *changes: Change, **words: Any) -> Mistake:
+    return Mistake(id, at if isinstance(at, int) else at.lineno, HINTS[id].format(**words), changes)
 
 
-class Kernel:
-    """The syntax tree of a submission, and what the rules ask of it."""
+class KernelText:
+    """The syntax tree of a submission, and what the rules need of it."""
 
     def __init__(self, source: Submission, output: str = "") -> None:
         assert source.tree is not None
@@ -150,32 +150,32 @@ class Kernel:
 
 
 #: A rule: what it finds in a kernel.
-Rule = Callable[[Kernel], Iterator[Repair]]
+Rule = Callable[[KernelText], Iterator[Mistake]]
 
 
 # ---- seen in the text -----------------------------------------------------------------------------------------
 
 
-def _without_parentheses(kernel: Kernel) -> Iterator[Repair]:
+def _without_parentheses(kernel: KernelText) -> Iterator[Mistake]:
     for node in kernel.every(ast.Expr):
         name = ast.unparse(node.value)
         if isinstance(node.value, ast.Attribute | ast.Name) and name.split(".")[-1] in _WAITS:
-            yield _repair("call-without-parentheses", node, name=name)
+            yield _mistake("call-without-parentheses", node, name=name)
 
 
-def _without_cuda(kernel: Kernel) -> Iterator[Repair]:
+def _without_cuda(kernel: KernelText) -> Iterator[Mistake]:
     for node in kernel.unknown:
         if node.id in _OF_CUDA:
-            yield _repair("part-of-cuda", node, name=node.id)
+            yield _mistake("part-of-cuda", node, name=node.id)
 
 
-def _unknown_width(kernel: Kernel) -> Iterator[Repair]:
+def _unknown_width(kernel: KernelText) -> Iterator[Mistake]:
     for node in kernel.unknown:
         if kernel.width and node.id in _WIDTHS:
-            yield _repair("unknown-width", node, name=node.id, width=kernel.width)
+            yield _mistake("unknown-width", node, name=node.id, width=kernel.width)
 
 
-def _misspelt(kernel: Kernel) -> Iterator[Repair]:
+def _misspelt(kernel: KernelText) -> Iterator[Mistake]:
     """An undefined name, and the most similar name that the kernel uses."""
     unknown = [node for node in kernel.unknown if not hasattr(builtins, node.id)]
     used = {node.id for node in kernel.every(ast.Name)} | set(kernel.arguments)
@@ -184,33 +184,33 @@ def _misspelt(kernel: Kernel) -> Iterator[Repair]:
         for similar in difflib.get_close_matches(node.id, sorted(used), 1):
             # one common letter of two is not similar: As is rather a tile of A than A
             if len(node.id) > 2 or node.id.lower() == similar.lower():
-                yield _repair("misspelt-name", node, name=node.id, similar=similar)
+                yield _mistake("misspelt-name", node, name=node.id, similar=similar)
 
 
-def _bits_for_and(kernel: Kernel) -> Iterator[Repair]:
+def _bits_for_and(kernel: KernelText) -> Iterator[Mistake]:
     for node in kernel.every(ast.Compare):
         for part in (node.left, *node.comparators):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
                 sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
-                yield _repair("bits-for-and", node, sign=sign, part=ast.unparse(part), word=word)
+                yield _mistake("bits-for-and", node, sign=sign, part=ast.unparse(part), word=word)
 
 
-def _shared_array_renamed(kernel: Kernel) -> Iterator[Repair]:
+def _shared_array_renamed(kernel: KernelText) -> Iterator[Mistake]:
     """``tile = A[row, col]`` instead of a store to an element of the tile."""
     for node in kernel.every(ast.Assign):
         name = ast.unparse(node.targets[0])
         if name in kernel.shared and not ast.unparse(node.value).startswith("cuda."):
-            yield _repair("shared-array-renamed", node, name=name)
+            yield _mistake("shared-array-renamed", node, name=name)
 
 
-def _grid_by_rows(kernel: Kernel) -> Iterator[Repair]:
+def _grid_by_rows(kernel: KernelText) -> Iterator[Mistake]:
     """``row, col = cuda.grid(2)``, which gives x first."""
     for node in kernel.every(ast.Assign):
         if ast.unparse(node) == "row, col = cuda.grid(2)":
-            yield _repair("grid-by-rows", node)
+            yield _mistake("grid-by-rows", node)
 
 
-def _all_in_every_thread(kernel: Kernel) -> Iterator[Repair]:
+def _all_in_every_thread(kernel: KernelText) -> Iterator[Mistake]:
     """A store whose indices are all counted by loops from 0: then every thread stores all of the output."""
     loops = [node for node in kernel.every(ast.For) if _is_short_range(node.iter)]
     counted = {node.target.id for node in loops if isinstance(node.target, ast.Name)}
@@ -219,28 +219,28 @@ def _all_in_every_thread(kernel: Kernel) -> Iterator[Repair]:
             names = {name.id for name in _names(node.slice)}
             if names and names <= counted:
                 shown = " and ".join(sorted(names))
-                yield _repair("all-in-every-thread", node, names=shown, output=kernel.output)
+                yield _mistake("all-in-every-thread", node, names=shown, output=kernel.output)
 
 
-def _mixed_directions(kernel: Kernel) -> Iterator[Repair]:
+def _mixed_directions(kernel: KernelText) -> Iterator[Mistake]:
     """``blockIdx.y * blockDim.x``, which is correct only if blocks are square."""
     for node in kernel.every(ast.BinOp):
         if isinstance(node.op, ast.Mult):
             sides = [ast.unparse(side).split(".") for side in (node.left, node.right)]
             found = {side[-2]: side[-1] for side in sides if len(side) > 1}
             if found.keys() == {"blockIdx", "blockDim"} and found["blockIdx"] != found["blockDim"]:
-                yield _repair("mixed-directions", node, part=ast.unparse(node), of=found["blockIdx"])
+                yield _mistake("mixed-directions", node, part=ast.unparse(node), of=found["blockIdx"])
 
 
 # ---- likely mistakes ------------------------------------------------------------------------------------------
 
 
-def _forgotten_sums(kernel: Kernel) -> Iterator[Repair]:
+def _forgotten_sums(kernel: KernelText) -> Iterator[Mistake]:
     """``acc = a * b`` in a loop instead of ``acc += a * b``: one of them, or all."""
     inside = {inner for loop in kernel.loops for inner in ast.walk(loop)}
     places = [node for node in kernel.nodes if isinstance(node, ast.Name | ast.Subscript)]
     stored = Counter(_base(node) for node in places if isinstance(node.ctx, ast.Store))
-    found: dict[str, list[Repair]] = {}
+    found: dict[str, list[Mistake]] = {}
     for node in kernel.every(ast.Assign):
         target = node.targets[0]
         if node in inside and isinstance(target, ast.Name | ast.Subscript):
@@ -253,13 +253,13 @@ def _forgotten_sums(kernel: Kernel) -> Iterator[Repair]:
                 continue  # the sums of an array are set to zero in a loop
             added = ast.AugAssign(target, ast.Add(), node.value)
             id = "sum-replaced" if computed else "sum-begins-again"
-            found.setdefault(base, []).append(_repair(id, node, (node, added), name=name))
+            found.setdefault(base, []).append(_mistake(id, node, (node, added), name=name))
     alone = [repair for repairs in found.values() for repair in repairs]
     yield from alone
     for repairs in [*found.values(), alone]:
         if len(repairs) > 1:
             changes = tuple(change for repair in repairs for change in repair.changes)
-            yield Repair(repairs[0].id, repairs[0].line, repairs[0].what, changes)
+            yield Mistake(repairs[0].id, repairs[0].line, repairs[0].what, changes)
 
 
 def _base(place: ast.AST) -> str:
@@ -269,7 +269,7 @@ def _base(place: ast.AST) -> str:
     return place.id if isinstance(place, ast.Name) else ""
 
 
-def _sums_begun_in_the_loop(kernel: Kernel) -> Iterator[Repair]:
+def _sums_begun_in_the_loop(kernel: KernelText) -> Iterator[Mistake]:
     """``acc = 0`` only in the loop that adds to acc, not before it."""
     first = kernel.tree.body[0]
     for loop in kernel.loops:
@@ -278,7 +278,7 @@ def _sums_begun_in_the_loop(kernel: Kernel) -> Iterator[Repair]:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in added and _is_number(node.value):
                 begun = ast.If(ast.Constant(True), [node, first], [])
                 name = ast.unparse(node.targets[0])
-                yield _repair("sum-begins-again", node, (node, ast.Pass()), (first, begun), name=name)
+                yield _mistake("sum-begins-again", node, (node, ast.Pass()), (first, begun), name=name)
 
 
 def _is_number(value: ast.expr) -> bool:
@@ -286,7 +286,7 @@ def _is_number(value: ast.expr) -> bool:
     return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
 
 
-def _other_widths(kernel: Kernel) -> Iterator[Repair]:
+def _other_widths(kernel: KernelText) -> Iterator[Mistake]:
     """Another constant of the notebook instead of the width of the tiles."""
     width, known = kernel.width, kernel.source.known
     if width is None or not isinstance(known.get(width), int):
@@ -297,10 +297,10 @@ def _other_widths(kernel: Kernel) -> Iterator[Repair]:
         places = [node for node in names if node.id == other]
         words = {"other": other, "value": known[other], "width": width, "wide": known[width]}
         changes = [(place, _name(width)) for place in places]
-        yield _repair("other-width", min(place.lineno for place in places), *changes, **words)
+        yield _mistake("other-width", min(place.lineno for place in places), *changes, **words)
 
 
-def _too_long_ranges(kernel: Kernel) -> Iterator[Repair]:
+def _too_long_ranges(kernel: KernelText) -> Iterator[Mistake]:
     """A loop inside the loop over tiles that does not run over exactly one tile."""
     width = kernel.width
     for outer in kernel.every(ast.For) if width else ():
@@ -309,10 +309,10 @@ def _too_long_ranges(kernel: Kernel) -> Iterator[Repair]:
                 written = ast.unparse(loop.iter.args[0])
                 id = "one-short-of-the-tile" if written == f"{width} - 1" else "not-along-the-tile"
                 if written != width:
-                    yield _repair(id, loop, (loop.iter.args[0], _name(width)), written=written, width=width)
+                    yield _mistake(id, loop, (loop.iter.args[0], _name(width)), written=written, width=width)
 
 
-def _swapped_indices(kernel: Kernel) -> Iterator[Repair]:
+def _swapped_indices(kernel: KernelText) -> Iterator[Mistake]:
     """Two indices of a shared array exchanged: in one place, or in every place of one statement."""
     statements = kernel.every(ast.Assign, ast.AugAssign)
     # Indices exchanged in the store or in the load may have the same effect: the load is the more likely mistake.
@@ -322,13 +322,13 @@ def _swapped_indices(kernel: Kernel) -> Iterator[Repair]:
         for chosen in [[place] for place in places] + ([places] if len(places) > 1 else []):
             changes = [change for place in chosen for change in _exchanged(place)]
             if isinstance(statement, ast.Assign) and chosen == [statement.targets[0]] and places == chosen:
-                yield _repair("sides-do-not-match", statement, *changes, statement=ast.unparse(statement))
+                yield _mistake("sides-do-not-match", statement, *changes, statement=ast.unparse(statement))
             else:
                 shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
-                yield _repair("swapped-indices", statement, *changes, places=shown)
+                yield _mistake("swapped-indices", statement, *changes, places=shown)
 
 
-def _written_sizes(kernel: Kernel) -> Iterator[Repair]:
+def _written_sizes(kernel: KernelText) -> Iterator[Mistake]:
     """A number in a loop, a guard or a product instead of a size of the matrices, right only for one launch."""
     for place in kernel.every(ast.Call, ast.Compare, ast.BinOp):
         numbers: list[ast.expr] = []
@@ -342,40 +342,40 @@ def _written_sizes(kernel: Kernel) -> Iterator[Repair]:
             if isinstance(number, ast.Constant) and type(number.value) is int and number.value > 2:
                 for size in kernel.sizes:
                     change = (number, _expression(size))
-                    yield _repair("written-size", number, change, number=number.value, size=size)
+                    yield _mistake("written-size", number, change, number=number.value, size=size)
 
 
-def _swapped_directions(kernel: Kernel) -> Iterator[Repair]:
+def _swapped_directions(kernel: KernelText) -> Iterator[Mistake]:
     """x and y exchanged: in the index of the block, or in all of blockIdx, blockDim and threadIdx."""
     nodes = [node for node in kernel.every(ast.Attribute) if node.attr in ("x", "y")]
     for asked in (["cuda.blockIdx"], ["cuda.blockIdx", "cuda.blockDim", "cuda.threadIdx"]):
         places = [node for node in nodes if ast.unparse(node.value) in asked]
         if {place.attr for place in places} == {"x", "y"}:
             changes = [_turned(place) for place in places]
-            yield _repair("swapped-directions", min(place.lineno for place in places), *changes)
+            yield _mistake("swapped-directions", min(place.lineno for place in places), *changes)
 
 
-def _other_lengths(kernel: Kernel) -> Iterator[Repair]:
+def _other_lengths(kernel: KernelText) -> Iterator[Mistake]:
     """Another size of the matrices as the end of a loop."""
     for loop in kernel.every(ast.For):
         if _is_short_range(loop.iter):
             length, written = loop.iter.args[0], ast.unparse(loop.iter.args[0])
             for size in kernel.sizes if written in kernel.sizes else ():
                 if written != size:
-                    yield _repair("other-length", loop, (length, _expression(size)), written=written, size=size)
+                    yield _mistake("other-length", loop, (length, _expression(size)), written=written, size=size)
 
 
 # ---- one change at an unknown place ---------------------------------------------------------------------------
 
 
-def _subtracted(kernel: Kernel) -> Iterator[Repair]:
+def _subtracted(kernel: KernelText) -> Iterator[Mistake]:
     for node in kernel.every(ast.AugAssign):
         if isinstance(node.op, ast.Sub):
             added = ast.AugAssign(node.target, ast.Add(), node.value)
-            yield _repair("subtracted", node, (node, added), name=ast.unparse(node.target))
+            yield _mistake("subtracted", node, (node, added), name=ast.unparse(node.target))
 
 
-def _one_name_or_number(kernel: Kernel) -> Iterator[Repair]:
+def _one_name_or_number(kernel: KernelText) -> Iterator[Mistake]:
     """One name or number of an index, a guard or a statement; kinds of changes that are few come first."""
     places = [node for node in kernel.every(ast.Subscript) if not _is_shape(node)]
     arrays = {place.value.id for place in places if isinstance(place.value, ast.Name)}
@@ -401,7 +401,7 @@ def _one_name_or_number(kernel: Kernel) -> Iterator[Repair]:
     for kind in sorted(kinds, key=len):
         for place, changes in kind:
             shown = ast.unparse(place).splitlines()[0].rstrip(":")
-            yield _repair("one-name-or-number", place, *changes, place=shown)
+            yield _mistake("one-name-or-number", place, *changes, place=shown)
 
 
 def _other_names(part: ast.AST | None, names: list[str], uses: tuple[type, ...] = (ast.Load,)) -> Iterator[Changes]:
@@ -421,7 +421,7 @@ def _other_name_throughout(part: ast.AST, names: list[str]) -> Iterator[Changes]
                 yield tuple((node, _name(other)) for node in same)
 
 
-def _sums(kernel: Kernel) -> list[str]:
+def _sums(kernel: KernelText) -> list[str]:
     """The variables that are added to."""
     stored = [node.id for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Store)]
     loaded = {node.value.id for node in kernel.every(ast.Assign) if isinstance(node.value, ast.Name)}
@@ -526,35 +526,35 @@ RULES: dict[str, tuple[Rule, ...]] = {
 }
 
 
-def candidates(source: Submission, *kinds: str, output: str = "") -> Iterator[Repair]:
+def candidates(source: Submission, *kinds: str, output: str = "") -> Iterator[Mistake]:
     """What the rules of these kinds find; nothing if no source can be read."""
     if source.tree is not None:
-        kernel = Kernel(source, output)
+        kernel = KernelText(source, output)
         for kind in kinds:
             for rule in RULES[kind]:
                 yield from rule(kernel)
 
 
-def repaired(source: Submission, repair: Repair) -> FunctionType:
+def repaired(source: Submission, repair: Mistake) -> FunctionType:
     """The kernel with the changes of a repair."""
     assert source.tree is not None
     return edited(source.function, source.tree, repair.changes, source.lines.items(), source.known)
 
 
 def proven(
-    source: Submission, repairs: Iterable[Repair], is_right: Callable[[FunctionType], bool], most: int = _MOST
-) -> Repair | None:
+    source: Submission, repairs: Iterable[Mistake], is_right: Callable[[FunctionType], bool], most: int = _MOST
+) -> Mistake | None:
     """The first repair that makes ``is_right(kernel)`` true, of ``most`` that are tried; else None."""
     return next((r for r in itertools.islice(repairs, most) if is_right(repaired(source, r))), None)
 
 
-def likely(source: Submission, is_right: Callable[[FunctionType], bool], fixed: tuple[str, ...] = ()) -> Repair | None:
+def likely(source: Submission, is_right: Callable[[FunctionType], bool], fixed: tuple[str, ...] = ()) -> Mistake | None:
     """The first likely mistake whose repair is proven, or None; lines in ``fixed`` are right."""
     found = candidates(source, "likely")
     return proven(source, (r for r in found if source.lines.get(r.line, "").strip() not in fixed), is_right)
 
 
-def somewhere(source: Submission, is_right: Callable[[FunctionType], bool]) -> Repair | None:
+def somewhere(source: Submission, is_right: Callable[[FunctionType], bool]) -> Mistake | None:
     """The line and the expression in which one change makes ``is_right(kernel)`` true, or None."""
     written = min((number for number, line in source.lines.items() if _MARK in line), default=0)
     # lines above the mark are the lesson's: the student's lines come first
