@@ -21,7 +21,7 @@ WRONG = {
         "only the first": (["        C[row, col] = A[row, col]"], "every-fourth-column"),
         "one further": (["        store4(C, row, col, load4(A, row, col + 1))"], "out-of-bounds"),
         "columns for rows": (["        store4(C, col, row, load4(A, col, row))"], "out-of-bounds"),
-        "an element stored as four": (["        store4(C, row, col, A[row, col])"], "refused"),
+        "an element stored as four": (["        store4(C, row, col, A[row, col])"], ": items in parentheses"),
     },
     "any-width": {
         "only whole fours": (

@@ -48,7 +48,7 @@ WRONG = {
         ),
         "the column of row": (("B[k * width + col]", "B[k * width + row]"), "other-place: the same column of B"),
         "B along the thread's row": (("k * width + col", "row * width + k"), "other-place: col is not used"),
-        "two indices": (("A[row * width + k]", "A[row, k]"), "refused"),
+        "two indices": (("A[row * width + k]", "A[row, k]"), ": A has 1 dimension"),
         "beyond the line": (("k * width + col", "(k + 1) * width + col"), "out-of-bounds"),
         "replaces the sum": (("acc += ", "acc = "), "sum-replaced"),
     },
