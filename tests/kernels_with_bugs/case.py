@@ -190,6 +190,8 @@ def bug(row, kernel):
             old, new = edits.pop()
             edits.append((f"{old}\n{said}", "") if "-" in sign else (old, f"{new}\n{said}".lstrip("\n")))
         last = "" if " ->" in said else sign
+    if not found["finds"] or not (found["edits"] or "bug_grid" in found):
+        raise ValueError(f"nothing is changed, or nothing is expected to be found, in {row!r}")
     return Bug(**found)
 
 
