@@ -22,7 +22,7 @@ syncwarp_between_warps: A syncwarp stands where a barrier is needed: it orders t
 ? race s: out[t] = | s[t] = ~ uninitialized-read
 
 shared_array_too_small: The shared array has the size of another block: the last warp writes behind its end.
-- 64 -> 32
+- cuda.shared.array(64, float32) -> cuda.shared.array(32, float32)
 ? out-of-bounds s: s[t] =; out-of-bounds s: out[t] =
 
 different_barriers: Half of the block waits at one barrier and half at another: two barriers in the source are not one.
@@ -140,7 +140,7 @@ def first_positive(x, out):
 
 BUGS[first_positive] = """
 barrier_after_break: A thread that finds what it looks for leaves the loop, and the barrier in it, before the others.
-- 0 and found == x.shape[0] -> 0
+- if s[t] > 0 and found == x.shape[0]: -> if s[t] > 0:
 - cuda.syncthreads()
 +     break
 + cuda.syncthreads()
@@ -353,7 +353,7 @@ uninitialised_halo: The tile has room for a halo of one element at each side, an
 ? uninitialized-read s: out[t] =
 
 shared_halo_out_of_bounds: The tile has no room for the halo: the last thread of a block writes one element too far.
-- 34 -> 33
+- cuda.shared.array(34, float32) -> cuda.shared.array(33, float32)
 ? out-of-bounds s: s[33] =; out-of-bounds s: out[t] =
 """
 
@@ -401,7 +401,7 @@ def sum_of_squares(x, out):
 BUGS[sum_of_squares] = """
 sum_wraps_round_in_32_bits: A product of two int32 arrays is added up in an int32 array, and the sum exceeds what 32
 bits hold.
-- , int64 -> , int32
+- cuda.shared.array(32, int64) -> cuda.shared.array(32, int32)
 ? wrong-value
 """
 
@@ -561,7 +561,7 @@ def sums_by_shuffles(x, out):
 BUGS[sums_by_shuffles] = """
 shuffle_without_the_last_step: A warp sum by shuffles halves its step down to 2 and forgets 1: odd lanes are not in the
 sum.
-- > 0: -> > 1:
+- while step > 0: -> while step > 1:
 ? wrong-value
 """
 

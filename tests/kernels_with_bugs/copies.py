@@ -232,7 +232,7 @@ bulk_barrier_used_before_it_is_made: All threads wait at a barrier that one of t
 
 bulk_expects_too_many_bytes: A phase that waits for more bytes than are copied never completes: on a GPU the kernel
 never ends.
-- BYTES -> 2 * BYTES
+- expect_bytes(barriers, 0, BYTES) -> expect_bytes(barriers, 0, 2 * BYTES)
 ? barrier-divergence barriers: wait_barrier( ~ unfinished-copy uninitialized-read wrong-value
 """
 
@@ -340,7 +340,7 @@ wgmma_by_three_warps: A condition keeps one warp from the product: all four of a
 
 wgmma_descriptor_beyond_the_tile: The distance between the halves of A is twice what it is: the second half is beyond
 the tile.
-- , 1024 -> , 2048
+- descriptor(A_tile, 0, 1024, 128, 0) -> descriptor(A_tile, 0, 2048, 128, 0)
 ? out-of-bounds A_tile: multiply( ~ wrong-value uninitialized-read
 
 wgmma_group_not_committed: What was not committed belongs to no group, and no wait waits for it.
@@ -366,7 +366,7 @@ hold what was there.
 ? unfinished-product acc: C[row + i // 2 * 8, col + i % 2] = | multiply( ~ uninitialized-read
 
 wgmma_waits_for_one_group_too_few: Two groups are on their way, and the wait leaves one of them there.
-- acc, 0 -> acc, 1
+- wait(acc, 0) -> wait(acc, 1)
 ? unfinished-product acc: C[row + i // 2 * 8, col + i % 2] = | multiply( ~ uninitialized-read
 
 wgmma_without_proxy_fence: Tensor cores read shared memory on a way of their own, which a barrier alone does not order

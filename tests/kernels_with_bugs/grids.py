@@ -25,7 +25,7 @@ histogram_without_atomics: Threads that meet the same value add to the same coun
 ? race bins: bins[x[i]] += | bins[x[i]] +=
 
 atomic_out_of_bounds: A histogram has one bin fewer than there are values.
-- x[i], 1 -> x[i] + 1, 1
+- cuda.atomic.add(bins, x[i], 1) -> cuda.atomic.add(bins, x[i] + 1, 1)
 ? out-of-bounds bins: cuda.atomic.add(
 """
 

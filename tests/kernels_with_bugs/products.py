@@ -106,7 +106,7 @@ single block needs.
 ? race A_s: acc += | A_s[y, x] =; race B_s: acc += | B_s[y, x] = ~ uninitialized-read
 
 swapped_indices_of_the_tile: The tile is filled at [tx, ty] and read at [ty, k]: the product uses the transposed tile.
-- A_s[y, x] = -> A_s[x, y] =
+- A_s[y, x] = A[y, x] -> A_s[x, y] = A[y, x]
 ? wrong-value
 """
 
@@ -227,8 +227,8 @@ def prefetched(A, B, C):
 
 BUGS[prefetched] = """
 stale_double_buffer: The prefetch stores into the buffer that is being read instead of the other one.
-- A_tiles[1 - now -> A_tiles[now
-- B_tiles[1 - now -> B_tiles[now
+- A_tiles[1 - now, ty, tx] -> A_tiles[now, ty, tx]
+- B_tiles[1 - now, ty, tx] -> B_tiles[now, ty, tx]
 - now = 1 - now ->
 ? race A_tiles: a = A_tiles | start + tx]; race B_tiles: acc += a * | start + ty, col]
 

@@ -24,12 +24,13 @@ def doubled(x, out):
 
 BUGS[doubled] = """
 off_by_one_edge: The guard lets i = n through: `<=` where `<` is meant.
-- i < x -> i <= x
+- i < x.shape[0] -> i <= x.shape[0]
 ? out-of-bounds out: out[i] =; out-of-bounds x: out[i] =
 
 no_guard: The grid is rounded up to whole blocks and no thread asks whether it has an element.
-- if i < x.shape[0]: ->
--     out[i] -> out[i]
+- if i < x.shape[0]:
+-     out[i] = x[i] + x[i]
++ out[i] = x[i] + x[i]
 ? out-of-bounds x: out[i] =; out-of-bounds out: out[i] =
 
 grid_rounded_down: The grid is n // block: the last elements belong to nobody. The launch is wrong, the kernel is right.
@@ -112,11 +113,11 @@ neighbour_beyond_the_end: The last thread has no right neighbour, and loads one.
 
 negative_wrap: The first thread has no left neighbour; numba reads the last element of the array instead, and says
 nothing.
-- 0 < i -> i
+- 0 < i < x.shape[0] - 1 -> i < x.shape[0] - 1
 ? negative-index x: out[i] =
 
 too_negative: An index below -n wraps to nowhere: numba adds n once, and the element is still outside.
-- i - 1] -> i - 60]
+- x[i - 1] -> x[i - 60]
 ? out-of-bounds x: out[i] = ~ negative-index
 
 stencil_in_place: A stencil writes the array that its neighbours read.
@@ -217,8 +218,9 @@ def copied(A, out):
 BUGS[copied] = """
 swapped_x_and_y: The row comes from x, the column from y: a tall matrix is left at its right edge, and half of it not
 copied.
--- if row < A.shape[0] and col < A.shape[1]: ->
---     out -> out
+-- if row < A.shape[0] and col < A.shape[1]:
+--     out[row, col] = A[row, col]
+++ out[row, col] = A[row, col]
 - col, row = -> row, col =
 ? out-of-bounds A: out[row, col] =; out-of-bounds out: out[row, col] =
 @ arguments=matrix(12, 8)
