@@ -49,6 +49,7 @@ COMMANDS = {
     "site": (".classroom.site", "write all lessons as a site of pages that open from a folder"),
     "teach": (".classroom.teach.command", "write editions of the course and guides to the lessons, and grade a class"),
     "gpu": (".machine.gpu.command", "measure the kernels on this machine's GPU"),
+    "machine-code": (".machine.compiler.command", "record the compiler's code of the course's kernels, without a GPU"),
 }
 
 

@@ -77,7 +77,7 @@ def test_a_clean_install_of_the_wheel_opens_and_executes_a_lesson(uv, wheel, tmp
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    files = len(LESSONS) + 3  # glossary, sources and licence
+    files = len(LESSONS) + 4  # glossary, numba and CUDA C, sources and licence
     assert f"{files} files copied" in run(programs / "tile-by-tile", "open", folder, "--copy-only")
     page = run(programs / "python", "-m", "course_lib.export", folder / "03_shared_memory.ipynb", "--output", tmp_path)
     assert "03_shared_memory.html" in page

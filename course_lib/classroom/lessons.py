@@ -58,7 +58,7 @@ def for_students(text: str) -> str:
 
 
 def files() -> Iterator[Path]:
-    """Yield what a reader gets: the lessons, the glossary, the sources and the licence."""
+    """Yield what a reader gets: the lessons, the pages beside them and the licence."""
     yield from sorted(path for path in home().iterdir() if path.suffix in (".ipynb", ".md"))
 
 

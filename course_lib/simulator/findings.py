@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 Coordinates = tuple[int, int, int]
@@ -58,6 +58,7 @@ class Finding:
         array: the kernel's own name for the array, or None.
         index: the element of the first occurrence, one number per dimension, or None.
         threads: the threads of the first occurrence, each ``((bx, by, bz), (tx, ty, tz))``.
+        verbs: of a race, what each of the threads does: the first in ``other_line``, the second in ``line``.
         count: how many times threads violated the rule at these lines; for a race, how many instructions raced; for
             "float64", how many operands were promoted.
     """
@@ -70,6 +71,7 @@ class Finding:
     index: tuple[int, ...] | None = None
     threads: tuple[Thread, ...] = ()
     count: int = 1
+    verbs: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -281,6 +281,11 @@ class TraceObserver(StepCounter):
             tuple(traffic),
             self._matrices(),
             self.prepared.unit.program,
+            {
+                name: value
+                for (name, _), value in zip(self.prepared.unit.program.parameters, self.prepared.values, strict=True)
+                if not hasattr(value, "host")
+            },
         )
 
     def _matrices(self) -> tuple[MatrixOperation, ...]:

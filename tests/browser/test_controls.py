@@ -293,9 +293,9 @@ def test_two_runs_say_what_each_did_and_broke(show, launch_of):
     says = page.locator(".tt-sentence").all_text_contents()
     end = Timeline(good.trace, (0, 0, 0))
     told = sentence(timeline, position, thread[0] + 8 * thread[1])
-    assert says[1] == f"bug, step {position} of {len(timeline)}: {told}"
+    assert says[1] == f"tiled (2), step {position} of {len(timeline)}: {told}"
     at = min(position, len(end))
-    assert says[0].startswith(f"tiled, step {at} of {len(end)}: Line {end.step(at).line},")
+    assert says[0].startswith(f"tiled (1), step {at} of {len(end)}: Line {end.step(at).line},")
     assert text.split(": ", 1)[1].split(";")[0] in page.locator(".tt-say .tt-wrong").first.text_content()
 
 

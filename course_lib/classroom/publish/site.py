@@ -22,7 +22,8 @@ from .convert import executed, html_page
 from .links import dead_links, linked, refuse_duplicates
 
 #: Pages that are not lessons, by name: their links in the bar of every page.
-EXTRAS = {"gallery": "Gallery", "glossary": "Glossary", "sources": "Sources", "LICENSE": "Licence"}
+EXTRAS = {"gallery": "Gallery", "glossary": "Glossary", "numba_and_cuda_c": "CUDA C", "sources": "Sources"}
+EXTRAS |= {"LICENSE": "Licence"}
 _BAR_STYLE = """<style>
 .tile-by-tile-bar { display: flex; flex-wrap: wrap; gap: 0.3em 1.5em; padding: 0.6em 1em; font-size: 14px;
   font-family: var(--jp-ui-font-family, sans-serif); border-block: 1px solid var(--jp-border-color2, #c0c0c0); }

@@ -43,7 +43,7 @@ _FRAME = re.compile(r"@cuda\.jit|def |check\(|explain\(")
 #: The exercise that a cell answers.
 _CALL = re.compile(r"""^(?:check|explain)\(\s*["']([^"']+)["']""", re.MULTILINE)
 #: Exercises whose answer a lesson shows later: as the kernel that the next section, or exercise, begins with.
-SHOWN = {"half-a-guard", "by-four", "four-at-once", "plan"}
+SHOWN = {"half-a-guard", "four-at-once", "plan"}
 _LINK = re.compile(r"\[([^\[\]\n]*)\]\(((?:\d\d_\w+|notebooks/\d\d_\w+)\.ipynb)\)")
 #: Sections of pyproject.toml that students need not: those of the tests and tools.
 _TOOLS = re.compile(

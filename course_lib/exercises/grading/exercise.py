@@ -100,10 +100,6 @@ class Outcome:
         """The iterations without the loops that a compiler unrolls."""
         return self._most_at(self.source.loops - self.source.unrolled if self.source else ())
 
-    def repeated(self) -> int:
-        """The number of times that a warp executed statements in a loop that compute the same in each iteration."""
-        return self._most_at(self.source.repeated if self.source else ())
-
     def most_sectors(self, array: str, op: str) -> int:
         """The 32-byte sectors of the most expensive request to an array in global memory."""
         columns = self.run.trace.columns

@@ -34,9 +34,14 @@ FORALL = 128
 
 @dataclass
 class ScriptLaunch:
-    """A launch that a script makes, and how often: launches of the same shapes, types and numbers are one."""
+    """A launch that a script makes, and how often: launches of the same shapes, types and numbers are one.
 
-    profile: Profile
+    ``profile`` is None if the kernel or its launch is ``refused``, with the reason; ``name`` is the kernel's.
+    """
+
+    name: str
+    profile: Profile | None
+    refused: str = ""
     times: int = 1
 
 
@@ -64,14 +69,17 @@ def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = S
         nonlocal more
         plain = [_plain(value) for value in arguments]
         key = python_function(kernel).__code__, repr((grid, block)), shared_bytes, *map(_described, plain)
+        name = python_function(kernel).__name__
         try:
             if key not in found and len(found) < MOST_PROFILES:
                 made = profile(kernel, grid, block, *plain, shared_bytes=shared_bytes, gpu=gpu, **options)
-                found[key] = ScriptLaunch(made)
+                found[key] = ScriptLaunch(name, made)
                 return
-            simulate(kernel, strict=False)[grid, block, 0, shared_bytes](*plain)
-        except SimulatorError as error:
-            raise RuntimeError(error.without_option()) from None
+            if key not in found or not found[key].refused:
+                simulate(kernel, strict=False)[grid, block, 0, shared_bytes](*plain)
+        except SimulatorError as error:  # the script goes on: its other kernels are judged, too
+            found.setdefault(key, ScriptLaunch(name, None, error.without_option()))
+            return
         if key in found:
             found[key].times += 1
         else:

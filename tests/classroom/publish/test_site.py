@@ -66,7 +66,7 @@ def text_alone(notebook, title, theme, bar):
 def test_pages_lead_to_each_other(tmp_path, monkeypatch):
     """From a lesson to the next and back, to the terms that it names; none to solutions, nor to speaker's notes."""
     pages = small_course(tmp_path, monkeypatch)
-    others = {"index.html", "gallery.html", "glossary.html", "sources.html", "LICENSE.html"}
+    others = {"index.html", "gallery.html", "glossary.html", "numba_and_cuda_c.html", "sources.html", "LICENSE.html"}
     assert set(pages) == {"00_start_here.html", "01_threads_and_data.html"} | others
     found = links_of(pages)
     assert ("01_threads_and_data.html", "00_start_here.html") in found
@@ -87,7 +87,7 @@ def test_pages_lead_to_each_other(tmp_path, monkeypatch):
 def test_the_command_writes_the_whole_site(tmp_path, capsys):
     """With solutions; by their stored outputs, which leaves only the gallery to execute."""
     assert command.main(["--out", str(tmp_path), "--stored", "--solutions"]) == 0
-    pages = 2 * len(LESSONS) + 5  # lessons, solutions, index, gallery, glossary, sources and licence
+    pages = 2 * len(LESSONS) + 6  # lessons, solutions, index, gallery, glossary, numba and CUDA C, sources and licence
     assert re.search(rf": {pages} pages, [\d.]+ MB; \d{{3,4}} links checked", capsys.readouterr().out)
     assert (tmp_path / "solutions" / "04_tiling.html").is_file()
     gallery = (tmp_path / "gallery.html").read_text(encoding="utf-8")

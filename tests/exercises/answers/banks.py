@@ -31,19 +31,6 @@ WRONG = {
         "a list": (("return conflict_free", "return [conflict_free]"), "returns-many"),
         "printed": (("return conflict_free", "print(conflict_free)"), "returns-nothing"),
     },
-    "transpose": {
-        "x taken for the row": (
-            (
-                "@cuda.jit\ndef transpose(A, C):\n    row, col = cuda.grid(2)\n"
-                "    if row < A.shape[0] and col < A.shape[1]:\n        C[col, row] = A[row, col]\n"
-            ),
-            "grid-by-rows",
-        ),
-        "A's guard": (
-            ("row < C.shape[0] and col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]"),
-            "out-of-bounds",
-        ),
-    },
     "skewed": {
         "modulo 31": (("% 32]", "% 31]"), "one-name-or-number"),
     },
@@ -76,6 +63,7 @@ NIGHTLY = {
             (READ, "(B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))"),
             "global-loads-per-thread",
         ),
+        "transposed at the store": ([(STORED, "B_tile[tx, ty] = b"), (READ, "B_tile[k, tx]")], "bank-conflicts"),
         "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "bank-conflicts"),
         "padded": (
             [
@@ -93,6 +81,7 @@ NIGHTLY = {
         "padded": ([("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "words-of-shared-memory"),
         "twice the step": (("(k + tx) % 32", "(k + 2 * tx) % 32"), "bank-conflicts"),
         "beyond the row": (("(k + tx) % 32", "k + tx"), "out-of-bounds"),
+        "without parentheses": (("(k + tx) % 32", "k + tx % 32"), "out-of-bounds"),
         "only half round": (("(k + tx) % 32", "(k + tx) % 16"), "pencil"),
         "sums of columns": (("tile[tx, (k + tx) % 32]", "tile[(k + tx) % 32, tx]"), "swapped-indices"),
         "uncoalesced": (
@@ -108,22 +97,6 @@ NIGHTLY = {
             "bank-conflicts-per-request-to-shared-memory",
         ),
         "stored as it lies, read as before": (("B_tile[tx, ty]", "B_tile[ty, tx]"), "swapped-indices"),
-    },
-    "transpose": {
-        "no padding": ((PADDED, "(32, 32)"), "bank-conflicts"),
-        "no barrier": (("    cuda.syncthreads()\n", ""), "race"),
-        "only copied": (("tile[tx, ty]", "tile[ty, tx]"), "swapped-indices"),
-        "straight from global memory": (
-            ("C[row, col] = tile[tx, ty]", "C[row, col] = A[col, row]"),
-            "sectors-per-load-request-of-a",
-        ),
-        "the blocks not exchanged": (
-            (
-                "cuda.blockIdx.x * 32 + ty, cuda.blockIdx.y * 32 + tx",
-                "cuda.blockIdx.y * 32 + ty, cuda.blockIdx.x * 32 + tx",
-            ),
-            "uninitialized-read",
-        ),
     },
 }
 
@@ -147,12 +120,5 @@ RIGHT = {
     },
     "wrong-tile": {
         "not transposed at all": [("B_tile[tx, ty]", "B_tile[ty, tx]"), ("B_tile[tx, k]", "B_tile[k, tx]")],
-    },
-    "transpose": {
-        "skewed instead of padded": [
-            (PADDED, "(32, 32)"),
-            ("tile[ty, tx] =", "tile[ty, (tx + ty) % 32] ="),
-            ("= tile[tx, ty]", "= tile[tx, (tx + ty) % 32]"),
-        ],
     },
 }

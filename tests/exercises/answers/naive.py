@@ -25,6 +25,9 @@ WRONG = {
             ("acc += A[row, k] * B", "acc += (A[row, k] + A[row, k]) / float32(2) * B"),
             "global-loads-per-thread",
         ),
+        "A by columns": (("A[row, k]", "A[k, row]"), "out-of-bounds"),
+        "the row of A in B, too": (("B[col, k]", "B[row, k]"), "out-of-bounds"),
+        "a guard of the sums": (("col < N", "col < K"), "row-and-column-swapped"),
         "nothing stored": (("        C[row, col] = acc", ""), "never-stored"),
         "replaces the sum": (("acc += A", "acc = A"), "sum-replaced"),
         "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "part-of-cuda"),
@@ -38,6 +41,7 @@ WRONG = {
     },
     "two-columns": {
         "A loaded twice": ([("+= a *", "+= A[row, k] *"), ("a = A[row, k]", "pass")], "global-loads-per-thread"),
+        "the row below": (("acc_right += a", "acc_right += A[row + 1, k]"), "out-of-bounds"),
         "same column twice": (("k, left + 1", "k, left"), "same-column-twice"),
         "A loaded before the loop": (
             [("        for k", "        a = A[row, 0]\n        for k"), ("            a = A[row, k]\n", "")],

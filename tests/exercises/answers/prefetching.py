@@ -21,12 +21,14 @@ WRONG = {
     "written-buffer": {
         "the one that is read": ((WRITTEN, "return iteration % buffers"), "iteration-0-2-buffers"),
         "no end": ((WRITTEN, "return iteration + 1"), "iteration-1-2-buffers"),
+        "without parentheses": ((WRITTEN, "return iteration + 1 % buffers"), "iteration-1-2-buffers"),
         "two only": ((WRITTEN, "return 1 - iteration % 2"), "iteration-1-3-buffers"),
         "the other of two": ((WRITTEN, "return 1 - iteration"), "iteration-4-2-buffers"),
         "the quotient": ((WRITTEN, "return (iteration + 1) // buffers"), "iteration-0-2-buffers"),
     },
     "last-iteration": {
         "one pair too few": (("if start < K", "if start < K - TILE"), "uninitialized-read"),
+        "never exchanged": (("            now = 1 - now\n", ""), "race"),
         "no question": (("if start < K", "if True"), "shared-stores-per-thread"),
         "barrier outside": (("            cuda.syncthreads()", "        cuda.syncthreads()"), "barriers-per-warp"),
     },
@@ -57,6 +59,7 @@ NIGHTLY = {
             "global-loads-per-thread",
         ),
         "a barrier too many": (("= a_next\n", "= a_next\n        cuda.syncthreads()\n"), "barriers-per-warp"),
+        "tx and ty exchanged": (("A[row, start + tx]", "A[row, start + ty]"), "out-of-bounds"),
         "one tile too many": (("row < M and start + tx < K", "row < M"), "out-of-bounds"),
         "no barrier before": (("        cuda.syncthreads()\n        A_tile", "        A_tile"), "race"),
         "no barrier after": (("b_next\n        cuda.syncthreads()", "b_next"), "race"),

@@ -37,13 +37,14 @@ WRONG = {
         "nothing added": (["        for k in range(8):\n            pass"], "only-zeros"),
     },
     "four-rows": {
-        "b not kept": (("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]"), "global-loads-per-thread"),
-        "stored in the loop": (
+        "b not kept": (("A_tile[y + 8 * i, k] * b", "A_tile[y + 8 * i, k] * B_tile[k, x]"), "shared-loads-per-thread"),
+        "neighbouring rows": (("A_tile[y + 8 * i, k] * b", "A_tile[y + i, k] * b"), "other-rows"),
+        "B's element kept for all k": (
             (
-                "            acc3 += A[top + 3, k] * b",
-                "            acc3 += A[top + 3, k] * b\n            C[top + 3, col] = acc3",
+                "        for k in range(32):\n            b = B_tile[k, x]\n",
+                "        b = B_tile[0, x]\n        for k in range(32):\n",
             ),
-            "stores-of-c",
+            "diagnosis",
         ),
     },
     "scattered": {
@@ -100,9 +101,13 @@ NIGHTLY = {
         "K for 8": (("for k in range(8)", "for k in range(K)"), "out-of-bounds"),
     },
     "four-rows": {
-        "one row twice": (("A[top + 3, k]", "A[top + 2, k]"), "one-name-or-number: acc3 += A[top + 2, k] * b"),
-        "one term short": (("range(K)", "range(K - 1)"), "one-name-or-number: range(K - 1)"),
-        "= for +=": (("acc2 += ", "acc2 = "), "sum-replaced"),
+        "one row for all": (("acc[i] += A_tile[y + 8 * i, k]", "acc[i] += A_tile[y, k]"), "other-rows"),
+        "= for +=": (("acc[i] += ", "acc[i] = "), "sum-replaced"),
+        "B's indices exchanged": (("b = B_tile[k, x]", "b = B_tile[x, k]"), "swapped-indices"),
+        "a barrier in the loop": (
+            ("b = B_tile[k, x]", "b = B_tile[k, x]\n            cuda.syncthreads()"),
+            "barriers-per-warp",
+        ),
     },
     "scattered": {
         "rows fixed, columns not": ((STORED, "top + ty + 8 * i, left + 2 * tx + j"), "in-other-places"),
@@ -136,18 +141,10 @@ RIGHT = {
         ],
     },
     "four-rows": {
-        "a local array": [
+        "four lines": [
             (
-                "        acc0 = acc1 = acc2 = acc3 = float32(0)\n",
-                "        acc = cuda.local.array(4, float32)\n        for i in range(4):\n            acc[i] = 0\n",
-            ),
-            (
-                "            acc0 += A[top, k] * b\n            acc1 += A[top + 1, k] * b\n            acc2 += A[top + 2, k] * b\n            acc3 += A[top + 3, k] * b\n",
-                "            for i in range(4):\n                acc[i] += A[top + i, k] * b\n",
-            ),
-            (
-                "        C[top, col] = acc0\n        C[top + 1, col] = acc1\n        C[top + 2, col] = acc2\n        C[top + 3, col] = acc3\n",
-                "        for i in range(4):\n            C[top + i, col] = acc[i]\n",
+                "            for i in range(4):\n                acc[i] += A_tile[y + 8 * i, k] * b\n",
+                "".join(f"            acc[{i}] += A_tile[y + {8 * i}, k] * b\n" for i in range(4)),
             ),
         ],
     },

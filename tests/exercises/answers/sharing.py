@@ -31,6 +31,10 @@ WRONG = {
             ("A_shared[row, col] =", "A_shared[col, row] ="),
             "sides-do-not-match: A_shared[col, row] = A[row, col]",
         ),
+        "both transposed": (
+            [("A_shared[row, col] =", "A_shared[col, row] ="), ("B_shared[row, col] =", "B_shared[col, row] =")],
+            "both-transposed",
+        ),
         "B forgotten": ((CARRY_B, ""), "uninitialized-read"),
         "multiplies from global memory": (
             ("A_shared[row, k] * B_shared[k, col]", "A[row, k] * B[k, col]"),

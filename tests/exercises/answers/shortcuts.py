@@ -176,9 +176,6 @@ NIGHTLY = {
     "turn-a-tile": {
         "one thread does all": (TURNED_BY_ONE_THREAD, "work-not-shared"),
     },
-    "transpose": {
-        "one thread does all": (TURNED_BY_ONE_THREAD, "all-in-every-thread"),
-    },
     "skewed": {
         "atomic sums": (ROWS_BY_ATOMICS, "shared-stores-per-thread"),
     },

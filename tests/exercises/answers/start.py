@@ -4,6 +4,7 @@ LINE = "                "
 
 WRONG = {
     "triple-loop": {
+        "the place in C for the place in A and B": ([LINE + "acc += A[row, col] * B[row, col]"], "out-of-bounds"),
         "adds instead": ([LINE + "acc += A[row, k] + B[k, col]"], "added"),
         "each element twice": (
             [LINE + "acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col]"],

@@ -4,6 +4,7 @@ WRONG = {
     "half-a-guard": {
         "bits for and": (("row < M and col", "row < M & col"), "bits-for-and"),
         "too careful": (("col < N", "col < N - 1"), "too-much-guarded"),
+        "the rows twice": (("col < N", "col < M"), "too-much-guarded"),
     },
     "column-thread": {
         "as many rows as columns": (("A.shape[0]", "B.shape[1]"), "other-length: must go over A.shape[0]"),
@@ -38,6 +39,10 @@ WRONG = {
         "block not times its width": (("cuda.blockDim.x + ", "1 + "), "race"),
         "the height for the width": (("cuda.blockDim.x", "cuda.blockDim.y"), "race"),
         "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "part-of-cuda"),
+        "width and height exchanged": (
+            [("blockIdx.y * cuda.blockDim.y", "blockIdx.y * 8"), ("blockIdx.x * cuda.blockDim.x", "blockIdx.x * 4")],
+            "out-of-bounds",
+        ),
     },
     "flat": {
         "B by rows": (("B[k * width + col]", "B[col * width + k]"), "other-place: B[k * width + col]"),
@@ -49,11 +54,20 @@ WRONG = {
         "the column of row": (("B[k * width + col]", "B[k * width + row]"), "other-place: the same column of B"),
         "B along the thread's row": (("k * width + col", "row * width + k"), "other-place: col is not used"),
         "two indices": (("A[row * width + k]", "A[row, k]"), ": A has 1 dimension"),
+        "the width in neither": (
+            [("A[row * width + k]", "A[row + k]"), ("B[k * width + col]", "B[k + col]")],
+            "other-place: `* width` is missing",
+        ),
         "beyond the line": (("k * width + col", "(k + 1) * width + col"), "out-of-bounds"),
         "replaces the sum": (("acc += ", "acc = "), "sum-replaced"),
     },
     "guarded-rows": {
         "no block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "race"),
+        "y for x": (
+            [("blockIdx.x * cuda.blockDim.x", "blockIdx.y * cuda.blockDim.y"), ("threadIdx.x", "threadIdx.y")],
+            "race",
+        ),
+        "one row too many": (("row < M", "row <= M"), "out-of-bounds"),
         "guard of the columns": (("row < M", "row < N"), "rows-without-thread"),
         "one sum for all columns": (
             [("    if row", "    acc = float32(0)\n    if row"), ("            acc = float32(0)\n", "")],

@@ -120,6 +120,7 @@ NIGHTLY = {
     },
     "too-deep": {
         "none at the end": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "race"),
+        "none before": (("        cuda.syncthreads()\n        for k", "        for k"), "race"),
         "none at the start": (("col]\n        cuda.syncthreads()", "col]"), "race"),
         "only the last thread's turn": (
             (

@@ -1,6 +1,7 @@
 """Answers to the exercises on unrolling: plausible wrong ones with the first hint they meet, and right ones."""
 
-LAST = "            acc += A[row, k + 3] * B[k + 3, col]\n"
+HEADER = "from numba import cuda, float32, uint64\n\n\n"
+
 REST = "        for k in range(whole, K):\n            acc += A[row, k] * B[k, col]\n"
 
 LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
@@ -26,42 +27,11 @@ WRONG = {
         ),
         "a list": ((LEAST, "[by_registers, by_shared]"), "returns-many"),
     },
-    "by-four": {
-        "a loop inside, whose length no compiler knows": (
-            ["            for i in range(k, min(k + 4, K)):\n                acc += A[row, i] * B[i, col]"],
-            "loop-iterations",
-        ),
-        "only A goes on": ([(f"B[k + {i}, col]", "B[k, col]") for i in (1, 2, 3)], "one-matrix-stays"),
-        "B's indices exchanged": (("B[k + 1, col]", "B[col, k + 1]"), "out-of-bounds"),
-    },
-    "hoisted": {
-        "the guard stays inside": (
-            [
-                (
-                    "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc",
-                    "    inside = row < C.shape[0] and col < C.shape[1]\n    for k in range(A.shape[1]):\n        if inside:\n            acc",
-                ),
-                ("        C[row, col] = acc", "    if inside:\n        C[row, col] = acc"),
-            ],
-            "statements-per-warp-that-compute-what-is-known-already",
-        ),
-        "stored in the loop": (("        C[row, col] = acc", "            C[row, col] = acc"), "stores-of-c"),
-        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last-term-missing"),
-        "begun in the loop": (
-            [
-                ("    acc = float32(0)\n", ""),
-                ("            acc +=", "            acc = float32(0)\n            acc +="),
-            ],
-            "sum-begins-again",
-        ),
-        "grid exchanged": (
-            [
-                ("    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n", "    row, col = cuda.grid(2)\n"),
-                ("    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
-            ],
-            "grid-by-rows",
-        ),
-        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
+    "by-sixteen": {
+        "an inner loop whose length no compiler knows": (("range(16)", "range(min(16, K))"), "loop-iterations"),
+        "only A goes on": (("B[k, col]", "B[uint64(start), col]"), "one-stays: B stays at the first"),
+        "B's indices exchanged": (("B[k, col]", "B[col, k]"), "out-of-bounds"),
+        "start multiplied": (("start + i", "16 * start + i"), "out-of-bounds"),
     },
     "remainder": {
         "not unrolled": ([("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")], "loop-iterations"),
@@ -70,16 +40,12 @@ WRONG = {
 }
 
 NIGHTLY = {
-    "by-four": {
-        "k four times": (["            acc += A[row, k] * B[k, col]\n" * 4], "first-four-times"),
-        "one too far": ((LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n"), "out-of-bounds"),
-        "= for +=": (("acc += A[row, k] *", "acc = A[row, k] *"), "sum-replaced"),
-        "in steps of one": (("range(0, K, 4)", "range(0, K - 3)"), "pencil"),
-        "a term forgotten": (("            acc += A[row, k + 2] * B[k + 2, col]\n", ""), "diagnosis"),
-        "only k": (["            acc += A[row, k] * B[k, col]"], "every-fourth"),
-    },
-    "hoisted": {
-        "no guard": (("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:"), "out-of-bounds"),
+    "by-sixteen": {
+        "start sixteen times": (("uint64(start + i)", "uint64(start)"), "one-stays: both stay at the first"),
+        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
+        "a term short": (("range(16)", "range(15)"), "diagnosis: the sixteenth"),
+        "only start": (("range(16)", "range(1)"), "diagnosis: only every sixteenth term"),
+        "beyond": (("range(16)", "range(17)"), "out-of-bounds"),
     },
     "remainder": {
         "as many iterations as whole fours": (
@@ -112,14 +78,16 @@ RIGHT = {
             "(blocks + 1) * (shared + 1024) <= 228 * 1024:\n        blocks += 1\n    return blocks\n"
         ),
     },
-    "by-four": {
-        "a loop of constant length, which a compiler unrolls": [
-            "            for i in range(4):\n                acc += A[row, k + i] * B[k + i, col]"
-        ],
-        "one sum of four products": [
-            "            a, b = A[row, k] * B[k, col], A[row, k + 1] * B[k + 1, col]\n"
-            "            acc += a + b\n"
-            "            acc += A[row, k + 3] * B[k + 3, col] + A[row, k + 2] * B[k + 2, col]"
+    "by-sixteen": {
+        "signed indices, which check cannot see": ("uint64(start + i)", "start + i"),
+        "two sums": [
+            (
+                "                acc += A[row, k] * B[k, col]\n",
+                "                if i % 2:\n                    odd += A[row, k] * B[k, col]\n                else:\n"
+                "                    acc += A[row, k] * B[k, col]\n",
+            ),
+            ("acc = float32(0)", "acc = odd = float32(0)"),
+            ("C[row, col] = acc", "C[row, col] = acc + odd"),
         ],
     },
     "remainder": {
@@ -131,11 +99,5 @@ RIGHT = {
             ("            acc += A[row, k + 2]", "            if k + 2 < K:\n                acc += A[row, k + 2]"),
             ("            acc += A[row, k + 3]", "            if k + 3 < K:\n                acc += A[row, k + 3]"),
         ],
-    },
-    "hoisted": {
-        "an early return": (
-            "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
-            "    if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc",
-        ),
     },
 }

@@ -128,7 +128,7 @@ def test_host_times_are_repeated_up_to_1024():
 
 
 def test_the_ladder_keeps_its_promises():
-    """Tiles are 5 times, coalescing 2.5 times as fast; the best kernel passes cuBLAS; conflicts alone cost 4 times."""
+    """As written, tiled is 5 times as fast as naive, and naive 2.5 times as uncoalesced; best passes cuBLAS."""
     ladder = measurements.load("ladder")
     speed = {result["rung"]: result["gflops"] for result in report.measured(ladder)}
     assert speed["tiled"] >= 5 * speed["naive"]
