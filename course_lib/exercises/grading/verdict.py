@@ -53,6 +53,11 @@ class Verdict:
     ticks: Callable[[], Any] | None = field(default=None, compare=False)
 
     @property
+    def hint_id(self) -> str:
+        """The id of the hint: that of a repair, the kind of a finding, or the name of a budget or of a diagnosis."""
+        return getattr(self.hint, "id", "")
+
+    @property
     def passed(self) -> bool:
         return self.status == PASSED
 
