@@ -31,7 +31,7 @@ MACHINE = "latencies"
 #: The most registers of a thread.
 MOST_REGISTERS = 255
 #: Instructions that the model of waiting plays at most: it takes a few seconds for them.
-MAX_PLAYED = 500_000
+MAX_PLAYED = 2_000_000
 
 
 @dataclass(frozen=True)
