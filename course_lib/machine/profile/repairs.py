@@ -512,8 +512,8 @@ RULES: tuple[tuple[str, Callable[[Launched, Any], Made]], ...] = (
 class Tries:
     """What is left of the time and the number of launches for repairs."""
 
-    def __init__(self) -> None:
-        self._left, self._end = MOST, time.monotonic() + SECONDS
+    def __init__(self, seconds: float) -> None:
+        self._left, self._end = MOST, time.monotonic() + seconds
 
     def of(
         self, launched: Launched, problems: Sequence[Finding | Cost]
@@ -532,12 +532,14 @@ class Tries:
                     continue
 
 
-def proven(launched: Launched, run: Run, after: Sequence[Any], slow: Sequence[Cost]) -> Repair | None:
+def proven(
+    launched: Launched, run: Run, after: Sequence[Any], slow: Sequence[Cost], seconds: float = SECONDS
+) -> Repair | None:
     """Return a repair of a launch, or None: of its findings of severity error, or else of what makes it slow.
 
-    ``run`` is the launch, ``after`` its arguments after it, and ``slow`` its costs.
+    ``run`` is the launch, ``after`` its arguments after it, and ``slow`` its costs. No try begins after ``seconds``.
     """
-    tries = Tries()
+    tries = Tries(seconds)
     if run.errors:
         return _without_errors(launched, run, after, tries)
     wide = [finding for finding in run.findings if finding.kind == "float64"]

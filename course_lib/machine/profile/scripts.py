@@ -23,7 +23,8 @@ from .files import load, place_of
 from .limit import OutOfTime, stopped_after
 from .profiling import MACHINE, Profile, profile
 
-#: Launches that are profiled; further different launches of a script run without a profile.
+#: Launches that are profiled; further different launches of a script run without a profile. Tries of repairs take a
+#: third of a script's time at most.
 MOST_PROFILES = 20
 #: How long a script may run, in seconds.
 SECONDS = 120.0
@@ -71,7 +72,13 @@ def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = S
         name = python_function(kernel).__name__
         try:
             if key not in found and len(found) < MOST_PROFILES:
-                made = profile(kernel, grid, block, *plain, shared_bytes=shared_bytes, gpu=gpu, **options)
+                given = {
+                    "shared_bytes": shared_bytes,
+                    "gpu": gpu,
+                    "repair_seconds": limit / 3 / MOST_PROFILES,
+                    **options,
+                }
+                made = profile(kernel, grid, block, *plain, **given)
                 found[key] = ScriptLaunch(name, made)
                 return
             if key not in found or not found[key].refused:
