@@ -61,8 +61,8 @@ def _calls(source, name):
     return _named_calls(source).get(name, [])
 
 
-#: The first line of the folded cell with the assertions that `unheld_comparisons` looks for.
-HELD = "# The comparisons in this lesson's text, held by what was counted and measured."
+#: The assertions that `unheld_comparisons` looks for, a file a lesson; they run after its last cell (conftest.py).
+HELD = Path(__file__).parent / "comparisons"
 
 
 def _predicts_only(source):
@@ -82,7 +82,7 @@ def test_cells_are_short(path):
     An optional exercise is no part of the lesson.
     """
     cells = ["".join(c["source"]) for c in _read(path)["cells"] if c["cell_type"] == "code" and not _optional(c)]
-    sources = [source for source in cells if not _predicts_only(source) and HELD not in source]
+    sources = [source for source in cells if not _predicts_only(source)]
     lengths = [len([line for line in source.splitlines() if line.strip()]) for source in sources]
     assert 15 <= len(lengths) <= 30
     assert statistics.median(lengths) <= 4
@@ -363,7 +363,7 @@ def _without_code(text):
 
 @lessons
 def test_figures_in_the_prose_come_from_the_lesson(path):
-    assert unfounded_figures(_read(path), "\n".join(_notes(path).values())) == []
+    assert unfounded_figures(_held(path), "\n".join(_notes(path).values())) == []
 
 
 def test_an_unfounded_figure_is_seen():
@@ -398,8 +398,15 @@ def _sentences(text):
     return [" ".join(part.split()) for part in parts]
 
 
+def _held(path):
+    """A lesson with what holds its comparisons as its last cell."""
+    lesson, held = _read(path), (HELD / f"{path.stem}.py").read_text(encoding="utf-8")
+    cell = {"cell_type": "code", "source": [held], "metadata": {}, "outputs": []}
+    return {**lesson, "cells": [*lesson["cells"], cell]}
+
+
 def unheld_comparisons(notebook):
-    """Sentences that compare what was measured, and quote the message of no assertion in the lesson.
+    """Sentences that compare what was measured, and quote the message of no assertion in the lesson, or beside it.
 
     Questions are none; what is a rule and no result stands in the cell's metadata, under "comparisons".
     """
@@ -419,7 +426,7 @@ def unheld_comparisons(notebook):
 
 @lessons
 def test_comparisons_in_the_prose_are_held(path):
-    assert unheld_comparisons(_read(path)) == []
+    assert unheld_comparisons(_held(path)) == []
 
 
 def test_an_unheld_comparison_is_seen():

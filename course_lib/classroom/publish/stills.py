@@ -24,13 +24,12 @@ STATE = "application/vnd.jupyter.widget-state+json"
 class Stills(Preprocessor):
     """Removes the views of the course's widgets, for each of which the output before has a picture.
 
-    Also removes the empty outputs before folded answers, and the cells of comparisons, which hold answers, and offers
-    pictures without HTML. Widgets of other libraries are unchanged: theirs are not the only thing in an output.
+    Also removes the empty outputs before folded answers, and offers pictures without HTML. Widgets of other libraries
+    are unchanged: theirs are not the only thing in an output.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Change the outputs of ``nb`` in place."""
-        nb.cells = [cell for cell in nb.cells if not (is_course(nb) and cell.get("id") == "comparisons")]
         for cell in nb.cells:
             if cell.cell_type == "code":
                 cell.outputs = [output for output in cell.outputs if not is_view(output) and output.get("data") != {}]

@@ -286,15 +286,6 @@ def test_widgets_of_others_stay():
     assert [data, alone] == [output.data for output in changed.cells[0].outputs]
 
 
-def test_the_comparisons_are_on_no_page():
-    """They hold answers; a reader of the notebook has them folded. A cell of that name in another notebook stays."""
-    lesson = nbformat.read(Path(__file__).parents[3] / "notebooks" / "05_coalescing.ipynb", 4)
-    changed, _ = Stills().preprocess(copy.deepcopy(lesson), {})
-    assert {c.id for c in lesson.cells} - {c.id for c in changed.cells} == {"comparisons"}
-    del lesson.metadata[KEY]
-    assert len(Stills().preprocess(lesson, {})[0].cells) == len(lesson.cells)
-
-
 def test_the_speakers_notes_follow_their_headings():
     """They are in files beside the lessons, and of the course's lessons alone."""
     path = Path(__file__).parents[3] / "notebooks" / "04_tiling.ipynb"
