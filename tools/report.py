@@ -23,17 +23,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from course_lib.classroom.course_map import milestones
 from course_lib.machine import model
-from course_lib.machine.measurements import (
-    DEFAULT_GPU,
-    NAMES,
-    PUT_RIGHT,
-    Recording,
-    folder_of,
-    gpus,
-    kinds,
-    load,
-    speeds,
-)
+from course_lib.machine.measurements import DEFAULT_GPU, NAMES, PUT_RIGHT, Recording, folder_of, gpus, load, speeds
 from course_lib.trace.look import EDGE, GROUND, KERNELS, STYLES, WASH
 
 ROOT = Path(__file__).parents[1]
@@ -62,9 +52,8 @@ def table(recording: Recording, counters: Recording, ceilings: Recording, gpu: s
         "Measured on an {gpu} (driver {driver}, numba-cuda {numba-cuda}, {date:.10}),".format(**recording.provenance),
         f"float32, n = {n}, GFLOP/s: median of up to 20 launches, each kernel first verified against float64.",
         "The first speed is numba's, of the kernel as people write it; the next two are those of the same kernel with",
-        "unsigned indices, and in CUDA C.",
-        "Occupancy is the share of a multiprocessor's threads that such blocks fill; what a kernel read from DRAM,",
-        f"beyond both caches, is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
+        "unsigned indices, and in CUDA C. Occupancy is the share of a multiprocessor's threads that such blocks fill;",
+        f"what a kernel read from DRAM is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
         f"The ladder ends at the chip: {chip['multiprocessors']} multiprocessors can do {paper:.1f} TFLOP/s,",
         f"on paper at {chip['clock_hertz'] / 1e9:.2f} GHz, and did {limit / 1e3:.1f} with multiply-adds alone.",
         "",
@@ -139,18 +128,14 @@ def wgmma_table(recording: Recording) -> str:
         f"{alone['wgmma_bf16']:.0f} in bfloat16 and",
         f"{alone['wgmma_tf32']:.0f} in TF32. Rows that begin off 128 bytes are padded for these kernels, and not for",
         f"cuBLAS. What is multiplied counts, too: {_repeats(inputs)} launches of `{inputs[0]['rung']}` on end, "
-        f"n = {inputs[0]['M']}, reached",
-        f"{', '.join(rates)} TFLOP/s.",
+        f"n = {inputs[0]['M']}, reached {', '.join(rates)} TFLOP/s.",
         "",
         f"| kernel | multiplies | {' | '.join(map(str, sizes))} |",
         f"|---|---|{'---:|' * len(sizes)}",
     ]
     for rung, form in dict.fromkeys((r["rung"], r["format"]) for r in results):
-        cells = []
-        for n in sizes:
-            ours, theirs = speed[rung, form, n], speed["cublas", form.split(",")[0], n]
-            share = "" if rung == "cublas" else f" ({ours / theirs:.0%})"
-            cells.append(f"{ours / 1e3:.0f}{share}")
+        pairs = [(speed[rung, form, n], speed["cublas", form.split(",")[0], n]) for n in sizes]
+        cells = [f"{ours / 1e3:.0f}" + ("" if rung == "cublas" else f" ({ours / best:.0%})") for ours, best in pairs]
         name = "cuBLAS" if rung == "cublas" else f"`{rung}`"
         lines.append(f"| {name} | {form} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -166,8 +151,7 @@ def tensor_axes(recording: Recording) -> Axes:
     names = [f"{'cuBLAS' if r['rung'] == 'cublas' else r['rung']}\n{r['format']}" for r in results]
     speeds = [result["gflops"] / 1e3 for result in results]
     colours = [KERNELS["cublas" if result["rung"] == "cublas" else "best"] for result in results]
-    n, gpu = results[0]["M"], recording.provenance["gpu"]
-    title = f"TFLOP/s (and error against float64) on an {gpu}, n = {n}"
+    title = f"TFLOP/s (and error against float64) on an {recording.provenance['gpu']}, n = {results[0]['M']}"
     axes, bars = _bars(title, names, speeds, colours, 0.6 + 0.45 * len(names), left=0.22, top=0.92)
     labels = [f"{speed:,.1f} (error {r['relative_error']:.0e})" for speed, r in zip(speeds, results, strict=True)]
     axes.bar_label(bars, labels, padding=4, color=GROUND)
@@ -183,11 +167,9 @@ def tables(gpu: str | Path) -> str:
         (tensor_table, ("tensor",)),
         (wgmma_table, ("wgmma",)),
     ):
-        missing = [name for name in names if name not in kinds(gpu)]
-        if missing:
-            parts.append(f"No table of {names[0]}: no recording of {', '.join(missing)} in {folder_of(gpu)}.")
-        else:
-            parts.append(make(*(load(name, gpu) for name in names)))
+        missing = [name for name in names if not (folder_of(gpu) / f"{name}.json").is_file()]
+        no = f"No table of {names[0]}: no recording of {', '.join(missing)} in {folder_of(gpu)}."
+        parts.append(no if missing else make(*(load(name, gpu) for name in names)))
     return "\n\n".join(parts)
 
 
@@ -251,8 +233,7 @@ def _card(width: float, height: float, **margins: float) -> Axes:
     figure = Figure(figsize=(width, height), facecolor="none")
     figure.subplots_adjust(**margins)
     axes = figure.add_subplot(facecolor="none")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     axes.spines[:].set_color(GROUND)
     axes.tick_params(colors=GROUND)
     return axes

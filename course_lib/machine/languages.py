@@ -50,9 +50,9 @@ class Tabs:
             for value, label in (("numba", "numba"), ("c", "CUDA C"), ("both", "both"))
         )
         figures = "".join(
-            f'<figure lang="{language}"><figcaption>{label}</figcaption>'
-            f'<pre tabindex="0" role="region" aria-label="{label}"><code>{html.escape(text)}</code></pre></figure>'
-            for language, label, text in (("python", "numba", self.numba), ("c", "CUDA C", self.c))
+            f'<figure class="{value}"><figcaption>{label}</figcaption>'
+            f'<pre tabindex="0" role="group" aria-label="{label}"><code>{html.escape(text)}</code></pre></figure>'
+            for value, label, text in (("numba", "numba", self.numba), ("c", "CUDA C", self.c))
         )
         measured = f"<p>{html.escape(self.measured)}</p>" if self.measured else ""
         fieldset = f'<fieldset aria-label="Language">{buttons}</fieldset>'

@@ -26,7 +26,8 @@ def page_file(tmp_path_factory):
     judged = ProfiledLaunch(
         "naive [2×2, 8×4]", verdict, launch, ("a budget that is exceeded by so much that it needs two lines",)
     )
-    path.write_text(as_page([judged, judged], "tile-by-tile profile naive.py"), "utf-8")
+    again = replace(judged, launched=f"{judged.launched}, 2 times")
+    path.write_text(as_page([judged, again], "tile-by-tile profile naive.py"), "utf-8")
     return path
 
 
@@ -43,8 +44,9 @@ def test_the_page_of_a_profile(new_page, page_file, theme, size):
     page.context.set_offline(True)
     page.goto(Path(page_file).resolve().as_uri())
 
-    page.locator(".tt-root").last.press("ArrowRight")
-    expect(page.locator(".tt-count").last).to_contain_text("step 1 of")
+    expect(page.locator(".tt-count").last).to_contain_text("step 19 of 19")  # the first finding
+    page.locator(".tt-root").last.press("ArrowLeft")
+    expect(page.locator(".tt-count").last).to_contain_text("step 18 of")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     found = Axe().run(page).response["violations"]
     assert [(v["id"], [node["html"][:100] for node in v["nodes"]]) for v in found] == []

@@ -5,7 +5,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,20 @@ import numpy as np
 #: They break no rule of the machine in this launch: the values are wrong, the twin stores less often, or another
 #: schedule or another input would show the bug.
 SILENT_KINDS = ("wrong-value", "extra-stores", "unseen")
-CASES: dict[str, "Case"] = {}
+#: How each safe kernel is launched.
+LAUNCHES: dict[Any, dict[str, Any]] = {}
+#: The bugs of each safe kernel. A blank line separates them. The first line is the bug's name and what is wrong; the
+#: others begin with a sign:
+#:
+#:     - old -> new    an edit: a part of a line, and what takes its place. It stands once in the kernel; a line of
+#:                     which nothing is left is deleted
+#:     - +             an edit of several lines, which are indented as the place where the first one begins; a `+` alone
+#:                     stands between what is only deleted and the next edit
+#:     -- ++           an edit that the bug and its twin have in common, where the twin is not the safe kernel itself
+#:     ?               findings: kind and array: text in its line | text in the other line; what is left out is not
+#:                     asked. After ~, kinds that may be found besides, as consequences
+#:     @               what differs in the launch: grid, block, arguments, answer, or bug_grid, for the bug alone
+BUGS: dict[Any, str] = {}
 #: The simulator, numba and compute-sanitizer name the lines of a file.
 FOLDER = tempfile.TemporaryDirectory()
 
@@ -32,25 +45,17 @@ class Expected:
 
 @dataclass(frozen=True)
 class Bug:
-    """One row: what is wrong, the edits that make it so, and what is found.
-
-    edits       (old, new): the old text stands once in the kernel; a line of which nothing is left is deleted. After a
-                line break, both texts are indented as the place where the old one begins
-    finds       (kind, array, text in its line, text in the other line) for each finding; what is left out is not asked
-    also        kinds that may be found besides, as consequences
-    twin        edits that the bug and its twin have in common, where the twin is not the safe kernel itself
-    grid, block, arguments, answer    those of the safe kernel, unless they are given; bug_grid is for the bug alone
-    """
+    """One row of a table. `arguments(rng)` makes the inputs, and `answer(*arguments)` is {position: right array}."""
 
     what: str
     edits: list[tuple[str, str]]
-    finds: list[tuple]
-    also: tuple[str, ...] = ()
-    twin: list[tuple[str, str]] = field(default_factory=list)
-    grid: Any = None
-    block: Any = None
-    arguments: Callable | None = None
-    answer: Callable | None = None
+    finds: list[tuple[str, str | None, str | None, str | None]]
+    also: tuple[str, ...]
+    twin: list[tuple[str, str]]
+    grid: Any
+    block: Any
+    arguments: Callable
+    answer: Callable
     bug_grid: Any = None
 
 
@@ -64,8 +69,8 @@ class Case:
 
     @property
     def expected(self):
-        rows = ((*found, None, None, None)[:4] for found in self.row.finds)
-        return [Expected(kind, array, self.lines(line), self.lines(other)) for kind, array, line, other in rows]
+        lines = self.lines
+        return [Expected(kind, array, lines(one), lines(other)) for kind, array, one, other in self.row.finds]
 
     @property
     def kinds(self):
@@ -81,7 +86,7 @@ class Case:
 
     def text(self, which):
         """Return the text of the "bug" or of the "twin", after the device functions of its file that it calls."""
-        text = inspect.getsource(self.safe.py_func)
+        text = "@cuda.jit" + inspect.getsource(self.safe.py_func).split("@cuda.jit", 1)[1]
         for old, new in [*self.row.twin, *(self.row.edits if which == "bug" else [])]:
             text = edited(text, old, new)
         names = set(re.findall(r"\w+", text))
@@ -147,14 +152,53 @@ def edited(text, old, new):
     return re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
 
 
-def bugs_of(safe, grid, block, arguments, answer, **bugs):
-    """Enter the bugs of a safe kernel, by name, which are launched as it is unless they say otherwise.
+def safe(grid, block, arguments, answer):
+    """Say how a safe kernel is launched, and the bugs in it: see `Bug`."""
 
-    `arguments(rng)` makes the inputs, and `answer(*arguments)` is {position: right array}.
-    """
-    own = {"grid": grid, "block": block, "arguments": arguments, "answer": answer}
-    for name, row in bugs.items():
-        CASES[name] = Case(name, safe, replace(row, **{k: v for k, v in own.items() if getattr(row, k) is None}))
+    def enter(kernel):
+        LAUNCHES[kernel] = {"grid": grid, "block": block, "arguments": arguments, "answer": answer}
+        return kernel
+
+    return enter
+
+
+def cases():
+    """Return {name: case} of what stands in `BUGS`."""
+    rows = [(kernel, row) for kernel, table in BUGS.items() for row in table.strip().split("\n\n")]
+    found = [Case(row.split(":")[0], kernel, bug(row, kernel)) for kernel, row in rows]
+    return {case.name: case for case in sorted(found, key=lambda case: case.name)}
+
+
+def bug(row, kernel):
+    """Read a row of a table: see `BUGS`."""
+    title, *lines = re.split(r"\n(?=[-+?@])", row)
+    what = " ".join(title.partition(": ")[2].split())
+    found = {**LAUNCHES[kernel], "what": what, "edits": [], "finds": [], "also": (), "twin": []}
+    last = ""
+    for line in lines:
+        sign, _, said = line.partition(" ")
+        edits = found["twin" if len(sign) == 2 else "edits"]
+        if sign == "?":
+            said, _, also = said.partition("~ ")
+            found["finds"] += [finding(each) for each in said.strip().split("; ") if each]
+            found["also"] += tuple(also.split())
+        elif sign == "@":
+            found |= eval(f"dict({said})", kernel.py_func.__globals__)
+        elif "-" in sign and last != sign:
+            edits.append(tuple(re.split(" -> ?", said)) if " ->" in said else (said, ""))
+        else:
+            old, new = edits.pop()
+            edits.append((f"{old}\n{said}", "") if "-" in sign else (old, f"{new}\n{said}".lstrip("\n")))
+        last = "" if " ->" in said else sign
+    if not found["finds"] or not (found["edits"] or "bug_grid" in found):
+        raise ValueError(f"nothing is changed, or nothing is expected to be found, in {row!r}")
+    return Bug(**found)
+
+
+def finding(text):
+    """Return (kind, array, text in the line, text in the other line) of a text such as `race s: s[t] = | out[t] =`."""
+    what, _, where = text.partition(": ")
+    return (*[*what.split(), None][:2], *[*(where.split(" | ") if where else ()), None, None][:2])
 
 
 def normal(rng, *shape):

@@ -2,11 +2,12 @@
 
 from numba import cuda, float32
 
-from .case import Bug, bugs_of, factors, product
+from .case import BUGS, factors, product, safe
 
 T = 8
 
 
+@safe((2, 2), (4, 4), factors(7, 7, 7), product)
 @cuda.jit
 def naive(A, B, C):
     col, row = cuda.grid(2)
@@ -17,41 +18,33 @@ def naive(A, B, C):
         C[row, col] = acc
 
 
-bugs_of(
-    naive,
-    *((2, 2), (4, 4)),
-    factors(7, 7, 7),
-    product,
-    product_with_the_transpose=Bug(
-        "B is read by rows, as in a published listing: the result is A times the transpose of B.",
-        [("B[k, col]", "B[col, k]")],
-        [("wrong-value",)],
-    ),
-    product_with_the_transpose_of_a_rectangle=Bug(
-        "B is read by rows, and B is no square: the same slip leaves the array.",
-        [("B[k, col]", "B[col, k]")],
-        [("out-of-bounds", "B", "acc +=")],
-        arguments=factors(7, 5, 6),
-    ),
-    store_outside_the_guard=Bug(
-        "The loop is guarded, the store after it is not, as in a published listing.",
-        [("    C[row, col] = acc", "C[row, col] = acc")],
-        [("out-of-bounds", "C", "C[row, col] =")],
-        arguments=factors(7, 5, 6),
-    ),
-    accumulator_in_float64=Bug(
-        "`acc = 0.0` is a float64, so every product is added in float64; a GPU does that 2 to 64 times slower.",
-        [("float32(0)", "0.0")],
-        [("float64", None, "acc +=")],
-    ),
-    accumulator_as_an_integer=Bug(
-        "`acc = 0` is an int64; adding a float32 to it makes a float64.",
-        [("float32(0)", "0")],
-        [("float64", None, "acc +=")],
-    ),
-)
+BUGS[naive] = """
+product_with_the_transpose: B is read by rows, as in a published listing: the result is A times the transpose of B.
+- B[k, col] -> B[col, k]
+? wrong-value
+
+product_with_the_transpose_of_a_rectangle: B is read by rows, and B is no square: the same slip leaves the array.
+- B[k, col] -> B[col, k]
+? out-of-bounds B: acc +=
+@ arguments=factors(7, 5, 6)
+
+store_outside_the_guard: The loop is guarded, the store after it is not, as in a published listing.
+-     C[row, col] = acc -> C[row, col] = acc
+? out-of-bounds C: C[row, col] =
+@ arguments=factors(7, 5, 6)
+
+accumulator_in_float64: `acc = 0.0` is a float64, so every product is added in float64; a GPU does that 2 to 64 times
+slower.
+- float32(0) -> 0.0
+? float64: acc +=
+
+accumulator_as_an_integer: `acc = 0` is an int64; adding a float32 to it makes a float64.
+- float32(0) -> 0
+? float64: acc +=
+"""
 
 
+@safe(1, 33, factors(3, 4, 33), product)
 @cuda.jit
 def per_column(A, B, C):
     col = cuda.grid(1)
@@ -62,19 +55,17 @@ def per_column(A, B, C):
         C[row, col] = acc
 
 
-bugs_of(
-    per_column,
-    *(1, 33),
-    factors(3, 4, 33),
-    product,
-    accumulator_not_reset=Bug(
-        "Each thread computes several rows and starts the next one with the sum of the last.",
-        [("for row in range(A.shape[0]):\n    acc = float32(0)", "acc = float32(0)\nfor row in range(A.shape[0]):")],
-        [("wrong-value",)],
-    ),
-)
+BUGS[per_column] = """
+accumulator_not_reset: Each thread computes several rows and starts the next one with the sum of the last.
+- for row in range(A.shape[0]):
+-     acc = float32(0)
++ acc = float32(0)
++ for row in range(A.shape[0]):
+? wrong-value
+"""
 
 
+@safe((1, 1, 3), (4, 8), factors(8, 15, 4), product)
 @cuda.jit
 def split_sum(A, B, C):
     col, row = cuda.threadIdx.x, cuda.threadIdx.y
@@ -86,19 +77,14 @@ def split_sum(A, B, C):
     cuda.atomic.add(C, (row, col), acc)
 
 
-bugs_of(
-    split_sum,
-    *((1, 1, 3), (4, 8)),
-    factors(8, 15, 4),
-    product,
-    blocks_split_the_sum=Bug(
-        "Several blocks each add their part of the K loop to one element of C without an atomic.",
-        [("cuda.atomic.add(C, (row, col), acc)", "C[row, col] += acc")],
-        [("race", "C", "C[row, col] +=", "C[row, col] +=")],
-    ),
-)
+BUGS[split_sum] = """
+blocks_split_the_sum: Several blocks each add their part of the K loop to one element of C without an atomic.
+- cuda.atomic.add(C, (row, col), acc) -> C[row, col] += acc
+? race C: C[row, col] += | C[row, col] +=
+"""
 
 
+@safe(1, (T, T), factors(T, T, T), product)
 @cuda.jit
 def single_block(A, B, C):
     A_s = cuda.shared.array((T, T), float32)
@@ -113,25 +99,19 @@ def single_block(A, B, C):
     C[y, x] = acc
 
 
-bugs_of(
-    single_block,
-    *(1, (T, T)),
-    factors(T, T, T),
-    product,
-    single_block_without_barrier=Bug(
-        "Both matrices are copied to shared memory and used at once, without the barrier that a single block needs.",
-        [("cuda.syncthreads()", "")],
-        [("race", "A_s", "acc +=", "A_s[y, x] ="), ("race", "B_s", "acc +=", "B_s[y, x] =")],
-        also=("uninitialized-read",),
-    ),
-    swapped_indices_of_the_tile=Bug(
-        "The tile is filled at [tx, ty] and read at [ty, k]: the product uses the transposed tile.",
-        [("A_s[y, x] =", "A_s[x, y] =")],
-        [("wrong-value",)],
-    ),
-)
+BUGS[single_block] = """
+single_block_without_barrier: Both matrices are copied to shared memory and used at once, without the barrier that a
+single block needs.
+- cuda.syncthreads() ->
+? race A_s: acc += | A_s[y, x] =; race B_s: acc += | B_s[y, x] = ~ uninitialized-read
+
+swapped_indices_of_the_tile: The tile is filled at [tx, ty] and read at [ty, k]: the product uses the transposed tile.
+- A_s[y, x] = A[y, x] -> A_s[x, y] = A[y, x]
+? wrong-value
+"""
 
 
+@safe((2, 2), (T, T), factors(16, 24, 16), product)
 @cuda.jit
 def tiled(A, B, C):
     A_tile = cuda.shared.array((T, T), float32)
@@ -157,66 +137,71 @@ def tiled(A, B, C):
         C[row, col] = acc
 
 
-TOO_EARLY = [("race", "A_tile", "a = A_tile", "= A[row"), ("race", "B_tile", "acc += a *", "= B[start")]
+BUGS[tiled] = """
+missing_first_barrier: The tile is used before every thread has filled its part of it: the barrier after the loads is
+missing.
+- cuda.syncthreads()
+- for k
++ for k
+? race A_tile: a = A_tile | = A[row; race B_tile: acc += a * | = B[start ~ uninitialized-read
 
-bugs_of(
-    tiled,
-    *((2, 2), (T, T)),
-    factors(16, 24, 16),
-    product,
-    missing_first_barrier=Bug(
-        "The tile is used before every thread has filled its part of it: the barrier after the loads is missing.",
-        [("cuda.syncthreads()\nfor k", "for k")],
-        TOO_EARLY,
-        also=("uninitialized-read",),
-    ),
-    missing_second_barrier=Bug(
-        "The next tile overwrites the one that slower warps still read: the barrier after the products is missing.",
-        [("    cuda.syncthreads()\nif row < C", "if row < C")],
-        TOO_EARLY,
-    ),
-    column_from_block_y=Bug(
-        "The column of B comes from blockIdx.y, as in a published listing: off the diagonal it is another tile.",
-        [("B[start + ty, col]", "B[start + ty, cuda.blockIdx.y * T + tx]")],
-        [("wrong-value",)],
-    ),
-    loop_to_block_size_minus_one=Bug(
-        "The product over a tile stops one element early, as in a published listing: k runs to BLOCK_SIZE - 1.",
-        [("for k in range(T)", "for k in range(T - 1)")],
-        [("wrong-value",)],
-    ),
-    ragged_tile_dropped=Bug(
-        "The loop runs over whole tiles only, K // T of them: the last, ragged one is left out.",
-        [("A.shape[1], T)", "A.shape[1] // T * T, T)")],
-        [("wrong-value",)],
-        arguments=factors(16, 20, 16),
-    ),
-    stores_once_per_tile=Bug(
-        "C is stored inside the loop over tiles, as in a published listing: right in the end, K / T times as often.",
-        [("if row < C.shape[0]", "    if row < C.shape[0]"), ("    C[row, col] =", "        C[row, col] =")],
-        [("extra-stores",)],
-    ),
-    uninitialised_tile_edge=Bug(
-        "The guard skips loads beyond the edge, and nobody puts zeros there: the product reads what was never written.",
-        [("else:\n    A_tile[ty, tx] = float32(0)", ""), ("else:\n    B_tile[ty, tx] = float32(0)", "")],
-        [("uninitialized-read", "A_tile", "a = A_tile"), ("uninitialized-read", "B_tile", "acc += a *")],
-        arguments=factors(13, 5, 11),
-    ),
-    # After a published listing that synchronises in the inner loop, which is only slow as long as no tile is ragged.
-    barrier_in_the_inner_loop_under_the_guard=Bug(
-        "Products and a barrier in the innermost loop are guarded together: edge threads miss every barrier of it.",
-        [
-            ("for k in range(T):", "if row < C.shape[0] and col < C.shape[1]:\n    for k in range(T):"),
-            ("    a = A_tile[ty, k]", "        a = A_tile[ty, k]"),
-            ("    acc += a * B_tile[k, tx]\n    cuda", "        acc += a * B_tile[k, tx]\n        cuda"),
-        ],
-        [("barrier-divergence", None, "                cuda.syncthreads()")],
-        twin=[("acc += a * B_tile[k, tx]", "acc += a * B_tile[k, tx]\ncuda.syncthreads()")],
-        arguments=factors(13, 20, 11),
-    ),
-)
+missing_second_barrier: The next tile overwrites the one that slower warps still read: the barrier after the products is
+missing.
+-     cuda.syncthreads()
+- if row < C
++ if row < C
+? race A_tile: a = A_tile | = A[row; race B_tile: acc += a * | = B[start
+
+column_from_block_y: The column of B comes from blockIdx.y, as in a published listing: off the diagonal it is another
+tile.
+- B[start + ty, col] -> B[start + ty, cuda.blockIdx.y * T + tx]
+? wrong-value
+
+loop_to_block_size_minus_one: The product over a tile stops one element early, as in a published listing: k runs to
+BLOCK_SIZE - 1.
+- for k in range(T) -> for k in range(T - 1)
+? wrong-value
+
+ragged_tile_dropped: The loop runs over whole tiles only, K // T of them: the last, ragged one is left out.
+- A.shape[1], T) -> A.shape[1] // T * T, T)
+? wrong-value
+@ arguments=factors(16, 20, 16)
+
+stores_once_per_tile: C is stored inside the loop over tiles, as in a published listing: right in the end, K / T times
+as often.
+- if row < C.shape[0] ->     if row < C.shape[0]
+-     C[row, col] = ->         C[row, col] =
+? extra-stores
+
+uninitialised_tile_edge: The guard skips loads beyond the edge, and nobody puts zeros there: the product reads what was
+never written.
+- else:
+-     A_tile[ty, tx] = float32(0)
++
+- else:
+-     B_tile[ty, tx] = float32(0)
+? uninitialized-read A_tile: a = A_tile; uninitialized-read B_tile: acc += a *
+@ arguments=factors(13, 5, 11)
+
+barrier_in_the_inner_loop_under_the_guard: Products and a barrier in the innermost loop are guarded together: edge
+threads miss every barrier of it.
+-- acc += a * B_tile[k, tx]
+++ acc += a * B_tile[k, tx]
+++ cuda.syncthreads()
+- for k in range(T):
++ if row < C.shape[0] and col < C.shape[1]:
++     for k in range(T):
+-     a = A_tile[ty, k] ->         a = A_tile[ty, k]
+-     acc += a * B_tile[k, tx]
+-     cuda
++         acc += a * B_tile[k, tx]
++         cuda
+? barrier-divergence:                 cuda.syncthreads()
+@ arguments=factors(13, 20, 11)
+"""
 
 
+@safe((2, 2), (T, T), factors(16, 24, 16), product)
 @cuda.jit
 def prefetched(A, B, C):
     A_tiles = cuda.shared.array((2, T, T), float32)
@@ -240,24 +225,20 @@ def prefetched(A, B, C):
     C[row, col] = acc
 
 
-bugs_of(
-    prefetched,
-    *((2, 2), (T, T)),
-    factors(16, 24, 16),
-    product,
-    stale_double_buffer=Bug(
-        "The prefetch stores into the buffer that is being read instead of the other one.",
-        [("A_tiles[1 - now", "A_tiles[now"), ("B_tiles[1 - now", "B_tiles[now"), ("now = 1 - now", "")],
-        [("race", "A_tiles", "a = A_tiles", "start + tx]"), ("race", "B_tiles", "acc += a *", "start + ty, col]")],
-    ),
-    one_tile_too_many=Bug(
-        "The prefetch loop fetches a tile in its last iteration too, beyond the matrices, as in a published listing.",
-        [("if start < A.shape[1]:", "if start < A.shape[1] + T:")],
-        [("out-of-bounds", "A", "A_tiles[1 - now"), ("out-of-bounds", "B", "B_tiles[1 - now")],
-    ),
-    forgets_to_switch_buffers=Bug(
-        "The new tile goes into the other buffer, but the reader never switches to it: no rule broken, wrong product.",
-        [("now = 1 - now", "")],
-        [("wrong-value",)],
-    ),
-)
+BUGS[prefetched] = """
+stale_double_buffer: The prefetch stores into the buffer that is being read instead of the other one.
+- A_tiles[1 - now, ty, tx] -> A_tiles[now, ty, tx]
+- B_tiles[1 - now, ty, tx] -> B_tiles[now, ty, tx]
+- now = 1 - now ->
+? race A_tiles: a = A_tiles | start + tx]; race B_tiles: acc += a * | start + ty, col]
+
+one_tile_too_many: The prefetch loop fetches a tile in its last iteration too, beyond the matrices, as in a published
+listing.
+- if start < A.shape[1]: -> if start < A.shape[1] + T:
+? out-of-bounds A: A_tiles[1 - now; out-of-bounds B: B_tiles[1 - now
+
+forgets_to_switch_buffers: The new tile goes into the other buffer, but the reader never switches to it: no rule broken,
+wrong product.
+- now = 1 - now ->
+? wrong-value
+"""

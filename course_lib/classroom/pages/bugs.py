@@ -22,8 +22,7 @@ from numba import cuda, float32
 
 from ...lazy import called
 from ...machine.profile.arguments import in_order
-from ...machine.profile.verdicts import linear
-from ...simulator.hardware import WARP_SIZE
+from ...machine.profile.verdicts import of_two_warps
 from ...simulator.run import Finding, Run
 from ...simulator.simulate import simulate
 from ...trace.locate import locate
@@ -85,13 +84,7 @@ class Bug:
     def finding(self, run: Run) -> Finding | None:
         """Return the finding to show, of threads of two warps if there is one; None of a kernel that breaks no rule."""
         found = [each for each in run.findings if each.kind == self.kind]
-        x, y, z = (*self.block, 1, 1)[:3]
-        shape = x, y, z
-        return max(
-            found,
-            key=lambda each: len({(at, linear(thread, shape) // WARP_SIZE) for at, thread in each.threads}),
-            default=None,
-        )
+        return next((each for each in found if of_two_warps(run, each)), found[0]) if found else None
 
     def says(self) -> str:
         """Return what the simulator says of the kernel: its finding, or the counts of the line that costs."""

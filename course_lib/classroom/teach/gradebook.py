@@ -89,8 +89,15 @@ def total(rows: Sequence[Judged]) -> Total:
 
 
 def hint_of(row: Judged) -> str:
-    """Return what tells hints apart when they are counted: the first sentence, without the line that it is about."""
+    """Return the first sentence of a hint, without the line that it is about."""
     return re.split(r"(?<=[.;])\s", re.sub(r"^line \d+: ", "", row.hint.strip()), maxsplit=1)[0]
+
+
+def commonest(rows: Sequence[Judged]) -> tuple[tuple[str, int], ...]:
+    """Return three hints as one student reads them, and their numbers; those of one id count as one."""
+    told = [row for row in rows if row.hint and row.status not in _NO_ANSWER]
+    said = {row.hint_id or hint_of(row): hint_of(row) for row in reversed(told)}
+    return tuple((said[id], n) for id, n in Counter(row.hint_id or hint_of(row) for row in told).most_common(3))
 
 
 @dataclass(frozen=True)
@@ -120,7 +127,7 @@ def summary(graded: Sequence[Sequence[Judged]]) -> Summary:
             Counter(row.status for row in rows),
             None if any(row.points is None for row in rows) else statistics.fmean(row.points or 0 for row in rows),
             rows[0].of,
-            tuple(Counter(hint_of(row) for row in rows if row.hint and row.status not in _NO_ANSWER).most_common(3)),
+            commonest(rows),
         )
         for name, rows in by_exercise.items()
     }

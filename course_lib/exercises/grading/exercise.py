@@ -220,6 +220,17 @@ class Task:
         return (*self.shapes, tuple(far[size] for size in sizes))
 
 
+class Hint(str):
+    """Advice, with the id by which tests and statistics know it, whatever its words are; made of any name."""
+
+    id: str
+
+    def __new__(cls, text: str, id: str = "") -> Hint:
+        hint = super().__new__(cls, text)
+        hint.id = "-".join(re.findall(r"\w+", id.lower().replace("_", " ")))
+        return hint
+
+
 #: A function that returns advice if it recognises a mistake in an outcome.
 Diagnosis = Callable[[Outcome], str | None]
 #: Advice by the kind of a finding.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.bounded import MOST_LINES, Endless, bounded
-from .exercise import WRITE
+from .exercise import WRITE, Hint
 from .handed_in import look_at
 from .verdict import FAILED, PASSED, Check, Verdict
 
@@ -71,7 +71,7 @@ def _doubt(exercise: Routine, function: Any, run: Run) -> tuple[Check, str] | No
     given = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
     hint = "right in the calls that check always makes, and wrong in another: compute the answer from the arguments."
     check, _ = _called(function, Case(" ".join(given.split()), arguments, want, hint), run)
-    return None if check.passed else (check, hint)
+    return None if check.passed else (check, Hint(hint, "other-calls"))
 
 
 def _called(function: Any, case: Case, run: Run) -> tuple[Check, str]:
@@ -80,22 +80,23 @@ def _called(function: Any, case: Case, run: Run) -> tuple[Check, str]:
         got = run(function, copy.deepcopy(case.arguments))
     except Endless as endless:
         said = f"line {endless.line}: this loop was still running after {MOST_LINES:,} lines"
-        return Check(False, f"{case.said}: {said}"), f"{said}; check what ends it."
+        return Check(False, f"{case.said}: {said}"), Hint(f"{said}; check what ends it.", "endless")
     except Exception as error:
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         raised = f"{type(error).__name__}: {said}".rstrip(": ")
-        hint = f"the function must return an answer, and for {case.said} it raised {raised}."
+        hint = Hint(f"the function must return an answer, and for {case.said} it raised {raised}.", "raised")
         if "for ^:" in said:
-            hint = "^ is not a power in Python: 10⁹ is 10**9, or 1e9."
+            hint = Hint("^ is not a power in Python: 10⁹ is 10**9, or 1e9.", "power")
         return Check(False, f"{case.said}: {raised}"), hint
     if got is None:
-        hint = "the function returns nothing: end it with `return` and the answer."
+        hint = Hint("the function returns nothing: end it with `return` and the answer.", "returns-nothing")
     elif isinstance(got, str):
-        hint = "the function returns a text: return the answer itself."
+        hint = Hint("the function returns a text: return the answer itself.", "returns-text")
     elif isinstance(got, list | tuple | dict) or getattr(got, "ndim", 0) > 0:
-        hint = "the function returns many answers, an array or a list: combine them into one, as .all() does."
+        many = "the function returns many answers, an array or a list: combine them into one, as .all() does."
+        hint = Hint(many, "returns-many")
     else:
-        hint = case.hint
+        hint = Hint(case.hint, case.said)
     return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, wanted {_shown(case.want)}"), hint
 
 

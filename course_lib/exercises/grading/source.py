@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
+import itertools
 import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeGuard
 
+from ...simulator.edits import FILE as CHANGED
 from ...simulator.language.regions import nodes
-from ...simulator.language.source import known_source
+from ...simulator.language.source import defined, known_source, parsed
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,31 @@ def written(tree: ast.FunctionDef) -> tuple[tuple[int, str], ...]:
     """The first line of each statement of a tree, to be shown; it may mean something else when it is parsed again."""
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
     return tuple((node.lineno, ast.unparse(node).partition("\n")[0]) for node in statements)
+
+
+def spread(source: Submission) -> Submission:
+    """The same kernel with each statement on a separate line, and no loop as the first statement of a while."""
+    assert source.tree is not None
+    tree = copy.deepcopy(source.tree)
+    tree.decorator_list, tree.returns = [], None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While) and isinstance(node.body[0], ast.For | ast.While):
+            node.body.insert(0, ast.copy_location(ast.Pass(), node))
+    count = itertools.count(1)
+
+    def number(node: ast.AST, line: int) -> None:
+        line = next(count) if isinstance(node, ast.stmt) else line
+        if "lineno" in node._attributes:
+            vars(node).update(lineno=line, end_lineno=line)
+        for child in ast.iter_child_nodes(node):
+            number(child, line)
+
+    number(tree, 0)
+    function = defined(tree, CHANGED, dict(source.known), source.function.__defaults__)
+    parsed(function, tree, written(tree))
+    laid_out = read(function)
+    assert laid_out is not None
+    return laid_out
 
 
 def is_unfilled(tree: ast.FunctionDef) -> bool:

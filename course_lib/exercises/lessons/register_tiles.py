@@ -65,6 +65,11 @@ _SAME_ROW_OF_B = result_is(
     "all eight steps of a tile use the same row of B: b is B[start + k, col].",
 )
 
+_FIRST_ROWS_OF_B = result_is(
+    lambda A, B: A @ B[[k % R for k in range(A.shape[1])]],
+    "every tile uses the first eight rows of B: b is B[start + k, col], and its guard asks for start + k, too.",
+)
+
 #: The inner loops of the outer product: an element of B in a register is multiplied with a column of A's tile.
 OUTER = fill_in(
     "outer",
@@ -93,7 +98,7 @@ OUTER = fill_in(
         "last block beyond its last column: use 0 there. (A's elements are in A_tile, with such zeros.)",
         "uninitialized-read": "acc has elements 0 to 7; each begins at 0 and is added to.",
     },
-    diagnoses=(_SAME_ROW_OF_B, _ONLY_LAST_STEP),
+    diagnoses=(_SAME_ROW_OF_B, _FIRST_ROWS_OF_B, _ONLY_LAST_STEP),
 )
 
 
@@ -155,6 +160,8 @@ TWO_BY_TWO = fill_in(
 
 def _other_rows(outcome: Outcome) -> str | None:
     """Rows of the right product, each in another place or more than once."""
+    if outcome.got.shape[0] == ROWS and outcome.got[:8].any() and not outcome.got[8:].any():
+        return "only one of a thread's four sums is added to: acc[i] is that of row y + 8 * i."
     if all((outcome.want == row).all(axis=1).any() for row in outcome.got):
         return "each row of C is a right one, but of other rows: acc[i] belongs to row y + 8 * i of the tile of A."
     return None

@@ -35,13 +35,12 @@ def cases() -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:
     """Yield what is recorded: a rung's name, its parameters, its kernel, and the arguments of a launch."""
     plain = np.zeros((SIDE, SIDE), np.float32)
     wanted: dict[tuple[Any, ...], tuple[Any, dict[str, Any]]] = {}
-    widths = ({**r.params, "tile_width": 4} for r in LADDER if r.name in ("tiled", "prefetched"))
+    narrow = [(rung(name), {"tile_width": width}) for name in ("tiled", "prefetched") for width in (2, 4, 8)]
     for r, params in [
         *((r, dict(r.params)) for r in (*LADDER, *TENSOR_CORES, *WGMMA)),
         *((r, {**r.params, **widest(r)}) for r in LADDER),
         *((rung(case["rung"]), case["params"]) for case in measurements.load("residency").results),
-        *zip([r for r in LADDER if r.name in ("tiled", "prefetched")], widths, strict=True),
-        *((r, {**r.params, "tile_width": 8}) for r in LADDER if r.name in ("tiled", "prefetched")),
+        *narrow,
         *((r, {**r.params, "rounded": True}) for r in TENSOR_CORES if "rounded" in r.params),
     ]:
         wanted[(r.name, *sorted(params.items()))] = r, params

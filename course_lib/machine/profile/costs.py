@@ -37,8 +37,8 @@ def costs(run: Run) -> tuple[Cost, ...]:
     """Return the lines that cost too much, the worst first."""
     sums: dict[tuple[int, str, str, str], list[int]] = {}
     for row in run.traffic.rows:
-        if row.op == "atomic" or row.space not in ("shared", "global"):
-            continue
+        if row.op == "atomic" or row.space not in ("shared", "global") or "." in row.array:
+            continue  # the fields of a record are neighbours, and come together
         if row.space == "shared":
             count, value, least = "wavefronts", row.wavefronts, row.wavefronts - row.bank_conflicts
         else:

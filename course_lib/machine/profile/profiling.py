@@ -31,7 +31,7 @@ MACHINE = "latencies"
 #: The most registers of a thread.
 MOST_REGISTERS = 255
 #: Instructions that the model of waiting plays at most: it takes a few seconds for them.
-MAX_PLAYED = 500_000
+MAX_PLAYED = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,7 @@ def profile(
     registers: int | None = None,
     gpu: str = measurements.DEFAULT_GPU,
     max_steps: int | None = None,
+    repair_seconds: float = SECONDS,
 ) -> Profile:
     """Launch a kernel on the simulator, and gather what it and the models tell of the launch.
 
@@ -129,6 +130,7 @@ def profile(
         registers: of a thread, as a compiler reports them, for the occupancy.
         gpu: a GPU with recordings in :mod:`course_lib.machine.measurements`.
         max_steps: as :func:`course_lib.simulator.simulate` takes it.
+        repair_seconds: for tries of repairs; none is tried of a launch that takes longer.
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.
     Broken rules raise nothing: ``run.findings`` holds them.
@@ -158,11 +160,11 @@ def profile(
         predicted = _time(kernel, traced.trace, residency, recording, notes)
     slow = costs(run)
     if not failed and (run.findings or slow):
-        if took > SECONDS:
-            notes.append(f"No repair was tried: the launch takes {took:.0f} s here.")
+        if took > repair_seconds:
+            notes.append(f"No repair was tried: the launch takes {took:.2g} s here.")
         else:
             launched = Launched.of(kernel, run.grid, run.block, shared_bytes, before, max_steps)
-            repair = proven(launched, run, arguments, slow)
+            repair = proven(launched, run, arguments, slow, repair_seconds)
     return Profile(run, residency, predicted, traced, tuple(notes), failed, slow, repair)
 
 

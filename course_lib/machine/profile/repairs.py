@@ -67,12 +67,13 @@ class Candidate:
 class Repair:
     """Changes that were made in a copy of the kernel and launched; ``proof`` says what came of it.
 
-    ``function`` is the changed kernel.
+    ``function`` is the changed kernel, and ``problem`` what was slow, if nothing was wrong.
     """
 
     changes: tuple[Candidate, ...]
     proof: str
     function: FunctionType = field(repr=False, compare=False)
+    problem: Finding | Cost | None = None
 
     @property
     def text(self) -> str:
@@ -82,7 +83,10 @@ class Repair:
 
 @dataclass(frozen=True)
 class Launched:
-    """A kernel and its launch, to be launched again with changes; ``options`` are those of the decorator."""
+    """A kernel and its launch, to be launched again with changes; ``options`` are those of the decorator.
+
+    ``wide`` are lines that compute in float64 by accident.
+    """
 
     source: Source
     options: Mapping[str, Any]
@@ -92,6 +96,7 @@ class Launched:
     arguments: Sequence[Any]
     max_steps: int | None = None
     trace: bool = False
+    wide: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, kernel: Any, *rest: Any) -> Launched:
@@ -149,7 +154,7 @@ class Launched:
     def float32(self) -> str:
         """How the kernel writes float32."""
         for name, value in self.names.items():
-            if value is np.float32 or str(value) == "float32" and type(value).__module__.startswith("numba"):
+            if value is np.float32 or type(value).__module__.startswith("numba.") and str(value) == "float32":
                 return name
         numpy = [name for name, value in self.names.items() if value is np]
         return f"{numpy[0]}.float32" if numpy else "float32"
@@ -398,26 +403,42 @@ def _stores(node: ast.AST) -> Iterator[ast.Name]:
 
 
 def constants(at: Launched, finding: Finding) -> Made:
-    """float32(...) around what makes arithmetic float64: all constants of the line, or one operand."""
+    """float32(...) around constants, or around one operand of the line.
+
+    The constants are those of the line; or all that are float, as the 0.0 with which a sum begins; or these and the
+    whole numbers with which such lines compute, or that divide.
+    """
+    numbers = [n for n in ast.walk(at.tree) if isinstance(n, ast.Constant) and type(n.value) in (int, float)]
+    inside = {n for s in ast.walk(at.tree) if isinstance(s, ast.Subscript) for n in ast.walk(s.slice)}
+    numbers = [n for n in numbers if n not in inside and _is_operand(at, n)]
+    floats = [n for n in numbers if type(n.value) is float]
+    divide = [n for n in ast.walk(at.tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)]
+    divisors = [n.right for n in divide]
+    wholes = [n for n in numbers if type(n.value) is int and (n.lineno in at.wide or n in divisors)]
     node = at.statement(finding.line)
-    if node is None:
-        return
-    own = [part for part in ast.walk(node) if not isinstance(part, ast.stmt) and part is not node]
-    head = [part for part in own if getattr(part, "lineno", 0) == finding.line]
-    floats = [part for part in head if isinstance(part, ast.Constant) and type(part.value) is float]
-    operands = [part for part in head if isinstance(at.parents.get(part), ast.BinOp | ast.AugAssign | ast.Call)]
-    plain = [part for part in operands if isinstance(part, ast.Name | ast.Attribute | ast.Subscript | ast.Constant)]
-    plain = [p for p in plain if isinstance(getattr(p, "ctx", ast.Load()), ast.Load) and _is_operand(at, p)]
-    for chosen in ([floats] if floats else []) + [[part] for part in plain]:
-        wrapped = [ast.Call(named(at.float32), [part], []) for part in chosen]
-        text = "write " + " and ".join(dict.fromkeys(ast.unparse(part) for part in wrapped))
-        changes = tuple(zip(chosen, wrapped, strict=True))
-        yield Candidate("float32", finding.line, f"{text} in line {finding.line}", changes)
+    head = [n for n in ast.walk(node) if getattr(n, "lineno", 0) == finding.line] if node is not None else []
+    names = [n for n in head if isinstance(n, ast.Name | ast.Attribute | ast.Subscript) and _is_operand(at, n)]
+    groups: list[list[ast.expr]] = [[n for n in floats if n.lineno == finding.line], [*floats], [*floats, *wholes]]
+    groups += [[n] for n in (*wholes, *names) if n.lineno == finding.line]
+    for chosen in [group for place, group in enumerate(groups) if group and group not in groups[:place]]:
+        chosen = sorted(chosen, key=lambda n: (n.lineno, n.col_offset))
+        changes = [(n, ast.Call(named(at.float32), [n], [])) for n in chosen]
+        words = " and ".join(dict.fromkeys(ast.unparse(new) for _, new in changes))
+        if len(chosen) > 3:
+            words = f"{at.float32}(...) around the constants"
+        lines = sorted({n.lineno for n in chosen})
+        where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+        yield Candidate("float32", lines[0], f"write {words} in {where}", tuple(changes))
 
 
 def _is_operand(at: Launched, part: ast.AST) -> bool:
-    above = at.parents[part]
-    return not isinstance(above, ast.Call) or part is not above.func
+    """Whether a value is computed with, assigned or passed on."""
+    above = at.parents.get(part)
+    if isinstance(above, ast.Call):
+        return part in above.args and not ast.unparse(above.func).endswith(("array", "range", "grid", at.float32))
+    return isinstance(above, ast.BinOp | ast.UnaryOp | ast.Assign | ast.AugAssign | ast.IfExp) and isinstance(
+        getattr(part, "ctx", ast.Load()), ast.Load
+    )
 
 
 # --- costs --------------------------------------------------------------------------------------------------------
@@ -491,8 +512,8 @@ RULES: tuple[tuple[str, Callable[[Launched, Any], Made]], ...] = (
 class Tries:
     """What is left of the time and the number of launches for repairs."""
 
-    def __init__(self) -> None:
-        self._left, self._end = MOST, time.monotonic() + SECONDS
+    def __init__(self, seconds: float) -> None:
+        self._left, self._end = MOST, time.monotonic() + seconds
 
     def of(
         self, launched: Launched, problems: Sequence[Finding | Cost]
@@ -507,19 +528,22 @@ class Tries:
                 try:
                     changed = launched.changed(candidate)
                     yield candidate, changed, *changed()
-                except SimulatorError:
+                except Exception:  # a change that makes no kernel is no repair
                     continue
 
 
-def proven(launched: Launched, run: Run, after: Sequence[Any], slow: Sequence[Cost]) -> Repair | None:
+def proven(
+    launched: Launched, run: Run, after: Sequence[Any], slow: Sequence[Cost], seconds: float = SECONDS
+) -> Repair | None:
     """Return a repair of a launch, or None: of its findings of severity error, or else of what makes it slow.
 
-    ``run`` is the launch, ``after`` its arguments after it, and ``slow`` its costs.
+    ``run`` is the launch, ``after`` its arguments after it, and ``slow`` its costs. No try begins after ``seconds``.
     """
-    tries = Tries()
+    tries = Tries(seconds)
     if run.errors:
         return _without_errors(launched, run, after, tries)
     wide = [finding for finding in run.findings if finding.kind == "float64"]
+    launched = replace(launched, wide=frozenset(finding.line for finding in wide))
     problems: list[Finding | Cost] = [*wide[:1], *slow]
     for problem in problems:
         found: list[tuple[int, Repair]] = []
@@ -531,10 +555,10 @@ def proven(launched: Launched, run: Run, after: Sequence[Any], slow: Sequence[Co
                 saves = now[problem.count] <= LEFT * was[problem.count] and all(now[name] <= was[name] for name in was)
                 proof = f"{now[problem.count]:,} {problem.count} instead of {was[problem.count]:,}, and equal values"
                 if saves and _same(values, after):
-                    found.append((now[problem.count], Repair((candidate,), proof, changed.source.function)))
+                    found.append((now[problem.count], Repair((candidate,), proof, changed.source.function, problem)))
             elif not any(finding.kind == "float64" for finding in again.findings) and _alike(values, after):
                 proof = "no arithmetic in float64, and values equal up to rounding"
-                found.append((len(found), Repair((candidate,), proof, changed.source.function)))
+                found.append((len(found), Repair((candidate,), proof, changed.source.function, problem)))
         if found:
             return min(found, key=lambda each: each[0])[1]
     return None

@@ -160,14 +160,15 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
         stepper = Stepper(traced, wanted=judged.wanted if traced.grid == run.grid and judged.wanted else None)
         _go_to_first_finding(stepper, traced.trace)
         yield place(stepper.get_state())
-    yield _wide("Lines", run.source._repr_html_(), "lines")
-    yield _wide("Traffic", run.traffic._repr_html_())
+    yield _wide("Lines", judged.launched, run.source._repr_html_(), "lines")
+    yield _wide("Traffic", judged.launched, run.traffic._repr_html_())
     for heading, words in _sections(profile):
         yield f"<h3>{heading}</h3><p>{html.escape(words)}</p>"
 
 
-def _wide(name: str, table: str, kind: str = "") -> str:
-    return f'<h3>{name}</h3><div class="wide {kind}" tabindex="0" role="region" aria-label="{name}">{table}</div>'
+def _wide(name: str, of: str, table: str, kind: str = "") -> str:
+    label = html.escape(f"{name} of {of}")
+    return f'<h3>{name}</h3><div class="wide {kind}" tabindex="0" role="region" aria-label="{label}">{table}</div>'
 
 
 def _go_to_first_finding(stepper: Stepper, trace: Trace) -> None:

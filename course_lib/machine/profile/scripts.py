@@ -6,7 +6,6 @@ What it calls of numba.cuda beside its kernels is in :mod:`host`.
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,8 @@ from .files import load, place_of
 from .limit import OutOfTime, stopped_after
 from .profiling import MACHINE, Profile, profile
 
-#: Launches that are profiled; further different launches of a script run without a profile.
+#: Launches that are profiled; further different launches of a script run without a profile. Tries of repairs take a
+#: third of a script's time at most.
 MOST_PROFILES = 20
 #: How long a script may run, in seconds.
 SECONDS = 120.0
@@ -72,7 +72,13 @@ def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = S
         name = python_function(kernel).__name__
         try:
             if key not in found and len(found) < MOST_PROFILES:
-                made = profile(kernel, grid, block, *plain, shared_bytes=shared_bytes, gpu=gpu, **options)
+                given = {
+                    "shared_bytes": shared_bytes,
+                    "gpu": gpu,
+                    "repair_seconds": limit / 3 / MOST_PROFILES,
+                    **options,
+                }
+                made = profile(kernel, grid, block, *plain, **given)
                 found[key] = ScriptLaunch(name, made)
                 return
             if key not in found or not found[key].refused:
@@ -86,17 +92,14 @@ def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = S
             more += 1
 
     device = measurements.load(MACHINE, gpu).provenance
-    arguments, stopped = sys.argv, ""
+    stopped = ""
     skipped: list[str] = []
-    sys.argv = [str(path)]
     try:
         with stopped_after(limit, str(path)), _no_device(launch, device, lambda said: notes.update({said: None})):
             load(path, "__main__", skipped)
     except OutOfTime as error:
         at = place_of(error, str(path))
         stopped = f"The script ran for {limit:g} s and was stopped in line {at}"
-    finally:
-        sys.argv = arguments
     return ScriptRun(tuple(found.values()), tuple(skipped), more, tuple(notes), stopped)
 
 

@@ -81,14 +81,15 @@ def verdict(
     if bool(errors) != bool(run.errors):  # the repair is of errors that are allowed
         repair = None
     if errors:
-        races = [error for error in errors if error.kind == "race" and _of_two_warps(run, error)]
+        races = [error for error in errors if error.kind == "race" and of_two_warps(run, error)]
         first = races[0] if races and errors[0].kind == "race" else errors[0]  # nobody disputes a race of two warps
         says, lines = _story(run, first, trace)
         return Opinion("WRONG", says, first, None, _source(source, lines, repair), repair, len(errors) - 1)
     if wide or slow:
-        finding, cost = (wide[0], None) if wide else (None, slow[0])
-        line = wide[0].line if wide else slow[0].line
-        says = f"line {line}: {wide[0].message.partition(';')[0]}" if wide else str(slow[0])
+        about: Finding | Cost = (repair.problem if repair else None) or (wide[0] if wide else slow[0])
+        finding, cost = (about, None) if isinstance(about, Finding) else (None, about)
+        line = about.line
+        says = f"line {line}: {finding.message.partition(';')[0]}" if finding else str(about)
         more = len(wide) + len(slow) - 1
         return Opinion("SLOW", says, finding, cost, _source(source, {line: [""]}, repair), repair, more)
     if found:
@@ -121,11 +122,11 @@ def _story(run: Run, finding: Finding, trace: Trace | None) -> tuple[str, dict[i
         lines = {finding.line: [""], **({other: [""]} if other else {})}
         return f"{finding.kind}, line {finding.line}: {finding.message}", lines
     earlier = finding.line if finding.other_line is None else finding.other_line
-    iterations, around = _iterations(finding, trace)
+    within = len({block for block, _ in finding.threads}) == 1
+    iterations, around = _iterations(finding, trace) if within else ((0, 0), 0)
     notes: dict[int, list[str]] = {}
     assert finding.index is not None
     element = f"{finding.array}[{', '.join(map(str, finding.index))}]"
-    within = len({block for block, _ in finding.threads}) == 1
     accesses = [*zip((earlier, finding.line), finding.threads, finding.verbs, iterations, strict=True)]
     for line, thread, verb, iteration in sorted(accesses, key=lambda access: access[3]):
         who = launch.title(thread).partition(" of ")[0] if within else launch.title(thread)
@@ -141,7 +142,7 @@ def _story(run: Run, finding: Finding, trace: Trace | None) -> tuple[str, dict[i
     return f"race on {finding.array}{blocks}{where}: nothing orders the two accesses", notes
 
 
-def _of_two_warps(run: Run, race: Finding) -> bool:
+def of_two_warps(run: Run, race: Finding) -> bool:
     warps = {(block, linear(thread, run.block) // WARP_SIZE) for block, thread in race.threads}
     return len(warps) > 1
 

@@ -1,4 +1,4 @@
-"""Observers that judge a launch, one rule a file; each overrides only the hooks that it needs.
+"""Observers that judge a launch, a group of rules a file; each overrides only the hooks that it needs.
 
 To add a rule, write a file here with its class, whose name ends in ``Observer``, and a row in ``findings.KINDS``.
 """

@@ -41,7 +41,7 @@ STEPPER = Bundle(
     _HERE,
     (
         *("_data", "_other", "_wanted", "_orders", "_launches"),
-        *("step", "block", "thread", "panel", "panels", "text_size", "match"),
+        *("step", "block", "thread", "panel", "panels", "text_size"),
     ),
     "tile-by-tile-state",
 )

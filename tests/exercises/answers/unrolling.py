@@ -8,61 +8,64 @@ LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
 
 WRONG = {
     "blocks-that-fit": {
-        "no limit of blocks": ((LEAST, "min(by_registers, by_shared, 64 // warps)"), "at most 32"),
-        "no limit of warps": ((LEAST, "min(by_registers, by_shared, 32)"), "64 warps are used up"),
-        "by registers alone": ((LEAST, "by_registers"), "64 warps are used up"),
-        "without the KiB of the driver": (("(shared + 1024)", "max(shared, 1)"), "1 KiB more"),
-        "registers not rounded up": (("-(-32 * registers // 256) * 256", "32 * registers"), "1,280"),
-        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "3 whole warps"),
+        "no limit of blocks": ((LEAST, "min(by_registers, by_shared, 64 // warps)"), "32-threads-16-registers-0-bytes"),
+        "no limit of warps": ((LEAST, "min(by_registers, by_shared, 32)"), "256-threads-16-registers-0-bytes"),
+        "by registers alone": ((LEAST, "by_registers"), "256-threads-16-registers-0-bytes"),
+        "without the KiB of the driver": (("(shared + 1024)", "max(shared, 1)"), "32-threads-16-registers-8-192-bytes"),
+        "registers not rounded up": (
+            ("-(-32 * registers // 256) * 256", "32 * registers"),
+            "128-threads-34-registers-0-bytes",
+        ),
+        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "80-threads-40-registers-0-bytes"),
         "one file of 65,536": (
             ("4 * (16_384 // of_a_warp) // warps", "65_536 // of_a_warp // warps"),
-            "12 warps of 32·40",
+            "80-threads-40-registers-0-bytes",
         ),
         "whole blocks in each file": (
             ("4 * (16_384 // of_a_warp) // warps", "4 * (16_384 // (of_a_warp * warps))"),
-            "a file holds 9 warps of 32·56",
+            "64-threads-56-registers-4-096-bytes",
         ),
-        "a list": ((LEAST, "[by_registers, by_shared]"), "many answers"),
+        "a list": ((LEAST, "[by_registers, by_shared]"), "returns-many"),
     },
     "by-sixteen": {
-        "an inner loop whose length no compiler knows": (("range(16)", "range(min(16, K))"), "of constant length"),
-        "only A goes on": (("B[k, col]", "B[uint64(start), col]"), "B stays at the first"),
-        "B's indices exchanged": (("B[k, col]", "B[col, k]"), "The first index of B is its row"),
-        "start multiplied": (("start + i", "16 * start + i"), "start already grows by 16"),
+        "an inner loop whose length no compiler knows": (("range(16)", "range(min(16, K))"), "loop-iterations"),
+        "only A goes on": (("B[k, col]", "B[uint64(start), col]"), "one-stays: B stays at the first"),
+        "B's indices exchanged": (("B[k, col]", "B[col, k]"), "out-of-bounds"),
+        "start multiplied": (("start + i", "16 * start + i"), "out-of-bounds"),
     },
     "remainder": {
-        "not unrolled": (
-            [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
-            "keep the unrolled loop",
-        ),
-        "fours counted": (("K // 4 * 4", "K // 4"), "the number of fours"),
+        "not unrolled": ([("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")], "loop-iterations"),
+        "fours counted": (("K // 4 * 4", "K // 4"), "diagnosis: the number of fours"),
     },
 }
 
 NIGHTLY = {
     "by-sixteen": {
-        "start sixteen times": (("uint64(start + i)", "uint64(start)"), "both stay at the first"),
-        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
-        "a term short": (("range(16)", "range(15)"), "the sixteenth"),
-        "only start": (("range(16)", "range(1)"), "only every sixteenth term"),
-        "beyond": (("range(16)", "range(17)"), "start already grows by 16"),
+        "start sixteen times": (("uint64(start + i)", "uint64(start)"), "one-stays: both stay at the first"),
+        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
+        "a term short": (("range(16)", "range(15)"), "diagnosis: the sixteenth"),
+        "only start": (("range(16)", "range(1)"), "diagnosis: only every sixteenth term"),
+        "beyond": (("range(16)", "range(17)"), "out-of-bounds"),
     },
     "remainder": {
-        "as many iterations as whole fours": (("range(0, whole, 4)", "range(0, K // 4, 4)"), "ends at K // 4 * 4"),
-        "the rest twice": (("range(whole, K)", "range(whole - 1, K)"), "look at `range(whole - 1, K)`"),
-        "the rest from 0": (("range(whole, K)", "range(K % 4)"), "begin at 0 again"),
-        "the rest from k": (("range(whole, K)", "range(k + 4, K)"), "whatever k is"),
-        "whole rounded up": (("K // 4 * 4", "(K + 3) // 4 * 4"), "how many whole fours"),
+        "as many iterations as whole fours": (
+            ("range(0, whole, 4)", "range(0, K // 4, 4)"),
+            "diagnosis: ends at K // 4 * 4",
+        ),
+        "the rest twice": (("range(whole, K)", "range(whole - 1, K)"), "one-name-or-number: range(whole - 1, K)"),
+        "the rest from 0": (("range(whole, K)", "range(K % 4)"), "diagnosis: begin at 0 again"),
+        "the rest from k": (("range(whole, K)", "range(k + 4, K)"), "uninitialized-read"),
+        "whole rounded up": (("K // 4 * 4", "(K + 3) // 4 * 4"), "out-of-bounds"),
         "the rest with the last whole k": (
             ("acc += A[row, k] * B[k, col]\n        C", "acc += A[row, whole] * B[whole, col]\n        C"),
-            "look at `acc += A[row, whole]",
+            "one-name-or-number: acc += A[row, whole] * B[whole, col]",
         ),
-        "a guard and clamped loads": ([("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")], "how many whole fours"),
+        "a guard and clamped loads": ([("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")], "out-of-bounds"),
         "as many iterations as whole fours, and no rest": (
             [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
-            "ends at K // 4 * 4",
+            "diagnosis: ends at K // 4 * 4",
         ),
-        "the rest left out": ((REST, ""), "need a loop of their own"),
+        "the rest left out": ((REST, ""), "rest-missing"),
     },
 }
 

@@ -328,3 +328,22 @@ def test_the_time_of_a_recorded_launch():
 
     assert launch.residency.occupancy.share == recorded["occupancy_percent"] / 100
     assert launch.time.microseconds / 1000 == pytest.approx(np.median(recorded["milliseconds"]), rel=0.1)
+
+
+def test_a_file_of_a_package(tmp_path, capsys):
+    """Relative imports work without the package's __init__, and the file sees no options of this command."""
+    folder = tmp_path / "outer_package" / "inner"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("raise RuntimeError('needs a GPU')")
+    (folder / "__init__.py").write_text("")
+    (folder / "helpers.py").write_text(
+        "from numba import cuda\n@cuda.jit(device=True)\ndef twice(v):\n    return 2 * v\n"
+    )
+    text = (
+        "import sys\nfrom numba import cuda\nfrom .helpers import twice\nfrom ..inner.helpers import twice as again\n"
+    )
+    text += "WORDS = len(sys.argv)\n@cuda.jit\ndef kernel(x):\n    x[cuda.grid(1)] = twice(x[cuda.grid(1)]) + WORDS\n"
+    (folder / "kernels.py").write_text(text)
+    options = ["--grid", "1", "--block", "4", "--array", "x=ones:int32:4"]
+    assert main(["profile", f"{folder / 'kernels.py'}:kernel", *options]) == 0
+    assert "RIGHT" in capsys.readouterr().out

@@ -7,6 +7,7 @@ import kernels_with_bugs as corpus
 import numpy as np
 import pytest
 from machine.profile import twelve
+from numba import cuda
 
 from course_lib import simulate
 from course_lib.machine.profile import profile
@@ -118,8 +119,54 @@ def test_the_changed_tree_is_compiled_and_no_text_of_it():
     assert made.__code__.co_names == ()
 
 
-def test_a_launch_that_takes_long_is_not_repeated(monkeypatch):
+@cuda.jit
+def mean_of_rows(A, out):
+    i = cuda.grid(1)
+    total = 0.0
+    for k in range(A.shape[1]):
+        total += A[i, k] / 2
+    out[i] = total / 5
+
+
+def test_constants_far_from_the_line_are_found():
+    """The 0.0 with which a sum begins, and whole numbers that make quotients float64; the verdict is on that line."""
+    found = profile(mean_of_rows, 1, 32, np.ones((32, 10), np.float32), np.zeros(32, np.float32))
+
+    lines = ", ".join(str(mean_of_rows.py_func.__code__.co_firstlineno + n) for n in (3, 5, 6))
+    assert found.repair.text == f"write np.float32(0.0) and np.float32(2) and np.float32(5) in lines {lines}"
+    assert found.verdict().finding is found.repair.problem
+    out = np.zeros(32, np.float32)
+    run = simulate(found.repair.function)[1, 32](np.ones((32, 10), np.float32), out)
+    assert out.tolist() == [1] * 32 and run.findings == ()
+
+
+def test_the_iterations_of_two_blocks_are_not_compared():
+    """They have nothing in common."""
+
+    @cuda.jit
+    def kernel(x, out):
+        for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+            out[x[i] % 4] += 1
+
+    said = profile(kernel, 2, 32, np.arange(200), np.zeros(4, np.int64)).verdict()
+    assert said.says == "race on out between two blocks: nothing orders the two accesses"
+    assert "of block 1" in said.lines[0][2] + said.lines[1][2]
+
+
+def test_the_fields_of_records_are_no_cost():
+    """They are neighbours in memory, as the parts of the states of numba's random numbers."""
+
+    @cuda.jit
+    def kernel(pairs, out):
+        i = cuda.grid(1)
+        out[i] = pairs[i].a + pairs[i].b
+
+    pairs = np.zeros(64, [("a", np.float32), ("b", np.float32)])
+    assert profile(kernel, 1, 64, pairs, np.zeros(64, np.float32)).verdict().word == "RIGHT"
+
+
+def test_a_launch_that_takes_long_is_not_repeated():
     """Then the profile says so."""
-    monkeypatch.setattr("course_lib.machine.profile.profiling.SECONDS", -1.0)
-    found = profiled(twelve.decay)
+    grid, block, arguments, _ = twelve.KERNELS[twelve.decay][1](2, np.random.default_rng(1))
+    found = profile(twelve.decay, grid, block, *arguments, repair_seconds=0)
     assert found.repair is None and found.notes[-1].startswith("No repair was tried")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...simulator.hardware import WARP_SIZE
-from ..trace import Fragment, Step, Trace
-from .pieces import Read, reads_of
+from course_lib.simulator.hardware import WARP_SIZE
+from course_lib.trace.trace import Fragment, Step, Trace
+from oracles.pieces import Read, reads_of
 
 
 @dataclass

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.findings import Finding
-from ...simulator.hardware import WARP_SIZE, ceil_div
-from ..replay import Timeline
-from ..structure import accumulators, roles, tiles
-from ..trace import TraceArray
-from .digits import short
-from .results import WrongElements
+from course_lib.simulator.findings import Finding
+from course_lib.simulator.hardware import WARP_SIZE, ceil_div
+from course_lib.trace.replay import Timeline
+from course_lib.trace.structure import accumulators, roles, tiles
+from course_lib.trace.trace import TraceArray
+from course_lib.trace.viewer.digits import short
+from course_lib.trace.viewer.results import WrongElements
 
 #: The look of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,
 #: nothing stored yet, read in this step, written in this step.

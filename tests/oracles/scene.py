@@ -13,26 +13,33 @@ from typing import Any
 
 import numpy as np
 
-from ...simulator.findings import Finding
-from ...simulator.hardware import WARP_SIZE
-from ..columns import OPS, REQUESTS
-from ..locate import locate
-from ..replay import Timeline
-from ..strips import Strip
-from ..structure import roles, shown_source
-from ..trace import Step
-from .digits import number
-from .exchanges import Exchanged, exchanged
-from .fragments import Matrices, matrices_of
-from .grids import Grid, Grids
-from .pieces import flight_of
-from .requests import Request, request_of
-from .results import WrongElements, heat
-from .words import conditions, element, n_dims, sentence, short_condition, thread_position, waiting_sentence
-from .words import label as position_label
+from course_lib.simulator.findings import Finding
+from course_lib.simulator.hardware import WARP_SIZE
+from course_lib.trace.columns import OPS, REQUESTS
+from course_lib.trace.locate import locate
+from course_lib.trace.replay import Timeline
+from course_lib.trace.strips import Strip
+from course_lib.trace.structure import roles, shown_source
+from course_lib.trace.trace import Step
+from course_lib.trace.viewer.digits import number
+from course_lib.trace.viewer.exchanges import Exchanged, exchanged
+from course_lib.trace.viewer.results import WrongElements, heat
+from course_lib.trace.viewer.stepper import PANELS
+from course_lib.trace.viewer.words import (
+    conditions,
+    element,
+    n_dims,
+    sentence,
+    short_condition,
+    thread_position,
+    waiting_sentence,
+)
+from course_lib.trace.viewer.words import label as position_label
+from oracles.fragments import Matrices, matrices_of
+from oracles.grids import Grid, Grids
+from oracles.pieces import flight_of
+from oracles.requests import Request, request_of
 
-#: The views of a step beside its arrays and its source; findings are shown if there are any.
-PANELS = ("findings", "warp", "banks", "fragments", "waits", "launch")
 #: The view that shows the requests to each space.
 _TELLS = {"global": "warp", "shared": "banks"}
 
@@ -359,3 +366,18 @@ class Scene:
             "strips": [[name, [list(span) for span in spans]] for name, spans in self.strips],
             "waiting": self.waiting,
         }
+
+
+def scene_of(stepper: Any, step: int | None = None) -> Scene:
+    """Return the scene of a stepper's step, by default that of which its text tells."""
+    view = stepper._told()
+    thread = stepper._linear_thread()
+    if step is None:
+        return Scene(
+            view.timeline,
+            view.position,
+            view.places[0][1] if not stepper.step else thread,
+            stepper._wrong,
+            stepper.panels,
+        )
+    return Scene(stepper.timeline, step, thread, stepper._wrong, stepper.panels)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...simulator.hardware import BANKS, WARP_SIZE, WORD_BYTES, ceil_div
-from ..replay import Timeline
-from ..trace import Pieces, Step, Trace
+from course_lib.simulator.hardware import BANKS, WARP_SIZE, WORD_BYTES, ceil_div
+from course_lib.trace.replay import Timeline
+from course_lib.trace.trace import Pieces, Step, Trace
 
 #: The bytes of a piece, the pieces that are read at the same time, and the rows of them that are shown.
 PIECE, AT_ONCE, MOST = 16, 8, 16

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
-from ..trace import Trace, TraceAccess
+from course_lib.simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
+from course_lib.trace.trace import Trace, TraceAccess
 
 
 @dataclass
