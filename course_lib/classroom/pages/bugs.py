@@ -89,7 +89,7 @@ class Bug:
     def says(self) -> str:
         """Return what the simulator says of the kernel: its finding, or the counts of the line that costs."""
         if found := self.finding(self.run()[0]):
-            return str(found)
+            return str(found).partition("; put ")[0]  # the page says what to do with this kernel
         (line,) = self.marked("counted")
         counts = [self.for_each_request(twin) for twin in (False, True)]
         return SLOW[self.kind][1].format(*counts, line=line)

@@ -33,9 +33,9 @@
  * @property {number} height  that is used
  */
 
-const GAP = 12; // pixels between drawings
+const GAP = 10; // pixels between drawings
 const SIGN = 1.6; // ems between matrices in a row, for · and =
-const CAPTION = 1.35; // ems above each drawing, for its name
+const CAPTION = 1; // ems above each drawing, for its name
 const CODE = { width: 25, share: 0.4, height: 8.6 }; // ems, seven lines, and at most a share of the width
 const COUNTER = { width: 11, height: 7.6 }; // ems
 const NARROWEST = 9.5; // ems of the counter, where there is no more
@@ -65,14 +65,14 @@ export function arrange(wanted) {
   const [rowHigh, edgesHigh] = [Math.max(A.height, B.height, C.height), B.height + C.height];
   const scales = {
     row: Math.min((width - signs) / inRow, (height - strip - caption) / rowHigh),
-    edges: Math.min((width - left) / atEdges, (height - caption) / edgesHigh),
-    over: Math.min(width / atEdges, (height - strip - caption) / edgesHigh),
+    edges: Math.min((width - left) / atEdges, (height - 2 * caption) / edgesHigh),
+    over: Math.min(width / atEdges, (height - strip - 2 * caption) / edgesHigh),
   };
   const name = /** @type {(keyof typeof scales)[]} */ (["row", "edges", "over"]).reduce((x, y) => (scales[y] > scales[x] ? y : x));
   const scale = Math.max(0.01, Math.min(most, scales[name]));
   const places = name === "row" ? inARow(product, scale, SIGN * em, caption) : atTheEdges(product, scale, caption);
   const wide = scale * (name === "row" ? inRow : atEdges) + (name === "row" ? signs : 0);
-  const high = scale * (name === "row" ? rowHigh : edgesHigh) + caption;
+  const high = name === "row" ? scale * rowHigh + caption : scale * edgesHigh + 2 * caption;
   const right = { x: wide + 2 * GAP, y: 0, width: width - wide - 2 * GAP, height };
   const below = { x: 0, y: high + GAP, width, height: height - high - GAP };
   const roomy = right.width >= codeWide;
@@ -128,7 +128,7 @@ function beside(wanted, { name, product, used }, main, free, side, below, spare 
 }
 
 /**
- * One column, as on a phone: the matrices, the code, the counter, the other arrays; what exceeds the height scrolls.
+ * One column, as on a phone: the matrices, the counter, the code, the other arrays; what exceeds the height scrolls.
  * @param {Wanted} wanted
  * @param {number} codeHigh
  * @returns {Layout}
@@ -140,14 +140,14 @@ function stacked({ width, height, em, product, main, aside, counter }, codeHigh)
   let y = 0;
   if (product) {
     const { A, B, C } = product;
-    const scale = Math.max(0.01, Math.min(A.most, width / (A.width + C.width), Math.min(0.65 * height, height - codeHigh - GAP - caption) / (B.height + C.height)));
+    const scale = Math.max(0.01, Math.min(A.most, width / (A.width + C.width), Math.min(0.65 * height, height - codeHigh - GAP - 2 * caption) / (B.height + C.height)));
     places = atTheEdges(product, scale, caption);
-    y = scale * (B.height + C.height) + caption + GAP;
+    y = scale * (B.height + C.height) + 2 * caption + GAP;
   }
-  const code = { x: 0, y, width, height: codeHigh / 2 };
-  y += codeHigh / 2 + GAP;
   const counted = counter ? { x: 0, y, width, height: COUNTER.height * em } : null;
   if (counted) y += counted.height + GAP;
+  const code = { x: 0, y, width, height: codeHigh / 2 };
+  y += codeHigh / 2 + GAP;
   const all = [...main, ...aside];
   const found = flow(all, { x: 0, y, width, height: Math.max(16 * em, height) }, em);
   return { name: "column", product: places, main: found.slice(0, main.length), aside: found.slice(main.length), code, counter: counted, height: Math.max(y, ...ends(all, found)) };
@@ -166,13 +166,13 @@ function inARow({ A, B }, scale, sign, top) {
 }
 
 /**
- * B above C, and A on its left.
+ * B above C, and A on its left; their names are between.
  * @param {{A: Shape, B: Shape, C: Shape}} product
  * @param {number} scale
  * @param {number} top
  */
 function atTheEdges({ A, B }, scale, top) {
-  const [x, y] = [A.width * scale, top + B.height * scale];
+  const [x, y] = [A.width * scale, 2 * top + B.height * scale];
   return { A: { x: 0, y, scale }, B: { x, y: top, scale }, C: { x, y, scale } };
 }
 
