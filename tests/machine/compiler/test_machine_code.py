@@ -5,7 +5,7 @@ import pytest
 from nightly import at_night
 from numba import cuda
 
-from course_lib.kernels import LADDER, rung
+from course_lib.kernels import LADDER, rung, twins
 from course_lib.machine import measurements
 from course_lib.machine.compiler import NoMachineCode, available, find, machine_code, run_block
 from course_lib.machine.compiler.code import MachineInstruction, control, from_listing, from_text
@@ -101,6 +101,18 @@ def test_what_the_compiler_refuses_is_said_in_a_sentence():
 
     with pytest.raises(ValueError, match="the compiler refuses wrong: .*nothing"):
         machine_code(wrong, (MATRIX,))
+
+
+@pytest.mark.skipif(not available(), reason="the compiler is not installed")
+@pytest.mark.parametrize(
+    ("index", "steps", "loop"),
+    [("signed", 16, (16, 354)), ("signed", 32, (8, 273)), ("uint64", 32, (32, 169)), ("uint64", None, (4, 100))],
+)
+def test_the_steps_that_numba_and_cuda_c_md_says_are_written_out(index, steps, loop):
+    """Multiply-adds and instructions of the loop: of 32 signed steps the compiler writes out 8, as lesson 8 says."""
+    code = machine_code(twins.naive_twin(index, steps).make(), f"void({', '.join(['float32[:, ::1]'] * 3)})")
+    found = [code.instructions[first : last + 1] for first, last in code.loops]
+    assert loop in [(sum(each.operation == "FFMA" for each in within), len(within)) for within in found]
 
 
 @pytest.mark.skipif(not available(), reason="the compiler is not installed")

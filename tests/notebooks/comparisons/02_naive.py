@@ -18,6 +18,8 @@ assert round(here.instructions / (4096**3 / 32)) == 37, "37 instructions in a st
 assert sum("FFMA" in line or "LDG" in line for line in loop) < 0.1 * len(loop), "the others are integer instructions"
 assert sum("FFMA" in line for line in loop) == 4, "it writes out four steps by itself"
 assert used == "IMAD IMAD IMAD SHF SHF LOP3 LOP3 IADD3 IADD3 LEA LEA LDG", "the instructions of one address"
+alone = [twins.result(name)["gflops"] / slow["gflops"] for name in ("naive_uint64_left", "naive_signed_16")]
+assert [f"{each:.1f}" for each in alone] == ["1.5", "1.5"], "each change alone gains 1.5 times"
 assert 6.5 < slow["instructions"] / fast["instructions"] < 7.5, "in a seventh of the instructions"
 assert f"{fast['gflops'] / slow['gflops']:.1f}" == "4.9", "4.9 times as fast"
 assert right.lowest == "L1 and shared memory" and round(100 * right.share("L1 and shared memory")) == 83, "83 %"

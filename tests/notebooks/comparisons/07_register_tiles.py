@@ -27,3 +27,6 @@ assert (round(per_ffma["tiled"] / per_ffma["register_2d"], 1), round(product, 1)
 judged = [r for r in measurements.load("waiting").results if r["what"] == "ladder" and r["N"] == 4096]
 part = {r["rung"]: {why: round(100 * share) for why, share in r["measured_waits"].items()} for r in judged}
 assert [part[r]["shared memory"] for r in ("tiled", "register_2d")] == [39, 9], "waiting for shared memory"
+reads = machine.result("tiled")["mix"]
+single, joined = (reads[name] / useful["tiled"] for name in ("LDS", "LDS.128"))
+assert single + joined == 1.25 and round(waves["tiled"], 2) == single + 2 * joined, "a joined read takes two wavefronts"

@@ -8,8 +8,17 @@ asked = {
     for threads, blocks in of.items()
 }
 assert all(model.occupancy(*block, gpu).blocks == blocks for block, blocks in asked.items()), "and for others"
-fast = {which: twins.result(which)["gflops"] for which in ("naive_signed_left", "naive_uint64_16", "naive_signed_16")}
-assert round(fast["naive_uint64_16"] / fast["naive_signed_left"], 1) == 4.8, "4.8 times as fast as the first version"
+first = twins.result("naive_signed_left")["gflops"]
+gains = [twins.result(which)["gflops"] / first for which in ("naive_uint64_left", "naive_signed_16", "naive_uint64_16")]
+assert [round(gain, 1) for gain in gains[:2]] == [1.5, 1.5], "each change alone gains 1.5 times"
+assert round(gains[2], 1) == 4.8, "4.8 times as fast as the first version"
+told_speeds = [twins.result(which)["gflops"] for which in ("naive_signed_32", "tiled_signed_left", "tiled_signed_32")]
+assert [round(each) for each in told_speeds] == [1255, 2314, 7868], "signed, with 32 steps and left"
+one = twins.result("naive_c_unroll_1")
+stalls = {key: value for key, value in one.items() if key.startswith("stalled_")}
+assert round(100 * stalls["stalled_long_scoreboard_percent"] / sum(stalls.values())) == 87, "87 % of the waiting"
+assert max(registers.values()) == 255, "at most 255 registers"
+assert 1.9 < one["instructions"] / twins.result("naive_c")["instructions"] < 2.05, "the instructions only double"
 assert 0.9 < speed["outer_product_constant"] / speed["outer_product"] < 0.95, "it is a little slower"
 assert round(speed["outer_product_batched"] / speed["outer_product_constant"], 1) == 1.6, "gains a factor of 1.6"
 assert round(speed["unrolled"] / speed["outer_product_batched"], 2) == 1.05, "gains the rest, 5 %"
