@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import requires
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -79,6 +80,8 @@ def called(command: str) -> str:
 
 
 def install(extra: str) -> str:
-    """Return what to type to install an extra's packages: the course itself is in no index."""
+    """Return what to type to install an extra's packages, in the project or outside: no index has the course itself."""
+    if Path(__file__).parents[1].joinpath("pyproject.toml").is_file():
+        return f"uv sync --extra {extra}"
     rows = [row.partition(";") for row in requires("tile-by-tile") or ()]
     return "pip install " + " ".join(f'"{row}"' for row, _, when in rows if re.search(rf"extra == .{extra}\b", when))

@@ -270,10 +270,12 @@ class Grading:
             first = tuple(np.argwhere(outcome.differs)[0])
             where = ", ".join(map(str, first))
             got, want = float(outcome.got[first]), float(outcome.want[first])
+            unwritten = any(finding.kind == "uninitialized-read" for finding in outcome.run.findings)
+            none = "an undefined value" if unwritten else "nothing"
             text = (
                 f"{self.output} is wrong in {outcome.differs.sum():,} of {outcome.got.size:,} elements for "
                 f"{self._named(outcome.shape)}, first {self.output}[{where}]: got "
-                f"{'nothing' if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
+                f"{none if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
             )
             return Check(False, text)
         if self._fault and self._fault.severity == "error":

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
+from ...lazy import install
 from .code import MachineCode, from_listing
 from .identity import functions_of
 
@@ -156,7 +157,7 @@ def _disassembled(cubin: bytes) -> str:
 
     program = pathfinder.find_nvidia_binary_utility("nvdisasm")
     if program is None:
-        raise RuntimeError("nvdisasm is not found; `uv sync --extra compiler` installs it")
+        raise RuntimeError(f"nvdisasm is not found; `{install('compiler')}` installs it")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "kernel.cubin")
         file.write_bytes(cubin)

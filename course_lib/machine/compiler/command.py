@@ -23,7 +23,7 @@ from ..gpu.problem import widest
 from ..gpu.types import Progress
 from .build import options_of, versions
 from .code import MachineCode
-from .find import HOPPER, HOW, available, machine_code, types_of
+from .find import HOPPER, available, how, machine_code, types_of
 from .identity import digest, functions_of, outline
 from .recorded import FILE
 
@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("notebooks", type=Path, nargs="*", help="notebooks/solutions/*.ipynb: exercises to record, too")
     options = parser.parse_args(arguments)
     if not available():
-        parser.exit(2, f"No compiler is installed: {HOW}.\n")
+        parser.exit(2, f"No compiler is installed: {how()}.\n")
     from ..gpu.command import progress
 
     FILE.write_text(json.dumps(record(progress, options.notebooks), indent=1) + "\n", encoding="utf-8")

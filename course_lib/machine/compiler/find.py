@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...lazy import install
 from .build import compiled, installed, options_of
 from .code import MachineCode
 from .identity import digest
 
 #: The capability of the GPUs whose measurements come with the course.
 HOPPER = (9, 0)
-#: How to get the compiler, in one sentence.
-HOW = (
-    "`uv sync --extra compiler` installs NVIDIA's compiler (Linux or Windows, no GPU needed); "
-    "Binder and Codespaces have it"
-)
 _found: dict[str, MachineCode] = {}
 
 
@@ -26,6 +22,12 @@ class NoMachineCode(ValueError):
 def available() -> bool:
     """Whether kernels can be compiled here."""
     return installed()
+
+
+def how() -> str:
+    """Return how to get the compiler, in one sentence."""
+    command = install("compiler")
+    return f"`{command}` installs NVIDIA's compiler (Linux or Windows, no GPU needed); Binder and Codespaces have it"
 
 
 def machine_code(kernel: Any, arguments: Any, compute_capability: tuple[int, int] = HOPPER) -> MachineCode:
@@ -49,7 +51,7 @@ def machine_code(kernel: Any, arguments: Any, compute_capability: tuple[int, int
         else:
             known = recorded(key, kernel)
             if known is None:
-                raise NoMachineCode(f"there is no machine code for this kernel here: {HOW}")
+                raise NoMachineCode(f"there is no machine code for this kernel here: {how()}")
             _found[key] = known
     return _found[key]
 

@@ -198,8 +198,10 @@ def _told(
     if options.json:
         print(json.dumps(data(), indent=1))
     else:
-        for number, each in enumerate(launches, 1):
-            print(f"--- Launch {number} of {len(launches)}\n{as_text(each)}\n" if options.all else "", end="")
+        several = len({each.script for each in launches}) > 1
+        for number, each in enumerate(launches if options.all else (), 1):
+            script = f": {each.script}" if several else ""
+            print(f"--- Launch {number} of {len(launches)}{script}\n{as_text(each)}\n")
         print(first_screen(launches, sys.stdout.isatty() and "NO_COLOR" not in os.environ))
         if more:
             print(f"{more} further launches are not profiled.")
@@ -225,6 +227,7 @@ def _scripts(options: argparse.Namespace) -> int:
         raise UsageError(f"--limit is {options.limit:g}; it is a number of seconds above 0.")
     every: list[ProfiledLaunch] = []
     more = 0
+    several = len(set(options.kernel)) > 1
     for name in options.kernel:
         settings = {"registers": options.registers, "max_steps": options.max_steps}
         done = run_script(Path(name), options.gpu, options.limit, **settings)
@@ -240,9 +243,11 @@ def _scripts(options: argparse.Namespace) -> int:
         more += done.more
         for each in done.launches:
             if each.profile is None:
-                every.append(ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), times=each.times))
+                judged = ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), times=each.times)
             else:
-                every.append(_judged(options, each.profile, each.times))
+                judged = _judged(options, each.profile, each.times)
+            said = f"{name}: {judged.launched}" if several else judged.launched
+            every.append(replace(judged, launched=said, script=name))
 
     def data() -> dict[str, Any]:
         clean = not any(each.fails or each.profile is None for each in every)

@@ -48,6 +48,7 @@ class ProfiledLaunch:
         fails: why the command fails, one sentence each; of these, ``over`` are the budgets that are exceeded.
         wanted: what arrays should hold, by name.
         times: how often a script makes this launch.
+        script: the file that makes it, if a script does.
     """
 
     launched: str
@@ -57,6 +58,7 @@ class ProfiledLaunch:
     over: tuple[str, ...] = ()
     wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
     times: int = 1
+    script: str = ""
 
 
 def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:
@@ -92,7 +94,7 @@ def as_text(judged: ProfiledLaunch) -> str:
     if profile is None:
         return judged.launched
     run = profile.run
-    found = [str(finding) for finding in run.findings]
+    found = [*map(str, run.findings), *map(str, profile.slow)]
     lines = [run.heading(), "", "Findings", *(f"  {line}" for line in found or [_clean(profile)]), "", "Lines"]
     lines += [str(AnnotatedSource(run.source.lines, run.source.rows, ())), "", "Traffic", repr(run.traffic)]
     for heading, words in _sections(profile):
@@ -105,6 +107,7 @@ def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
     verdict, profile = judged.verdict, judged.profile
     first: dict[str, Any] = {
         "launch": judged.launched,
+        "script": judged.script,
         "times": judged.times,
         "verdict": verdict.word,
         "says": verdict.says,

@@ -66,7 +66,8 @@ class Opinion:
     def advice(self) -> list[str]:
         """Return the repair, in lines."""
         wraps = {"width": WIDTH, "subsequent_indent": "    "}
-        given = (f"  repair: {self.repair.text}", f"  verified: {self.repair.proof}") if self.repair else ()
+        none = ("  no repair is known",) if self.word == "SLOW" else ()
+        given = (f"  repair: {self.repair.text}", f"  verified: {self.repair.proof}") if self.repair else none
         return [line for part in given for line in textwrap.wrap(part, **wraps)]  # type: ignore[arg-type]
 
 

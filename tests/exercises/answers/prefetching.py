@@ -30,6 +30,7 @@ WRONG = {
         "one pair too few": (("if start < K", "if start < K - TILE"), "uninitialized-read"),
         "never exchanged": (("            now = 1 - now\n", ""), "race"),
         "no question": (("if start < K", "if True"), "shared-stores-per-thread"),
+        "counted on": (("now = 1 - now", "now += 1"), "out-of-bounds"),
         "barrier outside": (("            cuda.syncthreads()", "        cuda.syncthreads()"), "barriers-per-warp"),
     },
     "across-tiles": {

@@ -5,6 +5,7 @@ import pytest
 from nightly import at_night
 from numba import cuda
 
+from course_lib import lazy
 from course_lib.kernels import LADDER, rung, twins
 from course_lib.machine import measurements
 from course_lib.machine.compiler import NoMachineCode, available, find, machine_code, run_block
@@ -90,6 +91,9 @@ def test_a_kernel_of_ones_own_needs_the_compiler(monkeypatch):
         A[0, 0] = 1
 
     with pytest.raises(NoMachineCode, match="uv sync --extra compiler"):
+        machine_code(own, (MATRIX,))
+    monkeypatch.setattr(lazy, "__file__", "/site-packages/course_lib/lazy.py")  # as from a wheel
+    with pytest.raises(NoMachineCode, match='`pip install "numba-cuda.*" "nvidia-cuda-nvdisasm.*"` installs'):
         machine_code(own, (MATRIX,))
 
 

@@ -125,6 +125,33 @@ def test_the_text_and_the_page(script, capsys, tmp_path):
     )
 
 
+def test_of_several_scripts_each_launch_says_its_own(tmp_path, capsys):
+    """Each launches a kernel of one name: only the file tells them apart, as text, as tables and as JSON."""
+    slow = "import numpy as np\nfrom numba import cuda, float32\n\n@cuda.jit\ndef flat(x):\n"
+    slow += "    tile = cuda.shared.array(1024, float32)\n    t = cuda.threadIdx.x\n    tile[t * 32] = x[t]\n"
+    slow += "    x[t] = tile[t * 32]\n\nflat[1, 32](np.ones(32, np.float32))\n"
+    names = [str(tmp_path / name) for name in ("one.py", "two.py")]
+    for name in names:
+        Path(name).write_text(slow, encoding="utf-8")
+
+    assert main(["profile", *names]) == 0
+    said = capsys.readouterr().out
+    assert re.findall(r"^(.*): flat \[1, 32\]  SLOW", said, re.MULTILINE) == names
+    assert said.count("1 would do (a 32-way bank conflict)") == 2
+    assert said.count("  no repair is known\n") == 2
+
+    assert main(["profile", *names, "--all"]) == 0
+    told = capsys.readouterr().out
+    assert re.findall(r"^--- (.*)", told, re.MULTILINE) == [
+        f"Launch {n} of 2: {name}" for n, name in enumerate(names, 1)
+    ]
+    assert "Findings\n  line 8: 32 wavefronts" in told and "  None\n" not in told
+
+    assert main(["profile", *names, "--json"]) == 0
+    launches = json.loads(capsys.readouterr().out)["launches"]
+    assert [each["script"] for each in launches] == names
+
+
 def test_arrays_go_there_and_back():
     """A copy in each direction, as between a host and a GPU."""
     from course_lib.machine.profile.host import DeviceArray
