@@ -148,7 +148,7 @@ WRONG = {
         ),
     },
     "neighbours": {
-        "one thread does all": (NEIGHBOURS_BY_ONE_THREAD, "its own part of C"),
+        "one thread does all": (NEIGHBOURS_BY_ONE_THREAD, "go through all of C"),
     },
     "report-tiled": {
         "no tiles at all": (NAIVE, "one element of each tile per thread"),
@@ -160,10 +160,10 @@ WRONG = {
         "no tiles at all": (FOUR_WITHOUT_TILES, "two elements of each tile per thread"),
     },
     "skewed": {
-        "no tile at all": (ROWS_WITHOUT_TILE, "32 lanes, 32 neighbours of one row"),
+        "no tile at all": (ROWS_WITHOUT_TILE, "stores nothing into shared memory"),
     },
     "own-element": {
-        "the values remembered": (REMEMBERED, "for any numbers in them"),
+        "the values remembered": (REMEMBERED, "any numbers in them"),
     },
 }
 
