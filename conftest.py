@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ import pytest
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
 from jupyter_client.manager import run_kernel
+from nbformat.v4 import new_code_cell
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image, ImageChops
@@ -192,7 +194,10 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelC
 
 
 class Lesson(IPyNbFile):
-    """A notebook whose cells run twice in one kernel, the second time from the last to the first and only at night."""
+    """A notebook whose cells run twice in one kernel, the second time from the last to the first and only at night.
+
+    After its last cell runs what holds the comparisons of its text, in ``tests/notebooks/comparisons``.
+    """
 
     def setup(self) -> None:
         if sys.platform != "linux":
@@ -204,6 +209,11 @@ class Lesson(IPyNbFile):
 
     def collect(self) -> Iterator[Cell]:
         forth = list(super().collect())
+        held = self.config.rootpath / "tests" / "notebooks" / "comparisons" / f"{self.path.stem}.py"
+        if held.exists():
+            cell = new_code_cell(held.read_text(encoding="utf-8"))  # type: ignore[no-untyped-call]
+            here = {"name": "comparisons", "cell_num": len(forth), "options": defaultdict(bool, check=True)}
+            forth.append(IPyNbCell.from_parent(self, cell=cell, **here))
         for cells, again in ((forth, ""), (reversed(forth), ", run again")):
             for cell in cells:
                 item = Cell.from_parent(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .exercises.progress import score
     from .machine import dials, figures, measurements, model, planning
     from .machine.gpu.device import without_gpu
+    from .machine.languages import tabs
     from .trace import look
     from .trace.viewer.explore import explore
     from .trace.viewer.stepper import Stepper, compare
@@ -49,6 +50,7 @@ __all__ = [
     "roadmap",
     "score",
     "simulate",
+    "tabs",
     "without_gpu",
 ]
 
@@ -61,6 +63,7 @@ __getattr__, __dir__ = lazily(
         "roadmap": ".classroom.course_map",
         "look": ".trace.look",
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
+        "tabs": ".machine.languages",
         "without_gpu": ".machine.gpu.device",
     },
 )

@@ -1,8 +1,8 @@
-"""python -m course_lib COMMAND ...: runs one of the course's commands; without one, lists lessons and commands.
+"""tile-by-tile COMMAND ...: runs one of the course's commands; without one, lists lessons and commands.
 
-Where the course is installed, ``tile-by-tile`` is the same. A new command is a row of COMMANDS: its name, the module
-whose ``main(arguments)`` runs it and returns the exit status, and what it does. Modules are imported when their command
-is used.
+``python -m course_lib`` is the same. The exit status is 0; 1 if a command found something wrong in what it was
+given; 2 if it was called wrongly, or its packages are missing. A new command is a row of COMMANDS: its name, the module
+whose ``main(arguments)`` runs it and returns the status, and what it does. Modules are imported when they are needed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 
 from .classroom import lessons
+from .lazy import called
 
 #: The exit status of a command whose reader has ended, as a shell gives it: 128 + SIGPIPE.
 UNREAD = 141
@@ -41,13 +42,15 @@ def command(main: Main) -> Callable[..., int]:
 
 
 COMMANDS = {
-    "open": (".classroom.lessons", "copy the lessons into a folder, and open the first one in JupyterLab"),
+    "open": (".classroom.lessons", "copy the lessons into a folder, and open the first 30 minutes in JupyterLab"),
     "profile": (".machine.profile.command", "say what your kernel requests and which rules it breaks, without a GPU"),
+    "bugs": (".classroom.pages.bugs", "twelve kernels with a bug: find each in 60 seconds, in the browser"),
     "export": (".classroom.export", "write lessons as pages with live steppers"),
     "slides": (".classroom.slides", "write lessons as slides with live steppers"),
     "site": (".classroom.site", "write all lessons as a site of pages that open from a folder"),
     "teach": (".classroom.teach.command", "write editions of the course and guides to the lessons, and grade a class"),
     "gpu": (".machine.gpu.command", "measure the kernels on this machine's GPU"),
+    "machine-code": (".machine.compiler.command", "record the compiler's code of the course's kernels, without a GPU"),
 }
 
 
@@ -64,7 +67,7 @@ def listing() -> str:
     return "\n".join(
         [f"Tile by Tile {version('tile-by-tile')}: {len(found)} lessons in {lessons.home()}", ""]
         + [f"  {title}" for title in titles]
-        + ["", "python -m course_lib COMMAND ...; COMMAND --help tells more.", "", *rows]
+        + ["", f"{called('COMMAND')} ...; COMMAND --help tells more.", "", *rows]
     )
 
 
@@ -75,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given or given[0] in ("-h", "--help"):
         print(listing())
         return 0
+    if given[0] == "--version":
+        print(f"Tile by Tile {version('tile-by-tile')}")
+        return 0
     name, *rest = given
     if name not in present():
         print(f"There is no command {name!r}; there are {', '.join(present())}.", file=sys.stderr)
@@ -82,8 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         module = import_module(COMMANDS[name][0], __package__)
     except ModuleNotFoundError as missing:  # of an extra that is not installed
-        print(f"{name}: {missing}", file=sys.stderr)
-        return 1
+        print(f"{called(name)}: {missing}", file=sys.stderr)
+        return 2
     status: int = module.main(rest)
     return status
 

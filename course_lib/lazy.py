@@ -1,12 +1,14 @@
-"""Names that are imported on first use: of a package, and of modules that have a short name beside their own."""
+"""Names: imported on first use, of modules that have a short name beside their own, and of the program itself."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.metadata import requires
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -65,3 +67,18 @@ class Doors(MetaPathFinder, Loader):
 def open_doors(package: str, homes: Mapping[str, str]) -> None:
     """Let modules be imported as ``package.name`` too; ``homes`` gives the module of each name."""
     sys.meta_path.insert(0, Doors(package, homes))
+
+
+def called(command: str) -> str:
+    """Return a command as it was called: ``tile-by-tile profile``, or ``python -m course_lib profile``."""
+    words = sys.orig_argv
+    module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
+    if not module.startswith(__package__):
+        return f"tile-by-tile {command}".rstrip()
+    return f"python -m {module} {'' if module.endswith(f'.{command}') else command}".rstrip()
+
+
+def install(extra: str) -> str:
+    """Return what to type to install an extra's packages: the course itself is in no index."""
+    rows = [row.partition(";") for row in requires("tile-by-tile") or ()]
+    return "pip install " + " ".join(f'"{row}"' for row, _, when in rows if re.search(rf"extra == .{extra}\b", when))

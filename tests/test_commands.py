@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from importlib import import_module
+from importlib import import_module, metadata
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_each_command_has_a_main(name):
 
 def test_a_command_gets_the_rest(capsys):
     """Its arguments are those after its name, and its status is that of the whole."""
-    assert commands.main(["export", "no_such_lesson.ipynb"]) == 1
+    assert commands.main(["export", "no_such_lesson.ipynb"]) == 2
     assert "no_such_lesson.ipynb" in capsys.readouterr().err
 
 
@@ -40,7 +40,7 @@ def test_alone_it_lists_them():
     """As a reader types it."""
     done = subprocess.run([sys.executable, "-m", "course_lib"], capture_output=True, text=True, check=True)
 
-    assert done.stdout.strip() == commands.listing()
+    assert done.stdout.strip() == commands.listing().replace("tile-by-tile COMMAND", "python -m course_lib COMMAND")
 
 
 @pytest.mark.parametrize("module", DOORS)
@@ -62,3 +62,25 @@ def test_a_command_whose_output_is_not_read_is_silent():
         done = subprocess.run([sys.executable, "-m", "course_lib"], stdout=unread, stderr=subprocess.PIPE, check=False)
 
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["python", "-m", "course_lib", "profile", "-h"], "python -m course_lib profile"),
+        (["python", "-W", "error", "-m", "course_lib.profile", "-h"], "python -m course_lib.profile"),
+        (["/opt/bin/tile-by-tile", "profile", "-h"], "tile-by-tile profile"),
+    ],
+)
+def test_the_program_calls_itself_as_it_was_called(words, named, monkeypatch, capsys):
+    """What a reader copies from its help works where he is."""
+    monkeypatch.setattr(sys, "orig_argv", words)
+    with pytest.raises(SystemExit):
+        commands.main(["profile", "-h"])
+
+    assert capsys.readouterr().out.startswith(f"usage: {named} [-h]")
+
+
+def test_its_version_is_that_of_the_package(capsys):
+    assert commands.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"Tile by Tile {metadata.version('tile-by-tile')}\n"

@@ -1,18 +1,14 @@
-"""An observer, a counter and a kind of finding are each added in one place, as CONTRIBUTING says."""
+"""A counter is added in one place, as CONTRIBUTING says."""
 
 from dataclasses import fields, make_dataclass
 
 import numpy as np
-import pytest
 from numba import cuda
 
 import course_lib.simulator.run
-from course_lib import KernelError, simulate
-from course_lib.simulator.checks import JUDGES
+from course_lib import simulate
 from course_lib.simulator.counters import COUNTERS
 from course_lib.simulator.counters.traffic import Counter, TrafficObserver, key_of
-from course_lib.simulator.findings import KINDS, RANK, Finding
-from course_lib.simulator.observer import Observer
 from course_lib.simulator.run import COUNTS, Traffic, TrafficRow
 
 FRONT = simulate.__globals__
@@ -29,14 +25,6 @@ def launch(**options):
     return simulate(copy, **options)[2, 32](np.arange(40.0), np.zeros(40))
 
 
-class NoStores(Observer):
-    """A kernel that stores anything is reported."""
-
-    def tallied(self, site, pattern):
-        if site.op == "store":
-            self.add(Finding("store", site.line, "this line stores; do not", array=pattern.array.name))
-
-
 class IdleLanes(Counter):
     """Lanes that a request leaves idle."""
 
@@ -51,17 +39,6 @@ class IdleLanes(Counter):
         warps, lanes = pattern.vector.warps_active(pattern.mask), pattern.vector.count(pattern.mask)
         key, times = key_of(site, pattern), sum(pattern.tally.values())
         self.idle[key] = self.idle.get(key, 0) + times * (32 * warps - lanes)
-
-
-def test_an_observer_and_a_kind_of_finding(monkeypatch):
-    monkeypatch.setitem(KINDS, "store", "error")
-    monkeypatch.setitem(RANK, "store", len(RANK))
-    monkeypatch.setitem(FRONT, "JUDGES", (*JUDGES, NoStores))
-
-    (finding,) = launch(strict=False).findings
-    assert (finding.kind, finding.severity, finding.array, finding.count) == ("store", "error", "out", 1)
-    with pytest.raises(KernelError, match="store in copy: this line stores; do not"):
-        launch()
 
 
 def test_a_counter(monkeypatch):

@@ -128,8 +128,8 @@ def test_every_module_is_there():
 
 
 def test_lessons_import_by_few_doors():
-    """A reader of the lessons learns four names, not the folders behind them."""
-    doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.waiting"}
+    """A reader of the lessons learns five names, not the folders behind them."""
+    doors = {"course_lib", "course_lib.gpu", "course_lib.kernels", "course_lib.profile", "course_lib.waiting"}
     found = set()
     for path in LESSONS:
         for cell in nbformat.read(path, as_version=4).cells:
@@ -296,6 +296,13 @@ def test_environments_agree():
     assert sorted(map(same_form, expected)) == sorted(map(same_form, listed))
     supported = SpecifierSet(PROJECT["project"]["requires-python"])
     assert Version(python_pin.removeprefix("python=")) in supported
+    binder = yaml.safe_load((REPOSITORY / "binder" / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    needed = {entry for entry in plain if Requirement(entry.split("=")[0].rstrip("<>")).name not in map(name_of, tools)}
+    assert binder[:2] == [python_pin, "pip"] and set(binder) == needed, "binder/ has what the tests do not need"
+
+
+def name_of(requirement):
+    return Requirement(requirement).name
 
 
 def same_form(requirement):
@@ -338,14 +345,14 @@ def test_no_machine_paths(tracked):
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SUPPORT.md"])
-def test_links_lead_somewhere(name):
+@pytest.mark.parametrize("page", [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md")], ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
     """Every relative link and picture of the page is a file of the repository."""
-    prose = re.sub(r"```.*?```", "", (REPOSITORY / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     links = re.findall(r"\]\(([^)#]+)", prose)
     relative = [link for link in links if "://" not in link]
 
-    assert [link for link in relative if not (REPOSITORY / link).exists()] == []
+    assert [link for link in relative if not (page.parent / link).exists()] == []
 
 
 LESSONS = sorted(path for path in (REPOSITORY / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)

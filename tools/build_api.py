@@ -18,9 +18,9 @@ import course_lib
 
 
 def modules() -> list[str]:
-    """The package and all its modules, without the command lines."""
-    found = pkgutil.walk_packages(course_lib.__path__, "course_lib.")
-    return ["course_lib", *(module.name for module in found if not module.name.endswith("__main__"))]
+    """The package and all its modules, without the command lines and what only imports where Triton is installed."""
+    found = [module.name for module in pkgutil.walk_packages(course_lib.__path__, "course_lib.")]
+    return ["course_lib", *(name for name in found if not name.endswith(("__main__", "gpu.triton_tiled")))]
 
 
 def build(folder: Path) -> None:

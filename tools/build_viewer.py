@@ -52,7 +52,7 @@ def digest(text: str) -> str:
 
 def digest_of_sources(entry: Path) -> str:
     """Digest the files from which an entry is bundled: all those of its kind."""
-    paths = sorted(path for path in SOURCES.rglob(f"*{entry.suffix}"))
+    paths = sorted(SOURCES.rglob(f"*{entry.suffix}"))
     files = [f"{path.relative_to(SOURCES).as_posix()}\n{path.read_text(encoding='utf-8')}" for path in paths]
     return digest("\0".join([*files, (COMPILERS / "package.json").read_text(encoding="utf-8")]))
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -24,8 +23,7 @@ from course_lib.trace.viewer import Stepper
 
 DOCS = Path(__file__).parents[1] / "docs"
 SIZE = {"width": 1280, "height": 980}
-#: The steps of the animation, and how long each is shown, in milliseconds.
-FRAMES, FRAME_MS, LAST_MS = 18, 700, 2500
+FRAMES, FRAME_MS, LAST_MS = 18, 700, 2500  # the steps of the animation, and how many milliseconds each is shown
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
@@ -41,18 +39,16 @@ def shot(page: Page) -> Image.Image:
     return Image.open(io.BytesIO(page.locator(".tt-root").screenshot())).convert("RGB")
 
 
-def main() -> int:
+def main() -> None:
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     shown = stepper()
-    middle = shown.timeline.telling_step(0)
+    shown.step = shown.timeline.telling_step(0) - FRAMES // 2
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = shown.save(Path(folder, "stepper.html"))
         browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", chromium), args=FLAGS)
         page = browser.new_page(viewport=SIZE, color_scheme="light")
         page.goto(path.as_uri())
         page.locator(".tt-count").wait_for()
-        for _ in range(middle - FRAMES // 2):
-            page.locator(".tt-root").press("ArrowRight")
         frames = []
         for step in range(FRAMES):
             page.locator(".tt-root").press("ArrowRight")
@@ -62,21 +58,17 @@ def main() -> int:
                 frames[-1].save(DOCS / "stepper.png", optimize=True)
         browser.close()
     small = [frame.resize((frame.width * 3 // 4, frame.height * 3 // 4), Image.Resampling.LANCZOS) for frame in frames]
-    strip = Image.new("RGB", (small[0].width, small[0].height * len(small)))  # so that no frame's colours are missing
-    for row, frame in enumerate(small):
-        strip.paste(frame, (0, row * frame.height))
+    strip = Image.fromarray(np.vstack([np.asarray(frame) for frame in small]))  # so that no frame's colours are missing
     # Half the palette are the commonest colours, exactly, for spread ones tint the many light greys; half are spread.
     common = sorted(strip.getcolors(1 << 24), reverse=True)[:127]
     spread = strip.quantize(128, method=Image.Quantize.MAXCOVERAGE).getpalette()
     palette = Image.new("P", (1, 1))
     palette.putpalette([part for _, colour in common for part in colour] + spread)
     first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in small]
-    durations = [FRAME_MS] * (len(small) - 1) + [LAST_MS]
-    first.save(DOCS / "stepper.gif", save_all=True, append_images=rest, duration=durations, loop=0, optimize=True)
-    for name in ("stepper.png", "stepper.gif"):
-        print(f"docs/{name}: {(DOCS / name).stat().st_size / 1000:.0f} kB")
-    return 0
+    last = [FRAME_MS] * len(rest) + [LAST_MS]
+    first.save(DOCS / "stepper.gif", save_all=True, append_images=rest, duration=last, loop=0, optimize=True)
+    print(*(f"docs/{path.name}: {path.stat().st_size / 1000:.0f} kB" for path in DOCS.glob("stepper.*")))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

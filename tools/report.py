@@ -1,13 +1,15 @@
-"""Write the README's measured tables and the pictures in docs/ from the recordings.
+"""Write the measured tables of README.md and docs/measured.md, and the pictures in docs/, from the recordings.
 
-With the name of a GPU, or a folder, it prints the README's tables for that GPU's recordings and writes nothing.
+With the name of a GPU, or a folder, it prints the tables for that GPU's recordings and writes nothing.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import log10
 from pathlib import Path
 from statistics import median
@@ -19,9 +21,10 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
+from course_lib.classroom.course_map import milestones
 from course_lib.machine import model
-from course_lib.machine.measurements import Recording, folder_of, gpus, kinds, load
-from course_lib.trace.look import GROUND, KERNELS, STYLES, WASH
+from course_lib.machine.measurements import DEFAULT_GPU, NAMES, PUT_RIGHT, Recording, folder_of, gpus, load, speeds
+from course_lib.trace.look import EDGE, GROUND, KERNELS, STYLES, WASH
 
 ROOT = Path(__file__).parents[1]
 BEGIN = "<!-- measured: written by uv run python tools/report.py -->"
@@ -39,33 +42,40 @@ def limit_of(ceilings: Recording) -> float:
     return float(limit)
 
 
-def table(recording: Recording, counters: Recording, ceilings: Recording) -> str:
+def table(recording: Recording, counters: Recording, ceilings: Recording, gpu: str | Path = DEFAULT_GPU) -> str:
     """Return the ladder as a Markdown table, with the sentences on where it was measured."""
     best, limit = recording.result("cublas")["gflops"], limit_of(ceilings)
     chip = ceilings.provenance
     paper = model.peak_flop_per_second(chip["multiprocessors"], chip["clock_hertz"]) / 1e12
-    gpu = recording.provenance
     n = recording.result("cublas")["M"]
     lines = [
-        f"Measured on an {gpu['gpu']} (driver {gpu['driver']}, numba-cuda {gpu['numba-cuda']}, {gpu['date'][:10]}),",
-        f"float32, n = {n}: median of up to 20 launches, each kernel first verified against float64.",
-        "Occupancy is the share of a multiprocessor's threads that such blocks fill; what a kernel read from DRAM,",
-        f"beyond both caches, is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
+        "Measured on an {gpu} (driver {driver}, numba-cuda {numba-cuda}, {date:.10}),".format(**recording.provenance),
+        f"float32, n = {n}, GFLOP/s: median of up to 20 launches, each kernel first verified against float64.",
+        "The first speed is numba's, of the kernel as people write it; the next two are those of the same kernel with",
+        "unsigned indices, and in CUDA C. Occupancy is the share of a multiprocessor's threads that such blocks fill;",
+        f"what a kernel read from DRAM is Nsight Compute's count. A and B together are {2 * 4 * n * n / 1e9:.2f} GB.",
         f"The ladder ends at the chip: {chip['multiprocessors']} multiprocessors can do {paper:.1f} TFLOP/s,",
         f"on paper at {chip['clock_hertz'] / 1e9:.2f} GHz, and did {limit / 1e3:.1f} with multiply-adds alone.",
         "",
-        "| kernel | block | registers | occupancy | GB from DRAM | GFLOP/s | of the limit | of cuBLAS |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
+        "| kernel | changes alone | registers | occupancy | GB from DRAM | numba | unsigned | CUDA C | of cuBLAS |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     reads = {r["rung"]: r["dram_read_bytes"] for r in counters.results if r["M"] == n and "skipped" not in r}
-    for result in measured(recording):
-        block = "×".join(str(size) for size in result.get("block", ()))
-        name = result["title"] if result["rung"] == "cublas" else f"`{result['rung']}` {result['title']}"
-        speed = f"{result['gflops']:,.0f} | {result['gflops'] / limit:.1%} | {result['gflops'] / best:.1%}"
-        occupancy = f"{result['occupancy_percent']:.3g}%" if "occupancy_percent" in result else ""
-        dram = f"{reads[result['rung']] / 1e9:.2f}" if result["rung"] in reads else ""
-        lines.append(f"| {name} | {block} | {result.get('registers', '')} | {occupancy} | {dram} | {speed} |")
-    lines.append(f"| multiply-adds alone, the limit | | | | | {limit:,.0f} | 100.0% | {limit / best:.1%} |")
+    rungs = {rung.name: rung for rung in milestones()}
+    for name, way in speeds(gpu).items():
+        result = (load("twins", gpu) if name == PUT_RIGHT else recording).result(name)
+        dram = reads.get(name, result.get("dram_read_bytes"))
+        cells = (
+            f"`{NAMES.get(name, name)}` {rungs[name].title}" if name in rungs else result["title"],
+            rungs[name].change if name in rungs else "",
+            f"{result.get('registers', '')}",
+            f"{result['occupancy_percent']:.3g}%" if "occupancy_percent" in result else "",
+            f"{dram / 1e9:.2f}" if dram else "",
+            *("" if speed is None else f"{speed:,.0f}" for speed in (way.written, way.unsigned, way.c)),
+            f"{result['gflops'] / best:.1%}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    lines.append(f"| multiply-adds alone, the limit | | | | | {limit:,.0f} | | | {limit / best:.1%} |")
     return "\n".join(lines)
 
 
@@ -118,18 +128,14 @@ def wgmma_table(recording: Recording) -> str:
         f"{alone['wgmma_bf16']:.0f} in bfloat16 and",
         f"{alone['wgmma_tf32']:.0f} in TF32. Rows that begin off 128 bytes are padded for these kernels, and not for",
         f"cuBLAS. What is multiplied counts, too: {_repeats(inputs)} launches of `{inputs[0]['rung']}` on end, "
-        f"n = {inputs[0]['M']}, reached",
-        f"{', '.join(rates)} TFLOP/s.",
+        f"n = {inputs[0]['M']}, reached {', '.join(rates)} TFLOP/s.",
         "",
         f"| kernel | multiplies | {' | '.join(map(str, sizes))} |",
         f"|---|---|{'---:|' * len(sizes)}",
     ]
     for rung, form in dict.fromkeys((r["rung"], r["format"]) for r in results):
-        cells = []
-        for n in sizes:
-            ours, theirs = speed[rung, form, n], speed["cublas", form.split(",")[0], n]
-            share = "" if rung == "cublas" else f" ({ours / theirs:.0%})"
-            cells.append(f"{ours / 1e3:.0f}{share}")
+        pairs = [(speed[rung, form, n], speed["cublas", form.split(",")[0], n]) for n in sizes]
+        cells = [f"{ours / 1e3:.0f}" + ("" if rung == "cublas" else f" ({ours / best:.0%})") for ours, best in pairs]
         name = "cuBLAS" if rung == "cublas" else f"`{rung}`"
         lines.append(f"| {name} | {form} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -145,8 +151,7 @@ def tensor_axes(recording: Recording) -> Axes:
     names = [f"{'cuBLAS' if r['rung'] == 'cublas' else r['rung']}\n{r['format']}" for r in results]
     speeds = [result["gflops"] / 1e3 for result in results]
     colours = [KERNELS["cublas" if result["rung"] == "cublas" else "best"] for result in results]
-    n, gpu = results[0]["M"], recording.provenance["gpu"]
-    title = f"TFLOP/s (and error against float64) on an {gpu}, n = {n}"
+    title = f"TFLOP/s (and error against float64) on an {recording.provenance['gpu']}, n = {results[0]['M']}"
     axes, bars = _bars(title, names, speeds, colours, 0.6 + 0.45 * len(names), left=0.22, top=0.92)
     labels = [f"{speed:,.1f} (error {r['relative_error']:.0e})" for speed, r in zip(speeds, results, strict=True)]
     axes.bar_label(bars, labels, padding=4, color=GROUND)
@@ -155,29 +160,46 @@ def tensor_axes(recording: Recording) -> Axes:
 
 
 def tables(gpu: str | Path) -> str:
-    """Return the README's tables for a GPU's folder, a name here or any path; of what it lacks, a sentence."""
+    """Return the tables for a GPU's folder, a name here or any path; of what it lacks, a sentence."""
     parts = []
     for make, names in (
-        (table, ("ladder", "counters", "ceilings")),
+        (partial(table, gpu=gpu), ("ladder", "counters", "ceilings")),
         (tensor_table, ("tensor",)),
         (wgmma_table, ("wgmma",)),
     ):
-        missing = [name for name in names if name not in kinds(gpu)]
-        if missing:
-            parts.append(f"No table of {names[0]}: no recording of {', '.join(missing)} in {folder_of(gpu)}.")
-        else:
-            parts.append(make(*(load(name, gpu) for name in names)))
+        missing = [name for name in names if not (folder_of(gpu) / f"{name}.json").is_file()]
+        no = f"No table of {names[0]}: no recording of {', '.join(missing)} in {folder_of(gpu)}."
+        parts.append(no if missing else make(*(load(name, gpu) for name in names)))
     return "\n\n".join(parts)
 
 
+#: Six steps of the ladder in the README.
+STEPS = ("naive", PUT_RIGHT, "tiled", "register_2d", "best", "cublas")
+
+
+def short() -> str:
+    """Return the README's table: six steps, `naive` as written and the next three with unsigned indices."""
+    ladder, ways = load("ladder"), speeds()
+    gpu, last = ladder.provenance["gpu"], ladder.result("cublas")
+    rows = [f"| {gpu}, float32, n = {last['M']}, GFLOP/s | numba | CUDA C | of cuBLAS |", "|---|---:|---:|---:|"]
+    for name in STEPS:
+        way = ways[name]
+        numba = way.written if name == "naive" or way.unsigned is None else way.unsigned
+        title = "… indices and loop put right" if name == PUT_RIGHT else ladder.result(name)["title"]
+        c = "" if way.c is None else f"{way.c:,.0f}"
+        rows.append(f"| {title} | {numba:,.0f} | {c} | {numba / last['gflops']:.0%} |")
+    return "\n".join(rows)
+
+
 def section() -> str:
-    """Return the text between the two marks in the README."""
+    """Return the text between the two marks in docs/measured.md."""
     ladder, counters, ceilings, tensor = (load(what) for what in ("ladder", "counters", "ceilings", "tensor"))
-    picture = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](docs/series.svg)"
-    bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](docs/ladder.svg)"
-    chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](docs/tensor.svg)"
+    times = "![Time to multiply two n×n matrices against n: host, naive, tiled, best and cuBLAS](series.svg)"
+    bars = "![GFLOP/s of every kernel of the ladder, of cuBLAS, and of multiply-adds alone](ladder.svg)"
+    chips = "![TFLOP/s of the kernels on tensor cores, and of cuBLAS in the same formats](tensor.svg)"
     groups = wgmma_table(load("wgmma"))
-    parts = (table(ladder, counters, ceilings), bars, picture, tensor_table(tensor), chips, groups)
+    causes = "[What the tile alone buys](../notebooks/numba_and_cuda_c.md#What-the-tile-buys), one factor at a time."
+    parts = (table(ladder, counters, ceilings), causes, bars, times, tensor_table(tensor), chips, groups)
     return "\n\n".join(parts)
 
 
@@ -189,13 +211,29 @@ def with_section(page: str, section: str) -> str:
     return "\n".join([before + BEGIN, section, END]) + rest.split(END)[1]
 
 
+def with_speeds(page: str, recording: Recording) -> str:
+    """Return a page with each number before <!--RUNG--> renewed: a speed, a quotient of two, or 10⁹ of RUNG.COUNT.
+
+    RUNG is a twin's name, with @WIDTH if its block or tile is not 32 wide; KeyError if nothing is recorded of it.
+    """
+    known: dict[str, dict[str, Any]] = {}
+    for r in measured(recording):
+        width = r.get("params", {}).get("block_width", r.get("params", {}).get("tile_width", 32))
+        known[r["rung"] + (f"@{width}" if width != 32 else "")] = r
+
+    def value(name: str) -> str:
+        first, *other = (known[n.partition(".")[0]][n.partition(".")[2] or "gflops"] for n in name.split("/"))
+        return f"{first / other[0]:.2f}" if other else f"{first / 1e9:.2f}" if "." in name else f"{first:,.0f}"
+
+    return re.sub(r"[\d.,]*\d<!--(\S+?)-->", lambda found: f"{value(found[1])}<!--{found[1]}-->", page)
+
+
 def _card(width: float, height: float, **margins: float) -> Axes:
     """Return Axes of ``width`` × ``height`` inches without a background; margins are shares of the two."""
     figure = Figure(figsize=(width, height), facecolor="none")
     figure.subplots_adjust(**margins)
     axes = figure.add_subplot(facecolor="none")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     axes.spines[:].set_color(GROUND)
     axes.tick_params(colors=GROUND)
     return axes
@@ -210,12 +248,8 @@ def _bars(
     axes.invert_yaxis()
     axes.spines["bottom"].set_visible(False)
     axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
-    _entitle(axes, title)
-    return axes, bars
-
-
-def _entitle(axes: Axes, title: str) -> None:
     axes.set_title(title, loc="left", fontsize=11, color=GROUND)
+    return axes, bars
 
 
 def _svg(axes: Axes) -> str:
@@ -227,24 +261,24 @@ def _svg(axes: Axes) -> str:
     return "\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n"
 
 
-def ladder_axes(recording: Recording, ceilings: Recording) -> Axes:
-    """Draw the ladder as a bar chart: GFLOP/s of every kernel on one size, the first rung on top, the limit below."""
-    results, limit = measured(recording), limit_of(ceilings)
-    rungs = [result["rung"] for result in results if result["rung"] != "cublas"]
-    names = ["cuBLAS" if result["rung"] == "cublas" else result["rung"] for result in results]
-    names.append("multiply-adds alone")
-    speeds = [*(result["gflops"] for result in results), limit]
-    colours = [KERNELS["best" if name in rungs else "cublas"] for name in names]
-    gpu, n = recording.provenance["gpu"], recording.result("cublas")["M"]
-    title = f"GFLOP/s (and share of multiply-adds alone) on an {gpu}, float32, n = {n}"
-    axes, bars = _bars(title, names, speeds, colours, 0.6 + 0.3 * len(names))
-    axes.bar_label(bars, [f"{speed:,.0f} ({speed / limit:.1%})" for speed in speeds], padding=4, color=GROUND)
-    axes.set_xlim(0, 1.25 * max(speeds))
+def ladder_axes(recording: Recording, ceilings: Recording, gpu: str | Path = DEFAULT_GPU) -> Axes:
+    """Draw the ladder as a bar chart: GFLOP/s of every kernel on one size, paler in CUDA C, the limit below."""
+    limit, ways = limit_of(ceilings), speeds(gpu)
+    names = [*("cuBLAS" if name == "cublas" else NAMES.get(name, name) for name in ways), "multiply-adds alone"]
+    lengths = [*(way.written or way.unsigned or 0.0 for way in ways.values()), limit]
+    colours = [KERNELS["best" if name in {rung.name for rung in milestones()} else "cublas"] for name in (*ways, "")]
+    n = recording.result("cublas")["M"]
+    title = f"GFLOP/s (and share of the limit) on an {recording.provenance['gpu']}, n = {n}; pale: CUDA C"
+    longest = [max(length, way.c or 0) for length, way in zip(lengths, ways.values(), strict=False)] + [limit]
+    axes, ends = _bars(title, names, longest, [EDGE], 0.6 + 0.3 * len(names))
+    axes.barh(names, lengths, color=colours, height=0.75)
+    axes.bar_label(ends, [f"{speed:,.0f} ({speed / limit:.1%})" for speed in lengths], padding=4, color=GROUND)
+    axes.set_xlim(0, 1.25 * max(lengths))
     return axes
 
 
-def series_axes(recording: Recording) -> Axes:
-    """Draw the five series, time against n, both axes logarithmic; where nothing was measured there is no line."""
+def series_axes(recording: Recording, gpu: str | Path = DEFAULT_GPU) -> Axes:
+    """Draw the five series, time against n, both axes logarithmic; and naive put right, measured at one size."""
     points: dict[str, list[tuple[int, float]]] = {}
     for result in measured(recording):
         points.setdefault(result["rung"], []).append((result["M"], median(result["milliseconds"])))
@@ -252,6 +286,9 @@ def series_axes(recording: Recording) -> Axes:
     for name, line in points.items():
         style = STYLES.get(name, "-")
         axes.plot(*zip(*line, strict=True), style, marker="o", markersize=4, lw=2, color=KERNELS[name], label=name)
+    if (right := speeds(gpu).get(PUT_RIGHT)) and right.unsigned:
+        axes.plot(4096, 2 * 4096**3 / right.unsigned / 1e6, "s", color=KERNELS["naive"], markersize=7)
+        axes.text(0.99, 0.03, f"■ {NAMES[PUT_RIGHT]}", transform=axes.transAxes, ha="right", color=GROUND, fontsize=11)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     sizes = sorted({n for line in points.values() for n, _ in line})
@@ -260,7 +297,8 @@ def series_axes(recording: Recording) -> Axes:
     axes.grid(axis="y", color=WASH, lw=1)
     axes.set_xlabel("n", color=GROUND)
     axes.set_ylabel("milliseconds", color=GROUND)
-    _entitle(axes, f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)")
+    title = f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)"
+    axes.set_title(title, loc="left", fontsize=11, color=GROUND)
     _label_the_ends(axes, points)
     return axes
 
@@ -274,25 +312,18 @@ def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]
         lowest = max((log10(milliseconds) - low) / (high - low), lowest + apart)
         place = blended_transform_factory(axes.transData, axes.transAxes)
         label = "cuBLAS" if name == "cublas" else name
-        axes.annotate(
-            label,
-            (n, lowest),
-            (7, 0),
-            place,
-            "offset points",
-            va="center",
-            color=GROUND,
-            fontsize=11,
-            annotation_clip=False,
-        )
+        style: dict[str, Any] = {"va": "center", "color": GROUND, "fontsize": 11, "annotation_clip": False}
+        axes.annotate(label, (n, lowest), (7, 0), place, "offset points", **style)
 
 
 def outputs(root: Path = ROOT) -> dict[Path, str]:
     """Return {path: text} of all files that are generated from the recordings."""
-    docs = root / "docs"
-    readme = root / "README.md"
+    docs, languages = root / "docs", root / "notebooks" / "numba_and_cuda_c.md"
+    pages = {path: path.read_text(encoding="utf-8") for path in (root / "README.md", docs / "measured.md", languages)}
+    pages[root / "README.md"] = with_section(pages[root / "README.md"], short())
+    pages[docs / "measured.md"] = with_section(pages[docs / "measured.md"], section())
     return {
-        readme: with_section(readme.read_text(encoding="utf-8"), section()),
+        **{path: with_speeds(text, load("twins")) for path, text in pages.items()},
         docs / "ladder.svg": _svg(ladder_axes(load("ladder"), load("ceilings"))),
         docs / "series.svg": _svg(series_axes(load("series"))),
         docs / "tensor.svg": _svg(tensor_axes(load("tensor"))),

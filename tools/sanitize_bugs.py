@@ -2,7 +2,7 @@
 
     python tools/sanitize_bugs.py --output course_lib/machine/measurements/nvidia-h200
 
-Writes sanitizer.json: for each kernel and tool whether it was flagged, the messages and the source lines they name.
+Writes sanitizer.json: for each kernel and tool whether it was flagged, the messages, and the text of their lines.
 Kernels are compiled with debug=True, opt=False, so that the tools know the lines.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
 
-from oracles import corpus  # noqa: E402
+import kernels_with_bugs as corpus  # noqa: E402
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 SECONDS = 60
@@ -31,7 +31,7 @@ def launch(name, which):
 
     pair = corpus.load(name)
     grid, block = pair.launch(which)
-    kernel = cuda.jit(debug=True, opt=False)(getattr(pair.module, which).py_func)
+    kernel = cuda.jit(debug=True, opt=False)(getattr(pair, which).py_func)
     kernel[grid, block](*pair.arguments())
     cuda.synchronize()
 
@@ -68,7 +68,7 @@ def verdict(name, which, tool):
         if re.match(r"(Invalid|Error|Warning|Barrier|Uninitialized|Divergent|Program hit)", line)
     ]
     lines = {int(n) for line in report for n in re.findall(rf"{name}\.py:(\d+)", line)}
-    lines = sorted(corpus.line_of_bug(name, n) for n in lines)
+    lines = [corpus.load(name).line(n, which) for n in sorted(lines)]
     return {**result, "flagged": count > 0, "count": count, "messages": sorted(set(messages))[:6], "lines": lines}
 
 

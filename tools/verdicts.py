@@ -14,7 +14,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
 
-from oracles import corpus  # noqa: E402
+import kernels_with_bugs as corpus  # noqa: E402
 
 from course_lib import simulate  # noqa: E402
 from course_lib.machine import measurements  # noqa: E402
@@ -38,7 +38,8 @@ class Verdict:
 
     @property
     def row(self) -> str:
-        link = f"[{self.name.replace('_', ' ')}](../tests/kernels_with_bugs/{self.name}.py)"
+        file = corpus.load(self.name).safe.__module__.split(".")[-1]
+        link = f"[{self.name.replace('_', ' ')}](../tests/kernels_with_bugs/{file}.py)"
         tools = "not recorded" if self.sanitizer is None else ", ".join(self.sanitizer) or SILENT
         return f"| {link} | {self.kind} | {self.bug} | {self.twin} | {tools} |"
 
@@ -64,8 +65,8 @@ def launch(pair, which: str):
     """The findings of one kernel of a pair, and the positions of the arrays whose values are wrong."""
     grid, block = pair.launch(which)
     arguments = pair.arguments()
-    run = simulate(getattr(pair.module, which), strict=False)[grid, block](*arguments)
-    return run.findings, pair.wrong(pair.arguments(), arguments)
+    run = simulate(getattr(pair, which), strict=False)[grid, block](*arguments)
+    return run.findings, pair.wrong(arguments)
 
 
 def scope(races) -> str:
@@ -88,10 +89,8 @@ def tables(verdicts: list[Verdict]) -> str:
         counts.append(sum(v.twin != INNOCENT for v in some))
         tools = f"{sum(map(bool, recorded))} of {len(recorded)}" if recorded else "not recorded"
         lines.append("| " + " | ".join(map(str, (title, len(some), *counts, tools))) + " |")
-    return "\n".join(
-        [*lines, "", "| kernel | kind | bug | twin | compute-sanitizer |", "|---|---|---|---|---|"]
-        + [v.row for v in verdicts]
-    )
+    lines += ["", "| kernel | kind | bug | twin | compute-sanitizer |", "|---|---|---|---|---|"]
+    return "\n".join(lines + [v.row for v in verdicts])
 
 
 def page(text: str, table: str) -> str:

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..kernels import LADDER, Rung
+from ..kernels.twins import naive_twin
 from ..machine import measurements
 from ..machine.model import loads_per_output
 from ..simulator.tables import aligned
 from . import lessons
 
+_PUT_RIGHT = "naive, with unsigned indices, 32 steps written out"
+
 
 @dataclass(frozen=True)
 class Milestone:
-    """One rung: global loads and 32-byte sectors per element of C, GFLOP/s, and the lesson that explains it.
+    """One kernel: global loads and 32-byte sectors per element of C, GFLOP/s, and the lesson that explains it.
 
     ``loads`` follows from a formula, ``sectors`` was counted by the GPU's hardware counters (None if it was not),
-    ``speed`` is the median of the measured launches.
+    ``speeds`` are medians of the measured launches, ``change`` says what the kernel alone changes, and from which one.
     """
 
     rung: str
     title: str
     lesson: str
+    change: str
     loads: float
     sectors: float | None
-    speed: float
+    speeds: measurements.Speeds
+
+    @property
+    def name(self) -> str:
+        """The name that `change` of other kernels uses."""
+        return measurements.NAMES.get(self.rung, self.rung)
+
+    @property
+    def speed(self) -> float:
+        """GFLOP/s in numba as written; of the kernel put right, with its unsigned indices."""
+        speed = self.speeds.written or self.speeds.unsigned
+        assert speed is not None
+        return speed
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,25 +66,27 @@ class Roadmap:
     def _cells(self) -> list[list[str]]:
         return [
             [
-                step.title,
-                f"{step.loads:,.0f}",
-                "–" if step.sectors is None else f"{step.sectors:,.0f}",
-                f"{step.speed:,.0f}",
+                f"{step.name}: {step.title}",
+                step.change,
+                *("–" if value is None else f"{value:,.0f}" for value in values),
             ]
             for step in self.steps
+            for values in [(step.loads, step.sectors, step.speeds.written, step.speeds.unsigned, step.speeds.c)]
         ]
 
     def __repr__(self) -> str:
-        head = ["kernel", "loads", "sectors", "GFLOP/s", "lesson"]
+        head = ["kernel", "changes", "loads", "sectors", "numba", "unsigned", "CUDA C", "lesson"]
         rows = [head, *([*cells, step.lesson[:2]] for cells, step in zip(self._cells(), self.steps, strict=True))]
-        return "\n".join([f"{self.gpu}, n = {self.n:,}, per element of C:", *aligned(rows), self.end])
+        return "\n".join(
+            [f"{self.gpu}, n = {self.n:,}, per element of C, and GFLOP/s:", *aligned(rows, (0, 1)), self.end]
+        )
 
     def _repr_markdown_(self) -> str:
         lines = [
-            f"{self.gpu}, float32, n = {self.n:,}; loads and sectors are per element of C.",
+            f"{self.gpu}, float32, n = {self.n:,}; loads and sectors are per element of C, the last columns GFLOP/s.",
             "",
-            "| lesson | kernel | loads | sectors | GFLOP/s |",
-            "|---|---|---:|---:|---:|",
+            "| lesson | kernel | what it alone changes | loads | sectors | numba | numba, unsigned | CUDA C |",
+            "|---|---|---|---:|---:|---:|---:|---:|",
         ]
         for step, cells in zip(self.steps, self._cells(), strict=True):
             number, name = step.lesson[:2], step.lesson[3:].replace("_", " ")
@@ -79,30 +97,33 @@ class Roadmap:
 
 
 def milestones() -> list[Rung]:
-    """Return the rungs that a lesson explains, in the order of the lessons."""
-    return sorted((rung for rung in LADDER if rung.lesson), key=lambda rung: rung.lesson)
+    """Return the rungs that a lesson explains, in the order of the lessons, and after `naive` the same put right."""
+    right = replace(
+        naive_twin("uint64", 32), title="One thread per element, indices and loop put right", change=_PUT_RIGHT
+    )
+    rungs = [each for rung in LADDER if rung.lesson for each in ((rung, right) if rung.name == "naive" else (rung,))]
+    return sorted(rungs, key=lambda rung: rung.lesson)
 
 
 def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
-    """Return the Roadmap from a GPU's recordings: speeds of its ladder, sectors of its counters at the same n."""
-    ladder, counters = measurements.load("ladder", gpu), measurements.load("counters", gpu)
-    counted = {(r["rung"], r["M"]): r["global_load_sectors"] for r in counters.results if "skipped" not in r}
+    """Return the Roadmap from a GPU's recordings: speeds of its ladder and twins, sectors of its counters at that n."""
+    ladder, counters, speeds = (
+        measurements.load("ladder", gpu),
+        measurements.load("counters", gpu),
+        measurements.speeds(gpu),
+    )
+    n = ladder.result("naive")["M"]
+    counted = {
+        r["rung"]: r["global_load_sectors"] / n**2 for r in counters.results if r["M"] == n and "skipped" not in r
+    }
+    counted[measurements.PUT_RIGHT] = counted["naive"]  # the same loads
     steps = []
     for step in milestones():
-        result = ladder.result(step.name)
-        n = result["M"]
-        tile = step.tile(**result["params"]) or ()
-        sectors = counted.get((step.name, n))
-        steps.append(
-            Milestone(
-                step.name,
-                result["title"],
-                step.lesson,
-                float(loads_per_output(n, n, n, *tile)),
-                None if sectors is None else sectors / n**2,
-                result["gflops"],
-            )
-        )
+        if step.name in speeds:
+            params = ladder.result("naive" if step.name == measurements.PUT_RIGHT else step.name)["params"]
+            loads = float(loads_per_output(n, n, n, *(step.tile(**params) or ())))
+            sectors, found = counted.get(step.name), speeds[step.name]
+            steps.append(Milestone(step.name, step.title, step.lesson, step.change, loads, sectors, found))
     return Roadmap(ladder.provenance["gpu"], n, tuple(steps), _end(gpu))
 
 

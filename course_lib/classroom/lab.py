@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .lessons import lessons_in
+from .lessons import opening
 
 NEWS = "@jupyterlab/apputils-extension:announcements"
 #: Keeps the pictures of widgets in the pages and documents that JupyterLab exports.
@@ -48,12 +48,12 @@ def without_views(model: dict[str, Any], **_: Any) -> None:
 
 def settings(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the settings for JupyterLab when it starts in ``folder``, by application; none if it has no lessons."""
-    found = lessons_in(folder)
-    if not found:
+    first = opening(folder)
+    if first is None:
         return {}
     return {
         "ServerApp": {"allow_root": True},  # containers run as root, which Jupyter refuses without a flag
-        "LabApp": {"default_url": f"/lab/tree/{found[0].relative_to(folder).as_posix()}"},
+        "LabApp": {"default_url": f"/lab/tree/{first.relative_to(folder).as_posix()}"},
     }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..lazy import called, install
 from ..trace.png import KEY
 
 #: The sentence of a lesson's first cell that leads to its solutions.
@@ -42,6 +43,13 @@ def lessons_in(folder: Path) -> list[Path]:
     return []
 
 
+def opening(folder: Path) -> Path | None:
+    """Return the notebook that a reader should open first in a folder: the short way in, or else the first lesson."""
+    found = lessons_in(folder)
+    express = [path.with_name("express.ipynb") for path in found[:1]]
+    return next((path for path in (*express, *found) if path.is_file()), None)
+
+
 def title(notebook: Mapping[str, Any], otherwise: str = "") -> str:
     """Return the first heading of a notebook."""
     for cell in notebook["cells"]:
@@ -57,7 +65,7 @@ def for_students(text: str) -> str:
 
 
 def files() -> Iterator[Path]:
-    """Yield what a reader gets: the lessons, the glossary, the sources and the licence."""
+    """Yield what a reader gets: the lessons, the pages beside them and the licence."""
     yield from sorted(path for path in home().iterdir() if path.suffix in (".ipynb", ".md"))
 
 
@@ -83,7 +91,7 @@ def copy(folder: Path) -> tuple[list[str], list[str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Copy the lessons into a folder, and run JupyterLab there until the reader ends it; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m course_lib open", description="Copy the lessons and open them.")
+    parser = argparse.ArgumentParser(prog=called("open"), description="Copy the lessons and open them.")
     parser.add_argument("folder", nargs="?", type=Path, default=Path("tile-by-tile"), help="(tile-by-tile)")
     parser.add_argument("--copy-only", action="store_true", help="do not start JupyterLab")
     options = parser.parse_args(arguments)
@@ -92,15 +100,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         written, kept = copy(folder)
     except OSError as error:
         print(f"The lessons cannot be copied to {folder}: {error.strerror}. Name another folder.", file=sys.stderr)
-        return 1
-    print(f"{folder}: {len(written)} files copied; files that were there stay as they are.")
+        return 2
+    print(f"{folder}: {len(written)} files copied; files that were there stay as they are. Begin with express.ipynb.")
     if kept:
         print(f"These differ from the course's: {', '.join(kept)}.")
     if options.copy_only:
         return 0
     if importlib.util.find_spec("jupyterlab") is None:
-        print('JupyterLab is not installed: pip install "tile-by-tile[lab]"', file=sys.stderr)
-        return 1
+        print(f"The lessons are there, but JupyterLab is not installed: {install('lab')}", file=sys.stderr)
+        return 2
     try:
         return subprocess.call([sys.executable, "-m", "jupyterlab"], cwd=folder)
     except KeyboardInterrupt:  # the server has heard it too, and has ended

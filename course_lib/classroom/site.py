@@ -1,4 +1,4 @@
-"""Writes the course as a site: lessons as pages with live steppers, an index, a gallery, the glossary and the sources.
+"""Writes the course as a site: lessons as pages with live steppers and predictions, and bugs to find.
 
 python -m course_lib.site --out _site
 """
@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from ..lazy import called
+from .pages.frame import write
 from .publish.convert import executed
 from .publish.links import links_of
 from .publish.site import site
@@ -19,9 +21,9 @@ from .publish.site import site
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m course_lib.site", description="Write the course as a site.")
+    parser = argparse.ArgumentParser(prog=called("site"), description="Write the course as a site.")
     parser.add_argument("--out", type=Path, required=True, help="folder to write to; its other files stay")
-    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--address", default="", help="the site's address, for the cards that other sites show of it")
     parser.add_argument("--solutions", action="store_true", help="pages of the solutions, too")
     parser.add_argument(
         "--stored", action="store_true", help="lessons show their stored pictures, and are not executed"
@@ -32,15 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     try:
         with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
-            pages = site(options.theme, options.solutions, as_stored if options.stored else executed, jobs.map)
+            files = site(options.solutions, as_stored if options.stored else executed, jobs.map, options.address)
     except (CellExecutionError, ValueError) as error:
         print(f"Nothing is written: {error}", file=sys.stderr)
         return 1
-    for name, page in pages.items():
-        path = options.out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8", newline="\n")
-    size, links = sum(len(page.encode()) for page in pages.values()) / 1e6, links_of(pages)
+    write(options.out, files)
+    pages = {name: str(text) for name, text in files.items() if name.endswith(".html")}
+    size, links = sum(map(len, files.values())) / 1e6, links_of(pages)
     away = sum(target.startswith("http") for _, target in links)
     print(
         f"{options.out}: {len(pages)} pages, {size:.1f} MB; {len(links) - away} links checked, {away} lead elsewhere."
@@ -49,6 +49,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def as_stored(notebook: Any, folder: Path) -> Any:
-    """Return the notebook with the outputs that it has; the gallery, which has none, is executed."""
-    stored = any(cell.get("outputs") for cell in notebook.cells)
-    return notebook if stored else executed(notebook, folder)
+    """Return the notebook with the outputs that it has."""
+    return notebook

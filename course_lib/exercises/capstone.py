@@ -1,9 +1,9 @@
 """The capstone: a kernel of the reader's own, judged on what it computes, and scored on what it costs.
 
 `attempt` first grades the kernel: its values equal NumPy's on ragged sizes, and it breaks no rule. Then one block is
-traced, lowered to machine instructions and played on the recorded GPU. Each cost reaches up to five limits, and each
-limit is a point; but the worst cost sets the speed, so every other one counts at most a point more than the worst. The
-limits are rules of the score; beside them are the recorded speeds of the ladder.
+traced, and its machine code is played as a launch on large matrices would run it on the recorded GPU. Each cost reaches
+up to five limits, and each limit is a point; but the worst cost sets the speed, so every other one counts at most a
+point more than the worst. The limits are rules of the score; beside them are the recorded speeds of the ladder.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..machine import measurements, model
+from ..machine import measurements
+from ..machine.compiler import machine_code
 from ..machine.model.machine import Machine
-from ..machine.waiting.instructions import programs
-from ..machine.waiting.plays import play_programs
-from ..machine.waiting.predictions import PITCH, ROUNDS, chosen_iterations
+from ..machine.waiting.product_launch import ProductLaunch
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..simulator.simulate import simulate
 from ..simulator.tables import aligned
@@ -33,11 +31,10 @@ from .grading.verdict import Verdict
 from .progress import score
 
 NAME = "capstone"
-#: Lengths of K that are traced: the first in which the outermost loop has enough iterations for the model.
-_DEPTHS = (48, 96, 192)
-#: Registers of a thread beside the elements of its local arrays: with this number, the rungs of the ladder with
-#: register tiles get as many resident blocks as the driver reported.
-OTHER_REGISTERS = 32
+#: The length of K that is traced.
+_DEPTH = 48
+#: Rows and columns of the matrices whose product is timed, as nearly as whole tiles allow.
+_LARGE = 4096
 _MOST_REGISTERS = 255
 _MOST_THREADS = 1024
 
@@ -48,8 +45,9 @@ Size = tuple[int, int]
 class Costs:
     """The costs of a kernel. Counts are for each multiplication of a warp, which are 32 multiplications.
 
-    ``gflops`` is the model's speed on large matrices on the recorded GPU, ``instructions`` those of its lowering; both
-    are None where the model cannot play the kernel, and ``unknown`` says why. ``loads`` are those from shared memory.
+    ``gflops`` is the model's speed on large matrices on the recorded GPU, ``instructions`` those of its machine code;
+    both are None where there is no such code, or the model cannot play it, and ``unknown`` says why. ``loads`` are
+    those from shared memory.
     ``overlap``: of the intervals between barriers in which a warp reads tiles, the share in which it also loads from
     global memory.
     """
@@ -157,7 +155,9 @@ class Attempt:
 
     @property
     def points(self) -> tuple[int, ...]:
-        """The points of each band that count: at most one more than those of the lowest."""
+        """The points of each band that count: at most one more than those of the lowest; none without a speed."""
+        if self.costs.gflops is None:
+            return (0,) * len(BANDS)
         kept = [band.points(self.costs) for band in BANDS]
         return tuple(min(points, min(kept) + 1) for points in kept)
 
@@ -202,8 +202,9 @@ class Attempt:
 
     def _said(self) -> list[str]:
         said = [f"Remark: {remark}" for remark in self.remarks]
-        said += [f"The model cannot time this kernel: {self.costs.unknown}."] if self.costs.unknown else []
-        if any(band.points(self.costs) > points for band, points in zip(BANDS, self.points, strict=True)):
+        if self.costs.gflops is None:
+            said.append(f"No speed is predicted, and there are no points: {self.costs.unknown}.")
+        elif any(band.points(self.costs) > points for band, points in zip(BANDS, self.points, strict=True)):
             worst = BANDS[self.points.index(min(self.points))].name
             said.append(f"Improve {worst} first: until then each other cost counts at most {max(self.points)} of 5.")
         if self.milestones < len(MILESTONES):
@@ -331,27 +332,25 @@ def _pair(given: Any, name: str, what: str) -> Size:
 
 
 def costs(kernel: Any, tile: Size, threads: Size) -> Costs:
-    """Trace one block on whole tiles, and count; lower and play it for its instructions and its speed."""
+    """Trace one block on whole tiles, and count; play its machine code for its instructions and its speed."""
     (M, N), rng = tile, np.random.default_rng(0)
-    for depth in _DEPTHS:
-        A, B = rng.random((M, depth), np.float32), rng.random((depth, N), np.float32)
-        run = simulate(kernel, trace=True)[(1, 1), threads](A, B, np.zeros((M, N), np.float32))
-        multiplications = M * N * depth / WARP_SIZE
-        loads = run.traffic.select(space="shared", op="load")
-        assert run.trace is not None  # as asked for
-        barriers, overlap = _intervals(run.trace)
-        counted = Costs(
-            run.traffic.select(space="global", op="load").sectors / multiplications,
-            loads.wavefronts / multiplications,
-            barriers / multiplications,
-            loads.accesses / WARP_SIZE / multiplications,
-            overlap,
-        )
-        try:
-            return _timed(kernel, run.trace, threads, counted, multiplications)
-        except ValueError as error:
-            unknown = str(error).partition(": trace")[0]
-    return replace(counted, unknown=unknown)
+    A, B = rng.random((M, _DEPTH), np.float32), rng.random((_DEPTH, N), np.float32)
+    run = simulate(kernel, trace=True)[(1, 1), threads](A, B, np.zeros((M, N), np.float32))
+    multiplications = M * N * _DEPTH / WARP_SIZE
+    loads = run.traffic.select(space="shared", op="load")
+    assert run.trace is not None  # as asked for
+    barriers, overlap = _intervals(run.trace)
+    counted = Costs(
+        run.traffic.select(space="global", op="load").sectors / multiplications,
+        loads.wavefronts / multiplications,
+        barriers / multiplications,
+        loads.accesses / WARP_SIZE / multiplications,
+        overlap,
+    )
+    try:
+        return _timed(kernel, tile, threads, counted)
+    except ValueError as error:
+        return replace(counted, unknown=str(error))
 
 
 def _intervals(trace: Trace) -> tuple[int, float]:
@@ -371,29 +370,16 @@ def _intervals(trace: Trace) -> tuple[int, float]:
     return int(stops.sum()), float(np.isin(read, fetched).mean()) if read.size else 0.0
 
 
-def resident_blocks(local_words: int, shared_bytes: int, threads: int) -> int:
-    """Blocks that a multiprocessor of the recorded GPU holds, with registers estimated from a thread's local arrays."""
-    registers = min(local_words + OTHER_REGISTERS, _MOST_REGISTERS)
-    gpu = measurements.load("ladder").provenance
-    return int(model.occupancy(threads, registers, shared_bytes, gpu).blocks)
-
-
-def _timed(kernel: Any, trace: Trace, threads: Size, counted: Costs, multiplications: float) -> Costs:
-    warps = programs(kernel, trace, pitch=PITCH)
-    loop = [chosen_iterations(warp, slice(-1)) for warp in warps]
-    made = [i.iteration for warp in loop for i in warp if i.kind == "multiply-add"]
-    if not made:
-        raise ValueError("no loop with multiplications was found")
-    words = {space: 0 for space in ("local", "shared")}
-    for array in trace.arrays.values():
-        if array.space in words:
-            words[array.space] += array.size * np.dtype(array.dtype).itemsize // 4
-    machine = Machine.measured(measurements.load("latencies"))
-    blocks = resident_blocks(words["local"], 4 * words["shared"], prod(threads))
-    if not blocks:
-        raise ValueError("no block of this shape fits on a multiprocessor")
-    played = play_programs(loop, machine, blocks, "L2", 4 * words["shared"], ROUNDS)
-    an_iteration = len(made) / len(set(made)) * WARP_SIZE * blocks
-    gpu = measurements.load("ladder").provenance
-    rate = 2 * an_iteration / played.cycles_per_iteration() * machine.hertz * gpu["multiprocessors"]
-    return replace(counted, instructions=sum(map(len, warps)) / multiplications, gflops=rate / 1e9)
+def _timed(kernel: Any, tile: Size, threads: Size, counted: Costs) -> Costs:
+    """Add what the machine code tells: its instructions, and the speed of a launch on large matrices."""
+    down, across = tile
+    launch = ProductLaunch(
+        machine_code(kernel, "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"),
+        lambda M, N, K: ((ceil_div(N, across), ceil_div(M, down)), threads),
+        (_LARGE // down * down, _LARGE // across * across, _LARGE),
+        Machine.measured(measurements.load("latencies")),
+        measurements.load("ladder").provenance,
+    )
+    issued = sum(map(len, launch.loop)) / len({i.iteration for program in launch.loop for i in program})
+    instructions = issued * launch.iterations / (down * across * _LARGE / WARP_SIZE)
+    return replace(counted, instructions=instructions, gflops=launch.gflops())

@@ -12,12 +12,16 @@ from typing import Any
 import anywidget
 import traitlets
 
+from ..trace.viewer.page import Bundle
 from ..trace.viewer.still import CLASS, Still
 from .calculated import calculated
 from .grading.verdict import as_code
 from .progress import score
 
-_HERE = pathlib.Path(__file__).parent
+#: The widget on a page without a kernel.
+PREDICTION = Bundle(
+    "predict", pathlib.Path(__file__).parent, ("question", "choices", "answer", "because"), "tile-by-tile-predict"
+)
 
 #: A number with a fraction is right within this share of the truth; a whole number only exactly.
 TOLERANCE = 0.01
@@ -32,8 +36,8 @@ class Prediction(Still, anywidget.AnyWidget):
     """
 
     # as text: of a path, anywidget keeps each widget for changes of the file
-    _esm = (_HERE / "predict.js").read_text(encoding="utf-8")
-    _css = (_HERE / "predict.css").read_text(encoding="utf-8")
+    _esm = PREDICTION.read("js")
+    _css = PREDICTION.read("css")
     question = traitlets.Unicode().tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
     answer = traitlets.Unicode().tag(sync=True)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square
+from .rung import Rung, square, square_blocks, two_tiles
 
 
 @lru_cache
@@ -49,24 +49,14 @@ def bank_conflicts(tile_width=16, dtype=float32):
     return bank_conflicts
 
 
-def launch(M, N, K, tile_width=16):
-    """Return (grid, block) for an M×N result: one block of T×T threads per tile of C."""
-    grid = (max(1, -(-N // tile_width)), max(1, -(-M // tile_width)))
-    return grid, (tile_width, tile_width)
-
-
-def shared_bytes(tile_width=16, itemsize=4):
-    """Return the bytes of shared memory per block: one tile of A and one of B."""
-    return 2 * tile_width**2 * itemsize
-
-
 RUNG = Rung(
     "bank_conflicts",
     "Tiles, B coalesced but transposed",
     bank_conflicts,
-    launch,
+    square_blocks,
     params={"tile_width": 16},
-    shared_bytes=shared_bytes,
+    shared_bytes=two_tiles,
     tile=square,
     lesson="06_bank_conflicts",
+    change="tiled, with the tile of B transposed",
 )

@@ -137,5 +137,6 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(128, 256),
     lesson="12_the_last_20_percent",
+    change="whole_tiles, with its products in another order",
     **VECTORS,
 )

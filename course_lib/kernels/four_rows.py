@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, fixed
+from .rung import Rung, blocks, fixed
 
 T = 32
 
@@ -52,11 +52,6 @@ def four_rows(dtype=float32):
     return four_rows
 
 
-def launch(M, N, K):
-    """Return (grid, block) for an M×N result: 32×8 threads per 32×32 tile of C."""
-    return (max(1, -(-N // T)), max(1, -(-M // T))), (T, 8)
-
-
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A and one of B."""
     return 2 * T * T * itemsize
@@ -66,7 +61,7 @@ RUNG = Rung(
     "four_rows",
     "Tiles, four rows a thread, as a student writes it",
     four_rows,
-    launch,
+    blocks(T, T, T, 8),
     shared_bytes=shared_bytes,
     tile=fixed(T, T),
 )

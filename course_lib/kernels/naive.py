@@ -33,4 +33,12 @@ def launch(M, N, K, block_width=16):
     return grid, (block_width, block_width)
 
 
-RUNG = Rung("naive", "One thread per element", ready_made(naive), launch, params={"block_width": 16}, lesson="02_naive")
+RUNG = Rung(
+    "naive",
+    "One thread per element",
+    ready_made(naive),
+    launch,
+    params={"block_width": 16},
+    lesson="02_naive",
+    change="a thread for each element",
+)

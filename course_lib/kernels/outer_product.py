@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, fixed
+from .rung import Rung, blocks, fixed
 
 ROWS = 16
 COLUMNS = 64
@@ -54,11 +54,6 @@ def outer_product(dtype=float32):
     return outer_product
 
 
-def launch(M, N, K):
-    """Return (grid, block) for an M×N result: 64 threads per 16×64 tile of C."""
-    return (max(1, -(-N // COLUMNS)), max(1, -(-M // ROWS))), (COLUMNS, 1)
-
-
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A."""
     return ROWS * ROWS * itemsize
@@ -68,8 +63,9 @@ RUNG = Rung(
     "outer_product",
     "Outer products, a column per thread",
     outer_product,
-    launch,
+    blocks(ROWS, COLUMNS, COLUMNS),
     shared_bytes=shared_bytes,
     tile=fixed(16, 64),
     lesson="07_register_tiles",
+    change="tiled, 16 results a thread, B not shared",
 )

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square
+from .rung import Rung, square, square_blocks
 
 
 @lru_cache
@@ -54,12 +54,6 @@ def padded(tile_width=16, dtype=float32, padding=1):
     return padded
 
 
-def launch(M, N, K, tile_width=16):
-    """Return (grid, block) for an M×N result: one block of T×T threads per tile of C."""
-    grid = (max(1, -(-N // tile_width)), max(1, -(-M // tile_width)))
-    return grid, (tile_width, tile_width)
-
-
 def shared_bytes(tile_width=16, itemsize=4, padding=1):
     """Return the bytes of shared memory per block: one tile of A and one of B with its padding."""
     return tile_width * (2 * tile_width + padding) * itemsize
@@ -69,9 +63,10 @@ RUNG = Rung(
     "padded",
     "Tiles, transposed with padding",
     padded,
-    launch,
+    square_blocks,
     params={"tile_width": 16},
     shared_bytes=shared_bytes,
     tile=square,
     lesson="06_bank_conflicts",
+    change="bank_conflicts, with a column more in the tile",
 )

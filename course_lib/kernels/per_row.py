@@ -38,4 +38,5 @@ RUNG = Rung(
     launch,
     params={"block_width": 128},
     lesson="01_threads_and_data",
+    change="a thread for each row",
 )

@@ -14,7 +14,7 @@ from functools import lru_cache
 from numba import cuda, float32, uint64
 
 from .async_copy import commit_copies, copy_async, wait_copies
-from .rung import Rung, square
+from .rung import Rung, square, square_blocks
 
 
 @lru_cache
@@ -73,12 +73,6 @@ def pipelined(tile_width=16, stages=3, dtype=float32):
     return pipelined
 
 
-def launch(M, N, K, tile_width=16, stages=3):
-    """Return (grid, block) for an M×N result: one block of T×T threads per tile of C."""
-    grid = (max(1, -(-N // tile_width)), max(1, -(-M // tile_width)))
-    return grid, (tile_width, tile_width)
-
-
 def shared_bytes(tile_width=16, stages=3, itemsize=4):
     """Return the bytes of shared memory per block: `stages` tiles of A and of B."""
     return 2 * stages * tile_width**2 * itemsize
@@ -88,9 +82,10 @@ RUNG = Rung(
     "pipelined",
     "Asynchronous copies, three buffers",
     pipelined,
-    launch,
+    square_blocks,
     params={"tile_width": 16, "stages": 3},
     shared_bytes=shared_bytes,
     tile=square,
     lesson="09_prefetching",
+    change="prefetched, with copies that pass no register",
 )

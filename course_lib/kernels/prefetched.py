@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square
+from .rung import Rung, square, square_blocks
 
 
 @lru_cache
@@ -51,12 +51,6 @@ def prefetched(tile_width=16, dtype=float32):
     return prefetched
 
 
-def launch(M, N, K, tile_width=16):
-    """Return (grid, block) for an M×N result: one block of T×T threads per tile of C."""
-    grid = (max(1, -(-N // tile_width)), max(1, -(-M // tile_width)))
-    return grid, (tile_width, tile_width)
-
-
 def shared_bytes(tile_width=16, itemsize=4):
     """Return the bytes of shared memory per block: two tiles of A and two of B."""
     return 4 * tile_width**2 * itemsize
@@ -66,9 +60,10 @@ RUNG = Rung(
     "prefetched",
     "Prefetching into a second buffer",
     prefetched,
-    launch,
+    square_blocks,
     params={"tile_width": 16},
     shared_bytes=shared_bytes,
     tile=square,
     lesson="09_prefetching",
+    change="tiled, with the next tiles loaded meanwhile",
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, fixed
+from .rung import Rung, blocks, fixed
 
 TILE = 64
 DEPTH = 8
@@ -63,11 +63,6 @@ def register_1d(dtype=float32):
     return register_1d
 
 
-def launch(M, N, K):
-    """Return (grid, block) for an M×N result: 512 threads per 64×64 tile of C."""
-    return (max(1, -(-N // TILE)), max(1, -(-M // TILE))), (TILE * TILE // RESULTS, 1)
-
-
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A and one of B."""
     return 2 * TILE * DEPTH * itemsize
@@ -77,8 +72,9 @@ RUNG = Rung(
     "register_1d",
     "Register tiles, 8 results per thread",
     register_1d,
-    launch,
+    blocks(TILE, TILE, TILE * TILE // RESULTS),
     shared_bytes=shared_bytes,
     tile=fixed(64, 64),
     lesson="07_register_tiles",
+    change="outer_product, B shared, 8 results, 64×64 tiles",
 )

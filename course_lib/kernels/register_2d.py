@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, fixed
+from .rung import Rung, blocks, fixed
 
 TILE = 128
 DEPTH = 8
@@ -69,11 +69,6 @@ def register_2d(dtype=float32):
     return register_2d
 
 
-def launch(M, N, K):
-    """Return (grid, block) for an M×N result: 256 threads per 128×128 tile of C."""
-    return (max(1, -(-N // TILE)), max(1, -(-M // TILE))), (SIDE * SIDE, 1)
-
-
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A and one of B."""
     return 2 * TILE * DEPTH * itemsize
@@ -83,8 +78,9 @@ RUNG = Rung(
     "register_2d",
     "Register tiles, 8×8 results per thread",
     register_2d,
-    launch,
+    blocks(TILE, TILE, SIDE * SIDE),
     shared_bytes=shared_bytes,
     tile=fixed(128, 128),
     lesson="07_register_tiles",
+    change="register_1d, with 8×8 results a thread",
 )

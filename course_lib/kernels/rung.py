@@ -28,6 +28,21 @@ def fixed(rows, columns):
     return lambda **params: (rows, columns)
 
 
+def square_blocks(M, N, K, tile_width=16, stages=1):
+    """Return (grid, block) for an M×N result: one block of T×T threads per tile of C, whatever its buffers."""
+    return (max(1, -(-N // tile_width)), max(1, -(-M // tile_width))), (tile_width, tile_width)
+
+
+def blocks(rows, columns, width, height=1):
+    """Return the launch of a kernel whose blocks of width×height threads each compute a tile of C, as a function."""
+    return lambda M, N, K: ((max(1, -(-N // columns)), max(1, -(-M // rows))), (width, height))
+
+
+def two_tiles(tile_width=16, itemsize=4):
+    """Return the bytes of shared memory per block: one square tile of A and one of B."""
+    return 2 * tile_width**2 * itemsize
+
+
 def as_given(X, **params):
     """Return X: the kernel takes and multiplies a float32 matrix as it is."""
     return X
@@ -56,7 +71,8 @@ class Rung:
     A rung on tensor cores multiplies other numbers than it is given: operand(X) is what it takes for a float32 matrix
     X, and multiplied(X, **params) are the numbers that it multiplies, as float32.
 
-    lesson is the name of the lesson that explains the kernel, empty where it is no milestone of the course's map.
+    lesson is the name of the lesson that explains the kernel, empty where it is no milestone of the course's map;
+    change says in at most eight words what the kernel changes, alone, and from which rung.
     """
 
     name: str
@@ -72,6 +88,7 @@ class Rung:
     operand: Callable[..., Any] = as_given
     multiplied: Callable[..., Any] = as_given
     lesson: str = ""
+    change: str = ""
 
     def __post_init__(self):
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))

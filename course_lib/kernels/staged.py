@@ -13,7 +13,7 @@ Source: the TU Eindhoven 5KK73 page (prefetching); its loop fetches one tile too
 
 from numba import cuda, float32
 
-from .rung import VECTORS, Rung, fixed, ready_made
+from .rung import VECTORS, Rung, blocks, fixed, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -72,11 +72,6 @@ def staged(A, B, C):
             store4_inside(C, row, left + n + 16 * j, results)
 
 
-def launch(M, N, K):
-    """Return (grid, block) for an M×N result: 256 threads per 128×128 tile of C."""
-    return (max(1, -(-N // TILE)), max(1, -(-M // TILE))), (256, 1)
-
-
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: two tiles of A with their padding and two of B."""
     return TWICE * (PITCH + TILE) * itemsize
@@ -86,9 +81,10 @@ RUNG = Rung(
     "staged",
     "Two buffers, registers in between",
     ready_made(staged),
-    launch,
+    blocks(TILE, TILE, 256),
     shared_bytes=shared_bytes,
     tile=fixed(128, 128),
     lesson="11_towards_best",
+    change="warp_tiled, with the next tiles loaded meanwhile",
     **VECTORS,
 )

@@ -15,7 +15,7 @@ from functools import partial
 
 from numba import cuda, float32
 
-from .rung import Rung, fixed, ready_made
+from .rung import Rung, blocks, fixed, ready_made
 from .tensor_core import mma_tf32
 from .tensor_core_formats import as_tf32, to_tf32
 from .vector import element_or_zero
@@ -61,11 +61,6 @@ def tensor_cores(A, B, C):
         C[y + 8, x + 1] = c3
 
 
-def launch(M, N, K):
-    """Return (grid, block) for an M×N result: one block of 32×8 threads per 32×32 tile of C."""
-    return (max(1, -(-N // T)), max(1, -(-M // T))), (T, WARPS)
-
-
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: the two tiles with their padding."""
     return T * (A_PITCH + B_PITCH) * itemsize
@@ -75,7 +70,7 @@ RUNG = Rung(
     "tensor_cores",
     "Tensor cores, TF32",
     ready_made(tensor_cores),
-    launch,
+    blocks(T, T, T, WARPS),
     shared_bytes=shared_bytes,
     tile=fixed(32, 32),
     dtypes=("float32",),

@@ -39,4 +39,5 @@ RUNG = Rung(
     launch,
     params={"block_width": 16},
     lesson="05_coalescing",
+    change="naive, with x and y exchanged",
 )

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, fixed
+from .rung import Rung, blocks, fixed
 
 ROWS = 16
 COLUMNS = 64
@@ -56,11 +56,6 @@ def unrolled(dtype=float32):
     return unrolled
 
 
-def launch(M, N, K):
-    """Return (grid, block) for an M×N result: 64 threads per 16×64 tile of C."""
-    return (max(1, -(-N // COLUMNS)), max(1, -(-M // ROWS))), (COLUMNS, 1)
-
-
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A."""
     return ROWS * ROWS * itemsize
@@ -70,8 +65,9 @@ RUNG = Rung(
     "unrolled",
     "Outer products, unrolled",
     unrolled,
-    launch,
+    blocks(ROWS, COLUMNS, COLUMNS),
     shared_bytes=shared_bytes,
     tile=fixed(16, 64),
     lesson="08_unrolling_and_occupancy",
+    change="outer_product, with constant loops, B loaded first",
 )

@@ -12,7 +12,7 @@ vectorized accesses.
 
 from numba import cuda, float32
 
-from .rung import VECTORS, Rung, fixed, ready_made
+from .rung import VECTORS, Rung, blocks, fixed, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -67,11 +67,6 @@ def vectorized(A, B, C):
             store4_inside(C, row, left + n + 64 * j, results)
 
 
-def launch(M, N, K):
-    """Return (grid, block) for an M×N result: 256 threads per 128×128 tile of C."""
-    return (max(1, -(-N // TILE)), max(1, -(-M // TILE))), (256, 1)
-
-
 def shared_bytes(itemsize=4):
     """Return the bytes of shared memory per block: one tile of A with its padding and one of B."""
     return DEPTH * (PITCH + TILE) * itemsize
@@ -81,9 +76,10 @@ RUNG = Rung(
     "vectorized",
     "128-bit loads",
     ready_made(vectorized),
-    launch,
+    blocks(TILE, TILE, 256),
     shared_bytes=shared_bytes,
     tile=fixed(128, 128),
     lesson="11_towards_best",
+    change="register_2d, with four elements in a load",
     **VECTORS,
 )

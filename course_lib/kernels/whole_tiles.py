@@ -132,5 +132,6 @@ RUNG = Rung(
     shared_bytes=shared_bytes,
     tile=fixed(128, 256),
     lesson="12_the_last_20_percent",
+    change="large_tiles, with one guard for whole tiles",
     **VECTORS,
 )

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 Coordinates = tuple[int, int, int]
 #: A thread: (bx, by, bz) of its block and (tx, ty, tz) in it.
 Thread = tuple[Coordinates, Coordinates]
 
-#: The severity of each kind of finding: an error makes a strict launch raise. Causes come before their consequences,
-#: which is also the order in which findings are shown.
+
+class FindingKind(NamedTuple):
+    """A kind of finding; an "error" makes a strict launch raise. ``counted`` is the unit of its count."""
+
+    severity: str
+    counted: str = "access"
+
+
+#: Every kind of finding. Causes come before their consequences, which is also the order in which findings are shown.
 KINDS = {
-    "out-of-bounds": "error",
-    "misaligned-access": "error",
-    "barrier-divergence": "error",
-    "unfinished-copy": "error",
-    "unfinished-product": "error",
-    "missing-fence": "error",
-    "race": "error",
-    "uninitialized-read": "error",
-    "failed-assertion": "error",
-    "raised-exception": "error",
-    "negative-index": "warning",
-    "float64": "warning",
-    "changed-constant": "warning",
-}
-#: The unit of ``Finding.count``, if it is not accesses.
-COUNTED = {
-    "race": "instruction",
-    "float64": "operand",
-    "barrier-divergence": "thread",
-    "failed-assertion": "thread",
-    "raised-exception": "thread",
+    "out-of-bounds": FindingKind("error"),
+    "misaligned-access": FindingKind("error"),
+    "barrier-divergence": FindingKind("error", "thread"),
+    "unfinished-copy": FindingKind("error"),
+    "unfinished-product": FindingKind("error"),
+    "missing-fence": FindingKind("error"),
+    "race": FindingKind("error", "instruction"),
+    "uninitialized-read": FindingKind("error"),
+    "failed-assertion": FindingKind("error", "thread"),
+    "raised-exception": FindingKind("error", "thread"),
+    "negative-index": FindingKind("warning"),
+    "float64": FindingKind("warning", "operand"),
+    "changed-constant": FindingKind("warning"),
 }
 RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 
@@ -59,6 +58,7 @@ class Finding:
         array: the kernel's own name for the array, or None.
         index: the element of the first occurrence, one number per dimension, or None.
         threads: the threads of the first occurrence, each ``((bx, by, bz), (tx, ty, tz))``.
+        verbs: of a race, what each of the threads does: the first in ``other_line``, the second in ``line``.
         count: how many times threads violated the rule at these lines; for a race, how many instructions raced; for
             "float64", how many operands were promoted.
     """
@@ -71,6 +71,7 @@ class Finding:
     index: tuple[int, ...] | None = None
     threads: tuple[Thread, ...] = ()
     count: int = 1
+    verbs: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -79,12 +80,12 @@ class Finding:
     @property
     def severity(self) -> str:
         """ "error" (a strict launch raises) or "warning"."""
-        return KINDS[self.kind]
+        return KINDS[self.kind].severity
 
     @property
     def counted(self) -> str:
         """The count with its unit: ``48 accesses``."""
-        unit = COUNTED.get(self.kind, "access")
+        unit = KINDS[self.kind].counted
         return f"{self.count} {unit}{'' if self.count == 1 else 'es' if unit == 'access' else 's'}"
 
     @property

@@ -76,6 +76,9 @@ class TraceObserver(StepCounter):
         self.prepared = prepared
         self._program = Listing(prepared.unit.sources)
         self._before = [(array, array.flat.copy()) for array in prepared.may_write if array.flat.flags.writeable]
+        #: fields of records, which become arrays of the trace when the kernel first accesses them
+        records = [value for value in prepared.values if isinstance(value, tuple)]
+        self._fields = {field.name: field.host.copy() for each in records for field in each if hasattr(field, "host")}
         for value in prepared.values:
             if hasattr(value, "host"):
                 self._arrays[value.name] = TraceArray(
@@ -103,7 +106,12 @@ class TraceObserver(StepCounter):
     def watch(self, array: Any) -> Callable[..., None]:
         if array.name not in self._arrays:
             self._arrays[array.name] = TraceArray(
-                array.name, array.space, array.dtype.name, array.shape, None, tuple(array.strides)
+                array.name,
+                array.space,
+                array.dtype.name,
+                array.shape,
+                self._fields.get(array.name),
+                tuple(array.strides),
             )
         return self._access
 
@@ -281,6 +289,11 @@ class TraceObserver(StepCounter):
             tuple(traffic),
             self._matrices(),
             self.prepared.unit.program,
+            {
+                name: value
+                for (name, _), value in zip(self.prepared.unit.program.parameters, self.prepared.values, strict=True)
+                if not hasattr(value, "host")
+            },
         )
 
     def _matrices(self) -> tuple[MatrixOperation, ...]:

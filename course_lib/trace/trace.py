@@ -166,7 +166,7 @@ class Trace:
 
     ``findings`` and ``traffic`` are the run's; ``source`` holds the numbered lines of the kernel and of the device
     functions of its file; ``matrices`` are the operations on matrices in the registers of a warp; ``program`` is the
-    kernel's typed program, None for a trace that no launch has made.
+    kernel's typed program, None for a trace that no launch has made; ``scalars`` are the arguments that are no arrays.
     """
 
     kernel_name: str
@@ -179,6 +179,7 @@ class Trace:
     traffic: tuple[Any, ...] = ()
     matrices: tuple[MatrixOperation, ...] = ()
     program: Function | None = field(default=None, repr=False, compare=False)
+    scalars: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the program: its functions belong to this process."""

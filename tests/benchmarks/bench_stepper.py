@@ -4,6 +4,7 @@ import statistics
 
 import pytest
 from browser.test_stepper import SETUP, OnPage, many_beside_a_busy_kernel
+from oracles.scene import scene_of
 
 from course_lib.trace.viewer import Stepper
 
@@ -80,7 +81,7 @@ class Ticks:
 def bench_step(show, launch_of, measured, name):
     """From the key to the end of its painting the main thread works 10 ms at most, in each view."""
     stepper = Stepper(launch_of(name))
-    page = show(stepper, step=stepper.scene().position)
+    page = show(stepper, step=scene_of(stepper).position)
     root = page.locator(".tt-root").element_handle()
     ticks = Ticks(page)
     for lens in page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names"):

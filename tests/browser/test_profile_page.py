@@ -1,5 +1,6 @@
 """The page of a profile in a real browser: alive without a network, and legible in both themes and on a phone."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from playwright.sync_api import expect
 
 from course_lib.kernels import rung
 from course_lib.machine.profile import profile
-from course_lib.machine.profile.report import as_page
+from course_lib.machine.profile.report import ProfiledLaunch, as_page
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,14 @@ def page_file(tmp_path_factory):
     A, B = (np.ones((n, 6), np.float32) for n in (8, 6))
     launch = profile(kernel, (2, 2), (8, 4), A, B, np.zeros((8, 5), np.float32))
     path = tmp_path_factory.mktemp("profile") / "launch.html"
-    path.write_text(as_page(launch, ["a finding that is long enough for a line of its own, on a phone"]), "utf-8")
+    verdict = replace(
+        launch.verdict(), word="SLOW", says="a finding that is long enough for a line of its own, on a phone"
+    )
+    judged = ProfiledLaunch(
+        "naive [2×2, 8×4]", verdict, launch, ("a budget that is exceeded by so much that it needs two lines",)
+    )
+    again = replace(judged, launched=f"{judged.launched}, 2 times")
+    path.write_text(as_page([judged, again], "tile-by-tile profile naive.py"), "utf-8")
     return path
 
 
@@ -36,8 +44,9 @@ def test_the_page_of_a_profile(new_page, page_file, theme, size):
     page.context.set_offline(True)
     page.goto(Path(page_file).resolve().as_uri())
 
-    page.locator(".tt-root").press("ArrowRight")
-    expect(page.locator(".tt-count")).to_contain_text("step 1 of")
+    expect(page.locator(".tt-count").last).to_contain_text("step 19 of 19")  # the first finding
+    page.locator(".tt-root").last.press("ArrowLeft")
+    expect(page.locator(".tt-count").last).to_contain_text("step 18 of")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     found = Axe().run(page).response["violations"]
     assert [(v["id"], [node["html"][:100] for node in v["nodes"]]) for v in found] == []

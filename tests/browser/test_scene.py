@@ -1,23 +1,20 @@
 """What the page shows of a launch is what the scene says: every grid, request, count and word, step by step."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 from launches.samples import product
 from nightly import NIGHTLY, at_night
 from numba import cuda
+from oracles.grids import texts_of
+from oracles.scene import Scene
 
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
-from course_lib.trace.structure import accumulators
-from course_lib.trace.viewer import Stepper, compare
-from course_lib.trace.viewer.alignment import MATCHES
+from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.exchanges import Exchanged
-from course_lib.trace.viewer.grids import texts_of
 from course_lib.trace.viewer.results import heat
-from course_lib.trace.viewer.scene import Scene
 from course_lib.trace.viewer.words import thread_position
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all. By default those that another
@@ -73,25 +70,17 @@ def compare_grid(shown, wanted):
     assert shown["tile"] in (wanted["tile"], None), where  # left out where its lines would lie too close
 
 
-def compare_lenses(shown, scene):
-    """What is magnified is what the arrays hold and how their elements look, wherever the page puts its lens.
-
-    So are the accumulators that the line fills.
-    """
-    if shown["filled"] is not None:
-        names = set(accumulators(scene.trace)) & set(scene.changed)
-        assert sorted(shown["filled"]) == sorted([name, text] for name, text in scene.registers if name in names)
-    for lens in shown["lenses"]:
-        values = scene.state.values(lens["array"])
-        values = values[scene.thread] if scene.trace.arrays[lens["array"]].space == "local" else values
-        assert lens["texts"] == texts_of([values[element] for element in lens["elements"]]), lens["name"]
-        grids = [grid for grid in scene.grids if grid.array == lens["array"]]
-        looks, mine = "".join(grid.looks for grid in grids), {i + g.offset for g in grids for i in g.mine}
-        assert lens["looks"] == "".join(looks[element] for element in lens["elements"]), lens["name"]
-        assert lens["mine"] == [i for i, element in enumerate(lens["elements"]) if element in mine], lens["name"]
-        for marks in ("owned", "owned_by_warp"):
-            theirs = {i + grid.offset for grid in grids for i in getattr(grid, marks)}
-            assert lens[marks] == [i for i, element in enumerate(lens["elements"]) if element in theirs], lens["name"]
+def compare_window(shown, scene):
+    """The window on a large matrix has the values and looks of its part."""
+    window = shown["window"]
+    if window is None:
+        return
+    array = scene.trace.arrays[window["array"]]
+    (top, left), columns = window["corner"], array.shape[1]
+    part = [(top + r) * columns + left + c for r in range(window["rows"]) for c in range(window["columns"])]
+    assert window["texts"] == texts_of(scene.state.values(array.name)[part])
+    looks = next(grid for grid in scene.grids if grid.name == array.name).looks
+    assert window["looks"] == "".join(looks[i] for i in part)
 
 
 def compare_exchanges(shown, wanted, where):
@@ -117,7 +106,6 @@ def compare_scene(shown, wanted, where, ticks=None):
     assert shown["counts"] == {key: row[:2] for key, row in wanted["counts"].items()}, where
     assert (shown["registers"], sorted(shown["changed"])) == (wanted["registers"], wanted["changed"]), where
     assert shown["truth"] == wanted["truth"], where
-    assert shown["phase"] == (wanted["phase"] if ticks is None else ""), where
     assert shown["ticks"] == (wanted["ticks"] if ticks is None else ticks), where
     costs = [
         [*row[: 5 if row[0] == "global" else 6], pytest.approx(row[4] / row[3] if row[3] else 0, abs=0.0051), row[6]]
@@ -126,7 +114,6 @@ def compare_scene(shown, wanted, where, ticks=None):
     assert sorted([*shown["costs"], *shown.get("bank_costs", [])]) == costs, where
     assert (shown.get("found", []), shown["broken"]) == (wanted["found"], wanted["broken"]), where
     assert shown["where"] == wanted["where"], where
-    assert shown["totals"] == wanted["counts"]["global load"][2:], where
     compare_exchanges(shown["exchanges"], wanted["exchanges"], where)
     assert shown["strips"] == wanted["strips"], where
     assert shown["timeline"] == [strip for strip in wanted["strips"] if strip[0].startswith("warp ")], where
@@ -154,39 +141,53 @@ def test_page_shows_the_scene(show, launch_of, name):
     for step in steps_of(name, timeline):
         shown, scene = on_page(page, step), Scene(timeline, step, thread)
         compare_scene(shown, scene.data(), f"{name}, step {step}")
-        compare_lenses(shown, scene)
+        compare_window(shown, scene)
     launch = shown["launch"] | {"rows": [row[:5] for row in shown["launch"]["rows"]]}
     assert launch == scene.launch
     assert shown["title"] == [trace.kernel_name, scene.where.partition("     ")[0], f"step {step} of {len(timeline)}"]
     assert page.page_errors == []
 
 
-@pytest.mark.parametrize("match", MATCHES)
-def test_page_shows_the_scenes_of_two_runs(show, launch_of, match):
-    """Beside each other each is its own scene, where Python says that it is; its strips and its buffers' life too."""
-    runs = launch_of("tiled_two_warps"), launch_of("prefetched")
-    stepper = compare(*runs, match=match)
-    chosen = stepper._chosen((0, 0, 0), 0)
-    alignment = stepper._alignment()
-    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, match=match)
-    tick = [alignment.step(position) for position in Scene(chosen[0][0], 0, 0).ticks]
-    for step in (0, 9, alignment.last // 2, alignment.last):
-        for number, ((timeline, thread), position) in enumerate(zip(chosen, alignment.positions(step), strict=True)):
-            shown, kernel = on_page(page, step, number), timeline.trace.kernel_name
-            where, _, shown["says"] = shown["says"].partition(": ")
-            assert where.startswith(kernel) and where.endswith(f", step {position} of {len(timeline)}")
-            compare_scene(shown, Scene(timeline, position, thread).data(), f"{kernel}, step {step}", tick)
-    assert shown["last"] == alignment.last
-    names = [[name for name, _ in Scene(timeline, 0, 0).strips] for timeline, _ in chosen]
-    assert "A_tiles[1]" in names[1] and "A_tile" in names[0]
+def multiply_adds(run, element):
+    """(positions, sums) of the multiply-adds by which one thread computes an element of C, from the trace's steps."""
+    trace = run.trace
+    for at in trace.columns.blocks.tolist():
+        timeline = Timeline(trace, tuple(at))
+        touches = timeline.touches("C")
+        stores = np.flatnonzero(touches.store & (touches.element == element))
+        if len(stores):
+            thread = touches.thread[stores[0]]
+            position, who, value = timeline.assignments("acc")
+            mine = who == thread
+            return timeline, int(thread), position[mine][1:].tolist(), value[mine][1:].tolist()
+    raise AssertionError(element)
+
+
+def test_two_runs_are_in_step_by_multiply_adds(show, launch_of):
+    """At each common step both have the same partial sum of the same element; each is its own scene at that step."""
+    runs = launch_of("naive_16"), launch_of("tiled_16")
+    page = show(Stepper(runs[0], block=(1, 2), thread=(1, 3)), _other=Stepper(runs[1])._data)
+    element = 16 * (4 * 2 + 3) + 4 * 1 + 1
+    (one, thread, at, sums), (other, _, there, same) = (multiply_adds(run, element) for run in runs)
+    assert sums == same and len(sums) == 16
+    for step in (1, 7, 16):
+        for number, (timeline, position) in enumerate(((one, at[step - 1]), (other, there[step - 1]))):
+            shown = on_page(page, step, number)
+            wanted = Scene(timeline, position, thread).data()
+            assert shown["where"][1:3] == [thread, position]
+            assert shown["registers"] == wanted["registers"]
+            assert f"{step} of 16: " in shown["says"] and shown["says"].endswith(f"; acc = {sums[step - 1]:.0f}.")
+            lit = [sum(look in "RW" for look in grid["looks"]) for grid in shown["grids"]]
+            assert sum(lit) == 2  # the two elements that it multiplies
+    assert shown["last"] == 17
     assert page.page_errors == []
 
 
 def test_bars_and_maps_are_the_launches_counts(show):
     """At the end of launches of one block, the counters' figures; each element's loads are the formula's."""
     runs = product("naive", 8, 16, 8, block_width=8)(), product("tiled", 8, 16, 8, tile_width=8)()
-    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, match="element")
-    shown = on_page(page, compare(*runs, match="element")._alignment().last)["compare"]
+    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data)
+    shown = on_page(page, 17)["compare"]
     assert [name for name, *_ in shown["bars"]][:3] == ["sectors", "bank conflicts", "barriers"]
     barriers = {"naive": 0, "tiled": 2 * 16 // 8}
     for (name, *bars), *_ in zip(shown["bars"], strict=True):
@@ -236,8 +237,8 @@ def test_the_difference_of_two_maps(show):
 def test_a_choice_in_the_second_run_is_made_in_the_first(show, launch_of):
     """By element, in blocks of another shape: a click on C chooses who stores it, and an access its common step."""
     runs = launch_of("naive_16"), product("naive", 16, 16, 16, block_width=8)()
-    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, match="element", panel="arrays", step=3)
-    matrix = page.locator(".tt-right .tt-matrix-C").bounding_box()
+    page = show(Stepper(runs[0]), _other=Stepper(runs[1])._data, step=3)
+    matrix = page.locator(".tt-matrix-C svg").nth(1).bounding_box()
     page.mouse.click(matrix["x"] + matrix["width"] * 0.9, matrix["y"] + matrix["height"] * 0.3)
     state = page.evaluate("() => [0, 1].map((run) => document.querySelector('.tt-root').stepper.state(run))")
     owned = [next(grid for grid in each["grids"] if grid["name"] == "C")["owned"] for each in state]
@@ -245,8 +246,7 @@ def test_a_choice_in_the_second_run_is_made_in_the_first(show, launch_of):
     row, column = divmod(owned[0][0], 16)
     assert page.evaluate("() => window.model.get('block')")[:2] == [column // 4, row // 4]
     page.locator(".tt-ask li button").last.click()
-    position = int(re.search(r"step (\d+)", page.locator(".tt-ask li button").last.text_content()).group(1))
-    assert f", step {position} of " in page.locator(".tt-sentence").nth(1).text_content()
+    assert page.locator(".tt-sentence").nth(1).text_content().startswith("naive (2): at its end; acc = ")
     assert page.page_errors == []
 
 

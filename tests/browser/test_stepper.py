@@ -47,12 +47,13 @@ class OnPage:
         notebook.cell(cell).locator(".tt-place").scroll_into_view_if_needed()  # where it is drawn
         self.root = notebook.cell(cell).locator(".tt-root")
         self.root.wait_for()
+        self.root.evaluate("root => root.stepper.setUnit(2)")  # a statement of any warp
 
     def find(self, name):
         return self.root.locator(f".tt-{name}")
 
     def shared(self):
-        return self.root.locator(".tt-shared .tt-t").all_text_contents()
+        return self.root.locator("[data-space=shared] .tt-t").all_text_contents()
 
     def press(self, *keys):
         for key in keys:
@@ -85,16 +86,15 @@ def test_buttons_keys_and_counts(open_notebook):
     stepper.expect_step(1, last)
     expect(stepper.find("current")).to_have_attribute("data-line", str(timeline.steps[0].line))
 
-    stepper.find("next").click()
+    stepper.press("n")
     stepper.expect_step(barrier, last)
     expect(stepper.find("sentence")).to_have_text(sentence(timeline, barrier, 0))
     assert ["1", "2", "5", "6", "16", "15", "12", "11"] == stepper.shared()
-    expect(stepper.find("callout .tt-mine")).to_have_text("2")
+    expect(stepper.find("counter b")).to_have_text("8")
 
     stepper.press("End")
     stepper.expect_step(last, last)
-    expect(stepper.find("callout .tt-mine")).to_have_text("4")
-    expect(stepper.find("callout .tt-all")).to_have_text("16")
+    expect(stepper.find("counter b")).to_have_text("16")
     corner = stepper.root.locator(".tt-matrix-C .tt-t")
     product = timeline.state(last).values("C")
     assert [short(value) for value in product] == corner.all_text_contents()
@@ -109,8 +109,7 @@ def test_buttons_keys_and_counts(open_notebook):
     stepper.expect_step(barrier + 1, last)
 
     naive.press("End")
-    expect(naive.find("callout .tt-mine")).to_have_text("8")
-    expect(naive.find("callout .tt-all")).to_have_text("32")
+    expect(naive.find("counter b")).to_have_text("32")
     assert [] == opened.page_errors
 
 
@@ -119,9 +118,11 @@ def test_choosing_and_playing(opened):
     timeline = Timeline(tiled_run().trace, (1, 0, 0))
     stepper = OnPage(opened, 1)
 
+    stepper.find("menu").click()
     stepper.find("block").select_option("(1, 0)")
     stepper.find("thread").select_option("(0, 1)")
-    expect(stepper.find("registers .tt-heading")).to_have_text("Registers of thread (0, 1)")
+    stepper.press("Escape")
+    expect(stepper.find("registers dl")).to_have_attribute("aria-label", "Registers of thread (0, 1)")
     stepper.press("n")
     assert ["1", "2", "5", "6", "14", "13", "10", "9"] == stepper.shared()
 
@@ -149,7 +150,7 @@ def test_keys_stay_in_the_stepper(opened):
     stepper.root.focus()
     for key in ("d", "d", "x", "a", "m", "j", "z", "Enter", "Shift+Enter", "ArrowRight"):
         opened.page.keyboard.press(key)
-    for name in ("forward", "scrub", "block"):
+    for name in ("forward", "scrub", "menu"):
         stepper.find(name).focus()
         for key in ("d", "d", "x", "y"):
             opened.page.keyboard.press(key)
@@ -194,6 +195,7 @@ def test_many_steppers_and_a_busy_kernel(open_notebook, tmp_path):
     count = 20 if NIGHTLY else 4  # each comes with a picture, which takes a moment
     notebook, roots = many_beside_a_busy_kernel(open_notebook, busy, count)
     assert count == len(set(roots.evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")))
+    roots.last.evaluate("root => root.stepper.setUnit(2)")
     for _ in range(3):
         roots.last.press("ArrowRight")
     expect(roots.last.locator(".tt-count")).to_contain_text("step 3 of")
@@ -210,11 +212,11 @@ def test_explorer(open_notebook):
     notebook.run_all()
     stepper = OnPage(notebook, 1)
     stepper.press("End")
-    expect(stepper.find("callout .tt-mine")).to_have_text("4")
+    expect(stepper.find("counter b")).to_have_text("16")
     notebook.cell(1).locator(".widget-dropdown select").first.select_option("One thread per element")
     expect(stepper.find("kernel")).to_have_text("naive")
     stepper.press("End")
-    expect(stepper.find("callout .tt-mine")).to_have_text("8")
+    expect(stepper.find("counter b")).to_have_text("32")
     assert [] == notebook.page_errors
 
 

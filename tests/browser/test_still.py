@@ -126,7 +126,8 @@ def test_a_page_that_may_not_fill_the_screen_offers_no_button_for_it(new_page, l
     module = json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8"))
     style = f"<style>{(VIEWER / 'stepper.css').read_text(encoding='utf-8')}</style>"
     page.set_content(style + PAGE % (module, json.dumps(PNG), json.dumps(Stepper(launch_of("tiled"))._data)))
-    expect(page.locator(".tt-help")).to_be_visible()
+    expect(page.locator(".tt-menu")).to_be_visible()
+    page.locator(".tt-menu").click()
     expect(page.locator(".tt-full")).to_be_hidden()
     page.locator(".tt-root").press("f")
     assert [] == errors

@@ -7,6 +7,7 @@ import pytest
 from course_lib.classroom.course_map import roadmap
 from course_lib.kernels import LADDER
 from course_lib.machine import measurements
+from course_lib.machine.measurements import PUT_RIGHT
 from course_lib.machine.model import loads_per_output
 from tools.report import measured
 
@@ -19,7 +20,7 @@ def steps():
 def test_every_measured_rung_is_explained_by_a_lesson(steps):
     known = {rung.name for rung in LADDER}
     names = [r["rung"] for r in measured(measurements.load("ladder")) if r["rung"] in known]
-    assert sorted(step.rung for step in steps) == sorted(names)
+    assert sorted(step.rung for step in steps) == sorted([*names, PUT_RIGHT])
 
 
 def test_the_lessons_come_in_order(steps):
@@ -30,13 +31,46 @@ def test_figures_are_the_recordings_and_the_closed_forms(steps):
     n = 4096
     counters, ladder = measurements.load("counters"), measurements.load("ladder")
     for step in steps:
-        assert step.speed == ladder.result(step.rung)["gflops"]
+        right = step.rung == PUT_RIGHT
+        assert step.speed == (measurements.load("twins") if right else ladder).result(step.rung)["gflops"]
         if step.sectors is not None:
-            assert step.sectors * n**2 == counters.result(step.rung, M=n)["global_load_sectors"]
+            counted = measurements.load("twins").result(PUT_RIGHT) if right else counters.result(step.rung, M=n)
+            assert step.sectors * n**2 == counted["global_load_sectors"]
     assert steps.step("naive").loads == 2 * n
     assert steps.step("tiled").loads == loads_per_output(n, n, n, 32) == 2 * n / 32
     assert steps.step("best").loads == loads_per_output(n, n, n, 128, 256)
     assert steps.step("per_row").sectors is None
+
+
+def test_the_tile_is_compared_with_its_fair_neighbour(steps):
+    """Straight after `naive` comes the same with one change to its indices and one to its loop, then the tile."""
+    names = [step.rung for step in steps]
+    place = names.index("naive")
+    assert names[place : place + 3] == ["naive", PUT_RIGHT, "tiled"]
+    (naive, right, tiled), twins = (steps.step(name) for name in names[place : place + 3]), measurements.load("twins")
+    assert (naive.speeds.written, right.speeds.written) == (measurements.load("ladder").result("naive")["gflops"], None)
+    assert naive.speeds.unsigned == twins.result("naive_uint64_left")["gflops"]
+    assert right.speeds.unsigned == twins.result("naive_uint64_32")["gflops"]
+    assert tiled.speeds.unsigned == twins.result("tiled_unsigned")["gflops"]
+    assert [step.speeds.c for step in (naive, right, tiled)] == [
+        twins.result(name)["gflops"] for name in ("naive_c", "naive_c_unroll_32", "tiled_c")
+    ]
+    assert 1.25 < tiled.speeds.unsigned / right.speeds.unsigned < 1.35
+
+
+def test_each_kernel_says_in_eight_words_what_it_changes_alone(steps):
+    """A kernel that changes another one names it, by a name of the map above."""
+    for step in steps:
+        assert 3 <= len(step.change.split()) <= 8, step.rung
+        from_which, separated, _ = step.change.partition(",")
+        assert not separated or from_which in {other.name for other in steps} or step.rung == "per_column"
+
+
+def test_without_twins_there_are_only_the_speeds_of_the_ladder():
+    """The recordings of the H100 have none."""
+    steps = roadmap("nvidia-h100")
+    assert PUT_RIGHT not in [step.rung for step in steps]
+    assert {(step.speeds.unsigned, step.speeds.c) for step in steps} == {(None, None)}
 
 
 def test_a_rung_that_is_not_on_the_map_is_named(steps):
@@ -48,9 +82,10 @@ def test_text_and_markdown_say_the_same(steps):
     text, markdown = repr(steps), steps._repr_markdown_()
     for step in steps:
         assert f"({step.lesson}.ipynb)" in markdown
-        line = next(line for line in text.splitlines() if line.startswith(step.title + " "))
-        row = next(row for row in markdown.splitlines() if f"| {step.title} |" in row)
-        assert line.removeprefix(step.title).split()[:3] == row.replace("|", " ").split()[-3:]
+        name = f"{step.name}: {step.title}"
+        line = next(line for line in text.splitlines() if line.startswith(name + " "))
+        row = next(row for row in markdown.splitlines() if f"| {name} |" in row)
+        assert line.split()[-6:-1] == row.replace("|", " ").split()[-5:]
     assert steps.gpu in text and steps.gpu in markdown
 
 

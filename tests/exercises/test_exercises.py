@@ -1,10 +1,11 @@
 """Each exercise: the skeleton says "not yet", right answers pass, plausible wrong ones meet the hint that names them.
 
 The answers are in answers/, a file for each lesson. For each exercise ``WRONG`` and ``NIGHTLY`` have what is wrong: the
-change, and words of the hint; ``RIGHT`` has what is different: the change. A change is (old, new), or a list of them,
-applied to the cell of the solution, or a list with one text for each fill-in of the skeleton, or a text that takes the
-place of the cell. ``NIGHTLY`` is tried by `--nightly` alone: its verdicts take long, since many repairs are launched,
-and other answers to the same and to other exercises run every line of `course_lib/exercises` that they run.
+change, and the id of the hint (with words of it, where other mistakes meet the same id); ``RIGHT`` has what is
+different: the change. A change is (old, new), or a list of them, applied to the cell of the solution, or a list with
+one text for each fill-in of the skeleton, or a text that takes the place of the cell. ``NIGHTLY`` is tried by
+`--nightly` alone: its verdicts take long, since many repairs are launched, and other answers to the same and to other
+exercises run every line of `course_lib/exercises` that they run.
 """
 
 import ast
@@ -27,11 +28,11 @@ from oracles.sources import import_module
 
 from course_lib import simulate
 from course_lib.exercises import EXERCISES, check, explain
-from course_lib.exercises.grading import places
 from course_lib.exercises.grading.budgets import global_loads
 from course_lib.exercises.grading.exercise import Exercise
 from course_lib.exercises.grading.explain import Explanation
 from course_lib.exercises.grading.grades import launch
+from course_lib.exercises.grading.repairs import candidates, repaired
 from course_lib.exercises.grading.source import read
 from course_lib.exercises.grading.verdict import Check, Verdict
 from course_lib.exercises.progress import score
@@ -150,12 +151,10 @@ def test_the_course_has_exercises_of_every_kind():
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_enough_answers_are_tried(name):
-    """Four plausible wrong ones, each with a hint of its own words, and two right ones: the solution is one.
-
-    By day two wrong ones, with different hints.
-    """
+    """Four plausible wrong ones, of which two have different hints, and two right ones: the solution is one."""
     assert Counter(answer[0] for answer in WRONG + NIGHTLY)[name] >= 4
-    assert len({hint for exercise, _, (_, hint) in WRONG if exercise == name}) >= 2
+    assert Counter(answer[0] for answer in WRONG)[name] >= 2
+    assert len({hint for exercise, _, (_, hint) in WRONG + NIGHTLY if exercise == name}) >= 2
     assert Counter(answer[0] for answer in RIGHT)[name] >= 1
 
 
@@ -276,7 +275,8 @@ def test_a_plausible_mistake_fails_with_the_hint_that_names_it(name, change, hin
     verdict = _verdict(name, tmp_path, change)
     assert verdict.status == "failed"
     assert not verdict
-    assert hint in verdict.hint, verdict
+    id, _, place = hint.partition(": ")
+    assert verdict.hint_id == id and place in verdict.hint, verdict
     assert max(map(len, repr(verdict).splitlines())) <= 140  # a quoted line may be longer than the text
 
 
@@ -423,7 +423,7 @@ def test_a_changed_kernel_is_compiled_as_its_text_would_be(tmp_path):
     """For every change that is tried to find the place of a mistake; and none of them changes the student's tree."""
     source = read(kernel_from(solutions()["barriers"], tmp_path))
     before = ast.dump(source.tree)
-    tried = [places.repaired(source, changes) for changes, _ in places._candidates(source.tree)]
+    tried = [repaired(source, repair) for repair in candidates(source, "places")]
     assert len(tried) > 50
     for changed in tried:
         scope = dict(changed.__globals__)

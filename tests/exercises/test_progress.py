@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import IPython
 import pytest
+from exercises.oracles import ORACLES
 
 from course_lib.exercises import EXERCISES, check, explain, predict, progress
-from course_lib.exercises.oracles import ORACLES
 from course_lib.exercises.progress import Score, score
 
 NAME = "forty-eight"

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from kernels_with_bugs.copies import multiply as multiply_by_8
 from launches.samples import matrices, multiply
 from nightly import at_night, every
 from numba import cuda, float32, uint16, uint64
 from numba.core import errors
-from oracles.warpgroups import multiply as multiply_by_8
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels import WGMMA, rung

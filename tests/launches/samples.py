@@ -11,7 +11,7 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from oracles import corpus
+import kernels_with_bugs as corpus
 
 from course_lib import simulate
 from course_lib.kernels import LADDER, rung
@@ -63,9 +63,9 @@ def bug(name, which="bug"):
     """One of the kernels with bugs."""
 
     def run():
-        module = corpus.load(name).module
-        arguments = module.arguments(np.random.default_rng(0))
-        return simulate(getattr(module, which), trace=True, strict=False)[module.GRID, module.BLOCK](*arguments)
+        pair = corpus.load(name)
+        launcher = simulate(getattr(pair, which), trace=True, strict=False)[pair.launch(which)]
+        return launcher(*pair.arguments(seed=0))
 
     return run
 
@@ -83,10 +83,12 @@ LAUNCHES = {
     "tiled_16": product("tiled", 16, 16, 16, tile_width=4),
     "tiled_two_warps": product("tiled", 8, 16, 8, tile_width=8),
     "prefetched": product("prefetched", 8, 8, 8, tile_width=2),
+    "prefetched_16": product("prefetched", 16, 16, 16, tile_width=4),
     "bank_conflicts": product("bank_conflicts", 32, 32, 32, tile_width=32),
     "padded": product("padded", 32, 32, 32, tile_width=32),
     "outer_product": product("outer_product", 16, 16, 64),
     "register_2d": product("register_2d", 128, 8, 128),
+    "register_2d_deep": product("register_2d", 128, 16, 128),
     "vectorized": product("vectorized", 128, 16, 128),
     "best": product("best", 128, 16, 256),
     "tensor_cores": product("tensor_cores", 16, 16, 8),

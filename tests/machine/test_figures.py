@@ -18,7 +18,7 @@ from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import figures, measurements, waiting
 from course_lib.machine.gpu.ceilings import roofline
-from course_lib.machine.waiting.instructions import Instruction
+from course_lib.machine.waiting.instruction import Instruction
 from course_lib.trace import Step, Trace, TraceAccess, TraceArray
 from course_lib.trace.figures.canvas import mixed
 from course_lib.trace.look import COLOURS, GROUND, WASH
@@ -49,45 +49,10 @@ def _line(ax, label):
 # ---- plots of counts
 
 
-COUNTED = {"naive": {8: 1024, 12: 3456}, "tiled, T = 4": {8: 256, 12: 864}}
-
-
-def test_loads_against_n_draws_the_counts_as_dots_and_the_formula_as_a_line():
-    ax = figures.loads_against_n(COUNTED, {"naive": lambda n: 2 * n**3}, up_to=64)
-    for label, counts in COUNTED.items():
-        x, y = _line(ax, label)
-        assert dict(zip(x, y, strict=True)) == counts
-    (curve,) = [line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 2]
-    np.testing.assert_array_equal(curve.get_xdata(), [8, 16, 32, 64])
-    np.testing.assert_array_equal(curve.get_ydata(), [1024, 8192, 65536, 524288])
-    assert "naive" in _texts(ax)  # the line carries its name, there is no legend
-    assert ax.get_legend() is None
-
-
-def test_plots_say_units_and_which_mark_was_counted():
-    for ax in (
-        figures.loads_against_n(COUNTED, {}),
-        figures.loads_against_tile_width({1: 24, 2: 12, 4: 6}, 12, lambda T: 24 / T, 24),
-    ):
-        assert "elements" in ax.get_xlabel() + ax.get_ylabel()
-        assert ax.get_xlabel() and "loads" in ax.get_ylabel()
-        assert any("dots: counted by the simulator" in text for text in _texts(ax))
-
-
-def test_loads_against_tile_width_shows_the_level_naive_line_and_every_dot():
-    counted = {1: 24, 2: 12, 4: 6, 8: 3}
-    ax = figures.loads_against_tile_width(counted, 12, lambda T: 24 / T, 24)
-    x, y = _line(ax, "tiled")
-    assert dict(zip(x, y, strict=True)) == counted
-    assert set(_line(ax, "naive")[1]) == {24}
-    assert "n = 12" in ax.get_title()
-
-
 def test_a_kernel_keeps_its_colour_and_shared_memory_is_orange():
-    ax = figures.loads_against_n(COUNTED, {})
+    ax = figures.lines_against_n({"naive": {8: 1024, 12: 3456}, "tiled": {8: 256, 12: 864}}, "A title", "loads")
     colours = {line.get_label(): to_hex(line.get_color()) for line in ax.lines}
-    assert colours["tiled, T = 4"] == COLOURS["shared"].lower()
-    assert colours["naive"] == GROUND
+    assert sorted(colours.values()) == sorted([COLOURS["shared"].lower(), GROUND])
 
 
 # ---- where elements lie in memory
@@ -315,13 +280,11 @@ def _drawn():
     counts = {4: {"naive": (128, 40), "tiled": (64, 20)}, 8: {"naive": (1024, 300)}}
     axes = {
         "machine": figures.machine(ladder.provenance, latency=machine.latency),
-        "loads_against_n": figures.loads_against_n(COUNTED, {"naive": lambda n: 2 * n**3}),
-        "loads_against_tile_width": figures.loads_against_tile_width({1: 24, 2: 12}, 12, lambda T: 24 / T, 24),
         "explored": figures.explored(counts, {2: counts[4]}, 4, 2).ax,
         "row_major": figures.row_major((3, 5), [(0, 2)]),
         "warp_sectors": figures.warp_sectors({"near": ("B", lanes), "far": ("A", [100 * a for a in lanes])}),
         "bars": figures.bars({"tiled": 2.0, "best": 1234.5}, "A title", "loads"),
-        "against_bounds": figures.against_bounds({"naive": (994.0, 1340.0)}, "A title", "GFLOP/s", "a bound"),
+        "pairs": figures.pairs({"a": (4.0, 5.0)}, ("naive", "tiled"), "A title", "GFLOP/s"),
         "lines_against_n": figures.lines_against_n({"naive": {128: 1.0, 256: 8.0}}, "A title", "GFLOP/s"),
         "bank_strips": figures.bank_strips({"stride 2": [2 * lane for lane in range(32)]}),
         "thread_map": figures.thread_map(3, 5, block=(4, 2)),
@@ -485,14 +448,6 @@ def test_bars_are_as_long_as_their_values():
     assert "1,000" in [tick.get_text() for tick in ax.get_xticklabels()]  # as the numbers of the bars
 
 
-def test_bounds_are_lines_across_the_bars():
-    ax = figures.against_bounds({"one": (10.0, 2.0), "two": (10.0, 12.0)}, "A title", "GFLOP/s", "a bound")
-    assert [patch.get_width() for patch in ax.patches] == [2.0, 12.0]
-    assert [set(line.get_xdata()) for line in ax.lines] == [{10.0}, {10.0}]
-    assert _texts(ax) == ["2", "12", "10"]  # equal bounds share a number
-    assert "two: measured 12, bound 10" in ax.get_label() and "the bound is a bound" in ax.get_label()
-
-
 def test_lines_against_n_share_a_label_where_they_end_together():
     series = {
         "naive": {128: 1.0, 256: 8.0},
@@ -520,22 +475,6 @@ def test_where_prefetching_pays_measured_and_modelled():
     text = figures.residency(measurements.load("waiting").results, "NVIDIA H200").get_label()
     assert "8 → 1.36 (" in text
     assert "64 → 0.98 (" in text
-
-
-def test_occupancy_says_which_limit_binds():
-    """The tuned kernel by its registers, as the driver has it: one block."""
-    ladder = measurements.load("ladder")
-    kernels = {
-        name: tuple(ladder.result(name)[k] for k in ("registers", "shared_bytes")) for name in ("best", "staged")
-    }
-    ax = figures.occupancy(256, kernels, ladder.provenance)
-    assert "1 block, 12.5 % of the threads, held by registers" in ax.get_label()
-    assert "2 blocks" in ax.get_label()
-    (field,) = ax.collections
-    assert 0.85 < field.get_array().max() <= 0.9  # grey, also for a single block: white would glare on a dark page
-    registers = field.get_coordinates()[0, :, 0]
-    border = np.flatnonzero(np.diff(field.get_array()[0]))[-1] + 1
-    assert registers[border] == 128  # two blocks of 256 threads have room for so many each
 
 
 def test_the_ladder_under_its_roof():
@@ -599,9 +538,28 @@ def test_roofs_draws_every_roof_and_the_measured_speed():
     assert "instructions 1,813" in ax.get_label()
 
 
+def test_the_levels_of_a_twin_are_those_that_were_counted_of_it():
+    """It makes the loads of `naive` in a seventh of its instructions, so its lowest roof is another one."""
+    naive, right, tiled = found = figures.levels("naive", measurements.PUT_RIGHT, "tiled_unsigned")
+    counted = measurements.load("twins").result("naive_uint64_32")
+    assert (right.requests, right.instructions) == (counted["global_load_requests"], counted["instructions"])
+    assert (right.asked, right.requests, right.sector_bytes) == (naive.asked, naive.requests, naive.sector_bytes)
+    assert [level.lowest for level in found] == ["instructions", "L1 and shared memory", "L1 and shared memory"]
+    assert tiled.asked == right.asked / 32
+    assert [level.name for level in found] == ["naive", "naive put right", "tiled, unsigned"]
+
+
+def test_pairs_draws_both_bars_and_says_their_quotient():
+    ax = figures.pairs({"one": (4.0, 5.0), "two": (10.0, 30.0)}, ("naive", "tiled"), "A title", "GFLOP/s")
+    lengths = [[bar.get_width() for bar in bars] for bars in ax.containers]
+    assert lengths == [[4.0, 10.0], [5.0, 30.0]]
+    assert "30  (× 3)" in _texts(ax) and "5  (× 1.25)" in _texts(ax)
+    assert "two: 10 and 30, × 3" in ax.get_label()
+
+
 def test_roofs_beside_each_other_are_named_apart_and_in_one_form():
     """Also where the speed of one kernel is as high as a roof of the other."""
-    for names in (("naive", "tiled"), ("bank_conflicts", "padded")):
+    for names in (("naive", measurements.PUT_RIGHT, "tiled_unsigned"), ("bank_conflicts", "padded")):
         ax = figures.roofs(figures.levels(*names))
         ax.figure.draw_without_rendering()
         boxes = [text.get_window_extent().padded(3) for text in ax.texts]

@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")) + sorted((ROOT / "notebooks/solutions").glob("*.ipynb"))
-PAGES = [ROOT / "README.md", ROOT / "notebooks/glossary.md", *sorted((ROOT / "docs/teach").rglob("*.md"))]
+GENERATED = ROOT / "docs/verdicts.md"
+PAGES = [ROOT / "README.md", ROOT / "notebooks/glossary.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {GENERATED})]
 
 
 def _words():

@@ -1,10 +1,12 @@
 """What the lessons' pictures say, compared with the recordings themselves, NumPy, or a count by other code."""
 
+import ast
+import inspect
 import json
 import statistics
 from pathlib import Path
 
-import pytest
+from course_lib.kernels.twins import naive_twin
 
 ROOT = Path(__file__).parents[2]
 RECORDINGS = ROOT / "course_lib" / "machine" / "measurements" / "nvidia-h200"
@@ -41,11 +43,23 @@ def test_the_ladder_of_lesson_0_shows_the_recorded_speeds():
 def test_the_bound_of_lesson_2_is_a_quarter_of_the_recorded_bandwidth():
     """A step of the loop has 2 flop for 8 bytes."""
     (copy,) = (r for r in _results("ceilings") if r["ceiling"] == "copy")
-    said = _said("02", "bound-picture")
-    for rung, label in (("per_row", "row"), ("per_column", "column"), ("naive", "element")):
-        found = f"one thread per {label}: measured {_gflops(rung):,.0f}, bound "
-        bound = float(said.partition(found)[2].partition(".\n")[0])
-        assert bound == pytest.approx(copy["bytes_per_second"] * 2 / 8 / 1e9, rel=1e-3)
+    assert f"answer: {copy['bytes_per_second'] * 2 / 8 / 1e9:.1f}. " in _said("02", "predict-bound")
+
+
+def test_the_kernel_of_lesson_2_that_is_put_right_is_the_one_that_was_measured():
+    """Its source is that of the twin, whose recorded speed and count of requests the lesson shows beside naive's."""
+    (path,) = (ROOT / "notebooks").glob("02_*.ipynb")
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]}
+    source = inspect.getsource(naive_twin("uint64", 32).make().py_func)
+    shown, measured = (
+        next(node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+        for text in (cells["put-right-kernel"], source)
+    )
+    assert ast.dump(ast.Module(shown.body, [])) == ast.dump(ast.Module(measured.body[1:], []))
+    recorded = {r["rung"]: r for r in reversed(_results("twins")) if "rung" in r}  # blocks of 32×32 come first
+    naive, right = recorded["naive_signed_left"], recorded["naive_uint64_32"]
+    assert right["global_load_requests"] == naive["global_load_requests"]
+    assert f"answer: {right['gflops'] / naive['gflops']:.3f} " in _said("02", "predict-put-right")
 
 
 def test_the_pictures_with_sliders_say_what_the_rules_give():
@@ -77,9 +91,9 @@ def test_the_register_tiles_of_lesson_7_hold_what_the_blocks_share_out():
         assert f"{label} results: {warp}" in said
 
 
-def test_the_waves_of_lesson_8_are_those_of_the_recorded_grids():
+def test_the_waves_of_lesson_15_are_those_of_the_recorded_grids():
     recorded = {(r["rung"], r["M"]): r["grid"] for r in _results("series") if "grid" in r}
-    said = _said("08", "waves-picture")
+    said = _said("15", "waves-picture")
     for n in (1024, 2048, 4096):
         across, down = recorded["best", n]
         waves, last = divmod(across * down - 1, 132)

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from course_lib.exercises.grading.opening import explained
-from course_lib.trace.viewer.scene import PANELS
+from course_lib.trace.viewer.stepper import PANELS
 
 NOTEBOOKS = sorted(Path(__file__).parents[2].joinpath("notebooks").glob("[0-9]*.ipynb"))
 

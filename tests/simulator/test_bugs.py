@@ -1,7 +1,8 @@
 """Every kernel with a bug is caught, at its lines, and its innocent twin is silent and right."""
 
+import kernels_with_bugs as corpus
 import pytest
-from oracles import corpus
+from kernels_with_bugs import case
 
 from course_lib import simulate
 
@@ -10,7 +11,7 @@ def run(pair, which):
     """Simulate the bug or the twin of a pair without raising; return the run and the arguments after it."""
     grid, block = pair.launch(which)
     arguments = pair.arguments()
-    result = simulate(getattr(pair.module, which), strict=False)[grid, block](*arguments)
+    result = simulate(getattr(pair, which), strict=False)[grid, block](*arguments)
     return result, arguments
 
 
@@ -35,14 +36,33 @@ def test_bug_is_caught(name):
     found = [(f.kind, f.line, f.other_line, f.array) for f in result.findings]
     for expected in pair.expected:
         if expected.kind == "wrong-value":
-            assert pair.wrong(pair.arguments(), arguments)
+            assert pair.wrong(arguments)
         elif expected.kind == "extra-stores":
             assert stores(result) > stores(run(pair, "twin")[0])
         elif expected.kind == "unseen":
-            assert (result.findings, pair.wrong(pair.arguments(), arguments)) == ((), [])
+            assert (result.findings, pair.wrong(arguments)) == ((), [])
         else:
             assert any(matches(f, expected) for f in result.findings), (expected, found)
     assert {f.kind for f in result.findings} <= pair.kinds - set(corpus.SILENT_KINDS), found
+
+
+@pytest.mark.parametrize("row", ["a: b\n- x -> y\n", "a: b\n? race", "a: b\nrace\n- x -> y"])
+def test_a_row_changes_something_and_expects_something(row):
+    with pytest.raises(ValueError, match="nothing is"):
+        case.bug(row, next(iter(case.BUGS)))
+
+
+@pytest.mark.parametrize("old", ["s[t]", "s[t + 1]", "s[t] = 1\nt = 2"])
+def test_an_edit_applies_once(old):
+    """Not where its text stands twice, or never."""
+    with pytest.raises(LookupError, match="stands [02] times"):
+        case.edited("def f(s):\n    s[t] = 1\n    s[t] = 2\n", old, "")
+
+
+def test_lines_of_an_edit_are_indented_as_the_first_one():
+    text = "if a:\n    x = 1\n    y = 2\nz = 3\n"
+    assert case.edited(text, "x = 1\ny = 2", "if b:\n    x = 3") == "if a:\n    if b:\n        x = 3\nz = 3\n"
+    assert case.edited(text, "y = 2", "") == "if a:\n    x = 1\nz = 3\n"
 
 
 def stores(result):
@@ -55,7 +75,7 @@ def test_twin_is_silent(name):
     pair = corpus.load(name)
     result, arguments = run(pair, "twin")
     assert result.findings == ()
-    assert pair.wrong(pair.arguments(), arguments) == []
+    assert pair.wrong(arguments) == []
 
 
 @pytest.mark.parametrize("name", [n for n in corpus.NAMES if n.startswith(("missing", "off_by", "different"))])
@@ -66,6 +86,6 @@ def test_strict_raises(name):
     pair = corpus.load(name)
     grid, block = pair.launch("bug")
     with pytest.raises(KernelError) as caught:
-        simulate(pair.module.bug)[grid, block](*pair.arguments())
+        simulate(pair.bug)[grid, block](*pair.arguments())
     assert any(str(f.line) in str(caught.value) for f in caught.value.run.findings)
     assert caught.value.run.findings == run(pair, "bug")[0].findings

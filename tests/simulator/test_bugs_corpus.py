@@ -1,15 +1,16 @@
 """The corpus of kernels with bugs is what it says it is: judged by the per-thread reference, without the simulator."""
 
+import kernels_with_bugs as corpus
 import pytest
 from nightly import every
-from oracles import corpus, reference
+from oracles import reference
 
 
 def run(pair, which):
     """Run the bug or the twin of a pair on the reference; return the record, arguments and what stopped it."""
     grid, block = pair.launch(which)
     arguments = pair.arguments()
-    record = reference.run(getattr(pair.module, which), grid, block, *arguments)
+    record = reference.run(getattr(pair, which), grid, block, *arguments)
     return record, arguments
 
 
@@ -22,7 +23,7 @@ def test_twin_is_innocent(name):
     """The twin computes the right values and breaks no rule."""
     pair = corpus.load(name)
     record, arguments = run(pair, "twin")
-    assert pair.wrong(pair.arguments(), arguments) == []
+    assert pair.wrong(arguments) == []
     assert (record.races(), record.uninitialized) == (set(), [])
     assert (record.negative, record.out_of_bounds) == ([], [])
 
@@ -65,12 +66,12 @@ def assert_found(expected, pair, record, arguments):
     elif expected.kind == "out-of-bounds":
         assert {(expected.array, line) for line in expected.lines} & set(record.out_of_bounds)
     elif expected.kind == "wrong-value":
-        assert pair.wrong(pair.arguments(), arguments)
+        assert pair.wrong(arguments)
     elif expected.kind == "extra-stores":
         twin = run(pair, "twin")[0]
         stores = {"space": "global", "op": "store"}
         assert record.counts(**stores)["accesses"] > twin.counts(**stores)["accesses"]
     elif expected.kind == "unseen":
-        assert record.races() == set() and pair.wrong(pair.arguments(), arguments) == []
+        assert record.races() == set() and pair.wrong(arguments) == []
     else:
         assert expected.kind == "float64"

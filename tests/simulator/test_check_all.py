@@ -2,10 +2,11 @@
 
 import inspect
 
+import kernels_with_bugs as corpus
 import numpy as np
 import pytest
 from numba import cuda
-from oracles import corpus, launches
+from oracles import launches
 
 from course_lib import LaunchError, Stepper, simulate
 from course_lib.kernels import rung
@@ -58,9 +59,9 @@ def test_bugs_that_one_launch_does_not_show(name):
         zip(names, [(n,) for n in launches.FRIENDLY[launches.group(pair)](*launches.blocks(pair))], strict=True)
     )
 
-    twin = simulate(pair.module.twin).check_all(launches.launch_of(pair, "twin"), allow=(), launches=60, **values)
+    twin = simulate(pair.twin).check_all(launches.launch_of(pair, "twin"), allow=(), launches=60, **values)
     friendly, bug = (
-        simulate(pair.module.bug).check_all(launches.launch_of(pair, "bug"), allow=(), launches=60, **sizes)
+        simulate(pair.bug).check_all(launches.launch_of(pair, "bug"), allow=(), launches=60, **sizes)
         for sizes in (once, values)
     )
 

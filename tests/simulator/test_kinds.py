@@ -10,8 +10,8 @@ from course_lib.simulator.findings import KINDS, RANK, Finding, FindingKey
 
 
 def test_severity_is_the_kinds():
-    for kind, severity in KINDS.items():
-        assert Finding(kind, 3, "what").severity == severity
+    for name, kind in KINDS.items():
+        assert Finding(name, 3, "what").severity == kind.severity
     with pytest.raises(TypeError):
         Finding("race", 3, "what", severity="warning")
 

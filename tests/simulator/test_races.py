@@ -2,11 +2,12 @@
 
 import tracemalloc
 
+import kernels_with_bugs as corpus
 import numpy as np
 import pytest
 from nightly import at_night, every
 from numba import cuda, float32, int32
-from oracles import corpus, happens_before
+from oracles import happens_before
 from oracles.sources import line_of
 
 from course_lib import simulate
@@ -200,7 +201,7 @@ def test_a_log_that_is_replayed_early_gives_the_same_findings(name, which, monke
 
     def run():
         grid, block = pair.launch(which)
-        found = simulate(getattr(pair.module, which), strict=False)[grid, block](*pair.arguments()).findings
+        found = simulate(getattr(pair, which), strict=False)[grid, block](*pair.arguments()).findings
         return {(f.kind, f.line, f.other_line, f.array) for f in found}
 
     whole = run()
@@ -687,3 +688,21 @@ def test_the_race_between_warps_is_shown_rather_than_the_one_within():
     run = simulate(transpose, strict=False)[1, (4, 4)](half, np.zeros((4, 8), np.float32))
     (race,) = (f for f in run.findings if f.kind == "race")
     assert race.message.endswith("put cuda.syncwarp() or cuda.syncthreads() between the two")
+
+
+def test_no_race_is_said_to_need_only_a_syncwarp_beside_one_that_needs_more():
+    """A_tile is read by the warp that stored it, B_tile by the other one: one barrier cures both."""
+
+    @cuda.jit
+    def without_barrier(A, B, C):
+        A_tile = cuda.shared.array((8, 8), float32)
+        B_tile = cuda.shared.array((8, 8), float32)
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        A_tile[y, x] = A[y, x]
+        B_tile[y, x] = B[y, x]
+        C[y, x] = A_tile[y, 7 - x] + B_tile[7 - y, x]
+
+    A = np.ones((8, 8), np.float32)
+    races = [f for f in simulate(without_barrier, strict=False)[1, (8, 8)](A, A, A * 0).findings if f.kind == "race"]
+    assert {race.array for race in races} == {"A_tile", "B_tile"}
+    assert all(race.message.endswith("; put cuda.syncthreads() between the two") for race in races)

@@ -1,7 +1,7 @@
 """The simulator's findings beside compute-sanitizer's verdicts on the same kernels, as recorded on a GPU."""
 
+import kernels_with_bugs as corpus
 import pytest
-from oracles import corpus
 
 from course_lib import simulate
 from course_lib.machine import measurements
@@ -74,7 +74,7 @@ OF_DEBUG_CODE = {"two_locks_for_one_sum"}
 def errors(name, which):
     pair = corpus.load(name)
     grid, block = pair.launch(which)
-    run = simulate(getattr(pair.module, which), strict=False)[grid, block](*pair.arguments())
+    run = simulate(getattr(pair, which), strict=False)[grid, block](*pair.arguments())
     return run.errors
 
 
@@ -100,10 +100,8 @@ def test_what_a_tool_flags_the_simulator_finds(tool):
 def test_racecheck_and_the_simulator_name_the_same_lines():
     flagged = [name for (name, which, t), row in ROWS.items() if t == "racecheck" and row["flagged"]]
     for name in set(flagged) - ENDLESS:
-        lines = {
-            n for f in errors(name, "bug") if f.kind in ("race", "unfinished-copy") for n in (f.line, f.other_line)
-        }
-        lines = {corpus.line_of_bug(name, line) for line in lines}
+        races = [f for f in errors(name, "bug") if f.kind in ("race", "unfinished-copy")]
+        lines = {corpus.load(name).line(n) for f in races for n in (f.line, f.other_line)}
         assert lines <= set(ROWS[name, "bug", "racecheck"]["lines"]), name
 
 

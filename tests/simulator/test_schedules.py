@@ -4,11 +4,11 @@ The kernels of the course and an eighth of the kernels with a bug, in order, rev
 of them, also the kernels with register tiles and on tensor cores, and 20 shuffles each.
 """
 
+import kernels_with_bugs as corpus
 import numpy as np
 import pytest
 from launches.samples import QUICK
 from nightly import NIGHTLY, at_night, every
-from oracles import corpus
 
 from course_lib import simulate
 from course_lib.kernels import LADDER, TENSOR_CORES
@@ -79,7 +79,7 @@ def test_kernels_of_the_course(rung):
 def run_pair(pair, which, schedule):
     grid, block = pair.launch(which)
     arguments = pair.arguments()
-    return simulate(getattr(pair.module, which), strict=False, schedule=schedule)[grid, block](*arguments), arguments
+    return simulate(getattr(pair, which), strict=False, schedule=schedule)[grid, block](*arguments), arguments
 
 
 @pytest.mark.parametrize("name", every(8, corpus.NAMES))

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from kernels_with_bugs.copies import BYTES, ELEMENTS, SIDE, copy, place
 from numba import cuda, float32, uint16, uint64
-from oracles.bulk import BYTES, ELEMENTS, SIDE, copy, place
 from oracles.sources import line_of
 
 from course_lib import simulate

@@ -339,3 +339,18 @@ def test_counting_the_steps_changes_neither_results_nor_trace(monkeypatch, recor
         recorded_statements.clear()
     assert found[0] == found[1]
     assert found[0][2] > 50
+
+
+@cuda.jit
+def sum_of_fields(r, out):
+    i = cuda.grid(1)
+    out[i] = r[i].a + r[i].b
+
+
+def test_fields_of_records_have_their_initial_values():
+    """Arrays of the trace like any other: a field that is read before anybody stores to it is not empty."""
+    r = np.zeros(4, np.dtype([("a", np.float32), ("b", np.float32)]))
+    r["a"], r["b"] = np.arange(4), np.arange(4) / 2
+    run = simulate(sum_of_fields, trace=True)[1, 4](r, np.zeros(4, np.float32))
+    assert run.trace.arrays["r.a"].initial.tolist() == [0, 1, 2, 3]
+    assert run.trace.arrays["r.b"].initial.tolist() == [0, 0.5, 1, 1.5]

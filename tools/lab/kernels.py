@@ -20,8 +20,6 @@ WORDS = 8192
 LINE = 32
 #: Elements of int64 in a node of a list of addresses: one for each lane of a warp.
 NODE = 32
-#: Rows of a tile of 32 columns in shared memory: enough iterations for the beginning and end of a loop not to count.
-ROWS = 256
 INDICES = np.arange(LINE, dtype=np.int64)
 
 
@@ -271,83 +269,6 @@ def barriers(rounds, out, clocks):
         for _ in range(UNROLLED):
             cuda.syncthreads()
     last = clock_after(float32(1))
-    note(clocks, first, last)
-
-
-@cuda.jit(device=True)
-def signed_access(X, row, k):
-    """Read an element as kernels mostly do: numba tests both indices for negative ones."""
-    return X[row, k]
-
-
-@cuda.jit(device=True)
-def unsigned_access(X, row, k):
-    """Read an element by indices that need no such test."""
-    return X[uint64(row), uint64(k)]
-
-
-@cuda.jit(device=True)
-def guarded_access(X, row, k):
-    """Read an element if it is inside, else 0."""
-    if row < X.shape[0] and k < X.shape[1]:
-        return X[row, k]
-    return X.dtype.type(0)
-
-
-def index_rate(access: Any) -> Any:
-    """Return a kernel that multiplies two rows, element by element; without an access, it only iterates."""
-    reads = access is not None
-
-    @cuda.jit
-    def index_rate(X, Y, out, clocks):
-        row, other = cuda.threadIdx.y // LINE, cuda.threadIdx.x // LINE
-        total = float32(0)
-        cuda.syncthreads()
-        first = clock_after(total)
-        for k in range(X.shape[1]):
-            if reads:
-                total += access(X, row, k) * access(Y, other, k)
-            else:
-                total = multiply_add(total, float32(0.5))
-        out[cuda.threadIdx.x] = total
-        cuda.syncthreads()
-        last = clock_after(total)
-        note(clocks, first, last)
-
-    return index_rate
-
-
-def index_chase(access: Any) -> Any:
-    """Return a kernel in which every index is the element read before, 0."""
-
-    @cuda.jit
-    def index_chase(X, rounds, out, clocks):
-        row, k = int64(cuda.threadIdx.y), int64(0)
-        first = clock_after(float32(k))
-        for _ in range(rounds):
-            k = access(X, row, k)
-        last = clock_after(float32(k))
-        out[cuda.threadIdx.x] = k
-        note(clocks, first, last)
-
-    return index_chase
-
-
-@cuda.jit
-def shared_index_rate(X, out, clocks):
-    """Add up a column of a tile in shared memory, in a loop."""
-    tile = cuda.shared.array((ROWS, LINE), float32)
-    row, column = cuda.threadIdx.y, cuda.threadIdx.x
-    for k in range(row, ROWS, LINE):
-        tile[k, column] = column
-    total = float32(0)
-    cuda.syncthreads()
-    first = clock_after(total)
-    for k in range(X.shape[0]):
-        total = multiply_add(total, tile[k, column])
-    out[cuda.threadIdx.x] = total
-    cuda.syncthreads()
-    last = clock_after(total)
     note(clocks, first, last)
 
 

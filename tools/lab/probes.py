@@ -19,7 +19,7 @@ from course_lib.simulator.hardware import WARP_SIZE
 
 from . import kernels
 from .cycles import DRAM_LIST, L1_LIST, L2_LIST, ROUNDS, address_list, clock, ends_of_warps, measured, time_cycles
-from .disassembly import code_of, inner_loop
+from .disassembly import code_of
 from .kernels import UNROLLED
 
 WARPS = (1, 2, 4, 8, 16, 32)
@@ -81,12 +81,6 @@ def with_code(kernel: Any) -> dict[str, Any]:
     return {"code": code_of(kernel)}
 
 
-def with_instructions(kernel: Any) -> dict[str, Any]:
-    """Return the machine instructions for each multiply-add of a kernel's inner loop."""
-    loop = inner_loop(next(iter(kernel.inspect_sass().values())))
-    return {"instructions": len(loop) / sum("FFMA" in line for line in loop)}
-
-
 def arithmetic() -> Iterator[Probe]:
     """Yield one dependent operation after the other; and 32 warps of four or eight chains, for the rate."""
     for name, operation, dtype, chains, each in (
@@ -139,32 +133,6 @@ def barriers() -> Iterator[Probe]:
         yield Probe("barrier", kernels.barriers, warps * WARP_SIZE, (ROUNDS,), STEPS, about=about, of=with_code)
 
 
-def indexing() -> Iterator[Probe]:
-    """Yield numba's loops and indices: 32 warps at once (the rate), and one alone whose index is the last value.
-
-    The rates are those of a whole iteration, with two accesses for the signed, unsigned and guarded ones;
-    `instructions` are its machine instructions.
-    """
-    unit, square, columns = "cycles per warp of a scheduler", (WARP_SIZE, WARP_SIZE), 1024
-    row, tile = ones(1, columns), ones(kernels.ROWS, columns)
-    zeros = np.zeros((1, 256), np.int64)
-    for kind, access in {
-        "loop": None,
-        "signed": kernels.signed_access,
-        "unsigned": kernels.unsigned_access,
-        "guarded": kernels.guarded_access,
-    }.items():
-        per, rate = columns * WARP_SIZE / 4, kernels.index_rate(access)
-        arguments = lambda: (row(), row())  # noqa: E731
-        yield Probe(f"{kind} index rate", rate, square, arguments, per, unit, of=with_instructions)
-        if access:
-            chase = kernels.index_chase(access)
-            arguments = lambda: (require().to_device(zeros), 256)  # noqa: E731
-            yield Probe(f"{kind} index latency", chase, (WARP_SIZE, 1), arguments, 256)
-    per, name = kernels.ROWS * WARP_SIZE / 4, "shared index rate, in a loop"
-    yield Probe(name, kernels.shared_index_rate, square, lambda: (tile(),), per, unit, of=with_instructions)
-
-
 def copies() -> Iterator[Probe]:
     """Yield a copy from L1 and the read of its data, each pair after the one before; and copies of 32 warps in groups.
 
@@ -194,7 +162,7 @@ def register_banks() -> Iterator[Probe]:
 
 
 #: The parts whose probes are one launch each.
-TABLE = (arithmetic, requests, barriers, indexing, copies, register_banks)
+TABLE = (arithmetic, requests, barriers, copies, register_banks)
 
 
 # --- what takes several launches -----------------------------------------------------------------------------------

@@ -2,8 +2,10 @@
 
 from importlib.util import find_spec
 
+from ...lazy import install
+
 if find_spec("nbconvert") is None:
-    raise ModuleNotFoundError('pages need nbconvert: pip install "tile-by-tile[teach]"', name="nbconvert")
+    raise ModuleNotFoundError(f"pages need nbconvert: {install('teach')}", name="nbconvert")
 
 from .convert import executed, html_page, slides
 

@@ -13,6 +13,7 @@ from typing import Any
 import nbformat
 from nbclient.exceptions import CellExecutionError
 
+from ...lazy import called
 from ..lessons import title
 from .convert import executed
 from .links import linked, refuse_duplicates
@@ -26,11 +27,11 @@ def run(
     suffix: str,
     switches: Mapping[str, str] = MappingProxyType({}),
 ) -> int:
-    """Convert the notebooks named on the command line; return 0, or 1 if one could not be converted.
+    """Convert the notebooks named on the command line; return 0, 1 if a cell failed, or 2 for what is no notebook.
 
     ``switches`` are further options, each with its help, that ``convert`` takes by name as true or false.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m course_lib.{name}", description=kind)
+    parser = argparse.ArgumentParser(prog=called(name), description=kind)
     parser.add_argument("notebooks", nargs="+", type=pathlib.Path, help="notebooks, as notebooks/02_naive.ipynb")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder to write to (here)")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
@@ -41,13 +42,13 @@ def run(
     missing = [str(path) for path in options.notebooks if not path.is_file()]
     if missing:
         print(f"There is no notebook {', '.join(missing)}.", file=sys.stderr)
-        return 1
+        return 2
     names = {path.resolve(): f"{path.stem}{suffix}" for path in options.notebooks}
     try:
         refuse_duplicates(list(names.values()))
     except ValueError as error:
         print(error, file=sys.stderr)
-        return 1
+        return 2
     options.output.mkdir(parents=True, exist_ok=True)
     failed = 0
     for path in options.notebooks:
@@ -55,13 +56,13 @@ def run(
             written: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
         except (ValueError, KeyError, TypeError, AttributeError, nbformat.ValidationError):
             print(f"{path} is no notebook of version 4 or older, so nothing is written.", file=sys.stderr)
-            failed = 1
+            failed = 2
             continue
         try:
             notebook = executed(written, path.parent)
         except CellExecutionError as error:
             print(f"{path}: a cell failed, so nothing is written.\n{error}", file=sys.stderr)
-            failed = 1
+            failed = max(failed, 1)
             continue
         target = options.output / names[path.resolve()]
         text = convert(notebook, title(notebook, path.stem), options.theme, **chosen)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import html
 import pathlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from nbconvert.exporters import HTMLExporter, SlidesExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 from traitlets.config import Config
 
+from ...exercises.predict import PREDICTION
 from ...machine.dials.widget import BUNDLE as DIALS
 from ...machine.dials.widget import recorded as recorded_dials
 from ...machine.waiting.widget import BUNDLE as WAITING
@@ -26,124 +28,28 @@ from ...trace.viewer.explore import recorded as recorded_launches
 from ...trace.viewer.page import STEPPER, Bundle, module, place, style
 from ...trace.viewer.still import CLASS, HTML, VIEW, mark_of
 from .deck import HEIGHT, HIGHEST, PICTURE, deck
-from .stills import STATE, Stills
+from .stills import STATE, Stills, is_view
 
-_REVEAL = pathlib.Path(__file__).parent / "reveal"
 #: Of a slide, in CSS pixels: that of a projector.
 WIDTH = 1280
 #: The least scale of a slide that is shrunk to fit: its smallest text, of 20 pixels, has 18 then.
 SMALLEST = 0.9
 #: The least height of a picture that is made smaller to fit, in pixels.
 LEAST_PICTURE = 300
+#: Names, operators and spaces in highlighted code, which have no colour: half of a lesson's bytes.
+_PLAIN = re.compile(r'<span class="(?:n|nn|o|p|w)">([^<]*)</span>|<span></span>')
 #: The most seconds that a cell may take.
 CELL_SECONDS = 600
+_SLIDES_SIZES = f"const size = {{ width: {WIDTH}, height: {HEIGHT} }}, leastPicture = {LEAST_PICTURE}, "
+_SLIDES_SIZES += f"smallestZoom = {round(100 * SMALLEST)};\n"
+_SLIDES_VARIABLES = f"--picture: {PICTURE}px; --highest: {HIGHEST}px;"
 
-# Blocks of nbconvert's templates that load from the network, and where the viewer is inserted.
-_BLOCKS = """
-{%- block html_head_js -%}{%- endblock html_head_js -%}
-{%- block html_head_js_mathjax -%}{%- endblock html_head_js_mathjax -%}
-{%- block html_head_js_mermaidjs -%}{%- endblock html_head_js_mermaidjs -%}
-{%- block jupyter_widgets -%}{{ resources.tile_by_tile.style }}{%- endblock jupyter_widgets -%}
-{%- block footer_js -%}{{ resources.tile_by_tile.module }}{%- endblock footer_js -%}
-"""
-_PAGE = (
-    "{%- extends 'lab/index.html.j2' -%}"
-    + _BLOCKS
-    + """
-{%- block body_header -%}{{ super() }}{{ resources.tile_by_tile.bar }}{%- endblock body_header -%}
-{%- block body_footer -%}{{ resources.tile_by_tile.bar }}{{ super() }}{%- endblock body_footer -%}
-"""
-)
-_SLIDES = (
-    "{%- extends 'reveal/index.html.j2' -%}"
-    + _BLOCKS
-    + """
-{%- block header -%}
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ resources.tile_by_tile.title }}</title>
-{{ resources.tile_by_tile.reveal }}
-{{ self.notebook_css() }}
-{{ self.jupyter_widgets() }}
-{{ resources.tile_by_tile.slides }}
-</head>
-{%- endblock header -%}
-"""
-)
 # nbconvert cuts long lines of code off, breaks lines of output inside words, and sets text directly below code.
 _LINES_STYLE = """<style>
 .jp-InputArea pre { white-space: pre-wrap; }
 .jp-OutputArea .jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }
 .jp-RenderedHTMLCommon.jp-RenderedMarkdown > .highlight { margin-bottom: 1em; }
 </style>"""
-_SLIDES_STYLE = (
-    f"<style>.reveal {{ --picture: {PICTURE}px; }} .reveal .tt-root {{ max-height: {HIGHEST}px; }}</style>"
-    + """<style>
-body.jp-Notebook { --jp-content-font-size1: 22px; --jp-code-font-size: 20px; --jp-ui-font-size1: 20px; overflow: hidden;
-  background: var(--jp-layout-color0); color: var(--jp-content-font-color1); }
-.reveal .slides { text-align: left; }
-.reveal .slides section { height: 100%; overflow-y: auto; box-sizing: border-box; padding: 0 8px; }
-.reveal .slides section:has(> section) { overflow: visible; padding: 0; }
-.reveal :is(sub, sup, small, kbd, summary, pre, code, td, th):not(.tt-root *) { font-size: max(1em, 20px); }
-.reveal h2 { margin: 0.2em 0; }
-.reveal .jp-InputPrompt, .reveal .jp-OutputPrompt { display: none; }
-.reveal .jp-Cell { padding: 4px 0; }
-.reveal .jp-RenderedHTMLCommon p, .reveal .jp-RenderedHTMLCommon li { line-height: 1.35; }
-.reveal .jp-OutputArea-output img { max-width: 100%; max-height: var(--picture); height: auto; width: auto; }
-/* a stepper: all tiles beside the matrices, and the source only as high as the counts below it leave it */
-.reveal .tt-root { --tt-whole: 1; }
-.reveal .tt-root :is(.tt-shared, .tt-accumulators, .tt-locals) { --tt-shrink: 0.7; }
-.reveal .tt-root[data-compact] .tt-source { flex: 0 1 auto; min-height: 9em; }
-.reveal .tt-root[data-compact] .tt-state { flex: none; }
-.reveal table:has(tr:nth-child(12)) :is(td, th) { padding-top: 1px; padding-bottom: 1px; }
-.reveal aside.notes { display: none; }
-.reveal .tile-by-tile-still > p:has(+ details) { display: none; } /* where to type a guess: not here */
-.reveal .controls { font-size: 5px; }
-.reveal .slide-number { right: auto; left: 8px; }
-</style>"""
-)
-_START = """<script>
-const WIDGETS = ".tt-root, .tt-schedule, .tt-launches";
-Reveal.initialize({
-  width: %d, height: %d, margin: 0.02, center: false, hash: true, transition: "none", slideNumber: "c/t",
-  plugins: [RevealNotes],
-  // a widget that has the focus keeps its keys; Enter gives it to the slide's first one, Escape takes it back
-  keyboardCondition: () => !document.activeElement?.closest(WIDGETS),
-  keyboard: { 13: () => Reveal.getCurrentSlide().querySelector(".tt-root, .tt-schedule input")?.focus() },
-});
-addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !document.activeElement?.closest(".tt-schedule, .tt-launches")) return;
-  document.activeElement.blur();
-  event.stopPropagation(); // reveal.js shows all slides
-}, true);
-// What is too tall for its slide gets smaller: a live stepper takes the height that is left, then pictures, then all.
-const fit = () => {
-  const slide = Reveal.getCurrentSlide();
-  if (!slide) return;
-  const over = () => slide.scrollHeight - slide.clientHeight;
-  slide.style.zoom = "";
-  const stepper = slide.querySelector(".tt-root");
-  if (stepper) {
-    stepper.style.maxHeight = stepper.style.height = `${slide.clientHeight}px`;
-    const room = slide.clientHeight - over();
-    stepper.style.maxHeight = stepper.style.height = "";
-    if (room < stepper.offsetHeight) stepper.style.maxHeight = `${room}px`;
-  }
-  for (const picture of slide.querySelectorAll("img")) {
-    if (over() > 1) picture.style.maxHeight = `${Math.max(picture.offsetHeight - over(), %d)}px`;
-  }
-  // The zoom in per cent, from large to small: what wraps gets lower by more than the zoom, borders by less.
-  const smallest = %d;
-  for (let zoom = 99; over() > 1 && zoom >= smallest; zoom--) slide.style.zoom = zoom / 100;
-};
-Reveal.on("ready", fit);
-addEventListener("load", fit); // when the widgets are there
-Reveal.on("slidechanged", fit);
-document.addEventListener("toggle", fit, true);
-</script>"""
 
 
 def executed(notebook: Any, folder: pathlib.Path) -> Any:
@@ -159,10 +65,28 @@ def executed(notebook: Any, folder: pathlib.Path) -> Any:
     return notebook
 
 
-def html_page(notebook: Any, title: str, theme: str = "light", bar: str = "") -> str:
-    """Return an executed notebook as a page; ``theme`` is "light" or "dark", ``bar`` is HTML above and below."""
-    exporter = HTMLExporter(raw_template=_PAGE, config=_config(theme))  # type: ignore[no-untyped-call]
-    return _converted(exporter, notebook, title, bar)
+def html_page(notebook: Any, title: str, theme: str = "light") -> str:
+    """Return an executed notebook as a page; ``theme`` is "light" or "dark"."""
+    exporter = HTMLExporter(raw_template=_file("page.html.j2"), config=_config(theme))  # type: ignore[no-untyped-call]
+    return _converted(exporter, notebook, title)
+
+
+def cells(notebook: Any, bundles: Sequence[Bundle]) -> str:
+    """Return the cells of an executed notebook as HTML, without prompts, for a page that brings style and code."""
+    alive = living(notebook, bundles)
+    for cell in alive.cells:
+        if cell.cell_type == "code":
+            cell.metadata["site"] = _shown(cell)
+            cell.outputs = [output for output in cell.outputs if not is_view(output) and output.get("data") != {}]
+    text, _ = HTMLExporter(raw_template=_file("cells.html.j2")).from_notebook_node(alive)  # type: ignore[no-untyped-call]
+    return _PLAIN.sub(r"\1", str(text))
+
+
+def _shown(cell: Any) -> str:
+    """Return how a page shows a cell's code: "none" of what is hidden and of imports; "fold" what only prepares."""
+    if cell.metadata.get("jupyter", {}).get("source_hidden") or cell.get("id") == "imports":
+        return "none"
+    return "fold" if cell.metadata.get("slideshow", {}).get("slide_type") == "skip" else "code"
 
 
 def slides(notebook: Any, title: str, theme: str = "light", exercises: bool = False, plumbing: bool = False) -> str:
@@ -170,41 +94,43 @@ def slides(notebook: Any, title: str, theme: str = "light", exercises: bool = Fa
 
     Cells of type "notes" are for the speaker, who opens them with the key s. Enter leads into the slide's widget.
     """
-    exporter = SlidesExporter(raw_template=_SLIDES, config=_config(theme))  # type: ignore[no-untyped-call]
+    exporter = SlidesExporter(raw_template=_file("slides.html.j2"), config=_config(theme))  # type: ignore[no-untyped-call]
     return _converted(exporter, deck(notebook, exercises, plumbing), title)
+
+
+def _file(name: str) -> str:
+    return (pathlib.Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def _config(theme: str) -> Config:
     return Config({"HTMLExporter": {"theme": theme, "preprocessors": [Stills]}})
 
 
-def _converted(exporter: HTMLExporter, notebook: Any, title: str, bar: str = "") -> str:
-    reveal = {name: (_REVEAL / name).read_text(encoding="utf-8") for name in ("reveal.js", "reveal.css", "notes.js")}
-    start = _START % (WIDTH, HEIGHT, LEAST_PICTURE, round(100 * SMALLEST))
-    scripts = f"<script>{reveal['reveal.js']}</script><script>{reveal['notes.js']}</script>{start}"
+def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
+    scripts = f"<script>{_file('reveal/reveal.js')}</script><script>{_file('reveal/notes.js')}</script>"
+    scripts += f"<script>{_SLIDES_SIZES}{_file('slides.js')}</script>"
     resources: dict[str, dict[str, str]] = {
         "metadata": {"name": title},
         "tile_by_tile": {
             "title": html.escape(title),
-            "bar": bar,
             "style": _LINES_STYLE + style(),
             # reveal.js first: it moves the slides' elements before the viewer fills them
             "module": (scripts if isinstance(exporter, SlidesExporter) else "") + module(),
-            "reveal": f"<style>{reveal['reveal.css']}</style>",
-            "slides": _SLIDES_STYLE,
+            "reveal": f"<style>{_file('reveal/reveal.css')}</style>",
+            "slides": f"<style>.reveal {{ {_SLIDES_VARIABLES} }}\n{_file('slides.css')}</style>",
         },
     }
     alive = living(notebook)
     for bundle in (WAITING, DIALS):
-        if _holds(alive, bundle.mark):
+        if holds(alive, bundle.mark):
             for part, bring in (("style", style), ("module", module)):
                 resources["tile_by_tile"][part] += bring(bundle)
     text, _ = exporter.from_notebook_node(alive, resources)
     return str(text)
 
 
-def living(notebook: Any) -> Any:
-    """Return a copy of an executed notebook with places for live widgets instead of views of them.
+def living(notebook: Any, bundles: Sequence[Bundle] = (STEPPER, WAITING, DIALS)) -> Any:
+    """Return a copy of an executed notebook with places for live widgets, those of ``bundles``, instead of their views.
 
     Steppers, the model of waiting and pictures with sliders are live; the explorer gets menus of recorded launches.
     Other widgets, which need a kernel, are replaced by their pictures and texts.
@@ -215,20 +141,22 @@ def living(notebook: Any) -> Any:
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata["transient"] = {"remove_source": True}  # read by nbconvert's templates
         if cell.cell_type == "code":
-            cell.outputs = _living(cell.outputs, models)
+            cell.outputs = _living(cell.outputs, models, bundles)
     notebook.metadata.pop("widgets", None)
     return notebook
 
 
-def _living(outputs: Sequence[Any], models: Mapping[str, Any]) -> list[Any]:
+def _living(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence[Bundle]) -> list[Any]:
     """Return the outputs of a cell, without the pictures of widgets that are live."""
     kept: list[Any] = []
     for output in outputs:
         view = output.get("data", {}).pop(VIEW, None)
-        found = list(_alive(models, view.get("model_id", ""))) if view else []
+        found = [each for each in _alive(models, view["model_id"]) if each[1] in bundles] if view else []
         if found:
             marks = {state.get("_still") for state, _ in found} - {CLASS}  # for these the pictures stay
             kept = [before for before in kept if mark_of(before.get("data", {})) not in marks]
+            if any(bundle is PREDICTION for _, bundle in found):
+                kept = [before for before in kept if CLASS not in before.get("data", {}).get(HTML, "")]
             output.data = {HTML: "\n".join(place(state, bundle) for state, bundle in found)}
         if output.get("data") != {}:
             kept.append(output)
@@ -245,13 +173,15 @@ def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str,
         yield recorded(state), WAITING
     elif kind == "Dials":
         yield recorded_dials(state), DIALS
+    elif kind == "Prediction":
+        yield state, PREDICTION
     launches = recorded_launches(state) if "_recipe" in state else []
     for child in state.get("children", ()):
         for found, bundle in _alive(models, str(child).removeprefix("IPY_MODEL_")):
             yield ({**found, "_launches": launches} if launches else found), bundle
 
 
-def _holds(notebook: Any, text: str) -> bool:
+def holds(notebook: Any, text: str) -> bool:
     """Whether an output is HTML that contains this text."""
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
     return any(text in output.get("data", {}).get(HTML, "") for output in outputs)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
 #: A relative link to the source of a page.
-_SOURCES = re.compile(r'href="(?![a-z]+:)([^"#]*\.(?:ipynb|md))((?:#[^"]*)?)"')
+_SOURCES = re.compile(r'href="(?![a-z]+:|notebooks/)([^"#]*\.(?:ipynb|md))((?:#[^"]*)?)"')
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
@@ -53,8 +53,8 @@ def links_of(pages: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(name, target) for name, page in pages.items() for target in _Links(page).targets]
 
 
-def dead_links(pages: Mapping[str, str]) -> list[str]:
-    """Return "page: target" for each relative link without a page, or without a place on its page."""
+def dead_links(pages: Mapping[str, str], files: Collection[str] = ()) -> list[str]:
+    """Return "page: target" for each relative link without a page or a file, or without a place on its page."""
     places = {name: _Links(page).places for name, page in pages.items()}
     dead = []
     for name, target in links_of(pages):
@@ -62,6 +62,6 @@ def dead_links(pages: Mapping[str, str]) -> list[str]:
             continue  # of another site, or to a step of a stepper
         path, _, place = target.partition("#")
         goal = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
-        if unquote(place) not in places.get(goal, ()):
+        if unquote(place) not in places.get(goal, ()) and not (goal in files and not place):
             dead.append(f"{name}: {target}")
     return dead

@@ -1,56 +1,66 @@
-"""The course as a site: a page a lesson, with live steppers, and pages that lead to them; opens from a folder, too.
+"""The course as a site: a page a lesson, with live steppers and predictions, and pages that lead to them.
 
-Pages link to each other by relative addresses and load nothing. Every link is checked before anything is written.
+Pages link to each other by relative addresses, share their style and code, and open from a folder, too. Every link is
+checked before anything is written.
 """
 
 from __future__ import annotations
 
 import html
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook
+from pygments.formatters import HtmlFormatter
 
-from ...trace.viewer.explore import small_rungs
+from ...exercises.predict import PREDICTION
+from ...kernels import rung
+from ...machine.dials.widget import BUNDLE as DIALS
+from ...machine.waiting.widget import BUNDLE as WAITING
+from ...trace.viewer import Stepper, compare
+from ...trace.viewer.explore import run_product
+from ...trace.viewer.page import STEPPER, place
 from .. import lessons
 from ..course_map import roadmap
-from .convert import executed, html_page
+from ..pages import bugs
+from ..pages.frame import HERE, Page, Side, apart, assets, framed
+from .convert import cells, executed
 from .links import dead_links, linked, refuse_duplicates
 
-#: Pages that are not lessons, by name: their links in the bar of every page.
-EXTRAS = {"gallery": "Gallery", "glossary": "Glossary", "sources": "Sources", "LICENSE": "Licence"}
-_BAR_STYLE = """<style>
-.tile-by-tile-bar { display: flex; flex-wrap: wrap; gap: 0.3em 1.5em; padding: 0.6em 1em; font-size: 14px;
-  font-family: var(--jp-ui-font-family, sans-serif); border-block: 1px solid var(--jp-border-color2, #c0c0c0); }
-.tile-by-tile-bar a { color: var(--jp-content-link-color, #0b5cad); }
-.tile-by-tile-bar .ends { margin-inline-start: auto; }
-</style>"""
+#: Pages that are not lessons, by name: their links in the sidebar of every page.
+EXTRAS = {"glossary": "Glossary", "numba_and_cuda_c": "CUDA C", "sources": "Sources", "LICENSE": "Licence"}
+BUNDLES = (STEPPER, WAITING, DIALS, PREDICTION)
+_HEADING = re.compile(r"<h([23]) id=\"([^\"]+)\">(.*?)(?:<a class=\"anchor-link\".*?</a>)?</h\1>", re.DOTALL)
+#: What a section's entry in the search has of its text, in characters.
+_SEARCHED = 500
+CLAIM = (
+    "Write a CUDA kernel in Python, run it without a GPU, and see for every line which bytes it moves and which "
+    "rule it breaks."
+)
 
 #: Converts what is to be a page: (notebook, its folder) -> the same with outputs.
 Execute = Callable[[Any, Path], Any]
 
 
 def site(
-    theme: str = "light", solutions: bool = False, execute: Execute = executed, run: Callable[..., Any] = map
-) -> dict[str, str]:
-    """Return the pages by name; raise ValueError where two have one name, or a link leads nowhere.
+    solutions: bool = False, execute: Execute = executed, run: Callable[..., Any] = map, address: str = ""
+) -> dict[str, str | bytes]:
+    """Return the files by name; raise ValueError where two have one name, or a link leads nowhere.
 
     Args:
-        theme: "light" or "dark".
         solutions: whether the solutions become pages, too, to which lessons link.
         execute: runs a notebook that has code.
         run: what applies a function to many arguments, such as the map of an executor.
+        address: that of the site, for the cards that other sites show.
     """
     home = lessons.home()
-    found = lessons.lessons_in(home)
-    titles = {f"{path.stem}.html": lessons.title(_read(path), path.stem) for path in found}
-    order = list(titles)
-    named = [("index.html", _index(found), home), ("gallery.html", _gallery(), home)]
-    named += [(f"{path.stem}.html", _read(path, solutions), home) for path in found]
+    found = [path for path in (home / "express.ipynb",) if path.is_file()] + lessons.lessons_in(home)
+    named = [(f"{path.stem}.html", _read(path, solutions), home) for path in found]
     named += [(f"{path.stem}.html", _text(path), home) for path in lessons.files() if path.suffix == ".md"]
     if solutions:
         named += [
@@ -61,14 +71,24 @@ def site(
         lambda notebook, folder: execute(notebook, folder) if _has_code(notebook) else notebook,
         *zip(*[(notebook, folder) for _, notebook, folder in named], strict=True),
     )
-    pages = {}
+    side = [Side(f"{path.stem}.html", lessons.title(_read(path), path.stem), "Lessons") for path in found]
+    side += [Side("bug_01.html", "Find the bug in 60 seconds", "More")]
+    side += [Side(f"{name}.html", title, "More") for name, title in EXTRAS.items()]
+    pictures: dict[str, bytes] = {}
+    pages = {"index.html": _index(found, side)}
     for (name, written, _), notebook in zip(named, ran, strict=True):
-        title = titles.get(name) or lessons.title(written, name)
-        page = html_page(notebook, title, theme, bar=_bar(name, order, titles))
-        pages[name] = linked(page, lambda target: re.sub(r"\.\w+$", ".html", target))
-    if dead := dead_links(pages):
+        body = apart(cells(notebook, BUNDLES), re.sub(r"\W", "_", name[:-5]), pictures)
+        pages[name] = _page(name, body, lessons.title(written, name), written, side)
+    pages |= bugs.pages(side)
+    files: dict[str, str | bytes] = dict(framed(pages, address))
+    for name in pages:
+        files[name] = linked(str(files[name]), lambda target: re.sub(r"\.\w+$", ".html", target))
+    shared = assets(pages.values(), _searched(pages))
+    shared["assets/site.css"] += _colours()
+    sources = {f"notebooks/{path.name}": lessons.for_students(path.read_text(encoding="utf-8")) for path in found}
+    if dead := dead_links({name: str(files[name]) for name in pages}, {*shared, *pictures, *sources, *files}):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
-    return pages
+    return {**files, **shared, **pictures, **sources, "assets/card.png": _card()}
 
 
 def _read(path: Path, solutions: bool = True) -> Any:
@@ -84,70 +104,76 @@ def _text(path: Path) -> Any:
     return new_notebook(cells=[new_markdown_cell(path.read_text(encoding="utf-8"))])  # type: ignore[no-untyped-call]
 
 
-def _bar(name: str, order: Sequence[str], titles: Mapping[str, str]) -> str:
-    """Links to the start, to the lessons before and after this one, and to the other pages."""
-    up = "../" if "/" in name else ""
-    links = [("index.html", "Tile by Tile", "")]
-    if name in order:
-        at = order.index(name)
-        before, after = order[max(at - 1, 0) : at], order[at + 1 : at + 2]
-        links += [(page, f"← {titles[page]}", ' rel="prev"') for page in before]
-        links += [(page, f"{titles[page]} →", ' rel="next"') for page in after]
-    links += [(f"{page}.html", title, "") for page, title in EXTRAS.items()]
-    parts = [f'<a href="{up}{page}"{more}>{html.escape(title)}</a>' for page, title, more in links if page != name]
-    return f'{_BAR_STYLE}<nav class="tile-by-tile-bar" aria-label="Pages">{" ".join(parts)}</nav>'
+def _page(name: str, body: str, title: str, notebook: Any, side: Sequence[Side]) -> Page:
+    """Return a page with the contents of its own sections in the sidebar, below its name."""
+    here = [Side(f"#{place}", _plain(text), "Lessons") for level, place, text in _HEADING.findall(body) if level == "2"]
+    at = next((at for at, link in enumerate(side) if link.target == name), len(side) - 1)
+    in_order = "/" not in name and (name[:2].isdigit() or name == "express.html")
+    contents = [*side[: at + 1], *(here if in_order else []), *side[at + 1 :]]
+    goal = re.search(r"\*\*Goal: (.+?)\*\*", "".join(cell.source for cell in notebook.cells[:1]))
+    used = [bundle for bundle in BUNDLES if bundle.mark in body]
+    told, source = goal[1] if goal else f"{title}: {CLAIM}", f"notebooks/{name[:-5]}.ipynb" if in_order else ""
+    return Page(title, body, told, contents, used, source, "lesson" if in_order else name)
 
 
-def _index(found: Sequence[Path]) -> Any:
+def _plain(text: str) -> str:
+    return html.unescape(re.sub(r'<a class="anchor-link".*?</a>|<h1.*?</h1>|<[^>]+>', "", text)).strip()
+
+
+def _short(text: str) -> str:
+    return " ".join(_plain(text).split())[:_SEARCHED]
+
+
+def _searched(pages: dict[str, Page]) -> list[list[str]]:
+    """Return a row for each section of each page: where it is, its heading, and how its text begins."""
     rows = []
+    for name, page in pages.items():
+        body = re.sub(r"<(script|svg|style)\b.*?</\1>", " ", page.body, flags=re.DOTALL)
+        parts = _HEADING.split(body)
+        rows.append([name, page.title, _short(parts[0])])
+        for at in range(1, len(parts), 4):
+            where, heading, text = parts[at + 1 : at + 4]
+            rows.append([f"{name}#{where}", f"{_plain(heading)} ({page.title})", _short(text)])
+    return rows
+
+
+def _colours() -> str:
+    """Return the style of highlighted code, light and dark."""
+    light, dark = HtmlFormatter(style="xcode"), HtmlFormatter(style="github-dark")
+    kept = [light.get_style_defs(".highlight"), dark.get_style_defs('[data-theme="dark"] .highlight')]
+    return "\n".join(["", *kept, ".highlight, .highlight pre { background: var(--soft) !important; }", ""])
+
+
+def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
+    """Return the first page: naive beside tiled, live; the ways in; the lessons as cards; the ladder."""
+    shown = compare(*(run_product(rung(name), 8, 4, trace=True) for name in ("naive", "tiled")))
+    shown.panel = "arrays"
+    cards = []
     for path in found:
         notebook = _read(path)
         (goal,) = re.findall(r"\*\*Goal: (.+?)\*\*", notebook.cells[0].source)
         (minutes,) = re.findall(r"about (\d+) minutes", notebook.cells[0].source)
-        rows.append(f"| [{lessons.title(notebook)}]({path.name}) | {minutes} | {goal[0].upper()}{goal[1:]} |")
-    lines = [
-        "# Tile by Tile",
-        "",
-        "How does a matrix multiplication become fast on a GPU? These pages are the lessons of a course in Jupyter "
-        "notebooks, with the outputs of running them. Every stepper is live: it replays what a simulator of GPUs "
-        "recorded. Exercises and predictions need the notebooks.",
-        "",
-        "## Lessons",
-        "",
-        "| lesson | minutes | goal |",
-        "|---|---:|---|",
-        *rows,
-        "",
-        "## The ladder",
-        "",
-        "The kernels in the order of the course, and the lesson that explains each.",
-        "",
-        roadmap()._repr_markdown_(),
-        "",
-        "The [gallery](gallery.md) has a recorded launch of the first kernels.",
-    ]
-    return new_notebook(cells=[new_markdown_cell("\n".join(lines))])  # type: ignore[no-untyped-call]
+        title, goal = html.escape(lessons.title(notebook)), html.escape(goal[0].upper() + goal[1:])
+        cards.append(f'<li><a href="{path.stem}.html"><b>{title}</b>{goal} <small>{minutes} minutes</small></a></li>')
+    hunt = "".join(
+        f'<li><a href="bug_{each.number:02}.html"><b>{each.number} · {html.escape(each.title)}</b></a></li>'
+        for each in bugs.bugs()
+    )
+    ladder = cells(new_notebook(cells=[new_markdown_cell(roadmap()._repr_markdown_())]), ())  # type: ignore[no-untyped-call]
+    body = Template((HERE / "index.html").read_text(encoding="utf-8")).substitute(
+        claim=CLAIM,
+        first=found[0].stem,
+        stepper=place(shown.get_state()),
+        cards="".join(cards),
+        bugs=hunt,
+        ladder=ladder,
+    )
+    return Page("Tile by Tile", body, CLAIM, side, (STEPPER,), "", "index")
 
 
-def _gallery() -> Any:
-    """Steppers of the rungs whose tiles fit small matrices, in a notebook that is still to be executed."""
-    cells = [
-        new_markdown_cell(  # type: ignore[no-untyped-call]
-            "# Gallery\n\nThe same product, C = A·B of 16×16 matrices, by each kernel whose tiles fit such matrices. "
-            "Each stepper replays a recorded launch; the arrow keys step through it."
-        ),
-        _hidden(
-            "from course_lib import Stepper\nfrom course_lib.kernels import rung\n"
-            "from course_lib.trace.viewer.explore import run_product"
-        ),
-    ]
-    for rung in small_rungs():
-        where = f" Explained in [lesson {int(rung.lesson[:2])}]({rung.lesson}.ipynb)." if rung.lesson else ""
-        cells.append(new_markdown_cell(f"## {rung.title}\n\n`{rung.name}`.{where}"))  # type: ignore[no-untyped-call]
-        cells.append(_hidden(f"Stepper(run_product(rung({json.dumps(rung.name)}), 16, 8, trace=True))"))
-    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-    return new_notebook(cells=cells, metadata={"kernelspec": kernel})  # type: ignore[no-untyped-call]
-
-
-def _hidden(source: str) -> Any:
-    return new_code_cell(source, metadata={"jupyter": {"source_hidden": True}})  # type: ignore[no-untyped-call]
+def _card() -> bytes:
+    """Return the picture of the cards that other sites show."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "card.png")
+        Stepper(run_product(rung("tiled"), 8, 4, trace=True)).save_picture(path)
+        return path.read_bytes()

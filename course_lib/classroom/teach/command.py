@@ -13,6 +13,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from ...lazy import called
+
 #: Each command: the module of this package that runs it, and what it does. The module has ``arguments(parser)``, and
 #: ``run(chosen)``, which returns the exit status; a ValueError or an OSError of it is shown as one sentence. It is
 #: imported only when its command is called.
@@ -28,7 +30,7 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that the first argument names; return its exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    parser = argparse.ArgumentParser(prog="python -m course_lib.teach", description="Commands for teachers.")
+    parser = argparse.ArgumentParser(prog=called("teach"), description="Commands for teachers.")
     table = parser.add_subparsers(metavar="command")
     for name, (module, does) in COMMANDS.items():
         part = table.add_parser(name, help=does, description=does)
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
         print(f"{parser.prog} {words[0]}: {said}", file=sys.stderr)
-        return 1
+        return 2
     except KeyboardInterrupt:
         print(f"{parser.prog} {words[0]}: interrupted", file=sys.stderr)
         return 130

@@ -10,6 +10,7 @@ import argparse
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -42,7 +43,7 @@ _FRAME = re.compile(r"@cuda\.jit|def |check\(|explain\(")
 #: The exercise that a cell answers.
 _CALL = re.compile(r"""^(?:check|explain)\(\s*["']([^"']+)["']""", re.MULTILINE)
 #: Exercises whose answer a lesson shows later: as the kernel that the next section, or exercise, begins with.
-SHOWN = {"half-a-guard", "by-four", "four-at-once", "plan"}
+SHOWN = {"half-a-guard", "four-at-once", "plan"}
 _LINK = re.compile(r"\[([^\[\]\n]*)\]\(((?:\d\d_\w+|notebooks/\d\d_\w+)\.ipynb)\)")
 #: Sections of pyproject.toml that students need not: those of the tests and tools.
 _TOOLS = re.compile(
@@ -63,14 +64,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write an edition; return 0."""
+    """Write an edition; return 0, or 1 where it would hold solutions."""
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise ValueError(f"{options.out} is not empty: name a new folder.")
     edition = students(options.lessons)
     if options.staff:
         edition = staff(edition)
     elif found := leaks(edition):
-        raise ValueError("nothing is written, since students would find solutions. " + " ".join(found))
+        print("Nothing is written, since students would find solutions.", *found, file=sys.stderr)
+        return 1
     for name, content in edition.items():
         path = options.out / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 def chosen(text: str) -> set[str]:
     """Return the lessons that a text such as "00-02,07" names; raise ArgumentTypeError if there is none of a number."""
-    there = {path.name[:2] for path in lessons.files() if path.suffix == ".ipynb"}
+    there = {path.name[:2] for path in lessons.lessons_in(lessons.home())}
     found: set[str] = set()
     for part in text.split(","):
         named = re.fullmatch(r"\s*(\d\d?)(?:-(\d\d?))?\s*", part)

@@ -28,7 +28,7 @@ from ...exercises import EXERCISES
 from . import container, walls
 from .cells import counted, lesson_named, places
 from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
-from .gradebook import CANVAS, MOODLE, Entry, exact, export, plain, read_table, total, write_table
+from .gradebook import EXPORTS, Entry, exact, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
 from .limits import Limits, Stopped
 from .pages import BY_HAND, Student, feedback, for_teacher, nearly_the_same, remarks
@@ -56,7 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--csv", type=Path, default=Path("grades.csv"), help="the table; points and comments that you write are kept")
     add("--feedback", type=Path, default=Path("feedback"), help="the folder of the students' pages")
     add("--roster", type=Path, help="a table with the columns id, name, e-mail, or a list of Canvas, Moodle or GitHub")
-    add("--export", choices=(CANVAS, MOODLE), help="write the totals for a gradebook, too, beside the table")
+    add("--export", choices=EXPORTS, help="write the totals for a gradebook, too, beside the table")
     add("--anonymous", action="store_true", help="pseudonyms on all pages; the table says whose they are")
     add("--jobs", type=int, default=1, help="how many submissions are judged at a time")
     add("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
@@ -200,7 +200,7 @@ class Batch:
         graded, entries, without = self.graded(), [], []
         for each in self.submissions:
             reached = total(graded.get(each.id, ()))
-            known = system == CANVAS or each.number or each.roster.get("Identifier")
+            known = system != "moodle" or each.number or each.roster.get("Identifier")
             if not known or reached.unread or not each.paths:
                 without.append(ascii_of(each.student))
                 continue
@@ -209,7 +209,7 @@ class Batch:
             entries.append(Entry(each.student, own, each.number, each.roster, reached, comment))
         path = self.table.with_name(f"{self.table.stem}-{system}.csv")
         columns = (column for each in self.submissions for column in each.roster if column.startswith(self.lesson))
-        export(path, system, next(columns, self.lesson), entries)  # as Canvas itself names the assignment
+        write_table(path, *EXPORTS[system](next(columns, self.lesson), entries))  # titled as Canvas itself does
         left = f" Without a line in it, since something is unread, unknown or not handed in: {', '.join(without)}."
         return f"{path}: {counted(len(entries), 'total')} for {system.title()}.{left * bool(without)}"
 
@@ -328,7 +328,7 @@ class Batch:
             page.write_text(feedback(self.lesson, label, rows, note), encoding="utf-8", errors="backslashreplace")
             link = quote(os.path.relpath(page, self.teacher.parent).replace(os.sep, "/"))
             students.append(Student(label, total(rows), each.late, note or each.problem, link))
-        students.sort()  # pseudonyms would tell their names in the order of the names
+        students.sort(key=lambda student: student.label)  # pseudonyms would tell their names in the order of the names
         for name in self._pages - {row[-2] for row in table}:  # of names that are not shown any more
             (self.pages / name).unlink(missing_ok=True)
         write_table(self.table, COLUMNS, table)

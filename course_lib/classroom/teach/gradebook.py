@@ -89,8 +89,15 @@ def total(rows: Sequence[Judged]) -> Total:
 
 
 def hint_of(row: Judged) -> str:
-    """Return what tells hints apart when they are counted: the first sentence, without the line that it is about."""
+    """Return the first sentence of a hint, without the line that it is about."""
     return re.split(r"(?<=[.;])\s", re.sub(r"^line \d+: ", "", row.hint.strip()), maxsplit=1)[0]
+
+
+def commonest(rows: Sequence[Judged]) -> tuple[tuple[str, int], ...]:
+    """Return three hints as one student reads them, and their numbers; those of one id count as one."""
+    told = [row for row in rows if row.hint and row.status not in _NO_ANSWER]
+    said = {row.hint_id or hint_of(row): hint_of(row) for row in reversed(told)}
+    return tuple((said[id], n) for id, n in Counter(row.hint_id or hint_of(row) for row in told).most_common(3))
 
 
 @dataclass(frozen=True)
@@ -120,7 +127,7 @@ def summary(graded: Sequence[Sequence[Judged]]) -> Summary:
             Counter(row.status for row in rows),
             None if any(row.points is None for row in rows) else statistics.fmean(row.points or 0 for row in rows),
             rows[0].of,
-            tuple(Counter(hint_of(row) for row in rows if row.hint and row.status not in _NO_ANSWER).most_common(3)),
+            commonest(rows),
         )
         for name, rows in by_exercise.items()
     }
@@ -128,15 +135,6 @@ def summary(graded: Sequence[Sequence[Judged]]) -> Summary:
 
 
 # ---- gradebooks of learning systems ----------------------------------------------------------------------------
-
-CANVAS, MOODLE = "canvas", "moodle"
-#: What `lib/gradebook_importer.rb` of Canvas expects: these columns, then the assignment, whose points stand below it.
-_CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-#: The grading worksheet that `mod/assign/feedback/offline` of Moodle reads: by Identifier, if the last change is known.
-_MOODLE = (
-    *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed"),
-    *("Last modified (submission)", "Last modified (grade)", "Feedback comments"),
-)
 
 
 @dataclass(frozen=True)
@@ -151,24 +149,42 @@ class Entry:
     total: Total
     comment: str = ""
 
+    @property
+    def known(self) -> dict[str, str]:
+        """The roster's columns that say something."""
+        return {column: text for column, text in self.roster.items() if text}
 
-def export(path: Path, system: str, title: str, entries: Sequence[Entry]) -> None:
-    """Write the totals as ``system`` reads them; ``title`` names the assignment in Canvas.
 
-    What the roster has in columns of these names is copied, so that the system finds its own students again.
-    """
-    rows: list[list[str]] = []
+#: A gradebook: its header and its rows. What the roster has in columns of these names is copied, so that the system
+#: finds its own students again.
+Table = tuple[Sequence[str], list[list[str]]]
+
+
+def canvas(title: str, entries: Sequence[Entry]) -> Table:
+    """The columns that `lib/gradebook_importer.rb` of Canvas expects, then the assignment ``title`` and its points."""
+    columns = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+    most = max((each.total.of for each in entries), default=0)
+    rows = [["Points Possible", *[""] * (len(columns) - 1), f"{most:g}"]]
     for each in entries:
-        points, known = f"{each.total.points:g}", {column: text for column, text in each.roster.items() if text}
-        if system == CANVAS:
-            own = {"Student": each.student, "ID": each.number, "SIS User ID": each.id} | known
-            rows.append([*(own.get(column, "") for column in _CANVAS), points])
-        else:
-            own = {"Identifier": f"Participant {each.number}", "Full name": each.student} | known
-            own |= {"Email address": known.get("e-mail", ""), "Grade": points, "Maximum Grade": f"{each.total.of:g}"}
-            own |= {"Grade can be changed": "Yes", "Feedback comments": each.comment}
-            rows.append([own.get(column, "") for column in _MOODLE])
-    if system == CANVAS:
-        most = max((each.total.of for each in entries), default=0)
-        rows.insert(0, ["Points Possible", *[""] * (len(_CANVAS) - 1), f"{most:g}"])
-    write_table(path, (*_CANVAS, title) if system == CANVAS else _MOODLE, rows)
+        own = {"Student": each.student, "ID": each.number, "SIS User ID": each.id} | each.known
+        rows.append([*(own.get(column, "") for column in columns), f"{each.total.points:g}"])
+    return (*columns, title), rows
+
+
+def moodle(title: str, entries: Sequence[Entry]) -> Table:
+    """The grading worksheet that `mod/assign/feedback/offline` of Moodle reads: by Identifier, with the last change."""
+    columns = (
+        *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed"),
+        *("Last modified (submission)", "Last modified (grade)", "Feedback comments"),
+    )
+    rows = []
+    for each in entries:
+        own = {"Identifier": f"Participant {each.number}", "Full name": each.student} | each.known
+        own |= {"Email address": each.known.get("e-mail", ""), "Grade": f"{each.total.points:g}"}
+        own |= {"Maximum Grade": f"{each.total.of:g}", "Grade can be changed": "Yes", "Feedback comments": each.comment}
+        rows.append([own.get(column, "") for column in columns])
+    return columns, rows
+
+
+#: The learning systems for which `teach grade --export` writes a gradebook.
+EXPORTS = {"canvas": canvas, "moodle": moodle}

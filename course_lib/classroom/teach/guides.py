@@ -50,7 +50,7 @@ def pages() -> dict[str, str]:
 
 def _linked(page: str) -> str:
     """Return a page of a lesson with its links relative to the folder of the guides."""
-    return re.sub(r"\]\((?=(?:\d\d_|glossary|sources))", "](../../../notebooks/", page)
+    return re.sub(r"\]\((?=(?:\d\d_|glossary|numba_and_cuda_c|sources))", "](../../../notebooks/", page)
 
 
 def minutes_of(lesson: str) -> dict[str, int]:

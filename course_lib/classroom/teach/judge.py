@@ -32,7 +32,8 @@ class Judged:
     lines), ``remarks`` do not affect the points. ``picture`` is a PNG in base64, of the step that went wrong, and
     ``alt`` its text. ``units`` are what the student wrote, part by part, to be compared with what others wrote;
     ``course`` is the text of the course that it is most like, and the part that they share. ``text`` is an answer in
-    words, ``digest`` tells the answer from another one, ``comment`` is what a person wrote about it."""
+    words, ``digest`` tells the answer from another one, ``comment`` is what a person wrote about it; ``hint_id`` is
+    that of `Verdict`, by which equal hints are counted."""
 
     exercise: str
     points: float | None
@@ -49,6 +50,7 @@ class Judged:
     text: str = ""
     digest: str = ""
     comment: str = ""
+    hint_id: str = ""
 
     def __str__(self) -> str:
         points = "points by hand" if self.points is None else f"{self.points:g} of {self.of} points"
@@ -69,7 +71,7 @@ def unjudged(exercise: str, status: str, hint: str) -> Judged:
 
 
 #: The most characters of each text of a reply, and of its picture.
-_MOST = {"hint": 4_000, "text": LONGEST, "alt": 20_000, "digest": 64, "comment": 0, "picture": 4 << 20}
+_MOST = {"hint": 4_000, "hint_id": 200, "text": LONGEST, "alt": 20_000, "digest": 64, "comment": 0, "picture": 4 << 20}
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 
@@ -174,7 +176,8 @@ def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own
     like = _nearest(lesson, name, units, likeness.nearest(given, *functions))
     hint, said = reason(verdict)[: _MOST["hint"]], (*verdict.remarks, *remarks)
     reached = verdict.points, verdict.of, verdict.status
-    return Judged(name, *reached, hint, 0.0, checks, said, picture, alt, units=units, course=like)
+    id = verdict.hint_id[: _MOST["hint_id"]]
+    return Judged(name, *reached, hint, 0.0, checks, said, picture, alt, units=units, course=like, hint_id=id)
 
 
 def reason(verdict: Verdict) -> str:

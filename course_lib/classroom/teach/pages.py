@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
@@ -54,7 +54,8 @@ NO_PROOF = (
 )
 
 
-class Student(NamedTuple):
+@dataclass(frozen=True)
+class Student:
     """A line of the class's page; ``label`` is the name or the pseudonym, ``page`` a link."""
 
     label: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Mapping
-from types import FunctionType
 from typing import Any
 
 from numba import cuda, float32
@@ -33,7 +32,9 @@ def naive(exercise: Exercise) -> str:
     assert isinstance(assigned, ast.Assign) and isinstance(assigned.targets[0], ast.Subscript)
     target, value = assigned.targets[0], assigned.value
     output, names = ast.unparse(target.value), ast.unparse(target.slice).strip("()").split(", ")
-    total = next((node for node in ast.walk(value) if isinstance(node, ast.Call) and _name(node) == "sum"), None)
+    total = next(
+        (node for node in ast.walk(value) if isinstance(node, ast.Call) and ast.unparse(node.func) == "sum"), None
+    )
     element = f"{ast.unparse(target)} = {ast.unparse(value)}"
     if total is not None:
         (terms,) = total.args
@@ -43,7 +44,8 @@ def naive(exercise: Exercise) -> str:
         element = element.replace(ast.unparse(total), "acc")
         element = f"acc = float32(0)\n{head}\n    acc += {ast.unparse(terms.elt)}\n{element}"
     grid, threads = exercise.task.launch(*exercise.task.shapes[0])
-    if exercise.task.has_one_each and names[-2:] == ["row", "col"] and len(names) == max(len(grid), len(threads)):
+    one_each = exercise.task.share(*exercise.task.shapes[0]) == 1
+    if one_each and names[-2:] == ["row", "col"] and len(names) == max(len(grid), len(threads)):
         guard = " and ".join(f"{name} < {output}.shape[{i}]" for i, name in enumerate(names))
         begin = f"{', '.join(reversed(names))} = cuda.grid({len(names)})\nif {guard}:\n"
     else:
@@ -55,23 +57,14 @@ def naive(exercise: Exercise) -> str:
     return f"def naive({', '.join(exercise.parameters)}):\n{textwrap.indent(body, '    ')}\n"
 
 
-def _name(call: ast.Call) -> str:
-    return call.func.id if isinstance(call.func, ast.Name) else ""
-
-
 def baselines(exercise: Exercise, names: Mapping[str, Any]) -> list[Submission]:
     """Return the naive kernel, and the one that is given, which uses ``names`` of the lesson."""
     known = {"cuda": cuda, "float32": float32, "int": int, "min": min}
-    texts = [(naive(exercise), known)]
-    if exercise.given:
-        texts.append((exercise.given, {**names, **known}))
-    return [_submission(text, dict(around)) for text, around in texts]
+    return [_submission(text, {**names, **known}) for text in (naive(exercise), exercise.given) if text]
 
 
 def _submission(text: str, names: dict[str, Any]) -> Submission:
     tree = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
     tree.decorator_list = []
-    function: FunctionType = defined(tree, "<a baseline>", names)
-    lines = tuple(enumerate(text.splitlines(), 1))
-    parsed(function, tree, lines)
-    return Submission(function, True, tree, dict(lines))
+    function, lines = defined(tree, "<a baseline>", names), tuple(enumerate(text.splitlines(), 1))
+    return Submission(function, True, parsed(function, tree, lines).tree, dict(lines))

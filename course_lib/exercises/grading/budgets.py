@@ -63,9 +63,3 @@ def iterations(formula: str, hint: str, limit: str = "") -> Budget:
 def iterations_left(formula: str, hint: str) -> Budget:
     """Iterations of all loops of one warp, except inner loops of constant length, which a compiler unrolls."""
     return Budget("loop iterations", formula, Outcome.iterations_left, hint, traced=StepObserver)
-
-
-def repeated(hint: str) -> Budget:
-    """Statements of one warp in loops that compute the same in each iteration."""
-    name = "statements per warp that compute what is known already"
-    return Budget(name, "none", Outcome.repeated, hint, traced=StepObserver)

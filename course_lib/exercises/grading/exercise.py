@@ -102,10 +102,6 @@ class Outcome:
         """The iterations without the loops that a compiler unrolls."""
         return self._most_at(self.source.loops - self.source.unrolled if self.source else ())
 
-    def repeated(self) -> int:
-        """The number of times that a warp executed statements in a loop that compute the same in each iteration."""
-        return self._most_at(self.source.repeated if self.source else ())
-
     def most_sectors(self, array: str, op: str) -> int:
         """The 32-byte sectors of the most expensive request to an array in global memory."""
         columns = self.run.trace.columns
@@ -178,7 +174,7 @@ def _one_each(*shape: int) -> int:
 _FURTHER = 40
 #: How much a size that is drawn exceeds those of all other launches, at most, or by how many of its multiples, if these
 #: are more; and how many times the work of the largest of them the drawn launch has, at most.
-_FARTHEST, _MULTIPLES, _MOST_WORK = 64, 8, 6
+_FARTHEST, _MULTIPLES, MOST_WORK = 64, 8, 3
 
 
 @dataclass(frozen=True)
@@ -214,11 +210,6 @@ class Task:
         return replace(self, **changes)
 
     @property
-    def has_one_each(self) -> bool:
-        """Whether a thread stores one element at most."""
-        return self.share is _one_each
-
-    @property
     def output(self) -> str:
         """The array that the kernel must store into."""
         return self.parameters[-1]
@@ -238,6 +229,17 @@ class Task:
         last = sizes[-1]
         far[last] = max(last) + step[last] * -(-_FURTHER // step[last])
         return (*self.shapes, tuple(far[size] for size in sizes))
+
+
+class Hint(str):
+    """Advice, with the id by which tests and statistics know it, whatever its words are; made of any name."""
+
+    id: str
+
+    def __new__(cls, text: str, id: str = "") -> Hint:
+        hint = super().__new__(cls, text)
+        hint.id = "-".join(re.findall(r"\w+", id.lower().replace("_", " ")))
+        return hint
 
 
 #: A function that returns advice if it recognises a mistake in an outcome.
@@ -281,7 +283,7 @@ class Exercise:
         if task.grows == "every" and any(budget.where is not everywhere for budget in self.budgets) and rng.integers(2):
             step = {size: math.lcm(each, WARP_SIZE) for size, each in step.items()}
         larger = {"every": sizes, "one": (sizes[rng.integers(len(sizes))],), "none": ()}[task.grows]
-        most = _MOST_WORK * max(map(math.prod, task.launches))
+        most = MOST_WORK * max(map(math.prod, task.launches))
         for tries in range(5_000):  # half as many sizes after each hundred, until one is not too much work
             chosen = {}
             for size, each in step.items():

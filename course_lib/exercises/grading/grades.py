@@ -22,19 +22,17 @@ from ...simulator.observer import Observer
 from ...simulator.simulate import Simulation
 from ...trace.record import TraceObserver
 from .baselines import baselines
-from .causes import Cause, cause_in_text, mixed_directions, remarks_on_text
-from .exercise import Array, Budget, Exercise, Launch, Outcome, Shape, Tracer, differing
+from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, Tracer, differing
 from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
-from .places import cause_by_place
-from .repairs import cause_by_length, cause_by_repair, spread
-from .source import Submission, is_empty, parameters
+from .repairs import Mistake, candidates, likely, proven, remarks_on_text, somewhere
+from .source import Submission, is_empty, parameters, spread
 from .verdict import FAILED, PASSED, Check, Verdict
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 
 #: The findings that make an answer wrong. Other warnings can apply to correct kernels, and become remarks.
-_FAULTY = {kind for kind, severity in KINDS.items() if severity == "error"} | {"negative-index"}
+_FAULTY = {name for name, kind in KINDS.items() if kind.severity == "error"} | {"negative-index"}
 
 
 def grade(exercise: Exercise, kernel: Any, seed: int | None = None) -> Verdict:
@@ -70,7 +68,8 @@ def launch(
     """
     inputs, want, got = _matrices(exercise, shape, seed)
     grid, block = at or exercise.task.launch(*shape)
-    launcher = Simulation(kernel, False, "in-order", tracer, exercise.task.max_steps)[grid, block]
+    most_steps = exercise.task.max_steps * (1 if seed is None else MOST_WORK)
+    launcher = Simulation(kernel, False, "in-order", tracer, most_steps)[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
     names = dict(zip(exercise.parameters, parameters(kernel), strict=True))
@@ -236,13 +235,14 @@ class Grading:
         return next((outcome for outcome in self.outcomes if outcome.differs.any()), None)
 
     @cached_property
-    def _cause_in_text(self) -> Cause | None:
-        return cause_in_text(self.source, self.output, self._alone)
+    def _cause_in_text(self) -> Mistake | None:
+        kinds = ("text",) if self._alone else ("text", "threads")
+        return next(candidates(self.source, *kinds, output=self.output), None)
 
     @cached_property
-    def _cause(self) -> Cause | None:
+    def _cause(self) -> Mistake | None:
         """The cause of a mistake, if the text shows it or a repair proves it."""
-        return self._cause_in_text or cause_by_repair(self.source, self._is_right, self.exercise.fixed)
+        return self._cause_in_text or likely(self.source, self._is_right, self.exercise.fixed)
 
     @property
     def _remarks(self) -> tuple[str, ...]:
@@ -319,7 +319,7 @@ class Grading:
                 f"{'nothing' if np.isnan(got) else format(got, 'g')}, wanted {want:g}"
             )
             return Check(False, text)
-        if self._fault and KINDS[self._fault.kind] == "error":
+        if self._fault and self._fault.severity == "error":
             why = f"with {self._fault.kind}, the result is not defined"
             return Check(None, f"{self.output} is right here, but may be wrong on a GPU: {why}")
         sizes = ", ".join(str(shape if len(shape) > 1 else shape[0]) for shape in self.exercise.task.launches)
@@ -356,12 +356,12 @@ class Grading:
                     f"{self._named(outcome.shape)}, where each should store {wanted} at most"
                 )
                 hint = f"the launch has more threads than work: let each of them compute its own part of {self.output}."
-                return 0, Check(False, text), hint
+                return 0, Check(False, text), Hint(hint, "work-not-shared")
         return self._only_in_square_blocks(task.launches[-1])
 
     def _only_in_square_blocks(self, shape: Shape) -> tuple[int, Check, str] | None:
         """`_doubt` about a kernel that uses the width of its blocks as their height: blocks half as high show it."""
-        cause = mixed_directions(self.source.tree) if self.source.tree else None
+        cause = next(candidates(self.source, "blocks"), None)
         (across, down, *deep), (width, height, *depth) = (
             (*sizes, 1)[:3] for sizes in self.exercise.task.launch(*shape)
         )
@@ -379,10 +379,10 @@ class Grading:
     def _hint(self, rules_hold: bool, costs: list[Check]) -> str:
         """Advice on the first check that failed."""
         if self._wrong and self._wrong is self._drawn:
-            names = " and ".join(self.source.parameters[:-1])
-            return (
-                f"{self.output} is right in the launches that check always makes, and wrong in another one: compute it "
-                f"from {names}, for any sizes and any numbers in them, also fractions."
+            read = " and ".join(self.source.parameters[:-1])
+            right = f"{self.output} is right in the launches that check always makes, and wrong in another one"
+            return Hint(
+                f"{right}: compute it from {read}, for any sizes and any numbers, also fractions.", "other-numbers"
             )
         cause = self._cause if self._fault or self._wrong else self._cause_in_text
         if cause:
@@ -392,50 +392,55 @@ class Grading:
         if not rules_hold:
             *names, last = self.source.parameters[:-1]
             inputs = f"{', '.join(names)} and {last}" if names else last
-            return f"only read {inputs}: keep what you compute in variables, and store it into {self.output}."
+            hint = f"only read {inputs}: keep what you compute in variables, and store it into {self.output}."
+            return Hint(hint, "only-read")
         if self._wrong:
             return self._advice_on_values(self._wrong)
-        budget, check = next(
-            (b, check) for b, check in zip(self.exercise.budgets, costs, strict=True) if check.passed is False
-        )
-        return budget.too_few if "at least" in check.text else budget.hint
+        checked = zip(self.exercise.budgets, costs, strict=True)
+        budget, check = next((budget, check) for budget, check in checked if check.passed is False)
+        return Hint(budget.too_few if "at least" in check.text else budget.hint, budget.name)
 
     def _advice_on_a_rule(self, broken: Finding) -> str:
         advice = None
         if broken.kind == "out-of-bounds":
             # An error in every launch may exceed the matrices in only some of them: the others show the cause.
-            cause = cause_by_length(self.source, self._is_right)
+            cause = proven(self.source, candidates(self.source, "lengths"), self._is_right)
             advice = cause.advice if cause else self._diagnosed(o for o in self.outcomes if not o.run.findings)
-        return advice or self.exercise.hints.get(broken.kind) or self._place() or broken.message
+        own = Hint(self.exercise.hints.get(broken.kind, ""), broken.kind)
+        return advice or own or self._place() or Hint(broken.message, broken.kind)
 
     def _advice_on_values(self, wrong: Outcome) -> str:
         if all(map(self._never_stores, self.outcomes)):
             usual = f"the last line of a thread is usually {self.output}[row, col] = …"
-            return f"your kernel never stores into {self.output}: {usual}"
+            return Hint(f"your kernel never stores into {self.output}: {usual}", "never-stored")
         advice = self._diagnosed(self.outcomes)
         if advice:
             return advice
         if wrong.count("accesses", "load", self.exercise.task.output):
-            return (
+            hint = (
                 f"{self.output} is not zero when the kernel starts: sum in a variable of the thread, and store it once."
             )
+            return Hint(hint, "not-zero-at-the-start")
         stored = wrong.got[~np.isnan(wrong.got)]
         if stored.size and not stored.any():
-            return f"every element stored into {self.output} is 0: no product reaches the sum before it is stored."
+            hint = f"every element stored into {self.output} is 0: no product reaches the sum before it is stored."
+            return Hint(hint, "only-zeros")
         place = self._place()
         if place:
             return place
         if np.isnan(wrong.got).any():
-            return f"some elements of {self.output} were never stored: which thread should store each of them?"
-        return "follow one thread with a pencil: which elements does it multiply, and how often?"
+            hint = f"some elements of {self.output} were never stored: which thread should store each of them?"
+            return Hint(hint, "some-never-stored")
+        return Hint("follow one thread with a pencil: which elements does it multiply, and how often?", "pencil")
 
     def _diagnosed(self, outcomes: Iterable[Outcome]) -> str | None:
         """The first advice of a diagnosis, for launches with wrong values: on tiny shapes the values may be right."""
-        found = (diagnosis(o) for o in outcomes if o.differs.any() for diagnosis in self.exercise.diagnoses)
+        wrong = [outcome for outcome in outcomes if outcome.differs.any()]
+        found = (Hint(d(outcome) or "", d.__name__) for outcome in wrong for d in self.exercise.diagnoses)
         return next(filter(None, found), None)
 
     def _place(self) -> str | None:
-        cause = cause_by_place(self.source, self._is_right)
+        cause = somewhere(self.source, self._is_right)
         return cause.advice if cause else None
 
     def _viewer(self) -> Callable[[], Any] | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...simulator.findings import Finding
 from ...trace.viewer import Stepper
-from ...trace.viewer.scene import PANELS
+from ...trace.viewer.stepper import PANELS
 from .exercise import Array, Outcome
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for

@@ -1,118 +1,265 @@
-"""Find the cause of a wrong kernel by repairs: undo one likely mistake at a time, and launch the kernel again.
+"""Frequent mistakes of students, and what repairs them: one table of rules, whose words are in `HINTS` by their ids.
 
-A cause that is found in this way is certain: with that change, the kernel gives the right values.
+A rule of the first kind sees a mistake in the text, which no correct kernel contains. All others propose changes: each
+is made in a copy of the kernel, which is launched, and a mistake is named only if its repair gives the right values.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
+import builtins
+import difflib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
-from ...simulator.language.source import defined, parsed
-from .causes import Cause, shared_arrays, tile_width
-from .source import Submission, read, written
+from ...simulator.edits import edited
+from .exercise import Hint
+from .source import Submission
 
-#: A repair: the nodes to replace, with their replacements, and the cause that it would prove.
-Candidate = tuple[tuple[tuple[ast.AST, ast.AST], ...], Cause]
+HINTS = {
+    # seen in the text
+    "call-without-parentheses": "{name} without () calls nothing: write {name}().",
+    "part-of-cuda": "{name} is a part of cuda: write cuda.{name}.",
+    "unknown-width": "{name} is not known here; the width of the tiles is called {width}.",
+    "misspelt-name": "the name {name} is not known here; did you mean {similar}?",
+    "bits-for-and": "{sign} combines bits, and is evaluated before any comparison: what is compared here is `{part}`. "
+    "Between two conditions write {word}.",
+    "shared-array-renamed": "`{name} = …` stores nothing into the shared array; it gives the name to something else. "
+    "Store an element: `{name}[…] = …`.",
+    "grid-by-rows": "cuda.grid(2) gives x first, which counts columns: `col, row = cuda.grid(2)`.",
+    "all-in-every-thread": "the loops over {names} go through all of {output}, in every thread that comes here. "
+    "Threads share the work: at least one of these indices is the thread's own, made of blockIdx, blockDim and "
+    "threadIdx.",
+    "mixed-directions": "`{part}` mixes two directions: multiply blockIdx.{of} by blockDim.{of}, the threads of a "
+    "block in the same direction.",
+    # likely mistakes
+    "sum-replaced": "`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`.",
+    "sum-begins-again": "{name} starts again in every iteration: set it to zero once, before the loop.",
+    "other-width": "{other} is {value}; these tiles are {width} = {wide} wide.",
+    "one-short-of-the-tile": "range({written}) leaves out the end of the tile: range({width}) already stops at "
+    "{width} - 1.",
+    "not-along-the-tile": "range({written}) is not the length of a tile: the outer loop goes from tile to tile, and "
+    "inside a tile it is range({width}).",
+    "sides-do-not-match": "the two sides of `{statement}` do not match: the indices of one of them are the wrong way "
+    "round.",
+    "swapped-indices": "the indices of {places} are the wrong way round: the first counts rows of the tile, the second "
+    "columns.",
+    "written-size": "{number} is right for some matrices only: other matrices have other sizes, so use {size}.",
+    "swapped-directions": "x and y look swapped here: x counts columns and y counts rows.",
+    "other-length": "this loop goes over {written}, and must go over {size}.",
+    # one change at an unknown place: the advice names the place, but not the change
+    "subtracted": "`{name} -= …` subtracts; a sum needs `{name} += …`.",
+    "one-name-or-number": "look at `{place}`: one name or number of it is not the right one.",
+}
 
-#: The file of changed kernels.
-_FILE = "<a changed kernel>"
-
-_BEGINS_AGAIN = "{} starts again in every iteration: set it to zero once, before the loop."
-
-#: Limit for repairs, so that a student need not wait: a launch on small matrices takes some hundredths of a second.
+_WAITS = {"syncthreads", "syncwarp", "threadfence"}
+_OF_CUDA = {"blockIdx", "threadIdx", "blockDim", "gridDim", "shared", "local", "atomic", "grid", *_WAITS}
+_WIDTHS = ("T", "TILE", "TILE_WIDTH", "BLOCK", "BLOCK_SIZE", "width")
+#: Limit for likely repairs, so that a student need not wait: a launch on small matrices takes some hundredths of a
+#: second.
 _MOST = 40
+#: Limit for the nodes of syntax of all kernels that are changed at an unknown place. A wrong kernel fails at its first
+#: launch, after 25 to 60 µs for each node.
+_MOST_NODES = 50_000
+#: The comment above the lines that a student writes.
+_MARK = "# your code here"
+
+Change = tuple[ast.AST, ast.AST]
+Changes = tuple[Change, ...]
+Node = TypeVar("Node", bound=ast.AST)
 
 
-def cause_by_repair(
-    source: Submission, is_right: Callable[[FunctionType], bool], fixed: tuple[str, ...] = ()
-) -> Cause | None:
-    """The first likely mistake whose repair makes ``is_right(kernel)`` true, or None; lines in ``fixed`` are right."""
-    if source.tree is None:
+@dataclass(frozen=True)
+class Mistake:
+    """A mistake: its id in `HINTS`, its line, what is wrong there, and the changes of the tree that repair it."""
+
+    id: str
+    line: int
+    what: str
+    changes: Changes = ()
+
+    @property
+    def advice(self) -> Hint:
+        """The advice for a reader, with the line."""
+        return Hint(f"line {self.line}: {self.what}", self.id)
+
+
+def _mistake(id: str, at: ast.expr | ast.stmt | int, *changes: Change, **words: Any) -> Mistake:
+    return Mistake(id, at if isinstance(at, int) else at.lineno, HINTS[id].format(**words), changes)
+
+
+class KernelText:
+    """The syntax tree of a submission, and what the rules need of it."""
+
+    def __init__(self, source: Submission, output: str = "") -> None:
+        assert source.tree is not None
+        self.source, self.tree, self.output = source, source.tree, output
+        self.nodes = list(ast.walk(source.tree))
+
+    def every(self, *kinds: type[Node]) -> list[Node]:
+        """The nodes of these kinds, outer ones first."""
+        return [node for node in self.nodes if isinstance(node, kinds)]
+
+    @cached_property
+    def loops(self) -> list[ast.For | ast.While]:
+        return [node for node in self.nodes if isinstance(node, ast.For | ast.While)]
+
+    @cached_property
+    def width(self) -> str | None:
+        """The name that is the size of the kernel's shared arrays."""
+        for call in self.every(ast.Call):
+            if ast.unparse(call.func).endswith("shared.array") and call.args:
+                if names := _names(call.args[0]):
+                    return names[0].id
         return None
-    candidates = _candidates(source.tree, source)
-    own = (found for found in candidates if source.lines.get(found[1].line, "").strip() not in fixed)
-    return _first_right(source, own, is_right)
+
+    @cached_property
+    def shared(self) -> set[str]:
+        """The names of the kernel's arrays in shared memory."""
+        return {
+            node.targets[0].id
+            for node in self.every(ast.Assign)
+            if isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Call)
+            and ast.unparse(node.value.func).endswith("shared.array")
+        }
+
+    @cached_property
+    def unknown(self) -> list[ast.Name]:
+        """The names that nothing defines, in the order of the text."""
+        names = self.every(ast.Name)
+        known = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        known |= {*self.arguments, *self.source.known}
+        return sorted((n for n in names if n.id not in known), key=lambda n: (n.lineno, n.col_offset))
+
+    @property
+    def arguments(self) -> list[str]:
+        return [argument.arg for argument in self.tree.args.args]
+
+    @cached_property
+    def sizes(self) -> list[str]:
+        """The variables that hold sizes of the matrices, and the shapes of the arguments, as expressions."""
+        shaped = [node for node in self.every(ast.Assign) if ".shape" in ast.unparse(node.value)]
+        named = {name.id for node in shaped for target in node.targets for name in _names(target)}
+        return [*sorted(named), *(f"{array}.shape[{i}]" for array in self.arguments for i in (0, 1))]
 
 
-def cause_by_length(source: Submission, is_right: Callable[[FunctionType], bool]) -> Cause | None:
-    """The loop over a wrong size of the matrices, if another size makes the kernel right; else None."""
-    return _first_right(source, _other_lengths(source.tree), is_right) if source.tree else None
+#: A rule: what it finds in a kernel.
+Rule = Callable[[KernelText], Iterator[Mistake]]
 
 
-def _first_right(
-    source: Submission, candidates: Iterable[Candidate], is_right: Callable[[FunctionType], bool]
-) -> Cause | None:
-    for changes, cause in itertools.islice(candidates, _MOST):
-        if is_right(repaired(source, changes)):
-            return cause
-    return None
+# ---- seen in the text -----------------------------------------------------------------------------------------
 
 
-def _candidates(tree: ast.FunctionDef, source: Submission) -> Iterator[Candidate]:
-    yield from _forgotten_sums(tree)
-    yield from _sums_begun_in_the_loop(tree)
-    yield from _other_widths(tree, source)
-    yield from _too_long_ranges(tree)
-    yield from _swapped_indices(tree)
-    yield from _written_sizes(tree)
-    yield from _exchanged_directions(tree)
+def _without_parentheses(kernel: KernelText) -> Iterator[Mistake]:
+    for node in kernel.every(ast.Expr):
+        name = ast.unparse(node.value)
+        if isinstance(node.value, ast.Attribute | ast.Name) and name.split(".")[-1] in _WAITS:
+            yield _mistake("call-without-parentheses", node, name=name)
 
 
-def _forgotten_sums(tree: ast.FunctionDef) -> Iterator[Candidate]:
+def _without_cuda(kernel: KernelText) -> Iterator[Mistake]:
+    for node in kernel.unknown:
+        if node.id in _OF_CUDA:
+            yield _mistake("part-of-cuda", node, name=node.id)
+
+
+def _unknown_width(kernel: KernelText) -> Iterator[Mistake]:
+    for node in kernel.unknown:
+        if kernel.width and node.id in _WIDTHS:
+            yield _mistake("unknown-width", node, name=node.id, width=kernel.width)
+
+
+def _misspelt(kernel: KernelText) -> Iterator[Mistake]:
+    """An undefined name, and the most similar name that the kernel uses."""
+    unknown = [node for node in kernel.unknown if not hasattr(builtins, node.id)]
+    used = {node.id for node in kernel.every(ast.Name)} | set(kernel.arguments)
+    used -= {node.id for node in unknown}
+    for node in unknown:
+        for similar in difflib.get_close_matches(node.id, sorted(used), 1):
+            # one common letter of two is not similar: As is rather a tile of A than A
+            if len(node.id) > 2 or node.id.lower() == similar.lower():
+                yield _mistake("misspelt-name", node, name=node.id, similar=similar)
+
+
+def _bits_for_and(kernel: KernelText) -> Iterator[Mistake]:
+    for node in kernel.every(ast.Compare):
+        for part in (node.left, *node.comparators):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitAnd | ast.BitOr):
+                sign, word = ("&", "and") if isinstance(part.op, ast.BitAnd) else ("|", "or")
+                yield _mistake("bits-for-and", node, sign=sign, part=ast.unparse(part), word=word)
+
+
+def _shared_array_renamed(kernel: KernelText) -> Iterator[Mistake]:
+    """``tile = A[row, col]`` instead of a store to an element of the tile."""
+    for node in kernel.every(ast.Assign):
+        name = ast.unparse(node.targets[0])
+        if name in kernel.shared and not ast.unparse(node.value).startswith("cuda."):
+            yield _mistake("shared-array-renamed", node, name=name)
+
+
+def _grid_by_rows(kernel: KernelText) -> Iterator[Mistake]:
+    """``row, col = cuda.grid(2)``, which gives x first."""
+    for node in kernel.every(ast.Assign):
+        if ast.unparse(node) == "row, col = cuda.grid(2)":
+            yield _mistake("grid-by-rows", node)
+
+
+def _all_in_every_thread(kernel: KernelText) -> Iterator[Mistake]:
+    """A store whose indices are all counted by loops from 0: then every thread stores all of the output."""
+    loops = [node for node in kernel.every(ast.For) if _is_short_range(node.iter)]
+    counted = {node.target.id for node in loops if isinstance(node.target, ast.Name)}
+    for node in kernel.every(ast.Subscript):
+        if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == kernel.output:
+            names = {name.id for name in _names(node.slice)}
+            if names and names <= counted:
+                shown = " and ".join(sorted(names))
+                yield _mistake("all-in-every-thread", node, names=shown, output=kernel.output)
+
+
+def _mixed_directions(kernel: KernelText) -> Iterator[Mistake]:
+    """``blockIdx.y * blockDim.x``, which is correct only if blocks are square."""
+    for node in kernel.every(ast.BinOp):
+        if isinstance(node.op, ast.Mult):
+            sides = [ast.unparse(side).split(".") for side in (node.left, node.right)]
+            found = {side[-2]: side[-1] for side in sides if len(side) > 1}
+            if found.keys() == {"blockIdx", "blockDim"} and found["blockIdx"] != found["blockDim"]:
+                yield _mistake("mixed-directions", node, part=ast.unparse(node), of=found["blockIdx"])
+
+
+# ---- likely mistakes ------------------------------------------------------------------------------------------
+
+
+def _forgotten_sums(kernel: KernelText) -> Iterator[Mistake]:
     """``acc = a * b`` in a loop instead of ``acc += a * b``: one of them, or all."""
-    inside = {inner for loop in ast.walk(tree) if isinstance(loop, ast.For | ast.While) for inner in ast.walk(loop)}
-    stored = Counter(
-        _base(node) for node in ast.walk(tree) if isinstance(node, _PLACES) and isinstance(node.ctx, ast.Store)
-    )
-    found: dict[str, list[Candidate]] = {}
-    for node in ast.walk(tree):
-        if node in inside and isinstance(node, ast.Assign) and isinstance(node.targets[0], _PLACES):
-            target, name = node.targets[0], ast.unparse(node.targets[0])
+    inside = {inner for loop in kernel.loops for inner in ast.walk(loop)}
+    places = [node for node in kernel.nodes if isinstance(node, ast.Name | ast.Subscript)]
+    stored = Counter(_base(node) for node in places if isinstance(node.ctx, ast.Store))
+    found: dict[str, list[Mistake]] = {}
+    for node in kernel.every(ast.Assign):
+        target = node.targets[0]
+        if node in inside and isinstance(target, ast.Name | ast.Subscript):
             # A sum is also set to zero; a variable that is assigned only once is not a sum.
-            used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
-            if stored[_base(target)] < 2 or _base(target) in used:
+            base, name = _base(target), ast.unparse(target)
+            if stored[base] < 2 or base in {part.id for part in _names(node.value)}:
                 continue
-            added = ast.AugAssign(target, ast.Add(), node.value)
             computed = any(isinstance(part, ast.Subscript | ast.BinOp) for part in ast.walk(node.value))
             if isinstance(target, ast.Subscript) and not computed:
                 continue  # the sums of an array are set to zero in a loop
-            replaces = f"`{name} = …` replaces the sum in every iteration; add to it with `{name} += …`."
-            cause = Cause(node.lineno, replaces if computed else _BEGINS_AGAIN.format(name))
-            found.setdefault(_base(target), []).append((((node, added),), cause))
-    alone = [candidate for candidates in found.values() for candidate in candidates]
+            added = ast.AugAssign(target, ast.Add(), node.value)
+            id = "sum-replaced" if computed else "sum-begins-again"
+            found.setdefault(base, []).append(_mistake(id, node, (node, added), name=name))
+    alone = [repair for repairs in found.values() for repair in repairs]
     yield from alone
-    for candidates in [*found.values(), alone]:
-        if len(candidates) > 1:
-            yield tuple(change for changes, _ in candidates for change in changes), candidates[0][1]
-
-
-def _sums_begun_in_the_loop(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """``acc = 0`` only in the loop that adds to acc, not before it."""
-    first = tree.body[0]
-    for loop in ast.walk(tree):
-        if loop is first or not isinstance(loop, ast.For | ast.While):
-            continue
-        added = {ast.unparse(node.target) for node in ast.walk(loop) if isinstance(node, ast.AugAssign)}
-        for node in loop.body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in added and _is_number(node.value):
-                begun = ast.If(ast.Constant(True), [node, first], [])
-                what = _BEGINS_AGAIN.format(ast.unparse(node.targets[0]))
-                yield ((node, ast.Pass()), (first, begun)), Cause(node.lineno, what)
-
-
-def _is_number(value: ast.expr) -> bool:
-    """Whether ``value`` is a number such as 0, 0.0 or float32(0)."""
-    return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
-
-
-#: The kinds of targets for a sum: a variable, or an element of an array.
-_PLACES = (ast.Name, ast.Subscript)
+    for repairs in [*found.values(), alone]:
+        if len(repairs) > 1:
+            changes = tuple(change for repair in repairs for change in repair.changes)
+            yield Mistake(repairs[0].id, repairs[0].line, repairs[0].what, changes)
 
 
 def _base(place: ast.AST) -> str:
@@ -122,200 +269,318 @@ def _base(place: ast.AST) -> str:
     return place.id if isinstance(place, ast.Name) else ""
 
 
-def _other_widths(tree: ast.FunctionDef, source: Submission) -> Iterator[Candidate]:
+def _sums_begun_in_the_loop(kernel: KernelText) -> Iterator[Mistake]:
+    """``acc = 0`` only in the loop that adds to acc, not before it."""
+    first = kernel.tree.body[0]
+    for loop in kernel.loops:
+        added = {ast.unparse(node.target) for node in ast.walk(loop) if isinstance(node, ast.AugAssign)}
+        for node in loop.body if loop is not first else ():
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in added and _is_number(node.value):
+                begun = ast.If(ast.Constant(True), [node, first], [])
+                name = ast.unparse(node.targets[0])
+                yield _mistake("sum-begins-again", node, (node, ast.Pass()), (first, begun), name=name)
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether ``value`` is a number such as 0, 0.0 or float32(0)."""
+    return isinstance(value.args[0] if isinstance(value, ast.Call) and value.args else value, ast.Constant)
+
+
+def _other_widths(kernel: KernelText) -> Iterator[Mistake]:
     """Another constant of the notebook instead of the width of the tiles."""
-    width, known = tile_width(tree), source.known
+    width, known = kernel.width, kernel.source.known
     if width is None or not isinstance(known.get(width), int):
         return
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    names = [node for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Load)]
     others = {node.id for node in names if type(known.get(node.id)) is int and known[node.id] != known[width]}
     for other in sorted(others - {width}):
         places = [node for node in names if node.id == other]
-        changes = tuple((place, ast.Name(width, ast.Load())) for place in places)
-        line = min(place.lineno for place in places)
-        yield changes, Cause(line, f"{other} is {known[other]}; these tiles are {width} = {known[width]} wide.")
+        words = {"other": other, "value": known[other], "width": width, "wide": known[width]}
+        changes = [(place, _name(width)) for place in places]
+        yield _mistake("other-width", min(place.lineno for place in places), *changes, **words)
 
 
-def _too_long_ranges(tree: ast.FunctionDef) -> Iterator[Candidate]:
+def _too_long_ranges(kernel: KernelText) -> Iterator[Mistake]:
     """A loop inside the loop over tiles that does not run over exactly one tile."""
-    width = tile_width(tree)
-    if width is None:
-        return
-    for outer in ast.walk(tree):
-        if not isinstance(outer, ast.For):
-            continue
+    width = kernel.width
+    for outer in kernel.every(ast.For) if width else ():
         for loop in ast.walk(outer):
-            if loop is outer or not isinstance(loop, ast.For) or not _is_short_range(loop.iter):
-                continue
-            length = loop.iter.args[0]
-            written = ast.unparse(length)
-            if written != width:
-                if written == f"{width} - 1":
-                    what = f"leaves out the end of the tile: range({width}) already stops at {width} - 1."
-                else:
-                    what = (
-                        "is not the length of a tile: the outer loop goes from tile to tile, and inside a tile it is "
-                        f"range({width})."
-                    )
-                cause = Cause(loop.lineno, f"range({written}) {what}")
-                yield ((length, ast.Name(width, ast.Load())),), cause
+            if width and loop is not outer and isinstance(loop, ast.For) and _is_short_range(loop.iter):
+                written = ast.unparse(loop.iter.args[0])
+                id = "one-short-of-the-tile" if written == f"{width} - 1" else "not-along-the-tile"
+                if written != width:
+                    yield _mistake(id, loop, (loop.iter.args[0], _name(width)), written=written, width=width)
 
 
-def _other_lengths(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """Another size of the matrices as the end of a loop."""
-    sizes = [*_sizes(tree), *_shapes(tree)]
-    for loop in ast.walk(tree):
-        if isinstance(loop, ast.For) and _is_short_range(loop.iter):
-            length, written = loop.iter.args[0], ast.unparse(loop.iter.args[0])
-            for size in sizes if written in sizes else ():
-                if written != size:
-                    cause = Cause(loop.lineno, f"this loop goes over {written}, and must go over {size}.")
-                    yield ((length, ast.parse(size, mode="eval").body),), cause
+def _swapped_indices(kernel: KernelText) -> Iterator[Mistake]:
+    """Two indices of a shared array exchanged: in one place, or in every place of one statement."""
+    statements = kernel.every(ast.Assign, ast.AugAssign)
+    # Indices exchanged in the store or in the load may have the same effect: the load is the more likely mistake.
+    for statement in sorted(statements, key=lambda node: ast.unparse(node).split("[")[0] in kernel.shared):
+        subscripts = [node for node in ast.walk(statement) if isinstance(node, ast.Subscript)]
+        places = [node for node in subscripts if ast.unparse(node.value) in kernel.shared and _is_pair(node.slice)]
+        for chosen in [[place] for place in places] + ([places] if len(places) > 1 else []):
+            changes = [change for place in chosen for change in _exchanged(place)]
+            if isinstance(statement, ast.Assign) and chosen == [statement.targets[0]] and places == chosen:
+                yield _mistake("sides-do-not-match", statement, *changes, statement=ast.unparse(statement))
+            else:
+                shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
+                yield _mistake("swapped-indices", statement, *changes, places=shown)
 
 
-def _sizes(tree: ast.FunctionDef) -> list[str]:
-    """The variables that hold sizes of the matrices."""
-    shaped = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and ".shape" in ast.unparse(node.value)]
-    targets = [part for node in shaped for target in node.targets for part in ast.walk(target)]
-    return sorted({part.id for part in targets if isinstance(part, ast.Name)})
-
-
-def _shapes(tree: ast.FunctionDef) -> list[str]:
-    """The shapes of the kernel's arguments, as expressions."""
-    return [f"{array.arg}.shape[{i}]" for array in tree.args.args for i in (0, 1)]
-
-
-def _exchanged_directions(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """x and y exchanged: in the index of the block, or in all of blockIdx, blockDim and threadIdx."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in ("x", "y")]
-    for asked in (["cuda.blockIdx"], ["cuda.blockIdx", "cuda.blockDim", "cuda.threadIdx"]):
-        places = [node for node in nodes if ast.unparse(node.value) in asked]
-        if {place.attr for place in places} == {"x", "y"}:
-            changes = tuple((p, ast.Attribute(p.value, "y" if p.attr == "x" else "x", ast.Load())) for p in places)
-            line = min(place.lineno for place in places)
-            yield changes, Cause(line, "x and y look swapped here: x counts columns and y counts rows.")
-
-
-def _written_sizes(tree: ast.FunctionDef) -> Iterator[Candidate]:
+def _written_sizes(kernel: KernelText) -> Iterator[Mistake]:
     """A number in a loop, a guard or a product instead of a size of the matrices, right only for one launch."""
-    asked = _shapes(tree)
-    for place in ast.walk(tree):
+    for place in kernel.every(ast.Call, ast.Compare, ast.BinOp):
+        numbers: list[ast.expr] = []
         if isinstance(place, ast.Call) and ast.unparse(place.func) == "range":
             numbers = place.args
         elif isinstance(place, ast.Compare):
             numbers = place.comparators
         elif isinstance(place, ast.BinOp) and isinstance(place.op, ast.Mult):
             numbers = [place.left, place.right]
-        else:
-            continue
         for number in numbers:
             if isinstance(number, ast.Constant) and type(number.value) is int and number.value > 2:
-                for size in [*_sizes(tree), *asked]:
-                    cause = Cause(
-                        number.lineno,
-                        f"{number.value} is right for some matrices only: other matrices have other sizes, so use "
-                        f"{size}.",
-                    )
-                    yield ((number, ast.parse(size, mode="eval").body),), cause
+                for size in kernel.sizes:
+                    change = (number, _expression(size))
+                    yield _mistake("written-size", number, change, number=number.value, size=size)
+
+
+def _swapped_directions(kernel: KernelText) -> Iterator[Mistake]:
+    """x and y exchanged: in the index of the block, or in all of blockIdx, blockDim and threadIdx."""
+    nodes = [node for node in kernel.every(ast.Attribute) if node.attr in ("x", "y")]
+    for asked in (["cuda.blockIdx"], ["cuda.blockIdx", "cuda.blockDim", "cuda.threadIdx"]):
+        places = [node for node in nodes if ast.unparse(node.value) in asked]
+        if {place.attr for place in places} == {"x", "y"}:
+            changes = [_turned(place) for place in places]
+            yield _mistake("swapped-directions", min(place.lineno for place in places), *changes)
+
+
+def _other_lengths(kernel: KernelText) -> Iterator[Mistake]:
+    """Another size of the matrices as the end of a loop."""
+    for loop in kernel.every(ast.For):
+        if _is_short_range(loop.iter):
+            length, written = loop.iter.args[0], ast.unparse(loop.iter.args[0])
+            for size in kernel.sizes if written in kernel.sizes else ():
+                if written != size:
+                    yield _mistake("other-length", loop, (length, _expression(size)), written=written, size=size)
+
+
+# ---- one change at an unknown place ---------------------------------------------------------------------------
+
+
+def _subtracted(kernel: KernelText) -> Iterator[Mistake]:
+    for node in kernel.every(ast.AugAssign):
+        if isinstance(node.op, ast.Sub):
+            added = ast.AugAssign(node.target, ast.Add(), node.value)
+            yield _mistake("subtracted", node, (node, added), name=ast.unparse(node.target))
+
+
+def _one_name_or_number(kernel: KernelText) -> Iterator[Mistake]:
+    """One name or number of an index, a guard or a statement; kinds of changes that are few come first."""
+    places = [node for node in kernel.every(ast.Subscript) if not _is_shape(node)]
+    arrays = {place.value.id for place in places if isinstance(place.value, ast.Name)}
+    read = sorted(arrays | set(kernel.arguments[:-1]))
+    names = sorted({name.id for place in places for name in _names(place.slice)})
+    counted = [loop.target.id for loop in kernel.every(ast.For) if isinstance(loop.target, ast.Name)]
+    # the parts of the kernel in which a number may be one too many
+    parts: list[ast.expr | ast.stmt] = []
+    for node in kernel.every(ast.For, ast.If, ast.Assign, ast.AugAssign):
+        parts.append(node.iter if isinstance(node, ast.For) else node.test if isinstance(node, ast.If) else node)
+    sums = _sums(kernel)
+    kinds: list[list[tuple[ast.expr | ast.stmt, Changes]]] = [
+        [(place, (change,)) for place in places for change in _exchanged(place)],
+        [(p, ((p.value, _name(array)),)) for p in places for array in read if array != ast.unparse(p.value)],
+        [(part, change) for part in parts for change in _other_names(part, sums, (ast.Load, ast.Store))],
+        [(part, (_turned(node),)) for part in parts for node in ast.walk(part) if _is_direction(node)],
+        [(part, change) for part in parts for change in _other_names(_without_arrays(part), names)],
+        [(place, change) for place in places for change in _other_names(place.slice, names)],
+        [(part, change) for part in parts for change in _other_name_throughout(part, names)],
+        [(place, (change,)) for place in places for change in _counter_added(place, counted)],
+        [(part, (change,)) for part in parts for change in _other_numbers(part)],
+    ]
+    for kind in sorted(kinds, key=len):
+        for place, changes in kind:
+            shown = ast.unparse(place).splitlines()[0].rstrip(":")
+            yield _mistake("one-name-or-number", place, *changes, place=shown)
+
+
+def _other_names(part: ast.AST | None, names: list[str], uses: tuple[type, ...] = (ast.Load,)) -> Iterator[Changes]:
+    """Another of these names in the place of one of them."""
+    for node in _names(part) if part is not None else ():
+        if node.id in names and isinstance(node.ctx, uses):
+            yield from (((node, ast.Name(name, node.ctx)),) for name in names if name != node.id)
+
+
+def _other_name_throughout(part: ast.AST, names: list[str]) -> Iterator[Changes]:
+    """Another name, in all its places in a statement: in an index, and in the guard of that index."""
+    used = [node for node in _names(part) if isinstance(node.ctx, ast.Load)]
+    for name in names:
+        same = [node for node in used if node.id == name]
+        for other in names if len(same) > 1 else ():
+            if other != name:
+                yield tuple((node, _name(other)) for node in same)
+
+
+def _sums(kernel: KernelText) -> list[str]:
+    """The variables that are added to."""
+    stored = [node.id for node in kernel.every(ast.Name) if isinstance(node.ctx, ast.Store)]
+    loaded = {node.value.id for node in kernel.every(ast.Assign) if isinstance(node.value, ast.Name)}
+    return sorted({name for name in stored if stored.count(name) > 1} | loaded & set(stored))
+
+
+def _without_arrays(part: ast.expr | ast.stmt) -> ast.AST | None:
+    """The part of a statement without array elements: a comparison, or the computation of an index."""
+    asked = part.value if isinstance(part, ast.Assign) else part if isinstance(part, ast.expr) else None
+    if asked is None or any(isinstance(node, ast.Subscript) and not _is_shape(node) for node in ast.walk(asked)):
+        return None
+    return asked
+
+
+def _counter_added(place: ast.Subscript, counted: list[str]) -> Iterator[Change]:
+    """The counter of a loop is missing from an index."""
+    used = {name.id for name in _names(place.slice)}
+    for index in place.slice.elts if isinstance(place.slice, ast.Tuple) else [place.slice]:
+        for name in counted:
+            if name not in used:
+                yield index, ast.BinOp(_name(name), ast.Add(), index)
+
+
+def _other_numbers(part: ast.AST) -> Iterator[Change]:
+    for node in ast.walk(part):
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            yield from ((node, _expression(str(node.value + by))) for by in (-1, 1))
+
+
+# ---- parts of a tree ------------------------------------------------------------------------------------------
+
+
+def _names(part: ast.AST) -> list[ast.Name]:
+    return [node for node in ast.walk(part) if isinstance(node, ast.Name)]
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _expression(text: str) -> ast.expr:
+    """An expression of our own text, without a place in a file."""
+    node = ast.parse(text, mode="eval").body
+    for part in ast.walk(node):
+        for attribute in part._attributes:
+            delattr(part, attribute)
+    return node
+
+
+def _is_pair(index: ast.expr) -> TypeGuard[ast.Tuple]:
+    return isinstance(index, ast.Tuple) and len(index.elts) == 2
+
+
+def _is_shape(node: ast.Subscript) -> bool:
+    return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
 
 
 def _is_short_range(called: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(called, ast.Call) and ast.unparse(called.func) == "range" and len(called.args) == 1
 
 
-def _swapped_indices(tree: ast.FunctionDef) -> Iterator[Candidate]:
-    """Two indices of a shared array exchanged: in one place, or in every place of one statement."""
-    arrays = shared_arrays(tree)
-    statements = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AugAssign)]
-    # Indices exchanged in the store or in the load may have the same effect: the load is the more likely mistake.
-    for statement in sorted(statements, key=lambda node: ast.unparse(node).split("[")[0] in arrays):
-        places = [
-            node
-            for node in ast.walk(statement)
-            if isinstance(node, ast.Subscript)
-            and ast.unparse(node.value) in arrays
-            and isinstance(node.slice, ast.Tuple)
-            and len(node.slice.elts) == 2
-        ]
-        for chosen in [[place] for place in places] + ([places] if len(places) > 1 else []):
-            changes = tuple((place, _exchanged(place)) for place in chosen)
-            shown = " and ".join(f"`{ast.unparse(place)}`" for place in chosen)
-            if isinstance(statement, ast.Assign) and chosen == [statement.targets[0]] and places == chosen:
-                what = (
-                    f"the two sides of `{ast.unparse(statement)}` do not match: the indices of one of them are the "
-                    "wrong way round."
-                )
-            else:
-                what = (
-                    f"the indices of {shown} are the wrong way round: the first counts rows of the tile, the second "
-                    "columns."
-                )
-            yield changes, Cause(statement.lineno, what)
+def _is_direction(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether this is the x or the y in the number of a block or a thread."""
+    return isinstance(node, ast.Attribute) and node.attr in ("x", "y") and isinstance(node.value, ast.Attribute)
 
 
-def _exchanged(place: ast.Subscript) -> ast.Subscript:
-    assert isinstance(place.slice, ast.Tuple)
-    first, second = place.slice.elts
-    return ast.Subscript(place.value, ast.Tuple([second, first], ast.Load()), place.ctx)
+def _turned(node: ast.Attribute) -> Change:
+    return node, ast.Attribute(node.value, "y" if node.attr == "x" else "x", ast.Load())
 
 
-def _replaced(part: Any, changes: Mapping[ast.AST, ast.AST], above: Set[ast.AST]) -> Any:
-    """Return a part of the tree with these nodes replaced; only the nodes ``above`` them are copied."""
-    if isinstance(part, list):
-        return [_replaced(item, changes, above) for item in part]
-    if part in changes:
-        return changes[part]
-    if part not in above:
-        return part
-    fields = {name: _replaced(value, changes, above) for name, value in ast.iter_fields(part)}
-    return ast.copy_location(type(part)(**fields), part)
+def _exchanged(place: ast.Subscript) -> Iterator[Change]:
+    if _is_pair(place.slice):
+        yield place.slice, ast.Tuple(place.slice.elts[::-1], ast.Load())
 
 
-def spread(source: Submission) -> Submission:
-    """The same kernel with each statement on a separate line, and no loop as the first statement of a while."""
+# ---- the table ------------------------------------------------------------------------------------------------
+
+#: The rules of each kind, in their order.
+RULES: dict[str, tuple[Rule, ...]] = {
+    "text": (
+        _without_parentheses,
+        _without_cuda,
+        _unknown_width,
+        _misspelt,
+        _bits_for_and,
+        _shared_array_renamed,
+        _grid_by_rows,
+    ),
+    "threads": (_all_in_every_thread,),
+    "blocks": (_mixed_directions,),
+    "likely": (
+        _forgotten_sums,
+        _sums_begun_in_the_loop,
+        _other_widths,
+        _too_long_ranges,
+        _swapped_indices,
+        _written_sizes,
+        _swapped_directions,
+    ),
+    "lengths": (_other_lengths,),
+    "places": (_subtracted, _one_name_or_number),
+}
+
+
+def candidates(source: Submission, *kinds: str, output: str = "") -> Iterator[Mistake]:
+    """What the rules of these kinds find; nothing if no source can be read."""
+    if source.tree is not None:
+        kernel = KernelText(source, output)
+        for kind in kinds:
+            for rule in RULES[kind]:
+                yield from rule(kernel)
+
+
+def repaired(source: Submission, repair: Mistake) -> FunctionType:
+    """The kernel with the changes of a repair."""
     assert source.tree is not None
-    tree = copy.deepcopy(_undecorated(source.tree))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.While) and isinstance(node.body[0], ast.For | ast.While):
-            node.body.insert(0, ast.copy_location(ast.Pass(), node))
-    count = itertools.count(1)
-
-    def number(node: ast.AST, line: int) -> None:
-        line = next(count) if isinstance(node, ast.stmt) else line
-        if "lineno" in node._attributes:
-            vars(node).update(lineno=line, end_lineno=line)
-        for child in ast.iter_child_nodes(node):
-            number(child, line)
-
-    number(tree, 0)
-    function = _defined(tree, source)
-    parsed(function, tree, written(tree))
-    laid_out = read(function)
-    assert laid_out is not None
-    return laid_out
+    return edited(source.function, source.tree, repair.changes, source.lines.items(), source.known)
 
 
-def repaired(source: Submission, changes: tuple[tuple[ast.AST, ast.AST], ...]) -> FunctionType:
-    """Return the changed function. The simulator takes its syntax tree from here: writing and reading a text takes as
-    long as a launch."""
-    above = set[ast.AST]()
-    for old, new in changes:
-        ast.fix_missing_locations(ast.copy_location(new, old))
-        parent = source.parents.get(old)
-        while parent is not None and parent not in above:
-            above.add(parent)
-            parent = source.parents.get(parent)
-    tree = _undecorated(_replaced(source.tree, dict(changes), above))
-    function = _defined(tree, source)
-    parsed(function, tree, tuple(source.lines.items()))
-    return function
+def proven(
+    source: Submission, repairs: Iterable[Mistake], is_right: Callable[[FunctionType], bool], most: int = _MOST
+) -> Mistake | None:
+    """The first repair that makes ``is_right(kernel)`` true, of ``most`` that are tried; else None."""
+    return next((r for r in itertools.islice(repairs, most) if is_right(repaired(source, r))), None)
 
 
-def _undecorated(tree: ast.FunctionDef) -> ast.FunctionDef:
-    bare = copy.copy(tree)
-    bare.decorator_list, bare.returns = [], None
-    return bare
+def likely(source: Submission, is_right: Callable[[FunctionType], bool], fixed: tuple[str, ...] = ()) -> Mistake | None:
+    """The first likely mistake whose repair is proven, or None; lines in ``fixed`` are right."""
+    found = candidates(source, "likely")
+    return proven(source, (r for r in found if source.lines.get(r.line, "").strip() not in fixed), is_right)
 
 
-def _defined(tree: ast.FunctionDef, source: Submission) -> FunctionType:
-    return defined(tree, _FILE, dict(source.known), source.function.__defaults__)
+def somewhere(source: Submission, is_right: Callable[[FunctionType], bool]) -> Mistake | None:
+    """The line and the expression in which one change makes ``is_right(kernel)`` true, or None."""
+    written = min((number for number, line in source.lines.items() if _MARK in line), default=0)
+    # lines above the mark are the lesson's: the student's lines come first
+    found = sorted(candidates(source, "places"), key=lambda repair: repair.line < written)
+    nodes = sum(1 for _ in ast.walk(source.tree)) if source.tree else 1
+    return proven(source, found, is_right, _MOST_NODES // nodes)
+
+
+def remarks_on_text(source: Submission, alone: bool = False) -> tuple[str, ...]:
+    """Remarks that do not affect the grade, but are useful on a GPU; ``alone``: one thread, as on the host."""
+    remarks = []
+    if not source.decorated and not alone:
+        remarks.append("this is a plain Python function; for a GPU, put @cuda.jit on the line above its def.")
+    nodes = list(ast.walk(source.tree)) if source.tree else []
+    if any(isinstance(node, ast.Call) and ast.unparse(node.func) == "print" for node in nodes):
+        remarks.append("check shows nothing that a kernel prints: launch it with simulate to read it.")
+    for node in nodes:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, float)
+        ):
+            name, value = node.targets[0].id, node.value.value
+            remarks.append(
+                f"line {node.lineno}: {name} = {value} is a double-precision number (float64), and so is every sum "
+                f"with it; float32({value:g}) keeps the arithmetic in single precision."
+            )
+    return tuple(remarks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.bounded import MOST_LINES, Endless, bounded
-from .exercise import WRITE
+from .exercise import WRITE, Hint
 from .handed_in import look_at
 from .verdict import FAILED, PASSED, Check, Verdict
 
@@ -51,33 +51,25 @@ class Routine:
 Run = Callable[[Any, tuple[Any, ...]], Any]
 
 
-#: The arguments of a call, and what it must return.
-Call = tuple[tuple[Any, ...], bool | float]
-#: How many calls are drawn.
+#: How many of an exercise's stored calls are made.
 CALLS = 5
 
 
-def as_json(calls: Sequence[Call]) -> list[Any]:
-    """Return calls as values of JSON; `stored` reads them."""
-    return [
-        [[{"float32": each.tolist()} if isinstance(each, np.ndarray) else each for each in arguments], want]
-        for arguments, want in calls
-    ]
+def drawn(name: str, seed: int) -> Iterator[tuple[tuple[Any, ...], bool | float]]:
+    """Draw stored calls of an exercise: the arguments, and what is right. Of answers that are truths there are both."""
+    stored = json.loads(Path(__file__).parents[1].joinpath("drawn.json").read_text(encoding="utf-8"))[name]
+    rng = np.random.default_rng(seed)
+    chosen: list[int] = []
+    while len({stored[i][1] for i in chosen}) < 2:
+        chosen = rng.choice(len(stored), CALLS, replace=False).tolist()
+    for arguments, want in (stored[i] for i in chosen):
+        yield tuple(np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in arguments), want
 
 
-def stored(name: str) -> list[Call]:
-    """Return the calls that were drawn once for an exercise."""
-    calls = json.loads(Path(__file__).parents[1].joinpath("drawn.json").read_text(encoding="utf-8"))[name]
-    return [
-        (tuple(np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in arguments), want)
-        for arguments, want in calls
-    ]
+def judge(exercise: Routine, function: Any, run: Run = bounded, *, seed: int | None = None) -> Verdict:
+    """Call ``function`` by ``run`` with each case's arguments, and some that ``seed`` draws, and return the Verdict.
 
-
-def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Sequence[Call] | None = None) -> Verdict:
-    """Call ``function`` by ``run`` with the arguments of each case, and of ``calls``, and return the Verdict.
-
-    An exception is a failed check. There are no points unless all calls are right; by default they are `stored`.
+    An exception is a failed check. There are no points unless all calls are right.
     """
     source = look_at(exercise, function, "function")
     if isinstance(source, Verdict):
@@ -85,12 +77,14 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Sequence[
     called = [_called(source.function, case, run) for case in exercise.cases]
     checks = tuple(check for check, _ in called)
     hint = next((hint for check, hint in called if not check.passed), "")
-    for arguments, want in () if hint else stored(exercise.name) if calls is None else calls:
+    for arguments, want in () if hint else drawn(exercise.name, seed or 0):
         said = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
         check, _ = _called(source.function, Case(" ".join(said.split()), arguments, want, ""), run)
         if not check.passed:
             checks = (*checks, check)
-            hint = "right in the calls above, and wrong in another: compute the answer from the arguments."
+            hint = Hint(
+                "right in the calls above, and wrong in another: compute the answer from the arguments.", "other-calls"
+            )
             break
     points = 0 if hint else exercise.points
     return Verdict(exercise.name, FAILED if hint else PASSED, checks, hint or None, (), points, exercise.points)
@@ -102,22 +96,23 @@ def _called(function: Any, case: Case, run: Run) -> tuple[Check, str]:
         got = run(function, copy.deepcopy(case.arguments))
     except Endless as endless:
         said = f"line {endless.line}: this loop was still running after {MOST_LINES:,} lines"
-        return Check(False, f"{case.said}: {said}"), f"{said}; check what ends it."
+        return Check(False, f"{case.said}: {said}"), Hint(f"{said}; check what ends it.", "endless")
     except Exception as error:
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         raised = f"{type(error).__name__}: {said}".rstrip(": ")
-        hint = f"the function must return an answer, and for {case.said} it raised {raised}."
+        hint = Hint(f"the function must return an answer, and for {case.said} it raised {raised}.", "raised")
         if "for ^:" in said:
-            hint = "^ is not a power in Python: 10⁹ is 10**9, or 1e9."
+            hint = Hint("^ is not a power in Python: 10⁹ is 10**9, or 1e9.", "power")
         return Check(False, f"{case.said}: {raised}"), hint
     if got is None:
-        hint = "the function returns nothing: end it with `return` and the answer."
+        hint = Hint("the function returns nothing: end it with `return` and the answer.", "returns-nothing")
     elif isinstance(got, str):
-        hint = "the function returns a text: return the answer itself."
+        hint = Hint("the function returns a text: return the answer itself.", "returns-text")
     elif isinstance(got, list | tuple | dict) or getattr(got, "ndim", 0) > 0:
-        hint = "the function returns many answers, an array or a list: combine them into one, as .all() does."
+        many = "the function returns many answers, an array or a list: combine them into one, as .all() does."
+        hint = Hint(many, "returns-many")
     else:
-        hint = case.hint
+        hint = Hint(case.hint, case.said)
     return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, wanted {_shown(case.want)}"), hint
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
+import itertools
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeGuard
 
+from ...simulator.edits import FILE as CHANGED
 from ...simulator.language.regions import nodes
-from ...simulator.language.source import known_source
+from ...simulator.language.source import defined, known_source, parsed
 
 
 @dataclass(frozen=True)
@@ -66,23 +68,20 @@ class Submission:
         inner = {node for loop in self._loops for node in ast.walk(loop) if node is not loop}
         return frozenset(_counting_line(loop) for loop in self._loops if loop in inner and self._is_constant(loop))
 
-    @cached_property
-    def repeated(self) -> frozenset[int]:
-        """The lines of statements in a loop that compute, or test, the same in each iteration."""
-        return frozenset(line for loop in self._loops for line in _repeated(loop))
-
     @property
     def _loops(self) -> list[ast.For | ast.While]:
         return [node for node in ast.walk(self.tree) if _is_loop(node)] if self.tree else []
 
     def _is_constant(self, loop: ast.For | ast.While) -> bool:
-        if isinstance(loop, ast.While) or not isinstance(loop.iter, ast.Call):
-            return False
+        if isinstance(loop, ast.While):
+            limits = loop.test.comparators if isinstance(loop.test, ast.Compare) else [loop.test]
+        else:
+            limits = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
         return all(
             isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.Constant | ast.BinOp | ast.UnaryOp)
             or (isinstance(node, ast.Name) and type(self.known.get(node.id)) is int)
-            for argument in loop.iter.args
-            for node in ast.walk(argument)
+            for limit in limits
+            for node in ast.walk(limit)
         )
 
     def quoted(self, *numbers: int | None) -> tuple[tuple[int, str], ...]:
@@ -96,49 +95,6 @@ def _is_loop(node: ast.AST) -> TypeGuard[ast.For | ast.While]:
 
 def _counting_line(loop: ast.For | ast.While) -> int:
     return loop.body[0].lineno if isinstance(loop, ast.While) and not _is_loop(loop.body[0]) else loop.lineno
-
-
-def _repeated(loop: ast.For | ast.While) -> Iterator[int]:
-    """The lines of statements that depend on nothing that the loop changes."""
-    inside = [node for node in ast.walk(loop) if node is not loop]
-    assigned = [node for node in inside if isinstance(node, ast.Assign)]
-    names = {node: set(_names(node.value)) for node in assigned}
-    changed = {n for node in [*inside, loop] for n in _targets(node)}
-    plain = {n for node in inside if isinstance(node, ast.AugAssign | ast.For) for n in _targets(node)}
-    plain |= set(_targets(loop))
-    same: set[str] = set()
-    while True:  # a name computed from constant names is constant, too
-        varying = changed - same
-        found = {
-            name
-            for name in varying - plain
-            if all(not names[node] & varying for node in assigned if name in _targets(node))
-        }
-        if not found:
-            break
-        same |= found
-    for node in inside:
-        if isinstance(node, ast.Assign) and _targets(node) and set(_targets(node)) <= same:
-            yield node.lineno
-        elif isinstance(node, ast.If) and (used := set(_names(node.test))) and not used & varying:
-            yield node.lineno
-
-
-def _names(part: ast.AST) -> list[str]:
-    return [node.id for node in ast.walk(part) if isinstance(node, ast.Name)]
-
-
-def _targets(node: ast.AST) -> list[str]:
-    """The variables, and the arrays, that a statement stores into."""
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-    kept = (ast.Name, ast.Tuple, ast.List, ast.Subscript)
-    return [
-        part.id
-        for target in targets
-        if isinstance(target, kept)
-        for part in ast.walk(target.value if isinstance(target, ast.Subscript) else target)
-        if isinstance(part, ast.Name)
-    ]
 
 
 def parameters(kernel: Any) -> tuple[str, ...]:
@@ -169,6 +125,31 @@ def written(tree: ast.FunctionDef) -> tuple[tuple[int, str], ...]:
     """The first line of each statement of a tree, to be shown; it may mean something else when it is parsed again."""
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
     return tuple((node.lineno, ast.unparse(node).partition("\n")[0]) for node in statements)
+
+
+def spread(source: Submission) -> Submission:
+    """The same kernel with each statement on a separate line, and no loop as the first statement of a while."""
+    assert source.tree is not None
+    tree = copy.deepcopy(source.tree)
+    tree.decorator_list, tree.returns = [], None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While) and isinstance(node.body[0], ast.For | ast.While):
+            node.body.insert(0, ast.copy_location(ast.Pass(), node))
+    count = itertools.count(1)
+
+    def number(node: ast.AST, line: int) -> None:
+        line = next(count) if isinstance(node, ast.stmt) else line
+        if "lineno" in node._attributes:
+            vars(node).update(lineno=line, end_lineno=line)
+        for child in ast.iter_child_nodes(node):
+            number(child, line)
+
+    number(tree, 0)
+    function = defined(tree, CHANGED, dict(source.known), source.function.__defaults__)
+    parsed(function, tree, written(tree))
+    laid_out = read(function)
+    assert laid_out is not None
+    return laid_out
 
 
 def is_unfilled(tree: ast.FunctionDef) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...trace.look import COLOURS
-from ...trace.viewer.scene import PANELS
+from ...trace.viewer.stepper import PANELS
 from ...trace.viewer.still import VIEW, show_view
 
 PASSED, FAILED, NOT_YET, ANSWERED = "passed", "failed", "not yet", "answered"
@@ -51,6 +51,11 @@ class Verdict:
     opens: Callable[[], Any] | None = field(default=None, compare=False)
     views: tuple[str, ...] = field(default=PANELS, compare=False)
     ticks: Callable[[], Any] | None = field(default=None, compare=False)
+
+    @property
+    def hint_id(self) -> str:
+        """The id of the hint: that of a repair, the kind of a finding, or the name of a budget or of a diagnosis."""
+        return getattr(self.hint, "id", "")
 
     @property
     def passed(self) -> bool:

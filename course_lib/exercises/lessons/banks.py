@@ -7,7 +7,7 @@ import numpy as np
 from ...simulator.hardware import BANKS, ceil_div
 from ...trace.record import StepObserver
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
-from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper, write
+from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, one_array, result_is, transposed_inputs
 from ..grading.routines import Case, Routine
@@ -97,15 +97,16 @@ SKEWED = make_cheaper(
 """,
     budgets=(
         conflicts(
-            "all lanes read the same k at the same time, and in a tile of 32×32 one column is one bank. A sum is "
-            "the same in any order: let each lane begin at another k than its neighbours."
+            "two lanes read different words of one bank: in a tile of 32×32 a column is one bank. A sum is the same in "
+            "any order: let each lane begin at a k of its own, so that all 32 lanes are in different columns."
         ),
         _shared_words("32·32", "this time without padding: the tile stays 32×32."),
         shared_stores("32·⌈K/32⌉", "store each element into the tile once."),
         sectors_per_request("A", "4", "load A as the kernel did: 32 lanes, 32 neighbours of one row.", _whole),
     ),
     hints={
-        "out-of-bounds": "an index of 32 is after the end of the row: return to its start with % 32.",
+        "out-of-bounds": "an index of 32 is after the end of the row: the whole index returns to the start with % 32, "
+        "which is computed before +.",
         "uninitialized-read": "read an element where it was stored: the store and the load must use the same place.",
     },
     diagnoses=(_COLUMNS_SUMMED,),
@@ -145,8 +146,8 @@ WRONG_TILE = find_bug(
             "bank conflicts per request to shared memory",
             "less than one in four",
             _conflicts_per_request,
-            "look at one request at a time: which of the two tiles do the lanes read down a column? A tile that is "
-            "read along its rows needs no padding.",
+            "look at one request at a time: which of the two tiles do the lanes read down a column? Its rows must be "
+            "longer, which is the second number of the shape; the other tile needs no padding.",
             limit="1/4",
         ),
         _shared_words(
@@ -157,44 +158,6 @@ WRONG_TILE = find_bug(
         "out-of-bounds": "both tiles hold 16×16 elements; padding only makes the rows longer.",
         "race": "one thread stores where another one reads: keep at least 16 columns in both tiles.",
     },
-)
-
-
-_COPIED = result_is(
-    lambda A: A, "this copies A: the block that reads the tile in row y, column x of the grid writes row x, column y."
-)
-
-#: A matrix transposed through shared memory: coalesced on both sides, without a conflict.
-TRANSPOSE = write(
-    "transpose",
-    Task(
-        ("A", "C"),
-        one_array,
-        lambda A: A.T,
-        grid_over(TILE, TILE),
-        shapes=((32, 32), (64, 32), (33, 50), (1, 1)),
-        element="C[col, row] = A[row, col]",
-        sizes="(M, N)",
-    ),
-    budgets=(
-        sectors_per_request("A", "4", "let tx run along a row of A when you load.", _whole),
-        sectors_per_request(
-            "C",
-            "4",
-            "let tx run along a row of C when you store: exchange the blocks of the grid, and read the tile with its "
-            "indices exchanged.",
-            _whole,
-            op="store",
-        ),
-        conflicts("one of the two sides goes down a column of the tile: give its rows one word more."),
-    ),
-    hints={
-        "race": "the whole block must wait between the store into the tile and the load from it.",
-        "uninitialized-read": "a thread reads an element of the tile that no thread stored: wait before you read, and "
-        "guard the stores into C by the shape of C.",
-        "out-of-bounds": "C has N rows and M columns: its guard differs from that of A.",
-    },
-    diagnoses=(_COPIED,),
 )
 
 
@@ -226,8 +189,8 @@ SWIZZLE = fill_in(
     budgets=(
         _shared_words("2·16·16", "this time without padding: both tiles stay 16×16."),
         conflicts(
-            "16 lanes read 16 rows of the tile at the same k. Let the column depend on the row, so that they read "
-            "different columns, and let no two elements of a row share a column."
+            "16 lanes store to, or read from, 16 rows of the tile in one column. Element (n, k) belongs in row n: let "
+            "its column depend on both, so that 16 rows have 16 columns, and no two elements of a row share a column."
         ),
         global_loads("2·⌈K/16⌉", "the element of B is in b already; the loop over k reads the tiles only."),
     ),
@@ -248,7 +211,13 @@ FREE_PADDINGS = Routine(
     cases=tuple(
         Case(f"T = {T}, most = {most}", (T, most), want, hint)
         for T, most, want, hint in (
-            (2, 30, 30, "the rows are T + p words apart: only p = 30 puts both words of a column into one bank."),
+            (
+                2,
+                30,
+                30,
+                "the paddings are 0, 1, … 30, and only p = 30 puts both words of a column into one bank: rows of 2 and "
+                "of 4 words leave no conflict, as rows of 3 do.",
+            ),
             (32, 8, 4, "with 32 rows every bank is needed: rows of 33, 35, 37 … words use all of them."),
             (16, 4, 3, "16 words need 16 different banks, not 32: rows of 18 words, with p = 2, leave no conflict."),
             (8, 15, 14, "8 words need 8 different banks: the paddings 0 and `most` count too."),
@@ -270,5 +239,5 @@ SAME_WORD = Explanation(
     ),
 )
 
-EXERCISES = (WHICH_BANK, SKEWED, WRONG_TILE, SWIZZLE, FREE_PADDINGS, SAME_WORD)
-OPTIONAL = (TRANSPOSE,)
+EXERCISES = (WHICH_BANK, SKEWED, WRONG_TILE, SAME_WORD)
+OPTIONAL = (SWIZZLE, FREE_PADDINGS)

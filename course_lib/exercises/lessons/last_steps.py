@@ -93,18 +93,14 @@ FEWEST_READS = Routine(
     name="fewest-reads",
     parameters=("registers", "sets", "others"),
     cases=tuple(
-        Case(f"{limit[0]} registers, {limit[1]} sets, {limit[2]} others", limit, want, hint)
-        for limit, want, hint in (
-            ((255, 2, 31), 0.1875, "8×16 results take 128 + 2·24 + 31 = 207 registers, and 16×16 more than 255."),
-            (
-                (128, 2, 31),
-                0.25,
-                "8×8 results take 64 + 2·16 + 31 = 127 registers: all of them count, the fragments too.",
-            ),
-            ((128, 2, 40), 0.375, "8×8 results take 136 registers here: 4×8 is the best shape that fits."),
-            ((255, 4, 31), 0.1875, "8×16 results take 128 + 4·24 + 31 = 255 registers, which just fit."),
-            ((200, 2, 31), 0.25, "4×16 results are as many as 8×8, but need more reads: compare the reads."),
-            ((64, 2, 20), 0.5, "4×4 results take 52 registers, and 4×8 take 76."),
+        Case(f"{registers} registers, {sets} sets, {others} others", (registers, sets, others), want, hint)
+        for registers, sets, others, want, hint in (
+            (255, 2, 31, 0.1875, "8×16 results take 128 + 2·24 + 31 = 207 registers, and 16×16 more than 255."),
+            (128, 2, 31, 0.25, "8×8 results take 64 + 2·16 + 31 = 127 registers: all of them count, fragments too."),
+            (128, 2, 40, 0.375, "8×8 results take 136 registers here: 4×8 is the best shape that fits."),
+            (255, 4, 31, 0.1875, "8×16 results take 128 + 4·24 + 31 = 255 registers, which just fit."),
+            (200, 2, 31, 0.25, "4×16 results are as many as 8×8, but need more reads: compare the reads."),
+            (64, 2, 20, 0.5, "4×4 results take 52 registers, and 4×8 take 76."),
         )
     ),
 )

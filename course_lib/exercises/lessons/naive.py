@@ -28,7 +28,10 @@ def _row_and_column_swapped(outcome: Outcome) -> str | None:
     if outcome.count("sectors", "store", "C") > 8 * outcome.count("requests", "store", "C"):
         return "x and y look swapped: the column comes from blockIdx.x and threadIdx.x, the row from y."
     if np.isnan(outcome.got).any() and not np.isnan(outcome.got[:8, :8]).any() and outcome.shape[0] != outcome.shape[1]:
-        return "part of C was never stored: the launch counts columns in x and rows in y. Does your kernel?"
+        return (
+            "part of C was never stored: C has M rows and N columns, x counts columns, and y counts rows. Which "
+            "threads does your guard stop?"
+        )
     return None
 
 
@@ -47,7 +50,8 @@ TRANSPOSED = fill_in(
     ),
     hints={
         "out-of-bounds": "the last blocks reach beyond C: only a thread with row < M and col < N may load or store. "
-        "If it has a guard, look at the order of B's indices: B is N×K.",
+        "If it has a guard, look at the indices: row `row` of A, which is M×K, is multiplied with row `col` of B, "
+        "which is N×K.",
     },
     diagnoses=(_NOT_TRANSPOSED, _row_and_column_swapped, _LAST_TERM_MISSING),
 )
@@ -78,7 +82,10 @@ TWO_COLUMNS = fill_in(
             "3·K", "A[row, k] is loaded twice: keep it in a variable, which is in a register, and use it in both sums."
         ),
     ),
-    hints={"out-of-bounds": "the columns of this thread are left and left + 1, and k runs over range(K)."},
+    hints={
+        "out-of-bounds": "both sums use row `row` of A. The columns of B are left and left + 1, and k is less than "
+        "A.shape[1]."
+    },
     diagnoses=(_same_column_twice, _FIRST_OF_A_ALONE, last_term_missing),
 )
 

@@ -22,7 +22,10 @@ WRITTEN_BUFFER = Routine(
     cases=(
         Case("iteration 0, 2 buffers", (0, 2), 1, "iteration 0 reads buffer 0, and writes the other one."),
         Case(
-            "iteration 1, 2 buffers", (1, 2), 0, "in iteration 1 the buffers are exchanged: it reads 1, and writes 0."
+            "iteration 1, 2 buffers",
+            (1, 2),
+            0,
+            "in iteration 1 the buffers are exchanged: it reads 1, and writes 0. (A sum before % needs parentheses.)",
         ),
         Case(
             "iteration 4, 2 buffers", (4, 2), 1, "every second iteration writes the same buffer. There is no buffer 5."
@@ -72,8 +75,8 @@ ONE_BUFFER = fill_in(
         _ITERATIONS,
     ),
     hints={
-        "out-of-bounds": "the last iteration loads from a tile that does not exist: load only where start + tx < K "
-        "(for A) and start + ty < K (for B), and inside the rows of A and the columns of B.",
+        "out-of-bounds": "the guard of a load tests the two indices that it uses: for A row < M and start + tx < K, "
+        "for B start + ty < K and col < N. Else the last iteration loads from a tile that does not exist.",
         "race": "with a single pair of tiles the block must wait twice: before the stores overwrite the tiles, and "
         "before any thread reads the new elements.",
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
@@ -102,7 +105,7 @@ LAST_ITERATION = fill_in(
         "race": "an iteration stores into the buffer that no thread reads now, so exchange the buffers before you "
         "store. And every iteration that stores must also wait.",
         "uninitialized-read": "an element of a buffer is read, but no thread stored it: in each iteration with start < "
-        "K every thread must store both of its elements.",
+        "K every thread exchanges the buffers and stores both of its elements, and the next iteration reads them.",
     },
     diagnoses=(last_tile_missing,),
 )

@@ -16,6 +16,8 @@ R = 8
 W = 64
 #: The register tile of 2×2: 8×8 threads for 16×16 elements of C, from tiles that are 8 deep.
 SIDE, TILE = 8, 16
+#: The tile of C of a block whose threads compute four rows.
+ROWS = 32
 
 
 #: Which share of a loop's instructions multiplies.
@@ -24,7 +26,12 @@ USEFUL_SHARE = Routine(
     kind=FILL_IN,
     parameters=("mix",),
     cases=(
-        Case("1 FFMA and 1 LDS", ({"FFMA": 1, "LDS": 1},), 0.5, "one of the two instructions multiplies: 1/2."),
+        Case(
+            "1 FFMA and 1 LDS",
+            ({"FFMA": 1, "LDS": 1},),
+            0.5,
+            "one of two instructions in all is FFMA: its share of both, neither a percentage nor a whole number.",
+        ),
         Case(
             "16 FFMA and 4 LDS.128",
             ({"FFMA": 16, "LDS.128": 4},),
@@ -49,6 +56,11 @@ _ONLY_LAST_STEP = sums_take(
 _SAME_ROW_OF_B = result_is(
     lambda A, B: A @ B[[k // R * R for k in range(A.shape[1])]],
     "all eight steps of a tile use the same row of B: b is B[start + k, col].",
+)
+
+_FIRST_ROWS_OF_B = result_is(
+    lambda A, B: A @ B[[k % R for k in range(A.shape[1])]],
+    "every tile uses the first eight rows of B: b is B[start + k, col], and its guard asks for start + k, too.",
 )
 
 #: The inner loops of the outer product: an element of B in a register is multiplied with a column of A's tile.
@@ -79,7 +91,7 @@ OUTER = fill_in(
         "last block beyond its last column: use 0 there. (A's elements are in A_tile, with such zeros.)",
         "uninitialized-read": "acc has elements 0 to 7; each begins at 0 and is added to.",
     },
-    diagnoses=(_SAME_ROW_OF_B, _ONLY_LAST_STEP),
+    diagnoses=(_SAME_ROW_OF_B, _FIRST_ROWS_OF_B, _ONLY_LAST_STEP),
 )
 
 
@@ -112,8 +124,8 @@ def _in_other_places(outcome: Outcome) -> str | None:
         np.sort(got, axis=None), np.sort(want.astype(got.dtype), axis=None)
     ):
         return (
-            "all results of a tile are right, but in the wrong places: acc[i, j] belongs to the row and the "
-            "column from which its A and its B were read."
+            "all results of a tile are right, but in the wrong places: the rows and columns of the two reads and of "
+            "the store must be the same for acc[i, j]."
         )
     return None
 
@@ -138,38 +150,68 @@ TWO_BY_TWO = fill_in(
     diagnoses=(_quadrants, _in_other_places),
 )
 
-#: Four results of a column, without shared memory: B's element is loaded once for all of them.
+
+def _other_rows(outcome: Outcome) -> str | None:
+    """Rows of the right product, each in another place or more than once."""
+    if outcome.got.shape[0] == ROWS and outcome.got[:8].any() and not outcome.got[8:].any():
+        return "only one of a thread's four sums is added to: acc[i] is that of row y + 8 * i."
+    if all((outcome.want == row).all(axis=1).any() for row in outcome.got):
+        return "each row of C is a right one, but of other rows: acc[i] belongs to row y + 8 * i of the tile of A."
+    return None
+
+
+#: Four results of a column: B's element is read once for all of them.
 FOUR_ROWS = make_cheaper(
     "four-rows",
     PRODUCT.but(
-        shapes=((32, 16, 16), (12, 21, 10), (20, 6, 5), (4, 1, 1)),  # M is divisible by 4, as the exercise promises
-        launch=grid_over(4 * SIDE, SIDE, block=(SIDE, SIDE)),
+        shapes=((32, 32, 32), (45, 21, 40), (5, 40, 70), (1, 1, 1)),
+        launch=grid_over(ROWS, ROWS, block=(ROWS, ROWS // 4)),
         share=lambda M, N, K: 4,
+        max_steps=20_000,
     ),
     given="""def four_rows(A, B, C):
-    top = 4 * (cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
-    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    A_tile = cuda.shared.array((32, 32), float32)
+    B_tile = cuda.shared.array((32, 32), float32)
+    acc = cuda.local.array(4, float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    top, col = cuda.blockIdx.y * 32, cuda.blockIdx.x * 32 + x
     (M, K), N = A.shape, B.shape[1]
-    if top < M and col < N:
+    for i in range(4):
+        acc[i] = 0
+    for start in range(0, K, 32):
         for i in range(4):
-            acc = float32(0)
-            for k in range(K):
-                acc += A[top + i, k] * B[k, col]
-            C[top + i, col] = acc
+            row = y + 8 * i
+            A_tile[row, x] = A[top + row, start + x] if top + row < M and start + x < K else float32(0)
+            B_tile[row, x] = B[start + row, col] if start + row < K and col < N else float32(0)
+        cuda.syncthreads()
+        for i in range(4):
+            for k in range(32):
+                acc[i] += A_tile[y + 8 * i, k] * B_tile[k, x]
+        cuda.syncthreads()
+    for i in range(4):
+        if top + y + 8 * i < M and col < N:
+            C[top + y + 8 * i, col] = acc[i]
 """,
     budgets=(
-        global_loads(
-            "5·K",
-            "B[k, col] is loaded four times, once for each row: make the loop over k the outer one, and keep B[k, "
-            "col] in a "
-            "variable.",
+        shared_loads(
+            "5·32·⌈K/32⌉",
+            "for one k, the four rows need one element of B's tile and four of A's: make the loop over k the outer "
+            "one, and read each of the five once, into a variable or for its one product.",
         ),
-        global_stores("M·N", "store each result once, after the loops."),
+        global_loads("8·⌈K/32⌉", "four elements of each tile per thread are enough: the rest is in the tiles."),
+        barriers("2·⌈K/32⌉", "the two barriers are there already; the loop over k needs none."),
     ),
     hints={
         "uninitialized-read": "a local array has no values when the kernel starts: set its four elements to 0 first.",
-        "out-of-bounds": "the four rows of a thread are top to top + 3, and k runs over range(K).",
+        "out-of-bounds": "acc has 4 elements, and both tiles have 32 rows of 32.",
     },
+    diagnoses=(
+        _other_rows,
+        result_is(
+            lambda A, B: A @ B[[k // ROWS * ROWS for k in range(A.shape[1])]],
+            "all steps of a tile use the same row of B's tile: read b again for each k.",
+        ),
+    ),
 )
 
 #: The results of a register tile are computed for some rows and stored to others.

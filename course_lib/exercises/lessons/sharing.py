@@ -15,6 +15,10 @@ _WAIT = (
     "cuda.syncthreads() between the stores and the reads."
 )
 
+_BOTH_TRANSPOSED = result_is(
+    lambda A, B: A.T @ B.T, "both copies are transposed: the two sides of the = must have the same indices, [row, col]."
+)
+
 #: Two lines that copy an element of A and one of B to shared memory.
 TO_SHARED_MEMORY = fill_in(
     "to-shared-memory",
@@ -31,7 +35,7 @@ TO_SHARED_MEMORY = fill_in(
         "out-of-bounds": "both matrices are 8×8, and so are the shared arrays: every index is row or col.",
         "race": "two threads store into the same place: each has a place of its own, [row, col].",
     },
-    diagnoses=(last_term_missing,),
+    diagnoses=(last_term_missing, _BOTH_TRANSPOSED),
 )
 
 
@@ -136,8 +140,8 @@ def divergent(A, B, C):
         barriers("1", "one barrier is enough: when the shared arrays are full."),
     ),
     hints={
-        "barrier-divergence": "part of the block waits at the barrier for threads that never come: it must be "
-        "outside every if, where all threads reach it.",
+        "barrier-divergence": "part of the block waits at the barrier for threads that never come: cuda.syncthreads() "
+        "must be outside every if, where all threads reach it. (cuda.syncwarp() would wait for one warp only.)",
         "race": _WAIT,
         "uninitialized-read": _WAIT,
         "out-of-bounds": "each guard follows the shape of what it guards: A is M×K, B is K×N, C is M×N.",

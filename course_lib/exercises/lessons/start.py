@@ -47,8 +47,8 @@ TRIPLE_LOOP = fill_in(
     _ALONE,
     budgets=(global_loads("2·M·N·K", "one element of A and one of B for each step of the innermost loop are enough."),),
     hints={
-        "out-of-bounds": "the row comes first, the column second: A[row, k] walks along a row of A, B[k, col] down a "
-        "column of B.",
+        "out-of-bounds": "in step k the elements are A[row, k] and B[k, col]: the row comes first, and k counts along "
+        "the row of A and down the column of B.",
     },
     diagnoses=(_ADDED, _ALL_ZERO, last_term_alone, last_term_missing),
 )
@@ -112,7 +112,7 @@ MIRRORED = write(
 
 FORTY_EIGHT = Explanation(
     name="forty-eight",
-    question="The product makes 48 loads, although A and B hold 18 numbers. Where do the other loads come from?",
+    question="The product makes 48 loads, although A and B hold 18 numbers. Why so many more?",
     model="Each element of A belongs to N = 4 inner products, one for each column of C, and each element of B to "
     "M = 2. Nothing is kept from one inner product to the next, so it is loaded again each time: 6·4 + 12·2 = 48.",
     ideas=(

@@ -97,8 +97,8 @@ OWN_ELEMENT = fill_in(
         global_stores("one for each element", "each element has one thread.", limit="rows·columns"),
     ),
     hints={
-        "out-of-bounds": "a thread has left the matrix. x counts columns and y counts rows; and a block's first column "
-        "is blockIdx.x times the width of a block, blockDim.x.",
+        "out-of-bounds": "a thread has left the matrix. x counts columns and y counts rows. Blocks are 8 wide and 4 "
+        "high, so a block's first column is blockIdx.x times 8, which is blockDim.x.",
         "race": "two threads store into the same element, so something is missing from row or col: the number of the "
         "block, times its width, plus the thread's place in it.",
     },
@@ -125,6 +125,10 @@ def _flat_product(A: Array, B: Array) -> Array:
 
 def _other_place(outcome: Outcome) -> str | None:
     A, B = _squares(outcome)
+    # what A[row + k] and B[k + col] read
+    near = [X.ravel()[np.add.outer(np.arange(len(X)), np.arange(len(X)))] for X in (A, B)]
+    if any(np.array_equal(outcome.got, wrong) for wrong in (near[0] @ near[1], near[0] @ B, A @ near[1])):
+        return "`* width` is missing: to the next row it is width places, so the number of a row is times width."
     if np.array_equal(outcome.got, A @ B.T):
         return "this reads B by rows: element k of column col is k whole rows further on, at B[k * width + col]."
     if np.array_equal(outcome.got, A.T @ B):
@@ -185,9 +189,10 @@ GUARDED_ROWS = write(
     PRODUCT.but(shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)), launch=_launch_rows, share=lambda M, N, K: N),
     budgets=(global_loads("2·K·N", "2·K for each of the N elements of a row."), _ONE_STORE),
     hints={
-        "out-of-bounds": "the last block has more threads than there are rows left: only those with row < M may work. "
-        "If they are guarded, look at the order of the indices.",
-        "race": "threads of two blocks store into the same row: the number of the block is missing from it.",
+        "out-of-bounds": "row M is already outside: only threads with row < M may work. If yours are guarded like "
+        "this, look at the indices of A, B and C: the row comes first.",
+        "race": "several threads store into the same row. A row of its own needs three numbers, all in direction x: "
+        "the number of the block, its width, and the thread's place.",
     },
     diagnoses=(_sums_run_on, _stored_after_the_loop, _rows_without_thread, last_term_alone, last_term_missing),
 )
@@ -196,8 +201,8 @@ GUARDED_ROWS = write(
 def _too_much_guarded(outcome: Outcome) -> str | None:
     if np.isnan(outcome.got).any() and not np.isnan(outcome.got).all():
         return (
-            "some elements of C have no thread that stores them: the guard is row < M and col < N, not the other way "
-            "round."
+            "some elements of C have no thread that stores them: the guard must let every thread with row < M and "
+            "col < N do its work."
         )
     return None
 

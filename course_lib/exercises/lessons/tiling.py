@@ -42,8 +42,8 @@ BARRIERS = fill_in(
         ITERATIONS_OF_TILES,
     ),
     hints={
-        "race": "one thread writes a tile while another still reads it: two moments need a barrier, when the tiles "
-        "have been filled, and when all threads have finished with them.",
+        "race": "nothing orders a store into a tile and a read of it: two moments need a barrier, when the tiles have "
+        "been filled, and when all threads have finished with them.",
         "uninitialized-read": "a thread multiplies elements that no thread has stored yet: wait until the tiles are "
         "full.",
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
@@ -195,8 +195,8 @@ TILES_OF_TRANSPOSE = fill_in(
 )
 
 _RACE = {
-    "race": "a thread writes a tile while another still reads it: one barrier when the tiles are full, one when they "
-    "are used.",
+    "race": "nothing orders a store into a tile and a read of it. Every iteration of the loop over the tiles needs two "
+    "barriers: one when the tiles are full, one after the loop along them.",
     "uninitialized-read": "a thread multiplies elements that no thread has stored yet: wait until the tiles are full.",
     "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if.",
 }

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..grading.budgets import global_loads, global_stores, iterations_left, repeated
-from ..grading.exercise import Diagnosis, Outcome, fill_in, find_bug, make_cheaper
+from ..grading.budgets import global_loads, iterations_left
+from ..grading.exercise import Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, last_term_missing, result_is, sums_take
+from ..grading.matrices import PRODUCT, sums_take
 from ..grading.routines import Case, Routine
 
-#: The loops of these exercises are unrolled four times.
-TIMES = 4
+#: Steps of an iteration of the loops in these exercises.
+TIMES, SIXTEEN = 4, 16
 
 
 _EVERY_FOURTH = sums_take(
     lambda K: range(0, K, TIMES),
     "only every fourth term is in the sums: k, k + 1, k + 2 and k + 3 belong to one iteration.",
-)
-
-_FIRST_FOUR_TIMES = result_is(
-    lambda A, B: TIMES * (A[:, ::TIMES] @ B[::TIMES]),
-    "each iteration adds the same product four times: the index is k, then k + 1, k + 2 and k + 3.",
 )
 
 _REST_MISSING = sums_take(
@@ -30,26 +25,15 @@ _REST_MISSING = sums_take(
 )
 
 
-def _lacks_term(number: int) -> Diagnosis:
-    return sums_take(
-        lambda K: [k for k in range(K) if k % TIMES != number],
-        f"a term is missing in every iteration: that of k + {number}.",
-    )
-
-
-def _one_matrix_stays(outcome: Outcome) -> str | None:
-    """A's four elements of an iteration are all multiplied with B's first one, or B's with A's first one."""
+def _one_stays(outcome: Outcome) -> str | None:
+    """A's elements of an iteration are all multiplied with B's first one, or B's with A's; or both stay."""
     A, B = outcome.inputs
-    M, K = A.shape
-    if K % TIMES:
-        return None
-    iterated = {
-        "B": A.reshape(M, -1, TIMES).sum(axis=2) @ B[::TIMES],
-        "A": A[:, ::TIMES] @ B.reshape(K // TIMES, TIMES, -1).sum(axis=1),
-    }
-    for name, sums in iterated.items():
-        if np.array_equal(outcome.got, sums):
-            return f"{name} stays at k: the second term is A[row, k + 1] * B[k + 1, col]."
+    a, b = A[:, ::SIXTEEN], B[::SIXTEEN]
+    all_a, all_b = A.reshape(*a.shape, SIXTEEN).sum(axis=2), B.reshape(len(b), SIXTEEN, -1).sum(axis=1)
+    sums = {"B stays": all_a @ b, "A stays": a @ all_b, "both stay": SIXTEEN * a @ b}
+    for name, got in sums.items():
+        if np.array_equal(outcome.got, got):
+            return f"{name} at the first of the sixteen terms: term i is A[row, start + i] * B[start + i, col]."
     return None
 
 
@@ -63,45 +47,26 @@ _FOURS_COUNTED = (
 )
 
 
-#: The naive kernel's loop, unrolled four times by hand.
-BY_FOUR = fill_in(
-    "by-four",
-    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 12), (5, 9, 4), (1, 1, 8))),  # 4 divides K, as the exercise promises
+#: The naive kernel's loop, with unsigned indices, in steps that a compiler writes out.
+BY_SIXTEEN = fill_in(
+    "by-sixteen",
+    PRODUCT.but(shapes=((16, 16, 16), (13, 21, 48), (5, 9, 32), (1, 1, 16))),  # 16 divides K, as the exercise promises
     budgets=(
-        iterations_left("K/4", "add four terms in each iteration; k grows by 4."),
+        iterations_left("K/16", "add sixteen terms in each iteration, by a loop of constant length: range(16)."),
         global_loads("2·K", "each term needs one element of A and one of B."),
     ),
     hints={
-        "out-of-bounds": "k grows by 4: an iteration uses only k, k + 1, k + 2 and k + 3. The first index of B is "
-        "its row, B[k + 1, col].",
+        "out-of-bounds": "start already grows by 16: an iteration uses start, start + 1, … start + 15. The first index "
+        "of B is its row.",
     },
-    diagnoses=(_EVERY_FOURTH, _FIRST_FOUR_TIMES, *map(_lacks_term, range(1, TIMES)), _one_matrix_stays),
-)
-
-#: Computations that are the same in every iteration are moved out of the loop.
-HOISTED = make_cheaper(
-    "hoisted",
-    PRODUCT,
-    given="""def hoisted(A, B, C):
-    acc = float32(0)
-    for k in range(A.shape[1]):
-        row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
-        col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-        inside = row < C.shape[0] and col < C.shape[1]
-        if inside:
-            acc += A[row, k] * B[k, col]
-    if inside:
-        C[row, col] = acc
-""",
-    budgets=(
-        repeated(
-            "row, col and the guard are the same in every iteration: compute them once, before the loop, and put the "
-            "loop inside the if.",
+    diagnoses=(
+        sums_take(lambda K: range(0, K, SIXTEEN), "only every sixteenth term is in the sums: i runs over range(16)."),
+        sums_take(
+            lambda K: [k for k in range(K) if k % SIXTEEN != SIXTEEN - 1],
+            "a term is missing in every iteration, the sixteenth: range(16) ends at 15.",
         ),
-        global_stores("M·N", "store each result once, after the loop."),
+        _one_stays,
     ),
-    hints={"out-of-bounds": "the guard must still be around every access to A, B and C."},
-    diagnoses=(last_term_missing,),
 )
 
 #: An unrolled loop that is wrong if 4 does not divide K.
@@ -168,27 +133,19 @@ BLOCKS_THAT_FIT = Routine(
     name="blocks-that-fit",
     parameters=("threads", "registers", "shared"),
     cases=tuple(
-        Case(f"{block[0]} threads, {block[1]} registers, {block[2]:,} bytes", block, want, hint)
-        for block, want, hint in (
-            ((256, 16, 0), 8, "the 64 warps are used up first: a block of 256 threads has 8."),
-            ((32, 16, 0), 32, "at most 32 blocks are resident, however small they are."),
-            (
-                (64, 56, 4096),
-                18,
-                "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36.",
-            ),
-            ((32, 16, 8192), 25, "shared memory is used up first: each block takes 1 KiB more than it asks for."),
-            ((128, 34, 0), 12, "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
-            (
-                (80, 40, 0),
-                16,
-                "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps.",
-            ),
-            ((96, 104, 0), 5, "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
-            ((288, 176, 0), 0, "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
+        Case(f"{threads} threads, {registers} registers, {shared:,} bytes", (threads, registers, shared), want, hint)
+        for threads, registers, shared, want, hint in (
+            (256, 16, 0, 8, "the 64 warps are used up first: a block of 256 threads has 8."),
+            (32, 16, 0, 32, "at most 32 blocks are resident, however small they are."),
+            (64, 56, 4096, 18, "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."),
+            (32, 16, 8192, 25, "shared memory is used up first: each block takes 1 KiB more than it asks for."),
+            (128, 34, 0, 12, "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
+            (80, 40, 0, 16, "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."),
+            (96, 104, 0, 5, "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
+            (288, 176, 0, 0, "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
         )
     ),
 )
 
-EXERCISES = (BY_FOUR, HOISTED, REMAINDER, RESIDENT)
+EXERCISES = (BY_SIXTEEN, REMAINDER, RESIDENT)
 OPTIONAL = (BLOCKS_THAT_FIT,)

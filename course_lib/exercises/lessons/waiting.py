@@ -59,28 +59,11 @@ MORE_BUFFERS = Routine(
     cases=tuple(
         Case(f"{case[0]} pairs, work {case[1]}, latency {case[2]}, buffers: {case[3]}", case, want, hint)
         for case, want, hint in (
-            (
-                (4, 200, 600, 1),
-                3200,
-                "with one buffer nothing happens at the same time: each pair takes latency + work.",
-            ),
+            ((4, 200, 600, 1), 3200, "with one buffer nothing happens at the same time: a pair takes latency + work."),
             ((4, 200, 600, 2), 2600, "the load of a pair starts when the multiplications of the pair before begin."),
-            (
-                (4, 200, 600, 3),
-                1600,
-                "the loads of the first two pairs start at cycle 0, and the load of pair 2 "
-                "when the multiplications of pair 0 begin.",
-            ),
-            (
-                (9, 200, 600, 9),
-                2400,
-                "with enough buffers no pair but the first waits. Only one pair is multiplied at a time.",
-            ),
-            (
-                (10, 50, 600, 4),
-                2450,
-                "a load starts when the pair that is buffers - 1 earlier begins: pair 3 is loaded from cycle 600 on.",
-            ),
+            ((4, 200, 600, 3), 1600, "pairs 0 and 1 are loaded from cycle 0 on, and pair 2 when pair 0 is multiplied."),
+            ((9, 200, 600, 9), 2400, "no pair but the first waits here. Only one pair is multiplied at a time."),
+            ((10, 50, 600, 4), 2450, "a load starts when the pair buffers - 1 earlier begins: pair 3's at cycle 600."),
             ((1, 200, 600, 5), 800, "a single pair is loaded, then multiplied, with any number of buffers."),
         )
     ),

@@ -12,6 +12,7 @@ from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING
 from ...trace.viewer.shapes import CARD_EDGE, WIDTH, Box, Shape, Text, tint
 from .. import model
 from ..figures import sectors_of
+from .cube import TILES, draw_cube
 
 _WORD = 4
 _SIZE = 15  # of letters: 1000 units are the width of a cell's output, at least 760 pixels
@@ -231,6 +232,11 @@ _REGISTERS, _SHARED = (*range(16, 256, 8), 255), tuple(range(0, 228))
 _KERNELS, _LAUNCHES = (2, 5, 10, 20, 50, 100, 200), (5, 10, 20, 40)
 
 KINDS = {
+    "cube": Kind(
+        "The multiply-adds of a product, and those of a tile",
+        {"tile": Dial(TILES, TILES, lambda n: f"tile: {n} × {n}")},
+        lambda tile, **fixed: Sketch(*draw_cube(tile, **fixed)),
+    ),
     "sectors": Kind(
         "The sectors of a warp's load",
         {

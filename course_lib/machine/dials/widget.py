@@ -17,16 +17,20 @@ import traitlets
 from PIL import Image
 
 from ...trace.png import element, quantized
-from ...trace.viewer.layout import Layout
 from ...trace.viewer.page import Bundle
-from ...trace.viewer.picture import SCALE, draw
-from ...trace.viewer.shapes import WIDTH, Box
+from ...trace.viewer.picture import SCALE, Layout, draw
+from ...trace.viewer.shapes import WIDTH, Box, Polygon, Text
 from ...trace.viewer.still import HTML, Still
+from .cube import TILES
 from .sketches import KINDS, Sketch
 
 BUNDLE = Bundle(
     "dials", pathlib.Path(__file__).parent, ("_sketch", "_sketches", "_offers", "setting"), "tile-by-tile-dials"
 )
+
+
+#: What the browser calls each shape.
+_NAMES = {Box: "box", Text: "text", Polygon: "polygon"}
 
 
 class Dials(Still, anywidget.AnyWidget):
@@ -72,7 +76,7 @@ class Dials(Still, anywidget.AnyWidget):
     @property
     def png(self) -> bytes:
         """The picture of the current setting."""
-        image = draw(Layout(list(self.sketch.shapes), self.sketch.height, {}), SCALE)
+        image = draw(Layout(list(self.sketch.shapes), self.sketch.height), SCALE)
         packed = io.BytesIO()
         quantized(image, 64, Image.Quantize.FASTOCTREE).save(packed, format="png", optimize=True)
         return packed.getvalue()
@@ -88,7 +92,7 @@ class Dials(Still, anywidget.AnyWidget):
 
 def encoded(sketch: Sketch, setting: Mapping[str, int]) -> str:
     """Return all that the browser draws, as JSON: each shape as its name and its fields, in their order."""
-    shapes = [["box" if isinstance(shape, Box) else "text", *astuple(shape)] for shape in sketch.shapes]
+    shapes = [[_NAMES[type(shape)], *astuple(shape)] for shape in sketch.shapes]
     shown = {"setting": setting, "height": sketch.height, "shapes": shapes, "says": sketch.says}
     return json.dumps(shown, separators=(",", ":"))
 
@@ -139,3 +143,16 @@ def queue(launches: int = 3, kernel: int = 100, launch: int = 20, filled: bool =
 def layout(layout: int = 0, piece: int = 0) -> Dials:
     """Return a picture of the banks of a tile for tensor cores, with sliders: its layout and the piece that is read."""
     return Dials("layout", {"layout": layout, "piece": piece})
+
+
+def cube(tile: int = 4, *, n: int = 16, register: int = 0, slices: int = 1, prefetch: bool = False) -> Dials:
+    """Return the cube of the n³ multiply-adds of C = A·B, with a slider for the side of a tile.
+
+    The sub-cube of one pair of tiles is lit: its faces are the numbers that are loaded, its volume the multiply-adds
+    that use them, so each is used ``tile`` times. ``register``: the side of the elements of C that one thread computes,
+    a pencil in the sub-cube; ``slices``: parts of K, each for a block of its own; ``prefetch``: outline the next
+    sub-cube. Raises TraitError for a tile that no slider offers, and ValueError for an n that the tiles do not divide.
+    """
+    if n < max(TILES) or n % max(TILES):
+        raise ValueError(f"n is {n}: the cube has a multiple of {max(TILES)} cells a side.")
+    return Dials("cube", {"tile": tile}, {"n": n, "register": register, "slices": slices, "prefetch": prefetch})

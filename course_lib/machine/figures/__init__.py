@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from ...trace.figures.canvas import Picture, show
 from ...trace.figures.counts import (
-    against_bounds,
     bars,
     explored,
     lines_against_n,
-    loads_against_n,
-    loads_against_tile_width,
+    pairs,
 )
 from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
 from .levels import levels, roofs
-from .performance import occupancy, race, residency, roofline, timeline, waves
+from .performance import race, residency, roofline, timeline, waves
 
 __all__ = [
     "Picture",
-    "against_bounds",
     "bank_strips",
     "bars",
     "explored",
@@ -32,10 +29,8 @@ __all__ = [
     "lane_addresses",
     "levels",
     "lines_against_n",
-    "loads_against_n",
-    "loads_against_tile_width",
     "machine",
-    "occupancy",
+    "pairs",
     "race",
     "register_tiles",
     "residency",

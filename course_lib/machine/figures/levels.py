@@ -50,6 +50,12 @@ class Level:
     asked_bound: float
 
     @property
+    def name(self) -> str:
+        """What tables and pictures call it."""
+        base, unsigned, _ = self.rung.partition("_unsigned")
+        return measurements.NAMES.get(base, base) + (", unsigned" if unsigned else "")
+
+    @property
     def lowest(self) -> str:
         """The level with the lowest roof."""
         return min(self.roofs, key=self.roofs.__getitem__)
@@ -74,7 +80,7 @@ class Levels(tuple[Level, ...]):
             return (label, *(_rounded(getattr(level, value) / scale, digits) for level in self))
 
         return [
-            ("", *(level.rung for level in self)),
+            ("", *(level.name for level in self)),
             row("loads asked for (GB)", "asked"),
             row("requests for global memory at L1 (10⁹)", "requests"),
             row("sectors that L1 is asked for (GB)", "sector_bytes"),
@@ -111,8 +117,9 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
     """Return the recorded counts and times of these rungs, with their default block or tile, at the ladder's n.
 
     Requests, sectors, wavefronts, bytes and instructions are those that Nsight Compute counted; the time is the
-    ladder's. The requested loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. Raise KeyError
-    for rungs with another tile than `tile_width`, which have no such formula here, and for rungs without counters.
+    ladder's. Of a twin (`measurements.PUT_RIGHT`, "tiled_unsigned") all are in the recording of twins. The requested
+    loads follow a formula: 2·n³ numbers of 4 bytes, divided by the tile's width. Raise KeyError for rungs with another
+    tile than `tile_width`, which have no such formula here, and for rungs without counters.
 
     A roof divides the launch's flop by the time that one level alone would need: DRAM at the recorded speed of a copy;
     L2 at the recorded bytes per cycle of all multiprocessors; L1 and shared memory at the recorded cycles per request;
@@ -126,9 +133,12 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
     cycles = ladder.provenance["multiprocessors"] * machine.hertz
     found = []
     for name in rungs:
-        timed = ladder.result(name)
+        if any(result["rung"] == name for result in ladder.results):
+            timed = ladder.result(name)
+            counted = counters.result(name, M=timed["M"])
+        else:
+            timed = counted = measurements.load("twins", gpu).result(name)
         n, params = timed["M"], timed["params"]
-        counted = counters.result(name, M=n)
         tile = (params["tile_width"],) if "block_width" not in params else ()
         flop = model.flop(n, n, n)
         asked = 4.0 * model.global_loads(n, n, n, *tile)
@@ -197,13 +207,13 @@ def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
         )
         heights = ", ".join(f"{name} {height:,.0f}" for height, name in marks)
         sentences.append(
-            f"{level.rung}: {level.gflops:,.0f} GFLOP/s; roofs: {heights}; {ASKED}: {level.asked_bound:,.0f}"
+            f"{level.name}: {level.gflops:,.0f} GFLOP/s; roofs: {heights}; {ASKED}: {level.asked_bound:,.0f}"
         )
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter("{x:,g}")
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.set_xticks([place - 0.16 for place in range(len(found))], [level.rung for level in found])
+    ax.set_xticks([place - 0.16 for place in range(len(found))], [level.name for level in found])
     ax.set_xlim(-0.55, len(found) - 0.3)
     ax.set_ylabel("GFLOP/s")
     ax.set_title(f"The lowest roof is the limit (n = {found[0].n:,})")

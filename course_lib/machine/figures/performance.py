@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
@@ -15,7 +14,6 @@ from ...simulator.tables import plural
 from ...trace.figures.canvas import bare, describe, log2_axis, new_axes
 from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
 from ...trace.reading import ROWS, slacks
-from .. import model
 
 if TYPE_CHECKING:
     from ...trace import Trace
@@ -170,10 +168,10 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
         warps = sorted(w for rung, T, w in cases if (rung, T) == ("tiled", width))
         ratios = {
             what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
-            for what in ("measured", "predicted_by_code")
+            for what in ("measured", "predicted")
         }
         ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2, label=f"T = {width}")
-        ax.plot(warps, ratios["predicted_by_code"], "--", color=colour, lw=1.5)
+        ax.plot(warps, ratios["predicted"], "--", color=colour, lw=1.5)
         pairs = (f"{w} → {a:.2f} ({b:.2f})" for w, a, b in zip(warps, *ratios.values(), strict=True))
         sentences.append(f"T = {width}, measured (modelled): {', '.join(pairs)}")
     ax.axhline(1, color=GROUND, lw=1)
@@ -184,43 +182,6 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
     ax.legend(loc="upper right", fontsize=12, frameon=False, labelcolor=GROUND)
     note = f"lines: measured on an {gpu}, n = 2048\ndashes: the model, of the machine code"
     ax.text(0.02, 0.03, note, transform=ax.transAxes, fontsize=11, color=GROUND, va="bottom")
-    return describe(ax, *sentences)
-
-
-def occupancy(
-    threads: int, kernels: Mapping[str, tuple[int, int]], gpu: Mapping[str, Any], ax: Axes | None = None
-) -> Axes:
-    """Plot how many blocks of ``threads`` fit on a multiprocessor, against registers per thread and shared memory.
-
-    ``kernels``: (registers, bytes of shared memory) of kernels to mark. The text names the limit of each.
-    """
-    ax = ax or new_axes(9, 4.6)
-    registers = np.arange(16, 257, 8)  # allocated to a warp in units of 256, 8 for each of its threads
-    most = max([48 * 1024, *(shared for _, shared in kernels.values())])
-    shared = np.arange(1024, most + 1024, 1024)
-    fit = np.array([[model.occupancy(threads, int(r), int(s), gpu).blocks for r in registers] for s in shared])
-    levels = np.unique(fit)
-    shades = 0.9 - 0.35 * np.searchsorted(levels, fit) / max(len(levels) - 1, 1)
-    # A field extends to the last number with which that many blocks fit.
-    edges = np.array([8, *registers]), np.array([0, *shared]) / 1024
-    ax.pcolormesh(*edges, shades, cmap="gray", vmin=0, vmax=1, shading="flat")
-    for level in levels:
-        rows = np.nonzero(fit == level)[0]
-        row = rows[len(rows) // 2]
-        columns = np.nonzero(fit[row] == level)[0]
-        middle = registers[columns].mean() - 4, shared[row] / 1024 - 0.5
-        ax.text(*middle, f"{level}", color=INK, ha="center", va="center")
-    sentences = []
-    for name, (used, bytes_used) in kernels.items():
-        held = model.occupancy(threads, used, bytes_used, gpu)
-        ax.plot(used, bytes_used / 1024, "o", color=COLOURS["register"], ms=8)
-        ax.annotate(name, (used, bytes_used / 1024), (6, 6), textcoords="offset points", color=INK, fontsize=11)
-        sentences.append(
-            f"{name}: {used} registers and {bytes_used / 1024:g} KiB, {plural(held.blocks, 'block')}, "
-            f"{100 * held.share:g} % of the threads, held by {held.limit}"
-        )
-    ax.set(xlabel="registers per thread", ylabel="shared memory per block (KiB)")
-    ax.set_title(f"Blocks of {threads} threads that a multiprocessor holds")
     return describe(ax, *sentences)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...kernels import rung
 from ...kernels.rung import Rung
+from ...lazy import called
 from ...simulator.hardware import ceil_div
 from .device import NoGPUError, require
 from .experiments import Wanted, beside_cublas, timed
@@ -55,7 +56,7 @@ def main(
 
     size parses a size, show prints results, store writes them with the command to a folder.
     """
-    parser = argparse.ArgumentParser(prog="python -m course_lib.gpu capstone", description=__doc__)
+    parser = argparse.ArgumentParser(prog=called("gpu") + " capstone", description=__doc__)
     parser.add_argument(
         "files", type=Path, nargs="+", metavar="file", help="defines mine, TILE and THREADS (lesson 18)"
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from ...lazy import called
 from . import capstone
 from .counters import NoProfilerError
 from .device import NoGPUError, available, require
@@ -40,7 +41,7 @@ def parser(experiments: Sequence[Experiment] = EXPERIMENTS, module: str = MODULE
     """Return the command line's parser."""
     text = "\n".join(f"  {e.name:15}{e.about}{f' (needs {e.needs})' if e.needs else ''}" for e in experiments)
     result = argparse.ArgumentParser(
-        prog=f"python -m {module}",
+        prog=called("gpu") if module == MODULE else f"python -m {module}",
         description="Verify the ladder's kernels against float64, then time them with CUDA events.",
         epilog=f"what:\n{text}\n\nA kernel that computes a wrong result is reported as wrong and never timed.\n"
         "Without a CUDA GPU the command says so and ends with status 2.\n"

@@ -25,7 +25,7 @@ from .types import Result
 
 FOLDER = Path(kernels.__file__).parent
 #: Programs for the host, which nvcc builds; the other files are kernels.
-HOST = ("host",)
+HOST = ("host", "dynamic")
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.cu") if path.stem not in HOST))
 #: Options of the compiler's last stage with which loads from global memory bypass the first-level cache (ld.global.cg).
 UNCACHED = "-dlcm=cg"

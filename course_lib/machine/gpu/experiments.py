@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +103,8 @@ def measure(experiment: Experiment, ask: Wanted) -> Results:
     return results
 
 
-class OwnCase(NamedTuple):
+@dataclass(frozen=True)
+class OwnCase:
     """A case that measures itself: what it is called, and a function of the number of repeats."""
 
     name: str

@@ -21,6 +21,16 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 DEFAULT_GPU = "nvidia-h200"
+#: The fair neighbour of a tile: `naive` with its indices and its loop put right, a kernel of `kernels.twins`.
+PUT_RIGHT = "naive_uint64_32"
+NAMES = {PUT_RIGHT: "naive put right"}
+#: Kernels of the recording of twins that are another one, by the rule of their names: RUNG_unsigned and RUNG_c.
+_OTHER_NAMES = {
+    "naive_unsigned": "naive_uint64_left",
+    "pipelined_unsigned": "pipelined",  # as written its inner loop has unsigned indices
+    f"{PUT_RIGHT}_unsigned": PUT_RIGHT,
+    f"{PUT_RIGHT}_c": "naive_c_unroll_32",
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,35 @@ class Recording:
             if result.get("rung") == rung and all(result.get(key) == value for key, value in values.items()):
                 return result
         raise KeyError(f"the recording of {self.what} has no result of {rung!r} with {values}")
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """GFLOP/s of a kernel in numba as it is written, in numba with unsigned indices, and in CUDA C; None: no figure."""
+
+    written: float | None
+    unsigned: float | None
+    c: float | None
+
+
+def speeds(gpu: str | Path = DEFAULT_GPU) -> dict[str, Speeds]:
+    """Return the Speeds of each rung of the ladder, slowest first, and after `naive` those of PUT_RIGHT.
+
+    The first is the ladder's, the others are those of its twins, where a GPU has a recording of them.
+    """
+    twins: dict[str, float] = {}
+    for result in load("twins", gpu).results if "twins" in kinds(gpu) else ():
+        if "gflops" in result:
+            twins.setdefault(result["rung"], result["gflops"])  # those of the ladder's own blocks come first
+    ladder = {result["rung"]: result["gflops"] for result in load("ladder", gpu).results if "gflops" in result}
+    names = list(ladder)
+    if "naive" in ladder and PUT_RIGHT in twins:
+        names.insert(names.index("naive") + 1, PUT_RIGHT)
+
+    def twin(name: str) -> float | None:
+        return twins.get(_OTHER_NAMES.get(name, name))
+
+    return {name: Speeds(ladder.get(name), twin(f"{name}_unsigned"), twin(f"{name}_c")) for name in names}
 
 
 def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:

@@ -1,11 +1,12 @@
 """Profiles kernels without a GPU.
 
-    python -m course_lib profile my_kernel.py:kernel --grid 4,4 --block 16,16 --array A=random:float32:64,64 ...
-    python -m course_lib profile my_script.py
+    tile-by-tile profile my_script.py
+    tile-by-tile profile my_kernel.py:kernel --grid 4,4 --block 16,16 --array A=random:float32:64,64 ...
 
-The second form runs a script as it is, and profiles each of its launches.
+The first form runs a script as it is, and profiles each of its launches.
 
-Exit status: 0 if the launch has no findings and stays within the budgets, 1 if not, 2 if it could not be profiled.
+Exit status: 1 if a launch is wrong or exceeds a budget (with ``--fail-on warning``: or is slow, or has a warning);
+else 2 if the command is used wrongly or a kernel could not be judged; else 0.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...lazy import called
 from ...simulator.check_all import LAUNCHES, Checked
 from ...simulator.findings import KINDS, SimulatorError
 from ...simulator.language.source import read
@@ -29,19 +33,24 @@ from .. import measurements
 from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, load, split
 from .profiling import MACHINE, Profile, profile
+from .report import ProfiledLaunch, as_data, as_page, as_text, first_screen
 from .scripts import SECONDS
+from .verdicts import Opinion, launched
 
 
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
     p = argparse.ArgumentParser(
-        prog="python -m course_lib profile",
-        description="Profile a numba CUDA kernel without a GPU: broken rules, the traffic of each line, occupancy, and "
-        "the time by the model of waiting. The exit status is 0 without findings, 1 with findings or an exceeded "
-        "budget, 2 if the kernel could not be profiled.",
+        prog=called("profile"),
+        description="Profile numba CUDA kernels without a GPU: what is wrong or slow, in which line, and a change that "
+        "was tried and helps. The exit status is 1 if a launch is wrong or exceeds a budget, 2 if the command is used "
+        "wrongly or a kernel could not be judged, else 0.",
     )
     p.add_argument(
-        "kernel", help="the file and the kernel in it: my_kernel.py:kernel; or a script, whose launches are profiled"
+        "kernel",
+        nargs="+",
+        help="scripts, whose launches are profiled; or a file and a kernel in it: my_kernel.py:kernel",
+        metavar="SCRIPT",
     )
     p.add_argument("--grid", help="blocks, as 4,4", metavar="X,Y,Z")
     p.add_argument("--block", help="threads of a block, as 16,16", metavar="X,Y,Z")
@@ -83,24 +92,30 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--limit", type=float, default=SECONDS, metavar="S", help=f"seconds that a script may run ({SECONDS:g})"
     )
-    p.add_argument("--page", type=Path, metavar="FILE", help="write one HTML page with the live stepper")
+    p.add_argument(
+        "--fail-on",
+        choices=("error", "warning"),
+        default="error",
+        help="with warning, the exit status is also 1 for a slow launch and for a warning (error)",
+    )
+    p.add_argument("--all", action="store_true", help="print the tables: each line's traffic, occupancy, time")
+    p.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page with the live stepper of each launch")
     p.add_argument("--json", action="store_true", help="print JSON in place of text")
     return p
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    options = parser().parse_args(arguments, argparse.Namespace(stopped=""))
+    given = sys.argv[1:] if arguments is None else arguments
+    options = parser().parse_args(given, argparse.Namespace(stopped="", command=shlex.join(["profile", *given])))
     before = {*threading.enumerate()}
+    status = 2
     try:
         status = _run(options)
     except UsageError as error:
-        status, said = 2, str(error)
+        print(error, file=sys.stderr)
     except SimulatorError as error:  # the launch is wrong, or the kernel is none that the simulator runs
-        status, said = 2, f"{options.kernel}: {error.without_option()}"
-    else:
-        said = ""
-    print(said, end="\n" if said else "", file=sys.stderr)
+        print(f"{options.kernel[0]}: {error.without_option()}", file=sys.stderr)
     if options.stopped and not all(thread.daemon for thread in {*threading.enumerate()} - before):
         sys.stdout.flush()
         os._exit(status)  # else Python waits for the threads of the script
@@ -108,9 +123,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    if options.kernel.rpartition(":")[2].endswith(".py"):
-        return _script(options)
-    path, name = split(options.kernel)
+    scripts = [name.rpartition(":")[2].endswith(".py") for name in options.kernel]
+    if all(scripts):
+        return _scripts(options)
+    if len(scripts) > 1:
+        raise UsageError("Name several scripts, or one kernel of a file as my_kernel.py:kernel.")
+    return _kernel(options, options.kernel[0])
+
+
+def _kernel(options: argparse.Namespace, target: str) -> int:
+    """Profile one launch of a kernel."""
+    path, name = split(target)
     if options.seed < 0:
         raise UsageError(f"--seed is {options.seed}; it is 0 or more.")
     file = load(path)
@@ -141,40 +164,56 @@ def _run(options: argparse.Namespace) -> int:
         raise
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    from .report import as_data, as_text
+    judged = _judged(options, launch, checked=checked)
+    return _told(options, [judged], lambda: as_data(judged) | {"clean": not judged.fails} | _data(checked))
 
-    fails = _fails(options, launch)
+
+def _judged(
+    options: argparse.Namespace, launch: Profile, times: int = 1, checked: Checked | None = None
+) -> ProfiledLaunch:
+    """Return a launch with what fails it by the options."""
+    verdict = launch.verdict(options.allow)
     if checked:
-        fails.insert(0, repr(checked))
-    wanted = checked.wanted if checked else {}
-    data = as_data(launch, fails) | _data(checked)
-    print(json.dumps(data, indent=1) if options.json else as_text(launch, fails))
-    _write_page(options, launch, fails, wanted)
-    return int(bool(fails))
-
-
-def _fails(options: argparse.Namespace, launch: Profile) -> list[str]:
-    """Return what fails a launch by the options: findings that are not allowed, and budgets that it exceeds."""
-    from .report import verdict
-
+        verdict = replace(verdict, word="WRONG", says=repr(checked))
     budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
-    return verdict(launch, not_allowed(launch.run, options.allow), exceeded(launch.run, budgets))
+    bad = not_allowed(launch.run, options.allow)
+    warned = [str(found) for found in bad if found.severity != "error"]
+    warned += [str(cost) for cost in launch.slow]
+    over = tuple(map(str, exceeded(launch.run, budgets)))
+    fails = [
+        *([repr(checked)] if checked else []),
+        *([launch.failed] if launch.failed else []),
+        *over,
+        *(str(found) for found in bad if found.severity == "error"),
+        *(warned if options.fail_on == "warning" else []),
+    ]
+    wanted = checked.wanted if checked else {}
+    return ProfiledLaunch(launched(launch.run, times), verdict, launch, tuple(fails), over, wanted, times)
 
 
-def _write_page(options: argparse.Namespace, launch: Profile, fails: Sequence[str], wanted: Any = None) -> None:
-    from .report import as_page
-
-    if options.page:
+def _told(
+    options: argparse.Namespace, launches: Sequence[ProfiledLaunch], data: Callable[[], Any], more: int = 0
+) -> int:
+    """Print what the options ask for; return the exit status."""
+    if options.json:
+        print(json.dumps(data(), indent=1))
+    else:
+        for number, each in enumerate(launches, 1):
+            print(f"--- Launch {number} of {len(launches)}\n{as_text(each)}\n" if options.all else "", end="")
+        print(first_screen(launches, sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        if more:
+            print(f"{more} further launches are not profiled.")
+    if options.html:
         try:
-            options.page.write_text(as_page(launch, fails, wanted), encoding="utf-8")
+            options.html.write_text(as_page(launches, f"tile-by-tile {options.command}"), encoding="utf-8")
         except OSError as error:
-            raise UsageError(f"The page cannot be written to {options.page}: {error.strerror}.") from None
-        print(f"\nPage: {options.page}", file=sys.stderr if options.json else sys.stdout)
+            raise UsageError(f"The page cannot be written to {options.html}: {error.strerror}.") from None
+        print(f"Page: {options.html}", file=sys.stderr if options.json else sys.stdout)
+    return 1 if any(each.fails for each in launches) else 2 if any(each.profile is None for each in launches) else 0
 
 
-def _script(options: argparse.Namespace) -> int:
-    """Profile the launches that a script makes; the page shows the first one that fails, or else the first."""
-    from .report import as_data, as_text
+def _scripts(options: argparse.Namespace) -> int:
+    """Profile the launches that scripts make, in one report."""
     from .scripts import run_script
 
     if options.launch or options.check_all is not None:
@@ -184,32 +223,32 @@ def _script(options: argparse.Namespace) -> int:
         raise UsageError("A script says itself how much dynamic shared memory a launch has; leave out --shared-bytes.")
     if not options.limit > 0:
         raise UsageError(f"--limit is {options.limit:g}; it is a number of seconds above 0.")
-    done = run_script(
-        Path(options.kernel), options.gpu, options.limit, registers=options.registers, max_steps=options.max_steps
-    )
-    if done.skipped:
-        print(f"Statements that fail are left out: {'; '.join(done.skipped[:3])}.", file=sys.stderr)
-    for said in done.notes:
-        print(said, file=sys.stderr)
-    if done.stopped:
-        options.stopped = done.stopped
-        print(f"{done.stopped}; --limit gives it more time.", file=sys.stderr)
-    if not done.launches:
-        raise UsageError(f"{options.kernel} makes no launch that runs; name a kernel after the file to profile it.")
-    failed = [_fails(options, each.profile) for each in done.launches]
-    if options.json:
-        every = zip(done.launches, failed, strict=True)
-        data = [as_data(each.profile, fails) | {"times": each.times} for each, fails in every]
-        print(json.dumps({"launches": data, "clean": not any(failed), "not_profiled": done.more}, indent=1))
-    else:
-        for number, (each, fails) in enumerate(zip(done.launches, failed, strict=True), 1):
-            often = f", {each.times} times" if each.times > 1 else ""
-            print(f"--- Launch {number} of {len(done.launches)}{often}\n{as_text(each.profile, fails)}\n")
-        if done.more:
-            print(f"{done.more} further launches are not profiled.")
-    first = next((number for number, fails in enumerate(failed) if fails), 0)
-    _write_page(options, done.launches[first].profile, failed[first])
-    return 1 if any(failed) else 2 if done.stopped else 0
+    every: list[ProfiledLaunch] = []
+    more = 0
+    for name in options.kernel:
+        settings = {"registers": options.registers, "max_steps": options.max_steps}
+        done = run_script(Path(name), options.gpu, options.limit, **settings)
+        if done.skipped:
+            print(f"Statements that fail are left out: {'; '.join(done.skipped[:3])}.", file=sys.stderr)
+        for said in done.notes:
+            print(said, file=sys.stderr)
+        if done.stopped:
+            options.stopped = done.stopped
+            print(f"{done.stopped}; --limit gives it more time.", file=sys.stderr)
+        if not done.launches:
+            raise UsageError(f"{name} makes no launch that runs; name a kernel after the file to profile it.")
+        more += done.more
+        for each in done.launches:
+            if each.profile is None:
+                every.append(ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), times=each.times))
+            else:
+                every.append(_judged(options, each.profile, each.times))
+
+    def data() -> dict[str, Any]:
+        clean = not any(each.fails or each.profile is None for each in every)
+        return {"launches": [*map(as_data, every)], "clean": clean, "not_profiled": more}
+
+    return _told(options, every, data, more) or (2 if options.stopped else 0)
 
 
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:

@@ -86,6 +86,8 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
         raise UsageError(f"{path} is no Python file.") from None
     module = ModuleType(name or f"profiled_{path.stem}")
     module.__file__ = str(path)
+    if not name:
+        module.__package__ = _package(path.resolve().parent)
     sys.modules.setdefault(module.__name__, module)
     skipped = [] if skipped is None else skipped
 
@@ -97,9 +99,28 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
         skipped.append(f"line {place}{'' if place == line else f', called from line {line}'}, {_said(error)}")
 
     vars(module)[_SKIP] = skip
-    with _neighbours(path.parent), _signatures_wait(), contextlib.redirect_stdout(sys.stderr):
-        exec(_tolerant(tree, path), vars(module))
+    arguments, sys.argv = sys.argv, [str(path)]
+    try:
+        with _neighbours(path.parent), _signatures_wait(), contextlib.redirect_stdout(sys.stderr):
+            exec(_tolerant(tree, path), vars(module))
+    finally:
+        sys.argv = arguments
     return File(path, module, tuple(skipped))
+
+
+def _package(folder: Path) -> str:
+    """Return the package of the files in a folder, whose relative imports then work; "" if it is none.
+
+    Packages that are not imported yet get their files alone: what their __init__ imports may need a GPU.
+    """
+    if not (folder / "__init__.py").is_file():
+        return ""
+    above = _package(folder.parent)
+    package = f"{above}.{folder.name}" if above else folder.name
+    if package not in sys.modules:
+        sys.modules[package] = module = ModuleType(package)
+        module.__path__ = [str(folder)]
+    return package
 
 
 def place_of(error: BaseException, filename: str) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import sys
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...simulator.findings import KernelError, LaunchError, UnsupportedKernelError
@@ -18,6 +19,9 @@ from ...simulator.simulate import simulate
 from ...simulator.tables import plural
 from .. import measurements
 from ..model import Occupancy
+from .costs import Cost, costs
+from .repairs import SECONDS, Launched, Repair, proven
+from .verdicts import Opinion, verdict
 
 if TYPE_CHECKING:
     from ...trace.trace import Trace
@@ -27,7 +31,7 @@ MACHINE = "latencies"
 #: The most registers of a thread.
 MOST_REGISTERS = 255
 #: Instructions that the model of waiting plays at most: it takes a few seconds for them.
-MAX_PLAYED = 500_000
+MAX_PLAYED = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ class Profile:
     """A launch and what is known of it. ``notes`` says what is not known, and why; ``failed``: why a launch stopped.
 
     ``traced`` is the run for a stepper: of fewer blocks where a trace cannot hold all of them, and None where it can
-    hold none. ``time`` is None where the model of waiting cannot play the kernel.
+    hold none. ``time`` is None where the model of waiting cannot play the kernel. ``slow`` are lines that cost more
+    than they need, and ``repair`` is a change of the kernel that was launched, and helps.
     """
 
     run: Run
@@ -96,6 +101,14 @@ class Profile:
     traced: Run | None
     notes: tuple[str, ...]
     failed: str = ""
+    slow: tuple[Cost, ...] = ()
+    repair: Repair | None = None
+
+    def verdict(self, allowed: Sequence[str] = ()) -> Opinion:
+        """Return the first words on the launch; findings of the kinds ``allowed`` do not count."""
+        trace = self.traced.trace if self.traced else None
+        said = verdict(self.run, self.slow, self.repair, trace, tuple(allowed))
+        return replace(said, word="WRONG", says=self.failed, lines=(), repair=None) if self.failed else said
 
 
 def profile(
@@ -107,6 +120,7 @@ def profile(
     registers: int | None = None,
     gpu: str = measurements.DEFAULT_GPU,
     max_steps: int | None = None,
+    repair_seconds: float = SECONDS,
 ) -> Profile:
     """Launch a kernel on the simulator, and gather what it and the models tell of the launch.
 
@@ -116,6 +130,7 @@ def profile(
         registers: of a thread, as a compiler reports them, for the occupancy.
         gpu: a GPU with recordings in :mod:`course_lib.machine.measurements`.
         max_steps: as :func:`course_lib.simulator.simulate` takes it.
+        repair_seconds: for tries of repairs; none is tried of a launch that takes longer.
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.
     Broken rules raise nothing: ``run.findings`` holds them.
@@ -123,26 +138,34 @@ def profile(
     if registers is not None and not 1 <= registers <= MOST_REGISTERS:
         raise ValueError(f"a thread has 1 to {MOST_REGISTERS} registers, not {registers}")
     before = copy.deepcopy(arguments)
-    failed = ""
+    failed, began = "", time.monotonic()
     try:
         run = _quietly(kernel, grid, block, shared_bytes, arguments, max_steps=max_steps)
     except KernelError as error:
         if error.run is None:
             raise
         run, failed = error.run, error.without_option()
+    took = time.monotonic() - began
     static = prepare(kernel, grid, block, before, shared_bytes).unit.static_shared
     own = sum(size for number, (_, size, *_) in static.items() if number >= 0)
     recording = measurements.load(MACHINE, gpu)
     residency = _residency(run, registers, own + shared_bytes, recording.provenance)
     notes: list[str] = []
-    traced = time = None
+    traced = predicted = repair = None
     if failed:
         notes.append("There is no stepper, and no time: the launch did not end.")
     else:
         traced = _traced(kernel, run, block, shared_bytes, before, notes)
     if traced is not None:
-        time = _time(kernel, traced.trace, residency, recording, notes)
-    return Profile(run, residency, time, traced, tuple(notes), failed)
+        predicted = _time(kernel, traced.trace, residency, recording, notes)
+    slow = costs(run)
+    if not failed and (run.findings or slow):
+        if took > repair_seconds:
+            notes.append(f"No repair was tried: the launch takes {took:.2g} s here.")
+        else:
+            launched = Launched.of(kernel, run.grid, run.block, shared_bytes, before, max_steps)
+            repair = proven(launched, run, arguments, slow, repair_seconds)
+    return Profile(run, residency, predicted, traced, tuple(notes), failed, slow, repair)
 
 
 def _quietly(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any], **options: Any) -> Run:

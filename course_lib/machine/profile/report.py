@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...simulator.findings import Finding
-from ...simulator.run import COUNTS
-from ...simulator.testing import Exceeded
+from ...simulator.run import COUNTS, AnnotatedSource
+from ...simulator.tables import plural
+from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from .profiling import Profile
+from .verdicts import WORDS, Opinion
+
+if TYPE_CHECKING:
+    from ...trace.trace import Trace
+
+VERSION = metadata.version("tile-by-tile")
 
 _STYLE = """<style>
 .profile { line-height: 1.45; }
-.profile h2 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
+.profile h2 { font-size: 1.1rem; margin: 2rem 0 0.4rem; }
+.profile h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
 .profile .wide { overflow-x: auto; }
 .profile table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; }
 .profile :is(td, th) { padding: 0.15rem 0.6rem; text-align: right; white-space: nowrap; }
@@ -29,9 +37,38 @@ _STYLE = """<style>
 </style>"""
 
 
-def verdict(profile: Profile, found: Sequence[Finding], over: Sequence[Exceeded]) -> list[str]:
-    """Return what fails the launch, one sentence each."""
-    return [*([profile.failed] if profile.failed else []), *map(str, over), *map(str, found)]
+@dataclass(frozen=True)
+class ProfiledLaunch:
+    """A launch and what is said of it.
+
+    Attributes:
+        launched: the kernel, its grid and block, and how often.
+        verdict: the first words on it.
+        profile: all that is known; None for a kernel that is refused.
+        fails: why the command fails, one sentence each; of these, ``over`` are the budgets that are exceeded.
+        wanted: what arrays should hold, by name.
+        times: how often a script makes this launch.
+    """
+
+    launched: str
+    verdict: Opinion
+    profile: Profile | None = None
+    fails: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+    wanted: Mapping[str, np.ndarray] = field(default_factory=dict)
+    times: int = 1
+
+
+def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:
+    """Return one verdict a launch, and what else there is to see."""
+    lines = []
+    for each in launches:
+        lines += each.verdict.text(each.launched, colours)
+        lines += [f"  over budget: {line}" for line in each.over]
+        if each.verdict.more:
+            lines.append(f"  and {plural(each.verdict.more, 'more finding')}")
+    counts = [f"{n} {word}" for word in WORDS if (n := sum(each.verdict.word == word for each in launches))]
+    return "\n".join([*lines, f"{', '.join(counts)}; no GPU was used. --all prints the tables, --html FILE the steps."])
 
 
 def _sections(profile: Profile) -> list[tuple[str, str]]:
@@ -49,26 +86,41 @@ def _clean(profile: Profile) -> str:
     return f"None but what is allowed: {', '.join(allowed)}" if allowed else "None"
 
 
-def as_text(profile: Profile, fails: Sequence[str]) -> str:
-    """Return the profile for a terminal."""
+def as_text(judged: ProfiledLaunch) -> str:
+    """Return all tables of a launch for a terminal."""
+    profile = judged.profile
+    if profile is None:
+        return judged.launched
     run = profile.run
-    lines = [profile.run.heading(), "", "Findings", *(f"  {line}" for line in fails or [_clean(profile)]), "", "Lines"]
-    lines += [str(run.source), "", "Traffic", repr(run.traffic)]
+    found = [str(finding) for finding in run.findings]
+    lines = [run.heading(), "", "Findings", *(f"  {line}" for line in found or [_clean(profile)]), "", "Lines"]
+    lines += [str(AnnotatedSource(run.source.lines, run.source.rows, ())), "", "Traffic", repr(run.traffic)]
     for heading, words in _sections(profile):
         lines += ["", heading, f"  {words}"]
     return "\n".join(lines)
 
 
-def as_data(profile: Profile, fails: Sequence[str]) -> dict[str, Any]:
-    """Return the profile as JSON holds it."""
-    run, time = profile.run, profile.time
-    return {
+def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
+    """Return a launch as JSON holds it."""
+    verdict, profile = judged.verdict, judged.profile
+    first: dict[str, Any] = {
+        "launch": judged.launched,
+        "times": judged.times,
+        "verdict": verdict.word,
+        "says": verdict.says,
+    }
+    if profile is None:
+        return first
+    run, time, repair = profile.run, profile.time, verdict.repair
+    return first | {
         "kernel": run.kernel_name,
         "grid": run.grid,
         "block": run.block,
-        "clean": not fails,
-        "failures": list(fails),
+        "failures": list(judged.fails),
         "findings": [asdict(finding) | {"severity": finding.severity} for finding in run.findings],
+        "costs": [asdict(cost) for cost in profile.slow],
+        "repair": repair
+        and {"proof": repair.proof, "changes": [{"id": c.id, "line": c.line, "text": c.text} for c in repair.changes]},
         "totals": {count: getattr(run.traffic, count) for count in COUNTS},
         "traffic": [asdict(row) for row in run.traffic.rows],
         "occupancy": asdict(profile.residency),
@@ -77,27 +129,53 @@ def as_data(profile: Profile, fails: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def as_page(profile: Profile, fails: Sequence[str], wanted: Mapping[str, np.ndarray] | None = None) -> str:
-    """Return the profile as a page that needs no network and no other file, with a live stepper.
+def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
+    """Return the launches as a page that needs no network and no other file, each with a live stepper.
 
-    ``wanted`` maps arrays to what they should hold, which the stepper shows where it has all blocks of the launch.
+    A stepper begins at the first finding; it shows what arrays should hold where it has all blocks of the launch.
+    ``command`` is what made the page.
     """
-    run, traced = profile.run, profile.traced
-    says = "".join(f"<li>{html.escape(line)}</li>" for line in fails)
-    body = [
-        f"<h1>{html.escape(profile.run.heading())}</h1>",
-        f"<p>Findings:</p><ul>{says}</ul>" if says else f"<p>Findings: {_clean(profile).lower()}.</p>",
-    ]
-    parts = [_STYLE]
-    if traced is not None:
-        body.append(place(Stepper(traced, wanted=wanted if traced.grid == run.grid else None).get_state()))
-        parts.append(style())
-    body += [
-        f'<h2>Lines</h2><div class="wide lines" tabindex="0" role="region" aria-label="Lines">'
-        f"{run.source._repr_html_()}</div>",
-        f'<h2>Traffic</h2><div class="wide" tabindex="0" role="region" aria-label="Traffic">'
-        f"{run.traffic._repr_html_()}</div>",
-        *(f"<h2>{heading}</h2><p>{html.escape(words)}</p>" for heading, words in _sections(profile)),
-    ]
+    body, steppers = ["<h1>Profile of kernels, without a GPU</h1>"], False
+    for each in launches:
+        body.append(f"<h2>{html.escape(each.launched)}: {each.verdict.word}</h2>")
+        body.append(f"<p>{html.escape(each.verdict.says)}</p>")
+        if lines := [*each.verdict.source(), *each.verdict.advice()]:
+            body.append(f'<pre class="wide" tabindex="0">{html.escape(chr(10).join(lines))}</pre>')
+        if each.profile is not None:
+            body += _launch(each, each.profile)
+            steppers = steppers or each.profile.traced is not None
+    made = f"Made by <code>{html.escape(command)}</code> of tile-by-tile {VERSION}."
+    body.append(f"<footer><p>{made} The counts are those of the source as written; no GPU was used.</p></footer>")
     inside = '<div class="profile">' + "\n".join(body) + "</div>"
-    return document(profile.run.heading(), inside, "\n".join(parts), module() if traced is not None else "")
+    parts = "\n".join([_STYLE, style()] if steppers else [_STYLE])
+    return document("Profile of kernels", inside, parts, module() if steppers else "")
+
+
+def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
+    """Yield the parts of a page on one launch."""
+    run, traced = profile.run, profile.traced
+    if told := [*judged.over, *map(str, run.findings)]:
+        yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in told)}</ul>"
+    if traced is not None and traced.trace is not None:
+        stepper = Stepper(traced, wanted=judged.wanted if traced.grid == run.grid and judged.wanted else None)
+        _go_to_first_finding(stepper, traced.trace)
+        yield place(stepper.get_state())
+    yield _wide("Lines", judged.launched, run.source._repr_html_(), "lines")
+    yield _wide("Traffic", judged.launched, run.traffic._repr_html_())
+    for heading, words in _sections(profile):
+        yield f"<h3>{heading}</h3><p>{html.escape(words)}</p>"
+
+
+def _wide(name: str, of: str, table: str, kind: str = "") -> str:
+    label = html.escape(f"{name} of {of}")
+    return f'<h3>{name}</h3><div class="wide {kind}" tabindex="0" role="region" aria-label="{label}">{table}</div>'
+
+
+def _go_to_first_finding(stepper: Stepper, trace: Trace) -> None:
+    """Show the step, the block and the thread of the first finding that a step caused."""
+    for finding in trace.findings:
+        for found in locate(trace, finding)[:1]:
+            x, y, _ = trace.block
+            stepper.block, stepper.step = found.block, found.position
+            stepper.thread = found.thread % x, found.thread // x % y, found.thread // (x * y)
+            return

@@ -6,7 +6,6 @@ What it calls of numba.cuda beside its kernels is in :mod:`host`.
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,8 @@ from .files import load, place_of
 from .limit import OutOfTime, stopped_after
 from .profiling import MACHINE, Profile, profile
 
-#: Launches that are profiled; further different launches of a script run without a profile.
+#: Launches that are profiled; further different launches of a script run without a profile. Tries of repairs take a
+#: third of a script's time at most.
 MOST_PROFILES = 20
 #: How long a script may run, in seconds.
 SECONDS = 120.0
@@ -34,9 +34,14 @@ FORALL = 128
 
 @dataclass
 class ScriptLaunch:
-    """A launch that a script makes, and how often: launches of the same shapes, types and numbers are one."""
+    """A launch that a script makes, and how often: launches of the same shapes, types and numbers are one.
 
-    profile: Profile
+    ``profile`` is None if the kernel or its launch is ``refused``, with the reason; ``name`` is the kernel's.
+    """
+
+    name: str
+    profile: Profile | None
+    refused: str = ""
     times: int = 1
 
 
@@ -64,31 +69,37 @@ def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = S
         nonlocal more
         plain = [_plain(value) for value in arguments]
         key = python_function(kernel).__code__, repr((grid, block)), shared_bytes, *map(_described, plain)
+        name = python_function(kernel).__name__
         try:
             if key not in found and len(found) < MOST_PROFILES:
-                made = profile(kernel, grid, block, *plain, shared_bytes=shared_bytes, gpu=gpu, **options)
-                found[key] = ScriptLaunch(made)
+                given = {
+                    "shared_bytes": shared_bytes,
+                    "gpu": gpu,
+                    "repair_seconds": limit / 3 / MOST_PROFILES,
+                    **options,
+                }
+                made = profile(kernel, grid, block, *plain, **given)
+                found[key] = ScriptLaunch(name, made)
                 return
-            simulate(kernel, strict=False)[grid, block, 0, shared_bytes](*plain)
-        except SimulatorError as error:
-            raise RuntimeError(error.without_option()) from None
+            if key not in found or not found[key].refused:
+                simulate(kernel, strict=False)[grid, block, 0, shared_bytes](*plain)
+        except SimulatorError as error:  # the script goes on: its other kernels are judged, too
+            found.setdefault(key, ScriptLaunch(name, None, error.without_option()))
+            return
         if key in found:
             found[key].times += 1
         else:
             more += 1
 
     device = measurements.load(MACHINE, gpu).provenance
-    arguments, stopped = sys.argv, ""
+    stopped = ""
     skipped: list[str] = []
-    sys.argv = [str(path)]
     try:
         with stopped_after(limit, str(path)), _no_device(launch, device, lambda said: notes.update({said: None})):
             load(path, "__main__", skipped)
     except OutOfTime as error:
         at = place_of(error, str(path))
         stopped = f"The script ran for {limit:g} s and was stopped in line {at}"
-    finally:
-        sys.argv = arguments
     return ScriptRun(tuple(found.values()), tuple(skipped), more, tuple(notes), stopped)
 
 

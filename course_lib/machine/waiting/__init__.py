@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from ...trace.reading import slacks, timeline_rows
     from ..model.machine import Machine
     from .drawing import draw
-    from .instructions import programs
     from .interleaving import orders
     from .judgement import reasons
     from .machine_code import machine_programs, register_bank_conflicts
     from .plays import REASONS, Play, play, play_programs
+    from .traced import programs
     from .widget import Waiting, plan
 
 __all__ = [
@@ -44,7 +44,7 @@ __getattr__, __dir__ = lazily(
     __name__,
     {
         "draw": ".drawing",
-        "programs": ".instructions",
+        "programs": ".traced",
         "reasons": ".judgement",
         "Machine": "..model.machine",
         "orders": ".interleaving",

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ...trace.columns import BARRIER
+from ...simulator.hardware import ceil_div
+from ...trace.columns import BARRIER, ITERATION
 from ...trace.replay import Timeline
 from ...trace.trace import Trace
-from .instructions import Instruction, programs
+from ..compiler.code import MachineCode
+from .instruction import Instruction
+from .machine_code import machine_programs
 from .plays import Machine, play_programs
+from .traced import block_run
 
+#: The instructions that a statement is for, where it has any.
+WORK = ("load", "store", "shared load", "shared store", "copy", "multiply-add", "barrier")
 PLAYED, HIDDEN = "the model's", "the model's, all latencies hidden"
 
 
@@ -23,16 +30,26 @@ def orders(kernel: Any, trace: Trace, machine: Machine) -> dict[str, list[int]]:
     The second play is of a machine on which every result is there at once; issue slots, units, bandwidth and barriers
     are the same. There is a cycle for each step of block (0, 0, 0), in the simulator's order: the cycle by which its
     warp had issued all instructions of this statement and of those before it. The block is alone on its
-    multiprocessor. Raise ValueError and TypeError as `programs` does.
+    multiprocessor. A statement's instructions are those that the compiler made for its line, in their order; where it
+    made fewer than there are statements, one of them counts for several. Raise ValueError and TypeError as `programs`.
 
         Stepper(run, orders=waiting.orders(kernel, run.trace, machine))
     """
-    warps = programs(kernel, trace)
+    run = block_run(kernel, trace)
+    warps = machine_programs(run)
+    lines = [[_lines(run.code, place) for place in executed] for executed in run.executed]
     at_once = [[instruction._replace(pace=1) for instruction in program] for program in warps]
     return {
-        PLAYED: _cycles(trace, warps, machine),
-        HIDDEN: _cycles(trace, at_once, without_latency(machine)),
+        PLAYED: _cycles(trace, warps, lines, machine),
+        HIDDEN: _cycles(trace, at_once, lines, without_latency(machine)),
     }
+
+
+def _lines(code: MachineCode, place: int) -> frozenset[int]:
+    """Return the lines of source that an instruction comes from, of the kernel and of the functions it calls."""
+    known = code.first_lines
+    places = code.instructions[place].places
+    return frozenset(known[name][1] + offset for name, offset in places if name in known)
 
 
 def without_latency(machine: Machine) -> Machine:
@@ -40,7 +57,6 @@ def without_latency(machine: Machine) -> Machine:
     return replace(
         machine,
         latency=dict.fromkeys(machine.latency, 1.0),
-        index_latency=dict.fromkeys(machine.index_latency, 1.0),
         multiply_add=1.0,
         copy=1.0,
         constant=1.0,
@@ -50,17 +66,40 @@ def without_latency(machine: Machine) -> Machine:
     )
 
 
-def _cycles(trace: Trace, warps: Sequence[Sequence[Instruction]], machine: Machine) -> list[int]:
+def _cycles(
+    trace: Trace, warps: Sequence[Sequence[Instruction]], lines: Sequence[Sequence[frozenset[int]]], machine: Machine
+) -> list[int]:
     play = play_programs(warps, machine)
     timeline = Timeline(trace, (0, 0, 0))
     cycles = np.zeros(len(timeline))
-    for number, warp in enumerate(np.unique(timeline.warps)):
+    arrives, heads = ((timeline.flags & flag) != 0 for flag in (BARRIER, ITERATION))
+    for warp in np.unique(timeline.warps):
         steps = np.flatnonzero(timeline.warps == warp)
-        issued = np.zeros(len(steps))
-        of = np.array([instruction.step for instruction in warps[number]], np.int64)
-        np.maximum.at(issued, of, np.array(play.issued_at[number]))
-        cycles[steps] = np.maximum.accumulate(issued)
-    arrives, last = (timeline.flags & BARRIER) != 0, 0
+        barriers = np.cumsum(arrives[steps]) - arrives[steps]
+        issued = play.issued_at[warp]
+        made: dict[tuple[int, int], list[float]] = {}  # of each line, in each interval between barriers
+        interval = 0
+        works = set[tuple[int, int]]()  # where a line does more than count and compute addresses
+        for instruction, of, at in zip(warps[warp], lines[warp], issued, strict=True):
+            for key in ((interval, line) for line in of):
+                work = instruction.kind in WORK
+                if work and key not in works:
+                    works.add(key)
+                    made[key] = []
+                if work or key not in works:
+                    made.setdefault(key, []).append(at)
+            interval += instruction.kind == "barrier"
+        keys = [*zip(barriers.tolist(), timeline.lines[steps].tolist(), strict=True)]
+        left, seen = Counter(keys), Counter[tuple[int, int]]()
+        for step, key in zip(steps.tolist(), keys, strict=True):
+            seen[key] += 1
+            if key in made and not (heads[step] and key in works):  # what branches share may bear the loop's line
+                # of counters and addresses, which the compiler moves where it likes, the first
+                place = ceil_div(seen[key] * len(made[key]), left[key]) - 1 if key in works else 0
+                cycles[step] = made[key][place]
+        cycles[steps[-1]] = issued[-1]
+        cycles[steps] = np.maximum.accumulate(cycles[steps])
+    last = 0
     for release in timeline.releases():  # a statement without instructions ends when its warp comes to it
         here = last + np.flatnonzero(arrives[last:release])
         later = release + np.flatnonzero(np.isin(timeline.warps[release:], timeline.warps[here]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 
@@ -20,33 +20,31 @@ from .predictions import WHICH
 TELLS = 0.03
 #: Kernels for which the order over resident warps is reported.
 TILES = ("tiled", "prefetched")
-#: What is played: the source, lowered by a model of the compiler, or the compiler's machine code.
-BY = {"predicted": "of the source", "predicted_by_code": "of machine code"}
 
 
 def ordered(
-    results: Iterable[Result], rungs: Iterable[str], key: str = "predicted", what: str = "residency"
+    results: Iterable[Result], rungs: Iterable[str], what: str = "residency"
 ) -> tuple[list[tuple[Result, Result]], int]:
     """Return the pairs of cases that the model puts in the wrong order, and the number of pairs that have an order.
 
     Cases are the results `what` of the kernels `rungs`. Two of them have an order if one is faster by more than TELLS
     and in all of its repeats; it comes first in the pair. The pair with the largest error comes first.
     """
-    chosen = [r for r in results if r["what"] == what and r["rung"] in rungs and key in r]
+    chosen = [r for r in results if r["what"] == what and r["rung"] in rungs]
     chosen.sort(key=lambda r: -r["measured"])
     pairs = [
         (a, b)
         for a, b in combinations(chosen, 2)
         if a["measured"] / b["measured"] - 1 > TELLS and a["repeats"][0] > b["repeats"][1]
     ]
-    wrong = [(a, b) for a, b in pairs if a[key] < b[key]]
-    return sorted(wrong, key=lambda pair: missed(pair, key)), len(pairs)
+    wrong = [(a, b) for a, b in pairs if a["predicted"] < b["predicted"]]
+    return sorted(wrong, key=missed), len(pairs)
 
 
-def missed(pair: tuple[Result, Result], key: str = "predicted") -> float:
+def missed(pair: tuple[Result, Result]) -> float:
     """Return the predicted ratio of two speeds divided by the measured one: 1 where the model is exact."""
     a, b = pair
-    return float(a[key] / b[key] / (a["measured"] / b["measured"]))
+    return float(a["predicted"] / b["predicted"] / (a["measured"] / b["measured"]))
 
 
 def table(results: Iterable[Result]) -> str:
@@ -56,45 +54,38 @@ def table(results: Iterable[Result]) -> str:
     for what in ("probe", "cached", "residency", "ladder"):
         part = [r for r in results if r["what"] == what]
         part.sort(key=lambda r: -abs(r["error"]))
-        coded = [abs(r["error_by_code"]) for r in part if "error_by_code" in r]
-        by_code = f", by machine code {100 * float(np.median(coded)):.0f} %" if coded else ""
-        lines.append(f"{what}: median error {100 * float(np.median([abs(r['error']) for r in part])):.0f} %{by_code}")
-        for r in (r for r in part if r.get("rung") == "naive" and "speed_errors" in r):
-            of_source, of_code = (f"{100 * error:+.0f} %" for error in r["speed_errors"])
-            lines.append(f"  all beside naive, whose own speed is off by {of_source}, by machine code by {of_code}")
+        errors = [100 * abs(r["error"]) for r in part]
+        lines.append(f"{what}: median error {float(np.median(errors)):.1f} %, worst {max(errors):.1f} %")
         for r in part:
             name = r.get("probe") or r["rung"]
             which = {k: r[k] for k in WHICH if k in r} | dict(r.get("params", {}))
             lines.append(
                 f"  {100 * r['error']:+5.0f} %  {name:22}{which!s:48}predicted {r['predicted']:10.2f}"
-                f"  by code {r.get('predicted_by_code', np.nan):10.2f}  measured {r['measured']:10.2f} {r['unit']}"
+                f"  measured {r['measured']:10.2f} {r['unit']}"
                 f"  {r.get('why', '')}"
             )
-    for what, key in product(("cached", "residency"), BY):
-        wrong, pairs = ordered(results, TILES, key, what)
+    for what in ("cached", "residency"):
+        wrong, pairs = ordered(results, TILES, what)
         lines.append(
-            f"order, {what}, {BY[key]}: {len(wrong)} of {pairs} pairs are wrong that differ by over "
-            f"{100 * TELLS:.0f} % and in every repeat"
+            f"order, {what}: {len(wrong)} of {pairs} pairs are wrong that differ by over {100 * TELLS:.0f} % and in "
+            "every repeat"
         )
         for a, b in wrong:
-            ratios = f"predicted {a[key] / b[key]:5.2f}  measured {a['measured'] / b['measured']:5.2f}"
-            lines.append(f"  {_case(a)} over {_case(b)}: {ratios}  {why_wrong((a, b), key)}")
+            ratios = f"predicted {a['predicted'] / b['predicted']:5.2f}  measured {a['measured'] / b['measured']:5.2f}"
+            lines.append(f"  {_case(a)} over {_case(b)}: {ratios}  {why_wrong((a, b))}")
     return "\n".join(lines)
 
 
-def why_wrong(pair: tuple[Result, Result], key: str = "predicted") -> str:
-    """Return why a pair is in the wrong order: which case has the larger error, and whether the compiler causes it."""
-    code = "predicted_by_code"
-    worse = max(pair, key=lambda r: abs(float(np.log(r[key] / r["measured"]))))
-    if key != code and all(code in r for r in pair) and pair[0][code] >= pair[1][code]:
-        return f"the compiler: its own instructions have the order right (most of the error is {_case(worse)}'s)"
-    off = f"{_case(worse)} is off by {100 * (worse[key] / worse['measured'] - 1):+.0f} %"
+def why_wrong(pair: tuple[Result, Result]) -> str:
+    """Return why a pair is in the wrong order: which case has the larger error, and where its warps wait too long."""
+    worse = max(pair, key=lambda r: abs(float(np.log(r["predicted"] / r["measured"]))))
+    off = f"{_case(worse)} is off by {100 * (worse['predicted'] / worse['measured'] - 1):+.0f} %"
     waits = worse.get("waits_per_instruction", {})
     apart = {reason: measured - modelled for reason, (modelled, measured) in waits.items()}
-    sign = np.sign(worse[key] - worse["measured"])
+    sign = np.sign(worse["predicted"] - worse["measured"])
     most = sorted((reason for reason in apart if sign * apart[reason] > 0), key=lambda reason: -abs(apart[reason]))[:2]
     between = " and ".join(f"{waits[r][1]:.1f} cycles for {r}, modelled {waits[r][0]:.1f}" for r in most)
-    return f"the machine: {off}; from one instruction to the next a warp waits {between}" if most else off
+    return f"{off}; from one instruction to the next a warp waits {between}" if most else off
 
 
 @dataclass(frozen=True, repr=False)

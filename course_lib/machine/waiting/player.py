@@ -12,7 +12,7 @@ from zlib import crc32
 
 from ...simulator.hardware import LINE_BYTES, SECTOR_BYTES
 from ..model.machine import Machine
-from .instructions import Instruction
+from .instruction import Instruction
 
 #: The reasons for waiting; the first one is for the cycles in which a warp issues.
 REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "its turn")
@@ -27,7 +27,6 @@ NOBODY = (2**31, 0.0, -1)
 NOTHING, PATH, INTEGER, MULTIPLY, UNIFORM, CONSTANT, EVEN, ODD = range(8)
 UNITS = {
     **dict.fromkeys(("load", "copy", "commit", "store", "shared load", "shared store"), PATH),
-    "index": INTEGER,
     "integer": INTEGER,
     "multiply": MULTIPLY,
     "uniform": UNIFORM,
@@ -37,7 +36,7 @@ UNITS = {
 HELD_BY = {
     **dict.fromkeys(("load", "copy", "store"), GLOBAL),
     **dict.fromkeys(("shared load", "shared store", "commit", "constant"), SHARED),
-    **dict.fromkeys(("index", "integer", "multiply", "uniform"), ARITHMETIC),
+    **dict.fromkeys(("integer", "multiply", "uniform"), ARITHMETIC),
 }
 WAITS_FOR = {
     **dict.fromkeys(("load", "copy"), GLOBAL),
@@ -72,13 +71,10 @@ class _Step(NamedTuple):
 
 
 def _step(instruction: Instruction, machine: Machine) -> _Step:
-    kind, arithmetic = instruction.kind, instruction.arithmetic
+    kind = instruction.kind
     unit, path = UNITS.get(kind, NOTHING), 0.0
-    busy, slots, latency = machine.integer, 1.0, 1.0
-    if kind == "index":
-        busy, slots = (cost[arithmetic] * instruction.amount for cost in (machine.index, machine.slots))
-        latency = max(slots, machine.index_latency[arithmetic])
-    elif kind == "multiply-add":
+    busy, latency = machine.integer, 1.0
+    if kind == "multiply-add":
         latency = machine.multiply_add
     elif kind == "constant":
         busy, latency = machine.constant_request, machine.constant
@@ -104,7 +100,7 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
         held_by=HELD_BY.get(kind, TURN),
         waits_for=WAITS_FOR.get(kind, ARITHMETIC),
         busy=busy,
-        slots=slots,
+        slots=1.0,
         latency=latency,
         pace=instruction.pace,
         needs=instruction.needs,

@@ -7,9 +7,9 @@
     play = waiting.play(kernel, run.trace, machine, blocks=2)
     play.cycles, play.issued_per_cycle, play.share("global memory")
 
-It plays either instructions that a model of the compiler makes (:mod:`instructions`), or those that the compiler made
-(:mod:`machine_code`), on a machine of a few queues whose numbers are measured by kernels made for that. The simulator
-claims counts, never times; this model claims times, and each is reported with its error beside the measured one.
+It plays the instructions that NVIDIA's compiler made (:mod:`machine_code`), on a machine of a few queues whose numbers
+are measured by kernels made for that. The simulator claims counts, never times; this model claims times, and each is
+reported with its error beside the measured one.
 
 What it models: schedulers that issue one instruction a cycle, each to its own warps; results that arrive after a
 latency, each line of the second-level cache and of DRAM after its own; the integer units, and the uniform unit, which
@@ -49,7 +49,7 @@ from ...simulator.hardware import SECTOR_BYTES, ceil_div
 from ...trace.trace import Trace
 from ..model.machine import LEVELS
 from ..model.machine import Machine as Machine
-from .instructions import Instruction, programs
+from .instruction import Instruction
 from .player import REASONS as REASONS
 from .player import Player
 
@@ -127,6 +127,8 @@ def play(
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
     largest of the ladder. The play itself is a tenth of that, tracing more than half.
     """
+    from .traced import programs  # the compiler: imported only by readers who play
+
     warps = programs(kernel, trace)
     assert trace is not None  # programs() refuses it
     unknown = served.keys() - trace.arrays.keys() if isinstance(served, Mapping) else ()

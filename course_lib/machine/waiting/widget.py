@@ -22,7 +22,7 @@ from ...simulator.tables import plural
 from ...trace.viewer.page import Bundle, page
 from ...trace.viewer.still import HTML, Still
 from . import plays
-from .instructions import Instruction, programs
+from .instruction import Instruction
 
 BUNDLE = Bundle(
     "waiting",
@@ -65,6 +65,7 @@ def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction
     Of a block that has more than WARPS warps, spread over the schedulers of a multiprocessor, those of one scheduler.
     """
     from ...kernels import rung  # numba: imported only by readers who play
+    from .traced import programs
 
     chosen = rung(KERNELS[buffers])
     kernel = chosen.make(tile_width=tile_width)

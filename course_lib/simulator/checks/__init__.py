@@ -1,30 +1,20 @@
-"""Observers that judge a launch, one rule a file; each overrides only the hooks that it needs.
+"""Observers that judge a launch, a group of rules a file; each overrides only the hooks that it needs.
 
-To add a rule, write a file here and add its class to the list, which :func:`simulate` reads.
+To add a rule, write a file here with its class, whose name ends in ``Observer``, and a row in ``findings.KINDS``.
 """
 
-from ..observer import Observer
-from .barriers import BarriersObserver
-from .bounds import BoundsObserver
-from .constants import ConstantsObserver
-from .copies import CopiesObserver
-from .failures import FailuresObserver
-from .initialization import InitializationObserver
-from .products import ProductsObserver
-from .promotion import PromotionObserver
-from .races import RacesObserver
+from importlib import import_module
+from pkgutil import iter_modules
 
-#: Observers that find violations, and report them with ``add``.
-JUDGES: tuple[type[Observer], ...] = (
-    BoundsObserver,
-    InitializationObserver,
-    CopiesObserver,
-    ProductsObserver,
-    RacesObserver,
-    BarriersObserver,
-    PromotionObserver,
-    ConstantsObserver,
-    FailuresObserver,
+from ..observer import Observer
+
+_MODULES = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
+#: Observers that find violations, and report them with ``add``: those of every file here.
+JUDGES: tuple[type[Observer], ...] = tuple(
+    judge
+    for module in _MODULES
+    for judge in vars(module).values()
+    if isinstance(judge, type) and issubclass(judge, Observer) and judge.__module__.startswith(module.__name__)
 )
 
 __all__ = ["JUDGES"]

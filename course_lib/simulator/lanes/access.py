@@ -84,6 +84,7 @@ class Site:
         self.mask: Mask = None
         self.pattern: Any = None
         self.limits: tuple[int, ...] = ()
+        self.wider: dict[int, WideSite] = {}
         self.last: tuple[Any, ...] = ()
         self.shift = 0  # what the varying indices add to the base
 
@@ -248,8 +249,17 @@ class Site:
         self.engine.tell("tallied", self, pattern)
         return pattern, base
 
+    def of_width(self, width: int) -> WideSite:
+        """The same expression, where a lane's element consists of ``width`` elements of the array."""
+        if width not in self.wider:
+            self.wider[width] = WideSite(self.line, self.op, self.engine, self.room, width)
+        self.wider[width].vector = self.vector
+        return self.wider[width]
+
     def flush(self) -> None:
         """Hand the tallied patterns to the engine and forget them."""
+        for wide in self.wider.values():
+            wide.flush()
         for known in self.known.values():
             self.engine.tell("tallied", self, known.pattern)
         if self.large is not None:

@@ -120,6 +120,34 @@ class Retyped(View):
         return Retyped(self.base, places, shape)
 
 
+class Joined(Retyped):
+    """The elements of ``base``, of one dimension, as larger ones of another type: each consists of several."""
+
+    __slots__ = ()
+
+    def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
+        return ((index[0] * (self.dtype.itemsize // self.base.dtype.itemsize))[()],)
+
+    def blended(self, mask: Mask, old: Any, line: int) -> View:
+        if type(old) is not Joined or old.places != self.places or old.base is not self.base:
+            raise different_arrays(line)
+        return self
+
+    def _like(self, places: tuple[Any, ...], shape: tuple[Vector, ...]) -> View:
+        return Joined(self.base, places, shape)
+
+
+def joined(parts: Any, dtype: np.dtype[Any]) -> np.ndarray:
+    """Return the elements whose parts in memory these are."""
+    return np.stack(np.broadcast_arrays(*parts), axis=-1).view(dtype)[..., 0]
+
+
+def parted(value: Vector, dtype: np.dtype[Any], part: np.dtype[Any]) -> tuple[np.ndarray, ...]:
+    """Return the parts of elements in memory."""
+    whole = np.asarray(cast(value, dtype))
+    return tuple(np.moveaxis(whole[..., None].copy().view(part), -1, 0))
+
+
 def different_arrays(line: int) -> DifferentArrays:
     return DifferentArrays(
         "threads of one warp choose parts of different arrays, or of different form, for one variable", line
@@ -184,7 +212,10 @@ def flattened(array: Array | View, size: Vector) -> View:
 
 
 def retyped(array: Array | View, dtype: str) -> View:
-    """``array.view(dtype)`` of a type of the same size."""
+    """``array.view(dtype)`` of a type of the same size, or, of an array of one dimension, of a larger one."""
+    times = np.dtype(dtype).itemsize // array.dtype.itemsize
+    if times > 1:
+        return Joined(array, (np.dtype(dtype),), (array.size // times,))
     return Retyped(array, (np.dtype(dtype),), tuple(array.shape))
 
 
@@ -217,7 +248,7 @@ def contiguous(array: Array | View, axis: int = 0) -> bool:
 def stride(array: Array | View, axis: int) -> Vector:
     """The bytes from one element to the next in a dimension."""
     if isinstance(array, Retyped):
-        return stride(array.base, axis)
+        return stride(array.base, axis) * np.int64(array.dtype.itemsize // array.base.dtype.itemsize)
     if isinstance(array, Reshaped):
         return np.int64(array.dtype.itemsize * prod(array.shape[axis + 1 :]))
     if isinstance(array, View):
@@ -285,8 +316,13 @@ def load_through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) ->
     base, place, lanes = through(site, array, index, mask)
     if lanes is False:
         return array.dtype.type(0)
-    value = site.load(base, place, lanes)
-    if base.dtype != array.dtype:
+    times = array.dtype.itemsize // base.dtype.itemsize
+    value = (
+        site.load(base, place, lanes)
+        if times == 1
+        else joined(site.of_width(times).load(base, place, lanes), array.dtype)
+    )
+    if times == 1 and base.dtype != array.dtype:
         value = value.view(array.dtype)
     return value if lanes is mask else np.where(lanes, value, array.dtype.type(0))
 
@@ -295,6 +331,10 @@ def store_through(site: Site, array: View, index: tuple[Any, ...], value: Vector
     """Store ``value`` at ``index`` of a view."""
     base, place, lanes = through(site, array, index, mask)
     if lanes is not False:
+        times = array.dtype.itemsize // base.dtype.itemsize
+        if times > 1:
+            site.of_width(times).store(base, place, parted(value, array.dtype, base.dtype), lanes)
+            return
         if base.dtype != array.dtype:
             value = cast(value, array.dtype).view(base.dtype)
         site.store(base, place, value, lanes)
@@ -307,4 +347,9 @@ def atomic_through(
     base, place, lanes = through(site, array, index, mask)
     if lanes is False:
         return array.dtype.type(0)
+    if base.dtype.itemsize != array.dtype.itemsize:
+        raise UnsupportedKernelError(
+            "the simulator runs no atomic on dynamic shared memory that has smaller elements, too; use one size",
+            site.line,
+        )
     return site.atomic(operation, base, place, values, lanes, used, array.dtype)

@@ -12,7 +12,7 @@ from . import tuples, views
 from .context import Context
 from .names import Symbol, dtype_name
 from .nodes import Allocate, Const, Expr, Frozen, MakeTuple, Static
-from .refusals import UnknownShape, refuse
+from .refusals import SmallerItems, UnknownShape, refuse
 from .types import (
     DTYPE,
     NONE,
@@ -111,12 +111,13 @@ def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int
             "fourth number, as in [grid, block, 0, bytes]",
         )
     first = analysis.dynamic = analysis.dynamic or dtype
-    if DTYPE[first].itemsize != DTYPE[dtype].itemsize or first != dtype and "bool" in (first, dtype):
+    if first != dtype and "bool" in (first, dtype):
         refuse(
-            node,
-            f"the dynamic shared memory is an array of {first} already; the simulator needs types of one size for "
-            "it: cut parts of one array",
+            node, f"the dynamic shared memory is an array of {first}, and cannot be one of {dtype}; use uint8 for bool"
         )
+    if DTYPE[first].itemsize > DTYPE[dtype].itemsize:
+        raise SmallerItems(dtype)
+    count = analysis.launch.dynamic_shared // DTYPE[first].itemsize
     kind = ArrayType(first, 1)
     whole = Allocate(
         space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True, alignment=alignment

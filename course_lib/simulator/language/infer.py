@@ -21,7 +21,7 @@ from .expressions import Expressions
 from .names import Symbol
 from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, Store, compile_time, once
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
-from .refusals import UnknownShape, refuse, refused_statement
+from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
 from .source import Source
 from .types import (
     COMPILE_TIME,
@@ -605,13 +605,20 @@ def docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def analyse(launch: Launch, source: Source, arguments: dict[str, Variable]) -> tuple[Analysis, Function]:
+def analyse(
+    launch: Launch, source: Source, arguments: dict[str, Variable], dynamic: str | None = None
+) -> tuple[Analysis, Function]:
     """Translate a kernel; return the analysis of its functions and the typed program.
+
+    ``dynamic`` is the type of the smallest elements of dynamic shared memory, if it is known.
 
     Raises UnsupportedKernelError if numba or the simulator does not support something in it.
     """
     analysis = Analysis(launch, source)
+    analysis.dynamic = dynamic
     try:
         return analysis, Statements(analysis, source, arguments, ()).function(kernel=True)
+    except SmallerItems as smaller:
+        return analyse(launch, source, arguments, smaller.dtype)
     except UnknownShape as error:  # only the caller of a device function can handle it
         raise UnsupportedKernelError(error.text, error.line) from None

@@ -18,8 +18,7 @@ from ...simulator.hardware import ceil_div
 from ...simulator.run import Run
 from ...simulator.simulate import simulate
 from .payload import encode
-from .scene import PANELS
-from .stepper import Stepper
+from .stepper import PANELS, Stepper
 from .still import HTML, Still
 
 SIZES = (1, 64)

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from .picture import StillPicture
-from .shapes import WIDTH, Box, Disc, Line, Pixels, Shape, Text
+from .shapes import WIDTH, Box, Disc, Line, Pixels, Polygon, Shape, Text
 
 #: Limit for the frames of a GIF: drawing one takes a tenth of a second, and nobody watches more.
 MAX_FRAMES = 300
@@ -87,6 +87,10 @@ def _element(shape: Shape) -> str:
         return f'<text {place}{shift} {look} style="white-space: pre">{html.escape(lines[0])}{more}</text>'
     if isinstance(shape, Disc):
         return f'<circle cx="{shape.x:g}" cy="{shape.y:g}" r="{shape.radius:g}" fill="{shape.fill}"/>'
+    if isinstance(shape, Polygon):
+        corners = " ".join(f"{x:g},{y:g}" for x, y in shape.points)
+        edge = f' stroke="{shape.edge}" stroke-width="{shape.thick:g}"' if shape.edge else ""
+        return f'<polygon points="{corners}" fill="{shape.fill or "none"}"{edge}/>'
     if isinstance(shape, Line):
         ends = f'x1="{shape.x:g}" y1="{shape.y:g}" x2="{shape.x2:g}" y2="{shape.y2:g}"'
         return f'<line {ends} stroke="{shape.colour}" stroke-width="{shape.thick:g}"/>'

@@ -1,7 +1,7 @@
-"""A step as a still picture: what the stepper shows, for readers who have not run the notebook.
+"""Shapes as a picture: the stills of steppers and dials.
 
-Its background is transparent, and its text is readable on light and on dark pages. It is drawn without matplotlib, in a
-few tens of milliseconds, and only when it is needed.
+The background is transparent, and text is readable on light and on dark pages. A picture is drawn without matplotlib,
+in a few tens of milliseconds, and only when it is needed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from ..png import element, quantized
-from .layout import HINT, Layout, lay_out
-from .scene import Scene
-from .shapes import WIDTH, Box, Disc, Line, Pixels, Text
+from .shapes import WIDTH, Box, Disc, Line, Pixels, Polygon, Shape, Text
 
 #: Pixels of the file for each shown pixel: sharp on a projector.
 SCALE = 1.5
@@ -25,33 +23,28 @@ _CORNERS = 4  # circles and round corners are drawn this many times larger, and 
 _ANCHORS = {"left": "lm", "middle": "mm", "right": "rm"}
 
 
+@dataclass
+class Layout:
+    """The shapes of a picture in drawing order, and its height; it is `WIDTH` wide."""
+
+    shapes: list[Shape]
+    height: float
+
+
 @dataclass(frozen=True)
 class StillPicture:
-    """A picture for Jupyter; in a comparison, the other run's scene is below."""
+    """A picture for Jupyter: its layouts below each other, and ``says``, the same in words."""
 
-    scene: Scene
-    other: Scene | None = None
-    hint: str = HINT
-
-    @functools.cached_property
-    def layout(self) -> Layout:
-        """The shapes of the picture."""
-        return lay_out(self.scene, self.hint)
-
-    @property
-    def layouts(self) -> list[Layout]:
-        """The shapes of the picture, and of the other run's below it."""
-        return [self.layout, *([lay_out(self.other, self.hint)] if self.other else [])]
+    layouts: tuple[Layout, ...]
+    says: str
 
     def image(self, scale: float = SCALE) -> Image.Image:
         """The picture in RGBA, ``scale`` pixels for each unit of the layout."""
         parts = [draw(layout, scale) for layout in self.layouts]
-        if len(parts) == 1:
-            return parts[0]
-        both = Image.new("RGBA", (parts[0].width, sum(part.height for part in parts)), (255, 255, 255, 0))
-        both.paste(parts[0])
-        both.paste(parts[1], (0, parts[0].height))
-        return both
+        whole = Image.new("RGBA", (parts[0].width, sum(part.height for part in parts)), (255, 255, 255, 0))
+        for i, part in enumerate(parts):
+            whole.paste(part, (0, sum(each.height for each in parts[:i])))
+        return whole
 
     @functools.cached_property
     def png(self) -> bytes:
@@ -66,8 +59,7 @@ class StillPicture:
         return element(self.png, repr(self), WIDTH)
 
     def __repr__(self) -> str:
-        scenes = filter(None, (self.scene, self.other))
-        return "; ".join(f"{each.trace.kernel_name}, step {each.position}: {each.says}" for each in scenes)
+        return self.says
 
 
 @functools.lru_cache(maxsize=256)
@@ -94,6 +86,12 @@ def draw(layout: Layout, scale: float) -> Image.Image:
         elif isinstance(shape, Line):
             ends = shape.x * scale, shape.y * scale, shape.x2 * scale, shape.y2 * scale
             pen.line(ends, fill=shape.colour, width=max(1, round(shape.thick * scale)))
+        elif isinstance(shape, Polygon):
+            corners = [(x * scale, y * scale) for x, y in shape.points]
+            if shape.fill:
+                pen.polygon(corners, fill=shape.fill)
+            if shape.edge:
+                pen.line([*corners, corners[0]], fill=shape.edge, width=max(1, round(shape.thick * scale)))
         elif isinstance(shape, Pixels):
             size = max(1, round(shape.width * scale)), max(1, round(shape.height * scale))
             cells = Image.fromarray(np.ascontiguousarray(shape.colours)).resize(size, Image.Resampling.NEAREST)

@@ -60,6 +60,16 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Polygon:
+    """The area inside corners (x, y); without ``fill`` only its edge is drawn."""
+
+    points: tuple[tuple[float, float], ...]
+    fill: str | None = None
+    edge: str | None = None
+    thick: float = 1.0
+
+
+@dataclass(frozen=True)
 class Text:
     """A line of text; (x, y) is at half its height, at its ``anchor``: left, middle or right."""
 
@@ -84,7 +94,7 @@ class Pixels:
     colours: Any
 
 
-Shape = Box | Disc | Line | Text | Pixels
+Shape = Box | Disc | Line | Text | Pixels | Polygon
 
 
 def tint(hue: str, strength: float) -> str:

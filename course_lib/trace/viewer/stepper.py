@@ -1,4 +1,4 @@
-"""The stepper: a widget that steps through a launch in the browser, one executed statement at a time."""
+"""The stepper: a widget that plays a launch in the browser, as a film of its phases or one statement at a time."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ import traitlets
 
 from ..locate import locate
 from ..replay import Timeline
-from .alignment import MATCHES, Alignment, partner, result_of
 from .files import MAX_FRAMES, kind_of, write
-from .layout import HINT
 from .page import STEPPER, page
 from .payload import encode
 from .picture import StillPicture
-from .results import WrongElements, wrong_elements
-from .scene import PANELS, Scene
+from .results import wrong_elements
 from .still import HTML, Still
-from .words import summary
+from .strip import HINT, Told, frames_of, picture
+from .words import element, sentence, summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..trace import Dim3, Trace
+    from ..trace import Trace
+
+#: The views that a reader can open below the picture; findings are offered if there are any.
+PANELS = ("findings", "warp", "banks", "fragments", "waits", "launch")
 
 
 class Stepper(Still, anywidget.AnyWidget):
@@ -63,7 +64,6 @@ class Stepper(Still, anywidget.AnyWidget):
     panel = traitlets.Unicode("").tag(sync=True)
     panels = traitlets.Tuple(default_value=PANELS).tag(sync=True)
     text_size = traitlets.Float(1.0).tag(sync=True)
-    match = traitlets.Enum(MATCHES, "statement").tag(sync=True)
 
     def __init__(
         self,
@@ -109,7 +109,6 @@ class Stepper(Still, anywidget.AnyWidget):
             self._run, self._wrong, self._beside = run, {}, None
             self.step = 0
             self._wanted = self._other = self._orders = ""
-            self.match = "statement"
             self.block, self.thread = at, who
             self.step = min(step, len(self.timeline))
             self._data = data
@@ -137,57 +136,62 @@ class Stepper(Still, anywidget.AnyWidget):
 
     @traitlets.validate("step")
     def _in_time(self, proposal: dict[str, Any]) -> int:
-        last = self._alignment().last
+        last = len(self.timeline)  # of a comparison the browser knows the common steps; there are no more of them
         if not 0 <= proposal["value"] <= last:
             raise traitlets.TraitError(f"There is no step {proposal['value']}: block {self.block} takes {last}.")
         return int(proposal["value"])
 
-    @traitlets.observe("block", "thread", "match")
+    @traitlets.observe("block", "thread")
     def _not_beyond_its_end(self, change: object) -> None:
-        self.step = min(self.step, self._alignment().last)
+        self.step = min(self.step, len(self.timeline))
 
-    def _chosen(self, block: Dim3, thread: int) -> list[tuple[Timeline, int]]:
-        """A block and a thread of the first launch, and those of the second that belong to them."""
-        chosen = [(Timeline(self.trace, block), thread)]
+    def _told(self) -> Told:
+        """What the text tells of: the chosen step, the first one that breaks a rule, or a telling one."""
+        timeline, thread = self.timeline, self._linear_thread()
+        places = [(self.step or timeline.telling_step(thread), thread)]
+        if not self.step and not thread and self.block == (0, 0, 0):
+            for found in filter(None, (locate(self.trace, finding) for finding in self.trace.findings)):
+                timeline = Timeline(self.trace, found[0].block)
+                places = [(at.position, at.thread) for at in found if at.block == found[0].block]
+                break
+        return Told(timeline, places[0][0], tuple(places), tuple(self._notes(timeline, places)))
+
+    def _views(self, step: int | None = None) -> list[Told]:
+        """What a still shows: the film, or a step that somebody chose, or that breaks a rule."""
         if self._beside is not None:
-            other = self._beside.trace
-            number = self.trace.columns.blocks.tolist().index(list(block))
-            number, thread = partner(self.trace, other, number, thread, self.match)
-            chosen.append((Timeline(other, tuple(other.columns.blocks[number].tolist())), thread))
-        return chosen
+            return [Told(self.timeline), Told(Timeline(self._beside.trace, (0, 0, 0)))]
+        if step:
+            places = [(step, self._linear_thread())]
+            return [Told(self.timeline, step, tuple(places), tuple(self._notes(self.timeline, places)))]
+        if step is None and (self.step or self.trace.findings):
+            return [self._told()]
+        return [Told(self.timeline)]
 
-    def _alignment(self) -> Alignment:
-        """The steps of the launch, or the common steps of both."""
-        return Alignment(self._chosen(self.block, self._linear_thread()), self.match)
-
-    def scene(self, step: int | None = None) -> Scene:
-        """The contents of the viewer at a step: by default the current one, or, at step 0, an instructive one.
-
-        That is the first finding, if there is one; else the middle of the chosen thread's reads.
-        """
-        return self._scenes(step)[0]
-
-    def _scenes(self, step: int | None = None) -> list[Scene]:
-        """The scene of each launch at the same step."""
-        block, thread, position = self.block, self._linear_thread(), None
-        if step is None and not self.step:
-            position = self.timeline.telling_step(thread)
-            places = (place for finding in self.trace.findings for place in locate(self.trace, finding)[:1])
-            if not thread and block == (0, 0, 0):
-                block, position, thread = next(places, (block, position, thread))
-        chosen = self._chosen(block, thread)
-        alignment = Alignment(chosen, self.match)
-        common = alignment.step(position) if position is not None else self.step if step is None else step
-        wrongs: tuple[WrongElements, ...] = (self._wrong, {})
-        return [
-            Scene(timeline, at, who, wrong, self.panels)
-            for (timeline, who), at, wrong in zip(chosen, alignment.positions(common), wrongs, strict=False)
+    def _notes(self, timeline: Timeline, places: Sequence[tuple[int, int]]) -> list[str]:
+        """The findings in which the first place's step takes part, and the wrong values that its threads store."""
+        position, who = places[0][0], [thread for at, thread in places if at == places[0][0]]
+        notes = [
+            str(finding)
+            for finding in self.trace.findings
+            if any((at.block, at.position) == (timeline.block, position) for at in locate(self.trace, finding))
         ]
+        for name, elements in self._wrong.items():
+            touches = timeline.touches(name)
+            now = touches.at(position)
+            mine = touches.store[now] & np.isin(touches.thread[now], who)
+            for flat in np.unique(touches.element[now][mine]).tolist():
+                if str(flat) in elements:
+                    holds, wanted = elements[str(flat)]
+                    place = element(name, flat, self.trace.arrays[name].shape)
+                    notes.append(f"{place} holds {holds} in the end, and {wanted} was wanted.")
+        return notes
 
     def picture(self, step: int | None = None, *, hint: str = HINT) -> StillPicture:
-        """Draw the step of :meth:`scene`, in a comparison with the other run's below it; ``hint`` is written on it."""
-        first, *other = self._scenes(step)
-        return StillPicture(first, next(iter(other), None), hint)
+        """Draw a strip of the film's frames, or the step that is chosen or given; ``hint`` is written below it.
+
+        A run that breaks a rule is drawn at the first step that does, with the threads that take part.
+        """
+        return picture(self._views(step), hint)
 
     def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
         """Write the stepper as a separate page, at the current step; return the page's path.
@@ -195,7 +199,7 @@ class Stepper(Still, anywidget.AnyWidget):
         The page needs no kernel, no network and no other file.
         """
         file = pathlib.Path(path)
-        title = f"{' beside '.join(scene.trace.kernel_name for scene in self._scenes(None))}, step by step"
+        title = f"{' beside '.join(trace.kernel_name for trace in self._traces)}, step by step"
         still = self.picture(hint="")._repr_html_()
         file.write_text(page(title, self.get_state(), still), encoding="utf-8")
         return file
@@ -205,13 +209,16 @@ class Stepper(Still, anywidget.AnyWidget):
     ) -> pathlib.Path:
         """Write a picture of a step, for a slide or a handout; return its path.
 
-        The path ends in .png, .svg or .gif. ``step`` is by default that of :meth:`scene`; of a GIF it may be several,
-        as ``range(8, 24)``, and each is shown for ``seconds``. Raises ValueError for another kind of file, for several
-        steps in a PNG or an SVG, for too many in a GIF, and for a step or a time that there is not.
+        The path ends in .png, .svg or .gif. Without ``step`` it is that of :meth:`picture`, and a GIF has the ends of
+        the film's frames; of a GIF ``step`` may be several, as ``range(8, 24)``, and each is shown for ``seconds``.
+        Raises ValueError for another kind of file, for several steps in a PNG or an SVG, for too many in a GIF, and for
+        a step or a time that there is not.
         """
         steps = list(islice(step, MAX_FRAMES + 1)) if isinstance(step, Iterable) else [step]
+        if steps == [None] and str(path).lower().endswith(".gif"):
+            steps = [end for _, end in frames_of(self.timeline)][:MAX_FRAMES]
         kind_of(path, len(steps))
-        last = self._alignment().last
+        last = len(self.timeline)
         wrong = [
             each
             for each in steps
@@ -227,19 +234,21 @@ class Stepper(Still, anywidget.AnyWidget):
         (x, y, z), (bx, by, _) = self.thread, self.trace.block
         return int(x + bx * (y + by * z))
 
+    @property
+    def _traces(self) -> list[Trace]:
+        """The trace of the run, and of the one beside it."""
+        return [self.trace, *([self._beside.trace] if self._beside is not None else [])]
+
     def __repr__(self) -> str:
-        return "\n\n".join(
-            "\n".join(
-                [
-                    summary(each.trace),
-                    each.told,
-                    *each.wrong_now,
-                    *(exchange.says for exchange in each.exchanges_told),
-                    *each.matrices_told,
-                ]
-            )
-            for each in self._scenes()
-        )
+        view = self._told()
+        said = sentence(view.timeline, *view.places[0])
+        told = [f"step {view.position} of {len(view.timeline)}: {said}", *view.notes]
+        texts = ["\n".join([summary(self.trace), *told])]
+        for trace in self._traces[1:]:
+            other = Timeline(trace, (0, 0, 0))
+            position = other.telling_step(0)
+            texts.append(f"{summary(trace)}\nstep {position} of {len(other)}: {sentence(other, position, 0)}")
+        return "\n\n".join(texts)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the widget, and the picture and text for readers who have not run the notebook."""
@@ -267,30 +276,20 @@ def compare(
     run: Any,
     other: Any,
     *,
-    match: str = "statement",
     step: int = 0,
     block: Sequence[int] = (0, 0),
     panels: Sequence[str] = PANELS,
 ) -> Stepper:
-    """Return a stepper that steps through two launches side by side: naive and tiled, or with and without padding.
+    """Return a stepper that plays two launches side by side: naive and tiled, or with and without padding.
 
-    ``match`` says what the launches do at the same time, for the chosen thread: the n-th "statement" of each, the n-th
-    "iteration" of their innermost loops, the n-th "outer iteration", the n-th "phase" of a kind (load, compute, store,
-    barrier), or the store of the same "element" of C = A·B, whichever block and thread of the second compute it. A
-    launch that is there first waits, so a ``step`` is one of the comparison. ``block`` and ``thread`` are the first
-    launch's; the second's are the same, as far as it has them. The still picture and the text show both. ``panels`` are
-    those of Stepper; raises ValueError as it does, for an unknown ``match``, and for "element" without a common C.
+    A step is one multiply-add of the element of C that the chosen thread computes first, whichever block and thread of
+    the second launch compute it, so both show the same k and the same partial sum. Where nothing is multiplied, it is
+    an iteration of the innermost loops. ``block`` is the first launch's; ``panels`` are those of Stepper. Raises
+    ValueError as it does. The still picture and the text show both.
     """
     data = _payload(other)
     stepper = Stepper(run, panels=panels)
-    if match not in MATCHES:
-        raise ValueError(f"Launches cannot be matched by {match!r}; choose from {', '.join(MATCHES)}.")
-    results = [each.arrays[name].shape if (name := result_of(each)) else None for each in (run.trace, other.trace)]
-    if match == "element" and (results[0] is None or results[0] != results[1]):
-        raise ValueError(
-            "The launches compute no C = A·B of one shape: match them by another of " + f"{', '.join(MATCHES[:-1])}."
-        )
     stepper._other, stepper._beside = data, other
-    stepper.match, stepper.block = match, tuple(block)
+    stepper.block = tuple(block)
     stepper.step = step
     return stepper

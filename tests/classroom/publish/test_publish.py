@@ -208,7 +208,7 @@ def test_a_deck_has_twenty_slides_at_most_and_says_all_that_the_lesson_says(path
 @pytest.mark.nightly
 @pytest.mark.parametrize(("command", "suffix"), [(export, ".html"), (slides, ".slides.html")])
 def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, capsys):
-    """A notebook becomes a file named after it; one that fails, or does not exist, is named and gives status 1."""
+    """A notebook becomes a file named after it; one that fails gives status 1, and one that does not exist 2."""
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     for name, source in (("right", "6 * 7"), ("wrong", "1 / 0")):
         book = nbformat.v4.new_notebook(cells=[cell("# Right"), cell(source)], metadata={"kernelspec": kernel})
@@ -218,7 +218,7 @@ def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, cap
     assert "42" in text and 'data-jp-theme-light="false"' in text and "<title>Right</title>" in text
     assert 1 == command.main([str(tmp_path / "wrong.ipynb"), "--output", str(tmp_path / "out")])
     assert not (tmp_path / "out" / f"wrong{suffix}").exists()
-    assert 1 == command.main([str(tmp_path / "none.ipynb")])
+    assert 2 == command.main([str(tmp_path / "none.ipynb")])
     said = capsys.readouterr().err
     assert "wrong.ipynb: a cell failed" in said and "There is no notebook" in said
 
@@ -227,7 +227,7 @@ def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, cap
 def test_a_file_that_is_no_notebook_is_named(text, tmp_path, capsys):
     path = tmp_path / "lesson.md"
     path.write_text(text)
-    assert 1 == slides.main([str(path), "--output", str(tmp_path / "out")])
+    assert 2 == slides.main([str(path), "--output", str(tmp_path / "out")])
     assert capsys.readouterr().err == f"{path} is no notebook of version 4 or older, so nothing is written.\n"
 
 

@@ -1,12 +1,12 @@
 """The course as a site: pages that link to each other, and to nothing that is not there."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
-from nbconvert.filters import markdown2html
 
 from course_lib.classroom import export, lessons
 from course_lib.classroom import site as command
@@ -43,55 +43,81 @@ def test_no_two_pages_have_one_name():
         refuse_duplicates(["glossary.html", "Glossary.html"])
 
 
-def small_course(tmp_path, monkeypatch):
-    """The pages of two lessons, with their stored outputs, and links to these two alone."""
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """The files of two lessons, with their stored outputs, and links to these two alone; one bug; no ladder."""
     for path in lessons.files():
         text = path.read_text(encoding="utf-8")
         text = re.sub(r"\[([^\[\]\n]*)\]\((?!0[01])\d\d_\w+\.ipynb\)", r"\1", text)
         if path.name[:2] in ("00", "01") or path.suffix == ".md":
             (tmp_path / path.name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(lessons, "home", lambda: tmp_path)
-    rungs = [replace(rung, lesson="") for rung in pages_of.small_rungs()]
-    monkeypatch.setattr(pages_of, "small_rungs", lambda: rungs)
+    few = (replace(pages_of.bugs.bugs()[7], number=1),)
+    monkeypatch.setattr(pages_of.bugs, "bugs", lambda: few)
     monkeypatch.setattr(pages_of, "roadmap", lambda: type("Map", (), {"_repr_markdown_": lambda self: "the map"})())
-    monkeypatch.setattr(pages_of, "html_page", text_alone)
-    return pages_of.site(execute=lambda notebook, folder: notebook)
+    return lambda: pages_of.site(execute=lambda notebook, folder: notebook, address="https://course.example")
 
 
-def text_alone(notebook, title, theme, bar):
-    """A page as nbconvert makes it, without its code and its style, which take a second a page."""
-    return bar + "".join(markdown2html(cell.source) for cell in notebook.cells if cell.cell_type == "markdown")
-
-
-def test_pages_lead_to_each_other(tmp_path, monkeypatch):
+def test_pages_lead_to_each_other(course, tmp_path):
     """From a lesson to the next and back, to the terms that it names; none to solutions, nor to speaker's notes."""
-    pages = small_course(tmp_path, monkeypatch)
-    others = {"index.html", "gallery.html", "glossary.html", "sources.html", "LICENSE.html"}
+    files = course()
+    pages = {name: text for name, text in files.items() if name.endswith(".html")}
+    others = {"index.html", "bug_01.html", "glossary.html", "numba_and_cuda_c.html", "sources.html", "LICENSE.html"}
     assert set(pages) == {"00_start_here.html", "01_threads_and_data.html"} | others
     found = links_of(pages)
     assert ("01_threads_and_data.html", "00_start_here.html") in found
     assert ("00_start_here.html", "glossary.html#Kernel") in found
-    assert {page for page, target in found if target == "index.html"} == set(pages) - {"index.html"}
-    assert {target for page, target in found if page == "index.html"} >= set(pages) - {"index.html"}
-    assert 'rel="next">1 · Threads and data →' in pages["00_start_here.html"]
-    assert "the map" in pages["index.html"] and "| 40 |" not in pages["index.html"]
+    assert {page for page, target in found if target == "index.html"} == set(pages)
+    assert {target for page, target in found if page == "index.html"} >= set(pages)
+    assert '<a rel="next" href="01_threads_and_data.html" title="1 · Threads and data">' in pages["00_start_here.html"]
+    assert 'rel="prev"' not in pages["00_start_here.html"] and 'rel="next"' not in pages["01_threads_and_data.html"]
+    assert "the map" in pages["index.html"]
     assert not any("solutions/" in target for _, target in found)
     assert not any("Speaker notes" in page for page in pages.values())
+    assert '"notebooks/00_start_here.ipynb" download' in pages["00_start_here.html"]
+    assert json.loads(files["notebooks/00_start_here.ipynb"])["nbformat"] == 4
 
     (tmp_path / "glossary.md").write_text("# Glossary\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"00_start_here.html: glossary.html#Kernel"):
-        pages_of.site(execute=lambda notebook, folder: notebook)
+        course()
+
+
+def test_a_page_is_small_and_says_what_it_is(course):
+    """What pages share is in files of its own; prompts and imports are gone, and code that only prepares is folded."""
+    files = course()
+    for name, text in files.items():
+        if not name.endswith(".html"):
+            continue
+        assert len(text.encode()) <= 60_000, name
+        assert re.search(r'<meta name="description" content="[^"]{20,}">', text), name
+        assert '<meta property="og:image" content="https://course.example/assets/card.png">' in text
+        assert "data:image/png" not in text and "In&nbsp;[" not in text and "import numpy" not in text, name
+    assert files["assets/card.png"].startswith(b"\x89PNG")
+    assert {"assets/site.css", "assets/site.js", "assets/search.js", "assets/stepper.js", "assets/icon.svg"} <= set(
+        files
+    )
+    rows = json.loads(re.search(r"\((.*)\);", files["assets/search.js"], re.DOTALL)[1])
+    heading = next(row for row in rows if row[1].startswith("1.1 "))
+    assert heading[0].startswith("01_threads_and_data.html#1.1-") and len(heading[2]) > 100
+    assert heading[0] in {
+        f"01_threads_and_data.html#{place}" for place in links_places(files["01_threads_and_data.html"])
+    }
+
+
+def links_places(page):
+    """The places of a page that a link can name."""
+    return re.findall(r'<h[23] id="([^"]+)"', page)
 
 
 @pytest.mark.nightly
 def test_the_command_writes_the_whole_site(tmp_path, capsys):
-    """With solutions; by their stored outputs, which leaves only the gallery to execute."""
+    """With solutions; by their stored outputs."""
     assert command.main(["--out", str(tmp_path), "--stored", "--solutions"]) == 0
-    pages = 2 * len(LESSONS) + 5  # lessons, solutions, index, gallery, glossary, sources and licence
-    assert re.search(rf": {pages} pages, [\d.]+ MB; \d{{3,4}} links checked", capsys.readouterr().out)
+    pages = (
+        2 * (len(LESSONS) + 1) + 5 + 12
+    )  # lessons and solutions; index, glossary, numba and CUDA C, sources, licence; bugs
+    assert re.search(rf": {pages} pages, [\d.]+ MB; \d{{4}} links checked", capsys.readouterr().out)
     assert (tmp_path / "solutions" / "04_tiling.html").is_file()
-    gallery = (tmp_path / "gallery.html").read_text(encoding="utf-8")
-    assert gallery.count('class="tile-by-tile-state"') == 12
 
 
 def test_pages_exported_together_have_names_of_their_own(tmp_path, capsys):
@@ -100,7 +126,7 @@ def test_pages_exported_together_have_names_of_their_own(tmp_path, capsys):
         folder.mkdir(exist_ok=True)
         nbformat.write(notebook, folder / "a.ipynb")
     both = [str(tmp_path / "a.ipynb"), str(tmp_path / "solutions" / "a.ipynb")]
-    assert export.main([*both, "--output", str(tmp_path / "out")]) == 1
+    assert export.main([*both, "--output", str(tmp_path / "out")]) == 2
     assert "two pages would be called a.html" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 

@@ -1,4 +1,6 @@
-"""Cells of students who want points for nothing, and how the grader must answer: (status, words of the hint).
+"""Cells of students who want points for nothing, and how the grader must answer.
+
+That is (status, the id of the hint, or words of one without an id).
 
 The first nine earn full marks where `check`, or an assertion about its verdict, runs in the student's own interpreter.
 A nightly test confirms it for the seven that need no IPython.
@@ -40,7 +42,7 @@ class Cheat:
     exercise: str = "barriers"
 
 
-_WRONG = "failed", "calls nothing"
+_WRONG = "failed", "call-without-parentheses"
 _NOT_YET = "not yet", "three dots"
 _COPIED = "refused", "the kernel tiled of the course"
 COPY = """W = TILE
@@ -136,7 +138,7 @@ _TOLD = {
     ),
     "the solution read from disk": (
         "import json, pathlib\nimport course_lib\n"
-        "folder = pathlib.Path(course_lib.__file__).parents[2] / 'notebooks' / 'solutions'\n"
+        "folder = pathlib.Path(course_lib.__file__).parents[1] / 'notebooks' / 'solutions'\n"
         "cells = json.loads((folder / '04_tiling.ipynb').read_text())['cells']\n"
         "text = next(''.join(c['source']) for c in cells if c.get('id') == 'exercise-barriers')\n"
         "file = pathlib.Path('heart_of_the_course.py')\n"
@@ -243,7 +245,7 @@ _TOLD = {
     "a text that is code elsewhere": (
         _storing().replace("(2)\n", '(2)\n    print("\'); import os; os._exit(0)  # {0}")\n'),
         "failed",
-        "never stores into C",
+        "never-stored",
     ),
 }
 CHEATS = tuple(Cheat(name, *told) for name, told in _TOLD.items())
@@ -276,5 +278,8 @@ ROUTINE_CHEATS = (
             ("a compiler", "numba import njit", "    return njit(eval)", "no njit"),
         )
     )
-    + tuple(Cheat(f"the number {word}", _RATE.format(word), "failed", "flop", "rate") for word in ("inf", "nan"))
+    + tuple(
+        Cheat(f"the number {word}", _RATE.format(word), "failed", "1000-1000-times-1000-1000-in-1-ms", "rate")
+        for word in ("inf", "nan")
+    )
 )

@@ -37,7 +37,8 @@ SOLVED = {name: ("to read" if name not in KERNELS else "passed", "") for name in
 
 @dataclass(frozen=True)
 class Student:
-    """``notebook`` is what is handed in: JSON, or bytes; ``want`` the status of each exercise and words of its hint."""
+    """``notebook`` is what is handed in: JSON, or bytes; ``want`` the status of each exercise, and the
+    id of its hint or words of one without an id."""
 
     kind: str
     notebook: object
@@ -69,18 +70,23 @@ def _one(kind, exercise, text, status, words=""):
     return Student(kind, solved(**{exercise.replace("-", "_"): text}), SOLVED | {exercise: (status, words)})
 
 
+def _answers(table):
+    """The answers of tests/exercises: (exercise, what it is, answer)."""
+    return [(name, *answer) for name, answers in ANSWERS[table].items() if name in NAMES for answer in answers.items()]
+
+
 def _cell_of(exercise, change):
     """The cell of a change as tests/exercises has it."""
     place = solution(exercise).split("\n\n\ncheck(")[0] + "\n"
     if isinstance(change, str):
         text = change
-    elif change and isinstance(change[0], str):
+    elif isinstance(change, list) and change and isinstance(change[0], str):
         given = skeleton(exercise).split("\n\n\ncheck(")[0] + "\n"
         parts = re.split(r"(?m)^ *\.\.\.\n", given)
         text = parts[0] + "".join(f"{a.rstrip()}\n{rest}" for a, rest in zip(change, parts[1:], strict=True))
     else:
         text = place
-        for old, new in change:
+        for old, new in [change] if isinstance(change, tuple) else change:
             text = text.replace(old, new)
     *_, name = re.findall(r"^def (\w+)\(", text, re.MULTILINE)
     return f'{text}\n\ncheck("{exercise}", {name})\n'
@@ -91,7 +97,7 @@ def right():
     for name, (rewrite, change) in itertools.product(KERNELS, REWRITES.items()):
         kernel, check = solution(name).split("\n\n\ncheck(")
         yield _one(f"{name}: {rewrite}", name, f"{change(kernel)}\n\n\ncheck({check}", "passed")
-    for name, _, change in (a for a in ANSWERS["RIGHT"] if a[0] in NAMES):
+    for name, _, change in _answers("RIGHT"):
         yield _one(f"{name}: another answer", name, _cell_of(name, change), "passed")
     name = "barriers"
     yield _one("another name", name, solution(name).replace("product", "my_kernel"), "passed")
@@ -102,8 +108,8 @@ def right():
 
 
 def wrong():
-    for name, mistake, change, hint, *_ in (a for a in ANSWERS["WRONG"] if a[0] in NAMES):
-        yield _one(f"{name}: {mistake}", name, _cell_of(name, change), "failed", hint)
+    for name, mistake, (change, hint) in _answers("WRONG"):
+        yield _one(f"{name}: {mistake}", name, _cell_of(name, change), "failed", hint.partition(": ")[0])
     name, text = "barriers", solution("barriers")
     hang = "        cuda.syncthreads()\n        for k"
     for kind, before, after, words in (
@@ -176,7 +182,7 @@ def surprises(made, graded):
             status, words = want[row.exercise]
             full = {"passed": row.of, "to read": None}.get(row.status)
             right = row.points == full if row.status in ("passed", "to read") else row.points < row.of
-            if row.status not in status.split("|") or words not in row.hint or not right:
+            if row.status not in status.split("|") or words not in (row.hint_id or row.hint) or not right:
                 found.append((kind, row.exercise, row.status, row.points, row.hint))
         if [row.exercise for row in rows] != NAMES:
             found.append((kind, "", "rows", len(rows), ""))

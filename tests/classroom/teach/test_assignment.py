@@ -95,7 +95,7 @@ def test_the_command_writes_a_notebook(tmp_path, capsys):
 
 
 def test_it_replaces_no_lesson(capsys):
-    assert main(["assignment", "4", "--out", "notebooks"]) == 1
+    assert main(["assignment", "4", "--out", "notebooks"]) == 2
     assert "would replace a lesson" in capsys.readouterr().err
 
 

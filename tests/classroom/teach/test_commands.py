@@ -31,12 +31,12 @@ def test_a_command_of_the_table_runs(double):
 
 
 def test_an_error_is_one_sentence(double, capsys):
-    assert main(["double", "0"]) == 1
-    assert capsys.readouterr().err == "python -m course_lib.teach double: 0 cannot be doubled; take another number\n"
+    assert main(["double", "0"]) == 2
+    assert capsys.readouterr().err == "tile-by-tile teach double: 0 cannot be doubled; take another number\n"
 
 
 def test_a_file_that_is_not_there_is_named_first(double, capsys):
-    assert main(["double", "1"]) == 1
+    assert main(["double", "1"]) == 2
     assert "double: no such file: No such file or directory\n" in capsys.readouterr().err
 
 

@@ -139,7 +139,7 @@ def test_a_table_that_cannot_be_read_is_kept(folder, judged, change, told, capsy
     changed = change(table.read_text("utf-8"))
     table.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
     before = table.read_bytes()
-    assert run(folder) == 1
+    assert run(folder) == 2
     assert told in capsys.readouterr().err
     assert table.read_bytes() == before
 
@@ -164,7 +164,7 @@ def test_a_number_that_a_spreadsheet_wrote_in_its_own_way_is_the_same(folder, ju
 def test_points_that_cannot_be_are_refused(folder, judged, points, capsys):
     run(folder)
     edit(folder, "anna", WORDS, points)
-    assert run(folder) == 1
+    assert run(folder) == 2
     assert f"grades.csv, line 5: the points of two-barriers are from 0 to 2, not '{points}'" in capsys.readouterr().err
 
 
@@ -214,7 +214,7 @@ def test_answers_like_a_kernel_of_the_course_are_listed_for_the_teacher():
 )
 def test_wrong_input_is_told_in_a_sentence(arguments, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["grade", *arguments]) == 1
+    assert main(["grade", *arguments]) == 2
     assert said in capsys.readouterr().err
 
 

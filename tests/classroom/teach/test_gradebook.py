@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from classroom.teach.cheats import LESSON
@@ -10,7 +11,7 @@ from classroom.teach.here import WORDS, edit, page, rows, run
 from classroom.teach.made_class import NAMES, exercises
 
 from course_lib.classroom.teach.collect import read_roster
-from course_lib.classroom.teach.gradebook import exact, hint_of, plain, read_table, safe, summary
+from course_lib.classroom.teach.gradebook import commonest, exact, plain, read_table, safe, summary
 from course_lib.classroom.teach.judge import Judged
 
 #: The same class as three systems write it, and as a person does; Ana and Ben have the numbers 12345 and 12346.
@@ -266,6 +267,13 @@ def test_a_cell_may_have_lines(tmp_path):
     ]
 
 
-def test_hints_are_counted_by_their_first_sentence():
-    said = "line 17: this loop never ends: nothing changes. Look at k."
-    assert hint_of(judged_rows(1, hint=said)[0]) == "this loop never ends: nothing changes."
+def test_hints_are_counted_by_their_id_or_their_first_sentence():
+    """Two students read one hint about different variables; two others one without an id, at different lines."""
+    loop, other = "line 17: this loop never ends: nothing changes. Look at k.", "line 3: this loop never ends: it is k."
+    (row,) = judged_rows(1)
+    rows = [replace(row, hint=hint) for hint in (loop, loop.replace("17", "8"), other)]
+    rows += [replace(row, hint=hint, hint_id="sum-replaced") for hint in ("acc, too.", "sum, too.")]
+
+    assert commonest(rows) == (
+        ("this loop never ends: nothing changes.", 2), ("acc, too.", 2), ("this loop never ends: it is k.", 1)
+    )  # fmt: skip

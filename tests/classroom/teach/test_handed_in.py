@@ -264,7 +264,7 @@ def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
 
     monkeypatch.setattr(command.Batch, "_keep", again)
     assert run(folder) == 0
-    assert said == [None, 1, 1]
+    assert said == [None, 2, 2]
     told = capsys.readouterr().err
     assert f"{folder} is in use by another run" in told and f"{folder / 'feedback'} is in use by another run" in told
     assert run(folder) == 0

@@ -154,9 +154,9 @@ def test_a_kernel_that_is_nearly_the_courses_is_listed(save):
 
 def test_what_cannot_be_ranked_is_told(tmp_path, capsys):
     (tmp_path / "in").mkdir()
-    assert main(["ranking", str(tmp_path / "in"), "--jobs", "0"]) == 1
+    assert main(["ranking", str(tmp_path / "in"), "--jobs", "0"]) == 2
     assert "--jobs must be at least 1" in capsys.readouterr().err
-    assert main(["ranking", str(tmp_path / "in")]) == 1
+    assert main(["ranking", str(tmp_path / "in")]) == 2
     assert "holds no notebook" in capsys.readouterr().err
 
 

@@ -14,116 +14,89 @@ FREE = "len({i * (T + p) % 32 for i in range(T)}) == T"
 
 WRONG = {
     "swizzle": {
-        "stored with it, read without": ((READ, "B_tile[tx, k]"), "another column than the store"),
-        "read with the row of C": ((READ, "B_tile[tx, k ^ ty]"), "look at `B_tile[tx, k ^ ty]`"),
-        "A·B": ((READ, "B_tile[k, tx ^ k]"), "this is A·B"),
+        "stored with it, read without": ((READ, "B_tile[tx, k]"), "another-column"),
+        "read with the row of C": ((READ, "B_tile[tx, k ^ ty]"), "one-name-or-number"),
+        "A·B": ((READ, "B_tile[k, tx ^ k]"), "from-other-places"),
     },
     "free-paddings": {
-        "of 32 rows": ((FREE, "len({i * (T + p) % 32 for i in range(32)}) == T"), "only p = 30"),
-        "odd rows alone": ((FREE, "(T + p) % 2"), "only p = 30"),
-        "all banks": (("== T", "== 32"), "only p = 30"),
-        "the padding alone": (("(T + p)", "p"), "rows are T + p words apart, not p"),
-        "paddings that leave one": (("== T", "!= T"), "only p = 30"),
-        "up to the most alone": (("range(most + 1)", "range(most)"), "`most` count too"),
-        "without none": (("range(most + 1):", "range(1, most + 1):"), "only p = 30"),
-        "rows that share no factor of 4": (
-            (FREE, "(p != 30 if T == 2 else (T + p) % 2)"),
-            "16 different banks, not 32",
-        ),
-        "powers of two": (("range(T)}) == T", "range(T)}) == (T if T in (2, 8, 10, 16) else 32)"), "power of two"),
-        "a list": (("return conflict_free", "return [conflict_free]"), "many answers"),
-        "printed": (("return conflict_free", "print(conflict_free)"), "returns nothing"),
-    },
-    "transpose": {
-        "x taken for the row": (
-            (
-                "@cuda.jit\ndef transpose(A, C):\n    row, col = cuda.grid(2)\n"
-                "    if row < A.shape[0] and col < A.shape[1]:\n        C[col, row] = A[row, col]\n"
-            ),
-            "gives x first",
-        ),
-        "A's guard": (
-            ("row < C.shape[0] and col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]"),
-            "differs from that of A",
-        ),
+        "of 32 rows": ((FREE, "len({i * (T + p) % 32 for i in range(32)}) == T"), "t-2-most-30"),
+        "odd rows alone": ((FREE, "(T + p) % 2"), "t-2-most-30"),
+        "all banks": (("== T", "== 32"), "t-2-most-30"),
+        "the padding alone": (("(T + p)", "p"), "t-10-most-9"),
+        "paddings that leave one": (("== T", "!= T"), "t-2-most-30"),
+        "up to the most alone": (("range(most + 1)", "range(most)"), "t-8-most-15"),
+        "without none": (("range(most + 1):", "range(1, most + 1):"), "t-2-most-30"),
+        "rows that share no factor of 4": ((FREE, "(p != 30 if T == 2 else (T + p) % 2)"), "t-16-most-4"),
+        "powers of two": (("range(T)}) == T", "range(T)}) == (T if T in (2, 8, 10, 16) else 32)"), "t-12-most-7"),
+        "a list": (("return conflict_free", "return [conflict_free]"), "returns-many"),
+        "printed": (("return conflict_free", "print(conflict_free)"), "returns-nothing"),
     },
     "skewed": {
-        "modulo 31": (("% 32]", "% 31]"), "look at `acc += tile[tx, (k + tx) % 31]`"),
+        "modulo 31": (("% 32]", "% 31]"), "one-name-or-number"),
     },
     "which-bank": {
-        "the column alone": ((BANK, "return col % 32"), "with word 33"),
-        "the word": ((BANK, "return row * width + col"), "modulo 32"),
-        "by columns": ((BANK, "return (col * width + row) % 32"), "its column 5 is word 5"),
-        "the quotient": ((BANK, "return (row * width + col) // 32"), "its column 5 is word 5"),
-        "modulo the width": ((BANK, "return (row * width + col) % width"), "modulo 32"),
-        "rows of 32": ((BANK, "return (row * 32 + col) % 32"), "with word 33"),
-        "printed": ((BANK, "print((row * width + col) % 32)"), "returns nothing"),
+        "the column alone": ((BANK, "return col % 32"), "row-1-column-0-width-33"),
+        "the word": ((BANK, "return row * width + col"), "row-0-column-40-width-64"),
+        "by columns": ((BANK, "return (col * width + row) % 32"), "row-0-column-5-width-32"),
+        "the quotient": ((BANK, "return (row * width + col) // 32"), "row-0-column-5-width-32"),
+        "modulo the width": ((BANK, "return (row * width + col) % width"), "row-0-column-40-width-64"),
+        "rows of 32": ((BANK, "return (row * 32 + col) % 32"), "row-1-column-0-width-33"),
+        "printed": ((BANK, "print((row * width + col) % 32)"), "returns-nothing"),
     },
     "wrong-tile": {
-        "none padded": ((B_PADDED, "B_tile = cuda.shared.array((SIDE, SIDE)"), "down a column"),
+        "none padded": (
+            (B_PADDED, "B_tile = cuda.shared.array((SIDE, SIDE)"),
+            "bank-conflicts-per-request-to-shared-memory",
+        ),
     },
 }
 
 NIGHTLY = {
     "swizzle": {
-        "read with it, stored without": ((STORED, "B_tile[ty, tx] = b"), "another column than the store"),
+        "read with it, stored without": ((STORED, "B_tile[ty, tx] = b"), "another-column"),
         "added without a remainder": (
             [(STORED, "B_tile[ty, tx + ty] = b"), (READ, "B_tile[tx, k + tx]")],
-            "within 0 to 15",
+            "out-of-bounds",
         ),
-        "one column for all": (
-            [(STORED, "B_tile[ty, tx & ty] = b"), (READ, "B_tile[tx, k & tx]")],
-            "different k need different columns",
-        ),
+        "one column for all": ([(STORED, "B_tile[ty, tx & ty] = b"), (READ, "B_tile[tx, k & tx]")], "race"),
         "without the tile": (
             (READ, "(B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))"),
-            "b already",
+            "global-loads-per-thread",
         ),
-        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "16 rows of the tile"),
+        "transposed at the store": ([(STORED, "B_tile[tx, ty] = b"), (READ, "B_tile[k, tx]")], "bank-conflicts"),
+        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "bank-conflicts"),
         "padded": (
             [
                 ("B_tile = cuda.shared.array((SIDE, SIDE)", "B_tile = cuda.shared.array((SIDE, LONGER)"),
                 (STORED, "B_tile[ty, tx] = b"),
                 (READ, "B_tile[tx, k]"),
             ],
-            "without padding",
+            "words-of-shared-memory",
         ),
     },
     "which-bank": {
-        "without end": ((BANK, "while width:\n        col = row"), "was still running"),
+        "without end": ((BANK, "while width:\n        col = row"), "endless"),
     },
     "skewed": {
-        "padded": ([("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "the tile stays 32×32"),
-        "twice the step": (("(k + tx) % 32", "(k + 2 * tx) % 32"), "begin at another k"),
-        "beyond the row": (("(k + tx) % 32", "k + tx"), "return to its start"),
+        "padded": ([("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "words-of-shared-memory"),
+        "twice the step": (("(k + tx) % 32", "(k + 2 * tx) % 32"), "bank-conflicts"),
+        "beyond the row": (("(k + tx) % 32", "k + tx"), "out-of-bounds"),
+        "without parentheses": (("(k + tx) % 32", "k + tx % 32"), "out-of-bounds"),
         "only half round": (("(k + tx) % 32", "(k + tx) % 16"), "pencil"),
-        "sums of columns": (("tile[tx, (k + tx) % 32]", "tile[(k + tx) % 32, tx]"), "the wrong way round"),
+        "sums of columns": (("tile[tx, (k + tx) % 32]", "tile[(k + tx) % 32, tx]"), "swapped-indices"),
         "uncoalesced": (
             [("tile[i, tx]", "tile[tx, i]"), ("* 32 + i, start + tx", "* 32 + tx, start + i"), ("(k + tx) % 32", "k")],
-            "all lanes read the same k",
+            "bank-conflicts",
         ),
     },
     "wrong-tile": {
-        "both padded": ((A_OWN, "cuda.shared.array((SIDE, LONGER), float32)\n    B"), "the other tile needs none"),
-        "two words": ((B_PADDED, "B_tile = cuda.shared.array((SIDE, 18)"), "the other tile needs none"),
-        "a row more": ((B_PADDED, "B_tile = cuda.shared.array((LONGER, SIDE)"), "down a column"),
-        "stored as it lies, read as before": (("B_tile[tx, ty]", "B_tile[ty, tx]"), "the wrong way round"),
-    },
-    "transpose": {
-        "no padding": ((PADDED, "(32, 32)"), "one word more"),
-        "no barrier": (("    cuda.syncthreads()\n", ""), "the whole block must wait"),
-        "only copied": (("tile[tx, ty]", "tile[ty, tx]"), "the wrong way round"),
-        "straight from global memory": (
-            ("C[row, col] = tile[tx, ty]", "C[row, col] = A[col, row]"),
-            "run along a row of A",
+        "both padded": ((A_OWN, "cuda.shared.array((SIDE, LONGER), float32)\n    B"), "words-of-shared-memory"),
+        "two words": ((B_PADDED, "B_tile = cuda.shared.array((SIDE, 18)"), "words-of-shared-memory"),
+        "a row more": (
+            (B_PADDED, "B_tile = cuda.shared.array((LONGER, SIDE)"),
+            "bank-conflicts-per-request-to-shared-memory",
         ),
-        "the blocks not exchanged": (
-            (
-                "cuda.blockIdx.x * 32 + ty, cuda.blockIdx.y * 32 + tx",
-                "cuda.blockIdx.y * 32 + ty, cuda.blockIdx.x * 32 + tx",
-            ),
-            "guard the stores into C",
-        ),
+        "stored as it lies, read as before": (("B_tile[tx, ty]", "B_tile[ty, tx]"), "swapped-indices"),
     },
 }
 
@@ -147,12 +120,5 @@ RIGHT = {
     },
     "wrong-tile": {
         "not transposed at all": [("B_tile[tx, ty]", "B_tile[ty, tx]"), ("B_tile[tx, k]", "B_tile[k, tx]")],
-    },
-    "transpose": {
-        "skewed instead of padded": [
-            (PADDED, "(32, 32)"),
-            ("tile[ty, tx] =", "tile[ty, (tx + ty) % 32] ="),
-            ("= tile[tx, ty]", "= tile[tx, (tx + ty) % 32]"),
-        ],
     },
 }

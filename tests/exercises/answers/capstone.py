@@ -4,11 +4,11 @@ LOADS = "return (height + width) / (height * width)"
 
 WRONG = {
     "plan": {
-        "the reads alone": ((LOADS, "return height + width"), "2 + 2 elements are read"),
-        "squares only": ((LOADS, "return 2 / height"), "height and width may differ"),
-        "upside down": ((LOADS, "return height * width / (height + width)"), "one element of A"),
-        "only A": ((LOADS, "return height / (height * width)"), "one element of A and one of B"),
-        "rounded": ((LOADS, "return (height + width) // (height * width)"), "height and width may differ"),
+        "the reads alone": ((LOADS, "return height + width"), "2-2-results"),
+        "squares only": ((LOADS, "return 2 / height"), "8-1-results"),
+        "upside down": ((LOADS, "return height * width / (height + width)"), "1-1-results"),
+        "only A": ((LOADS, "return height / (height * width)"), "1-1-results"),
+        "rounded": ((LOADS, "return (height + width) // (height * width)"), "8-1-results"),
     },
 }
 RIGHT = {

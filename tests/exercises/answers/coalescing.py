@@ -10,26 +10,26 @@ WRONG = {
     "gram": {
         "rows by tx": (
             ("other = cuda.blockIdx.x * TILE + ty", "other = cuda.blockIdx.x * TILE + tx"),
-            "so the row must use ty",
+            "one-row-for-a-column-of-threads",
         ),
     },
     "side-by-side": {
-        "four neighbours each": ((SIDE, "i = 4 * cuda.grid(1) + step"), "four apart, or more"),
-        "without the iteration": ((SIDE, "i = cuda.blockIdx.x * 128 + cuda.threadIdx.x"), "the index needs step"),
-        "an iteration of 128": ((SIDE, "i = cuda.grid(1) + 128 * step"), "a block has 128 elements"),
+        "four neighbours each": ((SIDE, "i = 4 * cuda.grid(1) + step"), "sectors-per-load-request-of-a"),
+        "without the iteration": ((SIDE, "i = cuda.blockIdx.x * 128 + cuda.threadIdx.x"), "one-iteration-alone"),
+        "an iteration of 128": ((SIDE, "i = cuda.grid(1) + 128 * step"), "out-of-bounds"),
     },
     "along-the-row": {
-        "the load alone": (("A[row, col]", "A[col, row]"), "this is the transposed matrix"),
+        "the load alone": (("A[row, col]", "A[col, row]"), "turned"),
         "the threads alone": (
             [
                 ("row = " + BY_Y, "row = cuda.blockIdx.y * 16 + cuda.threadIdx.x"),
                 ("threadIdx.x\n    if", "threadIdx.y\n    if"),
             ],
-            "the column must come from blockIdx.x",
+            "sectors-per-load-request-of-a",
         ),
         "both turned, and the kernel as it was": (
             [("row = " + BY_Y, "row = " + BY_X + " + 0"), ("col = " + BY_X + "\n", "col = " + BY_Y + "\n")],
-            "the column must come from blockIdx.x",
+            "sectors-per-load-request-of-a",
         ),
     },
     "turn-a-tile": {
@@ -38,15 +38,15 @@ WRONG = {
                 ("C[to_row, to_col] = tile[tx, ty]", "C[col, row] = tile[ty, tx]"),
                 ("if to_row < C.shape[0] and to_col < C.shape[1]", "if row < A.shape[0] and col < A.shape[1]"),
             ],
-            "Let tx count columns of C",
+            "sectors-per-store-request-of-c",
         ),
-        "the tile not turned": (("tile[tx, ty]", "tile[ty, tx]"), "the wrong way round"),
+        "the tile not turned": (("tile[tx, ty]", "tile[ty, tx]"), "swapped-indices"),
         "the tile in its old place": (
             (
                 "cuda.blockIdx.x * TILE + ty, cuda.blockIdx.y * TILE + tx\n    if",
                 "cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx\n    if",
             ),
-            "the tile's place in C is blockIdx.x for its rows",
+            "uninitialized-read",
         ),
         "loaded down the columns": (
             [
@@ -56,16 +56,16 @@ WRONG = {
                     "row, col = cuda.blockIdx.y * TILE + tx, cuda.blockIdx.x * TILE + ty",
                 ),
             ],
-            "tx must run along a row of A",
+            "sectors-per-load-request-of-a",
         ),
     },
 }
 
 NIGHTLY = {
     "side-by-side": {
-        "without the block": ((SIDE, "i = 32 * step + cuda.threadIdx.x"), "the block, the iteration and the thread"),
-        "blocks of 32 elements": ((SIDE, "i = cuda.grid(1) + 32 * step"), "each block begins 128 elements after"),
-        "no thread": ((SIDE, "i = cuda.blockIdx.x * 128 + step"), "the iteration and the thread"),
+        "without the block": ((SIDE, "i = 32 * step + cuda.threadIdx.x"), "race"),
+        "blocks of 32 elements": ((SIDE, "i = cuda.grid(1) + 32 * step"), "race"),
+        "no thread": ((SIDE, "i = cuda.blockIdx.x * 128 + step"), "race"),
     },
     "along-the-row": {
         "the blocks alone": (
@@ -73,19 +73,19 @@ NIGHTLY = {
                 ("row = " + BY_Y, "row = cuda.blockIdx.x * 16 + cuda.threadIdx.y"),
                 ("col = " + BY_X, "col = cuda.blockIdx.x * 16 + cuda.threadIdx.x"),
             ],
-            "two threads store into the same element",
+            "race",
         ),
-        "no guard": (("row < A.shape[0] and col < A.shape[1]", "row >= 0 or col >= 0"), "the guard compares row"),
+        "no guard": (("row < A.shape[0] and col < A.shape[1]", "row >= 0 or col >= 0"), "out-of-bounds"),
     },
     "turn-a-tile": {
-        "no barrier": ((BARRIER, ""), "all must wait in between"),
+        "no barrier": ((BARRIER, ""), "race"),
         "guarded by A": (
             ("to_row < C.shape[0] and to_col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]"),
-            "the store by C's",
+            "out-of-bounds",
         ),
         "the barrier in the guard": (
             ("        tile[ty, tx] = A[row, col]\n" + BARRIER, "        tile[ty, tx] = A[row, col]\n    " + BARRIER),
-            "keep it out of any if",
+            "barrier-divergence",
         ),
     },
 }

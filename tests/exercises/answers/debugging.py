@@ -11,24 +11,21 @@ ADDED = "        if row < M and col < N:\n            acc += D[row, col]\n"
 
 WRONG = {
     "rows-of-b": {
-        "only the guard fixed": (("B[k, col]", "B[col, k]"), "the loop goes along a row of B"),
-        "only B fixed": ((STORE, "    C[row, col] = acc"), "a store that the guard does not cover"),
-        "stored in the loop": ((STORE, "            C[row, col] = acc"), "stored once"),
-        "a name misspelt": (("B[k, col]", "B[k, coll]"), "did you mean col?"),
-        "A by columns": (("A[row, k]", "A[k, row]"), "beyond an array"),
+        "only the guard fixed": (("B[k, col]", "B[col, k]"), "transposed"),
+        "only B fixed": ((STORE, "    C[row, col] = acc"), "out-of-bounds"),
+        "stored in the loop": ((STORE, "            C[row, col] = acc"), "stores-of-c"),
+        "a name misspelt": (("B[k, col]", "B[k, coll]"), "misspelt-name"),
+        "A by columns": (("A[row, k]", "A[k, row]"), "out-of-bounds"),
     },
     "too-far": {
-        "one round too few": (
-            ("range(0, A.shape[1], TILE)", "range(0, A.shape[1] - TILE, TILE)"),
-            "last pair of tiles",
-        ),
+        "one round too few": (("range(0, A.shape[1], TILE)", "range(0, A.shape[1] - TILE, TILE)"), "last-tile-missing"),
         "a barrier more": (
             ("        now = 1 - now", "        cuda.syncthreads()\n        now = 1 - now"),
-            "one in each iteration are enough",
+            "barriers-per-warp",
         ),
     },
     "unseen-add": {
-        "only the guard": ([("acc + D[row, col]", "acc"), (USED, USED + ADDED)], "should not?"),
+        "only the guard": ([("acc + D[row, col]", "acc"), (USED, USED + ADDED)], "added-for-each-pair"),
         "D as the first value of each tile": (
             [
                 (
@@ -37,36 +34,36 @@ WRONG = {
                 ),
                 ("acc + D[row, col]", "acc"),
             ],
-            "acc begins anew with each pair",
+            "last-pair-alone",
         ),
     },
     "unseen-sums": {
-        "only the step": (("= acc\n    cuda.syncthreads()", "= acc"), "of the other warp"),
-        "a barrier of the warp": (("= acc\n    cuda.syncthreads()", "= acc\n    cuda.syncwarp()"), "of the other warp"),
+        "only the step": (("= acc\n    cuda.syncthreads()", "= acc"), "race"),
+        "a barrier of the warp": (("= acc\n    cuda.syncthreads()", "= acc\n    cuda.syncwarp()"), "race"),
         "the barrier under the condition": (
             ("half]\n        cuda.syncthreads()", "half]\n            cuda.syncthreads()"),
-            "also those that add nothing",
+            "barrier-divergence",
         ),
-        "ends at 1": (("while half > 0", "while half > 1"), "odd numbers are missing"),
+        "ends at 1": (("while half > 0", "while half > 1"), "odd-threads-missing"),
         "too many barriers": (
             [
                 ("t < half:", "t < half:\n            parts[t] += 0"),
                 ("        half //= 2", "        cuda.syncthreads()\n        half //= 2"),
             ],
-            "one barrier before the loop",
+            "barriers-per-warp",
         ),
     },
     "unseen-counts": {
-        "only the barrier": (("cuda.atomic.add(counts, int(X[i]), 1)", "counts[int(X[i])] += 1"), "which operation"),
-        "only the atomic": (("counts[t] = 0\n    cuda.syncthreads()", "counts[t] = 0"), "what orders"),
+        "only the barrier": (("cuda.atomic.add(counts, int(X[i]), 1)", "counts[int(X[i])] += 1"), "race"),
+        "only the atomic": (("counts[t] = 0\n    cuda.syncthreads()", "counts[t] = 0"), "race"),
     },
 }
 
 NIGHTLY = {
     "rows-of-b": {
-        "the row of C in B": (("B[k, col]", "B[k, row]"), "look at `B[k, row]`"),
-        "one row too many": (("row < C.shape[0]", "row <= C.shape[0]"), "one row or column too many"),
-        "half a guard": (("row < C.shape[0] and col < C.shape[1]", "row < C.shape[0]"), "a store that the guard"),
+        "the row of C in B": (("B[k, col]", "B[k, row]"), "one-name-or-number"),
+        "one row too many": (("row < C.shape[0]", "row <= C.shape[0]"), "out-of-bounds"),
+        "half a guard": (("row < C.shape[0] and col < C.shape[1]", "row < C.shape[0]"), "out-of-bounds"),
     },
     "too-far": {
         "the barrier under the question": (
@@ -77,37 +74,34 @@ NIGHTLY = {
                 ),
                 ("            A_tiles[1 - now", "            A_tiles[now"),
             ],
-            "keep the barrier in every iteration",
+            "race",
         ),
         "the test is one too late": (
             ("if start + TILE < A.shape[1]", "if start + TILE <= A.shape[1]"),
-            "start + TILE < K",
+            "out-of-bounds",
         ),
-        "no barrier in the loop": (
-            ("        cuda.syncthreads()\n        now", "        now"),
-            "keep the barrier in every iteration",
-        ),
+        "no barrier in the loop": (("        cuda.syncthreads()\n        now", "        now"), "race"),
     },
     "unseen-add": {
-        "only D": (("if start + ty < K and", "if start + tx < K and"), "does the guard ask"),
-        "D twice": (("acc + D[row, col]", "acc + D[row, col] + D[row, col]"), "C"),
-        "no second barrier": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "when they have been used"),
+        "only D": (("if start + ty < K and", "if start + tx < K and"), "out-of-bounds"),
+        "D twice": (("acc + D[row, col]", "acc + D[row, col] + D[row, col]"), "added-for-each-pair"),
+        "no second barrier": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "race"),
         "the barrier under the guard": (
             ("k, tx]\n        cuda.syncthreads()", "k, tx]\n        if row < M:\n            cuda.syncthreads()"),
-            "keep it out of the if",
+            "barrier-divergence",
         ),
     },
     "unseen-counts": {
         "the barrier under the condition": (
             ("counts[t] = 0\n    cuda.syncthreads()", "counts[t] = 0\n        cuda.syncthreads()"),
-            "also those without an element",
+            "barrier-divergence",
         ),
-        "a barrier of the warp": (("= 0\n    cuda.syncthreads()", "= 0\n    cuda.syncwarp()"), "what orders"),
-        "three barriers": (("    if i <", "    cuda.syncthreads()\n    if i <"), "are enough"),
-        "stored too early": (("1)\n    cuda.syncthreads()", "1)"), "what orders"),
+        "a barrier of the warp": (("= 0\n    cuda.syncthreads()", "= 0\n    cuda.syncwarp()"), "race"),
+        "three barriers": (("    if i <", "    cuda.syncthreads()\n    if i <"), "barriers-per-warp"),
+        "stored too early": (("1)\n    cuda.syncthreads()", "1)"), "race"),
     },
     "unseen-sums": {
-        "only the barrier": (("A.shape[1], THREADS", "A.shape[1], 32"), "in the sum twice"),
+        "only the barrier": (("A.shape[1], THREADS", "A.shape[1], 32"), "some-twice"),
     },
 }
 

@@ -9,50 +9,56 @@ FITS = "height * width + sets * (height + width) + others <= registers"
 
 WRONG = {
     "gain": {
-        "upside down": ((GAIN, "return (busy_before / executed_before) / (busy_after / executed_after)"), "half the"),
-        "instructions alone": ((GAIN, "return executed_before / executed_after"), "twice as many busy cycles"),
-        "busy cycles alone": ((GAIN, "return busy_after / busy_before"), "half the instructions"),
+        "upside down": (
+            (GAIN, "return (busy_before / executed_before) / (busy_after / executed_after)"),
+            "2-0-at-50-then-1-0-at-50",
+        ),
+        "instructions alone": ((GAIN, "return executed_before / executed_after"), "2-0-at-40-then-2-0-at-80"),
+        "busy cycles alone": ((GAIN, "return busy_after / busy_before"), "2-0-at-50-then-1-0-at-50"),
         "multiplied": (
             (GAIN, "return (busy_after * executed_after) / (busy_before * executed_before)"),
-            "half the instructions",
+            "2-0-at-50-then-1-0-at-50",
         ),
-        "the speed alone": ((GAIN, "return busy_after / executed_after"), "half the instructions"),
+        "the speed alone": ((GAIN, "return busy_after / executed_after"), "2-0-at-50-then-1-0-at-50"),
         "added": (
             (GAIN, "return executed_before / executed_after + busy_after / busy_before - 1"),
-            "both numbers are halved",
+            "2-0-at-60-then-1-0-at-30",
         ),
     },
     "rectangular-tiles": {
-        "the same column of B": (("B[start + ty, col + 8]", "B[start + ty, col]"), "8 columns to the right"),
+        "the same column of B": (("B[start + ty, col + 8]", "B[start + ty, col]"), "one-half-for-both"),
         "A's element read twice": (
             [("right += a *", "right += A_tile[ty, k] *"), ("left += a *", "left += A_tile[ty, k] *")],
-            "keep A's element in a variable",
+            "shared-loads-per-thread",
         ),
     },
     "fewest-reads": {
-        "results alone": ((FITS, "height * width <= registers"), "the fragments too"),
-        "squares": ((FITS, FITS + " and height == width"), "more than 255"),
-        "not to the last register": ((FITS, FITS.replace("<=", "<")), "just fit"),
-        "others forgotten": ((FITS, FITS.replace(" + others", "")), "4×8 is the best"),
-        "not per multiplication": (("(height + width) / (height * width)", "height + width"), "8×16 results"),
+        "results alone": ((FITS, "height * width <= registers"), "128-registers-2-sets-31-others"),
+        "squares": ((FITS, FITS + " and height == width"), "255-registers-2-sets-31-others"),
+        "not to the last register": ((FITS, FITS.replace("<=", "<")), "255-registers-4-sets-31-others"),
+        "others forgotten": ((FITS, FITS.replace(" + others", "")), "128-registers-2-sets-40-others"),
+        "not per multiplication": (
+            ("(height + width) / (height * width)", "height + width"),
+            "255-registers-2-sets-31-others",
+        ),
         "the last that fits": (
             ("min(fewest, (height + width) / (height * width))", "(height + width) / (height * width)"),
-            "8×16",
+            "255-registers-2-sets-31-others",
         ),
     },
 }
 
 NIGHTLY = {
     "rectangular-tiles": {
-        "half of B's tile": ((SECOND, ""), "B's tile has 16 columns"),
-        "the same column of the tile": ((RIGHT_SUM, RIGHT_SUM.replace(" + 8", "")), "8 columns"),
-        "one guard for both": (("col + 8 < N else", "col < N else"), "its own guard"),
-        "no second barrier": (("tx + 8]\n" + BARRIER, "tx + 8]\n"), "again before the next pair"),
-        "no first barrier": ((BARRIER + "        for k", "        for k"), "when the tiles are full"),
-        "= for +=": (("right += a", "right = a"), "add to it with `right += …`"),
+        "half of B's tile": ((SECOND, ""), "uninitialized-read"),
+        "the same column of the tile": ((RIGHT_SUM, RIGHT_SUM.replace(" + 8", "")), "one-half-for-both"),
+        "one guard for both": (("col + 8 < N else", "col < N else"), "out-of-bounds"),
+        "no second barrier": (("tx + 8]\n" + BARRIER, "tx + 8]\n"), "race"),
+        "no first barrier": ((BARRIER + "        for k", "        for k"), "race"),
+        "= for +=": (("right += a", "right = a"), "sum-replaced"),
     },
     "fewest-reads": {
-        "one set": ((FITS, FITS.replace("sets * ", "")), "4×8 is the best"),
+        "one set": ((FITS, FITS.replace("sets * ", "")), "128-registers-2-sets-40-others"),
     },
 }
 

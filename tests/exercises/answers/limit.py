@@ -9,19 +9,19 @@ WRONG = {
     "four-at-once": {
         "four scalar copies": (
             ["        for e in range(4):\n            C[row, col + e] = A[row, col + e]"],
-            "load4 loads all",
+            "global-loads-per-thread",
         ),
         "stored one by one": (
             [
                 "        a, b, c, d = load4(A, row, col)\n"
                 "        C[row, col] = a\n        C[row, col + 1] = b\n        C[row, col + 2] = c\n        C[row, col + 3] = d"
             ],
-            "store4 stores",
+            "stores-of-c",
         ),
-        "only the first": (["        C[row, col] = A[row, col]"], "every fourth column"),
-        "one further": (["        store4(C, row, col, load4(A, row, col + 1))"], "do not multiply it again"),
-        "columns for rows": (["        store4(C, col, row, load4(A, col, row))"], "the first index is the row"),
-        "an element stored as four": (["        store4(C, row, col, A[row, col])"], "items in parentheses"),
+        "only the first": (["        C[row, col] = A[row, col]"], "every-fourth-column"),
+        "one further": (["        store4(C, row, col, load4(A, row, col + 1))"], "out-of-bounds"),
+        "columns for rows": (["        store4(C, col, row, load4(A, col, row))"], "out-of-bounds"),
+        "an element stored as four": (["        store4(C, row, col, A[row, col])"], ": items in parentheses"),
     },
     "any-width": {
         "only whole fours": (
@@ -29,51 +29,45 @@ WRONG = {
                 (VECTOR, "        if col + 3 < A.shape[1]:\n            store4(C, row, col, load4(A, row, col))\n"),
                 (SINGLE, ""),
             ],
-            "37 is not a multiple of 4",
+            "misaligned-access",
         ),
         "one by one, always": (
             (
                 VECTOR + SINGLE,
                 SINGLE.replace("            for", "        for").replace("                C", "            C"),
             ),
-            "one load4 for each thread",
+            "global-loads-per-thread",
         ),
         "the rest not at all": (
             (
                 SINGLE,
                 "            for c in range(col, col + 4):\n                if c < A.shape[1] // 4 * 4:\n                    C[row, c] = A[row, c]\n",
             ),
-            "never stored",
+            "rest-not-stored",
         ),
     },
     "wide": {
-        "all with b[0]": (
-            [("b[1]", "b[0]"), ("b[2]", "b[0]"), ("b[3]", "b[0]")],
-            "all four results of a thread are the same",
-        ),
-        "the tile's column in B": (("load4(B, start + ty, col)", "load4(B, start + ty, n)"), "the first 32 columns"),
+        "all with b[0]": ([("b[1]", "b[0]"), ("b[2]", "b[0]"), ("b[3]", "b[0]")], "one-fragment-for-all"),
+        "the tile's column in B": (("load4(B, start + ty, col)", "load4(B, start + ty, n)"), "columns-of-first-block"),
     },
     "tall": {
-        "no padding": (("array((8, 36)", "array((8, 32)"), "4 more columns"),
+        "no padding": (("array((8, 36)", "array((8, 32)"), "bank-conflicts"),
         "all with a[0]": (
             [("a[1] * b", "a[0] * b"), ("a[2] * b", "a[0] * b"), ("a[3] * b", "a[0] * b")],
-            "element e of the four elements of A",
+            "one-row-for-all",
         ),
     },
 }
 
 NIGHTLY = {
     "four-at-once": {
-        "col times four again": (["        store4(C, row, col, load4(A, row, 4 * col))"], "do not multiply it again"),
+        "col times four again": (["        store4(C, row, col, load4(A, row, 4 * col))"], "out-of-bounds"),
     },
     "any-width": {
-        "to the end of the row": (
-            ("range(col, min(col + 4, A.shape[1]))", "range(col, A.shape[1])"),
-            "Other threads copy the rest",
-        ),
-        "one by one without a guard": (("min(col + 4, A.shape[1])", "col + 4"), "do not exist"),
-        "the wrong size asked": (("A.shape[1] % 4 == 0", "col % 4 == 0"), "do not exist"),
-        "even widths": (("A.shape[1] % 4 == 0", "A.shape[1] % 2 == 0"), "do not exist"),
+        "to the end of the row": (("range(col, min(col + 4, A.shape[1]))", "range(col, A.shape[1])"), "race"),
+        "one by one without a guard": (("min(col + 4, A.shape[1])", "col + 4"), "out-of-bounds"),
+        "the wrong size asked": (("A.shape[1] % 4 == 0", "col % 4 == 0"), "out-of-bounds"),
+        "even widths": (("A.shape[1] % 4 == 0", "A.shape[1] % 2 == 0"), "out-of-bounds"),
     },
     "wide": {
         "B's tile still read one by one": (
@@ -81,7 +75,7 @@ NIGHTLY = {
                 "            b = load4(B_tile, k, n)\n",
                 "            b = B_tile[k, n], B_tile[k, n + 1], B_tile[k, n + 2], B_tile[k, n + 3]\n",
             ),
-            "of B's tile with one load4",
+            "shared-loads-per-thread",
         ),
         "A's element four times": (
             [
@@ -91,29 +85,29 @@ NIGHTLY = {
                 ("acc[2] += a ", "acc[2] += A_tile[ty, k] "),
                 ("acc[3] += a ", "acc[3] += A_tile[ty, k] "),
             ],
-            "reads one element of A's tile once",
+            "shared-loads-per-thread",
         ),
-        "= for +=": (("] += a", "] = a"), "replaces the sum in every"),
-        "one barrier": (("b[3]\n        cuda.syncthreads()", "b[3]"), "both barriers must stay"),
+        "= for +=": (("] += a", "] = a"), "sum-replaced"),
+        "one barrier": (("b[3]\n        cuda.syncthreads()", "b[3]"), "race"),
         "four elements of A": (
             ("            a = A_tile[ty, k]\n", "            a = load4(A_tile, ty, k)[0]\n"),
-            "one element, not four",
+            "out-of-bounds",
         ),
-        "no guard below B": (("start + ty < B.shape[0] and col", "col"), "a guard for its rows"),
-        "tx for n": (("store4(B_tile, ty, n,", "store4(B_tile, ty, tx,"), "n in the tile"),
+        "no guard below B": (("start + ty < B.shape[0] and col", "col"), "out-of-bounds"),
+        "tx for n": (("store4(B_tile, ty, n,", "store4(B_tile, ty, tx,"), "misaligned-access"),
         "stored one by one": (
             (
                 "        store4(C, row, col, (acc[0], acc[1], acc[2], acc[3]))\n",
                 "        for e in range(4):\n            C[row, col + e] = acc[e]\n",
             ),
-            "one store4",
+            "stores-of-c",
         ),
     },
     "tall": {
-        "padded by one": (("array((8, 36)", "array((8, 33)"), "not by 1"),
-        "B's element four times": (("* b\n", "* B_tile[k, tx]\n"), "element of B's tile, once"),
-        "no guard": (("top + row < A.shape[0] and start + first", "start + first"), "a guard of the row"),
-        "half the columns": (("tx % 2 * 4", "0"), "each thread stores its own"),
+        "padded by one": (("array((8, 36)", "array((8, 33)"), "misaligned-access"),
+        "B's element four times": (("* b\n", "* B_tile[k, tx]\n"), "shared-loads-per-thread"),
+        "no guard": (("top + row < A.shape[0] and start + first", "start + first"), "out-of-bounds"),
+        "half the columns": (("tx % 2 * 4", "0"), "race"),
     },
 }
 

@@ -2,59 +2,63 @@
 
 WRONG = {
     "transposed": {
-        "subtracted": (("acc +=", "acc -="), "subtracts; a sum needs"),
-        "as many iterations as columns": (("range(K)", "range(N)"), "goes over N, and must go over K"),
+        "subtracted": (("acc +=", "acc -="), "subtracted"),
+        "as many iterations as columns": (("range(K)", "range(N)"), "other-length"),
         "x and y swapped": (
             [
                 ("blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y", "blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q"),
                 ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x", "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
                 ("blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q", "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
             ],
-            "x and y look swapped",
+            "swapped-directions",
         ),
-        "one term short": (("range(K)", "range(K - 1)"), "last term"),
+        "one term short": (("range(K)", "range(K - 1)"), "last-term-missing"),
         "sum in C": (
             [
                 ("acc += A[row, k] * B[col, k]", "C[row, col] += A[row, k] * B[col, k]"),
                 ("        C[row, col] = acc", ""),
             ],
-            "is not zero when",
+            "not-zero-at-the-start",
         ),
-        "store in the loop": (("        C[row, col] = acc", "            C[row, col] = acc"), "store it once"),
+        "store in the loop": (("        C[row, col] = acc", "            C[row, col] = acc"), "stores-of-c"),
         "a load too many": (
             ("acc += A[row, k] * B", "acc += (A[row, k] + A[row, k]) / float32(2) * B"),
-            "one element of A and one of B",
+            "global-loads-per-thread",
         ),
-        "nothing stored": (("        C[row, col] = acc", ""), "never stores into C"),
-        "replaces the sum": (("acc += A", "acc = A"), "add to it with `acc += …`"),
-        "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "write cuda.blockIdx"),
+        "A by columns": (("A[row, k]", "A[k, row]"), "out-of-bounds"),
+        "the row of A in B, too": (("B[col, k]", "B[row, k]"), "out-of-bounds"),
+        "a guard of the sums": (("col < N", "col < K"), "row-and-column-swapped"),
+        "nothing stored": (("        C[row, col] = acc", ""), "never-stored"),
+        "replaces the sum": (("acc += A", "acc = A"), "sum-replaced"),
+        "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "part-of-cuda"),
         "the host's loops in every thread": (
             (
                 "    if row < M and col < N:\n        acc",
                 "    for row in range(M):\n      for col in range(N):\n        acc",
             ),
-            "go through all of C",
+            "all-in-every-thread",
         ),
     },
     "two-columns": {
-        "A loaded twice": ([("+= a *", "+= A[row, k] *"), ("a = A[row, k]", "pass")], "keep it in a variable"),
-        "same column twice": (("k, left + 1", "k, left"), "both columns hold the same"),
+        "A loaded twice": ([("+= a *", "+= A[row, k] *"), ("a = A[row, k]", "pass")], "global-loads-per-thread"),
+        "the row below": (("acc_right += a", "acc_right += A[row + 1, k]"), "out-of-bounds"),
+        "same column twice": (("k, left + 1", "k, left"), "same-column-twice"),
         "A loaded before the loop": (
             [("        for k", "        a = A[row, 0]\n        for k"), ("            a = A[row, k]\n", "")],
-            "the same element of A",
+            "first-of-a-alone",
         ),
-        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last term"),
+        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last-term-missing"),
     },
     "sum-in-register": {
-        "16 for K": (("range(A.shape[1])", "range(16)"), "use A.shape[1]"),
+        "16 for K": (("range(A.shape[1])", "range(16)"), "written-size"),
         "blockDim.x for blockDim.y": (
             ("cuda.blockIdx.y * cuda.blockDim.y", "cuda.blockIdx.y * cuda.blockDim.x"),
-            "mixes two directions",
+            "mixed-directions",
         ),
-        "stores at every step": (("        C[row", "            C[row"), "stored more than once"),
+        "stores at every step": (("        C[row", "            C[row"), "stores-of-c"),
         "loads C all the same": (
             ("            acc +=", "            acc = C[row, col]\n            C[row, col] = acc +"),
-            "is not zero when",
+            "not-zero-at-the-start",
         ),
         "zero first, then adds to C": (
             [
@@ -62,14 +66,14 @@ WRONG = {
                 ("acc +=", "C[row, col] = C[row, col] +"),
                 ("        C[row, col] = acc", ""),
             ],
-            "C is still loaded",
+            "global-loads-per-thread",
         ),
-        "replaces the sum": (("acc +=", "acc ="), "add to it with `acc += …`"),
-        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last term"),
+        "replaces the sum": (("acc +=", "acc ="), "sum-replaced"),
+        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last-term-missing"),
     },
     "report-kernel": {
-        "the guard alone": (("B[k, y]", "B[y, k]"), "this is A·Bᵀ"),
-        "A by columns": (("A[x, k]", "A[k, x]"), "look at `A[k, x]`"),
+        "the guard alone": (("B[k, y]", "B[y, k]"), "rows-of-b"),
+        "A by columns": (("A[x, k]", "A[k, x]"), "one-name-or-number: A[k, x]"),
     },
 }
 
@@ -77,26 +81,26 @@ NIGHTLY = {
     "transposed": {
         "rows from blockIdx.x": (
             ("row = cuda.blockIdx.y", "row = cuda.blockIdx.x"),
-            "look at `row = cuda.blockIdx.x * cuda.blockDim.y",
+            "one-name-or-number: row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y",
         ),
-        "no guard": (("if row < M and col < N", "if row >= 0 or col >= 0"), "reach beyond C"),
-        "begins at 1": (("range(K)", "range(1, K)"), "look at `range(1, K)`"),
-        "B by columns": (("B[col, k]", "B[k, col]"), "this is A·B"),
+        "no guard": (("if row < M and col < N", "if row >= 0 or col >= 0"), "out-of-bounds"),
+        "begins at 1": (("range(K)", "range(1, K)"), "one-name-or-number: range(1, K)"),
+        "B by columns": (("B[col, k]", "B[k, col]"), "not-transposed"),
     },
     "two-columns": {
-        "one sum for both": (("            acc_right", "            acc_left"), "look at `acc_left += a * B[k, left"),
-        "two columns further": (("left + 1", "left + 2"), "left and left + 1"),
-        "replaces the sums": ([("acc_left += ", "acc_left = "), ("acc_right += ", "acc_right = ")], "replaces the sum"),
+        "one sum for both": (("            acc_right", "            acc_left"), "one-name-or-number"),
+        "two columns further": (("left + 1", "left + 2"), "out-of-bounds"),
+        "replaces the sums": ([("acc_left += ", "acc_left = "), ("acc_right += ", "acc_right = ")], "sum-replaced"),
     },
     "report-kernel": {
-        "the row of C for the column of B": (("B[k, y]", "B[k, x]"), "look at `B[k, x]`"),
-        "B alone": (("        C[x, y]", "    C[x, y]"), "also around the store"),
-        "or for and": (("x < n and y < n", "x < n or y < n"), "also around the store"),
-        "half a guard": (("x < n and y < n", "x < n"), "also around the store"),
-        "stores at every step": (("        C[x, y]", "            C[x, y]"), "stored once"),
+        "the row of C for the column of B": (("B[k, y]", "B[k, x]"), "one-name-or-number: B[k, x]"),
+        "B alone": (("        C[x, y]", "    C[x, y]"), "out-of-bounds"),
+        "or for and": (("x < n and y < n", "x < n or y < n"), "out-of-bounds"),
+        "half a guard": (("x < n and y < n", "x < n"), "out-of-bounds"),
+        "stores at every step": (("        C[x, y]", "            C[x, y]"), "stores-of-c"),
     },
     "sum-in-register": {
-        "no guard": (("    if row < C.shape[0] and col", "    if row >= 0 or col"), "keep the guard"),
+        "no guard": (("    if row < C.shape[0] and col", "    if row >= 0 or col"), "out-of-bounds"),
     },
 }
 

@@ -14,33 +14,41 @@ WRONG = {
                 ),
                 "        cuda.syncthreads()",
             ],
-            "the first pair of tiles is missing",
+            "first-tile-missing",
         ),
-        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
+        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
     },
     "written-buffer": {
-        "the one that is read": ((WRITTEN, "return iteration % buffers"), "writes the other one"),
-        "no end": ((WRITTEN, "return iteration + 1"), "the buffers are exchanged"),
-        "two only": ((WRITTEN, "return 1 - iteration % 2"), "with three buffers"),
-        "the other of two": ((WRITTEN, "return 1 - iteration"), "There is no buffer 5"),
-        "the quotient": ((WRITTEN, "return (iteration + 1) // buffers"), "writes the other one"),
+        "the one that is read": ((WRITTEN, "return iteration % buffers"), "iteration-0-2-buffers"),
+        "no end": ((WRITTEN, "return iteration + 1"), "iteration-1-2-buffers"),
+        "without parentheses": ((WRITTEN, "return iteration + 1 % buffers"), "iteration-1-2-buffers"),
+        "two only": ((WRITTEN, "return 1 - iteration % 2"), "iteration-1-3-buffers"),
+        "the other of two": ((WRITTEN, "return 1 - iteration"), "iteration-4-2-buffers"),
+        "the quotient": ((WRITTEN, "return (iteration + 1) // buffers"), "iteration-0-2-buffers"),
     },
     "last-iteration": {
-        "one pair too few": (("if start < K", "if start < K - TILE"), "every thread must store both"),
-        "no question": (("if start < K", "if True"), "nothing to store"),
-        "barrier outside": (("            cuda.syncthreads()", "        cuda.syncthreads()"), "can skip its barrier"),
+        "one pair too few": (("if start < K", "if start < K - TILE"), "uninitialized-read"),
+        "never exchanged": (("            now = 1 - now\n", ""), "race"),
+        "no question": (("if start < K", "if True"), "shared-stores-per-thread"),
+        "barrier outside": (("            cuda.syncthreads()", "        cuda.syncthreads()"), "barriers-per-warp"),
     },
     "across-tiles": {
-        "the sums run on": (("                acc = float32(0)\n", ""), "the sums of the second tile go on"),
-        "stored at the column of the loads": (("done = col - TILE", "done = col"), "one of the block's two tiles"),
+        "the sums run on": (
+            ("                acc = float32(0)\n", ""),
+            "end-of-first-tile: the sums of the second tile go on",
+        ),
+        "stored at the column of the loads": (
+            ("done = col - TILE", "done = col"),
+            "end-of-first-tile: one of the block's two tiles",
+        ),
         "stored before the multiplication": (
             (
                 "            for k in range(TILE):\n                acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n            if step % pairs == 0:\n                done = col - TILE\n                if row < M and done < N:\n                    C[row, done] = acc\n                acc = float32(0)\n",
                 "            if step % pairs == 0:\n                done = col - TILE\n                if row < M and done < N:\n                    C[row, done] = acc\n                acc = float32(0)\n            for k in range(TILE):\n                acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n",
             ),
-            "the last pair of tiles is missing from the first tile",
+            "end-of-first-tile: the last pair of tiles is missing from the first tile",
         ),
-        "loads to the end": (("if step < 2 * pairs", "if True"), "nothing to load"),
+        "loads to the end": (("if step < 2 * pairs", "if True"), "global-loads-per-thread"),
     },
 }
 
@@ -48,19 +56,17 @@ NIGHTLY = {
     "one-buffer": {
         "loads twice": (
             ("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])"),
-            "each tile, once",
+            "global-loads-per-thread",
         ),
-        "a barrier too many": (
-            ("= a_next\n", "= a_next\n        cuda.syncthreads()\n"),
-            "two barriers in each iteration",
-        ),
-        "one tile too many": (("row < M and start + tx < K", "row < M"), "a tile that does not exist"),
-        "no barrier before": (("        cuda.syncthreads()\n        A_tile", "        A_tile"), "must wait twice"),
-        "no barrier after": (("b_next\n        cuda.syncthreads()", "b_next"), "must wait twice"),
+        "a barrier too many": (("= a_next\n", "= a_next\n        cuda.syncthreads()\n"), "barriers-per-warp"),
+        "tx and ty exchanged": (("A[row, start + tx]", "A[row, start + ty]"), "out-of-bounds"),
+        "one tile too many": (("row < M and start + tx < K", "row < M"), "out-of-bounds"),
+        "no barrier before": (("        cuda.syncthreads()\n        A_tile", "        A_tile"), "race"),
+        "no barrier after": (("b_next\n        cuda.syncthreads()", "b_next"), "race"),
     },
     "last-iteration": {
-        "asks per thread": (("if start < K", "if start + tx < K"), "use start, which is the same"),
-        "no barrier": (("            cuda.syncthreads()", ""), "must also wait"),
+        "asks per thread": (("if start < K", "if start + tx < K"), "barrier-divergence"),
+        "no barrier": (("            cuda.syncthreads()", ""), "race"),
     },
     "across-tiles": {
         "loads after the multiplications": (
@@ -74,13 +80,13 @@ NIGHTLY = {
                     "        if step < 2 * pairs:\n            if row < M and start + tx < K:\n                a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n                b_next = B[start + ty, col]\n        now = 1 - now\n",
                 ),
             ],
-            "before T multiplications",
+            "loads-after-the-first-pair-that-are-used-before-t-multiplications",
         ),
         "two barriers": (
             ("        now = 1 - now\n", "        now = 1 - now\n        cuda.syncthreads()\n"),
-            "one barrier for each pair",
+            "barriers-per-warp",
         ),
-        "no barrier": (("        cuda.syncthreads()\n", ""), "then waits"),
+        "no barrier": (("        cuda.syncthreads()\n", ""), "race"),
     },
 }
 

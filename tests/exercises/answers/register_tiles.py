@@ -11,85 +11,81 @@ WRONG = {
     "useful-share": {
         "a table for each mix of the lesson": (
             (SHARE, 'return {1: 0.5, 16: 0.8}.get(mix["FFMA"], 64 / 95)'),
-            "compute the answer from the arguments",
+            "other-calls",
         ),
-        "kinds counted": ((SHARE, 'return mix["FFMA"] / len(mix)'), "of two kinds"),
-        "upside down": ((SHARE, 'return sum(mix.values()) / mix["FFMA"]'), "one of the two"),
-        "in percent": ((SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())'), "1/2"),
-        "against the others": ((SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])'), "one of the two"),
-        "without end": ((SHARE, "while mix: pass"), "was still running"),
-        "rounded": ((SHARE, 'return mix["FFMA"] // sum(mix.values())'), "1/2"),
-        "names added": ((SHARE, 'return mix["FFMA"] / sum(mix)'), "it raised TypeError"),
+        "kinds counted": ((SHARE, 'return mix["FFMA"] / len(mix)'), "16-ffma-and-4-lds-128"),
+        "upside down": ((SHARE, 'return sum(mix.values()) / mix["FFMA"]'), "1-ffma-and-1-lds"),
+        "in percent": ((SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())'), "1-ffma-and-1-lds"),
+        "against the others": ((SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])'), "1-ffma-and-1-lds"),
+        "without end": ((SHARE, "while mix: pass"), "endless"),
+        "rounded": ((SHARE, 'return mix["FFMA"] // sum(mix.values())'), "1-ffma-and-1-lds"),
+        "names added": ((SHARE, 'return mix["FFMA"] / sum(mix)'), "raised"),
     },
     "outer": {
-        "the tile's first row of B": (("b = B[start + k, col]", "b = B[start, col]"), "b is B[start + k, col]"),
+        "the tile's first row of B": (("b = B[start + k, col]", "b = B[start, col]"), "same-row-of-b"),
+        "the first rows of B": (
+            (f"b = {B_ELEMENT}", "b = B[k, col] if k < K and col < N else float32(0)"),
+            "first-rows-of-b",
+        ),
         "the thread's number for its column": (
             ("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N"),
-            "look at `b = B[start + k, thread]",
+            "one-name-or-number",
         ),
     },
     "two-by-two": {
-        "neighbours": (
-            ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, tx], B_tile[k, tx + 1]"),
-            "the sum of products of",
-        ),
+        "neighbours": (("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, tx], B_tile[k, tx + 1]"), "quadrants"),
         "A's indices as in the lesson's kernel": (
             ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[ty, k], A_tile[ty + 8, k]"),
-            "are the wrong way round",
+            "swapped-indices",
         ),
-        "nothing added": (["        for k in range(8):\n            pass"], "no product reaches the sum"),
+        "nothing added": (["        for k in range(8):\n            pass"], "only-zeros"),
     },
     "four-rows": {
-        "b not kept": (("acc0 += A[top, k] * b", "acc0 += A[top, k] * B[k, col]"), "keep B[k, col] in a variable"),
-        "stored in the loop": (
+        "b not kept": (("A_tile[y + 8 * i, k] * b", "A_tile[y + 8 * i, k] * B_tile[k, x]"), "shared-loads-per-thread"),
+        "neighbouring rows": (("A_tile[y + 8 * i, k] * b", "A_tile[y + i, k] * b"), "other-rows"),
+        "B's element kept for all k": (
             (
-                "            acc3 += A[top + 3, k] * b",
-                "            acc3 += A[top + 3, k] * b\n            C[top + 3, col] = acc3",
+                "        for k in range(32):\n            b = B_tile[k, x]\n",
+                "        b = B_tile[0, x]\n        for k in range(32):\n",
             ),
-            "after the loops",
+            "diagnosis",
         ),
     },
     "scattered": {
-        "i and j exchanged": ((STORED, "top + ty + 8 * j, left + tx + 8 * i"), "in the wrong places"),
+        "i and j exchanged": ((STORED, "top + ty + 8 * j, left + tx + 8 * i"), "in-other-places"),
     },
 }
 
 NIGHTLY = {
     "outer": {
-        "no guard for B": ((f"b = {B_ELEMENT}", "b = B[start + k, col]"), "0 there"),
-        "a barrier in every iteration": (
-            ("* b\n", "* b\n            cuda.syncthreads()\n"),
-            "between two iterations of",
-        ),
-        "= for +=": (("acc[i] += ", "acc[i] = "), "replaces the sum in every"),
+        "no guard for B": ((f"b = {B_ELEMENT}", "b = B[start + k, col]"), "out-of-bounds"),
+        "a barrier in every iteration": (("* b\n", "* b\n            cuda.syncthreads()\n"), "barriers-per-warp"),
+        "= for +=": (("acc[i] += ", "acc[i] = "), "sum-replaced"),
         "B loaded for each result": (
             [(f"            b = {B_ELEMENT}\n", ""), ("A_tile[i, k] * b", f"A_tile[i, k] * ({B_ELEMENT})")],
-            "use it for all eight results",
+            "global-loads-per-thread",
         ),
-        "the tile's indices swapped": (("A_tile[i, k] * b", "A_tile[k, i] * b"), "`A_tile[k, i]` are the wrong way"),
+        "the tile's indices swapped": (("A_tile[i, k] * b", "A_tile[k, i] * b"), "swapped-indices"),
         "a result too few": (
             (
                 "            for i in range(ROWS):\n                acc[i] +=",
                 "            for i in range(ROWS - 1):\n                acc[i] +=",
             ),
-            "already stops at ROWS - 1",
+            "one-short-of-the-tile",
         ),
     },
     "two-by-two": {
-        "one row for both": (
-            ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, ty], A_tile[k, ty]"),
-            "the sum of products of",
-        ),
+        "one row for both": (("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, ty], A_tile[k, ty]"), "quadrants"),
         "results that touch": (
             [
                 ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, 2 * ty], A_tile[k, 2 * ty + 1]"),
                 ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]"),
             ],
-            "in the wrong places",
+            "in-other-places",
         ),
         "i and j exchanged": (
             [("acc[0, 1] += a0 * b1", "acc[0, 1] += a1 * b0"), ("acc[1, 0] += a1 * b0", "acc[1, 0] += a0 * b1")],
-            "the sum of products of",
+            "quadrants",
         ),
         "read for each product": (
             [
@@ -100,28 +96,33 @@ NIGHTLY = {
                 for i in (0, 1)
                 for j in (0, 1)
             ],
-            "read all four into variables",
+            "shared-loads-per-thread",
         ),
         "a barrier in the loop": (
             ("            a0, a1", "            cuda.syncthreads()\n            a0, a1"),
-            "needs none",
+            "barriers-per-warp",
         ),
-        "K for 8": (("for k in range(8)", "for k in range(K)"), "8 rows and 16 columns"),
+        "K for 8": (("for k in range(8)", "for k in range(K)"), "out-of-bounds"),
     },
     "four-rows": {
-        "one row twice": (("A[top + 3, k]", "A[top + 2, k]"), "look at `acc3 += A[top + 2, k] * b`"),
-        "one term short": (("range(K)", "range(K - 1)"), "look at `range(K - 1)`"),
-        "= for +=": (("acc2 += ", "acc2 = "), "add to it with `acc2 += …`"),
+        "one sum for all": (("acc[i] += A_tile", "acc[0] += A_tile"), "other-rows"),
+        "one row for all": (("acc[i] += A_tile[y + 8 * i, k]", "acc[i] += A_tile[y, k]"), "other-rows"),
+        "= for +=": (("acc[i] += ", "acc[i] = "), "sum-replaced"),
+        "B's indices exchanged": (("b = B_tile[k, x]", "b = B_tile[x, k]"), "swapped-indices"),
+        "a barrier in the loop": (
+            ("b = B_tile[k, x]", "b = B_tile[k, x]\n            cuda.syncthreads()"),
+            "barriers-per-warp",
+        ),
     },
     "scattered": {
-        "rows fixed, columns not": ((STORED, "top + ty + 8 * i, left + 2 * tx + j"), "in the wrong places"),
-        "columns fixed, rows not": ((STORED, "top + 2 * ty + i, left + tx + 8 * j"), "in the wrong places"),
-        "results that touch": ((STORED, "top + ty + i, left + tx + j"), "two threads store into the same"),
+        "rows fixed, columns not": ((STORED, "top + ty + 8 * i, left + 2 * tx + j"), "in-other-places"),
+        "columns fixed, rows not": ((STORED, "top + 2 * ty + i, left + tx + 8 * j"), "in-other-places"),
+        "results that touch": ((STORED, "top + ty + i, left + tx + j"), "race"),
         "guard gone": (
             ("            if row < M and col < N:\n                C", "            if row < M:\n                C"),
-            "must test the row and the column",
+            "out-of-bounds",
         ),
-        "tx and ty exchanged": ((STORED, "top + tx + 8 * i, left + ty + 8 * j"), "in the wrong places"),
+        "tx and ty exchanged": ((STORED, "top + tx + 8 * i, left + ty + 8 * j"), "in-other-places"),
     },
 }
 
@@ -145,18 +146,10 @@ RIGHT = {
         ],
     },
     "four-rows": {
-        "a local array": [
+        "four lines": [
             (
-                "        acc0 = acc1 = acc2 = acc3 = float32(0)\n",
-                "        acc = cuda.local.array(4, float32)\n        for i in range(4):\n            acc[i] = 0\n",
-            ),
-            (
-                "            acc0 += A[top, k] * b\n            acc1 += A[top + 1, k] * b\n            acc2 += A[top + 2, k] * b\n            acc3 += A[top + 3, k] * b\n",
-                "            for i in range(4):\n                acc[i] += A[top + i, k] * b\n",
-            ),
-            (
-                "        C[top, col] = acc0\n        C[top + 1, col] = acc1\n        C[top + 2, col] = acc2\n        C[top + 3, col] = acc3\n",
-                "        for i in range(4):\n            C[top + i, col] = acc[i]\n",
+                "            for i in range(4):\n                acc[i] += A_tile[y + 8 * i, k] * b\n",
+                "".join(f"            acc[{i}] += A_tile[y + {8 * i}, k] * b\n" for i in range(4)),
             ),
         ],
     },

@@ -9,92 +9,101 @@ STORE = "        P[share, row, col] = acc"
 
 WRONG = {
     "busy": {
-        "rounded down": (
-            ["    waves = tiles // at_once\n    return tiles / (waves * at_once)"],
-            "raised ZeroDivisionError",
-        ),
+        "rounded down": (["    waves = tiles // at_once\n    return tiles / (waves * at_once)"], "raised"),
         "always one more": (
             ["    waves = tiles // at_once + 1\n    return tiles / (waves * at_once)"],
-            "all multiprocessors work",
+            "132-tiles-132-at-once",
         ),
-        "the waves themselves": (["    return tiles / at_once"], "the waves up"),
-        "the number of waves": (["    return -(-tiles // at_once)"], "only 8 of its 132 places"),
-        "upside down": (["    waves = -(-tiles // at_once)\n    return waves * at_once / tiles"], "only 8 of its 132"),
-        "132 for every GPU": (["    waves = -(-tiles // 132)\n    return tiles / (waves * 132)"], "on any GPU"),
+        "the waves themselves": (["    return tiles / at_once"], "133-tiles-132-at-once"),
+        "the number of waves": (["    return -(-tiles // at_once)"], "8-tiles-132-at-once"),
+        "upside down": (
+            ["    waves = -(-tiles // at_once)\n    return waves * at_once / tiles"],
+            "8-tiles-132-at-once",
+        ),
+        "132 for every GPU": (
+            ["    waves = -(-tiles // 132)\n    return tiles / (waves * 132)"],
+            "100-tiles-40-at-once",
+        ),
     },
     "share-of-k": {
-        "all of K": (["        for k in range(K):\n" + SUM + STORE], "sums all of K"),
+        "all of K": (["        for k in range(K):\n" + SUM + STORE], "diagnosis: sums all of K"),
         "the rest is nobody's": (
             ["        for k in range(share * (K // SHARES), (share + 1) * (K // SHARES)):\n" + SUM + STORE],
-            "Multiply first",
+            "diagnosis: Multiply first",
         ),
         "the first share in each": (
             ["        for k in range(K // 4):\n" + SUM + STORE],
-            "every block sums the first share",
+            "diagnosis: every block sums the first share",
         ),
-        "every fourth element": ([LOOP.replace(RANGE, "share, K, SHARES") + SUM + STORE], "is contiguous"),
-        "no parentheses": ([LOOP.replace("(share + 1)", "share + 1") + SUM + STORE], "multiplies before it adds"),
-        "a true division": (["        for k in range(K / 4):\n" + SUM + STORE], "//"),
-        "into one matrix": ([LOOP + SUM + "        P[0, row, col] = acc"], "into its own matrix"),
-        "the share last": ([LOOP + SUM + "        P[row, col, share] = acc"], "the share comes first"),
-        "= for +=": ([LOOP + SUM.replace("+=", "=") + STORE], "replaces the sum in every"),
-        "no store": ([LOOP + SUM], "never stores into P"),
+        "every fourth element": ([LOOP.replace(RANGE, "share, K, SHARES") + SUM + STORE], "diagnosis: is contiguous"),
+        "no parentheses": (
+            [LOOP.replace("(share + 1)", "share + 1") + SUM + STORE],
+            "diagnosis: multiplies before it adds",
+        ),
+        "a true division": (["        for k in range(K / 4):\n" + SUM + STORE], "diagnosis: //"),
+        "into one matrix": ([LOOP + SUM + "        P[0, row, col] = acc"], "race"),
+        "the share last": ([LOOP + SUM + "        P[row, col, share] = acc"], "out-of-bounds"),
+        "= for +=": ([LOOP + SUM.replace("+=", "=") + STORE], "sum-replaced"),
+        "no store": ([LOOP + SUM], "never-stored"),
     },
     "add-shares": {
-        "one share": (["        acc += P[0, row, col]\n        C[row, col] = acc"], "only the partial sums of share 0"),
+        "one share": (["        acc += P[0, row, col]\n        C[row, col] = acc"], "one-share-alone"),
         "the share last": (
             ["        for share in range(SHARES):\n            acc += P[row, col, share]\n        C[row, col] = acc"],
-            "the share comes first",
+            "out-of-bounds",
         ),
         "one share too few": (
             [
                 "        for share in range(SHARES - 1):\n            acc += P[share, row, col]\n        C[row, col] = acc"
             ],
-            "look at `range(SHARES - 1)`",
+            "one-name-or-number",
         ),
         "= for +=": (
             ["        for share in range(SHARES):\n            acc = P[share, row, col]\n        C[row, col] = acc"],
-            "add to it with `acc += …`",
+            "sum-replaced",
         ),
         "stored in the loop": (
             [
                 "        for share in range(SHARES):\n            acc += P[share, row, col]\n            C[row, col] = acc"
             ],
-            "after the loop",
+            "stores-of-c",
         ),
         "added in memory": (
             ["        for share in range(SHARES):\n            C[row, col] += P[share, row, col]"],
-            "C is not zero when the kernel starts",
+            "not-zero-at-the-start",
         ),
     },
     "sliced": {
-        "no barrier": (("= acc\n    cuda.syncthreads()", "= acc"), "all must wait in between"),
-        "slice 0 alone": (("range(1, SHARES)", "range(1, 1)"), "the sums of slice 0 only"),
+        "no barrier": (("= acc\n    cuda.syncthreads()", "= acc"), "race"),
+        "slice 0 alone": (("range(1, SHARES)", "range(1, 1)"), "diagnosis: the sums of slice 0 only"),
     },
 }
 
 NIGHTLY = {
     "share-of-k": {
-        "stored in the loop": ([LOOP + SUM + "    " + STORE], "were never stored"),
-        "one less": ([LOOP.replace(" // SHARES):", " // SHARES - 1):") + SUM + STORE], "look at `range("),
+        "stored in the loop": ([LOOP + SUM + "    " + STORE], "some-never-stored"),
+        "one less": ([LOOP.replace(" // SHARES):", " // SHARES - 1):") + SUM + STORE], "one-name-or-number"),
     },
     "sliced": {
         "the barrier inside C": (
             ("    cuda.syncthreads()\n", "    if row < M and col < N:\n        cuda.syncthreads()\n"),
-            "keep it out",
+            "barrier-divergence",
         ),
-        "all of K in each": (("range(part * K // SHARES, (part + 1) * K // SHARES)", "range(K)"), "sums all of K"),
+        "all of K in each": (
+            ("range(part * K // SHARES, (part + 1) * K // SHARES)", "range(K)"),
+            "diagnosis: sums all of K",
+        ),
         "divided first": (
             (
                 "range(part * K // SHARES, (part + 1) * K // SHARES)",
                 "range(part * (K // SHARES), (part + 1) * (K // SHARES))",
             ),
-            "in no slice",
+            "diagnosis: in no slice",
         ),
-        "all four store": (("part == 0 and row", "row"), "only one of the four"),
+        "all four store": (("part == 0 and row", "row"), "race"),
         "its own sum again": (
             ("acc += parts[other, ty, tx]", "acc += parts[other, ty, tx] + 0 * parts[0, ty, tx]"),
-            "those of the others",
+            "shared-loads-per-thread",
         ),
     },
 }

@@ -7,71 +7,75 @@ IN_THE_LOOP = "            part[t] += part[t + w]\n        cuda.syncthreads()\n"
 
 WRONG = {
     "block-sums": {
-        "two barriers in a step": ((IN_THE_LOOP, IN_THE_LOOP + "        cuda.syncthreads()\n"), "of the six"),
+        "two barriers in a step": ((IN_THE_LOOP, IN_THE_LOOP + "        cuda.syncthreads()\n"), "barriers-per-warp"),
         "one thread loads all": (
             (
                 "@cuda.jit\ndef block_sums(A, C):\n    first = cuda.blockIdx.x * 64\n    if cuda.threadIdx.x == 0:\n"
                 "        acc = float32(0)\n        for i in range(first, min(first + 64, A.size)):\n            acc += A[i]\n"
                 "        C[cuda.blockIdx.x] = acc\n"
             ),
-            "its own element",
+            "global-loads-per-thread",
         ),
     },
     "to-shared-memory": {
         "B turned as it is carried": (
             ("B_shared[row, col] = B[row, col]", "B_shared[row, col] = B[col, row]"),
-            "the two sides of `B_shared[row, col] = B[col, row]`",
+            "sides-do-not-match: B_shared[row, col] = B[col, row]",
         ),
         "another thing by the table's name": (
             ("B_shared[row, col] = B[row, col]", "B_shared = B[row, col]"),
-            "stores nothing into the shared array",
+            "shared-array-renamed: B_shared = …",
         ),
-        "the matrix for the table": (["    A_shared = A\n    B_shared = B"], "gives the name to something else"),
-        "A transposed": (("A_shared[row, col] =", "A_shared[col, row] ="), "the wrong way round"),
-        "B forgotten": ((CARRY_B, ""), "each thread copies one element of A and one of B"),
+        "the matrix for the table": (["    A_shared = A\n    B_shared = B"], "shared-array-renamed: A_shared = …"),
+        "A transposed": (
+            ("A_shared[row, col] =", "A_shared[col, row] ="),
+            "sides-do-not-match: A_shared[col, row] = A[row, col]",
+        ),
+        "both transposed": (
+            [("A_shared[row, col] =", "A_shared[col, row] ="), ("B_shared[row, col] =", "B_shared[col, row] =")],
+            "both-transposed",
+        ),
+        "B forgotten": ((CARRY_B, ""), "uninitialized-read"),
         "multiplies from global memory": (
             ("A_shared[row, k] * B_shared[k, col]", "A[row, k] * B[k, col]"),
-            "each thread copies one element of A and one of B",
+            "global-loads-per-thread",
         ),
     },
     "neighbours": {
         "from global memory again": (
             ("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t + 1] + (A[i + 1] if i + 1 < n else float32(0))"),
-            "read them from near",
+            "global-loads-of-all-threads",
         ),
         "one place off": (("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t] + near[t + 1]"), "pencil"),
     },
     "divergent": {
-        "no barrier at all": ((BARRIER, ""), "between the stores and the reads"),
+        "no barrier at all": ((BARRIER, ""), "race"),
         "a barrier for each guard": (
             ("    if row < K and col < N:", BARRIER + "    if row < K and col < N:"),
-            "one barrier is enough",
+            "barriers-per-warp",
         ),
     },
 }
 
 NIGHTLY = {
     "neighbours": {
-        "asked of the thread": (("if i > 0", "if t > 0"), "look at `t > 0`"),
-        "no barrier": ((BARRIER, ""), "between the stores and the reads"),
+        "asked of the thread": (("if i > 0", "if t > 0"), "one-name-or-number"),
+        "no barrier": ((BARRIER, ""), "race"),
         "barrier in the guard": (
             (BARRIER + "    if i < n:\n", "    if i < n:\n        cuda.syncthreads()\n"),
-            "keep it out of any if",
+            "barrier-divergence",
         ),
-        "no zeros at the end": (("    near[t + 1] = 0\n", ""), "beyond the ends of A it must hold 0"),
-        "the first one's neighbour": (("        if i > 0:\n    ", ""), "only where i > 0"),
+        "no zeros at the end": (("    near[t + 1] = 0\n", ""), "uninitialized-read"),
+        "the first one's neighbour": (("        if i > 0:\n    ", ""), "negative-index"),
         "zeros at the edges of a block": (
             [("near[0] = A[i - 1]", "near[0] = 0"), ("near[65] = A[i + 1]", "near[65] = 0")],
-            "the neighbours are missing",
+            "without-ends",
         ),
     },
     "to-shared-memory": {
-        "both from A": (("= B[row, col]", "= A[row, col]"), "look at `A[row, col]`"),
-        "whole rows": (
-            (CARRY_A, "    for k in range(8):\n        A_shared[row, k] = A[row, k]\n"),
-            "two threads store into the same place",
-        ),
-        "not its own place": (("A_shared[row, col] =", "A_shared[0, col] ="), "has a place of its own"),
+        "both from A": (("= B[row, col]", "= A[row, col]"), "one-name-or-number"),
+        "whole rows": ((CARRY_A, "    for k in range(8):\n        A_shared[row, k] = A[row, k]\n"), "race"),
+        "not its own place": (("A_shared[row, col] =", "A_shared[0, col] ="), "race"),
     },
     "divergent": {
         "barrier in another guard": (
@@ -82,20 +86,20 @@ NIGHTLY = {
                     "B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n",
                 ),
             ],
-            "where all threads reach it",
+            "barrier-divergence",
         ),
         "barrier too early": (
             [(BARRIER, ""), ("    if row < M and col < K:", BARRIER + "    if row < M and col < K:")],
-            "between the stores and the reads",
+            "race",
         ),
         "leaves before it": (
             (BARRIER, "    if row >= M or col >= N:\n        return\n" + BARRIER),
-            "where all threads reach it",
+            "barrier-divergence",
         ),
     },
     "block-sums": {
-        "no barrier in the loop": ((IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0]), "after every step"),
-        "no guard": (("A[i] if i < A.size else float32(0)", "A[i]"), "only where i < A.size"),
+        "no barrier in the loop": ((IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0]), "race"),
+        "no guard": (("A[i] if i < A.size else float32(0)", "A[i]"), "out-of-bounds"),
         "one thread adds all": (
             [
                 ("w = 32\n", "w = 0\n"),
@@ -104,11 +108,11 @@ NIGHTLY = {
                     "    if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n",
                 ),
             ],
-            "many threads add",
+            "shared-loads-per-thread",
         ),
         "the barrier inside the if": (
             (IN_THE_LOOP, IN_THE_LOOP.replace("        cuda", "            cuda")),
-            "keep it out of the if",
+            "barrier-divergence",
         ),
     },
 }

@@ -4,27 +4,28 @@ LINE = "                "
 
 WRONG = {
     "triple-loop": {
-        "adds instead": ([LINE + "acc += A[row, k] + B[k, col]"], "multiply them"),
+        "the place in C for the place in A and B": ([LINE + "acc += A[row, col] * B[row, col]"], "out-of-bounds"),
+        "adds instead": ([LINE + "acc += A[row, k] + B[k, col]"], "added"),
         "each element twice": (
             [LINE + "acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col]"],
-            "one element of A and one of B",
+            "global-loads-per-thread",
         ),
     },
     "lost-term": {
-        "begins at 2": (("range(A.shape[1])", "range(2, A.shape[1])"), "first products of every sum"),
-        "the other end": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last term"),
+        "begins at 2": (("range(A.shape[1])", "range(2, A.shape[1])"), "first-terms-missing"),
+        "the other end": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last-term-missing"),
         "another loop": (
             [("range(A.shape[1])", "range(1, A.shape[1])"), ("float32(0)", "float32(0) * A[row, 0]")],
-            "first products of every sum",
+            "first-terms-missing",
         ),
         "starts anew": (
             [
                 ("            acc = float32(0)\n", ""),
                 ("                acc +=", "                acc = float32(0)\n                acc +="),
             ],
-            "set to zero again in every step",
+            "last-term-of-many",
         ),
-        "stores in the loop": (("            C[", "                C["), "store each element once"),
+        "stores in the loop": (("            C[", "                C["), "stores-of-c"),
     },
     "mirrored": {
         "every element by itself": (
@@ -33,35 +34,38 @@ WRONG = {
                 ("if col < row:\n                    b", "if col != row:\n                    b"),
                 ("            if col < row:\n                C[col, row] = acc\n", ""),
             ],
-            "compute only one of them",
+            "global-loads-per-thread",
         ),
         "twice on the diagonal": (
             (
                 "                b = a\n                if col < row:\n                    b = A[col, k]\n",
                 "                b = A[col, k]\n",
             ),
-            "load it once",
+            "global-loads-per-thread",
         ),
-        "one half": (("            if col < row:\n                C[col, row] = acc\n", ""), "only one half of C"),
-        "no diagonal": (("range(row + 1)", "range(row)"), "the diagonal was never stored"),
+        "one half": (
+            ("            if col < row:\n                C[col, row] = acc\n", ""),
+            "one-half-stored: only one half of C",
+        ),
+        "no diagonal": (("range(row + 1)", "range(row)"), "one-half-stored: the diagonal was never stored"),
         "stores the diagonal twice": (
             ("            if col < row:\n                C[col, row] = acc\n", "            C[col, row] = acc\n"),
-            "store each element once",
+            "stores-of-c",
         ),
-        "columns of A": ([("A[row, k]", "A[k, row]"), ("A[col, k]", "A[k, col]")], "A has only K columns"),
+        "columns of A": ([("A[row, k]", "A[k, row]"), ("A[col, k]", "A[k, col]")], "out-of-bounds"),
     },
 }
 
 NIGHTLY = {
     "triple-loop": {
-        "B by rows": ([LINE + "acc += A[row, k] * B[col, k]"], "B[k, col] down a column"),
-        "A by columns": ([LINE + "acc += A[k, row] * B[k, col]"], "A[row, k] walks along a row"),
-        "replaces the sum": ([LINE + "acc = A[row, k] * B[k, col]"], "add to it with `acc += …`"),
-        "sums in C": ([LINE + "C[row, col] += A[row, k] * B[k, col]"], "acc stays at zero"),
+        "B by rows": ([LINE + "acc += A[row, k] * B[col, k]"], "out-of-bounds"),
+        "A by columns": ([LINE + "acc += A[k, row] * B[k, col]"], "out-of-bounds"),
+        "replaces the sum": ([LINE + "acc = A[row, k] * B[k, col]"], "sum-replaced"),
+        "sums in C": ([LINE + "C[row, col] += A[row, k] * B[k, col]"], "all-zero"),
     },
     "lost-term": {
-        "one further": (("range(A.shape[1])", "range(1, A.shape[1] + 1)"), "fix where the loop begins"),
-        "over the rows of A": (("range(A.shape[1])", "range(A.shape[0])"), "must go over A.shape[1]"),
+        "one further": (("range(A.shape[1])", "range(1, A.shape[1] + 1)"), "out-of-bounds"),
+        "over the rows of A": (("range(A.shape[1])", "range(A.shape[0])"), "other-length"),
     },
 }
 

@@ -8,51 +8,54 @@ LANE = "return 4 * (row % 8) + column % 4"
 
 WRONG = {
     "lane-of": {
-        "as in memory": ((LANE, "return 8 * row + column"), "not by the 8 columns"),
-        "no remainders": ((LANE, "return 4 * row + column"), "columns 4 to 7 repeat"),
-        "one remainder": ((LANE, "return 4 * row + column % 4"), "rows 8 to 15 repeat"),
-        "exchanged": ((LANE, "return 4 * (column % 8) + row % 4"), "along a row"),
-        "a quotient": ((LANE, "return 4 * (row // 8) + column // 4"), "along a row"),
-        "no return": ((LANE, "4 * (row % 8) + column % 4"), "the function returns nothing"),
+        "as in memory": ((LANE, "return 8 * row + column"), "a-1-0"),
+        "no remainders": ((LANE, "return 4 * row + column"), "a-2-6"),
+        "one remainder": ((LANE, "return 4 * row + column % 4"), "a-10-1"),
+        "exchanged": ((LANE, "return 4 * (column % 8) + row % 4"), "a-0-3"),
+        "a quotient": ((LANE, "return 4 * (row // 8) + column // 4"), "a-0-3"),
+        "no return": ((LANE, "4 * (row % 8) + column % 4"), "returns-nothing"),
     },
     "fragments": {
-        "the first tile of A": ((A_ITEMS, A_ITEMS.replace("top + ", "")), "begin at top"),
+        "the first tile of A": ((A_ITEMS, A_ITEMS.replace("top + ", "")), "fragments-of-first-tile: begin at top"),
         "B's indices exchanged": (
             (B_ITEMS, "        b = B[left + q, k + t], B[left + q, k + t + 4]"),
-            "t counts rows, along K",
+            "lanes-of-b-exchanged",
         ),
     },
     "more-digits": {
-        "as it was": (["        c = mma_tf32(a, b, c)"], "three decimal digits"),
-        "loaded again": (("b[0] - b_high[0]", "B[k + t, left + q] - b_high[0]"), "load nothing again"),
+        "as it was": (["        c = mma_tf32(a, b, c)"], "three-digits"),
+        "loaded again": (("b[0] - b_high[0]", "B[k + t, left + q] - b_high[0]"), "global-loads-per-thread"),
     },
 }
 
 NIGHTLY = {
     "fragments": {
-        "k forgotten": ([(A_ITEMS, A_ITEMS.replace("k + ", "")), (B_ITEMS, B_ITEMS.replace("k + ", ""))], "at k"),
-        "the first tile of B": ((B_ITEMS, B_ITEMS.replace("left + ", "")), "begin at left"),
+        "k forgotten": (
+            [(A_ITEMS, A_ITEMS.replace("k + ", "")), (B_ITEMS, B_ITEMS.replace("k + ", ""))],
+            "one-step-over-and-over",
+        ),
+        "the first tile of B": ((B_ITEMS, B_ITEMS.replace("left + ", "")), "fragments-of-first-tile: begin at left"),
         "A's middle items exchanged": (
             (
                 A_ITEMS,
                 "        a = A[top + q, k + t], A[top + q, k + t + 4], A[top + q + 8, k + t], A[top + q + 8, k + t + 4]\n",
             ),
-            "second item",
+            "exchanged-items",
         ),
-        "q and t exchanged in B": ((B_ITEMS, "        b = B[k + q, left + t], B[k + q, left + t + 4]"), "t counts"),
+        "q and t exchanged in B": (
+            (B_ITEMS, "        b = B[k + q, left + t], B[k + q, left + t + 4]"),
+            "lanes-of-b-exchanged",
+        ),
     },
     "more-digits": {
-        "only A in two parts": (("        c = mma_tf32(a_high, b_low, c)\n", ""), "three decimal digits"),
-        "only the high parts": (
-            ["        c = mma_tf32(a_high, (to_tf32(b[0]), to_tf32(b[1])), c)"],
-            "three decimal digits",
-        ),
+        "only A in two parts": (("        c = mma_tf32(a_high, b_low, c)\n", ""), "three-digits"),
+        "only the high parts": (["        c = mma_tf32(a_high, (to_tf32(b[0]), to_tf32(b[1])), c)"], "three-digits"),
         "only in some lanes": (
             (
                 "        c = mma_tf32(a_low, b_high, c)\n",
                 "        if lane < 16:\n            c = mma_tf32(a_low, b_high, c)\n",
             ),
-            "keep it out of any if",
+            "barrier-divergence",
         ),
     },
 }

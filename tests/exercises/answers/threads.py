@@ -2,25 +2,26 @@
 
 WRONG = {
     "half-a-guard": {
-        "bits for and": (("row < M and col", "row < M & col"), "what is compared here is `M & col`"),
-        "too careful": (("col < N", "col < N - 1"), "have no thread that stores them"),
+        "bits for and": (("row < M and col", "row < M & col"), "bits-for-and"),
+        "too careful": (("col < N", "col < N - 1"), "too-much-guarded"),
+        "the rows twice": (("col < N", "col < M"), "too-much-guarded"),
     },
     "column-thread": {
-        "as many rows as columns": (("A.shape[0]", "B.shape[1]"), "must go over A.shape[0]"),
+        "as many rows as columns": (("A.shape[0]", "B.shape[1]"), "other-length: must go over A.shape[0]"),
         "one sum for all rows": (
             [
                 ("    for row", "    acc = float32(0)\n    for row"),
                 ("        acc = float32(0)\n        for k", "        for k"),
             ],
-            "set acc to zero in every iteration",
+            "sums-run-on",
         ),
-        "replaces the sum": (("acc += ", "acc = "), "add to it with `acc += …`"),
+        "replaces the sum": (("acc += ", "acc = "), "sum-replaced"),
         "a loop over the columns too": (
             ("    for row", "    for col in range(B.shape[1]):\n     for row"),
-            "go through all of C",
+            "all-in-every-thread",
         ),
-        "stores behind both loops": (("        C[", "    C["), "the store comes after the loop"),
-        "stores in the loop": (("        C[", "            C["), "store it once"),
+        "stores behind both loops": (("        C[", "    C["), "stored-after-the-loop"),
+        "stores in the loop": (("        C[", "            C["), "stores-of-c"),
     },
     "own-element": {
         "x and y swapped": (
@@ -29,45 +30,58 @@ WRONG = {
                 ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x", "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
                 ("blockIdx.q", "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
             ],
-            "x counts columns and y counts rows",
+            "swapped-directions",
         ),
         "no blocks": (
             [("cuda.blockIdx.y * cuda.blockDim.y + ", ""), ("cuda.blockIdx.x * cuda.blockDim.x + ", "")],
-            "the number of the block, times its width",
+            "race",
         ),
-        "block not times its width": (("cuda.blockDim.x + ", "1 + "), "times its width"),
-        "the height for the width": (("cuda.blockDim.x", "cuda.blockDim.y"), "times its width"),
-        "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "write cuda.blockIdx"),
+        "block not times its width": (("cuda.blockDim.x + ", "1 + "), "race"),
+        "the height for the width": (("cuda.blockDim.x", "cuda.blockDim.y"), "race"),
+        "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "part-of-cuda"),
+        "width and height exchanged": (
+            [("blockIdx.y * cuda.blockDim.y", "blockIdx.y * 8"), ("blockIdx.x * cuda.blockDim.x", "blockIdx.x * 4")],
+            "out-of-bounds",
+        ),
     },
     "flat": {
-        "B by rows": (("B[k * width + col]", "B[col * width + k]"), "B[k * width + col]"),
-        "A by columns": (("A[row * width + k]", "A[k * width + row]"), "A[row * width + k]"),
+        "B by rows": (("B[k * width + col]", "B[col * width + k]"), "other-place: B[k * width + col]"),
+        "A by columns": (("A[row * width + k]", "A[k * width + row]"), "other-place: A[row * width + k]"),
         "both the wrong way": (
             [("B[k * width + col]", "B[col * width + k]"), ("A[row * width + k]", "A[k * width + row]")],
-            "both are the wrong way round",
+            "other-place: both are the wrong way round",
         ),
-        "the column of row": (("B[k * width + col]", "B[k * width + row]"), "the same column of B"),
-        "B along the thread's row": (("k * width + col", "row * width + k"), "col is not used"),
-        "two indices": (("A[row * width + k]", "A[row, k]"), "A has 1 dimension"),
-        "beyond the line": (("k * width + col", "(k + 1) * width + col"), "beyond the end of the line"),
-        "replaces the sum": (("acc += ", "acc = "), "add to it with `acc += …`"),
+        "the column of row": (("B[k * width + col]", "B[k * width + row]"), "other-place: the same column of B"),
+        "B along the thread's row": (("k * width + col", "row * width + k"), "other-place: col is not used"),
+        "two indices": (("A[row * width + k]", "A[row, k]"), ": A has 1 dimension"),
+        "the width in neither": (
+            [("A[row * width + k]", "A[row + k]"), ("B[k * width + col]", "B[k + col]")],
+            "other-place: `* width` is missing",
+        ),
+        "beyond the line": (("k * width + col", "(k + 1) * width + col"), "out-of-bounds"),
+        "replaces the sum": (("acc += ", "acc = "), "sum-replaced"),
     },
     "guarded-rows": {
-        "no block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "number of the block is missing"),
-        "guard of the columns": (("row < M", "row < N"), "A guard for rows is row < M"),
+        "no block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "race"),
+        "y for x": (
+            [("blockIdx.x * cuda.blockDim.x", "blockIdx.y * cuda.blockDim.y"), ("threadIdx.x", "threadIdx.y")],
+            "race",
+        ),
+        "one row too many": (("row < M", "row <= M"), "out-of-bounds"),
+        "guard of the columns": (("row < M", "row < N"), "rows-without-thread"),
         "one sum for all columns": (
             [("    if row", "    acc = float32(0)\n    if row"), ("            acc = float32(0)\n", "")],
-            "set acc to zero in every iteration",
+            "sums-run-on",
         ),
-        "one term short": (("range(K)", "range(K - 1)"), "last term"),
+        "one term short": (("range(K)", "range(K - 1)"), "last-term-missing"),
     },
     "few-threads": {
         "one element each": (
             ("range(number, M * N, 64)", "range(number, min(M * N, number + 1), 64)"),
-            "only the first 64",
+            "first-elements-alone",
         ),
-        "as many as a block has": (("M * N, 64)", "M * N, 32)"), "64 places"),
-        "without the block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "the number of its block"),
+        "as many as a block has": (("M * N, 64)", "M * N, 32)"), "race"),
+        "without the block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "race"),
         "a row for each thread": (
             [
                 ("range(number, M * N, 64)", "range(number, M, 64)"),
@@ -76,36 +90,36 @@ WRONG = {
                     "        for col in range(N):\n            acc = float32(0)\n            for k in range(K):\n                acc += A[i, k] * B[k, col]\n            C[i, col] = acc",
                 ),
             ],
-            "more elements than others",
+            "global-loads-per-thread",
         ),
         "the sums run on": (
             [("        acc = float32(0)\n", ""), ("    for i", "    acc = float32(0)\n    for i")],
-            "set acc to zero for every element",
+            "sums-run-on-by-thread",
         ),
-        "rows of M elements": (("i // N, i % N", "i // M, i % M"), "i // N"),
-        "exchanged": (("row, col = i // N, i % N", "col, row = i // N, i % N"), "i // N"),
-        "one further": (("M * N, 64", "M * N + 1, 64"), "end at M·N - 1"),
+        "rows of M elements": (("i // N, i % N", "i // M, i % M"), "out-of-bounds"),
+        "exchanged": (("row, col = i // N, i % N", "col, row = i // N, i % N"), "out-of-bounds"),
+        "one further": (("M * N, 64", "M * N + 1, 64"), "out-of-bounds"),
     },
 }
 
 NIGHTLY = {
     "column-thread": {
-        "as many rows as B": (("A.shape[0]", "B.shape[0]"), "must go over A.shape[0]"),
+        "as many rows as B": (("A.shape[0]", "B.shape[0]"), "other-length: must go over A.shape[0]"),
     },
     "guarded-rows": {
-        "no guard": (("if row < M", "if row >= 0"), "only those with row < M may work"),
+        "no guard": (("if row < M", "if row >= 0"), "out-of-bounds"),
     },
     "half-a-guard": {
-        "the other half": (("row < M and col < N", "col < N"), "row < M and col < N, around"),
-        "or for and": (("row < M and col < N", "row < M or col < N"), "row < M and col < N, around"),
-        "the sizes exchanged": (("row < M and col < N", "row < N and col < M"), "row < M and col < N"),
+        "the other half": (("row < M and col < N", "col < N"), "out-of-bounds"),
+        "or for and": (("row < M and col < N", "row < M or col < N"), "out-of-bounds"),
+        "the sizes exchanged": (("row < M and col < N", "row < N and col < M"), "out-of-bounds"),
         "the store outside": (
             [
                 ("    if row < M and", "    acc = float32(0)\n    if row < M and"),
                 ("        acc = float32(0)\n        for", "        for"),
                 ("        C[", "    C["),
             ],
-            "around the loads and the store",
+            "out-of-bounds",
         ),
     },
 }

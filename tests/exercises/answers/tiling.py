@@ -6,76 +6,73 @@ FROM_GLOBAL = "(A[row, start + k] * B[start + k, col] if row < M and col < N and
 
 WRONG = {
     "gram": {
-        "rows of the block's own row": (("cuda.blockIdx.x * TILE + ty", "row"), "not at blockIdx.y"),
+        "rows of the block's own row": (("cuda.blockIdx.x * TILE + ty", "row"), "diagonal-tiles-only"),
     },
     "barriers": {
-        "an unknown T": (("range(TILE)", "range(BLOCK_SIZE)"), "the width of the tiles is called TILE"),
-        "no parentheses": (("cuda.syncthreads()", "cuda.syncthreads"), "write cuda.syncthreads()"),
-        "syncthreads without cuda": (("cuda.syncthreads()", "syncthreads()"), "write cuda.syncthreads"),
+        "an unknown T": (("range(TILE)", "range(BLOCK_SIZE)"), "unknown-width"),
+        "no parentheses": (("cuda.syncthreads()", "cuda.syncthreads"), "call-without-parentheses"),
+        "syncthreads without cuda": (("cuda.syncthreads()", "syncthreads()"), "part-of-cuda"),
     },
     "tiles-of-transpose": {
-        "as if it were A": (("At[start + tx, row]", "At[row, start + tx]"), "At was read as if it were A"),
+        "as if it were A": (("At[start + tx, row]", "At[row, start + tx]"), "not-transposed"),
         "the first pair in every iteration": (
             [("At[start + tx, row]", "At[tx, row]"), ("B[start + ty, col]", "B[ty, col]")],
-            "start, where this pair begins, is missing",
+            "first-pair-again",
         ),
-        "B by rows": (("B[start + ty, col]", "B[col, start + ty]"), "In B the first index"),
+        "B by rows": (("B[start + ty, col]", "B[col, start + ty]"), "out-of-bounds"),
     },
     "too-deep": {
         "three of them": (
             ("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncthreads()\n        cuda.syncthreads()"),
-            "after the loop over k",
+            "barriers-per-warp",
         ),
-        "syncwarp instead": (("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncwarp()"), "one when"),
+        "syncwarp instead": (("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncwarp()"), "race"),
     },
     "report-tiled": {
-        "the barrier alone": (("    C[row, col]", "        C[row, col]"), "store it at the end"),
+        "the barrier alone": (("    C[row, col]", "        C[row, col]"), "stores-of-c"),
         "the barrier in the inner loop": (
             ("i, tx]\n        cuda.syncthreads()", "i, tx]\n            cuda.syncthreads()"),
-            "after the loop over k",
+            "barriers-per-warp",
         ),
     },
 }
 
 NIGHTLY = {
     "barriers": {
-        "no first barrier": (("        cuda.syncthreads()\n        for", "        for"), "need a barrier"),
-        "no second barrier": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "need a barrier"),
-        "barrier in the inner loop": (("k, tx]\n        cuda", "k, tx]\n            cuda"), "inside the loop over k"),
-        "stops one short": (("range(TILE)", "range(TILE - 1)"), "already stops at TILE - 1"),
-        "from global memory": (("A_tile[k, ty] * B_tile[k, tx]", FROM_GLOBAL), "do not load from A and B again"),
-        "starts over": (
-            ("        for k", "        acc = float32(0)\n        for k"),
-            "set it to zero once, before the loop",
-        ),
+        "no first barrier": (("        cuda.syncthreads()\n        for", "        for"), "race"),
+        "no second barrier": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "race"),
+        "barrier in the inner loop": (("k, tx]\n        cuda", "k, tx]\n            cuda"), "barriers-per-warp"),
+        "stops one short": (("range(TILE)", "range(TILE - 1)"), "one-short-of-the-tile"),
+        "from global memory": (("A_tile[k, ty] * B_tile[k, tx]", FROM_GLOBAL), "global-loads-per-thread"),
+        "starts over": (("        for k", "        acc = float32(0)\n        for k"), "sum-begins-again"),
         "barrier in a guard": (
             (
                 "        cuda.syncthreads()\n        for",
                 "        if row < M and col < N:\n            cuda.syncthreads()\n        for",
             ),
-            "out of any if",
+            "barrier-divergence",
         ),
-        "range(K) for range(TILE)": (("range(TILE)", "range(K)"), "range(K) is not the length of a tile"),
-        "T for TILE": (("range(TILE)", "range(T)"), "T is 4; these tiles are TILE = 8 wide"),
-        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
+        "range(K) for range(TILE)": (("range(TILE)", "range(K)"), "not-along-the-tile"),
+        "T for TILE": (("range(TILE)", "range(T)"), "other-width"),
+        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
         "A's indices as in the lesson's kernel": (
             ("A_tile[k, ty]", "A_tile[ty, k]"),
-            "`A_tile[ty, k]` are the wrong way round",
+            "swapped-indices: `A_tile[ty, k]` are the wrong way round",
         ),
         "all indices swapped": (
             ("A_tile[k, ty] * B_tile[k, tx]", "A_tile[ty, k] * B_tile[tx, k]"),
-            "`A_tile[ty, k]` and `B_tile[tx, k]` are the wrong way round",
+            "swapped-indices: B_tile[tx, k]",
         ),
         "only silences the finding": (
             [
                 ("range(TILE)", "range(K)"),
                 ("            acc += A_tile[k, ty]", "            if k < TILE:\n                acc += A_tile[k, ty]"),
             ],
-            "only T iterations for each tile",
+            "loop-iterations",
         ),
         "multiplies from global memory without a guard": (
             ["        for k in range(K):\n            acc += A[row, k] * B[k, col]"],
-            "the tiles are in shared memory already",
+            "out-of-bounds",
         ),
     },
     "gram": {
@@ -86,59 +83,57 @@ NIGHTLY = {
                 ("A[other, start + tx]", "A[col, start + ty]"),
                 ("cols[tx, k]", "cols[k, tx]"),
             ],
-            "tx run along the row",
+            "sectors-per-load-request-of-a",
         ),
-        "wrong guard": (("if other < M and", "if row < M and"), "not `row`"),
-        "no second barrier": (("[tx, k]\n        cuda.syncthreads()", "[tx, k]"), "finished with them"),
+        "wrong guard": (("if other < M and", "if row < M and"), "out-of-bounds"),
+        "no second barrier": (("[tx, k]\n        cuda.syncthreads()", "[tx, k]"), "race"),
         "A times A": (
             [
                 ("A[other, start + tx]", "A[start + ty, col]"),
                 ("if other < M and start + tx < K", "if start + ty < M and col < K"),
                 ("cols[tx, k]", "cols[k, tx]"),
             ],
-            "this is A·A",
+            "square",
         ),
         "second tile unused": (
             ("cols[tx, k]", "(A[col, start + k] if col < M and start + k < K else float32(0))"),
-            "one element of each tile",
+            "global-loads-per-thread",
         ),
-        "barrier in the inner loop": (("[tx, k]\n        cuda", "[tx, k]\n            cuda"), "two barriers per pair"),
-        "the second tile stored transposed": (("cols[ty, tx] = A", "cols[tx, ty] = A"), "do not match"),
-        "the first tile transposed": (("rows[ty, k] *", "rows[k, ty] *"), "`rows[k, ty]` are the wrong way round"),
-        "columns of A": (("A[other, start + tx]", "A[start + tx, other]"), "this is A·A"),
-        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
-        "the second tile's indices": (("cols[tx, k]", "cols[k, tx]"), "`cols[k, tx]` are the wrong way round"),
+        "barrier in the inner loop": (("[tx, k]\n        cuda", "[tx, k]\n            cuda"), "barriers-per-warp"),
+        "the second tile stored transposed": (("cols[ty, tx] = A", "cols[tx, ty] = A"), "sides-do-not-match"),
+        "the first tile transposed": (("rows[ty, k] *", "rows[k, ty] *"), "swapped-indices: rows[k, ty]"),
+        "columns of A": (("A[other, start + tx]", "A[start + tx, other]"), "square"),
+        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
+        "the second tile's indices": (("cols[tx, k]", "cols[k, tx]"), "swapped-indices: cols[k, tx]"),
     },
     "tiles-of-transpose": {
         "loads its tile's transpose": (
             ("At[start + tx, row]", "At[start + ty, cuda.blockIdx.y * TILE + tx]"),
-            "the wrong way round",
+            "sides-do-not-match",
         ),
-        "B's tile forgotten": (("        B_tile[ty, tx] = B[start + ty, col]\n", ""), "no thread stored"),
-        "all into one row": (("A_tile[ty, tx] =", "A_tile[0, tx] ="), "each fills its own"),
+        "B's tile forgotten": (("        B_tile[ty, tx] = B[start + ty, col]\n", ""), "uninitialized-read"),
+        "all into one row": (("A_tile[ty, tx] =", "A_tile[0, tx] ="), "race"),
         "the tile turned, and not the row": (
             ("A_tile[ty, tx] = At[start + tx, row]", "A_tile[tx, ty] = At[start + ty, row]"),
-            "row depends on ty",
+            "transposed-in-the-tile",
         ),
     },
     "too-deep": {
-        "none at the end": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "one when they are used"),
-        "none at the start": (("col]\n        cuda.syncthreads()", "col]"), "one barrier when the tiles are full"),
+        "none at the end": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "race"),
+        "none before": (("        cuda.syncthreads()\n        for k", "        for k"), "race"),
+        "none at the start": (("col]\n        cuda.syncthreads()", "col]"), "race"),
         "only the last thread's turn": (
             (
                 "k, tx]\n        cuda.syncthreads()",
                 "k, tx]\n            if k == tx:\n                cuda.syncthreads()",
             ),
-            "keep it out of any if",
+            "barrier-divergence",
         ),
     },
     "report-tiled": {
-        "the store alone": (("i, tx]\n        cuda.syncthreads()", "i, tx]"), "one when they are used"),
-        "the barrier moved instead of added": (
-            ("col]\n        cuda.syncthreads()", "col]"),
-            "one barrier when the tiles are full",
-        ),
-        "= for +=": (("Cv += ", "Cv = "), "add to it with `Cv += …`"),
+        "the store alone": (("i, tx]\n        cuda.syncthreads()", "i, tx]"), "race"),
+        "the barrier moved instead of added": (("col]\n        cuda.syncthreads()", "col]"), "race"),
+        "= for +=": (("Cv += ", "Cv = "), "sum-replaced"),
     },
 }
 

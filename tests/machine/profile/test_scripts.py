@@ -2,9 +2,11 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from numba import cuda
 
 from course_lib.__main__ import main
@@ -32,6 +34,11 @@ def sum_in_a_race(x, out):
     out[0] += x[cuda.grid(1)]
 
 
+@cuda.jit
+def listed(x):
+    x[0] = sorted([1, 2])[0]
+
+
 if __name__ == "__main__":
     double = maker(2)
     stream = cuda.stream()
@@ -49,10 +56,8 @@ if __name__ == "__main__":
     assert half.tolist() == list(range(0, 100, 2)), half
     total = cuda.device_array(1, np.int32)
     sum_in_a_race[1, 64](x, total)
-    try:
-        double[1, 2000](x, out)
-    except RuntimeError as error:
-        print(error, file=sys.stderr)
+    double[1, 2000](x, out)
+    listed[1, 1](x)
     with open(sys.argv[0] + ".done", "w") as file:
         file.write(cuda.get_current_device().name.decode())
 """
@@ -66,38 +71,58 @@ def script(tmp_path):
 
 
 def test_each_launch_is_profiled(script, capsys):
-    """With its own results, on arrays of the host; equal launches are one, and numba is as before after that."""
+    """With its own results, on arrays of the host; equal launches are one, and numba is as before after that.
+
+    A launch that is refused does not end the script, and nor does a kernel.
+    """
     before = {name: getattr(cuda, name) for name in ("jit", "to_device", "stream", "is_available")}
     status = main(["profile", str(script), "--json"])
     out, err = capsys.readouterr()
     launches = json.loads(out)["launches"]
 
     assert status == 1
-    assert [(each["kernel"], each["times"], each["grid"][0], each["block"][0]) for each in launches] == [
-        ("scaled", 3, 4, 32),
-        ("scaled", 1, 1, 128),
-        ("sum_in_a_race", 1, 1, 64),
+    assert [(each["launch"], each["times"], each["verdict"]) for each in launches] == [
+        ("scaled [4, 32], 3 times", 3, "RIGHT"),
+        ("scaled [1, 128]", 1, "RIGHT"),
+        ("sum_in_a_race [1, 64]", 1, "WRONG"),
+        ("scaled", 1, "REFUSED"),
+        ("listed", 1, "REFUSED"),
     ]
-    assert [each["totals"]["accesses"] for each in launches] == [200, 100, 192]
-    assert [{finding["kind"] for finding in each["findings"]} for each in launches] == [set(), set(), {"race"}]
-    assert "a GPU allows at most 1,024 a block" in err
+    assert [each["totals"]["accesses"] for each in launches[:3]] == [200, 100, 192]
+    assert [{finding["kind"] for finding in each["findings"]} for each in launches[:3]] == [set(), set(), {"race"}]
+    assert launches[2]["repair"]["changes"][0]["id"] == "atomic"
+    assert "a GPU allows at most 1,024 a block" in launches[3]["says"] and "sorted" in launches[4]["says"]
     assert (script.parent / "my_script.py.done").read_text() == "NVIDIA H200"
     assert {name: getattr(cuda, name) for name in before} == before
     assert not isinstance(cuda.jit(lambda x: None)[1, 1], type(lambda: None))
 
 
 def test_the_text_and_the_page(script, capsys, tmp_path):
-    """Every launch in turn; the page has the one that fails."""
+    """One verdict a launch, with no colour in a pipe; the page has every launch, the tables come after --all."""
     page = tmp_path / "page.html"
-    assert main(["profile", str(script), "--page", str(page)]) == 1
+    assert main(["profile", str(script), "--html", str(page)]) == 1
     out = capsys.readouterr().out
 
-    assert re.findall(r"^--- (.*)\n(\w+)", out, re.MULTILINE) == [
-        ("Launch 1 of 3, 3 times", "scaled"),
-        ("Launch 2 of 3", "scaled"),
-        ("Launch 3 of 3", "sum_in_a_race"),
+    assert re.findall(r"^(\w+).*  (RIGHT|SLOW|WRONG|REFUSED)  ", out, re.MULTILINE) == [
+        ("scaled", "RIGHT"),
+        ("scaled", "RIGHT"),
+        ("sum_in_a_race", "WRONG"),
+        ("scaled", "REFUSED"),
+        ("listed", "REFUSED"),
     ]
-    assert "<title>sum_in_a_race: grid 1, block 64</title>" in page.read_text(encoding="utf-8")
+    assert "\033" not in out
+    text = page.read_text(encoding="utf-8")
+    assert [word for _, word in re.findall(r"<h2>(\w+)[^<]*: (\w+)</h2>", text)][1:] == [
+        "RIGHT",
+        "WRONG",
+        *["REFUSED"] * 2,
+    ]
+    assert text.count('class="tile-by-tile-state"') == 3
+    assert main(["profile", str(script), "--all"]) == 1
+    assert re.findall(r"^--- (.*)\n(\w+)", capsys.readouterr().out, re.MULTILINE)[2] == (
+        "Launch 3 of 5",
+        "sum_in_a_race",
+    )
 
 
 def test_arrays_go_there_and_back():
@@ -132,3 +157,42 @@ def test_wrong_words(tmp_path, capsys, text, options, message):
 
     assert main(["profile", str(path), *options]) == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_readme_shows_what_the_command_prints(capsys):
+    """Of the script that it names; a line that ends in … goes on."""
+    root = Path(__file__).parents[3]
+    command, shown = re.search(
+        r"^\$ uv run tile-by-tile (.*)\n((?:.+\n)+)```", (root / "README.md").read_text("utf-8"), re.MULTILINE
+    ).groups()
+    what, name = command.split()
+    assert main([what, str(root / name)]) == 1
+    printed = capsys.readouterr().out.splitlines()
+
+    for line in shown.splitlines():
+        assert any(each.startswith(line.removesuffix("…")) for each in printed), line
+
+
+@pytest.mark.parametrize("name", ["pre-commit", "workflow"])
+def test_the_documentation_s_hook_and_workflow_run(name, tmp_path, monkeypatch, capsys):
+    """What each of them calls fails for a race and passes a right kernel."""
+    text = (Path(__file__).parents[3] / "docs" / "profile.md").read_text("utf-8")
+    hook, workflow = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    if name == "pre-commit":
+        (made,) = hook["repos"][0]["hooks"]
+        call = [*made["entry"].split(), "examples/my_script.py"]
+        assert re.search(made["files"], call[-1])
+    else:
+        call = workflow["jobs"]["kernels"]["steps"][-1]["run"].split()
+        call = call[call.index("tile-by-tile") :]
+    assert call[0] == "tile-by-tile"
+    monkeypatch.chdir(tmp_path)
+    for race in (True, False):
+        call[-1] = call[-1].replace(".py", "_again.py")  # Python keeps the text of a file by its name
+        script = tmp_path / call[-1]
+        script.parent.mkdir(exist_ok=True)
+        begin = "from numba import cuda\nimport numpy as np\n@cuda.jit\ndef kernel(x):\n"
+        script.write_text(
+            f"{begin}    x[{0 if race else 'cuda.grid(1)'}] += 1\nkernel[1, 64](np.zeros(64, np.int32))\n"
+        )
+        assert main(call[1:]) == race

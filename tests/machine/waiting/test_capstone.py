@@ -16,11 +16,10 @@ from course_lib.exercises.capstone import (
     attempt,
     attempts,
     costs,
-    resident_blocks,
 )
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
-from course_lib.machine import measurements
+from course_lib.machine import compiler, measurements
 from course_lib.machine.gpu import capstone, record
 from course_lib.machine.gpu.capstone import kernel_in
 from course_lib.machine.gpu.command import main
@@ -102,6 +101,7 @@ def empty(A, B, C):
     ...
 
 
+@pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed")
 def test_the_order_by_score_is_the_measured_one_of_two_kernels():
     widths = measurements.load("tiles")
     slow = widths.result("naive", params={"block_width": 8})["gflops"]
@@ -188,7 +188,7 @@ def test_what_the_model_does_not_know_is_told():
     """With the grader's remark on float64; counts are there all the same."""
     result = attempt(doubled, (8, 8), (8, 8))
     assert result.costs.gflops is None and result.costs.sectors == 5
-    assert "Remark: line" in repr(result) and "The model cannot time this kernel: line" in repr(result)
+    assert "Remark: line" in repr(result) and "No speed is predicted, and there are no points: " in repr(result)
     assert "unknown" in repr(attempts()) and "unknown" in attempts()._repr_html_()
 
 
@@ -213,15 +213,6 @@ def test_bands_give_a_point_for_each_limit():
     assert sum(band.points(nothing) for band in BANDS) == 0
     assert sum(band.points(perfect) for band in BANDS) == OF == 25
     assert all(list(band.limits) == sorted(band.limits, reverse=not band.rises) for band in BANDS)
-
-
-@pytest.mark.parametrize("name", [name for name in QUALITY if name not in ("outer_product", "naive")])
-def test_resident_blocks_are_those_of_the_driver(name):
-    """With the elements of local arrays that each of these rungs declares."""
-    words = {"tiled": 0, "register_2d": 80, "vectorized": 80, "software_pipelined": 96, "best": 200}[name]
-    recorded = RECORDED[name]
-    blocks = resident_blocks(words, recorded["shared_bytes"], int(np.prod(recorded["block"])))
-    assert blocks == recorded["blocks_per_multiprocessor"]
 
 
 FILE = "from numba import cuda\n\nTILE, THREADS = (8, 8), (8, 8)\n\n\n@cuda.jit\ndef mine(A, B, C):\n    pass\n"

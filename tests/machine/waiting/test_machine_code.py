@@ -1,34 +1,32 @@
-"""Machine code in place of a model of the compiler: its control information, and the traced path through it."""
+"""Programs of machine code: what a block executes, with the compiler's control information and its accesses."""
 
+from collections import Counter
 from functools import cache
 
 import numpy as np
 import pytest
-from nightly import at_night
 
 from course_lib import simulate
 from course_lib.kernels import rung
-from course_lib.machine import measurements, waiting
-from course_lib.machine.waiting.instructions import programs
-from course_lib.machine.waiting.machine_code import iterations_of, machine_programs, operations, register_bank_conflicts
+from course_lib.machine import measurements
+from course_lib.machine.waiting.machine_code import kind_of, register_bank_conflicts, register_reads
+from course_lib.machine.waiting.traced import programs
 from tools.lab.disassembly import CONTROL, loops, word
 
 RECORDED = measurements.load("machine_code")
-H200 = waiting.Machine.measured(measurements.load("latencies"))
 
 
 @cache
-def code_of(name, **params):
-    """Return the recorded code of a rung, and its warps' programs as lowered from a trace."""
+def traced(name, depth=96, **params):
+    """Return the run of one block of a rung, and the programs of its warps."""
     r = rung(name)
     params = {**r.params, **params}
-    M, N = r.tile(**params)
-    A, B = np.ones((M, 160), np.float32), np.ones((160, N), np.float32)
+    M, N = r.tile(**params) or (32, 32)
+    A, B = np.ones((M, depth), np.float32), np.ones((depth, N), np.float32)
     kernel = r.make(**params)
-    grid, block = r.launch(M, N, 160, **params)
-    trace = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32)).trace
-    recorded = next(c for c in RECORDED.results if (c["rung"], c["params"]) == (name, params))
-    return recorded["code"], programs(kernel, trace)
+    grid, block = r.launch(M, N, depth, **params)
+    run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32))
+    return run, programs(kernel, run.trace)
 
 
 def test_a_word_on_waiting():
@@ -51,84 +49,72 @@ def test_loops_are_cut_out_of_a_listing():
     code = loops(listing)
     assert code[0] == ".L_x_1:"
     assert code[1:] == ["4 - - -  FFMA R1, R2, R3, R1", "1 - - -  IADD3 R4, R4, 1, RZ", "5 - - -  @P0 BRA `(.L_x_1)"]
-    ops = operations(code)
-    assert [(op.kind, op.pace) for op in ops] == [("multiply-add", 4), ("integer", 1), ("branch", 5)]
-    assert (ops[2].guarded, ops[2].target) == (True, 0)
 
 
 def test_operands_come_from_two_banks():
     """Even and odd registers are counted; the next instruction does not read a kept operand again."""
-    code = [
-        "1 - - -  FFMA R60, R61.reuse, R64, R60",
-        "1 - - -  FFMA R59, R61, R66, R59",
-        "1 - - -  FFMA R58, R61, R75, R58",
-        "1 - - -  LDG.E R29, desc[UR14][R8.64]",
-    ]
-    assert [op.reads for op in operations(code)] == [(2, 1), (1, 1), (1, 2), (1, 1)]
+    kept, reads = {}, []
+    for text in (
+        "FFMA R60, R61.reuse, R64, R60",
+        "FFMA R59, R61, R66, R59",
+        "FFMA R58, R61, R75, R58",
+        "LDG.E R29, desc[UR14][R8.64]",
+    ):
+        found, kept = register_reads(text, kept)
+        reads.append(found)
+    assert reads == [(2, 1), (1, 1), (1, 2), (1, 1)]
 
 
-@pytest.mark.parametrize(("name", "T"), [("tiled", 8), ("tiled", 16), at_night("tiled", 32), ("prefetched", 16)])
-def test_machine_code_does_what_was_traced(name, T):
-    """Multiply-adds, barriers and loaded sectors equal those of the traced iterations."""
-    code, lowered = code_of(name, tile_width=T)
-    coded = machine_programs(code, lowered, H200)
-    iterations = iterations_of(lowered[0])
-    assert sum(i.kind == "multiply-add" for i in coded[0]) == sum(iteration.multiply_adds for iteration in iterations)
-    assert sum(i.kind == "barrier" for i in coded[0]) == sum(iteration.barriers for iteration in iterations)
-    wanted = sum(
-        len(i.sectors)
-        for iteration in iterations
-        for found in iteration.memory.values()
-        for i in found
-        if i.kind != "store"
-    )
-    assert sum(len(i.sectors) for i in coded[0]) == wanted
-    for number, instruction in enumerate(coded[0]):
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [("tiled", {"tile_width": 16}), ("prefetched", {"tile_width": 16}), ("pipelined", {}), ("vectorized", {})],
+)
+def test_programs_move_what_the_simulator_counts(name, params):
+    """Multiply-adds, sectors, barriers, bytes and wavefronts of shared memory: merged loads move as much as single."""
+    run, warps = traced(name, **params)
+    kinds = Counter(i.kind for warp in warps for i in warp)
+    counted = run.traffic.select
+    M, N = (run.trace.arrays["C"].shape[axis] for axis in (0, 1))
+    assert kinds["multiply-add"] >= M * N * 96 / 32
+    loads = [i for warp in warps for i in warp if i.kind in ("load", "copy")]
+    assert sum(len(i.sectors) for i in loads) == counted(space="global", op="load").sectors
+    stored = [i for warp in warps for i in warp if i.kind == "store"]
+    assert sum(len(i.sectors) for i in stored) == counted(space="global", op="store").sectors
+    steps = run.trace.columns.step
+    assert kinds["barrier"] == int((steps["flags"] & 1).sum())
+    for number, instruction in enumerate(warps[0]):
         assert all(need < number for need in instruction.needs)
 
 
-def test_the_way_leads_through_the_loop_that_the_compiler_wrote_out():
-    """The profiler counted as many instructions per multiply-add; the remainder loop has four more."""
-    r = rung("naive")
-    A, B = np.ones((32, 64), np.float32), np.ones((64, 32), np.float32)
-    kernel = r.make(**r.params)
-    grid, block = r.launch(32, 32, 64, **r.params)
-    lowered = programs(kernel, simulate(kernel, trace=True)[grid, block](A, B, np.zeros((32, 32), np.float32)).trace)
-    coded = machine_programs(RECORDED.result("naive")["code"], lowered[:1], H200)[0]
+def test_four_loads_merged_into_one_cost_their_own_wavefronts():
+    """Four of A's elements in one load, the same for half a warp: two wavefronts, where four loads take four."""
+    _, warps = traced("tiled", tile_width=16)
+    merged = [i for i in warps[0] if i.kind == "shared load" and i.bytes == 16]
+    assert merged and {i.wavefronts for i in merged} == {2}
+
+
+def test_naive_executes_what_the_profiler_counted():
+    """As many instructions for each multiply-add in the unrolled loop, within a thousandth."""
+    _, warps = traced("naive", block_width=32)
+    inside = [i for i in warps[0] if i.iteration]
     counted = next(c for c in measurements.load("counters").results if (c["rung"], c["M"]) == ("naive", 4096))
-    each = len(coded) / sum(i.kind == "multiply-add" for i in coded)
-    assert each == 36.5 == pytest.approx(counted["instructions"] / (4096**3 / 32), rel=0.001)
+    each = len(inside) / sum(i.kind == "multiply-add" for i in inside)
+    assert each == pytest.approx(counted["instructions"] / (4096**3 / 32), rel=0.001)
 
 
 def test_copies_of_machine_code_wait_for_their_group():
     """Three stages leave one group pending: an iteration waits for the copies of the iteration before the last."""
-    code, lowered = code_of("pipelined", tile_width=16, stages=3)
-    coded = machine_programs(code, lowered, H200)[0]
-    assert sum(i.kind == "copy" for i in coded) == 2 * (len(iterations_of(lowered[0])) - 2)
-    waits = [i for i in coded if i.kind == "wait"][2:]
-    assert all({coded[need].kind for need in i.needs} <= {"copy"} for i in waits)
+    _, warps = traced("pipelined", tile_width=16, stages=3)
+    assert sum(i.kind == "copy" for i in warps[0]) == 2 * 6
+    waits = [i for i in warps[0] if i.kind == "wait"]
+    assert all({warps[0][need].kind for need in i.needs} <= {"copy"} for i in waits)
     assert any(i.needs for i in waits)
 
 
-def test_code_of_another_kernel_is_refused():
-    """No path through naive's loop has barriers and shared memory."""
-    code, _ = code_of("tiled", tile_width=16)
-    other = next(c for c in RECORDED.results if c["rung"] == "naive")["code"]
-    _, lowered = code_of("tiled", tile_width=16)
-    assert code != other
-    with pytest.raises(ValueError, match="no path through the machine code"):
-        machine_programs(other, lowered, H200)
-
-
-def test_what_the_model_does_not_know_of_machine_code_is_refused():
-    """The message names an unknown instruction of the loop, or says that the traced kernel has no multiply-adds."""
-    code, lowered = code_of("tiled", tile_width=16)
-    strange = [line.replace("LOP3.LUT", "SHFL.IDX") for line in code]
-    assert strange != code
-    with pytest.raises(ValueError, match="does not know the instruction '.*SHFL.IDX"):
-        machine_programs(strange, lowered, H200)
-    with pytest.raises(ValueError, match="no loop that multiplies and adds"):
-        machine_programs(code, [[i for i in program if i.kind != "multiply-add"] for program in lowered], H200)
+def test_an_operation_whose_time_is_not_known_is_refused():
+    with pytest.raises(ValueError, match="does not know the instruction HGMMA"):
+        kind_of("HGMMA.64x256x16.F32.BF16")
+    assert (kind_of("ULOP3.LUT"), kind_of("SHFL.IDX"), kind_of("LDGSTS.E")) == ("uniform", "shared load", "copy")
 
 
 def test_the_order_of_the_multiplications_changes_the_registers_and_not_how_many_instructions():

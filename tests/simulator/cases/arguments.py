@@ -72,6 +72,48 @@ cuda.syncthreads()
 if i < 7:
     bits[i] = second[i]
 
+# several sizes name the dynamic shared memory, as in CUDA's manual @ 1, 8, 0, 80 : a=zeros(8), b=zeros(16, "i4")
+#= (b.tolist(), b.view("f8").tolist(), run.findings) == (a.view("i4").tolist(), a.tolist(), ())
+i = cuda.threadIdx.x
+large = cuda.shared.array(0, float64)
+last = cuda.shared.array(0, int16)[32:]
+small = cuda.shared.array(0, int32)
+large[i] = i + 0.25
+last[i] = i
+cuda.syncthreads()
+a[i] = large[i] + last[i] - i
+b[2 * i] = small[2 * i]
+b[2 * i + 1] = small[2 * i + 1]
+
+# a large element of the dynamic shared memory has the banks of its bytes @ 1, 32, 0, 512 : a=zeros(32)
+#= run.traffic.select(space="shared", op="load").wavefronts == 4 and run.traffic.bank_conflicts == 2
+i = cuda.threadIdx.x
+small = cuda.shared.array(0, int32)
+large = cuda.shared.array(0, float64)
+large[i] = i
+large[i + 32] = i
+cuda.syncthreads()
+a[i] = large[i * 2]
+
+# a large element of the dynamic shared memory races with its second half @ 1, 8, 0, 64 : a=zeros(8, "i4")
+i = cuda.threadIdx.x
+large = cuda.shared.array(0, float64)
+small = cuda.shared.array(0, int32)
+large[i] = 2.5
+a[i] = small[15 - i]  #? race
+
+# beyond the dynamic shared memory as large elements @ 1, 8, 0, 60 : a=zeros(8)
+i = cuda.threadIdx.x
+small = cuda.shared.array(0, int32)
+large = cuda.shared.array(0, float64)
+large[i] = i  #? out-of-bounds
+
+# an atomic on a large element of the dynamic shared memory @ 1, 8, 0, 64 : a=zeros(8)
+small = cuda.shared.array(0, int32)
+large = cuda.shared.array(0, float64)
+small[0] = 1
+cuda.atomic.add(large, 0, 1.0)  #! use one size
+
 # a race through two types of the dynamic shared memory @ 1, 8, 0, 32 : a=A, bits=zeros(8, "i4")
 i = cuda.threadIdx.x
 first = cuda.shared.array(0, float32)
@@ -87,11 +129,6 @@ memory[0] = a[0]
 #! LaunchError $limit
 memory = cuda.shared.array(0, float32)
 memory[0] = a[0]
-
-# two types of two sizes @ 1, 1, 0, 64 : a=zeros(1)
-memory = cuda.shared.array(0, float32)
-other = cuda.shared.array(0, float64)  #!
-memory[0] = other[0] = a[0]
 """)  # fmt: skip
 
 WORDS = Table(None, header=HEADER, text="""\

@@ -2,10 +2,10 @@
 
 import pytest
 from launches.samples import launch, numbers
+from oracles.scene import Scene
 
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer.digits import number
-from course_lib.trace.viewer.scene import Scene
 
 THREADS = 45
 A = numbers(2 * THREADS)[THREADS:] / 4  # of block 1

@@ -8,12 +8,12 @@ import pytest
 from launches.samples import launch, numbers
 from nightly import at_night
 from numba import cuda, float32, int32
+from oracles.scene import scene_of
 
 from course_lib import simulate
 from course_lib.kernels.tensor_core import BF16, C_PLACES, TF32
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.payload import encode
-from course_lib.trace.viewer.shapes import Text
 
 FORMS = {"tensor_cores": ("mma_tf32", TF32), "tensor_cores_bf16": ("mma_bf16", BF16)}
 
@@ -48,7 +48,7 @@ def test_the_scene_has_the_places_of_the_instruction(name):
     shapes = {"A": (16, form.depth), "B": (form.depth, 8), "C and D": (16, 8)}
     places = {"A": form.a_places, "B": form.b_places, "C and D": C_PLACES}
     for lane in range(32):
-        (told,) = at(run, step, 32 * warp + lane).scene().matrices
+        (told,) = scene_of(at(run, step, 32 * warp + lane)).matrices
         assert (told.name, told.lane) == (intrinsic, lane)
         assert {held.name: (held.rows, held.columns) for held in told.held} == shapes
         for held in told.held:
@@ -71,13 +71,13 @@ def test_the_registers_are_the_matrices():
         state = stepper_of(run).timeline.state(step)
         matrix = np.full((held.rows, held.columns), np.nan)
         for lane in range(32):
-            mine = at(run, step, lane).scene().matrices[0].held
+            mine = scene_of(at(run, step, lane)).matrices[0].held
             (here,) = (each for each in mine if each.name == held.name)
             for place, name in zip(here.mine, names, strict=True):
                 matrix[divmod(place, held.columns)] = state.variable(name)[lane]
         return matrix
 
-    a, b, c = at(run, first, 0).scene().matrices[0].held
+    a, b, c = scene_of(at(run, first, 0)).matrices[0].held
     for number, step in enumerate((first, second)):
         part = slice(8 * number, 8 * number + 8)
         assert np.array_equal(gathered(step, a, ("a0", "a1", "a2", "a3")), A[:, part])
@@ -89,7 +89,7 @@ def test_a_thread_of_another_warp_holds_nothing():
     run = launch("tensor_cores")
     (step, *_) = multiplying(run)
     other = (stepper_of(run).timeline.step(step).warp + 1) * 32
-    (told,) = at(run, step, other).scene().matrices
+    (told,) = scene_of(at(run, step, other)).matrices
     assert told.lane is None
     assert [held.mine for held in told.held] == [[], [], []]
     assert told.says == "The thread is in another warp, and holds nothing of mma_tf32's matrices."
@@ -98,33 +98,10 @@ def test_a_thread_of_another_warp_holds_nothing():
 def test_only_a_step_that_multiplies_has_matrices():
     run = launch("tensor_cores")
     steps = multiplying(run)
-    assert stepper_of(run).scene(0).matrices == []
-    assert stepper_of(run).scene(steps[0] - 1).matrices == []
+    assert scene_of(stepper_of(run), 0).matrices == []
+    assert scene_of(stepper_of(run), steps[0] - 1).matrices == []
     assert launch("tiled").trace.matrices == ()
     assert json.loads(encode(launch("tiled").trace))["matrices"] == []
-
-
-def test_text_and_picture_tell_of_them_where_the_panel_is_chosen():
-    """The sentence stands in the text, and below the source each element has the number of its lane."""
-    run = launch("tensor_cores_bf16")
-    step = multiplying(run)[0]
-    stepper = at(run, step, 5)
-    (told,) = stepper.scene().matrices
-    assert told.says in repr(stepper)
-    texts = [shape for shape in stepper.picture().layout.shapes if isinstance(shape, Text)]
-    heads = {"A, 16×16": 0, "B, 16×8": 1, "C and D, 16×8": 2}
-    found = {text.text: text for text in texts if text.text in heads}
-    assert set(found) == set(heads)
-    top = min(text.y for text in found.values())
-    cells = [text for text in texts if text.anchor == "middle" and text.y > top and text.x > found["A, 16×16"].x]
-    ends = [*(found[name].x for name in heads), 2000]
-    for name, number in heads.items():
-        part = [text for text in cells if ends[number] < text.x < ends[number + 1]]
-        ordered = sorted(part, key=lambda text: (round(text.y, 3), text.x))
-        assert [int(text.text) for text in ordered] == told.held[number].lanes, name
-    without = at(run, step, 5, "warp", "banks")
-    assert told.says not in repr(without)
-    assert not [s for s in without.picture().layout.shapes if isinstance(s, Text) and s.text in heads]
 
 
 class Exchange:
@@ -160,7 +137,7 @@ def test_any_intrinsic_that_has_fragments_is_shown():
     assert [(f.name, f.rows, f.columns, f.held) for f in operation.fragments] == [
         ("x", 1, 32, tuple((lane,) for lane in range(32)))
     ]
-    scenes = [Stepper(run, step=step, thread=(7, 0)).scene() for step in range(1, len(Stepper(run).timeline) + 1)]
+    scenes = [scene_of(Stepper(run, step=step, thread=(7, 0))) for step in range(1, len(Stepper(run).timeline) + 1)]
     (told,) = [scene for scene in scenes if scene.matrices]
     assert told.step.accesses
     assert told.matrices[0].says == "For exchange, lane 7 holds x: [0, 7]."

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from launches.decode import Payload
 from launches.samples import launch, numbers
+from oracles.scene import scene_of
 
 from course_lib.trace.viewer import Stepper, compare
 from course_lib.trace.viewer.page import escaped
@@ -60,8 +61,8 @@ def test_the_wanted_value_stands_beside_the_wrong_one():
     stepper = Stepper(run, wanted={"C": other}, step=last, thread=(1, 0))
     held, wanted = f"{right[0, 1]:.0f}", f"{other[0, 1]:.0f}"
     assert json.loads(stepper._wanted) == {"C": {"1": [held, wanted]}}
-    assert [f"C[0, 1] holds {held} in the end, and {wanted} was wanted."] == stepper.scene().wrong_now
-    assert [] == Stepper(run, wanted={"C": other}, step=last, thread=(0, 0)).scene().wrong_now
+    assert [f"C[0, 1] holds {held} in the end, and {wanted} was wanted."] == scene_of(stepper).wrong_now
+    assert [] == scene_of(Stepper(run, wanted={"C": other}, step=last, thread=(0, 0))).wrong_now
     stepper.run = run
     assert stepper._wanted == ""
 

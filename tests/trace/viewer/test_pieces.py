@@ -3,11 +3,11 @@
 import numpy as np
 from launches.kernels import groups_in_flight
 from launches.samples import launch, numbers
+from oracles.pieces import flight_of
+from oracles.scene import Scene
 
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
-from course_lib.trace.viewer.pieces import flight_of
-from course_lib.trace.viewer.scene import Scene
 from course_lib.trace.viewer.words import sentence
 
 

@@ -7,14 +7,14 @@ import re
 import numpy as np
 import pytest
 from launches.samples import launch, matrices, numbers
+from oracles.scene import Scene, scene_of
 from traitlets import TraitError
 
 import course_lib.trace.viewer
 from course_lib.trace.png import packed_in
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
-from course_lib.trace.viewer.scene import PANELS, Scene
-from course_lib.trace.viewer.shapes import Text
+from course_lib.trace.viewer.stepper import PANELS
 from course_lib.trace.viewer.still import HTML
 from course_lib.trace.viewer.words import sentence
 
@@ -87,10 +87,10 @@ def test_a_shorter_block_ends_the_walk(naive_run):
 def test_what_broke_a_rule_is_shown_first():
     """Before the first step the picture and the text are those of the finding: its step, its block and its thread."""
     stepper = Stepper(launch("racy"))
-    (text, positions), *_ = stepper.scene().findings
+    (text, positions), *_ = scene_of(stepper).findings
     assert text.startswith("race")
-    assert stepper.scene().position == positions[0]
-    assert text in stepper.scene().findings_now
+    assert scene_of(stepper).position == positions[0]
+    assert text in scene_of(stepper).findings_now
     assert text in repr(stepper)
 
 
@@ -105,34 +105,13 @@ def test_panels_are_those_of_the_page():
         Stepper(launch("tiled"), panels=["bank"])
 
 
-def test_the_still_picture_tells_of_the_chosen_panels_alone():
-    """Sectors and banks stand below its source only where the reader may know of them."""
-    run = launch("tiled")
-    step = next(s for s in range(1, 32) if Stepper(run, step=s).scene().requests[1:])
-    told = {}
-    for panels in (["warp", "banks"], ["warp"], ["banks"], []):
-        shapes = Stepper(run, step=step, panels=panels).picture().layout.shapes
-        texts = [shape.text for shape in shapes if isinstance(shape, Text)]
-        told[tuple(panels)] = ["".join(re.findall("sector|bank", text)) for text in texts if " lanes × " in text]
-    assert told == {("warp", "banks"): ["sector", "bank"], ("warp",): ["sector"], ("banks",): ["bank"], (): []}
-
-
 def test_a_comparison_tells_of_both_runs():
-    """Text and still picture have the second run after as many steps, the shorter one at its end."""
+    """The text has both launches; the picture has the film of each below the other."""
     naive, tiled = launch("naive"), launch("tiled")
-    stepper = compare(naive, tiled, step=12, block=(1, 1))
-    one, other = Stepper(naive, step=12, block=(1, 1)), Stepper(tiled, step=12, block=(1, 1))
-    assert repr(stepper) == f"{one!r}\n\n{other!r}"
-    image = stepper.picture().image()
-    assert image.height == one.picture().image().height + other.picture().image().height
-    assert image.tobytes().endswith(other.picture().image().tobytes())
-    last = len(other.timeline)
-    assert f"step {last} of {last}: " in repr(compare(tiled, naive, step=last)).split("\n\n")[0]
-    end = len(Stepper(naive).timeline)
-    assert f"step {end} of {end}: " in repr(compare(tiled, naive, step=last)).split("\n\n")[1]
-    stepper.run = tiled
-    assert "Stepper of naive" not in repr(stepper)
-    assert stepper._other == ""
+    stepper = compare(naive, tiled)
+    assert repr(stepper) == f"{Stepper(naive)!r}\n\n{Stepper(tiled)!r}"
+    both = stepper.picture(hint="").layouts
+    assert both == tuple(Stepper(run).picture(hint="").layouts[0] for run in (naive, tiled))
 
 
 @pytest.mark.parametrize("block", [0, 1])

@@ -27,7 +27,7 @@ VALUES = {
     "int64": np.array([12345678, -99999, 100000, 2**40 + 1, 2**60, -(2**62) - 1]),
     "uint64": np.array([2**64 - 1, 2**53 + 1], np.uint64),
     "complex64": np.array([1 + 2j, 1j, -1.5 - 0.25j, 1e20 + 3j, complex(np.nan, np.inf)], np.complex64),
-    "complex128": np.array([1 / 3 - 1e-9j, -0.1 + 12345j]),
+    "complex128": np.array([1 / 3 - 1e-9j, -0.1 + 12345j, 10j, 13j, -250j, 0.5j, 0.25j, 1e-9j, 123456j]),
 }
 
 

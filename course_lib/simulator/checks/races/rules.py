@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 Mask = Any
 Watcher = Callable[[Any, Any, int, Any], None]
 
+IN_BLOCK = "put cuda.syncthreads() between the two"
 WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
+VERBS = ("reads", "writes", "updates")
 
 
 class RacesObserver(Observer):
@@ -45,6 +47,14 @@ class RacesObserver(Observer):
         launch = prepared.launch
         self.releases = Releases(launch.blocks, launch.threads_per_block) if prepared.unit.fences else None
         self.each = prepared.unit.fences or prepared.unit.groups
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The races. None says that a syncwarp is enough if another one of this launch needs a barrier of the block."""
+        found = super().findings
+        if any(finding.message.endswith(IN_BLOCK) for finding in found):
+            found = tuple(replace(each, message=each.message.replace(WITHIN_WARP, IN_BLOCK)) for each in found)
+        return found
 
     def watch(self, array: Array) -> Watcher | None:
         if isinstance(array, SharedArray) and self.releases is None:
@@ -142,8 +152,8 @@ class RacesObserver(Observer):
         index = array.index_of_key(word)
         place = array.element_name(index)
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
-        verbs = ("reads", "writes", "updates")
         size = self.launch.threads_per_block
+        across = thread_a // size != thread_b // size or thread_a % size // WARP_SIZE != thread_b % size // WARP_SIZE
         if threads[0][0] != threads[1][0] and self.unit.fences:
             cure = (
                 "threadfence() orders them only if it is between the first and an atomic on a word that the other "
@@ -154,31 +164,35 @@ class RacesObserver(Observer):
         elif line_a == line_b and READ not in (kind_a, kind_b):
             cure = "let one thread write it, or use cuda.atomic"
         elif line_a == line_b:
-            cure = "read into a variable, put a barrier, and write then"
-        elif thread_a % size // WARP_SIZE == thread_b % size // WARP_SIZE:
+            cure = (
+                "in one iteration, read into a variable, put a barrier, and write then; between two, put a barrier at "
+                "the end of the loop's body"
+            )
+        elif not across:
             cure = WITHIN_WARP
         else:
-            cure = "put cuda.syncthreads() between the two"
+            cure = IN_BLOCK
         note = " (the same value, this time)" if same_value else ""
         finding = Finding(
             "race",
             line_b,
-            f"{self.name(threads[0])} {verbs[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
-            f"{verbs[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}",
+            f"{self.name(threads[0])} {VERBS[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
+            f"{VERBS[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}",
             other_line=line_a,
             array=array.name,
             index=index,
             threads=threads,
+            verbs=(VERBS[kind_a], VERBS[kind_b]),
         )
-        # of several races of two lines, show one that a syncwarp does not fix and in which the values differ
-        gravity = cure is not WITHIN_WARP, not same_value
+        # of several races of two lines, show one of two warps, which nobody disputes, and in which the values differ
+        gravity = across, not same_value
         first = self._findings.get(finding.key)
         if first is not None and gravity > self.gravity[finding.key]:
             self._findings[finding.key] = replace(finding, count=first.count)
         gravity = max(gravity, self.gravity.get(finding.key, gravity))
         self.gravity[finding.key] = gravity
         self.add(finding)
-        self.reported.append((finding.key, gravity >= (cure is not WITHIN_WARP, True)))
+        self.reported.append((finding.key, gravity >= (across, True)))
 
     def repeat(self, key: FindingKey, times: int) -> None:
         self._findings[key] = replace(self._findings[key], count=self._findings[key].count + times)

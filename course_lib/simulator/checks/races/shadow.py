@@ -344,7 +344,7 @@ class Shadow:
                 self._enter(keys[chosen], me.take(chosen), me.access.kind)
 
     def _compare(self, keys: Ints, me: ActiveLanes, earlier: Iterable[Any], kind: int) -> None:
-        """Report the first of the lanes that race with an earlier access of each: its who, when and stamp."""
+        """Report a lane that races with an earlier access (its who, when and stamp), rather of another warp."""
         who, when, stamps = earlier
         thread = (who >> LINE_BITS) - 1
         racing = (who > 0) & (thread != me.thread)
@@ -352,14 +352,15 @@ class Shadow:
             return
         block, warp = self._place(thread)
         mine = me.access.vector.warp
+        across = (block != me.block) | (warp != mine)
         racing &= (block != me.block) | (
-            (when >> CLOCK_BITS == me.when >> CLOCK_BITS) & ((warp != mine) | ~me.knows(thread, when, mine * WARP_SIZE))
+            (when >> CLOCK_BITS == me.when >> CLOCK_BITS) & (across | ~me.knows(thread, when, mine * WARP_SIZE))
         )
         places = np.flatnonzero(racing)
         if self.releases is not None and self.releases.fenced:
             places = self._unordered(places, me, thread, when, stamps)
         if places.size:
-            i, access = places[0], me.access
+            i, access = places[np.argmax(across[places])], me.access
             same = (
                 kind == access.kind == WRITE
                 and self.values is not None

@@ -1,122 +1,146 @@
-// The common steps of two runs: what the chosen thread of one completes is beside the same in the other. One that is
-// there first waits. `course_lib/trace/viewer/alignment.py` does the same for the still picture.
+// The common steps of two runs: the multiply-adds of one element of C, so that both show the same k and the same partial
+// sum. Where nothing is multiplied, the iterations of the innermost loops; where there is none, the phases of the warps.
 
-import { Access, LOAD, ITERATION, WARP } from "./trace.js";
+import { full } from "./text.js";
+import { Access, LOAD, ITERATION, popcount, WARP } from "./trace.js";
 
 /** @typedef {import("./machine.js").Machine} Machine */
 /** @typedef {import("./trace.js").Trace} Trace */
-
-export const MATCHES = ["statement", "iteration", "outer iteration", "phase", "element"];
+/** @typedef {{positions: number[], what: string, sum: () => string}} Marks  where a run has done each; what it does; the sum so far */
 
 /**
- * The positions at which the chosen thread, or its warp, completes something, each with its name.
+ * The accesses of the chosen thread in a step.
  * @param {Machine} machine
- * @param {string} match
- * @returns {[number, string][]}
+ * @param {number} i
  */
-function marks({ block, thread, trace }, match) {
-  const warp = thread >> 5;
-  if (match === "phase") return numbered(block.phases[warp] ?? []);
-  /** @type {[number, string][]} */
-  const found = [];
-  const parents = new Set(trace.loops.values());
+const accesses = ({ block, thread }, i) => (block.runs(i, thread) ? block.accesses(i).filter(({ mask }) => (mask >>> (thread & 31)) & 1) : []);
+
+/**
+ * The multiply-adds by which the chosen thread computes an element of C, or null without any.
+ * @param {Machine} machine
+ * @param {number} element
+ * @returns {Marks | null}
+ */
+function multiplyAdds(machine, element) {
+  const { block, thread, trace } = machine;
+  const [lane, lines] = [thread & 31, new Map(trace.source.map(([line, text]) => [line, text]))];
+  const own = (/** @type {Access} */ access) => access.element(popcount(access.mask & ((1 << lane) - 1)));
+  const covers = (/** @type {Access} */ access, /** @type {number} */ wanted) => own(access) <= wanted && wanted < own(access) + access.width;
+  let stores = -1;
   for (let i = 0; i < block.length; i++) {
-    if (match === "element") {
-      const [from, to] = block.rows("access", i);
-      for (let row = from; row < to && block.runs(i, thread); row++) {
-        const { access_op, access_array } = trace.columns;
-        if (access_op[row] === LOAD || access_array[row] !== trace.owner) continue;
-        const access = new Access(trace, row, warp);
-        const k = access.lanes.indexOf(thread % WARP);
-        for (let w = 0; w < access.width && k >= 0; w++) found.push([i + 1, `element ${access.element(k) + w}`]);
-      }
-    } else if (block.warp(i) === warp && block.has(i, ITERATION)) {
-      const line = block.line(i);
-      if (match === "iteration" ? !parents.has(line) : !trace.loops.get(line)) found.push([i + 1, "iteration"]);
-    }
+    if (accesses(machine, i).some((access) => access.op !== LOAD && access.array === trace.owner && covers(access, element))) stores = i;
   }
-  return match === "element" ? found : numbered(found);
+  if (stores < 0) return null;
+  const says = `multiply-add of ${trace.element(trace.arrays[trace.owner], element)}`;
+  const from = accesses(machine, stores).find(({ op, array }) => op === LOAD && trace.arrays[array].space === "local" && trace.accumulators.includes(trace.arrays[array].name));
+  /** @type {number[]} */
+  const positions = [];
+  if (from) {
+    const [array, at] = [from.array, own(from)];
+    for (let i = 0; i < stores; i++) {
+      const mine = accesses(machine, i).filter((access) => access.array === array && covers(access, at));
+      if (mine.some(({ op }) => op === LOAD) && mine.some(({ op }) => op !== LOAD)) positions.push(i + 1);
+    }
+    const { name } = trace.arrays[array];
+    return positions.length ? { positions, what: says, sum: () => `${name} = ${full(machine.value(array, at))}` } : null;
+  }
+  const text = lines.get(block.line(stores)) ?? "";
+  const name = trace.accumulators.find((each) => trace.names.includes(each) && new RegExp(`\\b${each}\\b`).test(text));
+  if (!name) return null;
+  let begun = false;
+  for (let i = 0; i < stores; i++) {
+    if (!block.runs(i, thread)) continue;
+    const [start, end] = block.rows("variable", i);
+    if (!trace.columns.variable_name.subarray(start, end).includes(trace.names.indexOf(name))) continue;
+    if (begun) positions.push(i + 1);
+    begun = true;
+  }
+  return positions.length ? { positions, what: says, sum: () => `${name} = ${full(machine.variable(name))}` } : null;
 }
 
 /**
- * Number the marks of each name: load 1, barrier 1, load 2.
- * @param {[number, string][]} found
+ * The iterations of the innermost loops of the chosen thread's warp, or else the ends of its phases.
+ * @param {Machine} machine
+ * @returns {Marks}
  */
-function numbered(found) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  return found.map(([position, name]) => {
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-    return /** @type {[number, string]} */ ([position, `${name} ${counts.get(name)}`]);
-  });
+function iterations({ block, thread, trace }) {
+  const parents = new Set(trace.loops.values());
+  const warp = thread >> 5;
+  const positions = [];
+  for (let i = 0; i < block.length; i++) if (block.warp(i) === warp && block.has(i, ITERATION) && !parents.has(block.line(i))) positions.push(i + 1);
+  if (positions.length) return { positions, what: "iteration", sum: () => "" };
+  return { positions: (block.phases[warp] ?? []).map(([end]) => end), what: "phase", sum: () => "" };
 }
 
 /**
- * The block and thread of another run that belong to a block and thread of this one: those of the same numbers, or those
- * that store the same element of the result.
+ * The block and thread of another run that store the same element of C as these; without one, those of the same numbers.
  * @param {Trace} from
  * @param {Trace} to
  * @param {[number, number]} chosen  numbers of block and thread
- * @param {string} match
  * @returns {[number, number]}
  */
-export function partner(from, to, [block, thread], match) {
-  const element = match === "element" ? from.owned.indexOf(block * from.threads + thread) : -1;
+export function partner(from, to, [block, thread]) {
+  const same = from.owner >= 0 && to.owner >= 0 && String(from.arrays[from.owner].shape) === String(to.arrays[to.owner].shape);
+  const element = same ? from.owned.indexOf(block * from.threads + thread) : -1;
   const owner = element < 0 ? -1 : to.owned[element];
   if (owner >= 0) return [Math.floor(owner / to.threads), owner % to.threads];
   return [Math.min(block, to.blocks.length - 1), Math.min(thread, to.threads - 1)];
 }
 
 export class Alignment {
-  /**
-   * @param {Machine[]} machines  one or two
-   * @param {string} match  one of MATCHES
-   */
-  constructor(machines, match) {
-    /** @type {number[][]}  positions of each run at the matched places, from the start to the end */
-    this.cuts = [machines.map(() => 0)];
-    const [first, second] = match === "statement" ? [] : machines.map((machine) => marks(machine, match));
-    /** @type {number[]}  how much each run completes, and how much of it is matched */
-    this.completed = [first, second].map((all) => all?.length ?? 0);
-    let from = 0;
-    for (const [position, name] of second ? first : []) {
-      const [x, y] = this.cuts[this.cuts.length - 1];
-      const there = second.findIndex((mark, i) => i >= from && mark[0] > y && mark[1] === name);
-      if (there < 0 || position <= x) continue;
-      this.cuts.push([position, second[there][0]]);
-      from = there + 1;
-    }
-    this.matched = this.cuts.length - 1;
-    this.cuts.push(machines.map(({ length }) => length));
-    this.starts = [0]; // the common step of each cut
-    this.cuts.slice(1).forEach((cut, i) => {
-      this.starts.push(this.starts[i] + Math.max(...cut.map((position, run) => position - this.cuts[i][run])));
-    });
+  /** @param {Machine[]} machines  one or two */
+  constructor(machines) {
+    this.machines = machines;
+    /** @type {Marks[]}  of two runs */
+    this.marks = [];
+    this.done = 0; // how many of them both runs have
+    if (machines.length < 2) return;
+    const [{ trace, blockNumber, thread }] = machines;
+    const element = trace.owned.indexOf(blockNumber * trace.threads + thread);
+    const products = element < 0 ? [] : machines.map((machine) => multiplyAdds(machine, element));
+    this.marks = products.length && products.every((each) => each) ? /** @type {Marks[]} */ (products) : machines.map(iterations);
+    this.done = Math.min(...this.marks.map(({ positions }) => positions.length));
   }
 
   get last() {
-    return this.starts[this.starts.length - 1];
+    return this.marks.length ? this.done + 1 : this.machines[0].length;
   }
 
   /**
    * Where each run is at a common step.
    * @param {number} step
    */
-  positions(step) {
-    const after = this.starts.findIndex((start) => start > step);
-    if (after < 0) return this.cuts[this.cuts.length - 1];
-    return this.cuts[after - 1].map((position, run) => Math.min(position + step - this.starts[after - 1], this.cuts[after][run]));
+  at(step) {
+    if (!this.marks.length) return [step];
+    return this.marks.map(({ positions }, run) => (step <= 0 ? 0 : step > this.done ? this.machines[run].length : positions[step - 1]));
   }
 
   /**
-   * The common step at which a run is at a position; at a matched place the one at which both are there.
+   * The first common step at which a run has come to a position.
    * @param {number} run
    * @param {number} position
    */
   step(run, position) {
-    const after = this.cuts.findIndex((cut) => cut[run] >= position);
-    if (after <= 0) return 0;
-    if (this.cuts[after][run] === position && after <= this.matched) return this.starts[after];
-    return this.starts[after - 1] + position - this.cuts[after - 1][run];
+    if (!this.marks.length) return position;
+    if (position <= 0) return 0;
+    const number = this.marks[run].positions.slice(0, this.done).findIndex((each) => each >= position);
+    return number < 0 ? this.last : number + 1;
+  }
+
+  /**
+   * What a run has just done, in words.
+   * @param {number} run
+   */
+  says(run) {
+    const [machine, { positions, what, sum }] = [this.machines[run], this.marks[run]];
+    const { position, trace } = machine;
+    if (position === 0) return "before its first statement.";
+    const number = positions.slice(0, this.done).indexOf(position) + 1;
+    const total = sum();
+    if (!number) return `at its end${total && `; ${total}`}.`;
+    const read = machine.events
+      .filter(({ op, array, values }) => op === LOAD && values.length === 1 && !trace.accumulators.includes(trace.arrays[array].name))
+      .map(({ array, element, values }) => `${trace.element(trace.arrays[array], element)} = ${full(values[0])}`);
+    return `${what}, ${number} of ${this.done}${read.length ? `: ${read.join(", ")}` : ""}${total && `; ${total}`}.`;
   }
 }

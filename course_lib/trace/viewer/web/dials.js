@@ -9,7 +9,7 @@ import { slider, unpacked } from "./waiting.js";
  * @typedef {object} Sketch
  * @property {Record<string, number>} setting
  * @property {number} height
- * @property {any[][]} shapes each with the fields of course_lib/trace/viewer/shapes.py, after "box" or "text"
+ * @property {any[][]} shapes each with the fields of course_lib/trace/viewer/shapes.py, after "box", "text" or "polygon"
  * @property {string[]} says
  */
 
@@ -24,6 +24,10 @@ function drawn([kind, ...fields]) {
   if (kind === "box") {
     const [x, y, width, height, fill, edge, thick, rx] = fields;
     return svg("rect", { x, y, width, height, rx, fill: fill ?? "none", stroke: edge ?? "none", "stroke-width": thick });
+  }
+  if (kind === "polygon") {
+    const [points, fill, edge, thick] = fields;
+    return svg("polygon", { points: points.join(" "), fill: fill ?? "none", stroke: edge ?? "none", "stroke-width": thick });
   }
   const [x, y, text, size, fill, anchor, , bold] = fields;
   const at = { x, y, fill, "font-size": size, "text-anchor": ANCHORS[/** @type {"left"} */ (anchor)] };

@@ -11,7 +11,6 @@ const ICONS = {
   end: "M10 3h2v10h-2zM3 3v10l6.5-5z",
   fault: "M8 1.6 15 14H1zM7.2 6v4h1.6V6zm0 5v1.6h1.6V11z",
   link: "M6.5 9.5 9.5 6.5M7 5l2-2a2.8 2.8 0 0 1 4 4l-2 2M9 11l-2 2a2.8 2.8 0 0 1-4-4l2-2",
-  picture: "M2 3h12v10H2zM3.5 4.5v7h9v-7zM4 11l2.5-3.5 2 2 1.5-2 2 3.5zM6 6.2a.9.9 0 1 1-.01 0z",
   done: "M3 8.5 6.5 12 13 4.5",
   full: "M2 2h5v2H4v3H2zm7 0h5v5h-2V4H9zM2 9h2v3h3v2H2zm10 0h2v5H9v-2h3z",
 };

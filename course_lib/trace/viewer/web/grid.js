@@ -1,7 +1,7 @@
 // Elements with their values: a matrix, one buffer of a shared array, or the threads of a block, as squares with numbers.
 // Arrays too large for numbers are a picture (heat.js).
 
-import { html, set, svg } from "./dom.js";
+import { set, svg } from "./dom.js";
 import { Heat } from "./heat.js";
 import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
 import { short } from "./text.js";
@@ -140,28 +140,4 @@ export function planes(array, options) {
     const all = { name, rows, columns, size: each, hue: array.hue, offset: s * each, wrapped, ...options };
     return options.text && each <= MOST_NUMBERS ? new Grid(all) : new Heat({ ...all, text: false });
   });
-}
-
-/**
- * An array under its name, its buffers side by side, at a readable size within a width in pixels.
- * @param {{name: string, shape: number[], size: number, hue: string}} array
- * @param {number} budget
- * @param {Partial<PlaneOptions>} options
- */
-export function figure(array, budget, options = {}) {
-  const { columns, planes: count } = layout(array);
-  const most = columns <= 4 ? 28 : 25;
-  const side = Math.max(4, Math.min(most, budget / columns));
-  const found = planes(array, { labels: false, text: side >= 15, margin: side >= 15 ? 12 : 3, ...options });
-  const em = 13.5; // pixels of the text at its usual size
-  // a small page shrinks arrays that are not global
-  const width = (/** @type {number} */ pixels) => `calc(${pixels / em}em * var(--tt-shrink, 1))`;
-  for (const plane of found) plane.node.style.width = width(((plane.width + 2) / UNIT) * side);
-  const caption = html("figcaption", {}, array.name);
-  caption.style.setProperty("--hue", array.hue);
-  const buffers = found.map((plane, i) => html("figure", {}, html("figcaption", {}, `[${i}]`), plane.node));
-  const content = found.length === 1 ? found[0].node : html("div", { class: "tt-buffers" }, ...buffers);
-  const node = html("figure", {}, caption, content);
-  node.style.setProperty("--tt-side", width(side));
-  return { planes: found, node };
 }

@@ -10,7 +10,7 @@ import { GLOSSARY } from "./terms.js";
 const looks = (/** @type {string} */ letter) => (/** @type {Shown[]} */ planes) => planes.some((plane) => plane.looks.includes(letter));
 const some = (/** @type {"mine" | "dots" | "owned" | "owned_by_warp" | "wrong" | "outside"} */ marks) => (/** @type {Shown[]} */ planes) => planes.some((plane) => plane[marks].length > 0);
 
-/** The looks of elements, of which a roomy page has a row below the picture. @type {Mark[]} */
+/** The looks of elements, and what is drawn over them. @type {Mark[]} */
 const ELEMENTS = [
   ["tt-c tt-region", "the block's region", looks("r")],
   ["tt-c tt-seen", "loaded or stored by the block", looks("s")],
@@ -121,11 +121,6 @@ export function marksIn(root, kinds) {
     return [item(sample, text)];
   });
   return [...marks, ...bars];
-}
-
-/** The row below the picture. */
-export function legend() {
-  return ELEMENTS.map(entry);
 }
 
 /**

@@ -17,7 +17,7 @@ function asked(hash) {
     if (!numbers.length || !numbers.every((n) => Number.isInteger(n) && n >= 0)) continue;
     values[name] = name === "step" ? numbers[0] : [...numbers, 0, 0].slice(0, 3);
   }
-  for (const name of ["match", "panel"]) if (words.has(name)) values[name] = words.get(name);
+  if (words.has("panel")) values.panel = words.get("panel");
   return { values, number: Number(words.get("stepper") ?? 0) };
 }
 
@@ -28,7 +28,7 @@ function asked(hash) {
 export function followAddress(player) {
   const link = asked(location.hash);
   if (!link || (link.number || 1) !== player.model.get("_saved")) return;
-  player.set(link.values);
+  player.lead(link.values);
   if (link.number) player.el.scrollIntoView();
 }
 
@@ -47,7 +47,7 @@ export function followLink(event) {
   event.preventDefault();
   event.stopPropagation();
   const { stepper } = place;
-  stepper.set(wanted.values);
+  stepper.lead(wanted.values);
   const { Reveal } = /** @type {any} */ (globalThis); // of a deck, in which the stepper may have a slide of its own
   const { h, v } = Reveal?.getIndices?.(place.closest("section")) ?? {};
   Reveal?.slide?.(h, v);

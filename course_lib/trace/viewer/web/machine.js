@@ -29,11 +29,12 @@ export class Machine {
    * @param {import("./trace.js").Trace} trace
    * @param {number} blockNumber
    * @param {number} thread
+   * @param {import("./trace.js").Block} [block]  the same block in another order
    */
-  constructor(trace, blockNumber, thread) {
+  constructor(trace, blockNumber, thread, block = trace.blocks[blockNumber]) {
     this.trace = trace;
     this.blockNumber = blockNumber;
-    this.block = trace.blocks[blockNumber];
+    this.block = block;
     this.length = this.block.length;
     this.survey = new Survey(trace, this.block);
     this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
@@ -44,6 +45,8 @@ export class Machine {
     this.thread = thread;
     this.own = new ThreadSurvey(trace, this.block, thread);
     this.position = 0;
+    /** @type {((step: number) => boolean) | null}  of a frame, whether a recorded step is one of it */
+    this.covers = null;
     /** @type {Value[][]} */
     this.values = [];
     /** @type {Map<string, Value[]>} */
@@ -106,7 +109,8 @@ export class Machine {
    * @param {number} position
    */
   seek(position) {
-    if (position === this.position) return;
+    if (position === this.position && !this.covers) return;
+    this.covers = null;
     const nearest = Math.min(this.snapshots.length - 1, Math.floor((position - 1) / this.every));
     if (position <= this.position || nearest * this.every > this.position) this.reset(Math.max(0, nearest));
     while (this.position < position) {
@@ -166,7 +170,7 @@ export class Machine {
       this.exchanges = block.exchanges(i);
     }
     const [from, to] = block.rows("access", i);
-    if (shown) this.show();
+    if (shown) this.record();
     for (let row = from; row < to; row++) if (columns.access_values[row] >= 0) this.store(row, first);
     const [start, end] = block.rows("variable", i);
     for (let row = start; row < end; row++) {
@@ -206,7 +210,7 @@ export class Machine {
   }
 
   /** Record the accesses of this step, before they change the memory. */
-  show() {
+  record() {
     const { trace } = this;
     /** @type {Map<number, Value>[]}  what the lanes of this step have left in each array so far */
     const left = trace.arrays.map(() => new Map());
@@ -239,6 +243,41 @@ export class Machine {
         });
       });
     }
+  }
+
+  /**
+   * Show a whole frame of the film: what all threads do between its start and its end.
+   * @param {import("./film.js").Frame} frame
+   * @param {(step: number) => boolean} covers  whether a recorded step is one of it
+   */
+  show(frame, covers) {
+    if (this.position !== frame.to || !this.covers) this.seek(frame.to);
+    this.quiet();
+    this.covers = covers;
+    const lists = /** @type {const} */ ([["read", READ], ["written", WRITTEN]]);
+    for (const [what, how] of lists) {
+      for (const [array, elements] of frame[what]) {
+        if (this.trace.arrays[array].space === "local") continue;
+        const marks = this.now[array];
+        for (const element of elements) marks.set(element, (marks.get(element) ?? 0) | how);
+      }
+    }
+    for (let i = frame.from; i < frame.to; i++) {
+      if (!this.block.runs(i, this.thread)) continue;
+      for (const access of this.block.accesses(i)) {
+        const k = access.lanes.indexOf(this.thread % WARP);
+        const [local, how] = [this.trace.arrays[access.array].space === "local", access.loading ? READ : WRITTEN];
+        for (let w = 0; w < access.width && k >= 0; w++) {
+          const element = access.element(k) + w;
+          for (const marks of local ? [this.now, this.nowMine] : [this.nowMine]) marks[access.array].set(element, (marks[access.array].get(element) ?? 0) | how);
+        }
+      }
+    }
+  }
+
+  /** Light only what the chosen thread accesses. */
+  alone() {
+    this.now = this.nowMine;
   }
 
   /**
@@ -350,6 +389,11 @@ export class Machine {
     return { thread: countUpTo(this.own.counts[space][op], position), block: this.survey.counts[space][op][position] };
   }
 
+  /** The numbers that the block has loaded from global memory by now. */
+  fetched() {
+    return this.survey.fetched[this.position];
+  }
+
   /**
    * How often the chosen thread has run a line, and its global loads there.
    * @param {number} line
@@ -391,7 +435,7 @@ export class Machine {
   /** The findings in which this step takes part. */
   get found() {
     const here = (/** @type {{block: number, step: number}} */ place) =>
-      place.block === this.blockNumber && place.step === this.position;
+      place.block === this.blockNumber && (this.covers ? this.covers(place.step) : place.step === this.position);
     return this.trace.findings.filter(({ at }) => at.some(here));
   }
 
@@ -430,12 +474,12 @@ export class Machine {
   }
 
   /**
-   * The next statement of the chosen thread's warp.
+   * The next statement that the chosen thread runs.
    * @param {number} way
    */
   ownFrom(way) {
     const { block, length, position, thread } = this;
-    for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.warp(i) === thread >> 5) return i + 1;
+    for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.runs(i, thread)) return i + 1;
     return way > 0 ? length : 0;
   }
 

@@ -5,8 +5,10 @@
  * @property {import("./trace.js").Trace} trace
  * @property {import("./machine.js").Machine} machine  of the chosen block and thread
  * @property {import("./machine.js").Machine | null} other  of the run beside it
+ * @property {import("./film.js").Frame | null} frame  of the film that is shown; null where it is a single step
  * @property {(lens: string) => boolean} offers  whether the reader is to see this view
  * @property {(choice: Choice) => void} choose
+ * @property {(way: number) => void} step  one on, or back
  */
 /** @typedef {{block?: readonly number[], thread?: readonly number[], step?: number}} Choice  in a run, of its own steps */
 /**
@@ -22,20 +24,18 @@
  * @typedef {object} View
  * @property {() => void} choose  another block or thread was chosen
  * @property {() => void} draw  the machine is at another step
- * @property {(size: Size) => void} [fit]  the page has another size
+ * @property {(size: Size) => unknown} [fit]  the page has another size
+ * @property {(speed: number) => void} [fly]  the film plays and has come to the next frame
  * @property {() => void} [repaint]  the theme has other colours
- * @property {() => Record<string, unknown>} [state]  what it shows, as course_lib/trace/viewer/scene.py describes it
+ * @property {() => Record<string, unknown>} [state]  what it shows, for tests
  * @property {() => boolean} [close]  close what the reader opened over the picture; whether there was anything
  * @property {() => void} [scroll]  asked last, so that the page is laid out once a step
  */
 /**
  * @typedef {object} Size
- * @property {boolean} compact  whether there is room for the matrices or a lens, not for both
- * @property {boolean} narrow  whether everything is below each other, as on a phone
- * @property {boolean} two  whether two runs are beside each other
- * @property {boolean} strip  whether only what the line touches is shown, magnified, beside a view
- * @property {number} width  of the place for the matrices, in pixels
+ * @property {number} width  of the place for the picture, in pixels
  * @property {number} height  in pixels
+ * @property {boolean} counter  whether numbers are counted beside it
  * @property {number} lens  width of the place of a lens of this run, in pixels
  * @property {number} em  size of the text in pixels
  */

@@ -55,6 +55,8 @@ export class Plane {
     this.outlined = { warp: [], thread: [] };
     /** @type {number[] | null}  top, left, bottom, right */
     this.framed = null;
+    /** @type {[number, number]}  elements below and beside it that marks out of bounds reach */
+    this.beyond = [0, 0];
     this.tile = tile;
     this.wrapped = wrapped;
     this.pitch = pitch;
@@ -64,7 +66,8 @@ export class Plane {
     this.faults = svg("g", { class: "tt-faults" });
     this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
     this.asked = svg("rect", { class: "tt-asked", width: UNIT + 2, height: UNIT + 2, rx: 3, display: "none" });
-    this.layer.append(this.dots, this.rings, this.faults, this.asked);
+    this.box = svg("rect", { class: "tt-window-box", display: "none" });
+    this.layer.append(this.dots, this.rings, this.faults, this.asked, this.box);
     /** @type {Map<Element, string>}  what each group of marks shows */
     this.shown = new Map();
     this.looks = new Uint8Array(this.size).fill(PLAIN);
@@ -207,6 +210,17 @@ export class Plane {
     const [x, y] = this.corner(i ?? 0);
     this.asked.setAttribute("x", String(x - 1));
     this.asked.setAttribute("y", String(y - 1));
+  }
+
+  /**
+   * Show where the window on this plane is: its first row and column, its rows and columns.
+   * @param {[number, number, number, number] | null} place
+   */
+  boxed(place) {
+    this.box.setAttribute("display", place ? "inline" : "none");
+    const [top, left, rows, columns] = place ?? [0, 0, 0, 0];
+    const [x, y] = this.corner(top * this.columns + left);
+    for (const [name, value] of Object.entries({ x, y, width: columns * UNIT, height: rows * UNIT })) this.box.setAttribute(name, String(value));
   }
 
   get dot() {

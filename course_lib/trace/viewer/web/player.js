@@ -3,7 +3,6 @@
 import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
-import { Saving } from "./saving.js";
 import { layOut, Stage } from "./stage.js";
 import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
@@ -17,10 +16,16 @@ import { BROKEN, open, Unreadable } from "./trace.js";
  * @property {() => void} save_changes
  */
 
-const SPEEDS = [1, 2, 4, 8, 16, 32]; // steps per second
-const UNITS = ["statement", "this warp", "iteration", "this phase", "barrier"];
-/** What one step of each is called. */
-const ONE = ["step", "statement of this warp", "iteration", "phase", "barrier"];
+const SPEEDS = [0.25, 0.5, 1, 2, 4, 8]; // times the usual speed
+const [SECONDS, PACE] = [1.6, 2]; // for a frame of the film, and statements in a second, at the usual speed
+const SHEET = 680; // pixels of a sheet of paper, inside its margins
+const REST = 1.5; // times as long for the last frame, before the film begins again
+/** What one step is. */
+const UNITS = [
+  ["film", "a frame of the film"],
+  ["thread", "a statement of this thread"],
+  ["statement", "a statement of any warp"],
+];
 const SIZES = [0.8, 1, 1.25, 1.5, 2];
 const LINK = "Copy a link to this step";
 const SAVE_AFTER = 300; // ms without a change
@@ -57,6 +62,7 @@ export class Player {
   constructor(model, el) {
     this.model = model;
     this.el = el;
+    if (!(Number.isInteger(model.get("step")) && model.get("step") >= 0)) model.set("step", 0); // of a page that somebody changed
     this.root = html("div", { class: "tt-root", tabindex: "0", role: "group" });
     // JupyterLab checks this attribute before it treats a key press as one of its shortcuts.
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
@@ -72,11 +78,11 @@ export class Player {
     /** @type {ReturnType<typeof setTimeout> | null} */
     this.timer = null;
     this.speed = 2;
-    this.unit = 0;
+    this.unit = model.get("step") > 0 ? 1 : 0; // a step that is asked for is a statement
+    this.stopped = false; // by the reader
     this.unsaved = UNSAVED.get(model) ?? { values: {}, views: 0 };
     this.unsaved.views++;
     UNSAVED.set(model, this.unsaved);
-    this.saving = new Saving(this);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
     /** @type {Record<string, () => void>} */
@@ -86,10 +92,9 @@ export class Player {
       "change:_wanted": () => this.load(),
       "change:_orders": () => this.load(),
       "change:panels": () => this.load(),
-      "change:step": () => this.changed("step", () => this.stage?.draw(this.step)),
+      "change:step": () => this.changed("step", () => this.follow()),
       "change:block": () => this.changed("block", () => this.choose()),
       "change:thread": () => this.changed("thread", () => this.choose()),
-      "change:match": () => this.changed("match", () => this.choose()),
       "change:panel": () => this.changed("panel", () => this.look()),
       "change:text_size": () => this.changed("text_size", () => this.textSize()),
     };
@@ -105,12 +110,20 @@ export class Player {
     this.resize = () => this.stage?.fit();
     document.addEventListener("fullscreenchange", this.resize);
     window.addEventListener("resize", this.resize);
-    /** @type {(event: Event) => void}  on paper nothing scrolls */
+    /** @type {(event: Event) => void}  on paper nothing scrolls, and nothing is wider than the sheet */
     this.print = ({ type }) => {
-      for (const name of ["tt-whole", "tt-paper"]) this.root.classList.toggle(name, type === "beforeprint");
-      if (this.stage) this.timeline.look();
+      const paper = type === "beforeprint";
+      this.root.classList.toggle("tt-whole", paper);
+      this.root.style.width = paper ? `${Math.min(SHEET, this.root.clientWidth)}px` : ""; // known before it is laid out
+      if (paper) this.pause();
+      this.stage?.fit();
     };
     for (const when of ["beforeprint", "afterprint"]) window.addEventListener(when, this.print);
+    /** @type {(event: KeyboardEvent) => void}  on a saved page of one stepper the keys need no focus */
+    this.typed = (event) => {
+      if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1) this.key(event);
+    };
+    if (model.get("_saved")) document.addEventListener("keydown", this.typed);
     this.address = () => followAddress(this);
     if (model.get("_saved")) window.addEventListener("hashchange", this.address);
     document.addEventListener("click", followLink, true); // once, however many steppers there are
@@ -131,6 +144,8 @@ export class Player {
     this.approach = this.approach.bind(this);
     this.watch(el);
     window.addEventListener("beforeprint", this.approach);
+    /** The film stops out of sight. */
+    this.seen = new IntersectionObserver(([{ isIntersecting }]) => (isIntersecting ? this.begin() : this.pause()));
   }
 
   /** Draw when this element comes near: the stepper's place, or the still above it. @param {HTMLElement} element */
@@ -151,7 +166,9 @@ export class Player {
     window.removeEventListener("resize", this.resize);
     window.removeEventListener("hashchange", this.address);
     window.removeEventListener("beforeprint", this.approach);
+    document.removeEventListener("keydown", this.typed);
     this.sight.disconnect();
+    this.seen.disconnect();
     this.near = false;
     this.gone = true;
     this.scouts = [];
@@ -162,6 +179,13 @@ export class Player {
     this.themes.disconnect();
     this.dark.removeEventListener("change", this.repaint);
     for (const [name, listener] of Object.entries(this.listeners)) this.model.off(name, listener);
+    // a front end that keeps the place of a closed view keeps nothing of the trace
+    this.stage = null;
+    this.timeline.runs = [];
+    this.root.replaceChildren();
+    this.root.remove();
+    delete (/** @type {any} */ (this.root).stepper);
+    delete (/** @type {any} */ (this.el).stepper);
   }
 
   // A trace that arrives while another is read replaces it.
@@ -180,6 +204,8 @@ export class Player {
       const actions = {
         choose: (/** @type {import("./panel.js").Choice} */ choice, /** @type {number} */ run) => this.jump(choice, run),
         open: (/** @type {string} */ panel) => this.set({ panel }),
+        into: () => this.into(),
+        step: (/** @type {number} */ way) => this.move(way),
       };
       this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null, this.timeline);
       this.textSize();
@@ -187,6 +213,7 @@ export class Player {
       this.choose();
       this.sizes.disconnect();
       this.sizes.observe(this.root);
+      this.seen.observe(this.root);
     } catch (error) {
       if (this.loading !== texts) return;
       this.stage = null;
@@ -203,16 +230,16 @@ export class Player {
     const { model, stage } = this;
     if (!stage) return;
     const { trace } = stage;
-    stage.choose(trace.blockNumber(model.get("block")), trace.threadNumber(model.get("thread")), model.get("match") ?? "");
+    stage.choose(trace.blockNumber(model.get("block")), trace.threadNumber(model.get("thread")));
     if (model.get("step") > this.last) this.set({ step: this.last });
-    stage.draw(this.step);
+    this.draw();
     stage.fit();
     this.lookAhead();
   }
 
   /** While the page is idle, keep copies of the memory, so that a drag of the timeline replays few steps. */
   lookAhead() {
-    const scouts = (this.stage?.runs ?? []).map((run) => run.context.machine.ahead());
+    const scouts = (this.stage?.runs ?? []).map((run) => run.machine.ahead());
     this.scouts = scouts;
     /** @type {IdleRequestCallback} */
     const work = (idle) => {
@@ -227,8 +254,53 @@ export class Player {
     const { stage } = this;
     if (!stage) return;
     stage.look(this.model.get("panel") ?? "");
-    stage.draw(this.step);
+    this.draw();
     stage.fit();
+  }
+
+  draw() {
+    this.stage?.draw(this.step, this.filming);
+  }
+
+  /** Whether a step is a frame of the film. */
+  get filming() {
+    return this.unit === 0 && this.stage?.runs.length === 1;
+  }
+
+  /** Show the model's step; one that is inside a frame, which a lesson or a link asked for, as a statement. */
+  follow() {
+    const film = this.stage?.runs[0].film;
+    if (this.filming && film && this.step && film.frames[film.frameAt(this.step)]?.step !== this.step) this.setUnit(1);
+    else this.draw();
+  }
+
+  /** Follow a link: the step that it names is a statement. @param {Record<string, unknown>} values */
+  lead(values) {
+    this.stopped = true;
+    this.pause();
+    if (values.step && this.unit === 0) this.unit = 1;
+    /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
+    this.set(values);
+    this.draw();
+  }
+
+  /** From a frame to its first statement of the chosen thread. */
+  into() {
+    if (!this.stage || !this.filming) return;
+    const [{ film }] = this.stage.runs;
+    const frame = film.frames[Math.max(0, film.frameAt(this.step))];
+    this.pause();
+    this.stopped = true;
+    this.setUnit(1);
+    this.go(frame.first);
+    if (!this.stage.machine.isActive(this.stage.machine.thread)) this.move(1);
+  }
+
+  /** Start the film by itself, unless the reader has stopped it, wants no motion, or looks at one step. */
+  begin() {
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (this.stopped || still || this.timer !== null || !this.stage || !(this.filming || this.stage.runs.length > 1) || this.step > 0) return;
+    this.play();
   }
 
   textSize() {
@@ -248,6 +320,12 @@ export class Player {
     return this.stage?.last ?? 0;
   }
 
+  /** The step at which playing ends: of the film, that of its last frame. */
+  get end() {
+    const frames = this.filming ? this.stage?.runs[0].film.frames : null;
+    return frames ? frames[frames.length - 1].step : this.last;
+  }
+
   get step() {
     return Math.min(this.model.get("step"), this.last);
   }
@@ -265,13 +343,15 @@ export class Player {
     on("back", "back", () => this.move(-1));
     on("play", "play", () => this.toggle());
     on("forward", "forward", () => this.move(1));
-    on("next", "barrier", () => this.goBy("barrier", 1));
-    on("end", "end", () => this.go(this.last));
+    on("mode", null, () => (this.filming ? this.into() : this.setUnit(0)));
+    on("menu", null, () => this.menu());
+    on("end", "end", () => this.go(this.end));
     on("fault", "fault", () => this.finding(1));
-    on("help", null, () => this.help());
+    on("zoom-in", null, () => this.timeline.zoomBy(1));
+    on("zoom-out", null, () => this.timeline.zoomBy(-1));
+    on("help", null, () => (this.menu(), this.help()));
     on("full", null, () => this.fullScreen());
     on("link", "link", () => this.copyLink());
-    on("picture", "picture", () => this.saving.toggle());
     find("link").hidden = !this.model.get("_saved"); // with a kernel, the page has another address
     find("full").hidden = !document.fullscreenEnabled; // as in VS Code
     /** @type {(name: string, type: string, action: (number: number) => void) => void} */
@@ -283,18 +363,20 @@ export class Player {
       find(name).append(...texts.map((text, value) => html("option", { value }, text)));
     follow("block", "change", (number) => this.stage && this.set({ block: this.stage.trace.blocks[number].at }));
     follow("thread", "change", (number) => this.stage && this.set({ thread: this.stage.trace.threadPosition(number) }));
-    find("match").addEventListener("change", () => this.matchBy(/** @type {HTMLSelectElement} */ (find("match")).value));
     follow("speed", "change", (number) => this.setSpeed(number));
     follow("unit", "change", (number) => this.setUnit(number));
     follow("text", "change", (number) => this.set({ text_size: SIZES[number] }));
-    options("speed", SPEEDS.map((s) => `${s}/s`));
-    options("unit", UNITS);
+    options("speed", SPEEDS.map((s) => `${s}×`));
+    options("unit", UNITS.map(([, text]) => text));
     options("text", SIZES.map((s) => `${100 * s} %`));
     this.setSpeed(this.speed);
+    /** @type {HTMLSelectElement} */ (find("unit")).value = String(this.unit);
+    part(find("choices"), "close").addEventListener("click", () => this.menu());
+    this.rove();
     find("key-list").append(listOfKeys());
     part(find("keys"), "close").addEventListener("click", () => {
       this.help();
-      find("help").focus();
+      find("menu").focus();
     });
   }
 
@@ -302,13 +384,6 @@ export class Player {
   setSpeed(number) {
     this.speed = Math.min(SPEEDS.length - 1, Math.max(0, number));
     /** @type {HTMLSelectElement} */ (part(this.root, "speed")).value = String(this.speed);
-  }
-
-  /** Match the two runs by something else; the first one stays where it is. @param {string} match */
-  matchBy(match) {
-    const { position } = /** @type {Stage} */ (this.stage).machine;
-    this.set({ match });
-    this.jump({ step: position }, 0);
   }
 
   /**
@@ -320,18 +395,48 @@ export class Player {
     const { stage } = this;
     if (!stage) return;
     if (who.block || who.thread) this.set({ ...stage.ofFirst(run, who) });
-    if (step !== undefined) this.set({ step: stage.alignment.step(run, step) });
+    if (step === undefined) return;
+    this.stopped = true;
+    if (this.filming) this.setUnit(1);
+    this.set({ step: stage.alignment.step(run, step) });
+  }
+
+  /** One stop of Tab for all buttons of the bar, and one for all tabs; the arrow keys go from one to the next. */
+  rove() {
+    for (const name of ["controls", "tabs"]) {
+      const place = part(this.root, name);
+      const all = () => /** @type {HTMLElement[]} */ ([...place.querySelectorAll("button")]).filter((button) => button.getClientRects().length);
+      if (name === "controls") for (const button of place.querySelectorAll("button")) button.tabIndex = button.matches(".tt-play") ? 0 : -1;
+      place.addEventListener("keydown", (event) => {
+        const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        const buttons = all();
+        const at = buttons.indexOf(/** @type {HTMLElement} */ (event.target));
+        if (at < 0 || !way) return;
+        event.preventDefault();
+        event.stopPropagation();
+        const next = buttons[(at + way + buttons.length) % buttons.length];
+        for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
+        next.focus();
+      });
+    }
+  }
+
+  menu() {
+    const choices = part(this.root, "choices");
+    choices.hidden = !choices.hidden;
+    part(this.root, "menu").setAttribute("aria-expanded", String(!choices.hidden));
+    if (!choices.hidden) part(choices, "block").focus();
+    else part(this.root, "menu").focus();
   }
 
   /** @param {number} number */
   setUnit(number) {
     this.unit = number % UNITS.length;
     /** @type {HTMLSelectElement} */ (part(this.root, "unit")).value = String(this.unit);
-    const one = ONE[this.unit];
-    for (const [button, text] of [["back", `One ${one} back (←)`], ["forward", `One ${one} (→)`]]) {
-      part(this.root, button).title = text;
-      part(this.root, button).setAttribute("aria-label", text);
-    }
+    const [{ film } = { film: null }] = this.stage?.runs ?? [];
+    const frame = this.filming && this.step ? film?.frames[film.frameAt(this.step)] : null;
+    if (frame && frame.step !== this.step) this.set({ step: frame.step });
+    else this.draw();
   }
 
   /**
@@ -344,20 +449,19 @@ export class Player {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.key === "Escape") {
       if (!part(this.root, "keys").hidden) return this.help();
-      if (this.saving.open) return this.saving.toggle();
+      if (!part(this.root, "choices").hidden) return this.menu();
       if (this.stage.views.some((view) => view.close?.())) return;
       return target.blur();
     }
     const presses = event.key === " " || event.key === "Enter";
-    if (/SELECT|INPUT/.test(target.tagName) && target.closest(".tt-saving")) return;
-    if (target.tagName === "SELECT" || (target.tagName === "BUTTON" && presses)) return;
+    if (/SELECT|INPUT/.test(target.tagName)) return;
+    if (target.tagName === "BUTTON" && presses) return;
     const { shiftKey: shift } = event;
-    const tab = target.getAttribute("role") === "tab";
-    /** @type {(way: number) => void} */
-    const arrow = (way) => (tab ? this.view(way, true) : shift ? this.goBy("barrier", way) : this.move(way));
+    const arrow = (/** @type {number} */ way) => (shift ? this.goBy("barrier", way) : this.move(way));
     /** @type {Record<string, () => void>} */
     const actions = {
       " ": () => this.toggle(),
+      Enter: () => this.into(),
       ...(target.classList.contains("tt-scrub") && { ArrowUp: () => this.move(1), ArrowDown: () => this.move(-1) }),
       z: () => this.timeline.zoomBy(1),
       Z: () => this.timeline.zoomBy(-1),
@@ -374,7 +478,7 @@ export class Player {
       e: () => this.finding(1),
       E: () => this.finding(-1),
       Home: () => this.go(0),
-      End: () => this.go(this.last),
+      End: () => this.go(this.end),
       u: () => this.setUnit(this.unit + 1),
       "+": () => this.setSpeed(this.speed + 1),
       "-": () => this.setSpeed(this.speed - 1),
@@ -409,17 +513,11 @@ export class Player {
     this.set({ block: trace.blocks[(machine.blockNumber + way + n) % n].at });
   }
 
-  /**
-   * @param {number} way
-   * @param {boolean} [focus]
-   */
-  view(way, focus = false) {
-    if (!this.stage) return;
-    const { names, lens } = this.stage;
-    if (!names.length) return;
-    const panel = names[(names.indexOf(lens) + way + names.length) % names.length];
-    this.set({ panel });
-    if (focus) part(this.root, `tab-${panel}`).focus();
+  /** @param {number} way */
+  view(way) {
+    const { names, lens } = this.stage ?? { names: [], lens: "" };
+    const all = ["", ...names];
+    this.set({ panel: all[(all.indexOf(lens) + way + all.length) % all.length] });
   }
 
   /** @param {number} way */
@@ -445,8 +543,7 @@ export class Player {
       ["step", this.step],
       ["block", position(machine.block.at)],
       ["thread", position(trace.threadPosition(machine.thread))],
-      ["panel", this.stage.lens],
-      ...(this.stage.match === "statement" ? [] : [["match", this.stage.match]]),
+      ...(this.stage.lens ? [["panel", this.stage.lens]] : []),
       ...(number > 1 ? [["stepper", number]] : []),
     ];
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
@@ -483,13 +580,15 @@ export class Player {
     const here = stage.order({ block: stage.machine.block.at });
     const place = places.find((p) => way * (stage.order(p) - here || p.step - this.step) > 0) ?? places[0];
     if (!place) return;
+    this.stopped = true;
+    if (this.filming) this.setUnit(1);
     this.set({ block: place.block, thread: place.thread });
     this.set({ step: stage.alignment.step(place.run, place.position) });
   }
 
   /** @param {number} way */
   move(way) {
-    this.goBy(UNITS[this.unit], way);
+    this.goBy(this.filming ? "film" : (this.stage?.runs.length ?? 0) > 1 ? "statement" : UNITS[this.unit][0], way);
   }
 
   /**
@@ -498,9 +597,15 @@ export class Player {
    */
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
+    if (unit === "film") {
+      const film = /** @type {Stage} */ (this.stage).runs[0].film;
+      const number = film.frameAt(this.step) + way;
+      return this.go(number < 0 ? 0 : (film.frames[number]?.step ?? this.end));
+    }
     // With two runs, the nearer target counts: a run at its end has none.
-    const stops = (this.stage?.runs ?? []).map(({ context: { machine } }, run) => {
-      const to = { barrier: "barrierFrom", "this phase": "phaseFrom", "this warp": "ownFrom" }[unit] ?? "iterationFrom";
+    const stops = (this.stage?.runs ?? []).map(({ machine }, run) => {
+      machine.seek(this.stage?.alignment.at(this.step)[run] ?? 0);
+      const to = { barrier: "barrierFrom", "this phase": "phaseFrom", thread: "ownFrom" }[unit] ?? "iterationFrom";
       const stop = machine[/** @type {"barrierFrom" | "phaseFrom" | "ownFrom" | "iterationFrom"} */ (to)](way);
       return this.stage?.alignment.step(run, stop) ?? stop;
     });
@@ -543,18 +648,28 @@ export class Player {
   }
 
   toggle() {
+    this.stopped = this.timer !== null;
     if (this.timer === null) this.play();
     else this.pause();
   }
 
+  /** Play: the film begins again at its end, steps stop there. */
   play() {
-    if (this.step === this.last) this.go(0);
+    if (this.step === this.end) this.go(0);
+    const loops = this.filming || (this.stage?.runs.length ?? 0) > 1;
+    const pause = () => (1000 / SPEEDS[this.speed]) * (loops ? SECONDS * (this.step === this.end ? REST : 1) : 1 / PACE);
     const tick = () => {
-      this.timer = setTimeout(tick, 1000 / SPEEDS[this.speed]);
-      this.move(1);
-      if (this.step === this.last) this.pause();
+      if (this.step === this.end) {
+        if (!loops) return this.pause();
+        this.go(0);
+      } else {
+        this.move(1);
+        if (this.filming) for (const { views } of this.stage?.runs ?? []) for (const view of views) view.fly?.(SPEEDS[this.speed]);
+      }
+      if (this.step === this.end && !loops) this.pause();
+      else this.timer = setTimeout(tick, pause());
     };
-    this.timer = setTimeout(tick, 1000 / SPEEDS[this.speed]);
+    this.timer = setTimeout(tick, this.step ? pause() : 400);
     this.playing();
   }
 

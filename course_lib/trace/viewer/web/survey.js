@@ -48,7 +48,9 @@ export class Survey {
     const kinds = () => OPS.map(zeros);
     this.counts = { global: kinds(), shared: kinds(), local: kinds() };
     this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
-    const rising = [...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
+    /** Numbers that are loaded from global memory: an access of several neighbouring ones counts as many. */
+    this.fetched = zeros();
+    const rising = [this.fetched, ...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
     /** @type {Map<number, Site>} */
     this.sites = new Map();
     for (let i = 0; i < block.length; i++) {
@@ -71,6 +73,7 @@ export class Survey {
     const { space } = trace.arrays[number];
     const count = popcount(columns.access_lanes[row]);
     this.counts[space][op][position] += count;
+    if (space === "global" && op === LOAD) this.fetched[position] += count * columns.access_width[row];
     const first = (op === LOAD ? this.loaded : this.stored)[number];
     const [base, width] = [columns.access_base[row], columns.access_width[row]];
     const pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));

@@ -17,7 +17,8 @@ export const GLOSSARY = {
   "Shared-memory": "The small memory of a block, on its multiprocessor.",
   Thread: "One run of the kernel, with its own numbers.",
   Warp: "32 threads of a block that execute a line together.",
-  Wavefront: "One pass in which shared memory answers a request, or a part of it.",
+  Wavefront:
+    "One pass in which shared memory or the cache L1 answers a request, or a part of it. The two share a path, which can do one a cycle.",
 };
 
 /** Words on the page whose term has another form. @type {Record<string, string>} */

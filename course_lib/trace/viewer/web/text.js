@@ -8,7 +8,7 @@ import { LOAD, lanesOf, RESULT, STORE, WARP } from "./trace.js";
 
 const EXACT = 2 ** 53; // whole numbers are exact up to here
 const PART = "[+-]?(?:[\\d.]+(?:e[+-]\\d+)?|nan|inf)";
-const COMPLEX = new RegExp(`^\\(?(${PART})?(${PART})j\\)?$`);
+const COMPLEX = new RegExp(`^\\(?(?:(${PART})(?=[+-]))?(${PART})j\\)?$`);
 
 /**
  * The parts of a complex number, which Python writes as (1+2j).

@@ -64,8 +64,6 @@ export class Timeline {
       else return;
       event.preventDefault();
     });
-    part(root, "zoom-in").addEventListener("click", () => this.zoomBy(1));
-    part(root, "zoom-out").addEventListener("click", () => this.zoomBy(-1));
   }
 
   /** The steps that are in sight. */
@@ -204,7 +202,7 @@ export class Timeline {
     const { fontSize, fontFamily } = getComputedStyle(this.heads); // the shorthand is empty beside tabular digits
     pen.font = `${fontSize} ${fontFamily}`;
     const scale = wide / this.span;
-    const most = wide - /** @type {HTMLElement} */ (this.heads.nextElementSibling).offsetWidth - GAP;
+    const most = wide - GAP;
     let end = 0; // of what is written
     return this.labels.flatMap(({ at, to, texts, node }) => {
       const left = Math.max(end, (at - this.from) * scale + 2);

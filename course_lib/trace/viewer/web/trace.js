@@ -438,6 +438,7 @@ export class Trace {
     if (!this.blocks.length || this.blocks.some(({ first, length }) => !(length > 0 && first + length <= steps))) {
       throw new RangeError("no steps");
     }
+    if (this.blocks.length + this.omitted !== this.grid.reduce((a, b) => a * b, 1)) throw new RangeError("another grid");
     this.owner = this.arrays.findIndex((array) => array.name === sent.owner && array.space === "global");
     this.owned = this.findOwners();
   }

@@ -127,7 +127,7 @@ export class Ask {
     const { layer } = this.asked.plane;
     const { root } = this;
     if (root && layer === document.activeElement && part(root, "say").getAttribute("aria-live") !== "off") {
-      set(layer, "aria-valuetext", this.told.join(" "));
+      set(layer, "aria-description", this.told.join(" "));
     }
   }
 

@@ -8,7 +8,6 @@ import { Costs, requestSays, requestState, spread } from "./costs.js";
 const CELL = 20; // a bank, in SVG units
 const NUMBERS = 16; // the banks' numbers below a row of them
 const TALLEST = 8; // words in a bank with a lane's number in them; taller stacks are drawn thinner
-const TALLEST_COMPACT = 5; // on a small page, so that both rows of banks are in sight
 
 /** @type {import("../panel.js").Lens} */
 export const banks = {
@@ -40,7 +39,7 @@ class Banks {
 
   /** @param {import("../panel.js").Size} size */
   fit(size) {
-    const tallest = size.compact ? TALLEST_COMPACT : TALLEST;
+    const tallest = TALLEST;
     const most = beside(unitsIn(size), CELL);
     if (most === this.beside && tallest === this.tallest) return;
     this.beside = most;

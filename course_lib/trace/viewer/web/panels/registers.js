@@ -1,4 +1,4 @@
-// The variables of the chosen thread, the ones it has just set framed.
+// The variables of the chosen thread that the current line uses, the ones it has just set framed.
 
 import { html, part, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
@@ -17,32 +17,37 @@ class Registers {
    */
   constructor(section, context) {
     this.context = context;
-    this.heading = section.querySelector(".tt-heading");
     /** @type {Map<string, {row: HTMLElement, value: HTMLElement}>} */
     this.rows = new Map();
-    this.list = section.querySelector("dl");
-    this.frame = section.querySelector(".tt-scroll");
+    this.list = html("dl");
+    section.append(this.list);
     follow(section, "dl > div", context, ({ firstChild }) => context.machine.stepsThatSet(firstChild?.textContent ?? ""));
   }
 
   choose() {
     const { machine, trace } = this.context;
-    const thread = trace.threadLabel(machine.thread);
-    if (this.heading) this.heading.textContent = `Registers of thread ${thread}`;
-    this.frame?.setAttribute("aria-label", `Registers of thread ${thread}`);
+    this.list.setAttribute("aria-label", `Registers of thread ${trace.threadLabel(machine.thread)}`);
+  }
+
+  /** The variables that the thread holds, in the order of their first assignments. */
+  get held() {
+    const { machine } = this.context;
+    return [...machine.variables.keys()].filter((name) => machine.variable(name) !== null);
   }
 
   draw() {
-    const { machine } = this.context;
-    const held = [...machine.variables.keys()].filter((name) => machine.variable(name) !== null);
-    if (String(held) !== String([...this.rows.keys()])) {
-      this.rows = new Map(held.map((name) => [name, this.rows.get(name) ?? this.row(name)]));
-      this.list?.replaceChildren(...[...this.rows.values()].map(({ row }) => row));
+    const { frame, machine, trace } = this.context;
+    const text = trace.source.find(([line]) => line === machine.line)?.[1] ?? "";
+    const words = new Set(text.match(/[A-Za-z_]\w*/g));
+    const shown = this.held.filter((name) => (frame ? trace.accumulators.includes(name) : machine.changed.has(name) || words.has(name)));
+    if (String(shown) !== String([...this.rows.keys()])) {
+      this.rows = new Map(shown.map((name) => [name, this.rows.get(name) ?? this.row(name)]));
+      this.list.replaceChildren(...[...this.rows.values()].map(({ row }) => row));
       reach(this.list);
     }
     for (const [name, { row, value }] of this.rows) {
       write(value, full(machine.variable(name)));
-      row.classList.toggle("tt-changed", machine.changed.has(name));
+      row.classList.toggle("tt-changed", !frame && machine.changed.has(name));
     }
   }
 
@@ -53,8 +58,7 @@ class Registers {
   }
 
   state() {
-    const rows = [...(this.list?.children ?? [])];
-    const changed = rows.filter((row) => row.classList.contains("tt-changed")).map((row) => row.children[0].textContent);
-    return { registers: rows.map((row) => [...row.children].map((cell) => cell.textContent)), changed };
+    const { machine } = this.context;
+    return { registers: this.held.map((name) => [name, full(machine.variable(name))]), changed: [...machine.changed] };
   }
 }

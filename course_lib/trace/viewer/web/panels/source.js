@@ -46,7 +46,15 @@ class Source {
     const groups = Array.from({ length: Math.ceil(rows.length / GROUP) }, (_, i) =>
       html("div", { class: "tt-group" }, ...rows.slice(i * GROUP, (i + 1) * GROUP)),
     );
-    place.replaceChildren(this.head, html("div", { class: "tt-lines" }, ...groups));
+    this.list = html("div", { class: "tt-lines", tabindex: -1 }, ...groups);
+    this.all = html("button", { type: "button", class: "tt-all-lines", "aria-expanded": "false", tabindex: -1, title: "Show the whole source, or the lines around the current one" }, "all lines");
+    this.all.addEventListener("click", () => {
+      const open = place.classList.toggle("tt-all");
+      this.all.setAttribute("aria-expanded", String(open));
+      this.scroll();
+    });
+    this.head.append(html("div", { class: "tt-registers" }), this.all);
+    place.replaceChildren(this.head, this.list);
     follow(place, ".tt-line", context, ({ dataset }) => context.machine.stepsOnLine(Number(dataset.line)));
     reach(place);
     /** @type {HTMLElement | undefined} */
@@ -62,13 +70,15 @@ class Source {
   }
 
   draw() {
-    const { machine } = this.context;
+    const { frame, machine } = this.context;
     for (const [number, line] of this.lines) {
       const { runs, loads } = machine.onLine(number);
       write(line.runs, runs ? String(runs) : "");
       write(line.loads, loads ? String(loads) : "");
     }
-    const current = machine.line === null ? undefined : this.lines.get(machine.line)?.node;
+    const lit = frame ? [...frame.lines].sort((x, y) => x - y) : machine.line === null ? [] : [machine.line];
+    for (const [number, { node }] of this.lines) node.classList.toggle("tt-in-frame", Boolean(frame) && lit.includes(number));
+    const current = this.lines.get(lit[0])?.node;
     if (current !== this.current) {
       this.current?.classList.remove("tt-current");
       this.current?.removeAttribute("aria-current");
@@ -76,7 +86,7 @@ class Source {
       current?.setAttribute("aria-current", "step");
       this.current = current;
     }
-    this.tell(truth(machine));
+    this.tell(frame ? null : truth(machine));
     const lines = machine.found.flatMap((finding) => [finding.line, finding.other_line ?? finding.line]);
     for (const node of this.wrong) node.classList.remove("tt-broken");
     this.wrong = lines.flatMap((number) => this.lines.get(number)?.node ?? []);
@@ -104,13 +114,11 @@ class Source {
     };
   }
 
-  // Keep the current line in sight; asked last, so that the page is laid out once a step.
+  /** Keep the current line in the middle; asked last, so that the page is laid out once a step. */
   scroll() {
-    if (!this.current) return;
-    const { place } = this;
-    const { offsetTop: top, offsetHeight: height } = this.current;
-    if (top < place.scrollTop + 2 * height) place.scrollTop = top - 2 * height;
-    const below = top + 2 * height - place.clientHeight;
-    if (below > place.scrollTop) place.scrollTop = below;
+    const { current, list } = this;
+    if (!current) return;
+    const top = current.offsetTop + current.offsetHeight / 2 - list.clientHeight / 2;
+    if (list.scrollTop !== top) list.scrollTop = top;
   }
 }

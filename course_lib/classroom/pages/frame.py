@@ -1,0 +1,155 @@
+"""The frame around every page of the site: sidebar, search, theme, the pages before and after; and the files it shares.
+
+Pages open from a folder, too, so they load classic scripts alone: a browser loads no module from a file. What a page's
+widgets show is in a file of data beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from ...exercises.predict import PREDICTION
+from ...trace.viewer.page import Bundle, module
+
+HERE = Path(__file__).parent
+#: A state in a page, as `course_lib.trace.viewer.page.place` writes it.
+_STATE = re.compile(r'(<script\b[^>]*type="application/json"[^>]*)>(.*?)</script>', re.DOTALL)
+_CARD = '<meta property="og:image" content="{}/assets/card.png">'
+_PICTURE = re.compile(r'src="data:image/(png|svg\+xml);base64,([^"]+)"')
+
+
+@dataclass(frozen=True)
+class Side:
+    """A link of the sidebar: to a page of the site, or to a place on this page, in a group of links."""
+
+    target: str
+    text: str
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page inside its frame. ``bundles`` are the widgets on it; ``source`` is the file it was made of."""
+
+    title: str
+    body: str
+    description: str
+    side: Sequence[Side] = ()
+    bundles: Sequence[Bundle] = ()
+    source: str = ""
+    kind: str = ""
+
+
+def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html") -> dict[str, str]:
+    """Return the files of all pages, in their frames: HTML, and the data of each page's widgets.
+
+    ``address`` is that of the site, for the cards that other sites show; without it cards have no picture. ``home`` is
+    the page to which the title leads.
+    """
+    names, files = list(pages), {}
+    template = Template((HERE / "frame.html").read_text(encoding="utf-8"))
+    for at, (name, page) in enumerate(pages.items()):
+        up = "../" * name.count("/")
+        body, states = _stateless(page.body)
+        data = f"assets/{posixpath.splitext(name)[0].replace('/', '_')}.data.js"
+        if states:
+            files[data] = f"tileByTileData({json.dumps(states)});\n"
+        scripts = [data] * bool(states) + [f"assets/{bundle.name}.js" for bundle in page.bundles]
+        near = [names[i] if 0 <= i < len(names) and pages[names[i]].kind == page.kind else "" for i in (at - 1, at + 1)]
+        files[name] = template.substitute(
+            title=html.escape(page.title),
+            description=html.escape(page.description, quote=True),
+            card=f'<meta property="og:image" content="{html.escape(address.rstrip("/"))}/assets/card.png">'
+            * bool(address),
+            up=up,
+            home=home,
+            styles="".join(f'<link rel="stylesheet" href="{up}assets/{b.name}.css">\n' for b in page.bundles),
+            side=_side(name, page, up),
+            before=_near(near[0], "prev", pages, up),
+            after=_near(near[1], "next", pages, up),
+            kind=page.kind,
+            body=body,
+            source=f'<a href="{html.escape(page.source)}" download>This lesson as a notebook</a>' * bool(page.source),
+            scripts="".join(f'<script defer src="{up}{script}"></script>\n' for script in scripts),
+        )
+    return files
+
+
+def _stateless(body: str) -> tuple[str, list[str]]:
+    """Return a page's HTML without the states of its widgets, and these."""
+    states: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        states.append(found[2])
+        return f'{found[1]} data-state="{len(states) - 1}"></script>'
+
+    return _STATE.sub(keep, body), states
+
+
+def _near(name: str, rel: str, pages: Mapping[str, Page], up: str) -> str:
+    if not name:
+        return ""
+    title = html.escape(pages[name].title)
+    ends = ("← ", "") if rel == "prev" else ("", " →")
+    return f'<a rel="{rel}" href="{up}{name}" title="{title}">{ends[0]}<span>{title}</span>{ends[1]}</a>'
+
+
+def _side(name: str, page: Page, up: str) -> str:
+    parts, group = [], ""
+    for link in page.side:
+        if link.group != group:
+            group = link.group
+            parts.append(f"<li class=group>{html.escape(group)}</li>")
+        here = ' aria-current="page"' * (link.target == name)
+        target = link.target if link.target.startswith("#") else up + link.target
+        deep = " class=deep" * link.target.startswith("#")
+        parts.append(f'<li{deep}><a href="{html.escape(target)}"{here}>{html.escape(link.text)}</a></li>')
+    return "\n".join(parts)
+
+
+def assets(pages: Iterable[Page], search: Sequence[Sequence[str]] = ()) -> dict[str, str]:
+    """Return the files that pages share: style, scripts, the widgets' code, the icon, and the index of the search."""
+    files = {
+        f"assets/{name}": (HERE / name).read_text(encoding="utf-8") for name in ("site.css", "site.js", "icon.svg")
+    }
+    files["assets/search.js"] = f"tileByTileIndex({json.dumps(search, ensure_ascii=False)});\n"
+    for bundle in dict.fromkeys(bundle for page in pages for bundle in page.bundles):
+        files[f"assets/{bundle.name}.css"] = bundle.read("css")
+        files[f"assets/{bundle.name}.js"] = _classic(bundle)
+    return files
+
+
+def _classic(bundle: Bundle) -> str:
+    """Return a widget's code as a classic script; predictions are judged by ``judge.js``, as there is no kernel."""
+    code = re.sub(r"^<script[^>]*>|</script>$", "", module(bundle))
+    if bundle is PREDICTION:
+        code = code[: code.index("class PageModel")] + (HERE / "judge.js").read_text(encoding="utf-8")
+    return f'(() => {{ "use strict";\n{code}\n}})();\n'
+
+
+def apart(body: str, name: str, files: dict[str, bytes]) -> str:
+    """Return HTML whose pictures are files of their own, which are added to ``files``, and load when they are near."""
+
+    def put(found: re.Match[str]) -> str:
+        kind = "svg" if found[1].startswith("svg") else "png"
+        file = f"assets/{name}-{len(files)}.{kind}"
+        files[file] = base64.b64decode(found[2])
+        return f'loading="lazy" src="{file}"'
+
+    return _PICTURE.sub(put, body)
+
+
+def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files by their names into a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -1,0 +1,29 @@
+"""NVIDIA's own compiler, without a GPU: the machine code of a kernel, and what it does when a block runs it.
+
+    from course_lib.machine.compiler import machine_code
+    code = machine_code(kernel, (A, B, C))
+    code.registers, code.spilled_bytes, len(code.instructions)
+
+The extra ``compiler`` installs it (Linux and Windows; no GPU, no driver). Without it, recorded code answers for the
+kernels of the ladder. README.md in this folder says more.
+"""
+
+from typing import TYPE_CHECKING
+
+from ...lazy import lazily
+
+if TYPE_CHECKING:
+    from .code import MachineCode, MachineInstruction
+    from .emulator import BlockRun, run_block
+    from .find import NoMachineCode, available, machine_code
+
+__all__ = ["BlockRun", "MachineCode", "MachineInstruction", "NoMachineCode", "available", "machine_code", "run_block"]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        **dict.fromkeys(("MachineCode", "MachineInstruction"), ".code"),
+        **dict.fromkeys(("BlockRun", "run_block"), ".emulator"),
+        **dict.fromkeys(("NoMachineCode", "available", "machine_code"), ".find"),
+    },
+)

@@ -1,0 +1,166 @@
+"""Compile a kernel with numba-cuda, nvJitLink and nvdisasm, as a launch would, on a machine without a GPU."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+from .code import MachineCode, from_listing
+from .identity import functions_of
+
+PACKAGES = ("numba", "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm")
+#: Options of a dispatcher that change the code, and what they are for a plain function.
+OPTIONS = {"fastmath": False, "opt": True, "max_registers": None, "launch_bounds": None}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the compiler's packages; raise PackageNotFoundError if one is not installed."""
+    return {name: version(name) for name in PACKAGES}
+
+
+def installed() -> bool:
+    """Whether all of them are installed, and numba's own simulator is not in their place."""
+    from numba import config
+
+    try:
+        versions()
+    except PackageNotFoundError:
+        return False
+    return not config.ENABLE_CUDASIM
+
+
+def options_of(kernel: Any) -> dict[str, Any]:
+    """Return the options of a kernel's decorator that change its code."""
+    given = getattr(kernel, "targetoptions", {})
+    return {name: given.get(name, default) for name, default in OPTIONS.items()}
+
+
+def compiled(kernel: Any, types: Sequence[Any], compute_capability: tuple[int, int]) -> MachineCode:
+    """Return the machine code for arguments of these numba types.
+
+    Raises numba's errors for a kernel that it does not compile, and RuntimeError if linking fails.
+    """
+    options = options_of(kernel)
+    plain = getattr(kernel, "py_func", kernel)
+    cubin, log = _link(_intermediate(kernel, plain, types, compute_capability, options), compute_capability, options)
+    known = functions_of(plain)
+    by_file: dict[str, dict[str, tuple[int, int]]] = {}
+    for name, function in known.items():
+        file, first, last = _extent(function)
+        by_file.setdefault(file, {})[name] = first, last
+    return MachineCode(
+        kernel=plain.__name__,
+        instructions=from_listing(_disassembled(cubin), by_file),
+        **_resources(log),
+        versions=versions(),
+        first_lines={name: _extent(function)[:2] for name, function in known.items()},
+    )
+
+
+def _extent(function: FunctionType) -> tuple[str, int, int]:
+    """Return a function's file, and its first and last line."""
+    lines, first = inspect.getsourcelines(function)
+    return function.__code__.co_filename, first, first + len(lines) - 1
+
+
+def _intermediate(
+    kernel: Any, plain: FunctionType, types: Sequence[Any], cc: tuple[int, int], options: Mapping[str, Any]
+) -> bytes:
+    """Return what libNVVM makes of the kernel for optimization at link time, as a launch does."""
+    from numba import cuda
+    from numba.core import types as numba_types
+
+    with _without_device(cc):
+        code, _ = cuda.compile(
+            plain,
+            numba_types.void(*types),
+            device=False,
+            lineinfo=True,
+            fastmath=options["fastmath"],
+            opt=options["opt"],
+            launch_bounds=options["launch_bounds"],
+            cc=(*cc, "a") if cc >= (9, 0) else cc,
+            abi="numba",
+            output="ltoir",
+        )
+    return bytes(code)
+
+
+@contextmanager
+def _without_device(cc: tuple[int, int]) -> Iterator[None]:
+    """Let device functions be compiled for this capability: numba-cuda asks the current device, and there is none.
+
+    They get line information, too, which its own decorators have to ask for.
+    """
+    from numba.cuda import dispatcher
+
+    ask, compile_cuda = dispatcher.get_current_device, dispatcher.compile_cuda
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=cc)
+    dispatcher.compile_cuda = lambda *args, **options: compile_cuda(*args, **{**options, "lineinfo": True})
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device, dispatcher.compile_cuda = ask, compile_cuda
+
+
+def _link(code: bytes, cc: tuple[int, int], options: Mapping[str, Any]) -> tuple[bytes, str]:
+    """Return the binary that nvJitLink makes, and what its assembler says of registers and memory."""
+    from cuda.bindings import nvjitlink
+
+    arch = f"sm_{cc[0]}{cc[1]}{'a' if cc >= (9, 0) else ''}"
+    flags = [f"-arch={arch}", "-lto", "-lineinfo", "-verbose", "-Xptxas=-v"]
+    if options["max_registers"]:
+        flags.append(f"-maxrregcount={options['max_registers']}")
+    handle = nvjitlink.create(len(flags), flags)
+    try:
+        try:
+            nvjitlink.add_data(handle, nvjitlink.InputType.LTOIR, code, len(code), "kernel")
+            nvjitlink.complete(handle)
+        except nvjitlink.nvJitLinkError as error:
+            said = bytearray(nvjitlink.get_error_log_size(handle))
+            nvjitlink.get_error_log(handle, said)
+            raise RuntimeError(f"linking failed: {said.decode(errors='replace').strip(chr(0))}") from error
+        cubin, log = bytearray(nvjitlink.get_linked_cubin_size(handle)), bytearray(nvjitlink.get_info_log_size(handle))
+        nvjitlink.get_linked_cubin(handle, cubin)
+        nvjitlink.get_info_log(handle, log)
+    finally:
+        nvjitlink.destroy(handle)
+    return bytes(cubin), log.decode(errors="replace")
+
+
+def _resources(log: str) -> dict[str, Any]:
+    """Return what the assembler says of the kernel."""
+
+    def most(pattern: str) -> int:
+        return max(map(int, re.findall(pattern, log)), default=0)
+
+    return {
+        "registers": most(r"Used (\d+) registers"),
+        "shared_bytes": most(r"(\d+) bytes smem"),
+        "stack_bytes": most(r"(\d+) bytes stack frame"),
+        "spilled_bytes": most(r"(\d+) bytes spill stores"),
+    }
+
+
+def _disassembled(cubin: bytes) -> str:
+    """Return what nvdisasm prints of a binary: instructions with their bits, and the lines of their source."""
+    from cuda import pathfinder
+
+    program = pathfinder.find_nvidia_binary_utility("nvdisasm")
+    if program is None:
+        raise RuntimeError("nvdisasm is not found; `uv sync --extra compiler` installs it")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "kernel.cubin")
+        file.write_bytes(cubin)
+        done = subprocess.run([program, "-c", "-hex", "-gi", file], capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise RuntimeError(f"nvdisasm failed: {done.stderr.strip()}")
+    return done.stdout

@@ -1,0 +1,149 @@
+"""The command `tile-by-tile machine-code`: record the machine code that answers where no compiler is installed."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import contextlib
+import io
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...kernels import LADDER, TENSOR_CORES, WGMMA, rung
+from ...kernels.bulk_copy import Mapped, WithMaps
+from ...simulator.simulate import Simulation
+from .. import measurements
+from ..gpu.problem import widest
+from ..gpu.types import Progress
+from .build import options_of, versions
+from .code import MachineCode
+from .find import HOPPER, HOW, available, machine_code, types_of
+from .identity import digest, functions_of, outline
+from .recorded import FILE
+
+#: Sizes of the arrays for which a launch is described; the code does not depend on them.
+SIDE = 8
+
+
+def cases() -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:
+    """Yield what is recorded: a rung's name, its parameters, its kernel, and the arguments of a launch."""
+    plain = np.zeros((SIDE, SIDE), np.float32)
+    wanted: dict[tuple[Any, ...], tuple[Any, dict[str, Any]]] = {}
+    narrow = [(rung(name), {"tile_width": width}) for name in ("tiled", "prefetched") for width in (2, 4, 8)]
+    for r, params in [
+        *((r, dict(r.params)) for r in (*LADDER, *TENSOR_CORES, *WGMMA)),
+        *((r, {**r.params, **widest(r)}) for r in LADDER),
+        *((rung(case["rung"]), case["params"]) for case in measurements.load("residency").results),
+        *narrow,
+        *((r, {**r.params, "rounded": True}) for r in TENSOR_CORES if "rounded" in r.params),
+    ]:
+        wanted[(r.name, *sorted(params.items()))] = r, params
+    for r, params in wanted.values():
+        kernel = r.make(dtype=np.float32, **params)
+        operand = r.operand(plain)
+        if isinstance(kernel, WithMaps):  # what it gets of a matrix on a GPU
+            kernel, operand = kernel.kernel, Mapped(np.zeros(16, np.uint64), operand.shape)
+        yield r.name, params, kernel, (operand, operand, plain)
+
+
+def handed_in(notebook: Path) -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:
+    """Yield the kernels of a notebook's exercises, each with the types of the arguments of its first launch.
+
+    All cells are executed in this process.
+    """
+    from IPython.core.interactiveshell import InteractiveShell
+
+    launched: dict[Any, tuple[Any, ...]] = {}
+    launch = Simulation._launch
+
+    def noted(self: Simulation, grid: Any, block: Any, arguments: Any, dynamic_shared: Any) -> Any:
+        launched.setdefault(getattr(self.kernel, "py_func", self.kernel), types_of(tuple(arguments)))
+        return launch(self, grid, block, arguments, dynamic_shared)
+
+    shell: Any = InteractiveShell()  # type: ignore[no-untyped-call]
+    Simulation._launch = noted  # type: ignore[method-assign]
+    try:
+        for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] != "code":
+                continue
+            known = dict(shell.user_ns)
+            with contextlib.redirect_stdout(io.StringIO()):
+                shell.run_cell("".join(cell["source"])).raise_error()
+            for name, value in shell.user_ns.items():
+                plain = getattr(value, "py_func", None)
+                own = cell["id"].startswith(("exercise", "own")) and known.get(name) is not value
+                if own and plain in launched:
+                    yield f"{notebook.stem} {name}", {}, value, launched[plain]
+    finally:
+        Simulation._launch = launch  # type: ignore[method-assign]
+
+
+def record(progress: Progress, notebooks: Sequence[Path] = ()) -> dict[str, Any]:
+    """Compile everything that is recorded, and the kernels of these notebooks' exercises; return the recording."""
+    results = []
+    wanted = [*cases(), *(case for notebook in notebooks for case in handed_in(notebook))]
+    for name, params, kernel, arguments in progress(wanted, lambda case: f"{case[0]} {case[1]}"):
+        try:
+            code = machine_code(kernel, arguments)
+        except ValueError as reason:
+            print(f"{name} is not recorded: {reason}")
+            continue
+        plain = getattr(kernel, "py_func", kernel)
+        numbers = {name: _numbers(outline(function)) for name, function in functions_of(plain).items()}
+        lines = MachineCode.text(_numbered(code, numbers))
+        results.append(
+            {
+                "rung": name,
+                "params": params,
+                "key": digest(kernel, types_of(arguments), options_of(kernel), HOPPER),
+                "kernel": code.kernel,
+                "registers": code.registers,
+                "shared_bytes": code.shared_bytes,
+                "stack_bytes": code.stack_bytes,
+                "spilled_bytes": code.spilled_bytes,
+                "code": base64.b64encode(zlib.compress("\n".join(lines).encode(), 9)).decode("ascii"),
+            }
+        )
+    command = "tile-by-tile machine-code record notebooks/solutions/*.ipynb"
+    return {"what": "machine_code", "command": command, "versions": versions(), "results": results}
+
+
+def _numbers(lines: Iterable[int]) -> dict[int, int]:
+    return {offset: number for number, offset in enumerate(lines)}
+
+
+def _numbered(code: MachineCode, numbers: dict[str, dict[int, int]]) -> MachineCode:
+    """Return the code with lines counted among those lines of a function that hold code; comments do not count."""
+
+    def number(name: str, offset: int) -> int:
+        known = numbers.get(name)
+        if known is None:
+            return offset
+        return known.get(offset, max((n for at, n in known.items() if at <= offset), default=0))
+
+    moved = (
+        each._replace(places=tuple((name, number(name, offset)) for name, offset in each.places))
+        for each in code.instructions
+    )
+    return replace(code, instructions=tuple(moved))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = argparse.ArgumentParser(prog="tile-by-tile machine-code", description=__doc__)
+    parser.add_argument("what", choices=("record",), help="compile every recorded kernel anew; no GPU is needed")
+    parser.add_argument("notebooks", type=Path, nargs="*", help="notebooks/solutions/*.ipynb: exercises to record, too")
+    options = parser.parse_args(arguments)
+    if not available():
+        parser.exit(2, f"No compiler is installed: {HOW}.\n")
+    from ..gpu.command import progress
+
+    FILE.write_text(json.dumps(record(progress, options.notebooks), indent=1) + "\n", encoding="utf-8")
+    print(f"{FILE}: {FILE.stat().st_size:,} bytes")
+    return 0

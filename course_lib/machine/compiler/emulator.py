@@ -1,0 +1,400 @@
+"""Run one block of a kernel's machine code: which instructions each warp executes, and what they access.
+
+    run = run_block(code, (A, B, C), block=(256, 1))
+    run.executed[0]          # the instructions of warp 0, as indices into code.instructions
+    run.accesses[0][7]       # what the seventh one accesses, if it accesses memory
+
+All threads that are at the same instruction run it together, those that are furthest behind first; threads of a block
+meet at its barriers. It knows no time: :mod:`course_lib.machine.waiting` plays what it finds. The arithmetic is done,
+too, so that branches and addresses that depend on values are right, and the results can be held against NumPy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...simulator.hardware import WARP_SIZE, ceil_div
+from .code import MachineCode
+from .operations import action, predicate, raw, split, writer
+from .threads import Region, Threads, UnknownInstruction
+
+#: Where the kernel's parameters and a block's shared memory begin, in compute capability 9.0.
+PARAMETERS = 0x210
+SHARED = 0x400
+#: Where the arrays begin: far apart, and 256-byte aligned as allocations are.
+ARRAYS = 1 << 40
+#: Instructions of a block's warps, executed together, after which a run is given up.
+MOST = 400_000
+WIDTHS = {"8": 1, "U8": 1, "S8": 1, "16": 2, "U16": 2, "S16": 2, "64": 8, "128": 16}
+MEMORY = {
+    "LDG": ("global", "load"),
+    "STG": ("global", "store"),
+    "LDS": ("shared", "load"),
+    "STS": ("shared", "store"),
+    "LDL": ("local", "load"),
+    "STL": ("local", "store"),
+    "LDGSTS": ("global", "copy"),
+}
+
+
+class WarpAccess(NamedTuple):
+    """What one warp's instruction accesses: the bytes of each active lane, from its address on.
+
+    ``array`` is the kernel's parameter, "" for shared and local memory; addresses are counted from its beginning.
+    ``active`` are the lanes that take part, ``addresses`` those of all 32. A copy to shared memory has the places that
+    it writes there in ``stored``.
+    """
+
+    space: str
+    op: str
+    array: str
+    bytes: int
+    active: np.ndarray
+    addresses: np.ndarray
+    stored: np.ndarray | None = None
+
+
+@dataclass
+class BlockRun:
+    """What the warps of a block executed: `executed[w]` are indices of instructions, `accesses[w]` by their places."""
+
+    code: MachineCode
+    executed: list[list[int]]
+    accesses: list[dict[int, WarpAccess]]
+
+
+def run_block(
+    code: MachineCode,
+    arguments: Sequence[Any],
+    block: Sequence[int],
+    grid: Sequence[int] = (1, 1, 1),
+    index: Sequence[int] = (0, 0, 0),
+    names: Sequence[str] = (),
+    dynamic_bytes: int = 0,
+) -> BlockRun:
+    """Run the block `index` of a launch, and change the arrays in `arguments` as it does.
+
+    names: those of the parameters. Raise ValueError for an instruction that is not known, an access outside of the
+    arrays, and a block that does not end within MOST instructions.
+    """
+    block, grid = (*block, 1, 1)[:3], (*grid, 1, 1)[:3]
+    state = _begin(code, arguments, block, grid, index, names, dynamic_bytes)
+    with np.errstate(all="ignore"):
+        run = _Block(code, state, prod(block)).run()
+    for memory, value in zip(state.arrays, _arrays(arguments), strict=True):
+        value[...] = memory.data[: value.nbytes].view(value.dtype).reshape(value.shape, order=_order(value))
+    return run
+
+
+def _arrays(arguments: Sequence[Any]) -> list[np.ndarray]:
+    return [value for value in arguments if isinstance(value, np.ndarray)]
+
+
+def _order(value: np.ndarray) -> Any:
+    return "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
+
+
+def _begin(
+    code: MachineCode,
+    arguments: Sequence[Any],
+    block: Sequence[int],
+    grid: Sequence[int],
+    index: Sequence[int],
+    names: Sequence[str],
+    dynamic_bytes: int,
+) -> Threads:
+    """Return the state in which a block begins."""
+    threads = prod(block)
+    width = ceil_div(threads, WARP_SIZE) * WARP_SIZE
+    linear = np.arange(width, dtype=np.uint64)
+    x, y, z = (np.uint64(n) for n in block)
+    place: dict[str, Any] = {
+        "SR_TID.X": linear % x,
+        "SR_TID.Y": linear // x % y,
+        "SR_TID.Z": linear // (x * y) % z,
+        "SR_LANEID": linear % np.uint64(WARP_SIZE),
+        "SR_CgaCtaId": np.zeros(width, np.uint64),
+        **{f"SR_CTAID.{axis}": np.full(width, n, np.uint64) for axis, n in zip("XYZ", index, strict=True)},
+    }
+    constants = np.zeros(0x1000, np.uint8)
+    for at, value in zip((0x0, 0x4, 0x8, 0xC, 0x10, 0x14), (*block, *grid), strict=True):
+        constants[at : at + 4] = np.array([value], np.uint32).view(np.uint8)
+    local = code.stack_bytes + 16
+    constants[0x28:0x2C] = np.array([local], np.uint32).view(np.uint8)
+    arrays, parameters = [], bytearray()
+    for number, value in enumerate(arguments):
+        if isinstance(value, np.ndarray):
+            first = ARRAYS + (number << 36)
+            order = _order(value)
+            if not (value.flags.c_contiguous or value.flags.f_contiguous):
+                raise ValueError("an array with gaps between its elements: give a contiguous one")
+            data = np.frombuffer(value.tobytes(order), np.uint8).copy()
+            arrays.append(Region(names[number] if names else f"argument {number}", first, data))
+            words = (0, 0, value.size, value.itemsize, first, *value.shape, *value.strides)
+            parameters += b"\0" * (-len(parameters) % 8) + np.array(words, np.int64).tobytes()
+        else:
+            scalar = np.asarray(value)
+            parameters += b"\0" * (-len(parameters) % scalar.itemsize) + scalar.tobytes()
+    constants[PARAMETERS : PARAMETERS + len(parameters)] = np.frombuffer(bytes(parameters), np.uint8)
+    truths = [np.zeros((8, width), bool) for _ in range(2)]
+    for file in truths:
+        file[7] = True
+    return Threads(
+        registers=np.zeros((256, width), np.uint32),
+        uniform=np.zeros((64, width), np.uint32),
+        predicates=truths[0],
+        uniform_predicates=truths[1],
+        mask=linear < threads,
+        warps=np.ones(width, bool),
+        constants=constants,
+        place=place,
+        local=np.zeros((width, local), np.uint8),
+        shared=np.zeros(SHARED + code.shared_bytes + dynamic_bytes, np.uint8),
+        arrays=arrays,
+    )
+
+
+def _address(text: str) -> Callable[[Threads], Any]:
+    """Return the addresses that an operand such as desc[UR4][R2.64+0x10] or [R5+UR4] gives."""
+    found = re.fullmatch(r"(?:desc\[UR\d+\])?\[([^\]]*)\]", text)
+    if found is None:
+        raise UnknownInstruction(f"address {text}")
+    parts, scales = [], []
+    for part in re.findall(r"[+-]?[^+-]+", found[1]):
+        sign, name = part[0] == "-", part.lstrip("+-")
+        if name.startswith("0x"):
+            parts.append(raw(f"-{name}" if sign else name, 2))
+            scales.append(1)
+            continue
+        register, _, how = name.partition(".")
+        wide = "64" in how
+        parts.append(raw(register, 2 if wide else 1))
+        scales.append(int(how[1:]) if re.fullmatch(r"X\d+", how) else 1)
+
+    def get(t: Threads) -> Any:
+        total: Any = np.zeros(t.mask.shape, np.uint64)
+        for part, scale in zip(parts, scales, strict=True):
+            total = total + part(t) * np.uint64(scale)
+        return total
+
+    return get
+
+
+class _Memory:
+    """An instruction that accesses memory."""
+
+    def __init__(self, operation: str, operands: list[str]) -> None:
+        name, *mods = operation.split(".")
+        self.space, self.op = MEMORY[name]
+        self.bytes = next((WIDTHS[m] for m in mods if m in WIDTHS), 4)
+        self.signed = bool({"S8", "S16"} & {*mods})
+        self.words = ceil_div(self.bytes, 4)
+        self.allowed = predicate(operands.pop()) if operands[-1].lstrip("!").startswith(("P", "UP")) else None
+        self.to: Any = None
+        self.registers: list[Any] = []
+        if self.op == "copy":
+            self.to, self.at = _address(operands[0]), _address(operands[1])
+        elif self.op == "load":
+            self.registers, self.at = self._row(operands[0], writer), _address(operands[1])
+        else:
+            self.registers, self.at = self._row(operands[1], raw), _address(operands[0])
+
+    def _row(self, text: str, make: Callable[[str], Any]) -> list[Any]:
+        name = text.replace(".reuse", "")
+        if name == "RZ" or self.words == 1:
+            return [make(name)] * self.words
+        first = int(name[1:])
+        return [make(f"R{first + i}") for i in range(self.words)]
+
+    def run(self, t: Threads) -> tuple[str, np.ndarray, np.ndarray | None]:
+        """Do it; return the array's name, the addresses, and where a copy writes."""
+        at = self.at(t)
+        if not t.mask.any():
+            return "", at, None
+        if self.space == "shared":
+            self._in(t, t.shared, at.astype(np.int64))
+            return "", at, None
+        if self.space == "local":
+            self._local(t, (at & np.uint64(0xFFFFFFFF)).astype(np.int64))
+            return "", at, None
+        first = int(at[t.mask.argmax()])
+        memory = next((m for m in t.arrays if m.first <= first < m.first + (1 << 36)), None)
+        if memory is None:
+            raise ValueError("the machine code accesses memory that is none of its arrays")
+        offsets = (at - np.uint64(memory.first)).astype(np.int64)
+        if self.op != "copy":
+            self._in(t, memory.data, offsets)
+            return memory.name, offsets, None
+        to = self.to(t).astype(np.int64)
+        allowed = t.mask if self.allowed is None else t.mask & self.allowed(t)
+        span = np.arange(self.bytes)
+        t.shared[to[t.mask][:, None] + span] = 0
+        _check(offsets[allowed], self.bytes, memory.data)
+        t.shared[to[allowed][:, None] + span] = memory.data[offsets[allowed][:, None] + span]
+        return memory.name, offsets, to
+
+    def _in(self, t: Threads, data: np.ndarray, offsets: np.ndarray) -> None:
+        where = offsets[t.mask]
+        _check(where, self.bytes, data)
+        if self.bytes >= 4:
+            words, place = data[: len(data) // 4 * 4].view(np.uint32), where >> 2
+            for i, register in enumerate(self.registers):
+                if self.op == "load":
+                    value = np.zeros(t.mask.shape, np.uint64)
+                    value[t.mask] = words[place + i]
+                    register(t, value)
+                else:
+                    value = np.broadcast_to(register(t), t.mask.shape)
+                    words[place + i] = value[t.mask].astype(np.uint32)
+            return
+        narrow = data[: len(data) // self.bytes * self.bytes].view(f"{'i' if self.signed else 'u'}{self.bytes}")
+        if self.op == "load":
+            value = np.zeros(t.mask.shape, np.uint64)
+            value[t.mask] = narrow[where // self.bytes].astype(np.int64).view(np.uint64)
+            self.registers[0](t, value)
+        else:
+            value = np.broadcast_to(self.registers[0](t), t.mask.shape)
+            narrow[where // self.bytes] = value[t.mask].astype(narrow.dtype)
+
+    def _local(self, t: Threads, offsets: np.ndarray) -> None:
+        _check(offsets[t.mask], self.bytes, t.local[0])
+        rows = np.flatnonzero(t.mask)
+        words = t.local.view(np.uint32)
+        for i, register in enumerate(self.registers):
+            place = (offsets[t.mask] >> 2) + i
+            if self.op == "load":
+                value = np.zeros(t.mask.shape, np.uint64)
+                value[t.mask] = words[rows, place]
+                register(t, value)
+            else:
+                words[rows, place] = np.broadcast_to(register(t), t.mask.shape)[t.mask].astype(np.uint32)
+
+
+def _check(offsets: np.ndarray, size: int, data: np.ndarray) -> None:
+    if len(offsets) and (int(offsets.min()) < 0 or int(offsets.max()) + size > len(data)):
+        raise ValueError("the machine code accesses memory outside of an array")
+
+
+class _Block:
+    """Runs the groups of threads of a block, each at its own instruction."""
+
+    def __init__(self, code: MachineCode, state: Threads, threads: int) -> None:
+        self.code, self.state = code, state
+        self.warps = len(state.mask) // WARP_SIZE
+        self.groups: dict[int, np.ndarray] = {0: state.mask.copy()}
+        self.waiting: dict[int, np.ndarray] = {}  # at a barrier, by the instruction after it
+        self.log: list[tuple[int, np.ndarray]] = []
+        self.touched: dict[int, tuple[_Memory, str, np.ndarray, np.ndarray | None, np.ndarray]] = {}
+        self.actions: dict[int, Any] = {}
+
+    def run(self) -> BlockRun:
+        while self.groups or self.waiting:
+            if not self.groups:
+                self.groups, self.waiting = self.waiting, {}
+            place = min(self.groups)
+            self._go_on(place, self.groups.pop(place))
+        return self._by_warp()
+
+    def _go_on(self, place: int, threads: np.ndarray) -> None:
+        """Run a group of threads until it is no longer the one that is furthest behind, or divides."""
+        code, state, log = self.code.instructions, self.state, self.log
+        behind = min(self.groups, default=len(code))
+        warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
+        lanes = np.repeat(warps, WARP_SIZE)
+        while place < behind:
+            if len(log) >= MOST:
+                raise ValueError(f"the block executes more than {MOST:,} instructions")
+            if place >= len(code):
+                raise ValueError("the machine code has no end here")
+            if place not in self.actions:
+                self.actions[place] = _compiled(code[place].text)
+            kind, guard, work = self.actions[place]
+            log.append((place, warps))
+            active = threads
+            if guard is not None:
+                active = threads & guard(state)
+            state.mask, state.warps = active, lanes
+            if kind == "":
+                work(state)
+            elif kind == "memory":
+                if active.any():
+                    self.touched[len(log) - 1] = (work, *work.run(state), active)
+            elif kind == "branch":
+                taken = active if work is None else active & work(state)
+                if taken.any():
+                    rest = threads & ~taken
+                    self._join(self.groups, code[place].target, taken)
+                    if rest.any():
+                        self._join(self.groups, place + 1, rest)
+                    return
+            elif kind == "barrier":
+                self._join(self.waiting, place + 1, threads)
+                return
+            elif kind == "exit":
+                threads = threads & ~active
+                if not threads.any():
+                    return
+                warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
+                lanes = np.repeat(warps, WARP_SIZE)
+            place += 1
+        self._join(self.groups, place, threads)
+
+    @staticmethod
+    def _join(groups: dict[int, np.ndarray], place: int, threads: np.ndarray) -> None:
+        if place < 0:
+            raise ValueError("the machine code branches to a place that is not known")
+        groups[place] = groups[place] | threads if place in groups else threads
+
+    def _by_warp(self) -> BlockRun:
+        places = np.array([place for place, _ in self.log])
+        ran = np.array([warps for _, warps in self.log]).reshape(-1, self.warps)
+        executed, accesses = [], []
+        for warp in range(self.warps):
+            mine = np.flatnonzero(ran[:, warp])
+            executed.append(places[mine].tolist())
+            found: dict[int, WarpAccess] = {}
+            lanes = slice(warp * WARP_SIZE, (warp + 1) * WARP_SIZE)
+            for number, at in enumerate(mine.tolist()):
+                if at in self.touched:
+                    memory, name, addresses, stored, active = self.touched[at]
+                    chosen = active[lanes]
+                    if chosen.any():
+                        found[number] = WarpAccess(
+                            memory.space,
+                            memory.op,
+                            name,
+                            memory.bytes,
+                            chosen,
+                            addresses[lanes].astype(np.int64),
+                            None if stored is None else stored[lanes],
+                        )
+            accesses.append(found)
+        return BlockRun(self.code, executed, accesses)
+
+
+def _compiled(text: str) -> tuple[str, Any, Any]:
+    """Return an instruction's kind, its guard, and what it does."""
+    words = text.split(maxsplit=1)
+    guard = None
+    if words[0].startswith("@"):
+        guard = predicate(words[0][1:])
+        words = words[1].split(maxsplit=1)
+    operation, operands = words[0], split(words[1] if len(words) > 1 else "")
+    name = operation.partition(".")[0]
+    if name in ("BRA", "UBRA"):
+        if "DIV" in operation.split("."):
+            return "", guard, lambda t: None  # the warp is together
+        return "branch", guard, predicate(operands[0]) if len(operands) > 1 else None
+    if name == "EXIT":
+        return "exit", guard, None
+    if name == "BAR":
+        return "barrier", guard, None
+    if name in MEMORY:
+        return "memory", guard, _Memory(operation, operands)
+    return "", guard, action(operation, operands)

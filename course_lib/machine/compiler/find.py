@@ -1,0 +1,90 @@
+"""The machine code of a kernel, wherever it is: compiled before, recorded, or compiled now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .build import compiled, installed, options_of
+from .code import MachineCode
+from .identity import digest
+
+#: The capability of the GPUs whose measurements come with the course.
+HOPPER = (9, 0)
+#: How to get the compiler, in one sentence.
+HOW = (
+    "`uv sync --extra compiler` installs NVIDIA's compiler (Linux or Windows, no GPU needed); "
+    "Binder and Codespaces have it"
+)
+_found: dict[str, MachineCode] = {}
+
+
+class NoMachineCode(ValueError):
+    """There is neither a compiler nor recorded code for a kernel."""
+
+
+def available() -> bool:
+    """Whether kernels can be compiled here."""
+    return installed()
+
+
+def machine_code(kernel: Any, arguments: Any, compute_capability: tuple[int, int] = HOPPER) -> MachineCode:
+    """Return the MachineCode of a kernel, a numba dispatcher or a plain function.
+
+    arguments: what a launch would give it, arrays and numbers, or a numba signature, as a text or a tuple of types.
+    compute_capability: of the GPU that the code is for. The code is what a launch with the same numba-cuda would run;
+    it is kept for the same text. Raise NoMachineCode if it is not recorded and no compiler is installed, and ValueError
+    for a kernel that the compiler refuses.
+    """
+    from .recorded import recorded
+
+    types = types_of(arguments)
+    try:
+        key = digest(kernel, types, options_of(kernel), compute_capability)
+    except OSError as error:
+        raise NoMachineCode(f"the text of {getattr(kernel, '__name__', 'this kernel')} is not known here") from error
+    if key not in _found:
+        if available():
+            _found[key] = _compile(kernel, types, compute_capability)
+        else:
+            known = recorded(key, kernel)
+            if known is None:
+                raise NoMachineCode(f"there is no machine code for this kernel here: {HOW}")
+            _found[key] = known
+    return _found[key]
+
+
+def _compile(kernel: Any, types: Sequence[Any], compute_capability: tuple[int, int]) -> MachineCode:
+    from numba.core.errors import NumbaError
+
+    try:
+        return compiled(kernel, types, compute_capability)
+    except (NumbaError, RuntimeError) as error:
+        name = getattr(kernel, "__name__", "this kernel")
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        # numba names the step that failed first, then what is wrong
+        told = next((line for line in lines if not line.startswith("Failed in ")), type(error).__name__)
+        raise ValueError(f"the compiler refuses {name}: {told}") from error
+
+
+def types_of(arguments: Any) -> tuple[Any, ...]:
+    """Return the numba types of a launch's arguments; a signature or types are taken as they are."""
+    import numba
+    from numba.core import sigutils, types
+
+    if isinstance(arguments, str | numba.core.typing.Signature):
+        return tuple(sigutils.normalize_signature(arguments)[0])
+    if not isinstance(arguments, Sequence):
+        raise TypeError(f"arguments are {type(arguments).__name__}; give a tuple of what the kernel is called with")
+    return tuple(each if isinstance(each, types.Type) else _type(each) for each in arguments)
+
+
+def _type(value: Any) -> Any:
+    """Return the type that a launch gives an argument."""
+    import numba
+    from numba.core import types
+
+    if not hasattr(value, "dtype") or not hasattr(value, "strides"):
+        return numba.typeof(value)
+    known = numba.typeof(value)
+    return types.Array(known.dtype, known.ndim, known.layout) if isinstance(known, types.Array) else known

@@ -1,0 +1,56 @@
+"""Lines that ask more of the memory system than they need: bank conflicts, and accesses that are not coalesced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...simulator.hardware import SECTOR_BYTES, ceil_div
+from ...simulator.run import Run
+
+#: A line is slow if its requests cost so many times what they need, and the rest is this share of the launch's whole.
+TIMES, SHARE = 2.0, 0.1
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A line's accesses to an array: ``value`` wavefronts (shared memory) or sectors (global) of ``requests``.
+
+    ``least`` would do, if the lanes of a warp accessed different banks, or neighbouring elements.
+    """
+
+    line: int
+    array: str
+    op: str
+    count: str
+    requests: int
+    value: int
+    least: int
+
+    def __str__(self) -> str:
+        one, best = self.value / self.requests, self.least / self.requests
+        verb = {"load": "load", "store": "store"}[self.op]
+        why = "would do" if self.count == "wavefronts" else "would do for neighbouring elements"
+        return f"line {self.line}: {one:.3g} {self.count} for each {verb} of {self.array} by a warp, {best:.3g} {why}"
+
+
+def costs(run: Run) -> tuple[Cost, ...]:
+    """Return the lines that cost too much, the worst first."""
+    sums: dict[tuple[int, str, str, str], list[int]] = {}
+    for row in run.traffic.rows:
+        if row.op == "atomic" or row.space not in ("shared", "global") or "." in row.array:
+            continue  # the fields of a record are neighbours, and come together
+        if row.space == "shared":
+            count, value, least = "wavefronts", row.wavefronts, row.wavefronts - row.bank_conflicts
+        else:
+            count, value = "sectors", row.sectors
+            least = row.requests * max(1, ceil_div(row.accesses * row.itemsize, row.requests * SECTOR_BYTES))
+        found = sums.setdefault((row.line, row.array, row.op, count), [0, 0, 0])
+        found[:] = (old + new for old, new in zip(found, (row.requests, value, least), strict=True))
+    every = [Cost(*key, *numbers) for key, numbers in sums.items()]
+    whole = {count: sum(cost.value for cost in every if cost.count == count) for count in ("wavefronts", "sectors")}
+    slow = [
+        cost
+        for cost in every
+        if cost.value >= TIMES * cost.least and cost.value - cost.least >= SHARE * whole[cost.count]
+    ]
+    return tuple(sorted(slow, key=lambda cost: cost.least - cost.value))

@@ -1,0 +1,87 @@
+"""Where all threads of a block pass equally often, whatever the launch: a barrier may be there."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+#: What has an own value in each thread, and what has one value in a block.
+_OWN = ("threadIdx", "laneid")
+_SHARED = ("blockIdx", "blockDim", "gridDim", "warpsize", "shape", "size", "ndim", "strides")
+#: Calls that only compute with their arguments.
+_PLAIN = re.compile(r"(math|np|numpy)\.\w+|(cuda\.)?gridsize|min|max|abs|bool|range|len|round|(\w+\.)*(u?int|float)\d*")
+
+#: A body of statements.
+Body = list[ast.stmt]
+
+
+def uniform_bodies(tree: ast.FunctionDef) -> list[Body]:
+    """Return the bodies of statements that all threads of a block run equally often. What is not known is left out.
+
+    None, if some threads may return while others go on.
+    """
+    varying: set[str] = set()
+    while True:  # names only become varying
+        before = len(varying)
+        found = list[Body]()
+        if not _visit(tree.body, True, varying, found):
+            found = []
+        if len(varying) == before:
+            return found
+
+
+def _visit(body: Body, same: bool, varying: set[str], found: list[Body]) -> bool:
+    """Note which names vary in a body; ``same``: all threads run it. Return whether none of them leaves by itself."""
+    if same and body:
+        found.append(body)
+    stay = True
+    for node in body:
+        inside = same
+        match node:
+            case ast.Return() | ast.Raise():
+                stay = stay and same
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+                _assign(node, same and is_same(value, varying), varying)
+            case ast.AugAssign(target, _, value):
+                _assign(node, same and is_same(target, varying) and is_same(value, varying), varying)
+            case ast.For() | ast.While():
+                # behind a break or a continue iterations differ
+                leaves = any(isinstance(part, ast.Break | ast.Continue | ast.Return) for part in ast.walk(node))
+                over = node.iter if isinstance(node, ast.For) else node.test
+                inside = same and not leaves and is_same(over, varying)
+                _assign(node, inside, varying, only=getattr(node, "target", None))
+            case ast.If(test):
+                inside = same and is_same(test, varying)
+            case ast.Match() | ast.With() | ast.Try() | ast.FunctionDef():
+                inside = False
+                _assign(node, False, varying)
+        for part in ("body", "orelse"):
+            stay = _visit(getattr(node, part, []), inside, varying, found) and stay
+    return stay
+
+
+def _assign(node: ast.stmt, same: bool, varying: set[str], only: ast.expr | None = None) -> None:
+    if same or isinstance(node, ast.While):
+        return
+    stored = (part for part in ast.walk(only or node) if isinstance(part, ast.Name | ast.NamedExpr))
+    varying |= {part.id for part in stored if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+
+
+def is_same(value: ast.AST, varying: set[str]) -> bool:
+    """Whether an expression has one value in all threads of a block."""
+    match value:
+        case ast.Name(name):
+            return name not in varying and name not in _OWN
+        case ast.Attribute(owner, name):
+            if name in _OWN:
+                return False
+            return name in _SHARED or is_same(owner, varying)
+        case ast.Subscript(ast.Attribute(_, "shape" | "strides")):
+            return True
+        case ast.Subscript() | ast.Lambda() | ast.NamedExpr() | ast.Starred():
+            return False
+        case ast.Call(function, arguments, keywords) if not _PLAIN.fullmatch(ast.unparse(function)):
+            return False
+        case ast.Call(function, arguments, keywords):
+            return all(is_same(part, varying) for part in (*arguments, *(word.value for word in keywords)))
+    return all(is_same(part, varying) for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr))

@@ -1,0 +1,239 @@
+"""The time of a launch of C = A·B on large matrices: one block's machine code, played with its neighbours, and waves.
+
+    code = machine_code(kernel, signature)
+    launch = ProductLaunch(code, launch, (4096, 4096, 4096), machine, gpu)
+    launch.play().cycles, launch.gflops()
+
+One block runs on a part of the matrices, with few columns of A; the iterations of its main loop are played as many
+blocks execute them, and scaled to those that the large matrices need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...simulator.hardware import WARP_SIZE, ceil_div
+from ...simulator.occupancy import occupancy
+from ..compiler.code import MachineCode
+from ..compiler.emulator import run_block
+from ..model.machine import Machine
+from . import plays
+from .instruction import Instruction
+from .launches import First, LaunchTime, launch_time
+from .machine_code import machine_programs
+
+#: Blocks played in sequence in each place: the first ones begin in step, later ones do not.
+ROUNDS = 2
+#: Lengths of K that are run: the first in which the main loop has enough iterations alike.
+DEPTHS = (96, 192, 384)
+#: The fewest iterations that are played; more, as long as a warp then executes no more than so many instructions.
+FEWEST, INSTRUCTIONS = 6, 3000
+
+
+@dataclass(frozen=True)
+class Played:
+    """A simulated launch: cycles, each reason's share of the warps' time, instructions per cycle of a scheduler."""
+
+    cycles: float
+    waits: Mapping[str, float]
+    issued_per_cycle: float
+
+
+@dataclass(frozen=True)
+class ProductLaunch:
+    """A launch of a kernel for C = A·B on large float32 matrices in C order.
+
+    launch(M, N, K): its grid and block; size: M, N and K. blocks: those that a multiprocessor holds, None for as many
+    as fit. part: the rows and columns of C for which a block runs, None for all that it computes. cached: whether the
+    second-level cache holds A and B when the launch begins. once: whether the main loop reads all of a large matrix in
+    each iteration, so that the first-level cache keeps nothing for the next one, as it would in a small run: then only
+    the first iteration counts.
+    """
+
+    code: MachineCode
+    launch: Callable[[int, int, int], tuple[Sequence[int], Sequence[int]]]
+    size: tuple[int, int, int]
+    machine: Machine
+    gpu: Mapping[str, Any]
+    blocks: int | None = None
+    part: tuple[int, int] | None = None
+    cached: bool = False
+    once: bool = False
+
+    def gflops(self) -> float:
+        """Return the speed, counting the multiplications that the product needs."""
+        return 2 * prod(self.size) * self.machine.hertz / self.play().cycles / 1e9
+
+    def play(self) -> Played:
+        """Play blocks of the kernel, and scale to the iterations that a block needs by its multiply-adds."""
+        played = {
+            (a, b): self._play({"A": "DRAM" if a else "L2", "B": "DRAM" if b else "L2"})
+            for a, b in product((False, True), repeat=2)
+            if not (self.cached and (a or b))
+        }
+        iterations = self.iterations
+        cycles = {first: iterations * self._cycles_of_iteration(play) for first, play in played.items()}
+        if self.cached:
+            each, blocks = cycles[False, False], prod(self.grid)
+            whole = plays.time_of(each, blocks, self.resident, self.gpu["multiprocessors"])
+            return _mixed(played, cycles, LaunchTime(whole, {(False, False): blocks * each}, 0.0))
+        places = zip(*(place.tolist() for place in self._places()), strict=True)
+        return _mixed(played, cycles, launch_time(places, self._together, cycles, self._kept()))
+
+    def _play(self, served: Mapping[str, str]) -> plays.Play:
+        rounds = 1 if self.once else ROUNDS
+        shared = self.code.shared_bytes
+        return plays.play_programs(self.loop, self.machine, self.resident, served, shared, rounds, self._loaded_by())
+
+    def _cycles_of_iteration(self, play: plays.Play) -> float:
+        return float(np.mean([spans[-1][2] for spans in play.spans])) if self.once else play.cycles_per_iteration()
+
+    @cached_property
+    def grid(self) -> tuple[int, ...]:
+        return tuple(self.launch(*self.size)[0])
+
+    @cached_property
+    def block(self) -> tuple[int, ...]:
+        return tuple(self.launch(*self.size)[1])
+
+    @cached_property
+    def resident(self) -> int:
+        """The blocks that a multiprocessor holds at once in this launch; raise ValueError if none fits."""
+        blocks = self.blocks
+        if blocks is None:
+            fit = occupancy(prod(self.block), self.code.registers, self.code.shared_bytes, self.gpu).blocks
+            blocks = min(fit, ceil_div(prod(self.grid), self.gpu["multiprocessors"]))
+        if not blocks:
+            raise ValueError("no block of this launch fits on a multiprocessor")
+        return blocks
+
+    @cached_property
+    def down_first(self) -> bool:
+        """Whether neighbouring blocks of the grid compute different rows of C."""
+        M, N, K = self.size
+        return self.launch(M, N // 2, K)[0][0] == self.grid[0]
+
+    @cached_property
+    def tile(self) -> tuple[int, int]:
+        """The rows and columns of C for which a block runs."""
+        if self.part:
+            return self.part
+        x, y = (*self.grid, 1)[:2]
+        down, across = (x, y) if self.down_first else (y, x)
+        return ceil_div(self.size[0], down), ceil_div(self.size[1], across)
+
+    @cached_property
+    def _found(self) -> tuple[list[list[Instruction]], list[list[Instruction]], int]:
+        """The programs of a block's warps, the iterations of them that are played, and the length of K in the run."""
+        (_, N, K), (rows, columns) = self.size, self.tile
+        for depth in DEPTHS:
+            rng = np.random.default_rng(0)
+            A, B = rng.random((rows, depth), np.float32), rng.random((depth, columns), np.float32)
+            C = np.zeros((rows, columns), np.float32)
+            run = run_block(self.code, (A, B, C), self.block, names="ABC")
+            pitches = {"A": (4 * depth, 4 * K), **dict.fromkeys("BC", (4 * columns, 4 * N))}
+            programs = machine_programs(run, pitches)
+            loop = [_alike(program, self.once) for program in programs]
+            if self.once or min(len({i.iteration for i in each}) for each in loop) >= FEWEST - 2:
+                return programs, loop, depth
+        raise ValueError("the main loop has too few iterations to be played")
+
+    @property
+    def programs(self) -> list[list[Instruction]]:
+        """The programs of a block's warps, for few columns of A."""
+        return self._found[0]
+
+    @property
+    def loop(self) -> list[list[Instruction]]:
+        """Of those programs, the iterations of the main loop that are played."""
+        return self._found[1]
+
+    @property
+    def iterations(self) -> float:
+        """The iterations of its main loop that a block executes in the launch.
+
+        They follow from the multiplications: those that the product needs, of all that the block makes in a small run.
+        """
+        programs, loop, depth = self._found
+        made = sum(i.kind == "multiply-add" for program in programs for i in program)
+        if not made:
+            raise ValueError("the machine code has no multiply-adds")
+        needed = prod(self.tile) * depth / WARP_SIZE
+        played = sum(i.kind == "multiply-add" for program in loop for i in program)
+        each = played / len({i.iteration for program in loop for i in program}) * needed / made
+        if self.part:
+            each = played / len({i.iteration for program in loop for i in program})
+        return prod(self.size) / prod(self.grid) / WARP_SIZE / each
+
+    def _kept(self) -> tuple[bool, bool]:
+        """Return whether the second-level cache keeps A, and B, until the next row (or column) of blocks reads it.
+
+        Blocks launched in sequence read one band of one matrix again and again, and all of the other matrix.
+        """
+        M, N, K = self.size
+        a, b = (4 * K * each <= self.gpu["l2_bytes"] for each in (M, N))
+        return (a, True) if self.down_first else (True, b)
+
+    @property
+    def _together(self) -> int:
+        return int(self.resident * self.gpu["multiprocessors"])
+
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return, for every block in launch order, the row and the column of its block of C.
+
+        Those of a row read the same rows of A, those of a column the same columns of B.
+        """
+        down, across = np.divmod(np.arange(prod(self.grid)), self.grid[0])
+        return (across, down) if self.down_first else (down, across)
+
+    def _loaded_by(self) -> dict[str, float]:
+        """Return how many of the first blocks, as many as run together, load the same of A, and the same of B."""
+        places = [place[: self._together] for place in self._places()]
+        return {name: len(place) / len(np.unique(place)) for name, place in zip("AB", places, strict=True)}
+
+
+def _mixed(played: Mapping[First, plays.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
+    """Combine the plays of a launch, by the time that blocks spend in each and in waiting for lines."""
+    whole = sum(time.spent.values()) + time.held
+    waits = {
+        reason: sum(time.spent[first] * play.waits[reason] for first, play in played.items()) / whole
+        for reason in plays.REASONS
+    }
+    waits["global memory"] += time.held / whole
+    blocks = sum(spent / cycles[first] for first, spent in time.spent.items())
+    issued = played[False, False].issued_per_cycle * cycles[False, False]  # by a block and its neighbours in its cycles
+    return Played(time.cycles, waits, issued * blocks / whole)
+
+
+def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:
+    """Return the iterations of the main loop that multiply and load from global memory as most do; if `once`, one.
+
+    The first one of kernels that load ahead multiplies nothing, and the last ones load nothing.
+    """
+    loaded: dict[int, int] = {}
+    made: dict[int, int] = {}
+    for i in program:
+        if i.iteration:
+            loaded[i.iteration] = loaded.get(i.iteration, 0) + len(i.sectors) * (i.kind in ("load", "copy"))
+            made[i.iteration] = made.get(i.iteration, 0) + (i.kind == "multiply-add")
+    numbers = sorted(made)
+    if once or not numbers:
+        return only(program, set(numbers[:1]))
+    usual = [float(np.median([*counts.values()])) for counts in (loaded, made)]
+    # the last iteration leaves the loop, and may do some of what comes after it
+    chosen = [n for n in numbers[:-1] if loaded[n] >= usual[0] / 2 and made[n] >= usual[1] / 2]
+    long = sum(i.iteration in chosen for i in program) / max(len(chosen), 1)
+    return only(program, set(chosen[: max(FEWEST, int(INSTRUCTIONS / max(long, 1)))]))
+
+
+def only(program: Sequence[Instruction], iterations: set[int]) -> list[Instruction]:
+    """Return these iterations of a program, without the code around the loop."""
+    places = {place: n for n, place in enumerate(p for p, i in enumerate(program) if i.iteration in iterations)}
+    return [program[p]._replace(needs=tuple(places[q] for q in program[p].needs if q in places)) for p in places]

@@ -1,0 +1,96 @@
+"""The programs of a traced launch's warps, from the kernel's machine code."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ...simulator.lanes.arrays import c_strides
+from ...trace.trace import Trace
+from ..compiler import machine_code, run_block
+from ..compiler.emulator import BlockRun
+from .instruction import Instruction
+from .machine_code import machine_programs
+
+
+def programs(kernel: Any, trace: Trace | None, block: tuple[int, int, int] = (0, 0, 0)) -> list[list[Instruction]]:
+    """Return the programs of all warps of one block of a traced launch.
+
+    Raise ValueError if the trace is not of a launch of this kernel, if there is no machine code for it
+    (`compiler.NoMachineCode`), and for an instruction that the model does not know.
+    """
+    return machine_programs(block_run(kernel, trace, block))
+
+
+def block_run(kernel: Any, trace: Trace | None, block: tuple[int, int, int] = (0, 0, 0)) -> BlockRun:
+    """Run one block of a traced launch again, by the kernel's machine code."""
+    if not isinstance(trace, Trace):
+        raise TypeError(
+            f"programs take the trace of a run, not {type(trace).__name__}: "
+            "simulate(kernel, trace=True)[grid, block](...).trace"
+        )
+    if trace.program is None:
+        raise ValueError(f"this trace of {trace.kernel_name} was made by hand; take that of simulate(..., trace=True)")
+    _check_kernel(getattr(kernel, "py_func", kernel), trace.program.source.function)
+    if np.shape(block) != (3,):
+        raise ValueError(f"block is {block!r}; give its place in the grid as (x, y, z), such as (0, 0, 0)")
+    if any(not 0 <= place < size for place, size in zip(block, trace.grid, strict=True)):
+        raise ValueError(f"block {block} was not launched; the grid is {trace.grid}")
+    names = [name for name, _ in trace.program.parameters]
+    arguments = [_argument(trace, name) for name in names]
+    code = machine_code(kernel, tuple(arguments))
+    shared = [array for array in trace.arrays.values() if array.space == "shared"]
+    used = sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
+    dynamic = max(0, used - code.shared_bytes)
+    return run_block(code, arguments, trace.block, trace.grid, block, names, dynamic)
+
+
+def _argument(trace: Trace, name: str) -> Any:
+    """Return an argument as the launch was given it."""
+    if name not in trace.arrays:
+        value = trace.scalars.get(name)
+        if value is None or isinstance(value, tuple):
+            raise ValueError(f"the model of waiting plays kernels of arrays and numbers, and {name} is neither")
+        return value
+    array = trace.arrays[name]
+    assert array.initial is not None  # as of every global array
+    if tuple(array.element_strides) == c_strides(array.shape):
+        return np.array(array.initial, order="C")
+    if tuple(array.element_strides) == c_strides(array.shape[::-1])[::-1]:
+        return np.array(array.initial, order="F")
+    raise ValueError(f"{name} has gaps between its elements; the model of waiting plays whole arrays")
+
+
+def _check_kernel(plain: FunctionType, traced: FunctionType) -> None:
+    """Raise ValueError if another kernel was traced, or this one with other values in its closure."""
+    name = plain.__name__
+    if traced.__name__ != name:
+        raise ValueError(f"this trace is not of {name} but of {traced.__name__}; trace the kernel first")
+    if traced.__code__ != plain.__code__:
+        raise ValueError(f"{name} has changed since this trace; trace it again")
+    if others := _other_values(plain, traced):
+        raise ValueError(f"this trace is of {name} with another {' and '.join(others)}; trace this one")
+
+
+def _other_values(one: FunctionType, other: FunctionType) -> list[str]:
+    """Return the names in the closures of two functions of the same code that have different values."""
+    cells = zip(one.__closure__ or (), other.__closure__ or (), strict=True)
+    both = zip(one.__code__.co_freevars, cells, strict=True)
+    return [name for name, (a, b) in both if a is not b and not _same(_content(a), _content(b))]
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is still empty
+        return None
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are the same to a kernel: functions of the same code are."""
+    plain, traced = (getattr(value, "py_func", value) for value in (one, other))
+    if isinstance(plain, FunctionType) and isinstance(traced, FunctionType):
+        return plain.__code__ == traced.__code__
+    return bool(np.array_equal(one, other)) if isinstance(one, np.ndarray) else bool(one is other or one == other)

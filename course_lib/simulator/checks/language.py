@@ -1,0 +1,51 @@
+"""What breaks a rule of the language: globals that changed, float64 by accident, failed assertions and raises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..findings import Finding
+from ..language.constants import shown
+from ..observer import Observer
+
+if TYPE_CHECKING:
+    from ..compile.unit import Unit
+    from ..lanes.warp import WarpVector
+    from ..launch.prepare import Prepared
+
+
+class LanguageObserver(Observer):
+    """Reports each assert and raise that threads end in, and converts the compiler's own lists to warnings.
+
+    Compiled code keeps the old values of globals; float64 arithmetic is many times slower on most GPUs, and easy to
+    overlook.
+    """
+
+    def start(self, prepared: Prepared) -> None:
+        super().start(prepared)
+        with_debug = "with debug=True a GPU ends the thread there, and the launch raises the exception"
+        without = "without debug=True a GPU ends the thread there silently"
+        self._on_gpu = with_debug if prepared.source.debug else without
+
+    def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
+        thread = vector.first_thread(lanes)
+        what = "fails" if kind == "failed-assertion" else "ends"
+        said = f"{self.name(thread)} {what} at {text}; {self._on_gpu}: look at its values, with print or in the stepper"
+        self.add(Finding(kind, line, said, threads=(thread,), count=int(np.count_nonzero(lanes))))
+
+    def warnings(self, unit: Unit) -> None:
+        for change in unit.changes.values():
+            said = (
+                f"{change.name} was {shown(change.first)} when this function was first compiled for arguments of these "
+                f"types, and is {shown(change.now)} now; the compiled code keeps what it was: pass it as an argument, "
+                "or define the kernel again"
+            )
+            self.add(Finding("changed-constant", change.line, said))
+        for promotion in unit.promotions.values():
+            said = (
+                f"{promotion.expression} is computed in {promotion.wide}, because {promotion.operand}; write "
+                f"{promotion.narrow}(...) around it to stay in {promotion.narrow}"
+            )
+            self.add(Finding("float64", promotion.line, said))

@@ -1,0 +1,75 @@
+"""A kernel with a change: nodes of its syntax tree are replaced, and the tree is compiled, never a text of it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from types import FunctionType
+from typing import Any
+
+from .language.source import defined, parsed
+
+#: A node and what replaces it; a statement may become several.
+Change = tuple[ast.AST, ast.AST | Sequence[ast.stmt]]
+
+#: The file of changed kernels.
+FILE = "<a changed kernel>"
+
+
+def edited(
+    function: FunctionType,
+    tree: ast.FunctionDef,
+    changes: Iterable[Change],
+    lines: Iterable[tuple[int, str]],
+    names: Mapping[str, object],
+) -> FunctionType:
+    """Return a function with these changes of its tree; the simulator takes the changed tree as its source.
+
+    Args:
+        function: the function that the tree defines; its defaults stay.
+        tree: nodes that do not change are shared with it.
+        changes: nodes of the tree, each with its replacement, which gets the node's place in the file.
+        lines: the numbered lines that are shown as the source.
+        names: the values of the free names.
+
+    Nothing of it is executed.
+    """
+    wanted = dict(changes)
+    for old, new in wanted.items():
+        for node in new if isinstance(new, Sequence) else (new,):
+            ast.fix_missing_locations(ast.copy_location(node, old) if not hasattr(node, "lineno") else node)
+    bare = copy.copy(tree)
+    bare.returns = None
+    above = {bare, *_above(bare, wanted)}
+    changed = _replaced(bare, wanted, above)
+    undecorated = copy.copy(changed)
+    undecorated.decorator_list = []
+    made = defined(undecorated, FILE, dict(names), function.__defaults__)
+    parsed(made, changed, tuple(lines))
+    return made
+
+
+def _above(node: ast.AST, wanted: Mapping[ast.AST, Any]) -> Iterator[ast.AST]:
+    """Yield the nodes above those that are replaced."""
+    for child in ast.iter_child_nodes(node):
+        inside = [] if child in wanted else [*_above(child, wanted)]
+        yield from inside
+        if child not in wanted and (inside or any(part in wanted for part in ast.iter_child_nodes(child))):
+            yield child
+
+
+def _replaced(part: Any, wanted: Mapping[ast.AST, Any], above: Set[ast.AST]) -> Any:
+    """Return a part of the tree with these nodes replaced; only the nodes ``above`` them are copied."""
+    if isinstance(part, list):
+        found: list[Any] = []
+        for item in part:
+            new = _replaced(item, wanted, above)
+            found += new if isinstance(new, (list, tuple)) else [new]
+        return found
+    if isinstance(part, ast.AST) and part in wanted:
+        return wanted[part]
+    if part not in above:
+        return part
+    fields = {name: _replaced(value, wanted, above) for name, value in ast.iter_fields(part)}
+    return ast.copy_location(type(part)(**fields), part)

@@ -1,0 +1,65 @@
+// What the block has loaded from global memory so far, as numbers that grow, beside the run that it is compared with.
+
+import { html, part, write } from "../dom.js";
+import { Film } from "../film.js";
+import { SPACES } from "../survey.js";
+import { ATOMIC, OPS, RESULT } from "../trace.js";
+
+/** @type {import("../panel.js").Panel} */
+export const counter = {
+  wants: () => true,
+  build: (place, context) => new Counter(part(place, "counter"), context),
+};
+
+class Counter {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    this.place = place;
+    this.context = context;
+    this.number = html("b");
+    this.bar = html("i");
+    this.uses = html("p", { class: "tt-uses" });
+    this.beside = html("p", { class: "tt-soft" });
+    const heading = html("div", { class: "tt-heading", title: "Numbers that the threads of this block load from global memory" }, "Global loads of this block");
+    place.append(heading, html("p", {}, this.number, html("span", { class: "tt-soft" }, " numbers")), html("span", { class: "tt-track-of" }, this.bar), this.uses, this.beside);
+    this.most = 1;
+  }
+
+  choose() {
+    const { machine, other, trace } = this.context;
+    const film = Film.of(trace.blocks[machine.blockNumber]);
+    this.total = film.fetched;
+    const theirs = other ? Film.of(other.trace.blocks[other.blockNumber]).fetched : 0;
+    this.most = Math.max(1, this.total, theirs);
+    const { uses } = film;
+    const often = Number.isInteger(uses) ? String(uses) : uses.toFixed(1);
+    write(this.uses, !uses ? "" : uses === 1 ? "each used once" : `each used ${often} times`);
+    const times = theirs > this.total ? theirs / this.total : 0;
+    const fewer = times && this.total ? `${Number.isInteger(times) ? times : times.toFixed(1)} times fewer than ${other?.trace.name}` : "";
+    write(this.beside, fewer || `of ${this.total.toLocaleString("en")} in all`);
+  }
+
+  draw() {
+    const { machine } = this.context;
+    const now = machine.fetched();
+    write(this.number, now.toLocaleString("en"));
+    this.bar.style.setProperty("--part", String(now / this.most));
+  }
+
+  state() {
+    const { machine } = this.context;
+    /** @type {Record<string, number[]>}  accesses so far, of the chosen thread and the block */
+    const counts = {};
+    for (const space of SPACES) {
+      OPS.forEach((what, op) => {
+        if (op === RESULT || ((space !== "global" || op === ATOMIC) && !machine.count(space, op, machine.length).block)) return;
+        const { thread, block } = machine.count(space, op);
+        counts[`${space} ${what}`] = [thread, block];
+      });
+    }
+    return { counts, fetched: [Number(this.number.textContent?.replaceAll(",", "")), this.total], uses: this.uses.textContent };
+  }
+}

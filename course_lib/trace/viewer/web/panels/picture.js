@@ -1,0 +1,626 @@
+// The arrays of one run, and what its threads hold: the product's matrices, shared memory, registers. Each is placed by
+// layout.js; of a matrix too large for numbers, a window shows a part, which moves where a reader drags it.
+
+import { html, part } from "../dom.js";
+import { Grid, layout, planes } from "../grid.js";
+import { Heat } from "../heat.js";
+import { arrange } from "../layout.js";
+import { WRITTEN } from "../machine.js";
+import { Ask } from "./ask.js";
+import { ACTIVE, EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
+import { WARP } from "../trace.js";
+
+/** @typedef {import("../plane.js").Plane} Plane */
+
+const LARGEST = 3.2; // ems for an element of a matrix in global memory
+const SMALLER = 2.7; // ems for one of another array
+const NUMBERED = 32; // a matrix with a longer side has no numbers
+const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one without, in its own units
+const WINDOW = { least: 4, usual: 8, most: 24 }; // elements a side
+const SWIPE = 45; // pixels of a finger that steps
+const FLIGHT = 650; // ms in which a tile moves to shared memory
+
+/** @type {import("../panel.js").Panel} */
+export const picture = {
+  wants: () => true,
+  build: (place, context) => new Picture(place, context),
+};
+
+/**
+ * Row and column of an index in the drawing of an array; an index out of bounds is outside its edges.
+ * @param {import("../trace.js").TraceArray} array
+ * @param {number[]} index
+ * @returns {[number, number]}
+ */
+function landing(array, index) {
+  const { rows, columns } = layout(array);
+  const last = index[index.length - 1] ?? 0;
+  if (index.length > 1 || rows <= 1) return [index[index.length - 2] ?? 0, last];
+  const row = Math.floor(last / columns);
+  return [row, last - row * columns];
+}
+
+/**
+ * For each array, how many elements below it and beside it the marks of accesses out of bounds reach.
+ * @param {import("../trace.js").Trace} trace
+ */
+function missed(trace) {
+  /** @type {[number, number][]} */
+  const found = trace.arrays.map(() => [0, 0]);
+  if (!trace.columns.outside_op.length) return found;
+  for (const block of trace.blocks) {
+    for (let i = 0; i < block.length; i++) {
+      for (const { array, index } of block.outside(i)) {
+        const { rows, columns } = layout(trace.arrays[array]);
+        const [row, column] = landing(trace.arrays[array], index);
+        const [below, beside] = found[array];
+        found[array] = [Math.max(below, Math.min(row - rows + 1, FAR)), Math.max(beside, Math.min(column - columns + 1, FAR))];
+      }
+    }
+  }
+  return found;
+}
+
+/**
+ * @typedef {object} Drawing  an array or a part of it, or a variable in all threads, in its place
+ * @property {Plane} plane
+ * @property {HTMLElement} node
+ * @property {"product" | "main" | "aside"} group
+ * @property {string} role  of a matrix in the product
+ * @property {number} most  ems of an element, at most
+ * @property {string} name
+ */
+
+class Picture {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   */
+  constructor(place, context) {
+    const { trace } = context;
+    this.context = context;
+    this.place = part(place, "memory");
+    this.missed = missed(trace);
+    /** @type {Drawing[]} */
+    this.drawings = [];
+    this.reached = false; // whether Tab reaches one of them; the arrow keys reach the others
+    this.ask = new Ask(context, this.place, (array, element) => this.home(array, element));
+    const roles = trace.arrays.map(({ role }) => role);
+    this.product = ["A", "B", "C"].every((role) => roles.includes(/** @type {any} */ (role)));
+    /** @type {Plane[][]} */
+    this.planes = trace.arrays.map((array, number) => this.arrayOf(array, number));
+    /** @type {{name: string, plane: Plane}[]} */
+    this.threads = this.threadsOf();
+    const order = ["product", "main", "aside"];
+    const flat = (/** @type {Drawing} */ { plane }) => (plane.height * 3 < plane.width ? 0 : 1); // beside each other
+    const shared = (/** @type {Drawing} */ { node }) => (node.dataset.space === "shared" ? 0 : 1);
+    this.drawings.sort((x, y) => order.indexOf(x.group) - order.indexOf(y.group) || x.role.localeCompare(y.role) || (x.group === "aside" ? flat(x) - flat(y) || shared(x) - shared(y) : 0));
+    this.signs = this.product ? ["·", "="].map((text) => html("span", { class: "tt-sign", "aria-hidden": "true" }, text)) : [];
+    this.window = this.windowed();
+    this.swiped(context);
+    this.place.append(...this.signs, ...this.drawings.map(({ node }) => node), ...(this.window ? [this.window.node] : []));
+    /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, frame: object | null, now: Map<number, number>[]} | null} */
+    this.drawn = null;
+    /** @type {{warp: Set<number>, thread: Set<number>}}  elements of the result that they store */
+    this.owned = { warp: new Set(), thread: new Set() };
+    /** @type {import("../layout.js").Layout | null} */
+    this.layout = null;
+  }
+
+  /** A finger that moves sideways over the picture steps. @param {import("../panel.js").Context} context */
+  swiped({ step }) {
+    let from = 0;
+    this.place.addEventListener("touchstart", ({ touches }) => (from = touches[0].clientX), { passive: true });
+    this.place.addEventListener("touchend", ({ changedTouches }) => {
+      const way = changedTouches[0].clientX - from;
+      if (Math.abs(way) > SWIPE && !this.window) step(way < 0 ? 1 : -1);
+    });
+  }
+
+  /**
+   * @param {import("../trace.js").TraceArray} array
+   * @param {number} number
+   */
+  arrayOf(array, number) {
+    const inProduct = this.product && array.role !== null;
+    const { rows, columns } = layout(array);
+    const [{ shape }, long] = [array, Math.max(rows, columns)];
+    const small = long <= NUMBERED;
+    const lines = inProduct && array.tile && Math.max(...shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
+    const margin = inProduct ? Math.max(MARGIN, 0.035 * this.longest * UNIT) : array.space === "global" && small ? MARGIN : small ? 12 : NARROW;
+    const found = planes(array, { labels: false, tile: lines, margin, text: small });
+    for (const plane of found) {
+      const group = inProduct ? "product" : array.space === "global" ? "main" : "aside";
+      const caption = found.length > 1 ? plane.name : array.name;
+      const node = this.figure(caption, array.space === "local" ? "of the thread" : shape.join("×"), plane, array.hue);
+      node.dataset.space = array.space;
+      if (inProduct) node.classList.add(`tt-matrix-${array.role}`);
+      this.drawings.push({ plane, node, group, role: inProduct ? (array.role ?? "") : "", most: group === "aside" ? SMALLER : LARGEST, name: caption });
+      this.interact(plane, number);
+      plane.beyond = this.missed[number];
+    }
+    return found;
+  }
+
+  /** The longest side of the product, in elements. */
+  get longest() {
+    const { arrays } = this.context.trace;
+    return Math.max(...arrays.flatMap(({ role, shape }) => (role ? shape : [1])));
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} what
+   * @param {Plane} plane
+   * @param {string} hue
+   */
+  figure(name, what, plane, hue) {
+    const caption = html("figcaption", {}, name, " ", html("small", {}, what));
+    const node = html("figure", { class: "tt-figure" }, caption, plane.node);
+    node.style.setProperty("--hue", hue);
+    node.style.setProperty("--tt-least", `${0.6 * name.length + 0.6}em`);
+    return node;
+  }
+
+  /** The accumulators in all threads of the block, or, without any, the threads: who is active, and what each holds. */
+  threadsOf() {
+    const { trace, choose } = this.context;
+    const [bx, by, bz] = trace.block;
+    const [rows, columns] = by * bz === 1 && bx % WARP === 0 ? [bx / WARP, WARP] : [by * bz, bx]; // a row is a warp, if it can be
+    const held = trace.accumulators.filter((name) => trace.names.includes(name));
+    return (held.length ? held : ["threads"]).map((name) => {
+      const array = { name, shape: [rows, columns], size: rows * columns, hue: "var(--tt-register)" };
+      const [plane] = planes(array, { labels: false, margin: NARROW, text: true });
+      plane.node.addEventListener("click", (event) => {
+        const thread = plane.elementAt(/** @type {MouseEvent} */ (event));
+        if (thread !== null) choose({ thread: trace.threadPosition(thread) });
+      });
+      const node = this.figure(name, held.length ? "of all threads" : "of the block", plane, array.hue);
+      node.classList.add("tt-of-threads");
+      this.drawings.push({ plane, node, group: "aside", role: "", most: SMALLER, name });
+      return { name, plane };
+    });
+  }
+
+  /**
+   * An element in the drawing of its array.
+   * @param {number} array
+   * @param {number} element
+   */
+  home(array, element) {
+    const planes = this.planes[array];
+    const plane = planes[Math.floor(element / planes[0].size)];
+    return { plane, i: element - plane.offset, array, element };
+  }
+
+  /**
+   * Tell of the element under the pointer or chosen by the arrow keys; a click or Enter lists its accesses, and of the
+   * result also chooses the block and thread that store it.
+   * @param {Plane} plane
+   * @param {number} number
+   */
+  interact(plane, number) {
+    this.listen(plane, number);
+    const { layer } = plane;
+    let cursor = 0;
+    const most = plane.size - 1;
+    const hint = "the arrow keys choose an element, and beyond an edge the next array; Enter lists its accesses";
+    const attributes = { role: "application", tabindex: this.reached ? -1 : 0, "aria-label": `${plane.name}, ${plane.rows} by ${plane.columns}; ${hint}` };
+    this.reached = true;
+    for (const [key, value] of Object.entries(attributes)) layer.setAttribute(key, String(value));
+    const asked = () => ({ plane, i: cursor, array: number, element: cursor + plane.offset });
+    const go = (/** @type {number} */ to) => {
+      cursor = to;
+      this.ask.point(asked());
+      plane.asked.scrollIntoView({ block: "nearest", inline: "nearest" });
+    };
+    layer.addEventListener("focus", () => {
+      if (!layer.matches(":focus-visible")) return; // by mouse
+      const mine = [...this.context.machine.nowMine[number].keys()].find((e) => e >= plane.offset && e - plane.offset <= most);
+      go(cursor || (mine ?? plane.offset) - plane.offset);
+    });
+    layer.addEventListener("blur", () => this.ask.point(null));
+    layer.addEventListener("keydown", (event) => {
+      const [row, column] = [Math.floor(cursor / plane.columns), cursor % plane.columns];
+      const beyond = { ArrowLeft: column === 0 && -1, ArrowRight: column === plane.columns - 1 && 1 }[event.key];
+      if (beyond && !event.ctrlKey && !event.metaKey && !event.altKey) {
+        const all = this.drawings.map((drawing) => drawing.plane.layer).filter((each) => each.hasAttribute("tabindex"));
+        const next = all[all.indexOf(layer) + beyond];
+        event.preventDefault();
+        event.stopPropagation();
+        if (!next) return;
+        for (const each of all) each.setAttribute("tabindex", each === next ? "0" : "-1");
+        return next.focus();
+      }
+      /** @type {Record<string, number>} */
+      const ways = { ArrowLeft: column > 0 ? -1 : 0, ArrowRight: column < plane.columns - 1 ? 1 : 0, ArrowUp: row > 0 ? -plane.columns : 0, ArrowDown: plane.columns };
+      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in ways || event.key === "Enter")) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (event.key === "Enter") this.ask.pin(asked(), true);
+      else if (cursor + ways[event.key] <= most) go(cursor + ways[event.key]);
+    });
+  }
+
+  /**
+   * @param {Plane} plane
+   * @param {number} number
+   */
+  listen(plane, number) {
+    const { trace } = this.context;
+    const under = (/** @type {MouseEvent} */ event) => {
+      const i = plane.elementAt(event);
+      return i === null ? null : { plane, i, array: number, element: i + plane.offset };
+    };
+    plane.node.classList.add("tt-click");
+    plane.node.addEventListener("pointermove", (event) => {
+      const asked = under(/** @type {PointerEvent} */ (event));
+      if (asked) this.ask.point(asked);
+    });
+    plane.node.addEventListener("pointerleave", () => this.ask.point(null));
+    plane.node.addEventListener("click", (event) => {
+      const asked = under(/** @type {MouseEvent} */ (event));
+      if (!asked) return;
+      this.ask.pin(asked, false);
+      this.ask.root?.focus({ preventScroll: true }); // the arrows go on stepping
+      const owner = number === trace.owner ? trace.owned[asked.element] : -1;
+      if (owner < 0) return;
+      const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
+      this.context.choose({ block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
+    });
+  }
+
+  /**
+   * How each element of an array looks now. A drag asks for all elements of large arrays, so what they share is read once.
+   * @param {number} number
+   */
+  looks(number) {
+    const { machine, trace } = this.context;
+    const { length, position, survey } = machine;
+    const [loaded, stored] = [survey.loaded[number], survey.stored[number]];
+    const { space, role } = trace.arrays[number];
+    const [now, values] = [machine.now[number], machine.held(number)];
+    return (/** @type {number} */ element) => {
+      const marked = now.get(element);
+      if (marked) return marked & WRITTEN ? NOW_WRITTEN : NOW_READ;
+      const first = Math.min(loaded[element], stored[element]);
+      const inside = first <= length; // the block loads or stores it in the launch
+      const touched = space !== "global" || first <= position;
+      const state = values[element] === null ? EMPTY : touched ? SEEN : inside ? REGION : PLAIN;
+      return state | (!inside || (role === "C" && stored[element] > position) ? FAINT : 0);
+    };
+  }
+
+  /** For each array, the elements at which this step breaks a rule, and the positions of its accesses out of bounds. */
+  faults() {
+    const { machine, trace } = this.context;
+    /** @type {{wrong: number[], beyond: [number, number][]}[]} */
+    const faults = trace.arrays.map(() => ({ wrong: [], beyond: [] }));
+    for (const { array, index } of machine.found) {
+      const number = trace.arrays.findIndex((a) => a.name === array);
+      if (number < 0 || !index) continue;
+      const { shape } = trace.arrays[number];
+      if (index.some((i, d) => i < 0 || i >= shape[d])) continue;
+      faults[number].wrong.push(index.reduce((flat, i, d) => flat * shape[d] + i, 0));
+    }
+    trace.arrays.forEach(({ name }, number) => {
+      for (const element of Object.keys(trace.wanted[name] ?? {}).map(Number)) {
+        if (machine.stored(number, element)) faults[number].wrong.push(element);
+      }
+    });
+    for (const { array, index } of machine.outside) faults[array].beyond.push(landing(trace.arrays[array], index));
+    for (const { beyond } of faults) {
+      const seen = new Map(beyond.map((place) => [String(place), place]));
+      beyond.splice(0, beyond.length, ...[...seen.values()].sort((x, y) => x[0] - y[0] || x[1] - y[1]));
+    }
+    return faults;
+  }
+
+  /**
+   * Arrange everything in a place of this size; returns what the layout says.
+   * @param {import("../panel.js").Size} size
+   */
+  fit({ width, height, em, counter }) {
+    const { drawings, window: part } = this;
+    const shape = (/** @type {Drawing} */ { plane, most, name }) => {
+      const [below, beside] = plane.beyond; // what the marks beyond the edges need
+      return { width: plane.width + 2 + beside * UNIT, height: plane.height + 2 + below * UNIT, most: (most * em) / UNIT, least: (0.6 * name.length + 0.6) * em, weight: 1 };
+    };
+    const of = (/** @type {string} */ group) => drawings.filter((drawing) => drawing.group === group);
+    const [A, B, C] = of("product").map(shape);
+    const aside = of("aside").map(shape);
+    if (part) aside.push({ ...part.shape, most: (SMALLER * em) / UNIT, least: 8 * em, weight: 1.7 });
+    this.layout = arrange({ width, height, em, counter, product: this.product ? { A, B, C } : null, main: of("main").map(shape), aside });
+    const { product, main } = this.layout;
+    const places = [...(product ? [product.A, product.B, product.C] : []), ...main, ...this.layout.aside];
+    if (part) part.put(places.splice(places.length - 1, 1)[0]);
+    drawings.forEach(({ node, plane }, i) => put(node, plane, places[i]));
+    this.signs.forEach((sign, i) => {
+      const { A, B, C } = /** @type {NonNullable<import("../layout.js").Layout["product"]>} */ (product);
+      sign.hidden = this.layout?.name !== "row";
+      const [left, right] = i ? [B.x + drawings[1].plane.width * B.scale, C.x] : [A.x + drawings[0].plane.width * A.scale, B.x];
+      Object.assign(sign.style, { left: `${(left + right) / 2}px`, top: `${A.y + (drawings[2].plane.height * A.scale) / 2}px` });
+    });
+    for (const { plane } of drawings) plane.measure();
+    return this.layout;
+  }
+
+  repaint() {
+    for (const { plane } of this.drawings) plane.repaint();
+  }
+
+  choose() {
+    const { machine, trace } = this.context;
+    this.drawn = null;
+    for (const { node } of this.drawings) {
+      const small = node.dataset.space === "local" && node.querySelector("small");
+      if (small) small.textContent = `of thread ${trace.threadLabel(machine.thread)}`;
+    }
+    this.planes.forEach((planes, number) => {
+      if (trace.arrays[number].space !== "global" || layout(trace.arrays[number]).wrapped) return;
+      for (const plane of planes) plane.frame((element) => machine.inRegion(number, element));
+    });
+    if (trace.owner < 0) return;
+    const { warp, thread } = (this.owned = machine.stores(trace.owner));
+    this.place.closest(".tt-root")?.toggleAttribute("data-owns", warp.size > 0);
+    for (const plane of this.planes[trace.owner]) {
+      plane.own("thread", (element) => thread.has(element));
+      plane.own("warp", (element) => warp.has(element));
+    }
+    this.window?.home();
+  }
+
+  draw() {
+    const { frame, machine, trace } = this.context;
+    const faults = this.faults();
+    const { drawn } = this;
+    // From one step to the next only elements that either of them accesses can change their look.
+    const near = drawn !== null && drawn.machine === machine && drawn.thread === machine.thread && !frame && !drawn.frame && Math.abs(drawn.position - machine.position) <= 1;
+    trace.arrays.forEach((array, number) => {
+      const planes = this.planes[number];
+      if (!planes.length) return;
+      const each = planes[0].size;
+      const look = this.looks(number);
+      const values = machine.held(number);
+      const paint = (/** @type {number} */ element) => {
+        const plane = planes[Math.floor(element / each)];
+        plane.cell(element - plane.offset, look(element), unknown(element) ? null : values[element]);
+      };
+      // what a kernel is to store, and a lesson has filled with NaN
+      const unknown = (/** @type {number} */ element) => array.role === "C" && Number.isNaN(values[element]) && machine.survey.stored[number][element] > machine.position;
+      if (near && drawn) for (const now of [drawn.now[number], machine.now[number]]) for (const e of now.keys()) paint(e);
+      else for (let element = 0; element < array.size; element++) paint(element);
+      const dots = array.space === "global" && !frame ? machine.elementsLoadedByThread(number) : [];
+      const mine = [...machine.nowMine[number].keys()].sort((x, y) => x - y);
+      const { wrong, beyond } = faults[number];
+      for (const plane of planes) {
+        const inside = (/** @type {number[]} */ elements) =>
+          elements.map((element) => element - plane.offset).filter((i) => i >= 0 && i < plane.size);
+        plane.finish(inside(dots), inside(mine));
+        plane.fault(inside(wrong), plane === planes[planes.length - 1] ? beyond : []);
+      }
+    });
+    this.drawThreads();
+    this.drawn = { machine, thread: machine.thread, position: machine.position, frame, now: machine.now };
+    this.window?.draw();
+    this.ask.draw();
+  }
+
+  drawThreads() {
+    const { frame, machine } = this.context;
+    const here = machine.found.flatMap(({ at }) => at.filter(({ block }) => block === machine.blockNumber));
+    const wrong = here.map(({ thread }) => thread);
+    for (const { name, plane } of this.threads) {
+      const held = machine.variables.get(name);
+      for (let thread = 0; thread < plane.size; thread++) {
+        const value = held ? held[thread] : null;
+        const active = frame ? Boolean(((frame.part.get(thread >> 5) ?? 0) >>> (thread & 31)) & 1) : machine.isActive(thread);
+        const changed = active && (frame ? frame.sums.has(name) : machine.assigned.has(name));
+        const still = value !== null ? SEEN : held || name !== "threads" ? EMPTY : PLAIN;
+        plane.cell(thread, changed ? NOW_WRITTEN : active ? ACTIVE : still, value);
+      }
+      plane.finish([], [machine.thread]);
+      plane.fault([...new Set(wrong)], []);
+    }
+  }
+
+  /**
+   * Let copies of what a frame reads in global memory move to what it writes in shared memory.
+   * @param {number} speed  how much faster than usual
+   */
+  fly(speed) {
+    const { frame, trace } = this.context;
+    if (!frame?.facts.fetched || !frame.facts.shared) return;
+    const spot = (/** @type {number} */ array, /** @type {number[]} */ elements) => {
+      const { plane } = this.home(array, elements[0]);
+      const box = plane.layer.getBoundingClientRect();
+      const scale = box.width / (plane.width + 2);
+      const at = elements.map((element) => plane.corner(element - plane.offset)).map(([x, y]) => [x * scale, y * scale]);
+      const [left, top] = [0, 1].map((d) => at.reduce((least, place) => Math.min(least, place[d]), Infinity));
+      const [right, bottom] = [0, 1].map((d) => at.reduce((most, place) => Math.max(most, place[d]), 0) + UNIT * scale);
+      const place = this.place.getBoundingClientRect();
+      return { x: box.left - place.left + left, y: box.top - place.top + top, width: right - left, height: bottom - top };
+    };
+    const sources = [...frame.read].filter(([array]) => trace.arrays[array].space === "global");
+    const targets = [...frame.written].filter(([array]) => trace.arrays[array].space === "shared");
+    if (sources.length > targets.length) return;
+    sources.forEach(([array, elements], i) => {
+      const [from, to] = [spot(array, elements), spot(...targets[i])];
+      const node = html("i", { class: "tt-flying", "aria-hidden": "true" });
+      node.style.setProperty("--hue", trace.arrays[array].hue);
+      this.place.append(node);
+      const frames = [from, to].map(({ x, y, width, height }) => ({ transform: `translate(${x}px, ${y}px)`, width: `${width}px`, height: `${height}px` }));
+      node.animate([{ ...frames[0], opacity: 0.9 }, { ...frames[1], opacity: 0.5 }], { duration: FLIGHT / speed, easing: "ease-in-out" }).finished.then(() => node.remove(), () => node.remove());
+    });
+  }
+
+  state() {
+    const shown = (/** @type {Plane} */ plane) => plane.state();
+    return {
+      asked: this.ask.state(),
+      grids: this.planes.flat().map(shown),
+      variables: this.threads.map(({ plane }) => shown(plane)),
+      window: this.window?.state() ?? null,
+      layout: this.layout,
+    };
+  }
+
+  close() {
+    return this.ask.shut(true);
+  }
+
+  /** A window on the matrices, if one of them is too large for numbers. */
+  windowed() {
+    const large = this.planes.flatMap((planes, array) => (planes[0] instanceof Heat && this.context.trace.arrays[array].space === "global" ? [array] : []));
+    if (!large.length) return null;
+    const start = large.includes(this.context.trace.owner) ? this.context.trace.owner : large[0];
+    return new Part(this, large, start);
+  }
+}
+
+/** A part of a large matrix with its numbers, and a box on the whole that says where it is. */
+class Part {
+  /**
+   * @param {Picture} picture
+   * @param {number[]} arrays  on which it can be
+   * @param {number} start
+   */
+  constructor(picture, arrays, start) {
+    this.picture = picture;
+    this.array = start;
+    this.side = WINDOW.usual;
+    this.corner = [0, 0]; // row and column
+    this.dragged = false; // by the reader: it stays there
+    this.caption = html("figcaption");
+    this.node = html("figure", { class: "tt-figure tt-part-of" }, this.caption);
+    /** @type {Grid | null} */
+    this.grid = null;
+    /** @type {import("../layout.js").Place | null} */
+    this.at = null;
+    for (const array of arrays) for (const plane of picture.planes[array]) this.follow(plane, array);
+    this.node.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
+    this.build();
+  }
+
+  /**
+   * @param {Plane} plane
+   * @param {number} array
+   */
+  follow(plane, array) {
+    const to = (/** @type {MouseEvent} */ event) => {
+      const i = plane.elementAt(event);
+      if (i !== null) this.move(array, Math.floor(i / plane.columns) - (this.size.rows >> 1), (i % plane.columns) - (this.size.columns >> 1));
+    };
+    plane.node.addEventListener("pointerdown", (event) => {
+      if (/** @type {PointerEvent} */ (event).button) return;
+      this.dragged = true;
+      to(/** @type {PointerEvent} */ (event));
+      const drag = new AbortController();
+      window.addEventListener("pointermove", to, drag);
+      for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => drag.abort(), drag);
+    });
+    plane.node.addEventListener("wheel", (event) => this.zoom(/** @type {WheelEvent} */ (event)), { passive: false });
+  }
+
+  /** @param {WheelEvent} event */
+  zoom(event) {
+    event.preventDefault();
+    const side = Math.min(WINDOW.most, Math.max(WINDOW.least, this.side * (event.deltaY < 0 ? 0.5 : 2)));
+    if (side === this.side) return;
+    this.side = side;
+    this.build();
+    this.move(this.array, this.corner[0], this.corner[1]);
+  }
+
+  get plane() {
+    return this.picture.planes[this.array][0];
+  }
+
+  get size() {
+    const { rows, columns } = this.plane;
+    return { rows: Math.min(this.side, rows), columns: Math.min(this.side, columns) };
+  }
+
+  /** To what the chosen thread stores. */
+  home() {
+    const [element] = this.picture.owned.thread;
+    if (element === undefined || this.dragged || this.array !== this.picture.context.trace.owner) return;
+    this.move(this.array, Math.floor(element / this.plane.columns), element % this.plane.columns);
+  }
+
+  /**
+   * @param {number} array
+   * @param {number} top
+   * @param {number} left
+   */
+  move(array, top, left) {
+    const { rows, columns } = this.size;
+    if (array !== this.array) {
+      this.plane.boxed(null);
+      this.array = array;
+      this.build();
+    }
+    const { plane } = this;
+    this.corner = [Math.max(0, Math.min(plane.rows - rows, top)), Math.max(0, Math.min(plane.columns - columns, left))];
+    this.build();
+    if (this.picture.drawn) this.draw();
+  }
+
+  build() {
+    const { plane } = this;
+    const { rows, columns } = this.size;
+    const array = this.picture.context.trace.arrays[this.array];
+    this.grid = new Grid({ name: `a part of ${array.name}`, rows, columns, hue: array.hue, labels: false, margin: MARGIN, origin: this.corner });
+    this.node.style.setProperty("--hue", array.hue);
+    const [top, left] = this.corner;
+    this.caption.replaceChildren(`${array.name}[${top}:${top + rows}, ${left}:${left + columns}] `, html("small", {}, "drag the box, zoom by wheel"));
+    this.node.replaceChildren(this.caption, this.grid.node);
+    plane.boxed([top, left, rows, columns]);
+    if (this.at) this.put(this.at);
+  }
+
+  /** The window's drawing before anybody has zoomed, in its own units. */
+  get shape() {
+    const { rows, columns } = this.plane;
+    const side = (/** @type {number} */ all) => Math.min(WINDOW.usual, all) * UNIT + MARGIN + 2;
+    return { width: side(columns), height: side(rows) };
+  }
+
+  /** @param {import("../layout.js").Place} place */
+  put(place) {
+    this.at = place;
+    if (!this.grid) return;
+    const { width, height } = this.shape;
+    const scale = place.scale * Math.min(width / (this.grid.width + 2), height / (this.grid.height + 2));
+    put(this.node, this.grid, { ...place, scale });
+    this.grid.measure();
+  }
+
+  draw() {
+    const { grid, picture, plane } = this;
+    if (!grid) return;
+    const { machine } = picture.context;
+    const [look, values] = [picture.looks(this.array), machine.held(this.array)];
+    const [top, left] = this.corner;
+    const elements = Array.from({ length: grid.size }, (_, i) => (top + Math.floor(i / grid.columns)) * plane.columns + left + (i % grid.columns));
+    elements.forEach((element, i) => grid.cell(i, look(element), values[element]));
+    const mine = machine.nowMine[this.array];
+    grid.finish([], elements.flatMap((element, i) => (mine.has(element) ? [i] : [])));
+  }
+
+  state() {
+    const { name } = this.picture.context.trace.arrays[this.array];
+    return { array: name, corner: this.corner, ...this.size, ...(this.grid?.state() ?? {}) };
+  }
+}
+
+/**
+ * Put a drawing into its place.
+ * @param {HTMLElement} node
+ * @param {Plane} plane
+ * @param {import("../layout.js").Place} place
+ */
+function put(node, plane, { x, y, scale }) {
+  Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${(plane.width + 2) * scale}px` });
+  node.style.setProperty("--tt-scale", String(scale));
+}

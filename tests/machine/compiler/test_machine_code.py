@@ -1,0 +1,135 @@
+"""NVIDIA's compiler and its recordings: the code of a kernel, and the emulator that runs it."""
+
+import numpy as np
+import pytest
+from nightly import at_night
+from numba import cuda
+
+from course_lib.kernels import LADDER, rung
+from course_lib.machine import measurements
+from course_lib.machine.compiler import NoMachineCode, available, find, machine_code, run_block
+from course_lib.machine.compiler.code import MachineInstruction, control, from_listing, from_text
+from course_lib.machine.compiler.command import cases
+
+MATRIX = np.zeros((8, 8), np.float32)
+FAST = ("naive", "tiled", "pipelined", "unrolled", "vectorized")
+RUNGS = [
+    r.name if r.name in FAST else at_night(r.name) for r in LADDER if r.name not in ("per_element", "single_block")
+]
+
+
+def code_of(name, **params):
+    r = rung(name)
+    return machine_code(r.make(**{**r.params, **params}), (MATRIX, MATRIX, MATRIX))
+
+
+@pytest.mark.parametrize("name", RUNGS)
+def test_the_emulated_code_computes_the_product(name):
+    """Every block of a ragged launch, by the recorded or the compiled code; an odd K leaves every loop a remainder."""
+    r = rung(name)
+    down, across = r.tile(**r.params) or (40, 48)
+    M, N, K = down + 3, across + 5, 21
+    rng = np.random.default_rng(0)
+    A, B, C = rng.random((M, K), np.float32), rng.random((K, N), np.float32), np.full((M, N), np.nan, np.float32)
+    grid, block = r.launch(M, N, K, **r.params)
+    code = code_of(name)
+    for y in range((*grid, 1)[1]):
+        for x in range(grid[0]):
+            run_block(code, (A, B, C), block, grid, (x, y, 0))
+    np.testing.assert_allclose(C, A @ B, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "result", [r for r in measurements.load("ladder").results if "registers" in r], ids=lambda r: r["rung"]
+)
+def test_registers_and_shared_memory_are_those_of_the_driver(result):
+    """As the driver reported them on the GPU, which keeps 1 KiB of shared memory a block for itself elsewhere."""
+    if result["rung"] == "cublas":
+        pytest.skip("no kernel of the course")
+    code = code_of(result["rung"], **result["params"])
+    assert abs(code.registers - result["registers"]) <= 2
+    assert code.shared_bytes == result["shared_bytes"]
+    assert code.spilled_bytes == 0
+
+
+def test_lines_are_the_kernels_own():
+    """A multiply-add of tiled comes from the line of its sum, wherever the file is."""
+    kernel = rung("tiled").make(tile_width=16)
+    code = machine_code(kernel, (MATRIX, MATRIX, MATRIX))
+    lines = open(kernel.py_func.__code__.co_filename, encoding="utf-8").read().splitlines()
+    found = {lines[code.line(i) - 1].strip() for i in code.instructions if i.operation == "FFMA"}
+    assert len(found) == 1 and "+=" in found.pop()
+    first, last = code.main_loop
+    assert sum(i.operation == "FFMA" for i in code.instructions[first : last + 1]) == 16
+
+
+def test_text_and_back():
+    """What is recorded is what was compiled."""
+    code = code_of("tiled")
+    assert from_text(code.text()) == code.instructions
+
+
+def test_every_rung_is_recorded(monkeypatch):
+    """Also those on tensor cores, without a compiler."""
+    monkeypatch.setattr(find, "available", lambda: False)
+    monkeypatch.setattr(find, "_found", {})
+    names = set()
+    for name, _, kernel, arguments in cases():
+        assert machine_code(kernel, arguments).recorded
+        names.add(name)
+    assert {"naive", "best", "tensor_cores_bf16", "wgmma_bulk"} <= names
+
+
+def test_a_kernel_of_ones_own_needs_the_compiler(monkeypatch):
+    """The sentence says how to get it."""
+    monkeypatch.setattr(find, "available", lambda: False)
+    monkeypatch.setattr(find, "_found", {})
+
+    @cuda.jit
+    def own(A):
+        A[0, 0] = 1
+
+    with pytest.raises(NoMachineCode, match="uv sync --extra compiler"):
+        machine_code(own, (MATRIX,))
+
+
+@pytest.mark.skipif(not available(), reason="the compiler is not installed")
+def test_what_the_compiler_refuses_is_said_in_a_sentence():
+    @cuda.jit
+    def wrong(A):
+        A[0, 0] = A.nothing
+
+    with pytest.raises(ValueError, match="the compiler refuses wrong: .*nothing"):
+        machine_code(wrong, (MATRIX,))
+
+
+@pytest.mark.skipif(not available(), reason="the compiler is not installed")
+def test_the_recording_is_what_is_compiled(monkeypatch):
+    """By the same versions; another compiler makes other code."""
+    code = code_of("tiled")
+    monkeypatch.setattr(find, "available", lambda: False)
+    monkeypatch.setattr(find, "_found", {})
+    again = code_of("tiled")
+    if again.versions == code.versions:
+        assert again.instructions == code.instructions and again.registers == code.registers
+
+
+def test_a_listing_gives_instructions_their_control_and_their_source():
+    """The word's fields, the target of a branch, and the chain of functions; padding after the end is left out."""
+    bits = (4 | 1 << 4 | 1 << 5 | 0 << 8 | 0b100100 << 11) << 41
+    listing = f"""
+    .L_x_0:
+        //## File "k.py", line 12 inlined at "k.py", line 30
+        /*0000*/   FFMA R1, R2.reuse, R3, R1 ;   /* 0x{0:016x} */
+                                                  /* 0x{bits:016x} */
+        //## File "k.py", line 31
+        /*0010*/   @P0 BRA `(.L_x_0) ;   /* 0x{0:016x} */
+                                          /* 0x{bits:016x} */
+        /*0020*/   NOP ;   /* 0x{0:016x} */
+                            /* 0x{bits:016x} */
+    """
+    first, second = from_listing(listing, {"k.py": {"helper": (10, 14), "kernel": (20, 40)}})
+    places = (("helper", 2), ("kernel", 10))
+    assert first == MachineInstruction("FFMA R1, R2.reuse, R3, R1", 4, False, 1, 0, (2, 5), places, -1)
+    assert (second.predicate, second.operation, second.target, second.places) == ("@P0", "BRA", 0, (("kernel", 11),))
+    assert control(1 << 41)["yields"]

@@ -1,0 +1,172 @@
+"""Repairs are right or absent: for twelve kernels in shapes of their own, and for every kernel with a bug."""
+
+import ast
+import re
+
+import kernels_with_bugs as corpus
+import numpy as np
+import pytest
+from machine.profile import twelve
+from numba import cuda
+
+from course_lib import simulate
+from course_lib.machine.profile import profile
+from course_lib.machine.profile.costs import costs
+from course_lib.machine.profile.repairs import Launched, proven
+from course_lib.machine.profile.uniform import uniform_bodies
+from course_lib.simulator.edits import edited
+from course_lib.simulator.testing import differs
+
+
+def repaired(kernel, grid, block, arguments):
+    """Return the repair of a launch, or None."""
+    launched = Launched.of(kernel, grid, block, 0, arguments)
+    run, after = launched()
+    return proven(launched, run, after, costs(run))
+
+
+def profiled(kernel):
+    """Return the profile of one of the twelve."""
+    grid, block, arguments, _ = twelve.KERNELS[kernel][1](2, np.random.default_rng(1))
+    return profile(kernel, grid, block, *arguments)
+
+
+@pytest.mark.parametrize("kernel", twelve.KERNELS, ids=lambda kernel: kernel.__name__)
+def test_the_advice_for_twelve_kernels_is_right_or_absent(kernel):
+    """The expected rule, and the repaired kernel has NumPy's values and no findings for other sizes and values, too."""
+    rules, launch = twelve.KERNELS[kernel]
+    found = repaired(kernel, *launch(2, np.random.default_rng(1))[:3])
+    assert sorted({change.id for change in found.changes} if found else []) == rules
+    for n in (1, 3) if found else ():
+        grid, block, arguments, right = launch(n, np.random.default_rng(n))
+        own = [np.copy(value) if np.ndim(value) else value for value in arguments]
+        run = simulate(found.function, strict=False, schedule="reversed")[grid, block](*own)
+        assert run.errors == () and not differs(own[-1], right(*arguments)).any()
+
+
+@pytest.mark.parametrize("name", corpus.NAMES)
+def test_the_advice_for_every_kernel_with_a_bug_is_right_or_absent(name):
+    """The repaired kernel gives NumPy's values in the launch of its twin, and breaks no rule."""
+    pair = corpus.load(name)
+    found = repaired(pair.bug, *pair.launch("bug"), pair.arguments())
+    if found:
+        after = pair.arguments()
+        run = simulate(found.function, strict=False)[pair.launch("twin")](*after)
+        assert (run.errors, pair.wrong(after)) == ((), [])
+
+
+@pytest.mark.parametrize("name", corpus.NAMES)
+def test_nothing_is_advised_for_a_kernel_that_is_right(name):
+    """No twin has a repair of a finding, and what a repair saves is not paid for by another kind of traffic."""
+    pair = corpus.load(name)
+    found = repaired(pair.twin, *pair.launch("twin"), pair.arguments())
+    assert found is None or {change.id for change in found.changes} <= {"padded-tile", "exchanged-x-and-y"}
+
+
+def test_the_verdict_names_two_warps_and_their_iterations():
+    """Of all pairs of a race one of two warps, which nobody disputes; each access has its iteration."""
+    said = profiled(twelve.tree_sum).verdict()
+    lines = said.text("tree_sum [2, 256]")
+
+    assert "WRONG  race on s, between two iterations of the loop in line 18" in lines[0]
+    (_, text, first), (_, _, second) = (line for line in said.lines if line[2])
+    assert text.strip() == "s[t] += s[t + step]"
+    assert re.fullmatch(r"thread \d+ \(warp [1-3]\) writes s\[\d+\] in iteration 1", first)
+    assert re.fullmatch(r"thread \d+ \(warp 0\) reads s\[\d+\] in iteration [23]", second)
+    assert "  repair: put cuda.syncthreads() after line 21, at the end of the loop's body" in lines
+    assert len(lines) <= 8 and max(map(len, lines)) <= 120
+
+
+def test_one_iteration_is_told_from_two():
+    """A scan that reads what others write in the same step."""
+    assert "within one iteration of the loop in line 42" in profiled(twelve.running_sum).verdict().says
+
+
+def test_a_barrier_may_stand_where_all_threads_pass():
+    """Not in an if or a loop that depends on the thread or on memory, and nowhere if some threads return before."""
+    text = """
+def kernel(x, n):
+    t = cuda.threadIdx.x
+    step = cuda.blockDim.x // 2
+    while step > 0:
+        if t < step:
+            a = 1
+        step //= 2
+    for i in range(t, n):
+        b = 1
+    for j in range(x.shape[0]):
+        if j % 2 == 0:
+            continue
+    m = 0
+    if x[0] > 1:
+        m = 1
+    if m == 1:
+        c = 1
+"""
+    tree = ast.parse(text).body[0]
+    assert [body[0].lineno for body in uniform_bodies(tree)] == [3, 6]
+    assert uniform_bodies(ast.parse(text + "    if t > n:\n        return\n").body[0]) == []
+
+
+def test_the_changed_tree_is_compiled_and_no_text_of_it():
+    """Text in the format of an f-string may become code when the tree is written and read again."""
+    tree = ast.parse("def kernel(x):\n    return f'{x:text}'").body[0]
+    tree.body[0].value.values[0].format_spec.values[0].value = "{exploit()}"
+    again = ast.parse(ast.unparse(tree))
+    assert "exploit" in {node.id for node in ast.walk(again) if isinstance(node, ast.Name)}
+
+    made = edited(lambda x: x, tree, ((tree.body[0].value.values[0].value, ast.Constant(1)),), [], {})
+    assert made.__code__.co_names == ()
+
+
+@cuda.jit
+def mean_of_rows(A, out):
+    i = cuda.grid(1)
+    total = 0.0
+    for k in range(A.shape[1]):
+        total += A[i, k] / 2
+    out[i] = total / 5
+
+
+def test_constants_far_from_the_line_are_found():
+    """The 0.0 with which a sum begins, and whole numbers that make quotients float64; the verdict is on that line."""
+    found = profile(mean_of_rows, 1, 32, np.ones((32, 10), np.float32), np.zeros(32, np.float32))
+
+    lines = ", ".join(str(mean_of_rows.py_func.__code__.co_firstlineno + n) for n in (3, 5, 6))
+    assert found.repair.text == f"write np.float32(0.0) and np.float32(2) and np.float32(5) in lines {lines}"
+    assert found.verdict().finding is found.repair.problem
+    out = np.zeros(32, np.float32)
+    run = simulate(found.repair.function)[1, 32](np.ones((32, 10), np.float32), out)
+    assert out.tolist() == [1] * 32 and run.findings == ()
+
+
+def test_the_iterations_of_two_blocks_are_not_compared():
+    """They have nothing in common."""
+
+    @cuda.jit
+    def kernel(x, out):
+        for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+            out[x[i] % 4] += 1
+
+    said = profile(kernel, 2, 32, np.arange(200), np.zeros(4, np.int64)).verdict()
+    assert said.says == "race on out between two blocks: nothing orders the two accesses"
+    assert "of block 1" in said.lines[0][2] + said.lines[1][2]
+
+
+def test_the_fields_of_records_are_no_cost():
+    """They are neighbours in memory, as the parts of the states of numba's random numbers."""
+
+    @cuda.jit
+    def kernel(pairs, out):
+        i = cuda.grid(1)
+        out[i] = pairs[i].a + pairs[i].b
+
+    pairs = np.zeros(64, [("a", np.float32), ("b", np.float32)])
+    assert profile(kernel, 1, 64, pairs, np.zeros(64, np.float32)).verdict().word == "RIGHT"
+
+
+def test_a_launch_that_takes_long_is_not_repeated():
+    """Then the profile says so."""
+    grid, block, arguments, _ = twelve.KERNELS[twelve.decay][1](2, np.random.default_rng(1))
+    found = profile(twelve.decay, grid, block, *arguments, repair_seconds=0)
+    assert found.repair is None and found.notes[-1].startswith("No repair was tried")

@@ -1,0 +1,10 @@
+"""What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
+
+waits = {key: value for key, value in measurements.load("counters").result("per_row").items() if "stalled" in key}
+assert 0.45 < speed[4] / speed[8] < 0.55, "half the speed"
+assert 1.9 < put_right[32] / put_right[8] < 2.1, "twice as fast as those of 8×8"
+assert max(speed[width] for width in (8, 16, 32)) < 1.02 * min(speed[width] for width in (8, 16, 32)), (
+    "equally fast within two percent"
+)
+assert measurements.load("counters").result("per_row")["occupancy_percent"] < 10, "few other warps"
+assert waits["stalled_long_scoreboard_percent"] > 0.8 * sum(waits.values()), "most of the waiting is for global memory"

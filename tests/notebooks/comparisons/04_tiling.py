@@ -1,0 +1,26 @@
+"""What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
+
+naive_level, right, tile = traffic
+counted = [twins.result(name) for name in ("naive_uint64_32", "tiled_uint64_32")]
+times = {words: after / before for words, (before, after) in bought.items()}
+assert both_right and not both_run.findings, "with both barriers there is nothing to report"
+assert deep_right and not deep_run.findings, "too many barriers break no rule"
+assert right.asked == 32 * tile.asked and right.requests == 32 * tile.requests, "fall by a factor of 32"
+assert [f"{each['l1_wavefronts'] / 1e9:.2f}" for each in counted] == ["4.30", "3.52"], "from 4.30 to 3.52·10⁹"
+assert tile.l2_bytes > 0.95 * right.l2_bytes and tile.dram_bytes > right.dram_bytes, "do not fall"
+assert f"{times['numba, unsigned, 32 steps']:.2f}" == "1.31", "rises by a factor of 1.31"
+assert (right.lowest, tile.lowest) == ("L1 and shared memory",) * 2, "the lowest roof of both kernels"
+assert round(100 * tile.share("L1 and shared memory")) == 87, "reaches 87 % of it"
+written = bought["numba, signed, 32 steps"][1] / bought["numba, signed, 4 steps"][0]
+assert f"{written:.1f}" == "5.9", "tiled is 5.9 times as fast as naive"
+assert f"{by_32[0] / bought['numba, signed, 4 steps'][0]:.1f}" == "4.9", "indices and loop alone buy 4.9 times"
+assert f"{times['CUDA C']:.2f}, {times['CUDA C, 1 step']:.1f}" == "1.41, 4.0", "buys 1.41 times"
+waits = twins.result("naive_c_unroll_1")
+stalls = {key: value for key, value in waits.items() if "stalled" in key}
+assert stalls["stalled_long_scoreboard_percent"] > 0.8 * sum(stalls.values()), "warps mostly wait for global loads"
+signed = [twins.result(f"{kernel}_signed_32")["instructions"] / 1e9 for kernel in ("naive", "tiled")]
+assert [f"{each:.1f}" for each in signed] == ["74.9", "9.0"], "executes 74.9·10⁹ instructions, the tiled one 9.0"
+assert all(2.6 < times[key] < 2.75 for key in times if "bypassed" in key), "buys 2.7 times"
+assert all(1.3 < after / before < 1.55 for before, after in by_width.values()), "buys 1.3 to 1.5 times"
+assert round(100 * by_width["T = 32"][1] / by_width["T = 16"][1]) == 105, "gains only 5 %"
+assert model.global_loads(5, 7, 6) == 420, "the naive kernel makes 420 loads"

@@ -1,0 +1,29 @@
+"""What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
+
+by_wavefronts = [times[2 * stride] / times[stride] for stride in (2, 4, 8, 16)]
+slow, quick = traffic.of("bank_conflicts"), traffic.of("padded")
+few, many = counted["padded"]["shared_load_wavefronts"], counted["bank_conflicts"]["shared_load_wavefronts"]
+requests = counted["bank_conflicts"]["shared_load_requests"]
+waits = {key: value for key, value in counted["bank_conflicts"].items() if "stalled" in key}
+held = {which: entry["occupancy_percent"] for which, entry in counted.items()}
+assert tiled_run.traffic.select(space="shared").bank_conflicts == 0, "the tiled kernel has no conflicts"
+assert all(1.95 < longer < 2.05 for longer in by_wavefronts) and times[2] / times[1] < 1.8, "the time doubles"
+assert 1.285 < gain[8] < 1.295, "it is worth 29 %"
+assert 4 < no_tile / with_conflicts < 4.3, "a tile with conflicts is four times slower than no tile"
+assert round(100 * (1 - with_conflicts / capped)) == 8, "so the missing warps cost 8 %"
+assert 4.9 < gain[32] < 5.1 and gain[4] < 1, "5 times in speed at T = 32, nothing at T = 4"
+assert 4.9 < gain[32] < 5.1, "padding makes the kernel 5 times as fast"
+assert 4 * requests == as_written and round(many / requests) == 17, "a quarter of the requests, 17 wavefronts for each"
+codes = {r["rung"]: r["code"] for r in measurements.load("machine_code").results}
+wide = {which: sum("LDS.128" in line for line in codes[which]) for which in counted}
+single = {which: sum("LDS " in line for line in codes[which]) for which in counted}
+assert (wide, single) == ({"bank_conflicts": 16, "padded": 8}, {"bank_conflicts": 0, "padded": 32}), "joins four loads"
+assert few < many / 5, "less than a fifth of the wavefronts"
+assert slow.lowest == quick.lowest == "L1 and shared memory", "the lowest roof of both kernels"
+reached = [round(100 * level.share(level.lowest)) for level in (slow, quick)]
+assert reached == [94, 80], "reaches 94 % of it, and the padded kernel 80 %"
+assert f"{slow.shared_wavefronts / quick.shared_wavefronts:.1f}" == "6.1", "these fall by a factor of 6.1"
+assert f"{slow.milliseconds / quick.milliseconds:.1f}" == "5.0", "the time by a factor of 5.0"
+assert round(100 * waits["stalled_short_scoreboard_percent"] / sum(waits.values())) == 71, "71 % of all waiting"
+assert 0.49 < held["bank_conflicts"] / held["padded"] < 0.51, "half as many of its warps"
+assert 70 % 32 == 6, "word 70 is in bank 6"

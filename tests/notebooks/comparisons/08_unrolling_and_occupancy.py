@@ -1,0 +1,41 @@
+"""What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
+
+assert same == list(told_by_driver), "the driver reports the same number of blocks for every rung"
+asked = {
+    (int(threads), r["registers"], int(shared)): blocks
+    for r in measurements.load("occupancy").results
+    for shared, of in r["blocks"].items()
+    for threads, blocks in of.items()
+}
+assert all(model.occupancy(*block, gpu).blocks == blocks for block, blocks in asked.items()), "and for others"
+fast = {which: twins.result(which)["gflops"] for which in ("naive_signed_left", "naive_uint64_16", "naive_signed_16")}
+assert round(fast["naive_uint64_16"] / fast["naive_signed_left"], 1) == 4.8, "4.8 times as fast as the first version"
+assert 0.9 < speed["outer_product_constant"] / speed["outer_product"] < 0.95, "it is a little slower"
+assert round(speed["outer_product_batched"] / speed["outer_product_constant"], 1) == 1.6, "gains a factor of 1.6"
+assert round(speed["unrolled"] / speed["outer_product_batched"], 2) == 1.05, "gains the rest, 5 %"
+capped = [twins.result("bank_conflicts" + end)["gflops"] for end in ("_32_registers", "")]
+assert round(capped[0] / capped[1], 2) == 1.09, "gained 9 % in this way"
+by_block = {(r["rung"], *r["block"]): r["gflops"] for r in twins.results if "block" in r}
+assert 4.5 < by_block["tiled", 8, 8] / by_block["tiled", 4, 4] < 5, "nearly five times as fast"
+assert 1.95 < by_block["naive_uint64_32", 8, 8] / by_block["naive_uint64_32", 4, 4] < 2.05, "it is twice as fast"
+assert (32 * 80, 16384 / 2560, 4 * 6 // 2) == (2560, 6.4, 12), "2,560 registers a warp, 6.4 warps a file"
+lengths = totals["unrolled"] / totals["outer_product"]
+assert 11.5 < lengths < 12.5, "the code is twelve times as long"
+assert mixes["unrolled"]["FFMA"] == 16 * mixes["outer_product"]["FFMA"], "a sixteenth as often"
+assert 0.95 < ladder.result("best")["gflops"] / ladder.result("cublas")["gflops"] < 1.1, "at the speed of cuBLAS"
+assert (32 * 40, 16384 / 1280, 4 * 12 // 2) == (1280, 12.8, 24), "1,280 registers a warp, 12.8 warps a file, 24 blocks"
+assert 32 * 256 * -(-34 * 32 // 256) == 40960, "one block takes 40,960 registers"
+assert 20 < measured.latency["DRAM"] / measured.latency["shared"] < 25, "more than twenty times as long"
+assert [*range(0, 26, 4)][-1] == 24, "K = 26: the last iteration begins at 24"
+waits = {r["rung"]: r["measured_waits"] for r in measurements.load("waiting").results if r["what"] == "ladder"}
+on_global = [round(100 * waits[which]["global memory"]) for which in ("outer_product", "unrolled")]
+assert on_global == [61, 4] and waits["best"]["global memory"] < 0.01, "waits for global memory"
+code = [line.split(maxsplit=4)[-1] for line in measurements.load("machine_code").result("unrolled")["code"]]
+first = next(i for i, line in enumerate(code) if "FFMA" in line)
+assert ["LDG" in line for line in code[:first]].count(True) == 20, "all 20 loads come before the first multiplication"
+assert not any("LDG" in line for line in code[first:]), "and none after it"
+assert round(measurements.load("counters").result("best", N=4096)["issue_active_percent"]) == 88, "in 88 of 100 cycles"
+full = [r for r in measurements.load("residency").results if r["rung"] == "tiled" and r["params"]["tile_width"] == 16]
+one, eight = (next(r for r in full if r["warps"] == warps) for warps in (8, 64))
+assert [round(r["issue_active_percent"]) for r in (one, eight)] == [22, 73], "in 22 of 100 cycles, and in 73"
+assert round(eight["gflops"] / one["gflops"], 1) == 3.3, "3.3 times as fast"

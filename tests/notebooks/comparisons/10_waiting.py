@@ -1,0 +1,75 @@
+"""What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
+
+from course_lib.waiting import plan
+
+wrong = [abs(r["error"]) for r in judged.results if r["what"] == "residency"]
+assert 0.02 < np.median(wrong) < 0.05 and 0.08 < max(wrong) < 0.12, "usually a few percent and sometimes 10 %"
+ladder = {r["rung"]: r for r in judged.results if r["what"] == "ladder"}
+sampled, modelled = (
+    {rung: max(r[whose], key=r[whose].get) for rung, r in ladder.items()}
+    for whose in ("measured_waits", "predicted_waits")
+)
+short_of_memory = [rung for rung, reason in sampled.items() if reason == "global memory"]
+assert short_of_memory == ["per_row", "per_column", "uncoalesced", "outer_product"], "three without tiles, and one"
+others = [(sampled[rung], modelled[rung]) for rung in ladder if sampled[rung] != modelled[rung]]
+assert others == 2 * [("its turn", "arithmetic")], "for all but two, a busy unit where another one had its turn"
+many = {r["rung"]: r["measured_waits"] for r in fixed(tiles, 64, 16)}
+assert many["prefetched"]["its turn"] > 1.5 * many["tiled"]["its turn"], "wait longer for their turn"
+assert many["pipelined"]["shared memory"] > 1.5 * many["tiled"]["shared memory"], "in the queue of shared memory"
+assert 0.98 < speed("staged", None, 16) / speed("warp_tiled", None, 16) < 1.02, "staged gains nothing with two blocks"
+played = {(count, two): plan(H200, 600, count, 8, two).play for count in (2, 16) for two in (1, 2)}
+assert played[2, 1].share("global memory") > 0.5 and played[2, 2].cycles < played[2, 1].cycles, "grey, then shorter"
+assert played[16, 2].cycles > played[16, 1].cycles, "the launch becomes longer"
+
+assert cycles["prefetched"][order] < cycles["tiled"][order], "fewer cycles with latencies"
+assert cycles["prefetched"][hidden] > cycles["tiled"][hidden], "and more without them"
+loading = small["tiled"].traffic.select(op="load", array="A").rows[0].line
+lasts = {}
+for which, longest in ((order, True), (hidden, False)):
+    in_line, before = {}, {}
+    for step, end in zip(small["tiled"].trace.steps, orders["tiled"][which], strict=True):
+        in_line[step.line] = in_line.get(step.line, 0) + end - before.get(step.warp, 0)
+        before[step.warp] = end
+    assert (max(in_line, key=in_line.get) == loading) == longest, "the longest bars"
+    lasts[which] = in_line[loading]
+assert 8 < lasts[order] / lasts[hidden] < 12, "about ten times shorter"
+lengths = {name: sum(map(len, waiting.programs(make(8), small[name].trace))) for name, make in makers.items()}
+assert lengths["prefetched"] > lengths["tiled"], "prefetched has more instructions"
+pairs = {
+    (r["rung"], r["params"]["tile_width"], r["warps"]): r
+    for r in judged.results
+    if r["what"] == "residency" and "tile_width" in r["params"] and r["rung"] in ("tiled", "prefetched")
+}
+ratios = {
+    key[1:]: [pairs["prefetched", *key[1:]][by] / r[by] for by in ("measured", "predicted")]
+    for key, r in pairs.items()
+    if key[0] == "tiled"
+}
+assert len(ratios) == 12, "the twelve points of the picture"
+wrong_sign = {key: tuple(round(r, 2) for r in both) for key, both in ratios.items() if (both[0] > 1) != (both[1] > 1)}
+assert {*wrong_sign} == {(16, 64), (32, 64)}, "on the wrong side of 1 at two points"
+assert wrong_sign[16, 64] == (0.93, 1.0), "prefetched is 7 % slower"
+assert wrong_sign[32, 64] == (0.98, 1.06), "the measurement says that it is 2 % slower"
+of_tiled = pairs["tiled", 32, 64]
+shares = [round(100 * of_tiled[who]["global memory"]) for who in ("predicted_waits", "measured_waits")]
+assert shares == [18, 9], "18 % of the waiting of tiled is for global memory there, instead of 9 %"
+waits_16 = [pairs[name, 16, warps]["measured_waits"] for name in ("tiled", "prefetched") for warps in (8, 64)]
+assert [round(100 * w["global memory"]) for w in waits_16] == [46, 20, 3, 1], "46 % and 20 %, 3 % and 1 %"
+assert (gain(16, 8), gain(16, 64)) == (1.36, 0.93), "faster with 8 warps, slower with 64"
+executed = {r["rung"]: r for r in measurements.load("counters").results if r["N"] == r["K"] == 4096}
+multiplications = 4096**3 / 32
+for_each = [round(executed[name]["instructions"] / multiplications, 1) for name in ("tiled", "prefetched")]
+assert for_each == [4.2, 4.9], "4.9 instead of 4.2 instructions for each multiplication"
+requests = [round(executed[n]["shared_load_requests"] / multiplications, 2) for n in ("tiled", "pipelined")]
+assert requests == [1.25, 1.44], "1.44 instead of 1.25 load requests"
+two_blocks = {warps: fixed(("warp_tiled",), warps)[0]["measured_waits"]["global memory"] for warps in (8, 16)}
+assert 0.45 < two_blocks[16] / two_blocks[8] < 0.55, "only half as much for global memory"
+naive, uncoalesced = executed["naive"], executed["uncoalesced"]
+assert naive["global_load_requests"] == uncoalesced["global_load_requests"], "as many load requests"
+assert round(uncoalesced["global_load_sectors"] / naive["global_load_sectors"], 1) == 6.6, "6.6 times fewer sectors"
+assert round(1 - naive["l2_bytes"] / 32 / naive["global_load_sectors"], 2) == 0.93, "93 % from the first-level cache"
+line = 600 * plan(H200, 600, 2, 8, 1).bandwidth
+assert max(play.in_flight for play in played.values()) < line / 3, "below a third of the line"
+measured_64 = {r["rung"]: r for r in residency.results if r["params"].get("tile_width") == 16 and r["warps"] == 64}
+issuing = [round(measured_64[name]["issue_active_percent"]) for name in ("prefetched", "tiled")]
+assert issuing == [84, 73], "they start one in 84 of 100 cycles, those of tiled in 73"

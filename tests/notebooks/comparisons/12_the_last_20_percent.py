@@ -1,0 +1,60 @@
+"""What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
+
+assert max(unrolled) / min(spilled) > 100, "a hundred times slower"
+assert round(max(unrolled) / gflops("best"), 2) == 1.01, "faster by one percent"
+assert max(unrolled) == tried["quads (1, 0, 3, 2)"] and tried["lanes"] < gflops("best"), "is no faster"
+assert tried["launch_bounds=(256, 1)"] < gflops("best"), "makes best slower"
+assert round(gflops("large_tiles") / gflops("software_pipelined"), 2) == 1.09, "large_tiles gains 9 %"
+assert round(gflops("whole_tiles") / gflops("large_tiles"), 2) == 1.01, "whole_tiles gains 1 %"
+assert 1.005 < tried["large_tiles, snake, b first, zero"] / gflops("large_tiles") < 1.02, "is worth 1 %"
+assert 0.82 < gflops("best") / 1000 / limit < 0.84, "five sixths of the flat part"
+ragged_pair = [recorded["ragged"].result(name, M=4097)["gflops"] for name in ("large_tiles", "whole_tiles")]
+assert round(ragged_pair[1] / ragged_pair[0], 2) == 1.16, "it gains 16 %"
+part = {name: row["measured_gflops"] / row["attainable_gflops"] for name, row in roof.items()}
+assert part["naive"] > 1 and 0.24 < part["tiled"] < 0.26 and 0.82 < part["best"] < 0.84, "the parts of the roof"
+off = {name: modelled[name] / gflops(name) - 1 for name in judged}
+assert max(map(abs, off.values())) < 0.2 and np.median(np.abs(list(off.values()))) < 0.04, "a fifth, half 4 %"
+assert (round(off["best"], 2), round(off["per_row"], 2)) == (-0.06, -0.16), "6 % and 16 % less than was measured"
+assert max(off, key=lambda name: abs(off[name])) == "per_row", "the furthest"
+waits_at_barriers = [judged["best"][who]["barrier"] for who in ("predicted_waits", "measured_waits")]
+assert waits_at_barriers[0] > 2 * waits_at_barriers[1], "longer at barriers"
+ratio = {(a, b): gflops(b) / gflops(a) for a, b in zip(steps[:-1], steps[1:], strict=True)}
+assert round(ratio["staged", "software_pipelined"], 2) == 1.30, "1.30 times as fast as staged"
+assert round(ratio["whole_tiles", "best"], 2) == 1.12, "best gains 12 %"
+fewer = [round(100 * (1 - executed(b) / executed(a))) for a, b in zip(steps[3:], steps[4:], strict=False)]
+assert fewer == [14, 11, 3, 0], "14 %, 11 % and 3 % fewer instructions, and as many"
+assert abs(ratio["whole_tiles", "best"] - busy("best") / busy("whole_tiles")) < 0.01, "all of the gain is there"
+counts = {name: recorded["counters"].result(name, N=4096) for name in steps}
+stalls = {name: {key[8:-8]: v for key, v in counts[name].items() if key.startswith("stalled_")} for name in steps}
+order = sorted(stalls["best"], key=stalls["best"].get, reverse=True)[:4]
+assert order == ["not_selected", "short_scoreboard", "dispatch_stall", "no_instruction"], "the largest reasons"
+at_1024 = by_size["best"][1024] / by_size["best"][4096]
+assert round(100 * at_1024) == 24 and np.prod(rung("best").launch(1024, 1024, 1024)[0]) == 32, "at 24 % of its speed"
+assert min(unrolled) > max(map(gflops, ("register_2d", "vectorized", "tiled", "outer_product"))), "still faster than"
+assert round(100 * judged["tiled"]["measured_waits"]["shared memory"]) == 39, "39 % of their waiting"
+assert round(executed("tiled")) == 4, "only one of four instructions multiplies"
+naive = recorded["counters"].result("naive", N=4096)
+assert round(1 - naive["l2_bytes"] / 32 / naive["global_load_sectors"], 2) == 0.93, "93 % of its sectors"
+assert len(attempts) == 905, "905 variants of best"
+codes = [recorded["machine_code"].result(name)["code"] for name in ("whole_tiles", "best")]
+lines = [[line for line in code if "FFMA" in line] for code in codes]
+marked = [sum(".reuse" in line for line in found) for found in lines]
+assert (*map(len, lines), *marked) == (2128, 2128, 1837, 1956), "1,956 of 2,128, and 1,837"
+length = [recorded["instructions"].result(name)["instructions"] for name in ("large_tiles", "whole_tiles")]
+assert length == [2441, 2350], "2,441 and 2,350 instructions"
+next_one = [stalls[name]["no_instruction"] / sum(stalls[name].values()) for name in ("large_tiles", "whole_tiles")]
+assert [round(100 * part_of) for part_of in next_one] == [17, 5], "17 % of the waiting, and 5 %"
+fit = {name: recorded["ladder"].result(name)["blocks_per_multiprocessor"] for name in steps}
+assert [fit[name] for name in steps[4:]] == [2, 1, 1, 1], "from large_tiles on, only one block fits"
+told = [executed(a) / executed(b) * busy(b) / busy(a) for a, b in zip(steps[3:], steps[4:], strict=False)]
+gained = [ratio[pair] for pair in zip(steps[3:], steps[4:], strict=False)]
+assert max(abs(one / other - 1) for one, other in zip(told, gained, strict=True)) < 0.02, "agree within 2 %"
+shares = [round(100 * gflops(name) / gflops("cublas")) for name in steps[1:5]]
+assert shares == [66, 63, 64, 83], "64 % of the speed of cuBLAS"
+assert shares[-1] == 83, "83 % of the speed of cuBLAS"
+a, b = steps[:2]
+assert round(busy(b) / executed(b) / (busy(a) / executed(a)), 2) == 1.27, "by the counts"
+assert round(ratio["register_2d", "vectorized"], 2) == 1.28, "= 1.28 times as fast"
+assert round(gflops("best") / gflops("cublas"), 2) == 1.02, "2 % faster than cuBLAS"
+assert round(gflops("best") / gflops("cublas"), 1) == 1, "a kernel as fast as NVIDIA's library"
+assert (multiprocessors, thread_registers, 100 * 4 / 64) == (132, 255, 6.25), "as the questions say"

@@ -1,0 +1,21 @@
+"""What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
+
+assert -(-(multiprocessors + 1) // multiprocessors) == 2, "twice as long"
+edge = {n: recorded["ragged"].result("large_tiles", M=n)["gflops"] for n in (4096, 4097)}
+wave = busy_share(tiles_of(4097)) / busy_share(tiles_of(4096))
+assert edge[4097] / edge[4096] < wave and 7.5 < 1 / (1 - wave) < 8.5, "takes an eighth of its speed"
+assert planning.plan(4097, 4097, 4097, gpu, wide=False).copied, "`product` first copies such matrices"
+assert max(abs(busy_share(tiles_of(n)) - speed[n] / speed[4096]) for n in speed) < 0.05, "a twentieth of the whole"
+assert len(planning.TILES) > 12, "more than a dozen shapes"
+assert 0.0575 < speed[512] / speed[4096] < 0.0585, "5.8 % of the speed at n = 4096"
+assert tiles_of(2112) == 153, "153 tiles at n = 2112"
+assert 30 < deep["product"]["gflops"] / one_multiprocessor < 35, "30 times as fast as one multiprocessor"
+assert round(reads[0] / reads[1], 1) == 2.7, "2.7 times as many in tiles of 32×32"
+assert 1.9 < partial_bytes / matrix_bytes < 2.2, "twice as many bytes"
+losses = {
+    n: 1 - recorded["ragged"].result("best", M=n)["gflops"] / recorded["ragged"].result("best", M=4096)["gflops"]
+    for n in (4095, 4097)
+}
+assert [round(100 * loss) for loss in losses.values()] == [10, 13], "loses 10 % and 13 %"
+library = recorded["series"].result("cublas", N=512)["gflops"]
+assert 5 * speed[512] < library, "far slower than the library"

@@ -1,0 +1,22 @@
+"""What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
+
+bfloat = {name: rate for (name, form), rate in tera.items() if form == "bfloat16"}
+assert 39.5 < bfloat["wgmma_bulk"] / bfloat["wgmma"] < 40.5, "40 times slower"
+assert 2 < bfloat["wgmma_staged"] / bfloat["wgmma_swizzled"] < 2.2, "twice as fast"
+assert 1.075 < bfloat["wgmma_bulk"] / bfloat["wgmma_staged"] < 1.085, "gains 8 % more"
+for best_rung in (("wgmma_bulk", "bfloat16"), ("wgmma_float16", "float16"), ("wgmma_tf32", "TF32")):
+    assert 0.97 < of_cublas[best_rung] < 0.985, "more than 97 % of cuBLAS"
+small = {r["rung"]: r["gflops"] for r in recorded.results if r.get("N") == 1024 and r["format"] == "bfloat16"}
+assert 0.78 < small["wgmma_bulk"] / small["cublas"] < 0.82, "four fifths of cuBLAS's speed"
+assert round(clocks["zeros"] / clocks["normal"], 2) == 1.23, "the clock is higher by 23 %, and so is the speed"
+assert round(inputs["zeros"] / inputs["normal"], 2) == 1.23, "and so is the speed"
+assert [round(100 * inputs[w] / rivals[w]) for w in ("zeros", "normal")] == [104, 96], "104 % of the speed of cuBLAS"
+assert 15.5 < stored["wgmma"].requests / stored["wgmma_swizzled"].requests < 16.5, "a sixteenth of the requests"
+assert 16 < gains["wgmma to wgmma_swizzled"] < 17.5, "times as fast as the rung before it"
+assert {len(r["milliseconds"]) for r in repeated} == {400}, "launched 400 times in a row"
+assert stored["wgmma"].bank_conflicts > 0 == stored["wgmma_swizzled"].bank_conflicts, "it has no conflicts"
+assert stored["wgmma_swizzled"].requests < stored["wgmma"].requests, "fewer requests"
+assert bfloat["wgmma"] < bfloat["wgmma_swizzled"] < bfloat["wgmma_staged"] < bfloat["wgmma_bulk"], "each step"
+assert written_columns == 8 == read_rows and "in 1 pass" in from_swizzled[1], "free of conflicts in both directions"
+staged = recorded.result("wgmma_staged", N=8192)
+assert (staged["shared_bytes"], staged["blocks_per_multiprocessor"]) == (4 * 49152, 1), "only one block fits"

@@ -1,0 +1,15 @@
+"""What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
+
+assert list(speeds.values())[:-1] == sorted(list(speeds.values())[:-1]), "each milestone is faster than the one before"
+staged = ladder.result("staged")["gflops"]
+assert round(100 * (1 - staged / speeds["vectorized"])) == 3, "a little slower, by 3 %"
+modelled = {r["rung"]: r["predicted"] for r in measurements.load("waiting").results if r["what"] == "ladder"}
+assert modelled["staged"] > modelled["vectorized"], "the rung staged to be faster than vectorized"
+assert ladder.result("best")["registers"] > 230, "nearly all of the 255 registers"
+assert ladder.result("best")["blocks_per_multiprocessor"] == 1, "one block on each multiprocessor"
+assert round(counters.result("best", M=4096)["issue_active_percent"]) == 88, "in 88 of 100 cycles"
+most_shared = max(r["shared_bytes"] * r["blocks_per_multiprocessor"] for r in ladder.results if "registers" in r)
+assert most_shared < gpu["shared_bytes_per_multiprocessor"] / 2, "no kernel of the ladder is limited by it"
+assert 4 * (16384 // (32 * 128)) * 32 == 2 * 256, "16 warps are two blocks"
+assert (-(-32 * 100 // 256) * 256, 16384 // 3328) == (3328, 4), "3,328 registers a warp, four warps a file"
+assert [model.occupancy(64, registers, 0, gpu).blocks for registers in (100, 200)] == [8, 4], "eight blocks, four"

@@ -1,0 +1,71 @@
+"""The first half hour: short, begins with a picture, and its four kernels are what the text says."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from course_lib import measurements
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+#: What the solution's verdict on each kernel begins with; the second races on purpose.
+VERDICTS = {
+    "exercise-to-shared-memory": "to-shared-memory: passed",
+    "exercise-racing": "barriers: failed, 0 of 5 points\n  ✗ race",
+    "exercise-barriers": "barriers: passed",
+    "exercise-last-iteration": "last-iteration: passed",
+}
+
+
+def cells(name):
+    """Return the cells of a notebook by their identifiers, each as (kind, source, text of the outputs)."""
+    found = {}
+    for cell in json.loads((FOLDER / name).read_text(encoding="utf-8"))["cells"]:
+        texts = ["".join(out.get("data", {}).get("text/plain", "")) for out in cell.get("outputs", ())]
+        found[cell["id"]] = cell["cell_type"], "".join(cell["source"]), "\n".join(texts)
+    return found
+
+
+EXPRESS, SOLUTIONS = cells("express.ipynb"), cells("solutions/express.ipynb")
+
+
+def test_it_is_short():
+    words = sum(len(source.split()) for kind, source, _ in EXPRESS.values() if kind == "markdown")
+    assert words <= 700
+    assert len(EXPRESS) <= 28
+    assert sum(source.count("predict(\n") for _, source, _ in EXPRESS.values()) == 7
+
+
+def test_its_first_output_is_the_stepper():
+    """After at most 120 words."""
+    shown = [text for _, _, text in EXPRESS.values() if text]
+    before = list(EXPRESS)[: [text for _, _, text in EXPRESS.values()].index(shown[0])]
+    assert shown[0].startswith("Stepper of naive")
+    assert sum(len(EXPRESS[name][1].split()) for name in before if EXPRESS[name][0] == "markdown") <= 120
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_solution_is_the_skeleton_with_its_lines(name):
+    """Outside the three dots they are equal; unfilled it is not yet an answer; filled it gets the wanted verdict."""
+    skeleton, solution = EXPRESS[name], SOLUTIONS[name]
+    before, after = re.split(r" +\.\.\.\n", skeleton[1])
+    assert solution[1].startswith(before) and solution[1].endswith(after)
+    about = int(re.search(r"about (\d) lines", before)[1])
+    assert solution[1][len(before) : -len(after)].count("\n") == about
+    assert ": not yet" in skeleton[2]
+    assert solution[2].startswith(VERDICTS[name])
+
+
+def test_what_it_says_of_waiting_was_recorded():
+    """Prefetching: waits for global memory fall below a twentieth, those for shared memory more than double."""
+    tiled, prefetched = (measurements.load("twins").result(n) for n in ("tiled_uint64_32", "prefetched_unsigned"))
+    assert prefetched["stalled_long_scoreboard_percent"] < tiled["stalled_long_scoreboard_percent"] / 20
+    assert prefetched["stalled_short_scoreboard_percent"] > 2 * tiled["stalled_short_scoreboard_percent"]
+
+
+def test_what_it_says_of_the_naive_kernel_was_recorded():
+    """As written it executes more than twice the instructions of its twin, for the same global loads."""
+    naive, fair = (measurements.load("twins").result(name) for name in ("naive", "naive_uint64_32"))
+    assert naive["instructions"] > 2 * fair["instructions"]
+    assert naive["global_load_requests"] == fair["global_load_requests"]

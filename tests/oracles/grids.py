@@ -1,0 +1,231 @@
+"""The elements that the viewer shows of one step: of each array, and of variables in all threads of the block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from course_lib.simulator.findings import Finding
+from course_lib.simulator.hardware import WARP_SIZE, ceil_div
+from course_lib.trace.replay import Timeline
+from course_lib.trace.structure import accumulators, roles, tiles
+from course_lib.trace.trace import TraceArray
+from course_lib.trace.viewer.digits import short
+from course_lib.trace.viewer.results import WrongElements
+
+#: The look of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,
+#: nothing stored yet, read in this step, written in this step.
+PLAIN, REGION, SEEN, ACTIVE, EMPTY, READ, WRITTEN = ".rsaeRW"
+#: The longest row in which an array of one dimension is shown, so that numbers fit.
+WRAP = 16
+#: Grids with more elements, or wider ones, are shown without numbers, and a lens shows those around the thread's.
+NUMBERED, NUMBERED_SIDE, LENS = 1024, 40, 8
+
+
+@dataclass
+class Grid:
+    """The elements of a matrix, of one buffer of an array, or of a variable in all threads of the block.
+
+    ``looks`` has a letter an element; ``texts`` are the values, None if they do not fit; ``mine`` are the elements
+    that the chosen thread accesses in this step, ``dots`` those that it has loaded so far, ``outside`` (row, column)
+    of accesses outside the grid; ``owned`` are the elements of the result that the thread stores in the whole
+    launch, and ``owned_by_warp`` those of its warp; ``wrong`` are those at which this step breaks a rule, or whose
+    value is not the wanted one. ``frame`` is (top, left, bottom, right) of the block's region.
+    ``offset`` is the index of the grid's first element in its flat array.
+    """
+
+    name: str
+    array: str | None
+    hue: str
+    rows: int
+    columns: int
+    looks: str
+    texts: list[str] | None
+    offset: int = 0
+    mine: list[int] = field(default_factory=list)
+    dots: list[int] = field(default_factory=list)
+    outside: list[tuple[int, int]] = field(default_factory=list)
+    owned: list[int] = field(default_factory=list)
+    owned_by_warp: list[int] = field(default_factory=list)
+    wrong: list[int] = field(default_factory=list)
+    frame: tuple[int, int, int, int] | None = None
+    tile: tuple[int, int] | None = None
+    wrapped: bool = False
+    lens: tuple[int, int, list[list[str]]] | None = None
+
+
+class Grids:
+    """All grids of a step, as one thread of the block sees them.
+
+    ``broken`` are the findings in which the step takes part, ``threads`` the threads that caused them.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        position: int,
+        thread: int,
+        broken: Sequence[Finding] = (),
+        threads: Sequence[int] = (),
+        wrong: WrongElements | None = None,
+    ):
+        self.timeline, self.position, self.thread = timeline, position, thread
+        self.broken, self.threads, self.wrong = broken, threads, wrong or {}
+        self.trace, self.state = timeline.trace, timeline.state(position)
+        self.roles, self.tiles = roles(self.trace), tiles(self.trace)
+
+    def all(self) -> list[Grid]:
+        """A, B and C, the other global arrays, shared and local ones, then variables in all threads."""
+        order = {"global": 1, "shared": 2, "local": 3}
+        arrays = sorted(
+            self.trace.arrays.values(),
+            key=lambda a: (0, self.roles[a.name]) if a.name in self.roles else (order[a.space], ""),
+        )
+        found = [grid for array in arrays for grid in self._array(array)]
+        variables = [name for name in accumulators(self.trace) if name in self.trace.columns.names]
+        return found + [self._variable(name) for name in variables or [""]]
+
+    def _array(self, array: TraceArray) -> list[Grid]:
+        rows, columns, slices = sides(array.shape)
+        looks, mine = self._looks(array)
+        values = self.state.values(array.name)
+        values = values[self.thread] if array.space == "local" else values
+        dots = self.state.loaded_by(array.name, self.thread) if array.space == "global" else np.empty(0, int)
+        role = self.roles.get(array.name)
+        owned, warp_owned = self._owned(array)
+        wrong = self._wrong(array)
+        found = []
+        for part in range(slices):
+            offset = part * rows * columns
+            extent = min(rows * columns, array.size - offset)
+
+            def inside(elements: np.ndarray, offset: int = offset, extent: int = extent) -> list[int]:
+                kept = elements[(elements >= offset) & (elements < offset + extent)] - offset
+                return [int(i) for i in kept]
+
+            chosen = values[offset : offset + extent]
+            numbered = extent <= NUMBERED and columns <= NUMBERED_SIDE
+            grid = Grid(
+                array.name if slices == 1 else f"{array.name}[{part}]",
+                array.name,
+                role or array.space,
+                rows,
+                columns,
+                "".join(looks[offset : offset + extent].tolist()),
+                texts_of(chosen) if numbered else None,
+                offset,
+                inside(mine),
+                inside(dots),
+                self._outside(array, rows, columns) if part == slices - 1 else [],
+                inside(owned),
+                inside(warp_owned),
+                inside(wrong),
+                tile=self.tiles.get(array.name),
+                wrapped=len(array.shape) == 1 and rows > 1,
+            )
+            if array.space == "global" and not grid.wrapped:
+                grid.frame = self._frame(grid)
+            if not numbered:
+                grid.lens = self._lens(grid, chosen)
+            found.append(grid)
+        return found
+
+    def _looks(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
+        """The letter of every element, and the elements that the thread accesses in this step."""
+        touches = self.timeline.touches(array.name)
+        now = touches.at(self.position)
+        element_now, store, mine = touches.element[now], touches.store[now], touches.thread[now] == self.thread
+        if array.space == "local":
+            element_now, store, mine = element_now[mine], store[mine], mine[mine]
+        looks = np.full(array.size, PLAIN, "U1")
+        if array.space == "global":
+            looks[touches.element] = REGION
+            looks[touches.element[touches.until(self.position)]] = SEEN
+        else:
+            values = self.state.values(array.name)
+            empty = np.ma.getmaskarray(values[self.thread] if array.space == "local" else values)
+            looks[:] = np.where(empty, EMPTY, SEEN)
+        looks[element_now[~store]] = READ
+        looks[element_now[store]] = WRITTEN
+        return looks, np.unique(element_now[mine])
+
+    def _owned(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
+        """The elements of the result that the thread, and those that its warp, stores in the whole launch."""
+        none = np.empty(0, np.int64)
+        if self.roles.get(array.name) != "C":
+            return none, none
+        touches = self.timeline.touches(array.name)
+        thread, element_ = touches.thread[touches.store], touches.element[touches.store]
+        mine, warp = thread == self.thread, thread // WARP_SIZE == self.thread // WARP_SIZE
+        return np.unique(element_[mine]), np.unique(element_[warp])
+
+    def _outside(self, array: TraceArray, rows: int, columns: int) -> list[tuple[int, int]]:
+        """Row and column, outside the grid, of this step's accesses that are out of bounds."""
+        places = []
+        for name, _, index in self.timeline.outside(self.position):
+            if name != array.name:
+                continue
+            if len(index) == 1:
+                places.append(divmod(index[0], columns) if rows > 1 else (0, index[0]))
+            else:
+                places.append((index[-2], index[-1]))
+        return [(int(row), int(column)) for row, column in sorted(set(places))]
+
+    def _wrong(self, array: TraceArray) -> np.ndarray:
+        """The elements at which this step breaks a rule, and those stored so far that have a wrong value."""
+        places = [f.index for f in self.broken if f.array == array.name and f.index is not None]
+        inside = [at for at in places if all(0 <= i < n for i, n in zip(at, array.shape, strict=True))]
+        broken = [int(np.ravel_multi_index(at, array.shape)) if at else 0 for at in inside]
+        stored = self.state.stored(array.name)
+        return np.array(broken + [int(i) for i in self.wrong.get(array.name, {}) if stored[int(i)]], np.int64)
+
+    def _frame(self, grid: Grid) -> tuple[int, int, int, int] | None:
+        region = np.frombuffer(grid.looks.encode(), "S1") != PLAIN.encode()
+        if not region.any():
+            return None
+        y, x = np.divmod(np.flatnonzero(region), grid.columns)
+        return int(y.min()), int(x.min()), int(y.max()), int(x.max())
+
+    def _lens(self, grid: Grid, values: Any) -> tuple[int, int, list[list[str]]]:
+        """(top, left, texts) of the elements around the first that the thread touches, has loaded or will store."""
+        focus = (grid.mine or grid.dots[-1:] or grid.owned or [0])[0]
+        height, width = min(LENS, grid.rows), min(LENS, grid.columns)
+        top = min(max(0, focus // grid.columns - height // 2), grid.rows - height)
+        left = min(max(0, focus % grid.columns - width // 2), grid.columns - width)
+        rows = [values[row * grid.columns + left :][:width] for row in range(top, top + height)]
+        return top, left, [texts_of(row) for row in rows]
+
+    def _variable(self, name: str) -> Grid:
+        """A variable in every thread of the block; without a name, only the active threads."""
+        bx, by, bz = self.trace.block
+        rows, columns = (bx // WARP_SIZE, WARP_SIZE) if by * bz == 1 and bx % WARP_SIZE == 0 else (by * bz, bx)
+        n = self.timeline.n_threads
+        values = self.state.variable(name) if name else np.ma.array(np.zeros(n), mask=True)
+        looks = np.where(np.ma.getmaskarray(values), EMPTY if name else PLAIN, SEEN)
+        if self.position:
+            step = self.timeline.step(self.position)
+            looks[step.threads] = WRITTEN if name in step.variables else ACTIVE
+        texts = texts_of(values) if name and n <= NUMBERED else None
+        letters = "".join(looks.tolist())
+        grid = Grid(name or "threads", None, "register", rows, columns, letters, texts, 0, [self.thread])
+        grid.wrong = list(self.threads)
+        return grid
+
+
+def sides(shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """(rows, columns, grids) of an array: a single dimension is wrapped, each leading index has its own grid."""
+    if len(shape) == 0:
+        return 1, 1, 1
+    if len(shape) == 1:
+        columns = min(shape[0], WRAP)
+        return ceil_div(shape[0], columns) if columns else 0, columns, 1 if columns else 0
+    rows, columns = shape[-2:]
+    return rows, columns, int(np.prod(shape[:-2])) if rows * columns else 0
+
+
+def texts_of(values: Any) -> list[str]:
+    """Abbreviate values; an empty text for elements without one."""
+    return ["" if value is np.ma.masked else short(value) for value in values]

@@ -1,0 +1,50 @@
+"""How long a lesson takes a first reader; as a program, it writes the minutes into the lessons and the README."""
+
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WORD = re.compile(r"<[^>]*>|\]\([^)]*\)")
+WORDS_A_MINUTE, PREDICTION, EXERCISE, CHANGE = 100, 2, 4, 4
+
+
+def of_cell(cell):
+    """Minutes to read a text, to guess, to write an answer: its lines, or a change of a kernel, take more."""
+    source = "".join(cell["source"])
+    if "optional" in cell["metadata"].get("tags", ()):
+        return 0
+    if cell["cell_type"] == "markdown":
+        return len(WORD.sub(" ", source).split()) / WORDS_A_MINUTE
+    if re.search(r"^predict\(", source, re.MULTILINE):
+        return PREDICTION
+    if re.search(r"^check\(", source, re.MULTILINE):
+        fill_ins = [int(lines) for lines in re.findall(r"about (\d+) line", source)]
+        return EXERCISE + (sum(fill_ins) or CHANGE)
+    return EXERCISE if re.search(r"^explain\(", source, re.MULTILINE) else 0
+
+
+def of_lesson(cells):
+    """The sum of the cells' minutes, a multiple of five."""
+    return 5 * round(sum(map(of_cell, cells)) / 5)
+
+
+def main():
+    readme = ROOT / "README.md"
+    page, minutes = readme.read_text(encoding="utf-8"), {}
+    for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+        text = path.read_text(encoding="utf-8")
+        minutes[path.name] = of_lesson(json.loads(text)["cells"])
+        text = re.sub(r"(\*\*Time:\*\* about )\d+(?= minutes)", rf"\g<1>{minutes[path.name]}", text)
+        path.write_text(text, encoding="utf-8")
+
+    def part(row):
+        return f"{row[1]}{sum(map(minutes.get, re.findall(r'[(]notebooks/([0-9]+_[^)]+)', row[2])))}{row[2]}"
+
+    page = re.sub(r"^(\| \*\*.+?\*\* \| )\d+( \| .+\|)$", part, page, flags=re.MULTILINE)
+    page = re.sub(r"(About )\d+(?= hours)", rf"\g<1>{round(sum(minutes.values()) / 60)}", page)
+    readme.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,383 @@
+"""The contents of the viewer at one step, as data: words, source, counts, registers, grids of elements and requests.
+
+The still picture and the text form are made from it, and the page's state must equal it (:meth:`Scene.data`).
+Elements are row-major numbers; threads are linear ids in the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from course_lib.simulator.findings import Finding
+from course_lib.simulator.hardware import WARP_SIZE
+from course_lib.trace.columns import OPS, REQUESTS
+from course_lib.trace.locate import locate
+from course_lib.trace.replay import Timeline
+from course_lib.trace.strips import Strip
+from course_lib.trace.structure import roles, shown_source
+from course_lib.trace.trace import Step
+from course_lib.trace.viewer.digits import number
+from course_lib.trace.viewer.exchanges import Exchanged, exchanged
+from course_lib.trace.viewer.results import WrongElements, heat
+from course_lib.trace.viewer.stepper import PANELS
+from course_lib.trace.viewer.words import (
+    conditions,
+    element,
+    n_dims,
+    sentence,
+    short_condition,
+    thread_position,
+    waiting_sentence,
+)
+from course_lib.trace.viewer.words import label as position_label
+from oracles.fragments import Matrices, matrices_of
+from oracles.grids import Grid, Grids
+from oracles.pieces import flight_of
+from oracles.requests import Request, request_of
+
+#: The view that shows the requests to each space.
+_TELLS = {"global": "warp", "shared": "banks"}
+
+
+class Scene:
+    """One step of a block, seen by one of its threads; its parts are computed when they are read."""
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        position: int,
+        thread: int,
+        wrong: WrongElements | None = None,
+        panels: Collection[str] = PANELS,
+    ):
+        self.timeline, self.position, self.thread = timeline, position, thread
+        self.wrong, self.panels = wrong or {}, panels
+        self.trace = timeline.trace
+        self.state, self.end = timeline.state(position), timeline.state(len(timeline))
+        self.roles = roles(self.trace)
+
+    @cached_property
+    def step(self) -> Step | None:
+        """The last step taken; None before the first."""
+        return self.timeline.step(self.position) if self.position else None
+
+    @cached_property
+    def says(self) -> str:
+        return sentence(self.timeline, self.position, self.thread)
+
+    @property
+    def told(self) -> str:
+        """The sentence, with the number of its step."""
+        return f"step {self.position} of {len(self.timeline)}: {self.says}"
+
+    @property
+    def phase(self) -> str:
+        """The phase of the thread's warp, which need not run in this step: ``warp 0: phase 5 of 6, barrier``."""
+        warp = self.thread // WARP_SIZE
+        phases = self.timeline.phases[warp]
+        ends = ((number, kind) for number, (end, kind) in enumerate(phases, start=1) if end >= self.position)
+        return next((f"warp {warp}: phase {number} of {len(phases)}, {kind}" for number, kind in ends), "")
+
+    @property
+    def where(self) -> str:
+        """Launch, block, thread and step, in one line."""
+        trace, dims = self.trace, n_dims(self.trace)
+        return (
+            f"grid {position_label(trace.grid, dims)} × block {position_label(trace.block, dims)}     "
+            f"block {position_label(self.timeline.block, dims)}, "
+            f"thread {position_label(thread_position(self.thread, trace.block), dims)}     "
+            f"step {self.position} of {len(self.timeline)}"
+        )
+
+    # --- source --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def source(self) -> list[tuple[int, str, int, int]]:
+        """(line, text, runs, global loads) of every line shown; the counts are the thread's."""
+        runs = self.timeline.runs(self.thread, self.position)
+        lines = shown_source(self.trace)
+        loads = {line: int(self.state.line_loads(line)[self.thread]) if line in runs else 0 for line, _ in lines}
+        return [(line, text, runs.get(line, 0), loads[line]) for line, text in lines]
+
+    @property
+    def line(self) -> int | None:
+        return self.step.line if self.step else None
+
+    @property
+    def truth(self) -> str:
+        """The thread's conditions on the line, with its numbers: ``7 < 5: false``."""
+        return ", ".join(short_condition(text) for text in conditions(self.step, self.thread)) if self.step else ""
+
+    # --- findings ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _located(self) -> list[tuple[Finding, tuple[int, ...]]]:
+        """Every finding in this block, and the positions of its accesses, later first."""
+        places = ((finding, locate(self.trace, finding)) for finding in self.trace.findings)
+        here = ((finding, tuple(p.position for p in at if p.block == self.timeline.block)) for finding, at in places)
+        return [(finding, at) for finding, at in here if at]
+
+    @property
+    def findings(self) -> list[tuple[str, tuple[int, ...]]]:
+        """The text of every finding in this block, and the positions of its accesses, later first."""
+        return [(str(finding), at) for finding, at in self._located]
+
+    @property
+    def found(self) -> list[list[Any]]:
+        """[kind, message, whether this step takes part] of every finding of the launch."""
+        now = [finding for finding, at in self._located if self.position in at]
+        return [[each.kind, each.message, each in now] for each in self.trace.findings]
+
+    @property
+    def broken(self) -> list[int]:
+        """The lines of the findings in which this step takes part."""
+        lines = {number for f, at in self._located if self.position in at for number in (f.line, f.other_line)}
+        return [number for number, _ in shown_source(self.trace) if number in lines]
+
+    @property
+    def ticks(self) -> list[int]:
+        """The positions at which the block's barriers open, and at which it breaks rules."""
+        places = (locate(self.trace, finding)[:1] for finding in self.trace.findings)
+        broken = (at for first in places for at in first if at.block == self.timeline.block)
+        return sorted({*self.timeline.releases(), *(at.position for at in broken)})
+
+    @property
+    def findings_now(self) -> list[str]:
+        """The findings in which this step takes part, and the wrong values that it stores."""
+        return [text for text, positions in self.findings if self.position in positions] + self.wrong_now
+
+    @property
+    def wrong_now(self) -> list[str]:
+        """``C[1, 2] holds 3 in the end, and 5 was wanted``, of the elements that the thread stores in this step."""
+        found = []
+        for name, elements in self.wrong.items():
+            touches = self.timeline.touches(name)
+            now = touches.at(self.position)
+            mine = touches.store[now] & (touches.thread[now] == self.thread)
+            for flat in np.unique(touches.element[now][mine]).tolist():
+                if str(flat) in elements:
+                    holds, wanted = elements[str(flat)]
+                    place = element(name, flat, self.trace.arrays[name].shape)
+                    found.append(f"{place} holds {holds} in the end, and {wanted} was wanted.")
+        return found
+
+    # --- counts --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def counts(self) -> dict[str, tuple[int, int, int, int]]:
+        """(thread so far, block so far, thread in all, block in all) of "global load", "shared store" and so on."""
+        found = {}
+        for space in ("global", "shared", "local"):
+            if not any(a.space == space for a in self.trace.arrays.values()):
+                continue
+            for op in REQUESTS:
+                now, total = self.state.counts(space, op), self.end.counts(space, op)
+                mine = int(now[self.thread]), int(now.sum()), int(total[self.thread]), int(total.sum())
+                if mine[3] or (space == "global" and op != "atomic"):
+                    found[f"{space} {op}"] = mine
+        return found
+
+    @cached_property
+    def registers(self) -> list[tuple[str, str]]:
+        """(name, value) of every variable that the thread has assigned, in the order of their first assignments."""
+        held = ((name, self.state.variable(name)[self.thread]) for name in self.timeline.variables)
+        return [(name, number(value)) for name, value in held if value is not np.ma.masked]
+
+    @property
+    def changed(self) -> list[str]:
+        """The variables that the thread assigned in this step."""
+        return sorted(self.step.variables) if self.step and self.thread in self.step.threads else []
+
+    # --- grids ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def grids(self) -> list[Grid]:
+        """The elements of all arrays, and the accumulators in all threads."""
+        broken = [finding for finding, at in self._located if self.position in at]
+        block = self.timeline.block
+        threads = [at.thread for finding in broken for at in locate(self.trace, finding) if at.block == block]
+        return Grids(self.timeline, self.position, self.thread, broken, threads, self.wrong).all()
+
+    # --- the warp's requests ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def requests(self) -> list[Request]:
+        """The requests of the step's warp to global and shared memory."""
+        if self.step is None:
+            return []
+        arrays = self.trace.arrays
+        return [
+            request_of(self.trace, access) for access in self.step.accesses if arrays[access.array].space != "local"
+        ]
+
+    @cached_property
+    def costs(self) -> list[list[Any]]:
+        """The requests so far: [space, line, access, requests, sectors or wavefronts, conflicts].
+
+        A row for each line, array and kind of access that the block makes in the whole launch; the last entry tells
+        whether this step makes it.
+        """
+        columns, arrays, timeline = self.trace.columns, self.trace.arrays, self.timeline
+        rows = columns.rows("access", timeline.first, timeline.last)
+        table = {name: column[rows].tolist() for name, column in columns.access.items()}
+        found: dict[tuple[str, int, str], list[Any]] = {}
+        for i, step in enumerate(table["step"]):
+            array = arrays[columns.arrays[table["array"][i]]]
+            if array.space == "local":
+                continue
+            key = array.space, int(columns.step["line"][step]), f"{OPS[table['op'][i]]} {array.name}"
+            row = found.setdefault(key, [0, 0, 0, False])
+            if step - timeline.first < self.position:
+                cost = table["sectors" if array.space == "global" else "wavefronts"][i]
+                for j, more in enumerate((1, cost, table["conflicts"][i])):
+                    row[j] += more
+                row[3] = step - timeline.first == self.position - 1
+        return sorted([*key, *row] for key, row in found.items())
+
+    @property
+    def _lane(self) -> int:
+        """The thread's lane if its warp runs in this step, else -1."""
+        runs = self.step is not None and self.step.warp == self.thread // WARP_SIZE
+        return self.thread % WARP_SIZE if runs else -1
+
+    @property
+    def requests_told(self) -> list[Request]:
+        """The requests that one of the chosen panels shows."""
+        return [request for request in self.requests if _TELLS[request.space] in self.panels]
+
+    # --- the whole launch --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def launch(self) -> dict[str, Any]:
+        """The launch's loads of each element of the arrays that it loads, the most loads of an element, and its counts.
+
+        A row for each line, array and kind of access: [whether it runs now, line, access, accesses, requests].
+        """
+        heats = ((a.name, heat(self.timeline, a.name)) for a in self.trace.arrays.values() if a.space == "global")
+        loads = [[name, counts.reshape(-1).tolist()] for name, counts in heats if counts.any()]
+        rows = [[row.line, f"{row.op} {row.array}", row.accesses, row.requests] for row in self.trace.traffic]
+        return {
+            "scale": max((max(counts) for _, counts in loads), default=0),
+            "loads": loads,
+            "rows": [[row[0] == self.line, *map(str, row)] for row in rows],
+        }
+
+    # --- the warp's shuffles and votes -----------------------------------------------------------------------------
+
+    @cached_property
+    def exchanges(self) -> list[Exchanged]:
+        """The shuffles and votes of the step's warp."""
+        return [exchanged(each) for each in self.step.exchanges] if self.step else []
+
+    @property
+    def exchanges_told(self) -> list[Exchanged]:
+        """The shuffles and votes, if the panel that shows them is chosen."""
+        return self.exchanges if "warp" in self.panels else []
+
+    # --- matrices in a warp's registers -------------------------------------------------------------------------------
+
+    @cached_property
+    def matrices(self) -> list[Matrices]:
+        """The lanes that hold the elements of the matrices that the statement multiplies."""
+        return matrices_of(self.trace, self.step, self.thread)
+
+    @property
+    def matrices_told(self) -> list[str]:
+        """The sentences of the matrices, if the panel that shows them is chosen."""
+        told = [self.flight] if self.flight else []
+        return [each.says for each in self.matrices] + told if "fragments" in self.panels else []
+
+    @property
+    def flight(self) -> str:
+        """A sentence with the products of the step's warp that are in flight."""
+        return flight_of(self.timeline, self.position)
+
+    # --- where warps wait ------------------------------------------------------------------------------------------
+
+    @property
+    def strips(self) -> tuple[Strip, ...]:
+        """The history of each warp, and of each buffer of shared memory, over all steps of the block."""
+        return self.timeline.strips
+
+    @cached_property
+    def waiting(self) -> str:
+        """A sentence with the warps that wait at a barrier now, and those that they wait for."""
+        return waiting_sentence(self.timeline, self.position)
+
+    # --- for comparison ----------------------------------------------------------------------------------------------
+
+    def data(self) -> dict[str, Any]:
+        """All parts, ready for JSON: what a page must show for the same step."""
+        return {
+            "where": [list(self.timeline.block), self.thread, self.position, len(self.timeline)],
+            "says": self.says,
+            "phase": self.phase,
+            "line": self.line,
+            "truth": self.truth,
+            "ticks": self.ticks,
+            "costs": self.costs,
+            "found": self.found,
+            "broken": self.broken,
+            "source": [list(row) for row in self.source],
+            "findings": self.findings_now,
+            "counts": {name: list(row) for name, row in self.counts.items()},
+            "registers": [list(row) for row in self.registers],
+            "changed": self.changed,
+            "grids": [
+                {
+                    name: getattr(grid, name)
+                    for name in ("name", "rows", "columns", "looks", "texts", "mine", "dots", "outside")
+                }
+                | {
+                    "frame": grid.frame and list(grid.frame),
+                    "tile": grid.tile and list(grid.tile),
+                    "owned": grid.owned,
+                    "owned_by_warp": grid.owned_by_warp,
+                    "wrong": sorted(set(grid.wrong)),
+                }
+                for grid in self.grids
+            ],
+            "requests": [
+                {
+                    "says": request.says,
+                    "lanes": request.lanes,
+                    "words": [list(item) for item in sorted(request.words.items())],
+                    "mine": sorted(word for word, lanes in request.words.items() if self._lane in lanes),
+                    "sectors": [list(item) for item in request.sectors.items()],
+                    "banks": request.banks,
+                }
+                for request in self.requests
+            ],
+            "exchanges": [asdict(each) | {"says": each.says} for each in self.exchanges],
+            "matrices": [
+                {
+                    "says": each.says,
+                    "held": [[m.title, m.lanes, sorted(m.mine)] for m in each.held],
+                    "read": [[read.title, read.rows] for read in each.read],
+                }
+                for each in self.matrices
+            ],
+            "flight": self.flight,
+            "strips": [[name, [list(span) for span in spans]] for name, spans in self.strips],
+            "waiting": self.waiting,
+        }
+
+
+def scene_of(stepper: Any, step: int | None = None) -> Scene:
+    """Return the scene of a stepper's step, by default that of which its text tells."""
+    view = stepper._told()
+    thread = stepper._linear_thread()
+    if step is None:
+        return Scene(
+            view.timeline,
+            view.position,
+            view.places[0][1] if not stepper.step else thread,
+            stepper._wrong,
+            stepper.panels,
+        )
+    return Scene(stepper.timeline, step, thread, stepper._wrong, stepper.panels)

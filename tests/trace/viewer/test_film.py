@@ -1,0 +1,114 @@
+"""The film of a block, in Node.js: its frames and their counts, held against the trace's columns and formulas."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launches.samples import LAUNCHES, launch
+from nightly import NIGHTLY
+
+from course_lib.trace.replay import Timeline
+from course_lib.trace.viewer.payload import encode
+
+WEB = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web"
+FILMS = """
+const [folder] = process.argv.slice(1);
+const { open } = await import(`${folder}/trace.js`);
+const { Film, says } = await import(`${folder}/film.js`);
+const lines = (await import("node:fs")).readFileSync(0, "utf8").split("\\n").filter(Boolean);
+for (const line of lines) {
+  const trace = await open(line);
+  console.log(JSON.stringify(trace.blocks.slice(0, 2).map((block) => {
+    const film = Film.of(block);
+    const frames = film.frames.map(({ from, to, step, first, facts, read, written }, i) => ({
+      from, to, step, first, facts, says: says(film.frames[i]),
+      read: [...read].map(([array, elements]) => [trace.arrays[array].name, elements.sort((x, y) => x - y)]),
+      written: [...written].map(([array, elements]) => [trace.arrays[array].name, elements.sort((x, y) => x - y)]),
+    }));
+    const { fetched, multiplied, uses, frameOf } = film;
+    return { frames, fetched, multiplied, uses, frameOf: [...frameOf] };
+  })));
+}
+"""
+#: Those that take Node.js seconds are left to the night.
+NAMES = [name for name in LAUNCHES if NIGHTLY or name not in ("best", "register_2d_deep", "padded", "vectorized")]
+
+
+@pytest.fixture(scope="module")
+def films():
+    """Of each launch, the films of its first two blocks."""
+    if shutil.which("node") is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("no Node.js found (Debian: apt-get install nodejs)")
+    sent = "\n".join(encode(launch(name).trace) for name in NAMES)
+    command = ["node", "--input-type=module", "-e", FILMS, str(WEB)]
+    done = subprocess.run(command, input=sent, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return dict(zip(NAMES, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_frames_hold_what_the_columns_say(films, name):
+    """Each step is in one frame; a frame's elements, loads and stores are those of its steps, lane by lane."""
+    trace = launch(name).trace
+    for at, film in zip(trace.columns.blocks.tolist(), films[name], strict=False):
+        timeline, frames = Timeline(trace, tuple(at)), film["frames"]
+        assert [f["from"] for f in frames] == [0, *(f["to"] for f in frames[:-1])] and frames[-1]["to"] == len(timeline)
+        of = np.array(film["frameOf"])
+        assert [of[frame["step"] - 1] for frame in frames] == list(range(len(frames)))
+        for number, frame in enumerate(frames):
+            counts = dict.fromkeys(("fetched", "read", "stored", "updated", "shared"), 0)
+            for array in trace.arrays.values():
+                if array.space == "local":
+                    continue
+                touches = timeline.touches(array.name)
+                now = of[touches.position - 1] == number
+                for what, chosen in (("read", ~touches.store), ("written", touches.store)):
+                    wanted = np.unique(touches.element[now & chosen]).tolist()
+                    assert dict(frame[what]).get(array.name, []) == wanted, (number, array.name)
+                loads = int((now & ~touches.store).sum())
+                atomic = int((now & touches.atomic).sum())
+                if array.space == "global":
+                    counts["fetched"] += loads
+                    counts["updated"] += atomic
+                    counts["stored"] += int((now & touches.store).sum()) - atomic
+                else:
+                    counts["read"] += loads
+                    counts["shared"] += len(np.unique(touches.element[now & touches.store]))
+            facts = frame["facts"]
+            assert {each: facts[each] for each in counts} == counts, number
+            assert frame["says"].endswith(".") and "undefined" not in frame["says"]
+
+
+@pytest.mark.parametrize(
+    "name, M, K, N, T, frames",
+    [
+        ("naive_16", 16, 16, 16, 1, 16 + 1),
+        ("tiled_16", 16, 16, 16, 4, 2 * 16 // 4 + 1),
+        ("tiled_two_warps", 8, 16, 8, 8, 2 * 16 // 8 + 1),
+        ("bank_conflicts", 32, 32, 32, 32, 2 + 1),
+        ("prefetched_16", 16, 16, 16, 4, 16 // 4 + 2),
+    ],
+)
+def test_a_product_has_the_numbers_of_its_formula(films, name, M, K, N, T, frames):
+    """A block of T×T elements of C does K multiply-adds for each; a number that it loads is used T times."""
+    film = films[name][0]
+    side = launch(name).trace.block[0]
+    assert len(film["frames"]) == frames
+    assert film["multiplied"] == side * side * K
+    assert film["fetched"] == 2 * side * side * K // T
+    assert film["uses"] == T
+    if name == "tiled_16":
+        assert film["frames"][0]["facts"]["used"] == [T, T]
+        said = [frame["says"] for frame in film["frames"]]
+        assert said[0] == "16 threads copy 32 numbers of A and B to shared memory; each will be used 4 times."
+        assert said[1] == "16 threads read 32 numbers in shared memory, 128 times in all, for 64 multiply-adds."
+        assert said[8] == "16 threads store 16 numbers of C."
+
+
+def test_a_kernel_without_a_loop_has_a_frame_for_each_access(films):
+    """Loads, then stores, though the launch has no barrier."""
+    assert [frame["facts"]["stored"] > 0 for frame in films["complex"][0]["frames"]] == [False, True]

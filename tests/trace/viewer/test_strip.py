@@ -1,0 +1,79 @@
+"""The still of a stepper: its frames, what is lit in them and what it says, held against formulas of the launches."""
+
+import re
+
+import numpy as np
+import pytest
+from launches.samples import LAUNCHES, launch
+
+from course_lib.trace.look import COLOURS
+from course_lib.trace.replay import Timeline
+from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer.shapes import Box, Pixels, Text
+from course_lib.trace.viewer.strip import FRAMES, Told, frames_of, shown
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_all_steps_are_in_one_frame(name):
+    """Frames follow each other from the first step to the last, and a strip has two to five of them."""
+    for block in launch(name).trace.columns.blocks.tolist()[:2]:
+        timeline = Timeline(launch(name).trace, tuple(block))
+        frames = frames_of(timeline)
+        assert [begin for begin, _ in frames] == [0, *(end for _, end in frames[:-1])]
+        assert frames[-1][1] == len(timeline)
+        assert all(begin < end for begin, end in frames)
+        assert len(shown(frames)) == min(FRAMES, len(frames))
+
+
+def test_tiles_are_copied_and_read():
+    """16×16 in tiles of 4: four times a copy and a product, then the store; each with the numbers of the formula."""
+    timeline = Timeline(launch("tiled_16").trace, (0, 0, 0))
+    assert len(frames_of(timeline)) == 2 * 16 // 4 + 1
+    said = re.split(r" frame \d of 9: ", Told(timeline).told)[1:]
+    copy = f"16 threads copy {2 * 4 * 4} numbers of A and B to shared memory."
+    read = f"16 threads read {2 * 4 * 16} numbers in shared memory."
+    assert said == [copy, read, copy, read, "16 threads store 16 numbers of C."]
+
+
+def lit(layout, name, hue):
+    """Which elements of the first array of this name have their full colour."""
+    at = next(i for i, shape in enumerate(layout.shapes) if isinstance(shape, Text) and shape.text == name)
+    boxes = [shape for shape in layout.shapes[at + 1 :] if isinstance(shape, Box)][:256]
+    return np.array([box.fill.lower() == hue.lower() for box in boxes]).reshape(16, 16)
+
+
+def test_the_first_frame_lights_the_first_tiles():
+    """Of block (0, 0) the upper left tiles of A and B, and nothing of C, which is stored in the last frame."""
+    (layout,) = Stepper(launch("tiled_16")).picture().layouts
+    wanted = np.zeros((16, 16), bool)
+    wanted[:4, :4] = True
+    for name in "AB":
+        assert (lit(layout, name, COLOURS[name]) == wanted).all()
+    assert not lit(layout, "C", COLOURS["C"]).any()
+
+
+def test_a_large_matrix_is_a_picture_of_pixels():
+    """C of 128×256 has more elements than are drawn one by one."""
+    (layout,) = Stepper(launch("best")).picture().layouts
+    sizes = [shape.colours.shape[:2] for shape in layout.shapes if isinstance(shape, Pixels)]
+    assert (128, 256) in sizes
+
+
+def test_a_race_shows_its_step_and_both_threads():
+    """The picture has the finding's message and what either thread does at its own step, also in words."""
+    stepper = Stepper(launch("racy"))
+    picture = stepper.picture(hint="")
+    (finding, *_) = stepper.trace.findings
+    words = " ".join(shape.text for shape in picture.layouts[0].shapes if isinstance(shape, Text))
+    assert str(finding) in repr(picture)
+    assert finding.message.split(",")[0] in words
+    for _, (x, y, _) in finding.threads:
+        assert f"Thread ({x}, {y}) " in repr(picture)
+    edges = [shape for shape in picture.layouts[0].shapes if isinstance(shape, Box) and shape.thick == 2 and shape.edge]
+    assert edges
+
+
+def test_a_chosen_step_is_drawn_with_its_sentence():
+    stepper = Stepper(launch("tiled_16"), step=28)
+    assert repr(stepper.picture()).startswith("tiled, step 28: Line ")
+    assert repr(stepper.picture(0)).startswith("tiled, frame 1 of 9: ")

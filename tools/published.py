@@ -1,0 +1,90 @@
+"""Runs kernels of public projects on the simulator, and writes the table of docs/published.md.
+
+    uv run --with scipy python tools/published.py FOLDER
+
+FOLDER holds a checkout of each project of tools/published.toml, named owner+name, at the commit named there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numba.cuda.random import init_xoroshiro128p_states_cpu, xoroshiro128p_dtype
+
+from course_lib import simulate
+from course_lib.machine.profile import arguments, files
+from course_lib.simulator.findings import SimulatorError
+
+LIST, PAGE = (Path(__file__).parents[1] / path for path in ("tools/published.toml", "docs/published.md"))
+#: Iterations of a warp, so that a kernel that waits for what no launch gives ends.
+STEPS = 2_000_000
+
+
+def value(words: str, rng: np.random.Generator) -> Any:
+    """Return an argument: a number, an array as the command `profile` takes it, or its elements: ``int64[20,24]``.
+
+    ``states:32`` are states of numba's random numbers.
+    """
+    kind, _, size = words.partition(":")
+    if kind == "states":
+        states = np.zeros(int(size), xoroshiro128p_dtype)
+        init_xoroshiro128p_states_cpu(states, 1, 0)
+        return states
+    if found := re.fullmatch(r"(\w+)\[(.*)\]", words):
+        return np.array([float(part) for part in found[2].split(",")]).astype(found[1])
+    return arguments.array("an array", words, rng) if kind in arguments.KINDS else arguments.scalar("a number", words)
+
+
+def outcome(folder: Path, target: str, grid: str, block: str, given: str) -> str:
+    """Return what the simulator says of a kernel: no findings, the kinds of findings, or why it is refused."""
+    path, name = files.split(target)
+    if not (folder / path).is_file():
+        return "missing"
+    sys.path.insert(0, str(folder))
+    sys.modules["cupy"] = cupy = ModuleType("cupy")  # what a file takes of CuPy before its kernels, NumPy has, too
+    vars(cupy).update(vars(np))
+    values = [value(words, rng) for rng in [np.random.default_rng(0)] for words in given.split()]
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            launch = simulate(files.load(folder / path).kernel(name), strict=False, max_steps=STEPS)
+            run = launch[arguments.numbers("grid", grid), arguments.numbers("block", block)](*values)
+    except SimulatorError as error:
+        return f"refused: {error.without_option()}"
+    finally:
+        sys.path.remove(str(folder))
+    return ", ".join(dict.fromkeys(finding.kind for finding in run.findings)) or "no findings"
+
+
+def main(folder: Path) -> int:
+    """Run the list; rewrite the table in the page, unless a checkout is missing."""
+    lines, said = [], []
+    projects = tomllib.loads(LIST.read_text("utf-8"))["project"]
+    for project in projects:
+        first = f"{project['name']} | {project['licence']}"
+        for kernel in project["kernels"]:
+            said.append(outcome(folder / project["name"].replace("/", "+"), *kernel))
+            lines.append(f"| {first} | `{kernel[0]}` | {said[-1]} |")
+            first = " | "
+    ran = sum(not each.startswith(("refused", "missing")) for each in said)
+    counts = f"{len(said)} kernels of {len(projects)} projects: {ran} ran ({ran / len(said):.0%}), "
+    counts += f"{said.count('no findings')} of them without findings; {len(said) - ran} refused."
+    head = f"{counts}\n\n| project | licence | kernel | outcome |\n|---|---|---|---|\n"
+    print(head, *lines, sep="\n")
+    if "missing" in said:
+        return 2
+    before, begin, rest = PAGE.read_text("utf-8").partition("<!-- table: begin -->")
+    table = head + "\n".join(lines)
+    PAGE.write_text(f"{before}{begin}\n\n{table}\n\n<!-- table: end -->{rest.partition('end -->')[2]}", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])) if len(sys.argv) == 2 else __doc__)
