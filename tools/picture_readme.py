@@ -1,8 +1,8 @@
-"""Takes the README's pictures of the stepper: docs/stepper.png, and docs/stepper.gif, a few steps of a tile.
+"""Takes the README's pictures: docs/stepper.png, a frame of the tiles' film, and docs/stepper.gif, naive beside tiled.
 
     uv run python tools/picture_readme.py
 
-Needs Chromium or Chrome, as the browser tests do. The pictures come from a saved page, so nothing else runs.
+Needs Chromium or Chrome, as the browser tests do. The pictures come from saved pages, so nothing else runs.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from course_lib import simulate
-from course_lib.kernels.tiled import tiled
-from course_lib.trace.viewer import Stepper
+from course_lib.kernels import rung
+from course_lib.trace.viewer import Stepper, compare
+from course_lib.trace.viewer.explore import run_product
 
 DOCS = Path(__file__).parents[1] / "docs"
-SIZE = {"width": 1280, "height": 980}
-FRAMES, FRAME_MS, LAST_MS = 18, 700, 2500  # the steps of the animation, and how many milliseconds each is shown
+FRAME_MS, LAST_MS = 700, 2500  # how long each step of the animation is shown
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-
-
-def stepper() -> Stepper:
-    """Tiles of 4×4 in 8×8 matrices of small whole numbers, in the middle of the second tile."""
-    numbers = np.random.default_rng(4)
-    A, B = numbers.integers(1, 10, (2, 8, 8)).astype(np.float32)
-    run = simulate(tiled(4), trace=True)[(2, 2), (4, 4)](A, B, np.zeros((8, 8), np.float32))
-    return Stepper(run, thread=(1, 2))
 
 
 def shot(page: Page) -> Image.Image:
     return Image.open(io.BytesIO(page.locator(".tt-root").screenshot())).convert("RGB")
 
 
+def frames_of(page: Page, shown: Stepper, folder: str, *size: int) -> list[Image.Image]:
+    """Return a picture of each step that the right arrow goes to, in a window of that size."""
+    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    page.goto(shown.save(Path(folder, "stepper.html")).as_uri())
+    root, count = page.locator(".tt-root"), page.locator(".tt-count")
+    count.wait_for()
+    root.press("Home")
+    frames, told = [], ""
+    while count.text_content() != told:
+        told = count.text_content() or ""
+        page.evaluate("document.activeElement.blur()")
+        page.wait_for_function("document.getAnimations().every(each => each.playState !== 'running')")
+        frames.append(shot(page))
+        root.press("ArrowRight")
+    return frames
+
+
 def main() -> None:
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    shown = stepper()
-    shown.step = shown.timeline.telling_step(0) - FRAMES // 2
+    naive, tiled = (run_product(rung(name), 8, 4, trace=True) for name in ("naive", "tiled"))
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        path = shown.save(Path(folder, "stepper.html"))
         browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", chromium), args=FLAGS)
-        page = browser.new_page(viewport=SIZE, color_scheme="light")
-        page.goto(path.as_uri())
-        page.locator(".tt-count").wait_for()
-        frames = []
-        for step in range(FRAMES):
-            page.locator(".tt-root").press("ArrowRight")
-            page.evaluate("document.activeElement.blur()")
-            frames.append(shot(page))
-            if step == FRAMES // 2 - 1:
-                frames[-1].save(DOCS / "stepper.png", optimize=True)
+        page = browser.new_page(color_scheme="light", reduced_motion="reduce")
+        frames = frames_of(page, compare(naive, tiled), folder, 1280, 760)
+        still = frames_of(page, Stepper(run_product(rung("tiled"), 16, 4, trace=True)), folder, 1280, 760)
+        still[len(still) // 2].save(DOCS / "stepper.png", optimize=True)
         browser.close()
     small = [frame.resize((frame.width * 3 // 4, frame.height * 3 // 4), Image.Resampling.LANCZOS) for frame in frames]
     strip = Image.fromarray(np.vstack([np.asarray(frame) for frame in small]))  # so that no frame's colours are missing
