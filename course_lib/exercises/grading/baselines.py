@@ -44,7 +44,7 @@ def naive(exercise: Exercise) -> str:
         element = element.replace(ast.unparse(total), "acc")
         element = f"acc = float32(0)\n{head}\n    acc += {ast.unparse(terms.elt)}\n{element}"
     grid, threads = exercise.task.launch(*exercise.task.shapes[0])
-    one_each = exercise.task.share(*exercise.task.shapes[0]) == 1
+    one_each = all(exercise.task.share(*shape) == 1 for shape in exercise.task.launches)
     if one_each and names[-2:] == ["row", "col"] and len(names) == max(len(grid), len(threads)):
         guard = " and ".join(f"{name} < {output}.shape[{i}]" for i, name in enumerate(names))
         begin = f"{', '.join(reversed(names))} = cuda.grid({len(names)})\nif {guard}:\n"
