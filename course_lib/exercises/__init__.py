@@ -80,15 +80,20 @@ EXERCISES = {e.name: e for lesson, found in LESSONS.items() for e in (*found, *O
 shorten_errors()
 
 
-def check(name: str, kernel: Any) -> Verdict:
+def check(name: str, kernel: Any, *, seed: int | None = None) -> Verdict:
     """Grade ``kernel``, or a plain function, against the exercise called ``name``; the verdict says what is wrong.
+
+    ``seed`` draws the sizes and numbers of one launch, or the calls of a plain function: by default always the same.
 
     Raises ValueError for a name that no exercise has, TypeError if ``name`` is not a text.
     """
     exercise = _exercise(name, "check")
     if isinstance(exercise, Explanation):
         raise ValueError(f'{name!r} is answered in words: explain("{name}", "…")')
-    verdict = judge(exercise, kernel) if isinstance(exercise, Routine) else grade(exercise, kernel)
+    if isinstance(exercise, Routine):
+        verdict = judge(exercise, kernel, seed=seed)
+    else:
+        verdict = grade(exercise, kernel, seed)
     return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 

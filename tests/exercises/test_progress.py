@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import IPython
 import pytest
+from exercises.oracles import ORACLES
 
 from course_lib.exercises import EXERCISES, check, explain, predict, progress
 from course_lib.exercises.progress import Score, score
@@ -20,7 +21,7 @@ def not_begun(mix): ...
 
 
 def blocks_that_fit(threads, registers, shared):
-    return 32
+    return ORACLES["blocks-that-fit"][1](threads, registers, shared)
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_answers_survive_a_restart(begun):
 
 def test_an_optional_exercise_is_checked_and_does_not_count(begun):
     begun()
-    assert check("blocks-that-fit", blocks_that_fit).points == 1
+    assert check("blocks-that-fit", blocks_that_fit).points == 8
     assert score().points == {}
 
 

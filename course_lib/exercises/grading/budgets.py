@@ -34,7 +34,8 @@ def shared_loads(formula: str, hint: str) -> Budget:
 
 def shared_stores(formula: str, hint: str) -> Budget:
     """Stores to shared memory of the thread with the most of them; an atomic counts as a store."""
-    return Budget("shared stores per thread", formula, _shared_stores, hint)
+    few = "the kernel stores nothing into shared memory: the exercise is on a kernel that keeps its tiles there."
+    return Budget("shared stores per thread", formula, _shared_stores, hint, least=1, too_few=few)
 
 
 def _shared_stores(outcome: Outcome) -> int:
@@ -48,7 +49,10 @@ def conflicts(hint: str) -> Budget:
 
 def barriers(formula: str, hint: str, limit: str = "") -> Budget:
     """Barriers at which the warp with the most of them waits."""
-    return Budget("barriers per warp", formula, Outcome.barriers, hint, limit, traced=StepObserver)
+    few = "the kernel has no barrier: the exercise is on threads that share what they stored, and wait for it."
+    return Budget(
+        "barriers per warp", formula, Outcome.barriers, hint, limit, traced=StepObserver, least=1, too_few=few
+    )
 
 
 def iterations(formula: str, hint: str, limit: str = "") -> Budget:

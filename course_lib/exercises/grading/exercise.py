@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...simulator.hardware import WARP_SIZE
 from ...trace.columns import BARRIER, OPS, Table
 from ...trace.record import StepObserver, TraceObserver
 from .source import Submission
@@ -143,7 +145,8 @@ class Budget:
     ``name`` says what is counted, ``formula`` is the limit as the exercise states it, from the sizes of a launch and
     the width T of the tiles; ``limit`` is the formula where the exercise states the limit in words. Launches
     for which ``where(shape)`` is false are not measured. ``traced`` is the observer whose record of the launch
-    ``measure`` needs.
+    ``measure`` needs. Below ``least`` the student reads ``too_few``: a kernel that does without what it counts is not
+    cheaper, but another one.
     """
 
     name: str
@@ -153,6 +156,8 @@ class Budget:
     limit: str = ""
     where: Where = everywhere
     traced: Tracer = None
+    least: int = 0
+    too_few: str = ""
 
     def allowed(self, sizes: Mapping[str, int]) -> float:
         """The limit for a launch of these sizes, by their names."""
@@ -167,6 +172,9 @@ def _one_each(*shape: int) -> int:
 #: How much the last size of the additional launch exceeds that of the others: more than a constant that a student may
 #: have guessed, such as 32 or 64, since the others are about 20.
 _FURTHER = 40
+#: How much a size that is drawn exceeds those of all other launches, at most, or by how many of its multiples, if these
+#: are more; and how many times the work of the largest of them the drawn launch has, at most.
+_FARTHEST, _MULTIPLES, MOST_WORK = 64, 8, 3
 
 
 @dataclass(frozen=True)
@@ -175,9 +183,11 @@ class Task:
 
     ``inputs(rng, *shape)`` makes the arrays that the kernel reads, ``answer(*inputs)`` the output that it must
     store; ``launch(*shape)`` is (grid, block). The output is the last of ``parameters`` and starts full of NaN.
+    ``element`` says in Python how one element of the output is computed; the naive kernel follows from it.
     ``share(*shape)`` is the number of elements of the output that a thread stores, if the work is divided as the
-    exercise says. ``grows`` is false if no size may be larger than those of ``shapes``. ``max_steps`` is the limit for
-    the loop iterations of one warp.
+    exercise says. ``grows`` says which sizes may be larger than those of ``shapes``: "every" one, in a further launch
+    and in the drawn one; "one", in the drawn one alone; or "none". ``max_steps`` is the limit for the loop iterations
+    of one warp.
     """
 
     parameters: tuple[str, ...]
@@ -185,9 +195,10 @@ class Task:
     answer: Callable[..., Array]
     launch: Callable[..., Launch]
     shapes: tuple[Shape, ...]
+    element: str
     sizes: str = "(M, N, K)"
     share: Callable[..., int] = _one_each
-    grows: bool = True
+    grows: str = "every"
     max_steps: int = 3_000
 
     def named(self, shape: Shape) -> dict[str, int]:
@@ -210,7 +221,7 @@ class Task:
         It fails a kernel that works only for the sizes of ``shapes``. A number that divides a size in all of them
         divides it in the additional one, and sizes that are equal in all of them are equal there.
         """
-        if not self.grows:
+        if self.grows != "every":
             return self.shapes
         sizes = tuple(zip(*self.shapes, strict=True))
         step = {size: math.gcd(*size) for size in sizes}
@@ -260,6 +271,31 @@ class Exercise:
         """The parameters of the kernel."""
         return self.task.parameters
 
+    def drawn(self, seed: int) -> Shape:
+        """Draw the sizes of one more launch, larger than all others if the task ``grows``, or one of them.
+
+        As in `Task.launches`, divisors and equal sizes stay. If a budget is measured for some shapes only, every second
+        seed gives multiples of a warp's width, which all of them measure.
+        """
+        task, rng = self.task, np.random.default_rng([zlib.crc32(self.name.encode()), seed])
+        sizes = tuple(zip(*task.launches, strict=True))
+        step = {size: math.gcd(*size) for size in sizes}
+        if task.grows == "every" and any(budget.where is not everywhere for budget in self.budgets) and rng.integers(2):
+            step = {size: math.lcm(each, WARP_SIZE) for size, each in step.items()}
+        larger = {"every": sizes, "one": (sizes[rng.integers(len(sizes))],), "none": ()}[task.grows]
+        most = MOST_WORK * max(map(math.prod, task.launches))
+        for tries in range(5_000):  # half as many sizes after each hundred, until one is not too much work
+            chosen = {}
+            for size, each in step.items():
+                first = max(size) // each + 1 if size in larger else 1
+                many = max(_FARTHEST // each, _MULTIPLES) >> tries // 100 if size in larger else max(size) // each
+                chosen[size] = each * (first + int(rng.integers(max(many, 1))))
+            shape = tuple(chosen[size] for size in sizes)
+            grid, block = task.launch(*shape)
+            if math.prod(shape) <= min(most, task.max_steps // 2 * math.prod((*grid, *block))):
+                break
+        return shape
+
     @property
     def traced(self) -> Tracer:
         """The observer that records everything the budgets need; a whole trace takes a third of a launch's time."""
@@ -268,7 +304,8 @@ class Exercise:
 
     @property
     def points(self) -> int:
-        """The points: one for the rules, one for the values, one for each budget."""
+        """The points: one for the rules, one for the values, one for each budget. A kernel gets those of its checks if
+        neither the given kernel nor the naive one passes them all."""
         return 2 + len(self.budgets)
 
 

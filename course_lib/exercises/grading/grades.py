@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import secrets
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import FunctionType
 from typing import Any
 
@@ -22,7 +21,8 @@ from ...simulator.launch.prepare import prepare
 from ...simulator.observer import Observer
 from ...simulator.simulate import Simulation
 from ...trace.record import TraceObserver
-from .exercise import Array, Budget, Exercise, Hint, Launch, Outcome, Shape, Tracer, differing
+from .baselines import baselines
+from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, Tracer, differing
 from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
 from .repairs import Mistake, candidates, likely, proven, remarks_on_text, somewhere
@@ -35,12 +35,15 @@ _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
 _FAULTY = {name for name, kind in KINDS.items() if kind.severity == "error"} | {"negative-index"}
 
 
-def grade(exercise: Exercise, kernel: Any) -> Verdict:
-    """Run ``kernel`` on every shape of ``exercise`` and return the Verdict; a wrong kernel raises no exception."""
+def grade(exercise: Exercise, kernel: Any, seed: int | None = None) -> Verdict:
+    """Run ``kernel`` on every shape of ``exercise`` and return the Verdict; a wrong kernel raises no exception.
+
+    ``seed`` draws the sizes and numbers of a further launch; by default they are always the same.
+    """
     source = look_at(exercise, kernel, "kernel")
     if isinstance(source, Verdict):
         return source
-    grading = Grading(exercise, kernel, source)
+    grading = Grading(exercise, kernel, source, seed)
     try:
         launched = grading.launched()
     except _REFUSALS as error:
@@ -65,7 +68,8 @@ def launch(
     """
     inputs, want, got = _matrices(exercise, shape, seed)
     grid, block = at or exercise.task.launch(*shape)
-    launcher = Simulation(kernel, False, "in-order", tracer, exercise.task.max_steps)[grid, block]
+    most_steps = exercise.task.max_steps * (1 if seed is None else MOST_WORK)
+    launcher = Simulation(kernel, False, "in-order", tracer, most_steps)[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
     names = dict(zip(exercise.parameters, parameters(kernel), strict=True))
@@ -125,18 +129,26 @@ class Grading:
     exercise: Exercise
     kernel: Any
     source: Submission
+    seed: int | None = None
     outcomes: tuple[Outcome, ...] = ()
     counted: tuple[Outcome, ...] = ()
 
     def launched(self) -> Grading:
         """Add the launches; raises an error of `_REFUSALS` if the simulator refuses or stops one."""
-        shapes, tracer = self.exercise.task.launches, self.exercise.traced
-        outcomes = tuple(launch(self.exercise, self.kernel, shape, self.source, tracer=tracer) for shape in shapes)
-        counted = outcomes
-        if tracer and self.source.is_crowded:
+        outcomes = counted = self._launched(self.kernel, self.source)
+        if self.exercise.traced and self.source.is_crowded:
             each = spread(self.source)
-            counted = tuple(launch(self.exercise, each.function, shape, each, tracer=tracer) for shape in shapes)
+            counted = self._launched(each.function, each)
         return replace(self, outcomes=outcomes, counted=counted)
+
+    def _launched(self, kernel: Any, source: Submission) -> tuple[Outcome, ...]:
+        """The launches that are always made, and, if no value is wrong in them, the drawn one."""
+        run = partial(launch, self.exercise, kernel, source=source, tracer=self.exercise.traced)
+        outcomes = tuple(run(shape) for shape in self.exercise.task.launches)
+        if not any(outcome.differs.any() for outcome in outcomes):
+            seed = self.seed or 0
+            outcomes += (run(self.exercise.drawn(seed), seed=seed),)
+        return outcomes
 
     def refused(self, error: SimulatorError) -> Verdict:
         """Return the verdict on a kernel that the simulator refused or stopped; nothing else can be judged."""
@@ -149,20 +161,39 @@ class Grading:
 
     def judged(self) -> Verdict:
         """Check rules, values and budgets, and return the verdict with a hint on the first check that failed."""
-        costs = [self._cost(budget) for budget in self.exercise.budgets]
-        checks = [self._rules(), self._values(), *costs]
-        remarks, points = self._remarks, self.exercise.points
+        rules, values, *costs = checks = self._checks()
+        remarks = self._remarks
         if not any("float64" in remark for remark in remarks):
             remarks += self._warnings()
+        if self.seed is not None and (drawn := self._drawn):
+            remarks += (f"{self._named(drawn.shape)} and its numbers were drawn by the seed {self.seed}.",)
         if not all(check.passed for check in checks):
-            points = 0 if self._wrong else sum(check.passed is True for check in checks)
-            hint = self._hint(rules_hold=checks[0].passed is True, costs=costs)
-            return self._verdict(FAILED, checks, hint, remarks, points, self._viewer())
+            hint = self._hint(rules_hold=rules.passed is True, costs=costs)
+            return self._verdict(FAILED, checks, hint, remarks, self._earned(checks), self._viewer())
         doubt = self._doubt()
         if doubt is None:
-            return self._verdict(PASSED, checks, None, remarks, points)
+            return self._verdict(PASSED, checks, None, remarks, self.exercise.points)
         place, checks[place], hint = doubt
-        return self._verdict(FAILED, checks, hint, remarks, 0 if place == 1 else points - 1)
+        return self._verdict(FAILED, checks, hint, remarks)
+
+    def _checks(self) -> list[Check]:
+        return [self._rules(), self._values(), *map(self._cost, self.exercise.budgets)]
+
+    def _earned(self, checks: list[Check]) -> int:
+        """The points of an answer that failed: its checks that passed, if values are right and no baseline has all.
+
+        Where a baseline passes every check, the exercise asks for that kernel, so it is none.
+        """
+        passed = {number for number, check in enumerate(checks) if check.passed}
+        if self._wrong or not passed or self._is_unshared:
+            return 0
+        for source in baselines(self.exercise, self.source.known):
+            with contextlib.suppress(*_REFUSALS):
+                grading = Grading(self.exercise, source.function, source, self.seed).launched()
+                met = {number for number, check in enumerate(grading._checks()) if check.passed}
+                if passed <= met and len(met) < len(checks):
+                    return 0
+        return len(passed)
 
     def _verdict(
         self,
@@ -193,6 +224,11 @@ class Grading:
         """The first finding that makes the answer wrong."""
         return next(iter(_faults(*self.outcomes)), None)
 
+    @property
+    def _drawn(self) -> Outcome | None:
+        """The drawn launch, if it was made."""
+        return self.outcomes[-1] if len(self.outcomes) > len(self.exercise.task.launches) else None
+
     @cached_property
     def _wrong(self) -> Outcome | None:
         """The first launch with a wrong value."""
@@ -218,6 +254,13 @@ class Grading:
 
     def _named(self, shape: Shape) -> str:
         return f"{self.exercise.task.sizes} = {shape if len(shape) > 1 else shape[0]}"
+
+    @property
+    def _is_unshared(self) -> bool:
+        """Whether each element is stored once, and a thread stores those of others as well."""
+        task, last = self.exercise.task, self.outcomes[-1]
+        once = last.count("accesses", "store", task.output) <= last.got.size
+        return once and last.stores_per_thread(task.output) > task.share(*last.shape)
 
     def _never_stores(self, outcome: Outcome) -> bool:
         return not outcome.count("accesses", "store", self.exercise.task.output)
@@ -281,9 +324,7 @@ class Grading:
         if self._fault and self._fault.severity == "error":
             why = f"with {self._fault.kind}, the result is not defined"
             return Check(None, f"{self.output} is right here, but may be wrong on a GPU: {why}")
-        sizes = ", ".join(
-            str(outcome.shape if len(outcome.shape) > 1 else outcome.shape[0]) for outcome in self.outcomes
-        )
+        sizes = ", ".join(str(shape if len(shape) > 1 else shape[0]) for shape in self.exercise.task.launches)
         return Check(True, f"{self.output} equals NumPy's for {self.exercise.task.sizes} = {sizes}")
 
     def _cost(self, budget: Budget) -> Check:
@@ -295,16 +336,17 @@ class Grading:
         ]
         if not measured:
             return Check(None, f"{budget.name}: no launch here measures it")
-        got, limit, shape = max(measured, key=lambda entry: entry[0] - entry[1])
-        if got <= limit and self._wrong:
+        got, limit, shape = max(measured, key=lambda entry: (entry[0] < budget.least, entry[0] - entry[1]))
+        holds = budget.least <= got <= limit
+        if holds and self._wrong:
             return Check(None, f"{budget.name}: not judged while {self.exercise.task.output} is wrong")
-        text = f"{budget.name}: {got:g} for {self._named(shape)}, allowed {limit:g} ({budget.formula})"
-        return Check(got <= limit, text)
+        allowed = f"at least {budget.least}" if got < budget.least else f"allowed {limit:g} ({budget.formula})"
+        return Check(holds, f"{budget.name}: {got:g} for {self._named(shape)}, {allowed}")
 
     def _doubt(self) -> tuple[int, Check, str] | None:
         """A further fault of a kernel that passes every check: (number of the check, its new text, a hint); else None.
 
-        One thread may do all the work, results may be stored in the program, or the kernel may need square blocks.
+        One thread may do all the work, or the kernel may need square blocks.
         """
         task = self.exercise.task
         for outcome in self.outcomes:
@@ -317,12 +359,6 @@ class Grading:
                 )
                 hint = f"the launch has more threads than work: let each of them compute its own part of {self.output}."
                 return 0, Check(False, text), Hint(hint, "work-not-shared")
-        other = launch(self.exercise, self.kernel, task.launches[-1], seed=secrets.randbits(32))
-        if other.differs.any():
-            names = " and ".join(self.source.parameters[:-1])
-            text = "is right for the numbers that check always uses, and wrong for other numbers in the same shapes"
-            hint = f"compute {self.output} from {names}, for any numbers in them, also fractions."
-            return 1, Check(False, f"{self.output} {text}"), Hint(hint, "other-numbers")
         return self._only_in_square_blocks(task.launches[-1])
 
     def _only_in_square_blocks(self, shape: Shape) -> tuple[int, Check, str] | None:
@@ -344,6 +380,12 @@ class Grading:
 
     def _hint(self, rules_hold: bool, costs: list[Check]) -> str:
         """Advice on the first check that failed."""
+        if self._wrong and self._wrong is self._drawn:
+            read = " and ".join(self.source.parameters[:-1])
+            right = f"{self.output} is right in the launches that check always makes, and wrong in another one"
+            return Hint(
+                f"{right}: compute it from {read}, for any sizes and any numbers, also fractions.", "other-numbers"
+            )
         cause = self._cause if self._fault or self._wrong else self._cause_in_text
         if cause:
             return cause.advice
@@ -357,7 +399,8 @@ class Grading:
         if self._wrong:
             return self._advice_on_values(self._wrong)
         checked = zip(self.exercise.budgets, costs, strict=True)
-        return next(Hint(budget.hint, budget.name) for budget, check in checked if check.passed is False)
+        budget, check = next((budget, check) for budget, check in checked if check.passed is False)
+        return Hint(budget.too_few if "at least" in check.text else budget.hint, budget.name)
 
     def _advice_on_a_rule(self, broken: Finding) -> str:
         advice = None

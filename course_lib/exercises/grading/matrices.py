@@ -56,6 +56,7 @@ PRODUCT = Task(
     product,
     launch_per_element,
     shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 1)),
+    element="C[row, col] = sum(A[row, k] * B[k, col] for k in range(A.shape[1]))",
 )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,19 +32,18 @@ class Case:
 class Routine:
     """A function to be written or fixed; ``given`` as in `Exercise`.
 
-    ``another(rng)`` returns the arguments and the result of one more call, so that a table of ``cases`` is not enough.
+    ``cases`` are examples, with advice. A few more calls are drawn, so that a table of them is not enough.
     """
 
     name: str
     parameters: tuple[str, ...]
     cases: tuple[Case, ...]
-    another: Callable[[np.random.Generator], tuple[tuple[Any, ...], bool | float]]
     kind: str = WRITE
     given: str = ""
 
     @property
     def points(self) -> int:
-        """The points: one for each case."""
+        """The points, all or none: one for each case."""
         return len(self.cases)
 
 
@@ -50,28 +51,43 @@ class Routine:
 Run = Callable[[Any, tuple[Any, ...]], Any]
 
 
-def judge(exercise: Routine, function: Any, run: Run = bounded) -> Verdict:
-    """Call ``function`` by ``run`` with each case's arguments and return the Verdict; exceptions are failed checks."""
+#: How many of an exercise's stored calls are made.
+CALLS = 5
+
+
+def drawn(name: str, seed: int) -> Iterator[tuple[tuple[Any, ...], bool | float]]:
+    """Draw stored calls of an exercise: the arguments, and what is right. Of answers that are truths there are both."""
+    stored = json.loads(Path(__file__).parents[1].joinpath("drawn.json").read_text(encoding="utf-8"))[name]
+    rng = np.random.default_rng(seed)
+    chosen: list[int] = []
+    while len({stored[i][1] for i in chosen}) < 2:
+        chosen = rng.choice(len(stored), CALLS, replace=False).tolist()
+    for arguments, want in (stored[i] for i in chosen):
+        yield tuple(np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in arguments), want
+
+
+def judge(exercise: Routine, function: Any, run: Run = bounded, *, seed: int | None = None) -> Verdict:
+    """Call ``function`` by ``run`` with each case's arguments, and some that ``seed`` draws, and return the Verdict.
+
+    An exception is a failed check. There are no points unless all calls are right.
+    """
     source = look_at(exercise, function, "function")
     if isinstance(source, Verdict):
         return source
     called = [_called(source.function, case, run) for case in exercise.cases]
-    checks = [check for check, _ in called]
-    points = sum(check.passed is True for check in checks)
+    checks = tuple(check for check, _ in called)
     hint = next((hint for check, hint in called if not check.passed), "")
-    if points == exercise.points and (doubt := _doubt(exercise, source.function, run)):
-        return Verdict(exercise.name, FAILED, (*checks, doubt[0]), doubt[1], (), 0, exercise.points)
-    status = PASSED if points == exercise.points else FAILED
-    return Verdict(exercise.name, status, tuple(checks), hint or None, (), points, exercise.points)
-
-
-def _doubt(exercise: Routine, function: Any, run: Run) -> tuple[Check, str] | None:
-    """A failed check and a hint for a function that is right in all cases, but wrong in another call; else None."""
-    arguments, want = exercise.another(np.random.default_rng())
-    given = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
-    hint = "right in the calls that check always makes, and wrong in another: compute the answer from the arguments."
-    check, _ = _called(function, Case(" ".join(given.split()), arguments, want, hint), run)
-    return None if check.passed else (check, Hint(hint, "other-calls"))
+    for arguments, want in () if hint else drawn(exercise.name, seed or 0):
+        said = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
+        check, _ = _called(source.function, Case(" ".join(said.split()), arguments, want, ""), run)
+        if not check.passed:
+            checks = (*checks, check)
+            hint = Hint(
+                "right in the calls above, and wrong in another: compute the answer from the arguments.", "other-calls"
+            )
+            break
+    points = 0 if hint else exercise.points
+    return Verdict(exercise.name, FAILED if hint else PASSED, checks, hint or None, (), points, exercise.points)
 
 
 def _called(function: Any, case: Case, run: Run) -> tuple[Check, str]:

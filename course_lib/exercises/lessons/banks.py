@@ -18,15 +18,9 @@ TILE = BANKS
 SIDE = 16
 
 
-def _another_word(rng: np.random.Generator) -> tuple[tuple[int, int, int], int]:
-    row, col, width = rng.integers(40, 90, 3).tolist()
-    return (row, col, width), (row * width + col) % BANKS
-
-
 #: The bank of an element of a tile.
 WHICH_BANK = Routine(
     name="which-bank",
-    another=_another_word,
     kind=FILL_IN,
     parameters=("row", "col", "width"),
     cases=(
@@ -76,6 +70,7 @@ _SUMS_OF_ROWS = Task(
     lambda A: A.sum(axis=1),
     lambda M, K: ((ceil_div(M, TILE),), (TILE,)),  # a warp for every 32 rows
     shapes=((32, 32), (32, 64), (45, 70), (1, 1)),
+    element="total[row] = sum(A[row, k] for k in range(A.shape[1]))",
     sizes="(M, K)",
 )
 
@@ -188,6 +183,7 @@ SWIZZLE = fill_in(
         shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)),
         inputs=transposed_inputs,
         answer=lambda A, B: A @ B.T,
+        element="C[row, col] = sum(A[row, k] * B[col, k] for k in range(A.shape[1]))",
         launch=grid_over(SIDE, SIDE),
     ),
     budgets=(
@@ -208,35 +204,25 @@ SWIZZLE = fill_in(
 )
 
 
-def _free_paddings(T: int, most: int) -> int:
-    """Count the paddings from 0 to ``most`` that put the T words of a column into T banks."""
-    return sum(len({i * (T + padding) % BANKS for i in range(T)}) == T for padding in range(most + 1))
-
-
-def _another_width(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
-    T, most = int(rng.integers(3, BANKS)), int(rng.integers(20, 60))
-    return (T, most), _free_paddings(T, most)
-
-
 #: How many paddings leave no conflict.
 FREE_PADDINGS = Routine(
     name="free-paddings",
-    another=_another_width,
     parameters=("T", "most"),
     cases=tuple(
-        Case(f"T = {T}, most = {most}", (T, most), _free_paddings(T, most), hint)
-        for T, most, hint in (
+        Case(f"T = {T}, most = {most}", (T, most), want, hint)
+        for T, most, want, hint in (
             (
                 2,
+                30,
                 30,
                 "the paddings are 0, 1, … 30, and only p = 30 puts both words of a column into one bank: rows of 2 and "
                 "of 4 words leave no conflict, as rows of 3 do.",
             ),
-            (32, 8, "with 32 rows every bank is needed: rows of 33, 35, 37 … words use all of them."),
-            (16, 4, "16 words need 16 different banks, not 32: rows of 18 words, with p = 2, leave no conflict."),
-            (8, 15, "8 words need 8 different banks: the paddings 0 and `most` count too."),
-            (10, 9, "rows of 10 words, with p = 0, leave no conflict: rows are T + p words apart, not p."),
-            (12, 7, "T is not always a power of two: look at the banks of all T words of the column."),
+            (32, 8, 4, "with 32 rows every bank is needed: rows of 33, 35, 37 … words use all of them."),
+            (16, 4, 3, "16 words need 16 different banks, not 32: rows of 18 words, with p = 2, leave no conflict."),
+            (8, 15, 14, "8 words need 8 different banks: the paddings 0 and `most` count too."),
+            (10, 9, 8, "rows of 10 words, with p = 0, leave no conflict: rows are T + p words apart, not p."),
+            (12, 7, 6, "T is not always a power of two: look at the banks of all T words of the column."),
         )
     ),
 )

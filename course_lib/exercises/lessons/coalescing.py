@@ -42,6 +42,7 @@ SIDE_BY_SIDE = fill_in(
         lambda A: 2 * A,
         lambda n: ((n // 128,), (32,)),
         shapes=((128,), (256,), (384,)),
+        element="C[i] = float32(2) * A[i]",
         sizes="n",
         share=lambda n: 4,
     ),
@@ -81,6 +82,7 @@ ALONG_THE_ROW = make_cheaper(
         lambda A: 2 * A,
         grid_over(16, 16),
         shapes=((32, 32), (48, 48), (40, 40), (21, 21)),
+        element="C[row, col] = float32(2) * A[row, col]",
         sizes="(rows, columns)",
     ),
     given="""@cuda.jit
@@ -132,6 +134,7 @@ TURN_A_TILE = fill_in(
         lambda A: A.T,
         grid_over(TILE, TILE),
         shapes=((16, 16), (24, 8), (8, 40), (13, 21), (1, 1)),
+        element="C[col, row] = A[row, col]",
         sizes="(rows, columns)",
     ),
     budgets=(

@@ -62,7 +62,12 @@ _LAST_PAIR_ALONE = result_is(_last_pair, "C contains only the last pair of tiles
 #: C = A·B + D by a tiled kernel with two mistakes that the lesson has not shown.
 UNSEEN_ADD = find_bug(
     "unseen-add",
-    PRODUCT.but(parameters=("A", "B", "D", "C"), inputs=_added, answer=lambda A, B, D: A @ B + D),
+    PRODUCT.but(
+        parameters=("A", "B", "D", "C"),
+        inputs=_added,
+        answer=lambda A, B, D: A @ B + D,
+        element="C[row, col] = sum(A[row, k] * B[k, col] for k in range(A.shape[1])) + D[row, col]",
+    ),
     given="""def unseen_add(A, B, D, C):
     A_tile = cuda.shared.array((TILE, TILE), float32)
     B_tile = cuda.shared.array((TILE, TILE), float32)
@@ -116,6 +121,7 @@ UNSEEN_SUMS = find_bug(
         lambda A: A.sum(axis=1),
         lambda M, N: ((M,), (THREADS,)),
         shapes=((3, 64), (5, 50), (2, 20), (1, 1)),
+        element="S[row] = sum(A[row, k] for k in range(A.shape[1]))",
         sizes="(M, N)",
     ),
     given="""def unseen_sums(A, S):
@@ -214,6 +220,7 @@ UNSEEN_COUNTS = find_bug(
         _counted,
         lambda n: ((ceil_div(n, THREADS),), (THREADS,)),
         shapes=((200,), (64,), (70,), (1,)),
+        element="P[b, v] = sum(float32(int(X[i]) == v) for i in range(64 * b, min(64 * b + 64, X.size)))",
         sizes="n",
     ),
     given="""def unseen_counts(X, P):

@@ -14,16 +14,9 @@ from ..grading.routines import Case, Routine
 COLUMNS = 2 * TILE
 
 
-def _another_step(rng: np.random.Generator) -> tuple[tuple[float, ...], float]:
-    before, after = (rng.integers(110, 400) / 100 for _ in range(2))
-    busy_before, busy_after = (rng.integers(300, 950) / 10 for _ in range(2))
-    return (before, busy_before, after, busy_after), busy_after / after / (busy_before / before)
-
-
 #: How many times as fast a kernel is after a step, from what was counted.
 GAIN = Routine(
     name="gain",
-    another=_another_step,
     kind=FILL_IN,
     parameters=("executed_before", "busy_before", "executed_after", "busy_after"),
     cases=(
@@ -95,30 +88,19 @@ NO_LIBRARY = Explanation(
 )
 
 
-def _fewest(registers: int, sets: int, others: int) -> float:
-    sides = [2**n for n in range(2, 8)]
-    return min((h + w) / (h * w) for h in sides for w in sides if h * w + sets * (h + w) + others <= registers)
-
-
-def _another_limit(rng: np.random.Generator) -> tuple[tuple[int, int, int], float]:
-    limit = int(rng.integers(80, 400)), int(rng.integers(1, 4)), int(rng.integers(10, 30))
-    return limit, _fewest(*limit)
-
-
 #: The fewest shared reads for a multiplication that the registers of a thread allow.
 FEWEST_READS = Routine(
     name="fewest-reads",
-    another=_another_limit,
     parameters=("registers", "sets", "others"),
     cases=tuple(
-        Case(f"{limit[0]} registers, {limit[1]} sets, {limit[2]} others", limit, _fewest(*limit), hint)
-        for limit, hint in (
-            ((255, 2, 31), "8×16 results take 128 + 2·24 + 31 = 207 registers, and 16×16 more than 255."),
-            ((128, 2, 31), "8×8 results take 64 + 2·16 + 31 = 127 registers: all of them count, the fragments too."),
-            ((128, 2, 40), "8×8 results take 136 registers here: 4×8 is the best shape that fits."),
-            ((255, 4, 31), "8×16 results take 128 + 4·24 + 31 = 255 registers, which just fit."),
-            ((200, 2, 31), "4×16 results are as many as 8×8, but need more reads: compare the reads."),
-            ((64, 2, 20), "4×4 results take 52 registers, and 4×8 take 76."),
+        Case(f"{registers} registers, {sets} sets, {others} others", (registers, sets, others), want, hint)
+        for registers, sets, others, want, hint in (
+            (255, 2, 31, 0.1875, "8×16 results take 128 + 2·24 + 31 = 207 registers, and 16×16 more than 255."),
+            (128, 2, 31, 0.25, "8×8 results take 64 + 2·16 + 31 = 127 registers: all of them count, fragments too."),
+            (128, 2, 40, 0.375, "8×8 results take 136 registers here: 4×8 is the best shape that fits."),
+            (255, 4, 31, 0.1875, "8×16 results take 128 + 4·24 + 31 = 255 registers, which just fit."),
+            (200, 2, 31, 0.25, "4×16 results are as many as 8×8, but need more reads: compare the reads."),
+            (64, 2, 20, 0.5, "4×4 results take 52 registers, and 4×8 take 76."),
         )
     ),
 )

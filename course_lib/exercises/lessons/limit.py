@@ -40,6 +40,7 @@ _COPY = Task(
     lambda A: A.copy(),
     _launch_vectors,
     shapes=((16, 64), (13, 37), (5, 4), (6, 3), (7, 34), (1, 1)),
+    element="C[row, col] = A[row, col]",
     sizes="(M, N)",
     share=lambda M, N: VECTOR,
 )

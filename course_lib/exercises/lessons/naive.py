@@ -38,7 +38,12 @@ def _row_and_column_swapped(outcome: Outcome) -> str | None:
 #: One thread per element of C = A·Bᵀ, with B stored as N×K.
 TRANSPOSED = fill_in(
     "transposed",
-    PRODUCT.but(shapes=_SHAPES, inputs=transposed_inputs, answer=lambda A, B: A @ B.T),
+    PRODUCT.but(
+        shapes=_SHAPES,
+        inputs=transposed_inputs,
+        answer=lambda A, B: A @ B.T,
+        element="C[row, col] = sum(A[row, k] * B[col, k] for k in range(A.shape[1]))",
+    ),
     budgets=(
         global_loads("2·K", "one element of A and one of B per step of the loop are enough."),
         global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop."),

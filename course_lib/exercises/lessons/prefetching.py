@@ -14,16 +14,9 @@ from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_che
 from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing, sums_take
 from ..grading.routines import Case, Routine
 
-
-def _another_iteration(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
-    iteration, buffers = int(rng.integers(50, 90)), int(rng.integers(4, 8))
-    return (iteration, buffers), (iteration + 1) % buffers
-
-
 #: The buffer that an iteration of the prefetching loop writes.
 WRITTEN_BUFFER = Routine(
     name="written-buffer",
-    another=_another_iteration,
     kind=FILL_IN,
     parameters=("iteration", "buffers"),
     cases=(

@@ -20,16 +20,9 @@ SIDE, TILE = 8, 16
 ROWS = 32
 
 
-def _another_mix(rng: np.random.Generator) -> tuple[tuple[dict[str, int]], float]:
-    names = ["FFMA", *rng.choice(["IMAD", "LDG.128", "STS", "BAR", "ISETP", "BRA", "MOV", "LEA"], 4, replace=False)]
-    mix = {str(name): int(count) for name, count in zip(names, rng.integers(20, 90, 5), strict=True)}
-    return (mix,), mix["FFMA"] / sum(mix.values())
-
-
 #: Which share of a loop's instructions multiplies.
 USEFUL_SHARE = Routine(
     name="useful-share",
-    another=_another_mix,
     kind=FILL_IN,
     parameters=("mix",),
     cases=(

@@ -18,15 +18,9 @@ from ..grading.routines import Case, Routine
 SHARES = 4
 
 
-def _another_gpu(rng: np.random.Generator) -> tuple[tuple[int, int], float]:
-    tiles, at_once = int(rng.integers(300, 900)), int(rng.integers(20, 90))
-    return (tiles, at_once), tiles / (ceil_div(tiles, at_once) * at_once)
-
-
 #: Which share of a GPU works while tiles are dealt out to it.
 BUSY = Routine(
     name="busy",
-    another=_another_gpu,
     kind=FILL_IN,
     parameters=("tiles", "at_once"),
     cases=(
@@ -80,6 +74,8 @@ SHARE_OF_K = fill_in(
         _partial_sums,
         _launch_shares,
         shapes=((8, 8, 16), (13, 11, 10), (5, 9, 19), (1, 1, 3)),
+        element="P[s, row, col] = sum(A[row, k] * B[k, col] "
+        "for k in range(s * A.shape[1] // 4, (s + 1) * A.shape[1] // 4))",
     ),
     budgets=(
         global_loads("2·⌈K/4⌉", "a block sums over its share of K only."),
@@ -137,6 +133,7 @@ ADD_SHARES = fill_in(
         lambda P: P.sum(axis=0),
         launch_per_element,
         shapes=((16, 16), (13, 11), (5, 9), (1, 1)),
+        element="C[row, col] = sum(P[s, row, col] for s in range(4))",
         sizes="(M, N)",
     ),
     budgets=(

@@ -22,7 +22,7 @@ _BOTH_TRANSPOSED = result_is(
 #: Two lines that copy an element of A and one of B to shared memory.
 TO_SHARED_MEMORY = fill_in(
     "to-shared-memory",
-    PRODUCT.but(shapes=((8, 8, 8),), grows=False),
+    PRODUCT.but(shapes=((8, 8, 8),), grows="none"),
     fixed=("acc += A_shared[row, k] * B_shared[k, col]",),
     budgets=(
         global_loads(
@@ -80,6 +80,7 @@ NEIGHBOURS = fill_in(
         _sum_of_neighbours,
         lambda n: ((ceil_div(n, 64),), (64,)),
         shapes=((128,), (150,), (64,), (5,), (1,)),
+        element="C[i] = sum(A[k] for k in range(0 if i == 0 else i - 1, min(i + 2, A.size)))",
         sizes="n",
     ),
     budgets=(
@@ -115,7 +116,7 @@ def _launch_small(M: int, N: int, K: int) -> Launch:
 DIVERGENT = find_bug(
     "divergent",
     PRODUCT.but(
-        shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (8, 5, 3), (1, 1, 1)), launch=_launch_small, grows=False
+        shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (8, 5, 3), (1, 1, 1)), launch=_launch_small, grows="none"
     ),
     given="""@cuda.jit
 def divergent(A, B, C):
@@ -171,7 +172,9 @@ def _sums_of_blocks(A: Array) -> Array:
 #: A sum over each block in six steps, with a barrier in the loop.
 BLOCK_SUMS = write(
     "block-sums",
-    NEIGHBOURS.task.but(answer=_sums_of_blocks),
+    NEIGHBOURS.task.but(
+        answer=_sums_of_blocks, element="C[i] = sum(A[k] for k in range(64 * i, min(64 * i + 64, A.size)))"
+    ),
     budgets=(
         global_loads("1", "each thread loads its own element, and finds the others in shared memory."),
         barriers("7", "one barrier after the first stores, and one after each of the six steps."),

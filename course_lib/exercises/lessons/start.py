@@ -37,6 +37,7 @@ _ALL_ZERO = result_is(
 _ALONE = PRODUCT.but(
     shapes=((2, 4, 3), (5, 3, 4), (3, 7, 6), (1, 1, 1)),
     launch=lambda M, N, K: ((1, 1), (1, 1)),
+    max_steps=8_000,
     share=lambda M, N, K: M * N,
 )
 
@@ -92,8 +93,10 @@ MIRRORED = write(
         lambda A: A @ A.T,
         lambda M, K: ((1, 1), (1, 1)),
         shapes=((2, 3), (5, 4), (3, 7), (1, 1)),
+        element="C[row, col] = sum(A[row, k] * A[col, k] for k in range(A.shape[1]))",
         sizes="(M, K)",
         share=lambda M, K: M * M,
+        max_steps=40_000,
     ),
     budgets=(
         global_loads(

@@ -14,15 +14,9 @@ from ..grading.routines import Case, Routine
 ROWS, COLUMNS, DEPTH = 16, 8, 8
 
 
-def _another_place(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
-    row, column = int(rng.integers(0, ROWS)), int(rng.integers(0, DEPTH))
-    return (row, column), 4 * (row % 8) + column % 4
-
-
 #: The lane of a warp that holds an element of A.
 LANE_OF = Routine(
     name="lane-of",
-    another=_another_place,
     kind=FILL_IN,
     parameters=("row", "column"),
     cases=(
@@ -131,7 +125,7 @@ MORE_DIGITS = fill_in(
         shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),  # multiples of 16, 8 and 8, as the exercise promises
         launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
         share=lambda M, N, K: ROWS * COLUMNS // 32,
-        grows=False,
+        grows="one",
     ),
     budgets=(global_loads("6·K/8", "the elements are in a and b already: split those, and load nothing again."),),
     hints={"barrier-divergence": "all 32 lanes must reach mma_tf32 together: keep it out of any if."},

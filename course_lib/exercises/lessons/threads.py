@@ -89,6 +89,7 @@ OWN_ELEMENT = fill_in(
         lambda A: 2 * A,
         grid_over(4, 8),
         shapes=((8, 24), (16, 8), (4, 8), (12, 16)),
+        element="C[row, col] = float32(2) * A[row, col]",
         sizes="(rows, columns)",
     ),
     budgets=(
@@ -154,6 +155,7 @@ FLAT = fill_in(
         _flat_product,
         lambda width: launch_per_element(width, width),
         shapes=((8,), (16,), (24,)),
+        element="C[row, col] = sum(A[row * C.shape[1] + k] * B[k * C.shape[1] + col] for k in range(C.shape[1]))",
         sizes="width",
     ),
     budgets=(global_loads("2·width", "one element of A and one of B for each step."),),

@@ -98,6 +98,7 @@ GRAM = fill_in(
         lambda A: A @ A.T,
         launch_per_element,
         shapes=((16, 16, 16), (13, 13, 26), (21, 21, 5), (24, 24, 32), (1, 1, 1)),  # C is M×M, so N = M
+        element="C[row, col] = sum(A[row, k] * A[col, k] for k in range(A.shape[1]))",
     ),
     budgets=(
         global_loads("2·⌈K/T⌉", "load one element of each tile per thread, and read the rest from shared memory."),
@@ -179,6 +180,7 @@ TILES_OF_TRANSPOSE = fill_in(
         lambda At, B: At.T @ B,
         launch_per_element,
         shapes=_EVEN_SHAPES,
+        element="C[row, col] = sum(At[k, row] * B[k, col] for k in range(B.shape[0]))",
     ),
     fixed=("acc += A_tile[ty, k] * B_tile[k, tx]",),
     budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),

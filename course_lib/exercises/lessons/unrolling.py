@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...simulator.occupancy import occupancy
 from ..grading.budgets import global_loads, iterations_left
 from ..grading.exercise import Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
@@ -129,37 +128,21 @@ RESIDENT = Explanation(
     ),
 )
 
-#: A multiprocessor of the H200.
-_GPU = {
-    "threads_per_multiprocessor": 2_048,
-    "registers_per_multiprocessor": 65_536,
-    "shared_bytes_per_multiprocessor": 228 * 1024,
-}
-
-
-def _another_block(rng: np.random.Generator) -> tuple[tuple[int, int, int], int]:
-    block = int(rng.integers(33, 512)), int(rng.integers(20, 120)), 128 * int(rng.integers(0, 200))
-    return block, occupancy(*block, _GPU).blocks
-
-
 #: The blocks that are resident, by four limits.
 BLOCKS_THAT_FIT = Routine(
     name="blocks-that-fit",
-    another=_another_block,
     parameters=("threads", "registers", "shared"),
     cases=tuple(
-        Case(
-            f"{block[0]} threads, {block[1]} registers, {block[2]:,} bytes", block, occupancy(*block, _GPU).blocks, hint
-        )
-        for block, hint in (
-            ((256, 16, 0), "the 64 warps are used up first: a block of 256 threads has 8."),
-            ((32, 16, 0), "at most 32 blocks are resident, however small they are."),
-            ((64, 56, 4096), "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."),
-            ((32, 16, 8192), "shared memory is used up first: each block takes 1 KiB more than it asks for."),
-            ((128, 34, 0), "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
-            ((80, 40, 0), "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."),
-            ((96, 104, 0), "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
-            ((288, 176, 0), "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
+        Case(f"{threads} threads, {registers} registers, {shared:,} bytes", (threads, registers, shared), want, hint)
+        for threads, registers, shared, want, hint in (
+            (256, 16, 0, 8, "the 64 warps are used up first: a block of 256 threads has 8."),
+            (32, 16, 0, 32, "at most 32 blocks are resident, however small they are."),
+            (64, 56, 4096, 18, "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."),
+            (32, 16, 8192, 25, "shared memory is used up first: each block takes 1 KiB more than it asks for."),
+            (128, 34, 0, 12, "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
+            (80, 40, 0, 16, "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."),
+            (96, 104, 0, 5, "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
+            (288, 176, 0, 0, "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
         )
     ),
 )

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ...simulator.hardware import ceil_div
 from ..grading.exercise import FILL_IN
 from ..grading.explain import Explanation
 from ..grading.routines import Case, Routine
 
-
-def _another_schedule(rng: np.random.Generator) -> tuple[tuple[int, int, int], float]:
-    warps, work, latency = int(rng.integers(2, 6)), int(rng.integers(5, 30)), int(rng.integers(200, 700))
-    return (warps, work, latency), warps * work / (work + latency)
-
-
 #: In which share of the cycles a scheduler starts an instruction.
 BUSY_CYCLES = Routine(
     name="busy-cycles",
-    another=_another_schedule,
     kind=FILL_IN,
     parameters=("warps", "work", "latency"),
     cases=(
@@ -32,15 +22,9 @@ BUSY_CYCLES = Routine(
 )
 
 
-def _another_memory(rng: np.random.Generator) -> tuple[tuple[int, int, int], int]:
-    cycles, rate, size = int(rng.integers(300, 900)), int(rng.integers(9, 70)), int(rng.choice([64, 96, 512]))
-    return (cycles, rate, size), ceil_div(cycles * rate, size)
-
-
 #: How many requests must be under way to use all of a bandwidth.
 REQUESTS_IN_FLIGHT = Routine(
     name="requests-in-flight",
-    another=_another_memory,
     kind=FILL_IN,
     parameters=("cycles", "bytes_per_cycle", "request_bytes"),
     cases=(
@@ -68,45 +52,19 @@ WHERE = Explanation(
 )
 
 
-def _last_cycle(pairs: int, work: int, latency: int, buffers: int) -> int:
-    """Return the cycle by a formula: the pairs loaded ahead take their work together, or a latency if that is more."""
-    ahead = buffers - 1
-    if not ahead:
-        return pairs * (latency + work)
-    rounds, rest = divmod(pairs - 1, ahead)
-    return latency + rounds * max(ahead * work, latency) + (rest + 1) * work
-
-
-def _another_pipeline(rng: np.random.Generator) -> tuple[tuple[int, int, int, int], int]:
-    work, buffers = int(rng.integers(20, 300)), int(rng.integers(2, 7))
-    case = int(rng.integers(10, 40)), work, int(rng.integers(buffers * work, 12 * work)), buffers
-    return case, _last_cycle(*case)
-
-
 #: The cycle at which a warp is done, with any number of buffers.
 MORE_BUFFERS = Routine(
     name="more-buffers",
-    another=_another_pipeline,
     parameters=("pairs", "work", "latency", "buffers"),
     cases=tuple(
-        Case(f"{case[0]} pairs, work {case[1]}, latency {case[2]}, buffers: {case[3]}", case, _last_cycle(*case), hint)
-        for case, hint in (
-            ((4, 200, 600, 1), "with one buffer nothing happens at the same time: each pair takes latency + work."),
-            ((4, 200, 600, 2), "the load of a pair starts when the multiplications of the pair before begin."),
-            (
-                (4, 200, 600, 3),
-                "the loads of the first two pairs start at cycle 0, and the load of pair 2 "
-                "when the multiplications of pair 0 begin.",
-            ),
-            (
-                (9, 200, 600, 9),
-                "with enough buffers no pair but the first waits. Only one pair is multiplied at a time.",
-            ),
-            (
-                (10, 50, 600, 4),
-                "a load starts when the pair that is buffers - 1 earlier begins: pair 3 is loaded from cycle 600 on.",
-            ),
-            ((1, 200, 600, 5), "a single pair is loaded, then multiplied, with any number of buffers."),
+        Case(f"{case[0]} pairs, work {case[1]}, latency {case[2]}, buffers: {case[3]}", case, want, hint)
+        for case, want, hint in (
+            ((4, 200, 600, 1), 3200, "with one buffer nothing happens at the same time: a pair takes latency + work."),
+            ((4, 200, 600, 2), 2600, "the load of a pair starts when the multiplications of the pair before begin."),
+            ((4, 200, 600, 3), 1600, "pairs 0 and 1 are loaded from cycle 0 on, and pair 2 when pair 0 is multiplied."),
+            ((9, 200, 600, 9), 2400, "no pair but the first waits here. Only one pair is multiplied at a time."),
+            ((10, 50, 600, 4), 2450, "a load starts when the pair buffers - 1 earlier begins: pair 3's at cycle 600."),
+            ((1, 200, 600, 5), 800, "a single pair is loaded, then multiplied, with any number of buffers."),
         )
     ),
 )

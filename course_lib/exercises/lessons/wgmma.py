@@ -18,15 +18,9 @@ from ..grading.routines import Case, Routine
 SIDE, DEPTH = 64, 32
 
 
-def _another_place(rng: np.random.Generator) -> tuple[tuple[int, int], int]:
-    row, piece, item = int(rng.integers(9, 63)), int(rng.integers(0, 8)), int(rng.integers(0, 4))
-    return (row, 4 * piece + item), DEPTH * row + 4 * (piece ^ row % 8) + item
-
-
 #: Where an element of a swizzled tile is.
 SWIZZLED_PLACE = Routine(
     name="swizzled-place",
-    another=_another_place,
     kind=FILL_IN,
     parameters=("row", "k"),
     cases=(
@@ -46,7 +40,7 @@ SWIZZLED_PLACE = Routine(
 
 _PRODUCT = PRODUCT.but(
     shapes=((64, 128, 96), (128, 64, 32)),  # multiples of 64, 64 and 32, as the exercises promise
-    grows=False,  # a tile takes the simulator much longer than those of other lessons
+    grows="one",  # a tile takes the simulator much longer than those of other lessons
     launch=grid_over(SIDE, SIDE, block=(4 * WARP_SIZE, 1)),
     share=lambda M, N, K: SIDE * SIDE // (4 * WARP_SIZE),
 )
@@ -88,16 +82,9 @@ def missing_fence(A, B, C):
 )
 
 
-def _another_number_of_stages(rng: np.random.Generator) -> tuple[tuple[int, int, int, int, int], int]:
-    rows, columns, depth = (16 * int(rng.integers(4, 17)) for _ in range(3))
-    itemsize, shared = int(rng.choice([2, 4])), 1024 * int(rng.integers(300, 900))
-    return (rows, columns, depth, itemsize, shared), shared // ((rows + columns) * depth * itemsize)
-
-
 #: How many pairs of tiles fit into shared memory.
 STAGES = Routine(
     name="stages",
-    another=_another_number_of_stages,
     kind=FILL_IN,
     parameters=("rows", "columns", "depth", "itemsize", "shared"),
     cases=(

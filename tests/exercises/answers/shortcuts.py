@@ -148,7 +148,7 @@ WRONG = {
         ),
     },
     "neighbours": {
-        "one thread does all": (NEIGHBOURS_BY_ONE_THREAD, "work-not-shared"),
+        "one thread does all": (NEIGHBOURS_BY_ONE_THREAD, "all-in-every-thread"),
     },
     "report-tiled": {
         "no tiles at all": (NAIVE, "global-loads-per-thread"),
@@ -160,7 +160,7 @@ WRONG = {
         "no tiles at all": (FOUR_WITHOUT_TILES, "global-loads-per-thread"),
     },
     "skewed": {
-        "no tile at all": (ROWS_WITHOUT_TILE, "sectors-per-load-request-of-a"),
+        "no tile at all": (ROWS_WITHOUT_TILE, "shared-stores-per-thread"),
     },
     "own-element": {
         "the values remembered": (REMEMBERED, "other-numbers"),

@@ -40,6 +40,10 @@ WRONG = {
             (CLOSE, "    return C.shape == want.shape and bool(np.isclose(C, want, equal_nan=True).all())"),
             "nan-in-c-and-in-want",
         ),
+        "by NumPy's own": (
+            (CLOSE, "    return C.shape == want.shape and bool(np.isclose(C, want, rtol=1e-4).all())"),
+            "float32-s-rounding-where-terms-cancel",
+        ),
         "not made one": ((CLOSE, "    return np.isclose(C, want)"), "returns-many"),
         "raised, not returned": (
             (CLOSE, "    np.testing.assert_allclose(C, want, rtol=1e-5)\n    return True"),
@@ -121,9 +125,9 @@ RIGHT = {
         "in another order": (RATE, "    return 2e-6 * K * N * M / milliseconds"),
     },
     "same-result": {
-        "by NumPy's own": (
+        "by squares": (
             CLOSE,
-            "    if C.shape != want.shape:\n        return False\n    return bool(np.isclose(C, want, rtol=1e-4).all())",
+            "    return C.shape == want.shape and bool(((C - want) ** 2).sum() <= 1e-10 * (want**2).sum())",
         ),
     },
     "typical": {
