@@ -25,7 +25,7 @@ assert [f"{each:.1f}" for each in signed] == ["47.6", "13.9"], "executes 47.6·1
 assert round(twins.result("naive_signed_left_uncached")["gflops"]) == round(first) == 1340, "stays at 1,340"
 narrow = [r for r in twins.results if r.get("rung") in ("naive_uint64_32", "tiled_unsigned") and r["block"][0] == 4]
 assert sorted(round(r["gflops"]) for r in narrow) == [1269, 1654], "has 1,654 there, the tile 1,269"
-assert all(2.6 < times[key] < 2.75 for key in times if "bypassed" in key), "buys 2.7 times"
+assert all(2.6 < times[key] < 2.75 for key in times if "bypassed" in key), "buys about 2.7 times"
 assert all(1.3 < after / before < 1.55 for before, after in by_width.values()), "buys 1.3 to 1.5 times"
 assert round(100 * by_width["T = 32"][1] / by_width["T = 16"][1]) == 105, "gains only 5 %"
 assert model.global_loads(5, 7, 6) == 420, "the naive kernel makes 420 loads"
