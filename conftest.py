@@ -211,7 +211,10 @@ class Lesson(IPyNbFile):
         forth = list(super().collect())
         held = self.config.rootpath / "tests" / "notebooks" / "comparisons" / f"{self.path.stem}.py"
         if held.exists():
-            cell = new_code_cell(held.read_text(encoding="utf-8"))  # type: ignore[no-untyped-call]
+            alone = (
+                f"exec({held.read_text(encoding='utf-8')!r}, dict(globals()))"  # its names are its own
+            )
+            cell = new_code_cell(alone)  # type: ignore[no-untyped-call]
             here = {"name": "comparisons", "cell_num": len(forth), "options": defaultdict(bool, check=True)}
             forth.append(IPyNbCell.from_parent(self, cell=cell, **here))
         for cells, again in ((forth, ""), (reversed(forth), ", run again")):

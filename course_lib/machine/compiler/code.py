@@ -45,7 +45,7 @@ class MachineInstruction(NamedTuple):
     result: int
     operands: int
     waits: tuple[int, ...]
-    places: tuple[Place, ...]
+    places: tuple[tuple[str, int], ...]
     target: int
 
     @property

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +43,8 @@ MEMORY = {
 }
 
 
-class WarpAccess(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class WarpAccess:
     """What one warp's instruction accesses: the bytes of each active lane, from its address on.
 
     ``array`` is the kernel's parameter, "" for shared and local memory; addresses are counted from its beginning.

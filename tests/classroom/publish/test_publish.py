@@ -251,7 +251,7 @@ def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
     said, text = nbconvert(tmp_path / "lesson.ipynb", to=to)
     assert "Alternative text is missing" not in said
     pictures = [picture for picture in re.findall(r"<img [^>]*>", text) if "data:image/png" in picture]
-    assert [True, True] == [bool(re.search(r'alt="tiled, step \d+: Line \d+', picture)) for picture in pictures]
+    assert [True, True] == [bool(re.search(r'alt="tiled, (?:step|frame) \d+', picture)) for picture in pictures]
     slider = f'<script type="{VIEW}">' if kept == "as executed" else "IntSlider(value=3"
     assert 1 == text.count(slider)
 

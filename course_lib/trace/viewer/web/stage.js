@@ -70,7 +70,7 @@ const FRAME = `
   </div>
   <div class="tt-body">
     <div class="tt-main"></div>
-    <div class="tt-lens" tabindex="-1" role="group" aria-label="The chosen view"></div>
+    <div class="tt-lens" tabindex="0" role="group" aria-label="The chosen view"></div>
   </div>
   <div class="tt-tabs" role="group" aria-label="Views"></div>
   <div class="tt-keys" role="dialog" aria-label="Legend and keys" tabindex="0" hidden>
