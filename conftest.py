@@ -211,9 +211,7 @@ class Lesson(IPyNbFile):
         forth = list(super().collect())
         held = self.config.rootpath / "tests" / "notebooks" / "comparisons" / f"{self.path.stem}.py"
         if held.exists():
-            alone = (
-                f"exec({held.read_text(encoding='utf-8')!r}, dict(globals()))"  # its names are its own
-            )
+            alone = f"exec({held.read_text(encoding='utf-8')!r}, dict(globals()))"  # its names are its own
             cell = new_code_cell(alone)  # type: ignore[no-untyped-call]
             here = {"name": "comparisons", "cell_num": len(forth), "options": defaultdict(bool, check=True)}
             forth.append(IPyNbCell.from_parent(self, cell=cell, **here))

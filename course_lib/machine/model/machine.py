@@ -21,12 +21,10 @@ LEVELS = ("L2", "DRAM")
 class Machine:
     """One multiprocessor: latencies and costs in cycles, rates per cycle; `Machine.measured` reads a recording.
 
-    Costs of an index, a guard, an addition and an iteration of a loop, each by kind, as numba compiles them: `index`
-    cycles of a scheduler's integer units, `slots` instructions issued, `index_latency` until the result. `barrier`:
-    cycles from the last warp's arrival on, and between the arrivals of two. `dram_bytes`: bytes that DRAM delivers at a
-    time. `address`: the part of the latency of shared memory that computes an address; `constant`: the latency of a
-    kernel's arguments. `request`, `constant_request`: from one request of a scheduler to the next, to memory and to
-    those. `hertz`: cycles per second.
+    `barrier`: cycles from the last warp's arrival on, and between the arrivals of two. `dram_bytes`: bytes that DRAM
+    delivers at a time. `address`: the part of the latency of shared memory that computes an address; `constant`: the
+    latency of a kernel's arguments. `request`, `constant_request`: from one request of a scheduler to the next, to
+    memory and to those. `hertz`: cycles per second.
 
     Cycles on the path that the requests of all schedulers share: `wavefront`; `copy_request` of an asynchronous copy of
     a word per lane, and `copy_row` for each row of memory; `commit` of the end of a group of copies; `barrier_path` of
@@ -44,9 +42,6 @@ class Machine:
     latency: Mapping[str, float]
     bytes_per_cycle: Mapping[str, float]
     barrier: tuple[float, float]
-    index: Mapping[str, float]
-    slots: Mapping[str, float]
-    index_latency: Mapping[str, float]
     copy: float
     address: float
     constant: float
@@ -89,24 +84,12 @@ class Machine:
         of_barrier = sorted((r["warps"], r["value"]) for r in recording.results if r["probe"] == "barrier")
         kept = pace_of_barriers(by_probe["barrier"]["code"])  # a part of those; each program has its own
         slope, start = np.polyfit([w for w, _ in of_barrier], [cycles for _, cycles in of_barrier], 1)
-        # An iteration of those loops has two accesses, and a multiply-add, which the empty loop has as well.
-
-        def each(key: str) -> dict[str, float]:
-            empty = by_probe["loop index rate"][key]
-            rates = {kind: by_probe[f"{kind} index rate"][key] for kind in ("signed", "unsigned", "guarded")}
-            costs = {kind: (rate - empty) / 2 - 1 for kind, rate in rates.items()}
-            shared = by_probe["shared index rate, in a loop"][key] - empty - 1
-            guard = costs["guarded"] - costs["signed"]
-            return {**costs, "shared": shared, "guard": guard, "loop": empty - 1}
 
         # One warp alone, from its sixteenth request to its thirty-second.
         asked = {
             r["requests"]: r["value"] for r in recording.results if r["probe"] == "asked for, store" and r["warps"] == 1
         }
-        cycles, slots = each("value"), each("instructions")
         integer = cls.schedulers / of("integer multiply-add rate")
-        # A 64-bit addition is two instructions.
-        cycles["add"], slots["add"] = 2 * integer, 2.0
         near = {r["spacing"]: r["value"] for r in recording.results if r["probe"] == "DRAM neighbours"}
         far = near[max(near)]
         copy_request, copy_row, commit = _copies(recording)
@@ -123,15 +106,6 @@ class Machine:
                 for level in LEVELS
             },
             barrier=(float(start) - kept, float(slope)),
-            index=cycles,
-            slots=slots,
-            index_latency={
-                "signed": of("signed index latency") - l1,
-                "unsigned": of("unsigned index latency") - l1,
-                "shared": of("unsigned index latency") - l1,
-                "guard": of("guarded index latency") - of("signed index latency"),
-                **{kind: cycles[kind] for kind in ("loop", "add")},
-            },
             dram_bytes=min(spacing for spacing, value in near.items() if value > 0.9 * far),
             address=of("integer add, xor latency"),
             constant=of("constant latency") - of("integer add, xor latency"),
