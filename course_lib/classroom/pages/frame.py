@@ -135,14 +135,15 @@ def _classic(bundle: Bundle) -> str:
     return f'(() => {{ "use strict";\n{code}\n}})();\n'
 
 
-def apart(body: str, name: str, files: dict[str, bytes]) -> str:
-    """Return HTML whose pictures are files of their own, which are added to ``files``, and load when they are near."""
+def apart(body: str, page: str, files: dict[str, bytes]) -> str:
+    """Return a page's HTML with its pictures as files, which are added to ``files``, and load when they are near."""
+    up, name = "../" * page.count("/"), re.sub(r"\W", "_", posixpath.splitext(page)[0])
 
     def put(found: re.Match[str]) -> str:
         kind = "svg" if found[1].startswith("svg") else "png"
         file = f"assets/{name}-{len(files)}.{kind}"
         files[file] = base64.b64decode(found[2])
-        return f'loading="lazy" src="{file}"'
+        return f'loading="lazy" src="{up}{file}"'
 
     return _PICTURE.sub(put, body)
 

@@ -77,7 +77,7 @@ def site(
     pictures: dict[str, bytes] = {}
     pages = {"index.html": _index(found, side)}
     for (name, written, _), notebook in zip(named, ran, strict=True):
-        body = apart(cells(notebook, BUNDLES), re.sub(r"\W", "_", name[:-5]), pictures)
+        body = apart(cells(notebook, BUNDLES), name, pictures)
         pages[name] = _page(name, body, lessons.title(written, name), written, side)
     pages |= bugs.pages(side)
     files: dict[str, str | bytes] = dict(framed(pages, address))
