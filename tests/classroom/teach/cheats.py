@@ -110,7 +110,7 @@ _TOLD = {
         _checked(
             WRONG,
             "import course_lib.exercises as e\nfrom course_lib.exercises import Verdict\n"
-            'e.grade = lambda exercise, kernel: Verdict(exercise.name, "passed", points=5, of=5)\n',
+            'e.grade = lambda exercise, kernel, seed: Verdict(exercise.name, "passed", points=5, of=5)\n',
         ),
         *_WRONG,
     ),

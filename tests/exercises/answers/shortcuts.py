@@ -174,7 +174,7 @@ NIGHTLY = {
         "A is scratch paper": (DOUBLED_IN_PLACE, "only-read"),
     },
     "turn-a-tile": {
-        "one thread does all": (TURNED_BY_ONE_THREAD, "work-not-shared"),
+        "one thread does all": (TURNED_BY_ONE_THREAD, "all-in-every-thread"),
     },
     "skewed": {
         "atomic sums": (ROWS_BY_ATOMICS, "shared-stores-per-thread"),
