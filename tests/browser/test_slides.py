@@ -30,12 +30,12 @@ MEASURE = """() => {
     const drawn = place.ownerSVGElement ? place.getScreenCTM().d / unit : 1;
     sizes[place.closest(".tt-root") ? "stepper" : "text"].push(parseFloat(style.fontSize) * drawn);
   }
-  const blocks = [...slide.querySelectorAll(".jp-OutputArea-output, .jp-InputArea-editor, table, img, pre, p, li")];
+  const blocks = [...slide.querySelectorAll(".jp-OutputArea-output, .jp-InputArea-editor, table, img, pre")];
   const edges = blocks.filter((b) => b.getClientRects().length).map((b) => b.getBoundingClientRect());
   return {
     heading: slide.querySelector("h2")?.textContent ?? "",
     tall: Math.max(slide.scrollHeight - slide.clientHeight, ...edges.map((e) => (e.bottom - frame.bottom) / unit)),
-    wide: Math.max(slide.scrollWidth - slide.clientWidth, ...edges.map((e) => (e.right - frame.right) / unit)),
+    wide: Math.max(slide.scrollWidth - slide.clientWidth, ...blocks.map((b) => b.scrollWidth - b.clientWidth - 18)),
     text: Math.min(...sizes.text),
     stepper: Math.min(...sizes.stepper),
     missing: [...slide.querySelectorAll("img")].filter((image) => !image.naturalWidth).length,
