@@ -58,6 +58,15 @@ def simulate(
     Raises (on launch):
         KernelError: the kernel broke a rule. LaunchError: grid, block or arguments are wrong.
         UnsupportedKernelError: the kernel uses something the simulator does not run.
+
+    >>> @cuda.jit
+    ... def double(x):
+    ...     i = cuda.grid(1)
+    ...     if i < x.size:
+    ...         x[i] = -x[i]
+    >>> run = simulate(double)[4, 32](np.arange(100, dtype=np.float32))
+    >>> run.traffic.requests, run.traffic.sectors, run.findings
+    (8, 26, ())
     """
     return Simulation(kernel, strict, schedule, TraceObserver if trace else None, max_steps)
 
@@ -113,6 +122,9 @@ class Simulation:
                 twice the warp, and the widths that the kernel names, up to 130.
 
         Raises LaunchError for a launch that returns something else, UnsupportedKernelError as a launch does.
+
+        >>> simulate(rung("naive").make()).check_all(launches=20)
+        no finding for 16 launches up to M=130, N=130, K=130; 4 further sizes have no launch
         """
 
         def start(schedule: str, trace: bool, grid: Any, block: Any, arguments: Sequence[Any]) -> Run:
