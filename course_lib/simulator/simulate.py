@@ -133,7 +133,7 @@ class Simulation:
             return simulation[grid, block, 0, shared_bytes](*arguments)
 
         with contextlib.redirect_stdout(None):
-            return check_all(self.kernel, start, launch, allow, launches, seed, values)
+            return check_all(self.kernel, start, launch, allow=allow, launches=launches, seed=seed, values=values)
 
     def __call__(self, *arguments: Any) -> NoReturn:
         raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
@@ -147,7 +147,7 @@ class Simulation:
                 f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, bool(self.tracer))
+        prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, tracing=bool(self.tracer))
         if prepared.unit.cooperative:
             check_resident(prepared)
         before = (
@@ -162,7 +162,9 @@ class Simulation:
         ):  # of other warps or blocks: run each block by itself, in turns
             for array, values in before:
                 array.storage()[...] = values
-            prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, bool(self.tracer), patient=True)
+            prepared = prepare(
+                self.kernel, grid, block, arguments, dynamic_shared, tracing=bool(self.tracer), patient=True
+            )
             return self._observed(prepared, grid, block)
 
     def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:

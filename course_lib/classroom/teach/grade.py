@@ -76,7 +76,15 @@ def run(chosen: argparse.Namespace) -> int:
     limits, lesson = Limits(chosen.seconds, chosen.memory << 20), lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
     with alone(_journal(chosen.csv)), alone(chosen.feedback / ".in-use"):
-        batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, chosen.student_seconds, chosen.anonymous)
+        batch = Batch(
+            handed_in,
+            lesson,
+            chosen.csv,
+            chosen.feedback,
+            limits,
+            student_seconds=chosen.student_seconds,
+            anonymous=chosen.anonymous,
+        )
         batch.grade(chosen.jobs, chosen.again)
         print(batch.said())
         if chosen.export:
@@ -137,6 +145,7 @@ class Batch:
         table: Path,
         pages: Path,
         limits: Limits,
+        *,
         student_seconds: int = STUDENT_SECONDS,
         anonymous: bool = False,
     ) -> None:
