@@ -13,7 +13,7 @@ from course_lib.classroom.teach.judge import unjudged
 
 @pytest.fixture
 def judged(monkeypatch):
-    """What was judged: (exercise, its cell, the seed). The sandbox is this process, and kernels are "not yet" unseen."""
+    """What was judged: (exercise, its cell, the seed). The sandbox is this process; kernels are "not yet" unseen."""
     asked = []
 
     def noted(task, *arguments):
