@@ -32,14 +32,6 @@ LAB = (
         module=MODULE,
     ),
     Experiment(
-        "instructions",
-        "the machine instructions of the inner loops",
-        lambda ask: ask.names or disassembly.LISTED_RUNGS,
-        lambda name, ask: disassembly.instructions(name),
-        NVDISASM,
-        module=MODULE,
-    ),
-    Experiment(
         "residency",
         "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
         once,
