@@ -30,6 +30,7 @@ SOLUTIONS = NOTEBOOKS / "solutions"
 SIZES = {1: 2**26, 2: 8192, 3: 4096}
 SETS = 3
 JIT = "@cuda.jit\n"
+_EXERCISES: dict[str, Any] = {**EXERCISES}
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Version:
     @property
     def task(self) -> Any:
         """What the kernel computes, and its launches."""
-        return EXERCISES[self.exercise].task
+        return _EXERCISES[self.exercise].task
 
     def compiled(self) -> Any:
         """Return the kernel, compiled at its first launch."""
@@ -89,7 +90,7 @@ def versions(names: Names = None) -> Iterator[Version]:
         if names and name not in names:
             continue
         answer = dict(lesson_cells(_lesson(name), SOLUTIONS))[f"exercise-{name}"].rpartition("\n\n\ncheck(")[0]
-        other = answer if "changes" in entry else EXERCISES[name].given
+        other = answer if "changes" in entry else _EXERCISES[name].given
         for old, new in entry.get("changes", ()):
             if other.count(old) != 1:
                 raise ValueError(f"{old!r} occurs {other.count(old)} times in the answer to {name}")
@@ -140,7 +141,7 @@ def _right(version: Version, kernel: Any, shape: tuple[int, ...]) -> bool:
 @cache
 def _values(exercise: str, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], Any]:
     """Return an exercise's inputs and its output."""
-    task = EXERCISES[exercise].task
+    task = _EXERCISES[exercise].task
     inputs = task.inputs(np.random.default_rng(0), *shape)
     return inputs, task.answer(*inputs)
 
