@@ -83,7 +83,7 @@ shorten_errors()
 def check(name: str, kernel: Any, *, seed: int | None = None) -> Verdict:
     """Grade ``kernel``, or a plain function, against the exercise called ``name``; the verdict says what is wrong.
 
-    ``seed`` draws the sizes and numbers of one launch, or the calls of a plain function: by default always the same.
+    ``seed`` draws the sizes and numbers of one launch of a kernel: by default always the same.
 
     Raises ValueError for a name that no exercise has, TypeError if ``name`` is not a text.
 
@@ -98,7 +98,7 @@ def check(name: str, kernel: Any, *, seed: int | None = None) -> Verdict:
     if isinstance(exercise, Explanation):
         raise ValueError(f'{name!r} is answered in words: explain("{name}", "…")')
     if isinstance(exercise, Routine):
-        verdict = judge(exercise, kernel, seed=seed)
+        verdict = judge(exercise, kernel)
     else:
         verdict = grade(exercise, kernel, seed)
     return _counted(replace(verdict, views=explained(_LESSON[name])))
