@@ -60,11 +60,11 @@ export class Heat extends Plane {
     this.paint();
   }
 
-  /** Adapt to the size on the page: a canvas has as many pixels as the screen. */
-  measure() {
-    const wide = (this.canvas.clientWidth / this.columns) * devicePixelRatio;
+  /** A canvas has as many pixels as the screen. @param {number} scale */
+  measure(scale) {
+    const wide = UNIT * scale * devicePixelRatio;
     const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
-    if (side === this.side || !wide) return;
+    if (side === this.side) return;
     this.side = side;
     Object.assign(this.canvas, { width: this.columns * side, height: this.rows * side });
     this.node.classList.toggle("tt-tiny", side === 1);

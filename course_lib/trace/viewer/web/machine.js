@@ -1,6 +1,6 @@
 // The state of the machine, seen by one block and one of its threads, after some of the block's steps. No page is needed.
 
-import { countUpTo, Survey, ThreadSurvey } from "./survey.js";
+import { countUpTo, finish, Survey, ThreadSurvey } from "./survey.js";
 import { Access, at, BARRIER, LOAD, ITERATION, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
@@ -26,24 +26,39 @@ const AT_ONCE = 256; // steps that are replayed ahead in one piece
 
 export class Machine {
   /**
+   * Make a machine, in pieces.
    * @param {import("./trace.js").Trace} trace
    * @param {number} blockNumber
    * @param {number} thread
    * @param {import("./trace.js").Block} [block]  the same block in another order
+   * @returns {Generator<undefined, Machine>}
    */
-  constructor(trace, blockNumber, thread, block = trace.blocks[blockNumber]) {
+  static *making(trace, blockNumber, thread, block = trace.blocks[blockNumber]) {
+    const survey = yield* Survey.reading(trace, block);
+    return new Machine(trace, blockNumber, thread, block, survey, yield* ThreadSurvey.reading(trace, block, thread));
+  }
+
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {number} blockNumber
+   * @param {number} thread
+   * @param {import("./trace.js").Block} block
+   * @param {Survey} survey
+   * @param {ThreadSurvey} own
+   */
+  constructor(trace, blockNumber, thread, block, survey, own) {
     this.trace = trace;
     this.blockNumber = blockNumber;
     this.block = block;
     this.length = this.block.length;
-    this.survey = new Survey(trace, this.block);
+    this.survey = survey;
     this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
     /** @type {{values: Value[][], variables: Map<string, Value[]>}[]}  what does not change is shared by several */
     this.snapshots = [];
     /** @type {Set<Value[]>}  what has changed since the last of them */
     this.dirty = new Set();
     this.thread = thread;
-    this.own = new ThreadSurvey(trace, this.block, thread);
+    this.own = own;
     this.position = 0;
     /** @type {((step: number) => boolean) | null}  of a frame, whether a recorded step is one of it */
     this.covers = null;
@@ -61,7 +76,7 @@ export class Machine {
 
   /** @param {number} thread */
   choose(thread) {
-    if (thread !== this.thread) this.own = new ThreadSurvey(this.trace, this.block, thread);
+    if (thread !== this.thread) this.own = finish(ThreadSurvey.reading(this.trace, this.block, thread));
     this.thread = thread;
     this.reset(0);
   }

@@ -227,8 +227,8 @@ export class Plane {
     return 4;
   }
 
-  /** Adapt to the size on the page. */
-  measure() {}
+  /** Adapt to the pixels on the page of a unit of the drawing. @param {number} _scale */
+  measure(_scale) {}
 
   /** Adapt to the colours of the theme. */
   repaint() {}

@@ -4,6 +4,7 @@ import { html, icon, part, write } from "./dom.js";
 import { Film, says } from "./film.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
+import { finish } from "./survey.js";
 import { banks } from "./panels/banks.js";
 import { compare } from "./panels/compare.js";
 import { counter } from "./panels/counter.js";
@@ -93,16 +94,31 @@ export function layOut(root) {
   part(root, "full").append(icon("full"));
 }
 
+/**
+ * Read a block of a trace for the stage, in pieces: its machine in the recorded order, its film, and the machine in the
+ * film's order.
+ * @param {import("./trace.js").Trace} trace
+ * @param {number} blockNumber
+ * @param {number} thread
+ */
+export function* seat(trace, blockNumber, thread) {
+  const machine = yield* Machine.making(trace, blockNumber, thread);
+  const film = yield* Film.making(machine.block);
+  const projector = film.recorded ? machine : yield* Machine.making(trace, blockNumber, thread, film.block);
+  return { machine, film, projector };
+}
+
 /** One run on the stage. */
 export class Run {
   /**
    * @param {import("./trace.js").Trace} trace
+   * @param {{machine: Machine, film: Film, projector: Machine}} seat
    * @param {import("./panel.js").Context["choose"]} choose
    * @param {import("./panel.js").Context["offers"]} offers
    * @param {string} name
    * @param {(way: number) => void} step
    */
-  constructor(trace, choose, offers, name, step) {
+  constructor(trace, { machine, film, projector }, choose, offers, name, step) {
     this.trace = trace;
     this.node = html("div", { class: "tt-run" });
     this.node.innerHTML = RUN;
@@ -111,10 +127,10 @@ export class Run {
     /** @type {import("./panel.js").View[]}  of this run alone */
     this.lenses = [];
     /** @type {import("./panel.js").Context} */
-    this.context = { trace, machine: new Machine(trace, 0, 0), other: null, frame: null, choose, offers, step };
-    this.machine = this.context.machine; // in the recorded order
-    this.film = Film.of(trace.blocks[0]);
-    this.projector = this.machine; // in that of the film
+    this.context = { trace, machine, other: null, frame: null, choose, offers, step };
+    this.machine = machine; // in the recorded order
+    this.film = film;
+    this.projector = projector; // in that of the film
     /** @type {import("./panel.js").View[]} */
     this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
   }
@@ -127,13 +143,8 @@ export class Run {
     const { context, trace } = this;
     blockNumber = Math.min(blockNumber, trace.blocks.length - 1);
     thread = Math.min(thread, trace.threads - 1);
-    if (this.machine.blockNumber === blockNumber) {
-      this.machine.choose(thread);
-      if (this.projector !== this.machine) this.projector.choose(thread);
-    } else this.machine = new Machine(trace, blockNumber, thread);
-    this.film = Film.of(this.machine.block);
-    if (this.film.recorded) this.projector = this.machine;
-    else if (this.projector.block !== this.film.block) this.projector = new Machine(trace, blockNumber, thread, this.film.block);
+    if (this.machine.blockNumber === blockNumber) for (const machine of new Set([this.machine, this.projector])) machine.choose(thread);
+    else Object.assign(this, finish(seat(trace, blockNumber, thread)));
     context.machine = this.machine;
   }
 
@@ -168,11 +179,12 @@ export class Stage {
   /**
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
+   * @param {{machine: Machine, film: Film, projector: Machine}[]} seats  of each trace
    * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (lens: string) => void, into: () => void, step: (way: number) => void}} actions
    * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
    * @param {import("./timeline.js").Timeline} timeline
    */
-  constructor(root, traces, actions, panels, timeline) {
+  constructor(root, traces, seats, actions, panels, timeline) {
     this.root = root;
     this.timeline = timeline;
     this.offers = (/** @type {string} */ lens) => !panels || lens === findings.name || panels.includes(lens);
@@ -193,13 +205,14 @@ export class Stage {
     part(root, "fault").style.display = traces.some(({ findings }) => findings.length) ? "" : "none";
     this.runs = traces.map((one, run) => {
       const choose = (/** @type {import("./panel.js").Choice} */ choice) => actions.choose(choice, run);
-      return new Run(one, choose, this.offers, beside ? ` of ${one.name}` : "", actions.step);
+      return new Run(one, seats[run], choose, this.offers, beside ? ` of ${one.name}` : "", actions.step);
     });
     root.toggleAttribute("data-two", Boolean(beside));
     root.toggleAttribute("data-found", traces.some((one) => one.findings.length || Object.keys(one.wanted).length));
     part(root, "main").replaceChildren(...this.runs.map(({ node }) => node));
     this.alignment = this.meet();
     this.filming = true;
+    this.size = ""; // of the root when all was placed
     this.lens = "";
     /** @type {HTMLElement[]}  for each run, the sentence of its step and its findings */
     this.said = [];
@@ -303,9 +316,14 @@ export class Stage {
     part(this.root, "body").dataset.lens = this.lens;
   }
 
-  /** Adapt to the size of the page. */
-  fit() {
+  /**
+   * Adapt to the size of the page.
+   * @param {boolean} [seen]  whether only another size of the root is a reason
+   */
+  fit(seen = false) {
     const { lens, root, runs } = this;
+    const size = `${root.clientWidth} ${root.clientHeight}`;
+    if (seen && size === this.size) return;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
     const narrow = root.clientWidth < PHONE * em;
     root.toggleAttribute("data-narrow", narrow);
@@ -329,9 +347,9 @@ export class Stage {
     const lensWidth = (lens && beside ? whole.width * SHARE : whole.width - (runs.length - 1) * BETWEEN * em) / (beside && lens ? 1 : runs.length);
     let used = 0;
     for (const run of runs) {
-      const size = { width, height: space.height, counter: run.film.fetched > 0, lens: lensWidth, em };
+      const room = { width, height: space.height, counter: run.film.fetched > 0, lens: lensWidth, em };
       for (const view of run.views) {
-        const layout = /** @type {import("./layout.js").Layout | undefined} */ (/** @type {any} */ (view.fit?.(size)));
+        const layout = /** @type {import("./layout.js").Layout | undefined} */ (/** @type {any} */ (view.fit?.(room)));
         if (!layout) continue;
         place(part(run.node, "program"), layout.code);
         place(part(run.node, "counter"), layout.counter);
@@ -339,10 +357,11 @@ export class Stage {
         run.node.style.height = `${layout.height}px`;
         used = column && !narrow ? layout.height : Math.max(used, layout.height);
       }
-      for (const view of this.open.get(lens)?.views ?? []) view.fit?.(size);
+      for (const view of this.open.get(lens)?.views ?? []) view.fit?.(room);
     }
     part(root, "lens").style.maxHeight = lens ? `${beside ? Math.max(used, 0.8 * whole.height) : narrow ? 1.5 * tall : whole.height * SHARE}px` : "";
     for (const view of this.views) view.scroll?.();
+    this.size = `${root.clientWidth} ${root.clientHeight}`;
   }
 
   /** Adapt to the colours of the theme. */

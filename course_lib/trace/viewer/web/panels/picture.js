@@ -341,7 +341,6 @@ class Picture {
       const [left, right] = i ? [B.x + drawings[1].plane.width * B.scale, C.x] : [A.x + drawings[0].plane.width * A.scale, B.x];
       Object.assign(sign.style, { left: `${(left + right) / 2}px`, top: `${A.y + (drawings[2].plane.height * A.scale) / 2}px` });
     });
-    for (const { plane } of drawings) plane.measure();
     return this.layout;
   }
 
@@ -593,7 +592,6 @@ class Part {
     const { width, height } = this.shape;
     const scale = place.scale * Math.min(width / (this.grid.width + 2), height / (this.grid.height + 2));
     put(this.node, this.grid, { ...place, scale });
-    this.grid.measure();
   }
 
   draw() {
@@ -623,4 +621,5 @@ class Part {
 function put(node, plane, { x, y, scale }) {
   Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${(plane.width + 2) * scale}px` });
   node.style.setProperty("--tt-scale", String(scale));
+  plane.measure(scale);
 }
