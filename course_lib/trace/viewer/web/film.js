@@ -42,10 +42,7 @@ const MOST = 20; // iterations that are a frame each; of more, several are one f
 
 /** A block whose steps are in another order. */
 class Reordered extends Block {
-  /**
-   * @param {Block} block
-   * @param {number[]} order  the recorded number of each step
-   */
+  /** @param {Block} block @param {number[]} order  the recorded number of each step */
   constructor(block, order) {
     super(block.trace, { at: block.at, first: block.first, steps: block.length, releases: block.releases, phases: block.phases });
     this.order = order;
@@ -66,18 +63,12 @@ class Reordered extends Block {
     return super.mask(this.order[i]);
   }
 
-  /**
-   * @param {number} i
-   * @param {number} flag
-   */
+  /** @param {number} i @param {number} flag */
   has(i, flag) {
     return super.has(this.order[i], flag);
   }
 
-  /**
-   * @param {Parameters<Block["rows"]>[0]} what
-   * @param {number} i
-   */
+  /** @param {Parameters<Block["rows"]>[0]} what @param {number} i */
   rows(what, i) {
     return super.rows(what, this.order[i]);
   }
@@ -105,10 +96,7 @@ export class Film {
     return film;
   }
 
-  /**
-   * @param {Block} block
-   * @param {number[][]} frames  the steps of each
-   */
+  /** @param {Block} block @param {number[][]} frames  the steps of each */
   constructor(block, frames) {
     const order = frames.flat();
     this.recorded = order.every((step, i) => step === i);
@@ -366,10 +354,7 @@ function framesOf(block, keys) {
   return frames;
 }
 
-/**
- * What a frame shows, in one sentence.
- * @param {Frame} frame
- */
+/** What a frame shows, in one sentence. @param {Frame} frame */
 export function says({ facts }) {
   const { distinct, fetched, from, held, into, multiplied, read, shared, stored, threads, updated, used } = facts;
   const one = threads === 1 ? "s" : "";

@@ -40,10 +40,7 @@ export class Heat extends Plane {
     this.paints = null;
   }
 
-  /**
-   * @param {number} i
-   * @param {number} look
-   */
+  /** @param {number} i @param {number} look */
   cell(i, look) {
     look &= ~FAINT;
     if (this.looks[i] === look) return;
@@ -51,10 +48,7 @@ export class Heat extends Plane {
     this.stale.add(i);
   }
 
-  /**
-   * @param {number[]} dots
-   * @param {number[]} rings
-   */
+  /** @param {number[]} dots @param {number[]} rings */
   finish(dots, rings) {
     super.finish(dots.length > MOST_DOTS ? [] : dots, rings);
     this.paint();
@@ -87,10 +81,7 @@ export class Heat extends Plane {
     this.stale.clear();
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Paint[]} paints
-   */
+  /** @param {CanvasRenderingContext2D} context @param {Paint[]} paints */
   pixels(context, paints) {
     if (!this.image || this.stale.size === this.size) {
       this.image = new ImageData(this.columns, this.rows);
@@ -129,10 +120,7 @@ export class Heat extends Plane {
 /** @type {Map<string, number>}  to read one from a canvas takes a millisecond */
 const PIXELS = new Map();
 
-/**
- * A colour of the stylesheet as a pixel.
- * @param {string} colour  as the page computes it
- */
+/** A colour of the stylesheet as a pixel. @param {string} colour  as the page computes it */
 export function pixel(colour) {
   const known = PIXELS.get(colour);
   if (known !== undefined) return known;

@@ -42,10 +42,7 @@ const NARROWEST = 9.5; // ems of the counter, where there is no more
 const PHONE = 40; // ems of a stage in one column
 const LOWEST = 28; // ems of a stage beside which a page scrolls
 
-/**
- * @param {Wanted} wanted
- * @returns {Layout}
- */
+/** @param {Wanted} wanted @returns {Layout} */
 export function arrange(wanted) {
   const { width, em, product, counter } = wanted;
   const height = Math.max(LOWEST * em, wanted.height);

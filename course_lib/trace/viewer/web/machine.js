@@ -81,10 +81,7 @@ export class Machine {
     this.reset(0);
   }
 
-  /**
-   * Go back to a copy of the memory.
-   * @param {number} number
-   */
+  /** Go back to a copy of the memory. @param {number} number */
   reset(number) {
     const kept = this.snapshots[number];
     this.position = number * this.every;
@@ -165,10 +162,7 @@ export class Machine {
     };
   }
 
-  /**
-   * @param {number} i
-   * @param {boolean} shown  whether the page will show this step
-   */
+  /** @param {number} i @param {boolean} shown  whether the page will show this step */
   apply(i, shown) {
     const { block, trace } = this;
     const { columns } = trace;
@@ -202,10 +196,7 @@ export class Machine {
     }
   }
 
-  /**
-   * @param {number} row
-   * @param {number} first  thread of the warp
-   */
+  /** @param {number} row @param {number} first  thread of the warp */
   store(row, first) {
     const { columns, arrays } = this.trace;
     const number = columns.access_array[row];
@@ -321,10 +312,7 @@ export class Machine {
     return found;
   }
 
-  /**
-   * Whether a thread took part in the step.
-   * @param {number} thread
-   */
+  /** Whether a thread took part in the step. @param {number} thread */
   isActive(thread) {
     return this.line !== null && thread >> 5 === this.warp && Boolean((this.mask >>> (thread & 31)) & 1);
   }
@@ -339,10 +327,7 @@ export class Machine {
     return Math.min(loaded[array][element], stored[array][element]) <= this.length;
   }
 
-  /**
-   * @param {number} array
-   * @param {number} element
-   */
+  /** @param {number} array @param {number} element */
   stored(array, element) {
     return this.survey.stored[array][element] <= this.position;
   }
@@ -356,10 +341,7 @@ export class Machine {
     return this.own.loaded[array][element] <= this.position;
   }
 
-  /**
-   * The elements of an array that the chosen thread has loaded by now, in their order.
-   * @param {number} array
-   */
+  /** The elements of an array that the chosen thread has loaded by now, in their order. @param {number} array */
   elementsLoadedByThread(array) {
     const { position } = this;
     return this.own.everLoaded[array].filter((element) => this.own.loaded[array][element] <= position);
@@ -376,20 +358,14 @@ export class Machine {
     return this.values[array][space === "local" ? element + this.thread * size : element];
   }
 
-  /**
-   * The values of an array's elements, as the chosen thread sees them.
-   * @param {number} array
-   */
+  /** The values of an array's elements, as the chosen thread sees them. @param {number} array */
   held(array) {
     const { space, size } = this.trace.arrays[array];
     const values = this.values[array];
     return space === "local" ? values.slice(this.thread * size, (this.thread + 1) * size) : values;
   }
 
-  /**
-   * The chosen thread's value of a variable.
-   * @param {string} name
-   */
+  /** The chosen thread's value of a variable. @param {string} name */
   variable(name) {
     return this.variables.get(name)?.[this.thread] ?? null;
   }
@@ -409,10 +385,7 @@ export class Machine {
     return this.survey.fetched[this.position];
   }
 
-  /**
-   * How often the chosen thread has run a line, and its global loads there.
-   * @param {number} line
-   */
+  /** How often the chosen thread has run a line, and its global loads there. @param {number} line */
   onLine(line) {
     return {
       runs: countUpTo(this.own.runs.get(line) ?? [], this.position),
@@ -420,19 +393,13 @@ export class Machine {
     };
   }
 
-  /**
-   * The positions at which the chosen thread runs a line, or else any warp of the block.
-   * @param {number} line
-   */
+  /** The positions at which the chosen thread runs a line, or else any warp of the block. @param {number} line */
   stepsOnLine(line) {
     const mine = this.own.runs.get(line);
     return mine?.length ? mine : this.where((i) => this.block.line(i) === line);
   }
 
-  /**
-   * The positions at which the chosen thread sets a variable.
-   * @param {string} name
-   */
+  /** The positions at which the chosen thread sets a variable. @param {string} name */
   stepsThatSet(name) {
     const { block, thread, trace } = this;
     const number = trace.names.indexOf(name);
@@ -466,18 +433,12 @@ export class Machine {
     return [...positions].reverse().find((p) => p < this.position) ?? 0;
   }
 
-  /**
-   * The next position at which a barrier opens.
-   * @param {number} way
-   */
+  /** The next position at which a barrier opens. @param {number} way */
   barrierFrom(way) {
     return this.nextOf(this.block.releases, way);
   }
 
-  /**
-   * The next end of a phase (load, compute, store, barrier) of the chosen thread's warp.
-   * @param {number} way
-   */
+  /** The next end of a phase (load, compute, store, barrier) of the chosen thread's warp. @param {number} way */
   phaseFrom(way) {
     const { block } = this;
     const warp = this.thread >> 5;
@@ -488,10 +449,7 @@ export class Machine {
     return this.nextOf(stops, way);
   }
 
-  /**
-   * The next statement that the chosen thread runs.
-   * @param {number} way
-   */
+  /** The next statement that the chosen thread runs. @param {number} way */
   ownFrom(way) {
     const { block, length, position, thread } = this;
     for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.runs(i, thread)) return i + 1;
@@ -524,10 +482,7 @@ export class Machine {
     return way > 0 ? this.length : 0;
   }
 
-  /**
-   * The header lines of the loops around a line, from the inside out.
-   * @param {number} line
-   */
+  /** The header lines of the loops around a line, from the inside out. @param {number} line */
   loopsAround(line) {
     const { source, loops } = this.trace;
     /** @type {number[]} */

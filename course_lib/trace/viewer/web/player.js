@@ -76,10 +76,7 @@ async function inPieces(pieces) {
 const breath = () => new Promise((resolve) => setTimeout(resolve));
 
 export class Player {
-  /**
-   * @param {Model} model
-   * @param {HTMLElement} el
-   */
+  /** @param {Model} model @param {HTMLElement} el */
   constructor(model, el) {
     this.model = model;
     this.el = el;
@@ -592,10 +589,7 @@ export class Player {
     this.offerLink(says, "done");
   }
 
-  /**
-   * @param {string} says
-   * @param {"link" | "done"} image
-   */
+  /** @param {string} says @param {"link" | "done"} image */
   offerLink(says, image) {
     const button = part(this.root, "link");
     button.replaceChildren(icon(image));
@@ -631,10 +625,7 @@ export class Player {
     this.goBy(this.filming ? "film" : (this.stage?.runs.length ?? 0) > 1 ? "statement" : UNITS[this.unit][0], way);
   }
 
-  /**
-   * @param {string} unit
-   * @param {number} way
-   */
+  /** @param {string} unit @param {number} way */
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
     if (unit === "film") {

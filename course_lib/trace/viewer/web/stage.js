@@ -135,10 +135,7 @@ export class Run {
     this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
   }
 
-  /**
-   * @param {number} blockNumber
-   * @param {number} thread
-   */
+  /** @param {number} blockNumber @param {number} thread */
   choose(blockNumber, thread) {
     const { context, trace } = this;
     blockNumber = Math.min(blockNumber, trace.blocks.length - 1);
@@ -148,10 +145,7 @@ export class Run {
     context.machine = this.machine;
   }
 
-  /**
-   * Show a frame of the film, or the start.
-   * @param {number} number
-   */
+  /** Show a frame of the film, or the start. @param {number} number */
   show(number) {
     const { context, film } = this;
     context.frame = film.frames[number] ?? null;
@@ -255,10 +249,7 @@ export class Stage {
     return this.runs[0].machine;
   }
 
-  /**
-   * The tabs, and a place for each lens and run.
-   * @param {(lens: string) => void} open
-   */
+  /** The tabs, and a place for each lens and run. @param {(lens: string) => void} open */
   lenses(open) {
     const { root, runs } = this;
     /** @type {Map<string, {tab: HTMLElement, node: HTMLElement, views: import("./panel.js").View[]}>} */
@@ -302,10 +293,7 @@ export class Stage {
     return [...this.open.keys()];
   }
 
-  /**
-   * Open a lens, or close it without a name.
-   * @param {string} name
-   */
+  /** Open a lens, or close it without a name. @param {string} name */
   look(name) {
     this.lens = this.open.has(name) ? name : "";
     for (const [one, { tab, node }] of this.open) {
@@ -316,10 +304,7 @@ export class Stage {
     part(this.root, "body").dataset.lens = this.lens;
   }
 
-  /**
-   * Adapt to the size of the page.
-   * @param {boolean} [seen]  whether only another size of the root is a reason
-   */
+  /** Adapt to the size of the page. @param {boolean} [seen]  whether only another size of the root is a reason */
   fit(seen = false) {
     const { lens, root, runs } = this;
     const size = `${root.clientWidth} ${root.clientHeight}`;
@@ -370,10 +355,7 @@ export class Stage {
     for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
 
-  /**
-   * The contents of the page for a run, for tests.
-   * @param {number} number
-   */
+  /** The contents of the page for a run, for tests. @param {number} number */
   state(number) {
     const run = this.runs[number];
     for (const view of run.lenses) view.choose(); // including hidden ones
@@ -395,10 +377,7 @@ export class Stage {
     return [...this.runs.flatMap((run) => run.views), ...(this.open.get(this.lens)?.views ?? [])];
   }
 
-  /**
-   * @param {number} blockNumber
-   * @param {number} thread
-   */
+  /** @param {number} blockNumber @param {number} thread */
   choose(blockNumber, thread) {
     const { root, runs } = this;
     const [first, second] = runs;
@@ -434,10 +413,7 @@ export class Stage {
     return places.sort((x, y) => this.order(x) - this.order(y) || x.step - y.step);
   }
 
-  /**
-   * The number of a place's block in the launch.
-   * @param {{block: readonly number[]}} place
-   */
+  /** The number of a place's block in the launch. @param {{block: readonly number[]}} place */
   order({ block: [x, y, z] }) {
     const [gx, gy] = this.trace.grid;
     return x + gx * (y + gy * z);
@@ -500,10 +476,7 @@ export class Stage {
   }
 }
 
-/**
- * @param {HTMLElement} node
- * @param {import("./layout.js").Box | null} box
- */
+/** @param {HTMLElement} node @param {import("./layout.js").Box | null} box */
 function place(node, box) {
   node.hidden = !box;
   if (box) Object.assign(node.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px` });

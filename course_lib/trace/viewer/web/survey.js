@@ -46,10 +46,7 @@ export function finish(pieces) {
   return piece.value;
 }
 
-/**
- * Whether a piece of work ends before a step.
- * @param {number} step
- */
+/** Whether a piece of work ends before a step. @param {number} step */
 export const pauses = (step) => step % AT_ONCE === AT_ONCE - 1;
 
 export class Survey {
@@ -68,10 +65,7 @@ export class Survey {
     return survey;
   }
 
-  /**
-   * @param {import("./trace.js").Trace} trace
-   * @param {import("./trace.js").Block} block
-   */
+  /** @param {import("./trace.js").Trace} trace @param {import("./trace.js").Block} block */
   constructor(trace, block) {
     const never = block.length + 1;
     // For each array, the position at which each element is first loaded and first stored.
@@ -166,10 +160,7 @@ export class ThreadSurvey {
     return survey;
   }
 
-  /**
-   * @param {import("./trace.js").Trace} trace
-   * @param {import("./trace.js").Block} block
-   */
+  /** @param {import("./trace.js").Trace} trace @param {import("./trace.js").Block} block */
   constructor(trace, block) {
     const never = block.length + 1;
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));

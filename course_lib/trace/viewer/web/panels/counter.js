@@ -12,10 +12,7 @@ export const counter = {
 };
 
 class Counter {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.place = place;
     this.context = context;

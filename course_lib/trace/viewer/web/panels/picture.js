@@ -72,10 +72,7 @@ function missed(trace) {
  */
 
 class Picture {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     const { trace } = context;
     this.context = context;
@@ -117,10 +114,7 @@ class Picture {
     });
   }
 
-  /**
-   * @param {import("../trace.js").TraceArray} array
-   * @param {number} number
-   */
+  /** @param {import("../trace.js").TraceArray} array @param {number} number */
   arrayOf(array, number) {
     const inProduct = this.product && array.role !== null;
     const { rows, columns } = layout(array);
@@ -242,10 +236,7 @@ class Picture {
     });
   }
 
-  /**
-   * @param {Plane} plane
-   * @param {number} number
-   */
+  /** @param {Plane} plane @param {number} number */
   listen(plane, number) {
     const { trace } = this.context;
     const under = (/** @type {MouseEvent} */ event) => {
@@ -501,10 +492,7 @@ class Part {
     this.build();
   }
 
-  /**
-   * @param {Plane} plane
-   * @param {number} array
-   */
+  /** @param {Plane} plane @param {number} array */
   follow(plane, array) {
     const to = (/** @type {MouseEvent} */ event) => {
       const i = plane.elementAt(event);
