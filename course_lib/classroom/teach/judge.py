@@ -111,17 +111,17 @@ def _has_sound_texts(row: Judged) -> bool:
     return all(lengths) and all(checks) and all(told) and small and bool(_BASE64.fullmatch(row.picture))
 
 
-def judge(exercise: str, lesson: str, answer: Answer, own: bool = True) -> Judged:
+def judge(exercise: str, lesson: str, answer: Answer, own: bool = True, seed: int | None = None) -> Judged:
     """Judge the answer to an exercise of a lesson. A wrong answer raises no exception: its faults are in the result.
 
-    ``own``: a copy of the course's text is refused.
+    ``own``: a copy of the course's text is refused. ``seed`` draws sizes and calls, as in `check`.
     """
     began = time.process_time()
-    judged = _judged(exercise, lesson, answer, own)
+    judged = _judged(exercise, lesson, answer, own, seed)
     return Judged(**{**asdict(judged), "seconds": round(time.process_time() - began, 3)})
 
 
-def _judged(exercise: str, lesson: str, answer: Answer, own: bool) -> Judged:
+def _judged(exercise: str, lesson: str, answer: Answer, own: bool, seed: int | None) -> Judged:
     if answer.source is None:
         return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
     if len(answer.source) > LONGEST:
@@ -130,7 +130,7 @@ def _judged(exercise: str, lesson: str, answer: Answer, own: bool) -> Judged:
     try:
         if isinstance(EXERCISES[exercise], Explanation):
             return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
-        return _function(exercise, lesson, answer, course, own)
+        return _function(exercise, lesson, answer, course, own, seed)
     except Refused as refusal:
         return unjudged(exercise, REFUSED, str(refusal))
     except Missing as nothing:
@@ -156,7 +156,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", text.lower()))
 
 
-def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own: bool) -> Judged:
+def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own: bool, seed: int | None) -> Judged:
     exercise, place = EXERCISES[name], places(lesson)[name]
     assert isinstance(exercise, Exercise | Routine) and answer.source is not None
     kernel = isinstance(exercise, Exercise)
@@ -167,9 +167,9 @@ def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own
     if own and (source := likeness.copied_from(found.tree, given, keeps, found.helpers)):
         raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
     if isinstance(exercise, Routine):
-        verdict = call(exercise, found.function, found.run)
+        verdict = call(exercise, found.function, found.run, seed=seed)
     else:
-        verdict = check(name, found.function)
+        verdict = check(name, found.function, seed=seed)
     functions = found.tree, *found.helpers
     units, checks = _units(answer.source, place, *functions), tuple(map(astuple, verdict.checks))
     picture, alt = _picture(verdict)

@@ -78,16 +78,18 @@ def run_block(
     index: Sequence[int] = (0, 0, 0),
     names: Sequence[str] = (),
     dynamic_bytes: int = 0,
+    until: int | None = None,
 ) -> BlockRun:
     """Run the block `index` of a launch, and change the arrays in `arguments` as it does.
 
-    names: those of the parameters. Raise ValueError for an instruction that is not known, an access outside of the
-    arrays, and a block that does not end within MOST instructions.
+    names: those of the parameters. until: the instructions after which the run ends early. Raise ValueError for an
+    instruction that is not known, an access outside of the arrays, and a block that does not end within MOST
+    instructions.
     """
     block, grid = (*block, 1, 1)[:3], (*grid, 1, 1)[:3]
     state = _begin(code, arguments, block, grid, index, names, dynamic_bytes)
     with np.errstate(all="ignore"):
-        run = _Block(code, state, prod(block)).run()
+        run = _Block(code, state, until).run()
     for memory, value in zip(state.arrays, _arrays(arguments), strict=True):
         value[...] = memory.data[: value.nbytes].view(value.dtype).reshape(value.shape, order=_order(value))
     return run
@@ -285,8 +287,8 @@ def _check(offsets: np.ndarray, size: int, data: np.ndarray) -> None:
 class _Block:
     """Runs the groups of threads of a block, each at its own instruction."""
 
-    def __init__(self, code: MachineCode, state: Threads, threads: int) -> None:
-        self.code, self.state = code, state
+    def __init__(self, code: MachineCode, state: Threads, until: int | None) -> None:
+        self.code, self.state, self.until = code, state, until
         self.warps = len(state.mask) // WARP_SIZE
         self.groups: dict[int, np.ndarray] = {0: state.mask.copy()}
         self.waiting: dict[int, np.ndarray] = {}  # at a barrier, by the instruction after it
@@ -295,7 +297,7 @@ class _Block:
         self.actions: dict[int, Any] = {}
 
     def run(self) -> BlockRun:
-        while self.groups or self.waiting:
+        while (self.groups or self.waiting) and len(self.log) != self.until:
             if not self.groups:
                 self.groups, self.waiting = self.waiting, {}
             place = min(self.groups)
@@ -308,7 +310,7 @@ class _Block:
         behind = min(self.groups, default=len(code))
         warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
         lanes = np.repeat(warps, WARP_SIZE)
-        while place < behind:
+        while place < behind and len(log) != self.until:
             if len(log) >= MOST:
                 raise ValueError(f"the block executes more than {MOST:,} instructions")
             if place >= len(code):
