@@ -162,7 +162,7 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence
             kept = [before for before in kept if mark_of(before.get("data", {})) not in marks]
             if any(bundle is PREDICTION for _, bundle in found):
                 kept = [before for before in kept if CLASS not in before.get("data", {}).get(HTML, "")]
-            until = [stills.get(state.get("_still"), "") if bundle is STEPPER else "" for state, bundle in found]
+            until = [stills.get(str(state.get("_still")), "") if bundle is STEPPER else "" for state, bundle in found]
             output.data = {HTML: "\n".join(place(*each, still) for each, still in zip(found, until, strict=True))}
         if output.get("data") != {}:
             kept.append(output)
