@@ -90,7 +90,10 @@ class ProductLaunch:
     def _play(self, served: Mapping[str, str]) -> plays.Play:
         rounds = 1 if self.once else ROUNDS
         shared = self.code.shared_bytes
-        return plays.play_programs(self.loop, self.machine, self.resident, served, shared, rounds, self._loaded_by())
+        warps, loaded_by = self.loop, self._loaded_by()
+        return plays.play_programs(
+            warps, self.machine, self.resident, served, shared, rounds=rounds, loaded_by=loaded_by
+        )
 
     def _cycles_of_iteration(self, play: plays.Play) -> float:
         return float(np.mean([spans[-1][2] for spans in play.spans])) if self.once else play.cycles_per_iteration()
