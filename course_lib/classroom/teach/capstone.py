@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any
 
 from ...exercises import LESSONS
-from ...exercises.capstone import BANDS, NAME, Costs, Size, attempt
+from ...exercises.capstone import BANDS, NAME, attempt
+from ...exercises.capstone_costs import Costs, Size
 from ...exercises.grading.verdict import Verdict
 from .cells import ExerciseCell, lesson_cells, parsed
 from .extract import Missing, Refused, extract, trees_of

@@ -11,6 +11,7 @@ import builtins
 import copy
 import io
 import pickle
+import re
 import tokenize
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,15 +37,19 @@ _KEPT = {*vars(builtins), "cuda", "np", "math"}
 
 
 def normal(function: ast.FunctionDef) -> str:
-    """Return the function's text without names, decorators, and what does nothing."""
-    plain = _plain(function)
+    """Return the function's text without names, decorators, what does nothing, and what nobody reads."""
+    plain = _Read(_plain(function)).kept
     return _dumped([ast.arguments([], plain.args.args, None, [], [], None, []), *plain.body])
 
 
 @cache
-def statements(function: ast.FunctionDef) -> tuple[str, ...]:
-    """Return its statements, each without names; a loop or a condition without what is inside."""
-    inside = [node for part in _plain(function).body for node in ast.walk(part)]
+def statements(function: ast.FunctionDef, unread: bool = True) -> tuple[str, ...]:
+    """Return its statements, each without names; a loop or a condition without what is inside.
+
+    ``unread``: also those whose values nobody reads, as some beside the gaps of a lesson's text are.
+    """
+    plain = _plain(function) if unread else _Read(_plain(function)).kept
+    inside = [node for part in plain.body for node in ast.walk(part)]
     return tuple(_dumped([_header(node)]) for node in inside if isinstance(node, ast.stmt))
 
 
@@ -65,6 +70,60 @@ class _Plain(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.Assign | None:
         return ast.Assign([node.target], node.value) if node.value else None
+
+
+#: Calls that do nothing but return a value.
+_PURE = re.compile(
+    r"(math|np)\.\w+|cuda\.(grid|gridsize|(shared|local)\.array)|u?int\d*|float\d+|min|max|abs|len|range"
+)
+
+
+class _Read(ast.NodeTransformer):
+    """Leaves out statements whose values reach no store into an argument, no call and no return; ``kept`` is the rest.
+
+    All assignments to one name stay, or none. Loops and conditions go with the last statement inside.
+    """
+
+    def __init__(self, plain: ast.FunctionDef) -> None:
+        made = [node for node in ast.walk(plain) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)]
+        self.arrays = {name for m in made if _called(m.value).endswith(".array") for name in map(_base, m.targets)}
+        self.needed, before = set[str](), -1
+        while len(self.needed) > before:
+            before = len(self.needed)
+            for node in plain.body:
+                self._lives(node)
+        self.kept: ast.FunctionDef = plain
+        self.generic_visit(plain)
+
+    def visit(self, node: ast.AST) -> ast.AST | None:
+        return None if isinstance(node, ast.stmt) and not self._lives(node) else self.generic_visit(node)
+
+    def _lives(self, node: ast.stmt) -> bool:
+        """Whether a statement serves what is needed; then what it reads is needed as well."""
+        inside = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
+        own = [each for part in ast.iter_child_nodes(node) if part not in inside for each in ast.walk(part)]
+        named = {each.id for each in own if isinstance(each, ast.Name)}
+        stored = [each for each in own if isinstance(getattr(each, "ctx", None), ast.Store)]
+        lives = any([self._lives(part) for part in inside])
+        lives |= not inside and not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
+        lives |= any(not _PURE.fullmatch(_called(each)) for each in own if isinstance(each, ast.Call))
+        if not inside:
+            lives |= any(_base(each) in self.needed for each in stored)
+            lives |= any(
+                _base(each) not in self.arrays for each in stored if not isinstance(each, ast.Name | ast.Tuple)
+            )
+        self.needed |= named if lives else set()
+        return lives
+
+
+def _called(node: ast.AST) -> str:
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def _base(place: ast.AST) -> str:
+    while isinstance(place, ast.Subscript):
+        place = place.value
+    return place.id if isinstance(place, ast.Name) else ""
 
 
 def _header(statement: ast.stmt) -> ast.stmt:
@@ -93,7 +152,8 @@ def _dumped(nodes: Sequence[ast.AST]) -> str:
 
 def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, ...]:
     """Return the statements of the functions that ``given``, the lesson's text, does not have."""
-    own, known = Counter(s for function in functions for s in statements(function)), Counter(statements(given))
+    own = Counter(s for function in functions for s in statements(function, unread=False))
+    known = Counter(statements(given))
     return tuple(sorted((own - known).elements()))
 
 

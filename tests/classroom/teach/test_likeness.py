@@ -14,6 +14,7 @@ from course_lib.classroom.teach.likeness import (
     alike,
     comments,
     copied_from,
+    course_texts,
     groups,
     nearest,
     normal,
@@ -58,10 +59,21 @@ def test_a_short_answer_may_be_equal_by_chance():
 
 TILED = textwrap.dedent(inspect.getsource(tiled(8).py_func))
 _SPARE = ("acc = dtype(0)", "acc = dtype(0)\n    spare = 0")
+#: A fifth of the text: a sum, an array, a loop and a condition, of which nothing is ever stored.
+UNREAD = """acc = dtype(0)
+    mine = cuda.local.array(4, float32)
+    count, limit = 0, min(row, 3)
+    for place in range(limit):
+        mine[place] = count * float32(place)
+        count += 1
+    if count > 2:
+        count = mine[0] + 1
+        mine[1] = count"""
 #: Small changes to a kernel of the course.
 CHANGES = {
     "one spare statement": lambda text: text.replace(*_SPARE),
     "other variables": REWRITES["other variables"],
+    "statements that nobody reads": lambda text: text.replace(_SPARE[0], UNREAD),
     "statements in another order": REWRITES["other order"],
     "comments": REWRITES["comments"],
     "an operation the other way round": lambda text: text.replace("row < M and col < N", "col < N and row < M"),
@@ -81,6 +93,12 @@ def test_a_kernel_of_the_course_with_a_small_change_is_found(change, gap):
     for functions in ([function(changed)], [calls, function(changed)]):
         where, share = nearest(function(gap), *functions)
         assert where == "the kernel tiled" and share >= ALIKE, share
+
+
+def test_every_statement_of_the_course_is_read():
+    """In whatever order a loop uses what it has computed; and what is read stays."""
+    texts = [tree for _, tree in course_texts().values()]
+    assert len(texts) > 100 and all(statements(tree) == statements(tree, unread=False) for tree in texts)
 
 
 def test_an_own_kernel_is_like_none_of_the_course():
