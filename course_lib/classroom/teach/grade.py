@@ -88,8 +88,8 @@ def run(chosen: argparse.Namespace) -> int:
     lesson = lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
     with alone(_journal(chosen.csv)), alone(chosen.feedback / ".in-use"):
-        numbers = limits, chosen.student_seconds, chosen.anonymous, chosen.seed
-        batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, *numbers)
+        more = {"student_seconds": chosen.student_seconds, "anonymous": chosen.anonymous, "seed": chosen.seed}
+        batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, **more)
         batch.grade(chosen.jobs, chosen.again)
         print(batch.said())
         if chosen.export:
@@ -150,6 +150,7 @@ class Batch:
         table: Path,
         pages: Path,
         limits: Limits,
+        *,
         student_seconds: int = STUDENT_SECONDS,
         anonymous: bool = False,
         seed: int | None = None,
