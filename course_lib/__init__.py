@@ -2,8 +2,9 @@
 
 ``simulate`` runs a numba CUDA kernel on the CPU, counts what each line requests from memory and reports the rules it
 breaks. Everything else that lessons use is imported on first use: exercises (``check``, ``explain``, ``predict``,
-``score``), widgets (``Stepper``, ``compare``, ``explore``), pictures (``figures``), formulas (``model``), the rule
-of lesson 15 (``planning``) and recorded ``measurements``. The kernels are in :mod:`course_lib.kernels`.
+``score``), widgets (``Stepper``, ``compare``, ``explore``), pictures (``figures``), formulas (``model``), machine code
+(``show_machine_code``), the rule of lesson 15 (``planning``) and recorded ``measurements``. The kernels are in
+:mod:`course_lib.kernels`.
 """
 
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .exercises.predict import predict
     from .exercises.progress import score
     from .machine import dials, figures, measurements, model, planning
+    from .machine.compiler.show import show_machine_code
     from .machine.gpu.device import without_gpu
     from .machine.languages import tabs
     from .trace import look
@@ -49,6 +51,7 @@ __all__ = [
     "predict",
     "roadmap",
     "score",
+    "show_machine_code",
     "simulate",
     "tabs",
     "without_gpu",
@@ -63,6 +66,7 @@ __getattr__, __dir__ = lazily(
         "roadmap": ".classroom.course_map",
         "look": ".trace.look",
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
+        "show_machine_code": ".machine.compiler.show",
         "tabs": ".machine.languages",
         "without_gpu": ".machine.gpu.device",
     },

@@ -13,24 +13,20 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from course_lib.kernels import LADDER, Rung, rung
+from course_lib.kernels import LADDER, Rung
 from course_lib.machine.gpu.experiments import OwnCase, Wanted
 from course_lib.machine.gpu.problem import RAGGED, prepare, widest
 from course_lib.machine.gpu.types import Result
-from course_lib.machine.gpu.verification import random_matrices
 
 from .residency import cases
 
-#: The longest loop that is listed; an unrolled kernel has thousands of instructions, all alike.
-LISTED = 150
-LISTED_RUNGS = ("tiled", "outer_product", "unrolled", "register_2d", "vectorized", "best")
 #: Rungs that cannot compute large matrices.
 UNLISTED = ("per_element", "single_block")
 #: First bit of the control information in the upper 64 bits of an instruction.
@@ -105,46 +101,3 @@ def word(upper: int) -> str:
     cycles, result, operands, waits = bits & 15, bits >> 5 & 7, bits >> 8 & 7, bits >> 11 & 63
     counters = "".join(str(i) for i in range(6) if waits >> i & 1)
     return " ".join([str(cycles), *("-" if c == NONE else str(c) for c in (result, operands)), counters or "-"])
-
-
-def instructions(name: str) -> Result:
-    """Return the inner loop of a rung in machine instructions, and the number of each kind."""
-    kernel, grid, block, params = prepare(rung(name), 256, 256, 256)
-    A, B, C = random_matrices(256, 256, 256)
-    kernel[grid, block](rung(name).operand(A), rung(name).operand(B), C)
-    loop = inner_loop(next(iter(kernel.inspect_sass().values())))
-    return {"rung": name, "params": params, "instructions": len(loop), "mix": mix(loop), "loop": loop[:LISTED]}
-
-
-def inner_loop(text: str) -> list[str]:
-    """Return the instructions of the shortest loop that holds the most multiply-adds, or mma, per instruction."""
-    code: list[str] = []
-    labels: dict[str, int] = {}
-    for line in text.splitlines():
-        label = re.match(r"\s*(\.L\w+):", line)
-        if label:
-            labels[label[1]] = len(code)
-        operation = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.+?)\s*;", line)
-        if operation:
-            code.append(operation[1])
-    best: list[str] = []
-    for end, instruction in enumerate(code):
-        target = re.search(r"BRA.*?(\.L\w+)", instruction)
-        if target and labels.get(target[1], end + 1) <= end:
-            body = code[labels[target[1]] : end + 1]
-            if _share(body) > _share(best):
-                best = body
-    return best
-
-
-def mix(loop: Sequence[str]) -> dict[str, int]:
-    """Return {operation: count} of a loop, without predicates and modifiers."""
-    kinds = [re.sub(r"^@!?U?P\w+\s+", "", line).split()[0] for line in loop]
-    wide = ("LDS", "STS", "LDG", "STG")
-    kinds = [kind if kind.startswith(wide) else kind.split(".")[0] for kind in kinds]
-    values, counts = np.unique(kinds, return_counts=True) if kinds else ((), ())
-    return {str(kind): int(count) for kind, count in zip(values, counts, strict=True)}
-
-
-def _share(body: Sequence[str]) -> float:
-    return sum("FFMA" in line or "HMMA" in line for line in body) / len(body) if body else 0

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import secrets
+import sys
 import time
 import unicodedata
 from base64 import b64encode
@@ -25,6 +26,7 @@ from urllib.parse import quote
 from tqdm import tqdm
 
 from ...exercises import EXERCISES
+from ...exercises.grading.routines import Routine
 from . import container, walls
 from .cells import counted, lesson_named, places
 from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
@@ -45,9 +47,6 @@ Record = TypeVar("Record")
 _ByHand = tuple[float | None, str, str | None]
 
 
-_NO_WALLS = "none on this system, so answers that are functions are not executed; use --container docker or podman"
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
@@ -62,21 +61,35 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
     add("--student-seconds", type=int, default=STUDENT_SECONDS, help="of processor time, for one student")
     add("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
+    add(
+        "--seed",
+        type=int,
+        help="draw the sizes and calls as the grading with this seed did; else a new table draws one",
+    )
     add("--again", action="store_true", help="judge also what was judged before")
+    add("--without-walls", action="store_true", help="execute functions also where the system has no walls")
     add("--container", choices=("docker", "podman"), help="do all of it in a container without a network")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
     check_positive(chosen, "jobs", "seconds", "student_seconds", "memory")
+    if chosen.seed is not None and chosen.seed < 0:
+        raise ValueError(f"--seed must be at least 0, not {chosen.seed}")
     if chosen.container:
         return container.run(chosen)
-    print(f"Walls around each answer: {walls.standing() or _NO_WALLS}.")
+    if chosen.without_walls and sys.platform != "linux":
+        raise ValueError("--without-walls works on Linux alone: use --container")
+    executes = chosen.without_walls or bool(walls.standing())
+    without = "none, and functions are executed" if executes else f"none, so no function is executed: {walls.NONE}"
+    print(f"Walls around each answer: {walls.standing() or without}.")
     walls.hide()
-    limits, lesson = Limits(chosen.seconds, chosen.memory << 20), lesson_named(chosen.lesson)
+    limits = Limits(chosen.seconds, chosen.memory << 20, executes=executes)
+    lesson = lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
     with alone(_journal(chosen.csv)), alone(chosen.feedback / ".in-use"):
-        batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, chosen.student_seconds, chosen.anonymous)
+        more = {"student_seconds": chosen.student_seconds, "anonymous": chosen.anonymous, "seed": chosen.seed}
+        batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, **more)
         batch.grade(chosen.jobs, chosen.again)
         print(batch.said())
         if chosen.export:
@@ -137,8 +150,10 @@ class Batch:
         table: Path,
         pages: Path,
         limits: Limits,
+        *,
         student_seconds: int = STUDENT_SECONDS,
         anonymous: bool = False,
+        seed: int | None = None,
     ) -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
         self.student_seconds, self.submissions = student_seconds, tuple(handed_in)
@@ -150,6 +165,7 @@ class Batch:
         self._salt = next(recorded(self.journal, lambda record: str(record["salt"])), "") or self._note(
             {"salt": secrets.token_hex(16)}
         )
+        self.seed = self._seed(seed)
         self.labels = labels(handed_in)
         if anonymous:
             self.labels = {id: self._pseudonym(id) for id in self.labels}
@@ -160,7 +176,9 @@ class Batch:
     def grade(self, jobs: int = 1, again: bool = False) -> None:
         """Judge what was not judged before, then write table and pages; also where this is interrupted."""
         waiting = [s for s in self.submissions if s.paths and (again or not self.is_done(s))]
-        judge = partial(judged_submission, self.lesson, limits=self.limits, seconds=self.student_seconds)
+        judge = partial(
+            judged_submission, self.lesson, limits=self.limits, seconds=self.student_seconds, seed=self.seed
+        )
         try:
             judging = each_judged(waiting, judge, self._failed, self.limits, jobs)
             for submission, rows in tqdm(judging, total=len(waiting), unit="submission", disable=None):
@@ -186,6 +204,7 @@ class Batch:
         rows = [row for each in self.graded().values() for row in each]
         statuses = ", ".join(f"{count} {status}" for status, count in Counter(row.status for row in rows).items())
         lines = [f"{counted(len(self.submissions), 'submission')}, {counted(len(rows), 'answer')}: {statuses}."]
+        lines.append(f"The sizes and calls were drawn by the seed {self.seed}: --seed {self.seed} draws them again.")
         if any(row.points is None for row in rows):
             lines.append(
                 f"Answers in words are in {self.teacher}: write their points into {self.table}, and run again."
@@ -218,7 +237,16 @@ class Batch:
         return self._records.get(submission.id, {}).get("key") == self._key(submission)
 
     def _key(self, submission: HandedIn) -> str:
-        return f"{submission.key} {self.student_seconds}"
+        return f"{submission.key} {self.student_seconds} {self.seed}"
+
+    def _seed(self, chosen: int | None) -> int:
+        """The seed of this grading: the chosen one, else that of the table's last run, else a new one."""
+        *_, last = None, *recorded(self.journal, lambda record: int(record["seed"]))
+        if chosen is None and last is not None:
+            return last
+        seed = secrets.randbelow(1_000_000) if chosen is None else chosen
+        self._note({"seed": seed})
+        return seed
 
     def _pseudonym(self, id: str) -> str:
         """A name that only this table connects with the student: the salt is in its journal."""
@@ -325,7 +353,9 @@ class Batch:
                 hint = " ".join(filter(None, (row.hint, alike.get((label, row.exercise)))))
                 who, said = (exact(each.id), each.student, row.exercise), (points, row.of, row.comment)
                 table.append((*who, *said, row.status, hint, each.late, note, page.name, f"{row.seconds:.2f}"))
-            page.write_text(feedback(self.lesson, label, rows, note), encoding="utf-8", errors="backslashreplace")
+            page.write_text(
+                feedback(self.lesson, label, rows, self.seed, note), encoding="utf-8", errors="backslashreplace"
+            )
             link = quote(os.path.relpath(page, self.teacher.parent).replace(os.sep, "/"))
             students.append(Student(label, total(rows), each.late, note or each.problem, link))
         students.sort(key=lambda student: student.label)  # pseudonyms would tell their names in the order of the names
@@ -340,7 +370,7 @@ class Batch:
         }
         self._note_by_hand(given)
         absent = [self.labels[each.id] for each in self.submissions if not each.paths]
-        text = for_teacher(self.lesson, by_label, same, students, absent)
+        text = for_teacher(self.lesson, by_label, same, students, absent, self.seed)
         self.teacher.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
@@ -393,7 +423,12 @@ def each_judged(
 
 
 def judged_submission(
-    lesson: str, submission: HandedIn, sandbox: Sandbox, limits: Limits, seconds: float = STUDENT_SECONDS
+    lesson: str,
+    submission: HandedIn,
+    sandbox: Sandbox,
+    limits: Limits,
+    seconds: float = STUDENT_SECONDS,
+    seed: int | None = None,
 ) -> tuple[list[Judged], str]:
     """Return the verdict on each exercise of a lesson, of the notebook with most answers, and a note on what was read.
 
@@ -424,8 +459,11 @@ def judged_submission(
         notes.insert(0, f"{best['name']} counts: {counted(best['answered'], 'answer')}, the most of {read} notebooks")
     rows = []
     for name in places(lesson):
-        if spent < seconds:
-            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox))
+        if isinstance(EXERCISES[name], Routine) and not (limits.executes or walls.standing()):
+            row = unjudged(name, STOPPED, f"it was not executed: {walls.NONE}.")
+            rows.append(replace(row, points=None, digest=_digest(best["answers"][name])))
+        elif spent < seconds:
+            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox, seed))
             spent += limits.seconds if rows[-1].status == STOPPED else rows[-1].seconds
         else:
             hint = f"the other answers of this student took the {seconds:g} seconds of one student."
@@ -444,11 +482,11 @@ def _digest(answer: Sequence[Any]) -> str:
     return hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True) -> Judged:
+def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, seed: int | None = None) -> Judged:
     """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
     digest = _digest(answer)
     try:
-        fields = sandbox.do("judge", name, lesson, answer, own)
+        fields = sandbox.do("judge", name, lesson, answer, seed)
         return replace(received(name, fields), digest=digest)
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

@@ -11,6 +11,7 @@ import builtins
 import copy
 import io
 import pickle
+import re
 import tokenize
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,10 +24,6 @@ from ... import kernels
 from ...exercises import LESSONS
 from .cells import NOTEBOOKS, lesson_cells, parsed
 
-#: An answer of more statements than this, beside those that the lesson gives, is nobody's by chance. Shorter ones are
-#: often equal: the exercises leave little choice.
-CHANCE = 9
-_FEW = 3
 #: Two answers are alike if they share this part of what their authors wrote.
 ALIKE = 0.9
 #: Less than this many statements and comments are no evidence.
@@ -35,16 +32,14 @@ _EVIDENCE = 5
 _KEPT = {*vars(builtins), "cuda", "np", "math"}
 
 
-def normal(function: ast.FunctionDef) -> str:
-    """Return the function's text without names, decorators, and what does nothing."""
-    plain = _plain(function)
-    return _dumped([ast.arguments([], plain.args.args, None, [], [], None, []), *plain.body])
-
-
 @cache
-def statements(function: ast.FunctionDef) -> tuple[str, ...]:
-    """Return its statements, each without names; a loop or a condition without what is inside."""
-    inside = [node for part in _plain(function).body for node in ast.walk(part)]
+def statements(function: ast.FunctionDef, unread: bool = True) -> tuple[str, ...]:
+    """Return its statements, each without names; a loop or a condition without what is inside.
+
+    ``unread``: also those whose values nobody reads, as some beside the gaps of a lesson's text are.
+    """
+    plain = _plain(function) if unread else _Read(_plain(function)).kept
+    inside = [node for part in plain.body for node in ast.walk(part)]
     return tuple(_dumped([_header(node)]) for node in inside if isinstance(node, ast.stmt))
 
 
@@ -65,6 +60,60 @@ class _Plain(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.Assign | None:
         return ast.Assign([node.target], node.value) if node.value else None
+
+
+#: Calls that do nothing but return a value.
+_PURE = re.compile(
+    r"(math|np)\.\w+|cuda\.(grid|gridsize|(shared|local)\.array)|u?int\d*|float\d+|min|max|abs|len|range"
+)
+
+
+class _Read(ast.NodeTransformer):
+    """Leaves out statements whose values reach no store into an argument, no call and no return; ``kept`` is the rest.
+
+    All assignments to one name stay, or none. Loops and conditions go with the last statement inside.
+    """
+
+    def __init__(self, plain: ast.FunctionDef) -> None:
+        made = [node for node in ast.walk(plain) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)]
+        self.arrays = {name for m in made if _called(m.value).endswith(".array") for name in map(_base, m.targets)}
+        self.needed, before = set[str](), -1
+        while len(self.needed) > before:
+            before = len(self.needed)
+            for node in plain.body:
+                self._lives(node)
+        self.kept: ast.FunctionDef = plain
+        self.generic_visit(plain)
+
+    def visit(self, node: ast.AST) -> ast.AST | None:
+        return None if isinstance(node, ast.stmt) and not self._lives(node) else self.generic_visit(node)
+
+    def _lives(self, node: ast.stmt) -> bool:
+        """Whether a statement serves what is needed; then what it reads is needed as well."""
+        inside = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
+        own = [each for part in ast.iter_child_nodes(node) if part not in inside for each in ast.walk(part)]
+        named = {each.id for each in own if isinstance(each, ast.Name)}
+        stored = [each for each in own if isinstance(getattr(each, "ctx", None), ast.Store)]
+        lives = any([self._lives(part) for part in inside])
+        lives |= not inside and not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
+        lives |= any(not _PURE.fullmatch(_called(each)) for each in own if isinstance(each, ast.Call))
+        if not inside:
+            lives |= any(_base(each) in self.needed for each in stored)
+            lives |= any(
+                _base(each) not in self.arrays for each in stored if not isinstance(each, ast.Name | ast.Tuple)
+            )
+        self.needed |= named if lives else set()
+        return lives
+
+
+def _called(node: ast.AST) -> str:
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def _base(place: ast.AST) -> str:
+    while isinstance(place, ast.Subscript):
+        place = place.value
+    return place.id if isinstance(place, ast.Name) else ""
 
 
 def _header(statement: ast.stmt) -> ast.stmt:
@@ -93,7 +142,8 @@ def _dumped(nodes: Sequence[ast.AST]) -> str:
 
 def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, ...]:
     """Return the statements of the functions that ``given``, the lesson's text, does not have."""
-    own, known = Counter(s for function in functions for s in statements(function)), Counter(statements(given))
+    own = Counter(s for function in functions for s in statements(function, unread=False))
+    known = Counter(statements(given))
     return tuple(sorted((own - known).elements()))
 
 
@@ -113,17 +163,17 @@ def comments(text: str) -> list[str]:
 
 
 @cache
-def course_texts() -> Mapping[str, tuple[str, ast.FunctionDef]]:
-    """Return each kernel of the course's own: {normal text: ("the kernel tiled", its tree)}."""
-    found: dict[str, tuple[str, ast.FunctionDef]] = {}
+def course_texts() -> Sequence[tuple[str, ast.FunctionDef]]:
+    """Return each kernel of the course's own, as ("the kernel tiled", its tree)."""
+    found: dict[tuple[str, ...], tuple[str, ast.FunctionDef]] = {}
     for lesson in LESSONS:
         path = NOTEBOOKS / "solutions" / f"{lesson}.ipynb"
         for _, source in lesson_cells(lesson, path.parent) if path.exists() else ():
-            found |= {normal(f): (f"the solution of {f.name}", f) for f in _kernels(parsed(source))}
+            found |= {statements(f): (f"the solution of {f.name}", f) for f in _kernels(parsed(source))}
     for path in sorted(Path(kernels.__file__).parent.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        found |= {normal(f): (f"the kernel {f.name}", f) for f in _kernels(tree)}
-    return found
+        found |= {statements(f): (f"the kernel {f.name}", f) for f in _kernels(tree)}
+    return tuple(found.values())
 
 
 def _kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
@@ -132,29 +182,13 @@ def _kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
             yield node
 
 
-def copied_from(
-    function: ast.FunctionDef, given: ast.FunctionDef, keeps: bool, helpers: Sequence[ast.FunctionDef] = ()
-) -> str | None:
-    """Return which text of the course the answer is, with other names, where that cannot be chance; else None.
-
-    ``keeps``: the exercise leaves gaps in a text that stays as it is. Then another text of the course in its place is a
-    copy, even a short one. ``helpers`` are the functions that the answer calls: one of them may be the copy.
-    """
-    for part in (function, *helpers):
-        where, _ = course_texts().get(normal(part), (None, None))
-        replaced = keeps and Counter(statements(given)) - Counter(statements(part))
-        if where and len(written(given, part)) > (_FEW if replaced else CHANCE):
-            return where
-    return None
-
-
 def nearest(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, float]:
     """Return the kernel of the course that an answer is most like, and the part that they share.
 
     The functions of the answer are compared one by one, since one of them may be the copy, and all as one.
     """
     own = {written(given, *functions), *(written(given, part) for part in functions)}
-    found = ((where, written(given, tree)) for where, tree in course_texts().values())
+    found = ((where, written(given, tree)) for where, tree in course_texts())
     return max(((where, shared(text, part)) for where, text in found for part in own), key=lambda each: each[1])
 
 

@@ -17,12 +17,11 @@ from .templates import rendered
 BY_HAND = "by hand"
 
 
-def feedback(lesson: str, student: str, rows: Sequence[Judged], note: str = "") -> str:
+def feedback(lesson: str, student: str, rows: Sequence[Judged], seed: int, note: str = "") -> str:
     """Return the page of a student: each verdict, with the picture of the step that went wrong, and what a person gave
-    and wrote; ``note`` is about the submission as a whole."""
-    return rendered(
-        "student.html", title=f"{lesson}: {student}", rows=rows, total=total(rows), note=note, exercises=EXERCISES
-    )
+    and wrote; ``seed`` is that of the grading, ``note`` is about the submission as a whole."""
+    data = {"rows": rows, "total": total(rows), "seed": seed, "note": note, "exercises": EXERCISES}
+    return rendered("student.html", title=f"{lesson}: {student}", **data)
 
 
 def nearly_the_same(graded: Mapping[str, Sequence[Judged]]) -> list[tuple[str, Group]]:
@@ -71,10 +70,12 @@ def for_teacher(
     same: Sequence[tuple[str, Group]],
     students: Sequence[Student] = (),
     absent: Sequence[str] = (),
+    seed: int = 0,
 ) -> str:
     """Return the class's page: totals, statuses and hints, answers in words beside their rubrics, and equal answers.
 
     ``graded`` and ``students`` are by label; those in ``absent`` handed in nothing, so they are in no mean.
+    ``seed`` is that of the grading.
     """
     present = [rows for student, rows in graded.items() if student not in absent]
     words: dict[str, dict[str, list[str]]] = {}
@@ -94,4 +95,5 @@ def for_teacher(
         words=[(EXERCISES[name], answers) for name, answers in words.items()],
         same=same,
         no_proof=NO_PROOF,
+        seed=seed,
     )

@@ -9,7 +9,8 @@
 `WHAT --output FOLDER` it makes one file in any folder, which `load(WHAT, FOLDER)` reads.
 
 A recording's command is the one that made it. Recordings of the laboratory (`tools/lab`) that name `course_lib.gpu`
-were made before it left the package; commit 8f2bacf is the last one that has their commands.
+were made before it left the package; commit 8f2bacf is the last one that has their commands, and dac3b60 the last one
+that makes `instructions`: the loops of `machine_code` have taken its place.
 """
 
 from __future__ import annotations
@@ -81,7 +82,11 @@ def speeds(gpu: str | Path = DEFAULT_GPU) -> dict[str, Speeds]:
 
 
 def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:
-    """Return the Recording of `what` ("ladder", "series", …) from a GPU's folder: a name here, or any path."""
+    """Return the Recording of `what` ("ladder", "series", …) from a GPU's folder: a name here, or any path.
+
+    >>> round(load("ladder").result("tiled")["gflops"])
+    7863
+    """
     folder = folder_of(gpu)
     path = folder / f"{what}.json"
     if not path.is_file():

@@ -25,6 +25,7 @@ from .verdicts import Opinion, verdict
 
 if TYPE_CHECKING:
     from ...trace.trace import Trace
+    from ..compiler import MachineCode
 
 #: The recording whose provenance describes a multiprocessor.
 MACHINE = "latencies"
@@ -38,7 +39,8 @@ MAX_PLAYED = 2_000_000
 class Residency:
     """The blocks that a multiprocessor holds. ``registers`` of a thread: None where nobody has compiled the kernel.
 
-    ``spare``: the most registers of a thread with which the occupancy stays what it is.
+    ``spare``: the most registers of a thread with which the occupancy stays what it is. ``spilled``: bytes that a
+    thread's spilling stores; None where the kernel's machine code is not known.
     """
 
     gpu: str
@@ -48,6 +50,7 @@ class Residency:
     spare: int
     blocks: int
     multiprocessors: int
+    spilled: int | None = None
 
     def __str__(self) -> str:
         o = self.occupancy
@@ -104,6 +107,17 @@ class Profile:
     slow: tuple[Cost, ...] = ()
     repair: Repair | None = None
 
+    @property
+    def compiled(self) -> str:
+        """What the compiler made of the kernel and how long the model takes for it; empty where nobody compiled it."""
+        o = self.residency
+        if o.spilled is None:
+            return ""
+        spills = f"{plural(o.spilled, 'byte')} of spills" if o.spilled else "no spills"
+        took = f"; {self.time.microseconds:,.3g} µs by the model" if self.time else ""
+        fit = plural(o.occupancy.blocks, "block")
+        return f"{plural(o.registers or 0, 'register')} a thread, {spills}, {fit} a multiprocessor of the {o.gpu}{took}"
+
     def verdict(self, allowed: Sequence[str] = ()) -> Opinion:
         """Return the first words on the launch; findings of the kinds ``allowed`` do not count."""
         trace = self.traced.trace if self.traced else None
@@ -130,7 +144,7 @@ def profile(
         registers: of a thread, as a compiler reports them, for the occupancy.
         gpu: a GPU with recordings in :mod:`course_lib.machine.measurements`.
         max_steps: as :func:`course_lib.simulator.simulate` takes it.
-        repair_seconds: for tries of repairs; none is tried of a launch that takes longer.
+        repair_seconds: of the processor, for tries of repairs; none is tried of a launch that takes longer.
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.
     Broken rules raise nothing: ``run.findings`` holds them.
@@ -138,19 +152,23 @@ def profile(
     if registers is not None and not 1 <= registers <= MOST_REGISTERS:
         raise ValueError(f"a thread has 1 to {MOST_REGISTERS} registers, not {registers}")
     before = copy.deepcopy(arguments)
-    failed, began = "", time.monotonic()
+    failed, began = "", time.process_time()
     try:
         run = _quietly(kernel, grid, block, shared_bytes, arguments, max_steps=max_steps)
     except KernelError as error:
         if error.run is None:
             raise
         run, failed = error.run, error.without_option()
-    took = time.monotonic() - began
+    took = time.process_time() - began
     static = prepare(kernel, grid, block, before, shared_bytes).unit.static_shared
     own = sum(size for number, (_, size, *_) in static.items() if number >= 0)
     recording = measurements.load(MACHINE, gpu)
-    residency = _residency(run, registers, own + shared_bytes, recording.provenance)
     notes: list[str] = []
+    code = _code(kernel, before, notes)
+    taken = registers or (code.registers if code else None)
+    residency = _residency(run, taken, own + shared_bytes, recording.provenance)
+    if code is not None:
+        residency = replace(residency, spilled=code.spilled_bytes)
     traced = predicted = repair = None
     if failed:
         notes.append("There is no stepper, and no time: the launch did not end.")
@@ -172,6 +190,19 @@ def _quietly(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: S
     """Launch without an error for broken rules; what the kernel prints goes to stderr."""
     with contextlib.redirect_stdout(sys.stderr):
         return simulate(kernel, strict=False, **options)[grid, block, 0, shared_bytes](*arguments)
+
+
+def _code(kernel: Any, arguments: Sequence[Any], notes: list[str]) -> MachineCode | None:
+    """Return the kernel's machine code, compiled or recorded; a note says why the compiler refuses it."""
+    from ..compiler import NoMachineCode, machine_code
+
+    try:
+        return machine_code(kernel, arguments)
+    except NoMachineCode:
+        return None  # the note on the time says how to get the compiler
+    except (TypeError, ValueError) as error:
+        notes.append(f"There is no machine code: {error}.")
+        return None
 
 
 def _residency(run: Run, registers: int | None, shared_bytes: int, gpu: dict[str, Any]) -> Residency:

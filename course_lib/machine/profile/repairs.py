@@ -346,19 +346,23 @@ def atomics(at: Launched, finding: Finding) -> Made:
             yield Candidate("atomic", node.lineno, text, ((node, ast.Expr(call)),))
 
 
+def _less(at: Launched, node: ast.stmt) -> Made:
+    """`<` instead of `<=` in the conditions above a statement."""
+    tests = [owner.test for _, _, owner in at.chain(node) if isinstance(owner, ast.If)]
+    for compared in (part for test in tests for part in ast.walk(test)):
+        if isinstance(compared, ast.Compare) and any(isinstance(op, ast.LtE) for op in compared.ops):
+            less = [ast.Lt() if isinstance(op, ast.LtE) else op for op in compared.ops]
+            new = ast.Compare(compared.left, less, compared.comparators)
+            text = f"write `{ast.unparse(new)}` instead of `<=` in line {compared.lineno}"
+            yield Candidate("guard", compared.lineno, text, ((compared, new),))
+
+
 def guards(at: Launched, finding: Finding) -> Made:
     """An if around the statement, or around the rest of the kernel: a grid has more threads than there are elements."""
     node = at.statement(finding.line)
     if node is None:
         return
-    for part in at.chain(node):
-        test = getattr(part[2], "test", None)
-        for compared in ast.walk(test) if isinstance(part[2], ast.If) and test is not None else ():
-            if isinstance(compared, ast.Compare) and any(isinstance(op, ast.LtE) for op in compared.ops):
-                less = [ast.Lt() if isinstance(op, ast.LtE) else op for op in compared.ops]
-                new = ast.Compare(compared.left, less, compared.comparators)
-                text = f"write `{ast.unparse(new)}` instead of `<=` in line {compared.lineno}"
-                yield Candidate("guard", compared.lineno, text, ((compared, new),))
+    yield from _less(at, node)
     arrays = {name for name, value in zip(at.source.parameters, at.arguments, strict=False) if np.ndim(value)}
     places = [
         part
@@ -513,7 +517,7 @@ class Tries:
     """What is left of the time and the number of launches for repairs."""
 
     def __init__(self, seconds: float) -> None:
-        self._left, self._end = MOST, time.monotonic() + seconds
+        self._left, self._end = MOST, time.process_time() + seconds
 
     def of(
         self, launched: Launched, problems: Sequence[Finding | Cost]
@@ -522,7 +526,7 @@ class Tries:
         for problem in problems:
             kind = problem.kind if isinstance(problem, Finding) else problem.count
             for candidate in itertools.chain.from_iterable(make(launched, problem) for of, make in RULES if of == kind):
-                if self._left <= 0 or time.monotonic() > self._end:
+                if self._left <= 0 or time.process_time() > self._end:
                     return
                 self._left -= 1
                 try:
@@ -537,7 +541,8 @@ def proven(
 ) -> Repair | None:
     """Return a repair of a launch, or None: of its findings of severity error, or else of what makes it slow.
 
-    ``run`` is the launch, ``after`` its arguments after it, and ``slow`` its costs. No try begins after ``seconds``.
+    ``run`` is the launch, ``after`` its arguments after it, and ``slow`` its costs. No try begins after ``seconds``
+    of the processor; a busy machine changes no verdict.
     """
     tries = Tries(seconds)
     if run.errors:

@@ -67,6 +67,8 @@ def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> s
     for each in launches:
         lines += each.verdict.text(each.launched, colours)
         lines += [f"  over budget: {line}" for line in each.over]
+        if each.profile is not None and (compiled := each.profile.compiled):
+            lines.append(f"  compiled: {compiled}")
         if each.verdict.more:
             lines.append(f"  and {plural(each.verdict.more, 'more finding')}")
     counts = [f"{n} {word}" for word in WORDS if (n := sum(each.verdict.word == word for each in launches))]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ...simulator.checks.races.rules import VERBS
 from ...simulator.findings import Coordinates, Finding
 from ...simulator.geometry import Launch
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.run import Run, trimmed
 from ...simulator.tables import plural
-from ...trace.locate import Place, locate
+from ...trace.locate import locate
 from ...trace.replay import Timeline
 from ...trace.structure import loops
 from .costs import Cost
@@ -124,7 +127,7 @@ def _story(run: Run, finding: Finding, trace: Trace | None) -> tuple[str, dict[i
         return f"{finding.kind}, line {finding.line}: {finding.message}", lines
     earlier = finding.line if finding.other_line is None else finding.other_line
     within = len({block for block, _ in finding.threads}) == 1
-    iterations, around = _iterations(finding, trace) if within else ((0, 0), 0)
+    finding, iterations, around = _nearest(finding, trace) if within else (finding, (0, 0), 0)
     notes: dict[int, list[str]] = {}
     assert finding.index is not None
     element = f"{finding.array}[{', '.join(map(str, finding.index))}]"
@@ -154,25 +157,68 @@ def linear(thread: Coordinates, block: Coordinates) -> int:
     return x + width * (y + height * z)
 
 
-def _iterations(finding: Finding, trace: Trace | None) -> tuple[tuple[int, int], int]:
-    """Return in which iteration of the innermost loop around both lines each access of a race is, and the loop's line.
+def _nearest(finding: Finding, trace: Trace | None) -> tuple[Finding, tuple[int, int], int]:
+    """Return a race of one block, the iteration of the innermost loop around both lines of each access, and its line.
 
-    0 where that is not known: without a trace, or outside of loops.
+    If more than one iteration separates the pair that was found, it is one of the same iteration, or of neighbouring
+    ones, if there is one of two warps. The numbers are 0 where they are not known: without a trace, or outside loops.
     """
     found = trace.findings if trace is not None else ()
     own = [f for f in found if (f.key, f.threads, f.index) == (finding.key, finding.threads, finding.index)]
     places = locate(trace, own[0]) if trace is not None and own else ()
     if trace is None or len(places) != 2:
-        return (0, 0), 0
+        return finding, (0, 0), 0
     inside = loops(trace)
     first = finding.line if finding.other_line is None else finding.other_line
     others = [*_heads(inside, finding.line)]
     around = next((head for head in _heads(inside, first) if head in others), 0)
     if not around:
-        return (0, 0), 0
-    of_threads = {(place.block, place.thread): _count(trace, place, around, inside[around][1]) for place in places}
-    one, two = (of_threads.get((block, linear(thread, trace.block)), 0) for block, thread in finding.threads)
-    return (one, two), around
+        return finding, (0, 0), 0
+    timeline, outer = Timeline(trace, places[0].block), inside[around][1]
+    of_threads = {place.thread: (place.position, place.thread) for place in places}
+    pair = [of_threads[linear(thread, trace.block)] for _, thread in finding.threads]
+    one, two = (_count(timeline, position, thread, around, outer) for position, thread in pair)
+    ordered = any("threadfence" in text for _, text in trace.source)  # fences order accesses without a barrier
+    if not ordered and abs(one - two) > 1 and len({thread // WARP_SIZE for _, thread in pair}) == 2:
+        finding, pair = _neighbours(finding, timeline, first, around, pair)
+        one, two = (_count(timeline, position, thread, around, outer) for position, thread in pair)
+    return finding, (one, two), around
+
+
+def _neighbours(
+    finding: Finding, timeline: Timeline, first: int, head: int, pair: list[tuple[int, int]]
+) -> tuple[Finding, list[tuple[int, int]]]:
+    """Return the race as a pair of two warps of one iteration or two neighbouring ones, as (position, thread)."""
+    name = str(finding.array)
+    touches = timeline.touches(name)
+    lines, warps = timeline.lines[touches.position - 1], touches.thread // WARP_SIZE
+    barriers = np.searchsorted(timeline.releases(), touches.position)
+    begun = np.zeros(len(lines), np.int64)  # iterations that the thread has begun
+    for warp in np.unique(warps).tolist():
+        at = np.flatnonzero((timeline.lines == timeline.statement_of(head)) & (timeline.warps == warp))
+        bits = (timeline.lanes[at, None] >> np.arange(WARP_SIZE, dtype=np.uint32)) & 1
+        counts = np.concatenate([np.zeros((1, WARP_SIZE), np.int64), bits.cumsum(axis=0)])
+        mine = warps == warp
+        begun[mine] = counts[np.searchsorted(at, touches.position[mine]), touches.thread[mine] % WARP_SIZE]
+    is_verb = touches.store.astype(int) + touches.atomic == np.array([[VERBS.index(verb)] for verb in finding.verbs])
+    ones, others = (
+        np.flatnonzero((lines == timeline.statement_of(line)) & does).tolist()
+        for line, does in zip((first, finding.line), is_verb, strict=True)
+    )
+    for apart in (0, 1, -1):
+        held: dict[tuple[int, int, int], list[int]] = {}
+        for one in ones:
+            held.setdefault((touches.element[one], barriers[one], begun[one] + apart), []).append(one)
+        for other in sorted(others, key=begun.__getitem__):
+            for one in held.get((touches.element[other], barriers[other], begun[other]), ()):
+                if warps[one] != warps[other]:
+                    threads = [int(touches.thread[one]), int(touches.thread[other])]
+                    launch, array = Launch.of(timeline.trace.grid, timeline.trace.block), timeline.trace.arrays[name]
+                    named = tuple((timeline.block, launch.thread_at(thread)) for thread in threads)
+                    index = tuple(map(int, np.unravel_index(int(touches.element[one]), array.shape)))
+                    positions = [int(touches.position[one]), int(touches.position[other])]
+                    return replace(finding, threads=named, index=index), [*zip(positions, threads, strict=True)]
+    return finding, pair
 
 
 def _heads(inside: dict[int, tuple[int, int]], line: int) -> Iterator[int]:
@@ -183,11 +229,10 @@ def _heads(inside: dict[int, tuple[int, int]], line: int) -> Iterator[int]:
         head = inside[head][1]
 
 
-def _count(trace: Trace, place: Place, head: int, outer: int) -> int:
-    """Return how often a thread has begun the loop's body up to a place, since the loop around it began its own."""
-    timeline = Timeline(trace, place.block)
-    mine = timeline.of_thread(place.thread)[: place.position]
-    lines = timeline.lines[: place.position]
+def _count(timeline: Timeline, position: int, thread: int, head: int, outer: int) -> int:
+    """Return how often a thread has begun the loop's body up to a position, since the loop around it began its own."""
+    mine = timeline.of_thread(thread)[:position]
+    lines = timeline.lines[:position]
     heads = [(lines == timeline.statement_of(line)) & mine for line in (head, outer)]
     since = heads[1].nonzero()[0][-1] if outer and heads[1].any() else 0
     return int(heads[0][since:].sum())

@@ -13,12 +13,12 @@ from course_lib.classroom.teach.judge import unjudged
 
 @pytest.fixture
 def judged(monkeypatch):
-    """What was judged: (exercise, its cell). The sandbox is this process, and kernels are "not yet" unseen."""
+    """What was judged: (exercise, its cell, the seed). The sandbox is this process; kernels are "not yet" unseen."""
     asked = []
 
     def noted(task, *arguments):
         if task == "judge":
-            asked.append((arguments[0], arguments[2][0]))
+            asked.append((arguments[0], arguments[2][0], arguments[3]))
             if arguments[0] != WORDS:
                 return asdict(unjudged(arguments[0], "not yet", ""))
         return do(task, *arguments)

@@ -1,6 +1,7 @@
 """The command that grades a class: its table, pages and journal, and what a second run does."""
 
 import json
+import re
 
 import pytest
 from classroom.teach.cheats import LESSON
@@ -48,7 +49,7 @@ def test_what_was_judged_is_not_judged_again(folder, judged):
     (folder / "submitted" / "ben" / "lesson" / "my work.ipynb").write_text(json.dumps(exercises(too_deep="")))
     judged.clear()
     run(folder)
-    assert [name for name, _ in judged] == NAMES and ("too-deep", "") in judged
+    assert [name for name, *_ in judged] == NAMES and ("too-deep", "") in [each[:2] for each in judged]
     judged.clear()
     before = (folder / "grades.csv").read_text()
     run(folder)
@@ -58,6 +59,33 @@ def test_what_was_judged_is_not_judged_again(folder, judged):
     assert judged == [] and page(folder, "anna").exists(), "a page is written again from what was judged"
     run(folder, "--again")
     assert len(judged) == 2 * len(NAMES)
+
+
+def test_a_grading_has_one_seed(folder, judged, monkeypatch, capsys):
+    """Drawn for a table and kept, on all pages; another one that is chosen judges all again."""
+
+    def seeds():
+        found = {int(number) for number in re.findall(r"by the seed (\d+)", capsys.readouterr().out)}
+        pages = [
+            page(folder, "anna").read_text(),
+            page(folder, "ben").read_text(),
+            (folder / "grades.html").read_text(),
+        ]
+        assert all({int(n) for n in re.findall(r"by the seed (\d+)", text)} == found for text in pages)
+        return found
+
+    drawn = iter((30, 40))
+    monkeypatch.setattr(command.secrets, "randbelow", lambda most: next(drawn))
+    run(folder)
+    run(folder)
+    assert seeds() == {30} and [seed for *_, seed in judged] == [30] * 2 * len(NAMES)
+    judged.clear()
+    for _ in range(2):
+        run(folder, "--seed", "7")
+    run(folder)
+    assert seeds() == {7} and [seed for *_, seed in judged] == [7] * 2 * len(NAMES)
+    run(folder, "--csv", str(folder / "other.csv"))
+    assert judged[-1][-1] == 40
 
 
 def test_a_run_that_was_interrupted_goes_on(folder, judged, monkeypatch):
@@ -208,6 +236,7 @@ def test_answers_like_a_kernel_of_the_course_are_listed_for_the_teacher():
     [
         (["nowhere", "--lesson", "4"], "nowhere is no folder"),
         ([".", "--lesson", "4", "--jobs", "0"], "--jobs must be at least 1, not 0"),
+        ([".", "--lesson", "4", "--seed", "-1"], "--seed must be at least 0, not -1"),
         ([".", "--lesson", "4"], ". holds no notebook"),
         ([".", "--lesson", "99"], "there is no lesson '99'; the lessons are 00_start_here,"),
     ],
@@ -223,7 +252,7 @@ def test_a_class_gets_the_grades_that_are_expected(tmp_path):
     """One student of each kind; `made_class.py` grades three hundred, and says what that costs."""
     made = save(128, tmp_path / "submitted")
     found = submissions(tmp_path / "submitted", LESSON, Limits())
-    batch = command.Batch(found, LESSON, tmp_path / "grades.csv", tmp_path / "feedback", Limits())
+    batch = command.Batch(found, LESSON, tmp_path / "grades.csv", tmp_path / "feedback", Limits(), seed=0)
     batch.grade(jobs=2)
     assert surprises(made, batch.graded()) == []
     assert len(batch.graded()) == len(made)

@@ -12,7 +12,6 @@ from course_lib.machine.gpu.counters import parse_ncu
 from course_lib.machine.gpu.experiments import EXPERIMENTS, Experiment, KernelCase, Wanted, measure
 from course_lib.machine.gpu.record import added, command_of
 from course_lib.machine.gpu.verification import random_matrices
-from tools.lab.disassembly import inner_loop, mix
 from tools.lab.residency import filler
 
 
@@ -129,28 +128,6 @@ def test_a_wrong_kernel_is_shown_as_wrong(capsys):
     """A result without a speed never looks like one."""
     show("ladder", [{"rung": "tiled", "M": 4, "N": 4, "K": 4, "wrong": "relative error nan"}])
     assert "WRONG: relative error nan" in capsys.readouterr().out
-
-
-SASS = """
- .L_x_1:
-        /*0100*/                   LDS.128 R4, [R2] ;
-        /*0110*/                   FFMA R8, R4, R5, R8 ;
-        /*0120*/                   FFMA R9, R4, R6, R9 ;
- .L_x_2:
-        /*0130*/                   FFMA R9, R4, R6, R9 ;
-        /*0140*/              @!P0 IADD3 R2, R2, 0x10, RZ ;
-        /*0150*/               @P0 BRA `(.L_x_1) ;
-        /*0160*/                   BRA `(.L_x_3) ;
- .L_x_3:
-        /*0170*/                   EXIT ;
-"""
-
-
-def test_inner_loop_is_cut_out():
-    """From the label that the loop jumps back to, to the jump; a jump forward is no loop."""
-    loop = inner_loop(SASS)
-    assert (loop[0], loop[-1]) == ("LDS.128 R4, [R2]", "@P0 BRA `(.L_x_1)")
-    assert mix(loop) == {"BRA": 1, "FFMA": 3, "IADD3": 1, "LDS.128": 1}
 
 
 def test_counters_are_read_from_ncu():

@@ -133,10 +133,22 @@ def test_the_text_has_every_part(told):
 
     assert status == 0
     assert out.startswith("--- Launch 1 of 1\ndouble: grid 4, block 32")
-    assert "\ndouble [4, 32]  RIGHT  no findings\n1 RIGHT; no GPU was used." in out
+    compiled = r"  compiled: \d+ registers a thread, no spills, .*µs by the model\n" if available() else ""
+    assert re.search(rf"\ndouble \[4, 32\]  RIGHT  no findings\n{compiled}1 RIGHT; no GPU was used\.", out)
     assert re.search(r"^ *9 +300 +12 +39 +out\[i\] = x\[i\] \+ x\[i\]$", out, re.MULTILINE)
     assert re.search(r"^ *9 +global +x +load +200 +8 +26 +– +–$", out, re.MULTILINE)
-    assert "how many the kernel takes is known once it is compiled" in out
+    assert ("how many the kernel takes is known once it is compiled" in out) == (not available())
+
+
+def test_the_registers_are_the_compilers():
+    """Those that the driver reported for this rung; from machine code, with the blocks that fit and a time."""
+    recorded = recording("ladder").result("naive")
+    A, B, C = (np.ones((64, 64), np.float32) for _ in "ABC")
+    launch = profile(rung("naive").make(block_width=32), 2, (32, 32), A, B, C)
+
+    told = f"{recorded['registers']} registers a thread, no spills, {recorded['blocks_per_multiprocessor']} blocks"
+    assert launch.compiled.startswith(told) and launch.compiled.endswith(" µs by the model")
+    assert launch.residency.spilled == recorded["local_bytes"] == 0
 
 
 def test_findings_and_budgets_are_a_status(told):
@@ -323,7 +335,6 @@ def test_the_time_of_a_recorded_launch():
         A,
         B,
         C,
-        registers=recorded["registers"],
     )
 
     assert launch.residency.occupancy.share == recorded["occupancy_percent"] / 100

@@ -1,0 +1,287 @@
+"""What the compiler made of a kernel's inner loop: instructions beside the source lines that caused them."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from ...simulator.occupancy import Occupancy, occupancy
+from ...simulator.tables import aligned, plural
+from ...trace.look import COLOURS, FAINT, GROUND, ISSUING, SKY
+from .. import measurements
+from .code import MachineCode, MachineInstruction
+from .find import machine_code
+
+#: The kinds of instructions, in the order of the columns: colour, and how names begin; `kinds` finds the others.
+KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "multiply-add": (COLOURS["C"], ("FFMA", "FADD", "FMUL", "DFMA", "DADD", "DMUL", "HMMA", "HGMMA")),
+    "shared memory": (COLOURS["shared"], ("LDS", "STS")),
+    "global memory": (COLOURS["A"], ("LDG", "STG", "ATOM", "RED", "UTMA", "UBLKCP")),
+    "spill": (COLOURS["B"], ("LDL", "STL")),
+    "barrier": (SKY, ("BAR", "DEPBAR", "SYNCS", "WARP")),
+    "address": (COLOURS["register"], ()),
+    "condition": (GROUND, ("BRA", "BSSY", "BSYNC", "BREAK")),
+    "loop": (ISSUING, ()),
+    "other": (FAINT, ()),
+}
+MEMORY = ("shared memory", "global memory", "spill")
+#: Kinds whose operations the table names.
+NAMED = ("multiply-add", *MEMORY, "barrier")
+#: Instructions that are listed one by one: more would make a notebook large.
+LISTED = 400
+#: A signature that most kernels of the course have.
+MATRICES = "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
+#: A register or a predicate.
+NAME = re.compile(r"\b(?:UR|R|UP|P)\d+\b")
+
+
+def kinds(body: Sequence[MachineInstruction]) -> list[str]:
+    """Return the kind of each instruction of a loop, a name of `KINDS`; the last one branches back.
+
+    Most are of a kind by their name. Others are of the kind that needs their results, the first of these three: "loop"
+    for the branch back, "address" for that of an access, "condition" for other branches and for instructions that not
+    all threads execute. What none of them needs is "other".
+    """
+    named = [next((k for k, (_, names) in KINDS.items() if i.operation.startswith(names)), "") for i in body]
+    if body and body[-1].operation.startswith("BRA"):
+        named[-1] = "loop"
+    uses: dict[str, list[tuple[int, str]]] = {"loop": [], "address": [], "condition": []}
+    for place, each in enumerate(body):
+        guard = "loop" if named[place] == "loop" else "condition"
+        uses[guard] += [(place, name) for name in NAME.findall(each.predicate)]
+        if named[place] in MEMORY:
+            uses["address"] += [(place, name) for name in _names(" ".join(re.findall(r"\[[^]]*\]", each.text)))]
+    flow = [_flow(each) for each in body]
+    for kind, needed in uses.items():
+        for place in _sources(flow, needed):
+            named[place] = named[place] or kind
+    return [kind or "other" for kind in named]
+
+
+def _names(text: str) -> set[str]:
+    """Return the registers and predicates in a text; R4.64 is R4 and R5."""
+    pairs = re.findall(r"\b(U?R)(\d+)(?:\.reuse)?\.64", text)
+    return {*NAME.findall(text), *(f"{kind}{int(number) + 1}" for kind, number in pairs)}
+
+
+def _flow(each: MachineInstruction) -> tuple[set[str], set[str], bool]:
+    """Return what an instruction writes and what it reads, and whether it always writes it.
+
+    It writes its first operand, and a predicate that comes next; a comparison writes two predicates.
+    """
+    name, *mods = each.operation.split(".")
+    operands = [text.strip() for text in each.text.partition(each.operation)[2].split(",")]
+    count = 0 if name.startswith(("ST", "BRA", "BAR", "RED", "EXIT", "B")) or name == "LDGSTS" else 1
+    if count and len(operands) > 2 and (re.fullmatch(r"U?P(\d|T)", operands[1]) or operands[0].startswith(("P", "UP"))):
+        count = 2
+    written = set[str]()
+    words = 4 if "128" in mods else 2 if {"64", "WIDE"} & {*mods} else 1
+    for text in operands[:count]:
+        if found := re.fullmatch(r"(U?R|U?P)(\d+)", text):
+            more = range(words if "R" in found[1] else 1)
+            written |= {f"{found[1]}{int(found[2]) + n}" for n in more}
+    wide = operands[-1] if "WIDE" in mods else ""  # what is added has 64 bits
+    read = _names(" ".join([*operands[count:], f"{wide.removesuffix('.reuse')}.64"]))
+    return written, read, not each.predicate
+
+
+def _sources(flow: Sequence[tuple[set[str], set[str], bool]], uses: Sequence[tuple[int, str]]) -> set[int]:
+    """Return the instructions whose results reach these uses, (place, name): those before, or in the last iteration."""
+    found, todo, done = set[int](), list(uses), set[tuple[int, str]]()
+    while todo:
+        use = todo.pop()
+        if use in done:
+            continue
+        done.add(use)
+        for back in range(1, len(flow) + 1):
+            place = (use[0] - back) % len(flow)
+            written, read, always = flow[place]
+            if use[1] in written:
+                found.add(place)
+                todo += [(place, name) for name in read]
+                if always:
+                    break
+    return found
+
+
+@dataclass(frozen=True, repr=False)
+class InnerLoop:
+    """A kernel's inner loop in machine code, as a notebook shows it; without a loop, all of its code.
+
+    Attributes: ``code``, the MachineCode; ``source``, the kernel's lines by their numbers; ``body``, the loop's
+    instructions in order; ``threads``, those of a block, and ``blocks``, what a multiprocessor of ``gpu`` holds of
+    these blocks: None where their size is not known.
+    """
+
+    code: MachineCode
+    source: dict[int, str]
+    body: tuple[MachineInstruction, ...]
+    threads: int | None
+    blocks: Occupancy | None
+    gpu: str
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The kind of each instruction (see the function `kinds`)."""
+        return kinds(self.body)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The instructions of each kind that a thread executes in one iteration, in the order of `KINDS`."""
+        return {kind: self.kinds.count(kind) for kind in KINDS if kind in self.kinds}
+
+    @property
+    def lines(self) -> dict[int, dict[str, Counter[str]]]:
+        """For each line of the kernel, 0 for none, and each kind: the operations that it caused, and how many."""
+        found: dict[int, dict[str, Counter[str]]] = {}
+        for each, kind in zip(self.body, self.kinds, strict=True):
+            found.setdefault(self.code.line(each), {}).setdefault(kind, Counter())[_short(each.operation)] += 1
+        return dict(sorted(found.items()))
+
+    @property
+    def summary(self) -> str:
+        """What one reads first: instructions per multiply-add, registers, spills, blocks."""
+        code, made = self.code, self.counts.get("multiply-add", 0)
+        tensor = next((i.operation for i in self.body if re.match("HG?MMA", i.operation)), "").partition(".")[0]
+        what = f"{made} {tensor}" if tensor else plural(made, "multiply-add")
+        each = f" for {what}: {len(self.body) / made:.1f} each" if made else ""
+        told = f"{code.kernel}: {plural(len(self.body), 'instruction')} in the "
+        told += f"inner loop{each}. " if code.loops else f"kernel, which has no loop{each}. "
+        spilled = f"{plural(code.spilled_bytes, 'byte')} spilled" if code.spilled_bytes else "nothing spilled"
+        told += f"{plural(code.registers, 'register')} a thread, {spilled}."
+        if self.blocks is None:
+            return told
+        fit = f" {plural(self.blocks.blocks, 'block')} of {self.threads} threads fit on a multiprocessor of the "
+        return f"{told}{fit}{self.gpu} ({self.blocks.warps} warps; limited by {self.blocks.limit})."
+
+    @property
+    def made_by(self) -> str:
+        """Which compiler made it, and where."""
+        versions, where = self.code.versions, "recorded" if self.code.recorded else "compiled here"
+        return f"numba-cuda {versions['numba-cuda']}, libNVVM {versions['nvidia-nvvm']}; {where}."
+
+    def _rows(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """Return the rows of the table: a number, a text, and for each kind what is in its column."""
+        rows: list[tuple[str, str, dict[str, Any]]] = []
+        for line, made in self.lines.items():
+            rows.append((str(line or ""), self.source.get(line, "(no line)").strip(), made))
+        rows.append(("", "one iteration", self.counts))
+        if products := self.counts.get("multiply-add"):
+            rows.append(("", "per multiply-add", {kind: f"{n / products:.2f}" for kind, n in self.counts.items()}))
+        return rows
+
+    def __repr__(self) -> str:
+        table = [["line", "source", *self.counts]]
+        for number, text, cells in self._rows():
+            counts = (cells.get(kind, "") for kind in self.counts)
+            table.append([number, text, *(str(c.total() if isinstance(c, Counter) else c) for c in counts)])
+        return "\n".join([self.summary, *aligned(table, (1,)), self.made_by])
+
+    def listing(self) -> str:
+        """Return the instructions in the order in which a warp executes them, each with its kind and its line."""
+        each = zip(self.body, self.kinds, strict=True)
+        return "\n".join(aligned([[str(self.code.line(i) or ""), kind, i.text] for i, kind in each], (1, 2)))
+
+    def _repr_html_(self) -> str:
+        name = html.escape(self.code.kernel)
+        head = "".join(f'<th scope="col" class="kind {_class(kind)}">{kind}</th>' for kind in self.counts)
+        body = ""
+        for number, text, cells in self._rows():
+            source = f'<th scope="row" class="source"><code>{html.escape(text)}</code></th>'
+            body += f"<tr><td>{number}</td>{source}"
+            for kind in self.counts:
+                found = cells.get(kind, "")
+                if isinstance(found, Counter):
+                    each = ", ".join(f"{n} {name}" for name, n in found.most_common()) if kind in NAMED else ""
+                    found = each or found.total()
+                body += f'<td class="kind {_class(kind)}">{found}</td>'
+            body += "</tr>"
+        listing = "\n".join(
+            f'<span class="{_class(kind)}">{self.code.line(i) or "":>4}  {html.escape(i.text)}</span>'
+            for i, kind in [*zip(self.body, self.kinds, strict=True)][:LISTED]
+        )
+        more = "" if len(self.body) <= LISTED else f"the first {LISTED}; `print(….listing())` prints all; "
+        return (
+            f'{_style()}<div class="tile-machine-code"><p>{html.escape(self.summary)}</p>'
+            f'<div tabindex="0" role="group" aria-label="Instructions of {name} by lines"><table><thead><tr>'
+            f'<th scope="col">line</th><th scope="col" class="source">source</th>{head}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>"
+            f"<p>In the order in which a warp executes them ({more}each after the number of its line):</p>"
+            f'<pre tabindex="0" role="group" aria-label="Instructions of {name} in order">{listing}</pre>'
+            f"<p>{self.made_by}</p></div>"
+        )
+
+
+def _class(kind: str) -> str:
+    return kind.partition(" ")[0]
+
+
+def _style() -> str:
+    colours = "".join(f".tile-machine-code .{_class(kind)} {{ --kind: {KINDS[kind][0]}; }}\n" for kind in KINDS)
+    return f"<style>\n{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')}{colours}</style>"
+
+
+def _short(operation: str) -> str:
+    """Return an operation with its width alone, such as LDS.128."""
+    name, *mods = operation.split(".")
+    return ".".join([name, *(mod for mod in mods if mod in ("64", "128", "WIDE"))])
+
+
+def show_machine_code(
+    kernel: Any,
+    arguments: Any = MATRICES,
+    block: int | Sequence[int] | None = None,
+    gpu: str = measurements.DEFAULT_GPU,
+) -> InnerLoop:
+    """Show the machine code of a kernel's inner loop in a notebook, beside the lines that caused it.
+
+    The inner loop is the one with the most multiply-adds, of those that contain no other with multiply-adds.
+
+    Args:
+        kernel: a kernel, as `simulate` takes it.
+        arguments: a tuple of what a launch would give it, or numba's signature as a text; if left out, three matrices
+            of float32 in C order.
+        block: threads of a block, as in a launch; with it, the blocks that fit on a multiprocessor are shown.
+        gpu: the recorded GPU that the multiprocessor belongs to.
+
+    Raise NoMachineCode if the code is not recorded and no compiler is installed, and ValueError for a kernel that the
+    compiler refuses.
+
+    >>> show_machine_code(rung("tiled").make()).code.registers
+    32
+    """
+    plain = getattr(kernel, "py_func", kernel)
+    parameters = [*inspect.signature(plain).parameters]
+    if arguments is MATRICES and len(parameters) != 3:
+        told = f"{plain.__name__} has the parameters {', '.join(parameters)}"
+        raise ValueError(f"{told}; give show_machine_code a tuple of what a launch gives it")
+    code = machine_code(kernel, arguments)
+    every = {loop: code.instructions[loop[0] : loop[1] + 1] for loop in code.loops}
+    made = {loop: kinds(body).count("multiply-add") for loop, body in every.items()}
+
+    def inside(one: tuple[int, int], other: tuple[int, int]) -> bool:
+        return one != other and other[0] <= one[0] and one[1] <= other[1]
+
+    inner = [loop for loop in every if not any(made[each] and inside(each, loop) for each in every)]
+    chosen = max(inner, key=lambda loop: (made[loop], len(every[loop])), default=None)
+    lines, first = inspect.getsourcelines(plain)
+    threads = blocks = None
+    if block is not None:
+        threads = prod(block) if isinstance(block, Sequence) else int(block)
+        blocks = occupancy(threads, code.registers, code.shared_bytes, measurements.load("latencies", gpu).provenance)
+    return InnerLoop(
+        code,
+        {first + n: line.rstrip() for n, line in enumerate(lines)},
+        code.instructions if chosen is None else every[chosen],
+        threads,
+        blocks,
+        measurements.load("latencies", gpu).provenance["gpu"],
+    )
