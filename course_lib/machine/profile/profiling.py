@@ -144,7 +144,7 @@ def profile(
         registers: of a thread, as a compiler reports them, for the occupancy.
         gpu: a GPU with recordings in :mod:`course_lib.machine.measurements`.
         max_steps: as :func:`course_lib.simulator.simulate` takes it.
-        repair_seconds: for tries of repairs; none is tried of a launch that takes longer.
+        repair_seconds: of the processor, for tries of repairs; none is tried of a launch that takes longer.
 
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.
     Broken rules raise nothing: ``run.findings`` holds them.
@@ -152,14 +152,14 @@ def profile(
     if registers is not None and not 1 <= registers <= MOST_REGISTERS:
         raise ValueError(f"a thread has 1 to {MOST_REGISTERS} registers, not {registers}")
     before = copy.deepcopy(arguments)
-    failed, began = "", time.monotonic()
+    failed, began = "", time.process_time()
     try:
         run = _quietly(kernel, grid, block, shared_bytes, arguments, max_steps=max_steps)
     except KernelError as error:
         if error.run is None:
             raise
         run, failed = error.run, error.without_option()
-    took = time.monotonic() - began
+    took = time.process_time() - began
     static = prepare(kernel, grid, block, before, shared_bytes).unit.static_shared
     own = sum(size for number, (_, size, *_) in static.items() if number >= 0)
     recording = measurements.load(MACHINE, gpu)

@@ -513,7 +513,7 @@ class Tries:
     """What is left of the time and the number of launches for repairs."""
 
     def __init__(self, seconds: float) -> None:
-        self._left, self._end = MOST, time.monotonic() + seconds
+        self._left, self._end = MOST, time.process_time() + seconds
 
     def of(
         self, launched: Launched, problems: Sequence[Finding | Cost]
@@ -522,7 +522,7 @@ class Tries:
         for problem in problems:
             kind = problem.kind if isinstance(problem, Finding) else problem.count
             for candidate in itertools.chain.from_iterable(make(launched, problem) for of, make in RULES if of == kind):
-                if self._left <= 0 or time.monotonic() > self._end:
+                if self._left <= 0 or time.process_time() > self._end:
                     return
                 self._left -= 1
                 try:
@@ -537,7 +537,8 @@ def proven(
 ) -> Repair | None:
     """Return a repair of a launch, or None: of its findings of severity error, or else of what makes it slow.
 
-    ``run`` is the launch, ``after`` its arguments after it, and ``slow`` its costs. No try begins after ``seconds``.
+    ``run`` is the launch, ``after`` its arguments after it, and ``slow`` its costs. No try begins after ``seconds``
+    of the processor; a busy machine changes no verdict.
     """
     tries = Tries(seconds)
     if run.errors:

@@ -160,9 +160,8 @@ def linear(thread: Coordinates, block: Coordinates) -> int:
 def _nearest(finding: Finding, trace: Trace | None) -> tuple[Finding, tuple[int, int], int]:
     """Return a race of one block, the iteration of the innermost loop around both lines of each access, and its line.
 
-    Of the pairs of two warps that no barrier separates, it is one of the same iteration; failing that, of neighbouring
-    ones; failing both, the pair that was found. The numbers are 0 where they are not known: without a trace, or outside
-    of loops.
+    If more than one iteration separates the pair that was found, it is one of the same iteration, or of neighbouring
+    ones, if there is one of two warps. The numbers are 0 where they are not known: without a trace, or outside loops.
     """
     found = trace.findings if trace is not None else ()
     own = [f for f in found if (f.key, f.threads, f.index) == (finding.key, finding.threads, finding.index)]
@@ -178,10 +177,11 @@ def _nearest(finding: Finding, trace: Trace | None) -> tuple[Finding, tuple[int,
     timeline, outer = Timeline(trace, places[0].block), inside[around][1]
     of_threads = {place.thread: (place.position, place.thread) for place in places}
     pair = [of_threads[linear(thread, trace.block)] for _, thread in finding.threads]
-    ordered = any("threadfence" in text for _, text in trace.source)  # fences order accesses without a barrier
-    if not ordered and len({thread // WARP_SIZE for _, thread in pair}) == 2:
-        finding, pair = _neighbours(finding, timeline, first, around, pair)
     one, two = (_count(timeline, position, thread, around, outer) for position, thread in pair)
+    ordered = any("threadfence" in text for _, text in trace.source)  # fences order accesses without a barrier
+    if not ordered and abs(one - two) > 1 and len({thread // WARP_SIZE for _, thread in pair}) == 2:
+        finding, pair = _neighbours(finding, timeline, first, around, pair)
+        one, two = (_count(timeline, position, thread, around, outer) for position, thread in pair)
     return finding, (one, two), around
 
 
