@@ -19,6 +19,7 @@ int main() {
     for (int i = 0; i < M * K; ++i) A[i] = i % 7 - 3;
     for (int i = 0; i < K * N; ++i) B[i] = i % 5 - 2;
 
+    // [copies]
     // [memory]
     float *d_A, *d_B, *d_C;
     CHECK(cudaMalloc(&d_A, M * K * sizeof(float)));
@@ -37,6 +38,7 @@ int main() {
     CHECK(cudaMemcpy(C.data(), d_C, M * N * sizeof(float), cudaMemcpyDeviceToHost));
     cudaFree(d_A), cudaFree(d_B), cudaFree(d_C);
     // [/result]
+    // [/copies]
 
     double worst = 0;
     for (int row = 0; row < M; ++row)

@@ -65,8 +65,9 @@ def _calls(source, name):
 HELD = Path(__file__).parent / "comparisons"
 
 
-def _predicts_only(source):
-    return bool(_calls(source, "predict")) and len(ast.parse(source).body) == 1
+def _is_text(source):
+    """Whether a cell only asks for a prediction, or only shows its kernel in two languages."""
+    return bool(_calls(source, "predict") or _calls(source, "tabs")) and len(ast.parse(source).body) == 1
 
 
 def test_each_lesson_has_its_solutions():
@@ -82,7 +83,7 @@ def test_cells_are_short(path):
     An optional exercise is no part of the lesson.
     """
     cells = ["".join(c["source"]) for c in _read(path)["cells"] if c["cell_type"] == "code" and not _optional(c)]
-    sources = [source for source in cells if not _predicts_only(source)]
+    sources = [source for source in cells if not _is_text(source)]
     lengths = [len([line for line in source.splitlines() if line.strip()]) for source in sources]
     assert 15 <= len(lengths) <= 30
     assert statistics.median(lengths) <= 4

@@ -11,7 +11,7 @@ from course_lib.machine.gpu import command
 from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, itself, once
 from course_lib.machine.waiting import judgement, predictions
 
-from . import disassembly, patterns, probes, residency, tensor, wgmma
+from . import answers, disassembly, patterns, probes, residency, tensor, wgmma
 
 MODULE = "tools.lab"
 LAB = (
@@ -73,6 +73,13 @@ LAB = (
         "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
         wgmma.cases,
         itself,
+        module=MODULE,
+    ),
+    Experiment(
+        "answers",
+        "the answers to the exercises that promise speed, each beside a kernel with one thing changed",
+        once,
+        lambda case, ask: answers.answers(ask.names, ask.repeats, ask.progress),
         module=MODULE,
     ),
     Experiment(

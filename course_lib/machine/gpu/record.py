@@ -72,7 +72,7 @@ def added(old: dict[str, Any], new: dict[str, Any], names: Names) -> dict[str, A
 
 def name_of(result: dict[str, Any]) -> str:
     """Return the name of what was measured, if it has one."""
-    kinds = ("rung", "pattern", "probe", "ceiling", "instruction", "program")
+    kinds = ("rung", "pattern", "probe", "ceiling", "instruction", "program", "exercise")
     return next((result[key] for key in kinds if key in result), "")
 
 
