@@ -12,6 +12,7 @@ import textwrap
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -102,6 +103,7 @@ def _shown(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
+@cache
 def lines_of(kernel: str) -> tuple[str, dict[tuple[str, str], set[str]], set[str]]:
     """Return a kernel's source, the lines that make each kind of access, (space, op), and its statements."""
     run = run_product(rung(kernel), 8, 4, trace=True)

@@ -1,4 +1,4 @@
-"""The quiz: each key is counted again by other means, right answers take all places, and three formats are read back."""
+"""The quiz: each key is counted by other means, right answers take all places, and three formats are read back."""
 
 import html
 import io
@@ -24,7 +24,7 @@ LANES = np.arange(32)
 
 
 def traffic(kernel, M, N, K, **params):
-    return product(kernel, M, N, K, **params)().traffic
+    return product(kernel, M, K, N, **params)().traffic
 
 
 def loads(kernel, *sizes, **params):
@@ -47,7 +47,7 @@ def barriers(T):
         C[y, x] = acc
 
     run = simulate(too_deep, trace=True)[1, (T, T)](np.ones((T, T), np.float32), np.ones((T, T), np.float32))
-    return sum(step.barrier for step in run.trace.steps if step.warp == 0) / (1 if T * T <= 32 else 2)
+    return sum(step.barrier for step in run.trace.steps if step.warp == 0)
 
 
 def tiles(*sizes):
@@ -128,9 +128,9 @@ COUNTED = {
         lambda s, i: next(islice(cycle(range(s)), i, None)),
     ],
     "10": [
-        lambda w, l: round(100 * np.mean([1] * w + [0] * l), 1),
-        lambda w, l: next(n for n in count(1) if n * w >= w + l),
-        lambda l, b: sum(b for _ in range(l)),
+        lambda w, c: round(100 * np.mean([1] * w + [0] * c), 1),
+        lambda w, c: next(n for n in count(1) if n * w >= w + c),
+        lambda c, b: sum(b for _ in range(c)),
     ],
     "11": [
         lambda r: len(range(0, r, 4)),
@@ -208,7 +208,7 @@ def test_a_line_that_is_right_does_what_is_asked(lesson):
     }
     for (space, op), lines in made.items():
         for line in statements:
-            target, _, value = re.sub(r"\.shape|#.*", "", line).partition("=")
+            target, _, value = re.sub(r"\w+\.shape\S*|#.*", "", line).partition("=")
             if re.match(r"(if|for|while)\b", line):
                 target, value = "", line
             side = target if op == "store" else value + (target if target.rstrip()[-1:] in tuple("+*") else "")
