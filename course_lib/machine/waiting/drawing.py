@@ -8,18 +8,18 @@ from matplotlib.axes import Axes
 
 from ...simulator.tables import plural
 from ...trace.figures.canvas import describe
-from ...trace.look import COLOURS, FAINT, ISSUING, SKY, WASH
+from ...trace.look import COLOURS, FAINT, ISSUING, SKY
 from ..figures import Span, spans
 from .plays import Play
 
 #: Colours of reasons for waiting, those of the memories where one is meant; then of issuing and of waiting for a slot.
-WAIT_COLOURS = {
+WAIT_COLOURS: dict[str, str] = {
     "issuing": ISSUING,
     "global memory": FAINT,
     "shared memory": COLOURS["shared"],
     "arithmetic": COLOURS["register"],
     "barrier": SKY,
-    "its turn": WASH,
+    "its turn": "",
 }
 
 
@@ -43,5 +43,5 @@ def draw(plays: Mapping[str, Play], shown: tuple[float, float] | None = None, wa
         rows += [(f"{name}, of all its time", bar)]
         shares = ", ".join(f"{why} {100 * share:.0f} %" for why, share in play.waits.items())
         sentences.append(f"{name}: {plural(len(play.spans), 'warp')}, {play.cycles:,.0f} cycles in all; {shares}")
-    ax = spans(rows, {**WAIT_COLOURS, "its turn": ""}, "What warps wait for, in a model", "cycles (a model's)")
+    ax = spans(rows, WAIT_COLOURS, "What warps wait for, in a model", "cycles (a model's)")
     return describe(ax, *sentences)
