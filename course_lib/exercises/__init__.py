@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from ..machine import measurements
 from .grading import matrices
 from .grading.exercise import Exercise
 from .grading.explain import Explanation, compare
@@ -94,6 +95,8 @@ def check(name: str, kernel: Any, *, seed: int | None = None) -> Verdict:
         verdict = judge(exercise, kernel, seed=seed)
     else:
         verdict = grade(exercise, kernel, seed)
+    if verdict.passed and (measured := measurements.answered(name)):
+        verdict = replace(verdict, remarks=(*verdict.remarks, measured))
     return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 
