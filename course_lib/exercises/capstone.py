@@ -1,65 +1,34 @@
 """The capstone: a kernel of the reader's own, judged on what it computes, and scored on what it costs.
 
-`attempt` first grades the kernel: its values equal NumPy's on ragged sizes, and it breaks no rule. Then one block is
-traced, and its machine code is played as a launch on large matrices would run it on the recorded GPU. Each cost reaches
-up to five limits, and each limit is a point; but the worst cost sets the speed, so every other one counts at most a
-point more than the worst. The limits are rules of the score; beside them are the recorded speeds of the ladder.
+`attempt` first grades the kernel: its values equal NumPy's on ragged sizes, and it breaks no rule. Then a launch is
+counted, and its machine code is played as a launch on large matrices would run it on the recorded GPU. Each cost
+reaches up to five limits, and each limit is a point; but the worst cost sets the speed, so every other one counts at
+most a point more than the worst. The limits are rules of the score; beside them are the recorded speeds of the ladder.
 """
 
 from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..machine import measurements
-from ..machine.compiler import machine_code
-from ..machine.model.machine import Machine
-from ..machine.waiting.product_launch import ProductLaunch
-from ..simulator.hardware import WARP_SIZE, ceil_div
-from ..simulator.simulate import simulate
+from ..simulator.findings import SimulatorError
+from ..simulator.hardware import ceil_div
 from ..simulator.tables import aligned
-from ..trace.columns import BARRIER, OPS
-from ..trace.trace import Trace
+from .capstone_costs import Costs, Size, WrongProduct, costs
 from .grading.exercise import Exercise, write
 from .grading.grades import grade
 from .grading.matrices import PRODUCT, grid_over
-from .grading.verdict import Verdict
+from .grading.verdict import FAILED, Check, Verdict
 from .progress import score
 
 NAME = "capstone"
-#: The length of K that is traced.
-_DEPTH = 48
-#: Rows and columns of the matrices whose product is timed, as nearly as whole tiles allow.
-_LARGE = 4096
 _MOST_REGISTERS = 255
 _MOST_THREADS = 1024
-
-Size = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Costs:
-    """The costs of a kernel. Counts are for each multiplication of a warp, which are 32 multiplications.
-
-    ``gflops`` is the model's speed on large matrices on the recorded GPU, ``instructions`` those of its machine code;
-    both are None where there is no such code, or the model cannot play it, and ``unknown`` says why. ``loads`` are
-    those from shared memory.
-    ``overlap``: of the intervals between barriers in which a warp reads tiles, the share in which it also loads from
-    global memory.
-    """
-
-    sectors: float
-    wavefronts: float
-    barriers: float
-    loads: float
-    overlap: float
-    instructions: float | None = None
-    gflops: float | None = None
-    unknown: str = ""
 
 
 @dataclass(frozen=True)
@@ -273,19 +242,26 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     return f"<table>{''.join(lines)}</table>"
 
 
-def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True) -> Verdict | Attempt:
+def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True, seed: int | None = None) -> Verdict | Attempt:
     """Grade a kernel for C = A·B, and score it; what passes is added to `attempts`, unless ``keep`` is false.
 
     tile: rows and columns of C that a block computes. threads: those of a block, x first. The grid has a block for each
-    tile, x along the columns of C. Returns the Verdict of a kernel that is not begun or wrong. Raises ValueError for
-    sizes that no launch can have.
+    tile, x along the columns of C. seed: draws sizes and numbers. Returns the Verdict of a kernel that is not begun or
+    wrong. Raises ValueError for sizes that no launch can have.
+
+    >>> tried = attempt(rung("tiled").make(), tile=(16, 16), threads=(16, 16))
+    >>> f"{tried.costs.wavefronts:.0f} wavefronts of shared memory for each multiplication of a warp"
+    '2 wavefronts of shared memory for each multiplication of a warp'
     """
-    launched = exercise(tile, threads)
-    verdict = grade(launched, kernel)
+    verdict = grade(exercise(tile, threads, seed or 0), kernel, seed)
     if not verdict.passed:
         return verdict
     name = getattr(kernel, "__name__", NAME)
-    result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), costs(kernel, tile, threads), verdict.remarks)
+    try:
+        counted = costs(kernel, tile, threads, seed or 0)
+    except (WrongProduct, SimulatorError) as error:
+        return Verdict(NAME, FAILED, (Check(False, f"a launch of several tiles: {error}"),), str(error), of=verdict.of)
+    result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), counted, verdict.remarks)
     if not keep:
         return result
     score().try_out(result.record())
@@ -295,12 +271,16 @@ def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True) -> Verdic
 
 
 def attempts() -> Attempts:
-    """The table of the reader's attempts; they are kept with the lesson's score."""
+    """The table of the reader's attempts; they are kept with the lesson's score.
+
+    >>> attempts()
+    No kernel has passed the gates yet.
+    """
     return Attempts(tuple(score().attempts))
 
 
-def exercise(tile: Size, threads: Size) -> Exercise:
-    """The task of a kernel for blocks of this shape: the gates of `attempt`."""
+def exercise(tile: Size, threads: Size, seed: int = 0) -> Exercise:
+    """The task of a kernel for blocks of this shape: the gates of `attempt`. The seed draws the largest sizes."""
     down, across = _pair(tile, "tile", "(rows, columns)")
     x, y = _pair(threads, "threads", "(x, y)")
     if x * y > _MOST_THREADS:
@@ -310,8 +290,11 @@ def exercise(tile: Size, threads: Size) -> Exercise:
             f"tile is {down}×{across}: with {x}×{y} threads that is more elements of C for each than the "
             f"{_MOST_REGISTERS} registers of a thread"
         )
+    drawn = np.random.default_rng([seed, down, across])
+    most = (2 * down, 2 * across, 220) + drawn.integers(1, (down + 1, across + 1, 100))
     task = PRODUCT.but(
-        shapes=((down + 3, across + 5, 21), (2 * down, across, 64), (5, 7, 3), (1, 1, 1)),
+        shapes=((down + 3, across + 5, 21), (2 * down, across, 64), (5, 7, 3), (1, 1, 1), tuple(most.tolist())),
+        grows="one",
         launch=grid_over(down, across, block=(x, y)),
         share=lambda M, N, K: ceil_div(down * across, x * y),
         max_steps=200_000,
@@ -329,57 +312,3 @@ def _pair(given: Any, name: str, what: str) -> Size:
     if len(numbers) != 2 or not all(isinstance(n, int) and n > 0 for n in numbers):
         raise ValueError(f"{name} is {given!r}: give two whole numbers of at least 1, {what}")
     return numbers[0], numbers[1]
-
-
-def costs(kernel: Any, tile: Size, threads: Size) -> Costs:
-    """Trace one block on whole tiles, and count; play its machine code for its instructions and its speed."""
-    (M, N), rng = tile, np.random.default_rng(0)
-    A, B = rng.random((M, _DEPTH), np.float32), rng.random((_DEPTH, N), np.float32)
-    run = simulate(kernel, trace=True)[(1, 1), threads](A, B, np.zeros((M, N), np.float32))
-    multiplications = M * N * _DEPTH / WARP_SIZE
-    loads = run.traffic.select(space="shared", op="load")
-    assert run.trace is not None  # as asked for
-    barriers, overlap = _intervals(run.trace)
-    counted = Costs(
-        run.traffic.select(space="global", op="load").sectors / multiplications,
-        loads.wavefronts / multiplications,
-        barriers / multiplications,
-        loads.accesses / WARP_SIZE / multiplications,
-        overlap,
-    )
-    try:
-        return _timed(kernel, tile, threads, counted)
-    except ValueError as error:
-        return replace(counted, unknown=str(error))
-
-
-def _intervals(trace: Trace) -> tuple[int, float]:
-    """The number of waits of the block's warps at barriers, and `Costs.overlap`."""
-    columns = trace.columns
-    stops = columns.step["flags"] & BARRIER != 0
-    warp, interval = columns.step["warp"], np.zeros(len(stops), np.int64)
-    for number in np.unique(warp):
-        interval[warp == number] = np.cumsum(stops[warp == number])
-    place = warp * (interval.max(initial=0) + 1) + interval
-    access = columns.access
-    spaces = np.array([trace.arrays[name].space for name in columns.arrays])[access["array"]]
-    read, fetched = (
-        np.unique(place[access["step"][(spaces == space) & (access["op"] == OPS.index("load"))]])
-        for space in ("shared", "global")
-    )
-    return int(stops.sum()), float(np.isin(read, fetched).mean()) if read.size else 0.0
-
-
-def _timed(kernel: Any, tile: Size, threads: Size, counted: Costs) -> Costs:
-    """Add what the machine code tells: its instructions, and the speed of a launch on large matrices."""
-    down, across = tile
-    launch = ProductLaunch(
-        machine_code(kernel, "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"),
-        lambda M, N, K: ((ceil_div(N, across), ceil_div(M, down)), threads),
-        (_LARGE // down * down, _LARGE // across * across, _LARGE),
-        Machine.measured(measurements.load("latencies")),
-        measurements.load("ladder").provenance,
-    )
-    issued = sum(map(len, launch.loop)) / len({i.iteration for program in launch.loop for i in program})
-    instructions = issued * launch.iterations / (down * across * _LARGE / WARP_SIZE)
-    return replace(counted, instructions=instructions, gflops=launch.gflops())

@@ -136,12 +136,10 @@ class Hooks:
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
         """A failed assert (``kind`` "failed-assertion") or a raise, in which lanes end; ``text`` is its source."""
 
-    def exchanged(
-        self, vector: WarpVector, line: int, name: str, given: Any, source: Any, result: Any, mask: Mask
-    ) -> None:
+    def exchanged(self, vector: WarpVector, line: int, name: str, exchange: tuple[Any, Any, Any], mask: Mask) -> None:
         """A shuffle or vote by ``cuda.name``: what each lane gave, the lane that it took from, and what it got.
 
-        ``source`` is None for a vote; 32 less than the lane if that lane gave nothing.
+        That lane is None for a vote; 32 less than the lane if that lane gave nothing.
         """
 
     def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
@@ -156,8 +154,8 @@ class Hooks:
     def assigned(self, vector: WarpVector, name: str, value: Any, mask: Mask) -> None:
         """The assignment of a variable (only when tracing)."""
 
-    def tested(self, vector: WarpVector, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
-        """The comparison ``text`` in the lanes of ``mask``, with the result ``truth`` (only when tracing)."""
+    def tested(self, vector: WarpVector, line: int, text: str, sides: tuple[Any, Any], truth: Any, mask: Mask) -> None:
+        """The comparison ``text`` of ``sides`` in the lanes of ``mask``, with its result (only when tracing)."""
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         """The end of all warps of a chunk."""

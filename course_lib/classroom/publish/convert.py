@@ -154,10 +154,16 @@ def _living(outputs: Sequence[Any], models: Mapping[str, Any], bundles: Sequence
         found = [each for each in _alive(models, view["model_id"]) if each[1] in bundles] if view else []
         if found:
             marks = {state.get("_still") for state, _ in found} - {CLASS}  # for these the pictures stay
+            stills = {
+                mark_of(before.get("data", {})): before["data"][HTML]
+                for before in kept
+                if HTML in before.get("data", {})
+            }
             kept = [before for before in kept if mark_of(before.get("data", {})) not in marks]
             if any(bundle is PREDICTION for _, bundle in found):
                 kept = [before for before in kept if CLASS not in before.get("data", {}).get(HTML, "")]
-            output.data = {HTML: "\n".join(place(state, bundle) for state, bundle in found)}
+            until = [stills.get(str(state.get("_still")), "") if bundle is STEPPER else "" for state, bundle in found]
+            output.data = {HTML: "\n".join(place(*each, still) for each, still in zip(found, until, strict=True))}
         if output.get("data") != {}:
             kept.append(output)
     return kept

@@ -254,6 +254,9 @@ def show_machine_code(
 
     Raise NoMachineCode if the code is not recorded and no compiler is installed, and ValueError for a kernel that the
     compiler refuses.
+
+    >>> show_machine_code(rung("tiled").make()).code.registers
+    32
     """
     plain = getattr(kernel, "py_func", kernel)
     parameters = [*inspect.signature(plain).parameters]

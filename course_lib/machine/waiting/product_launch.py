@@ -22,7 +22,7 @@ import numpy as np
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from ...simulator.occupancy import occupancy
 from ..compiler.code import MachineCode
-from ..compiler.emulator import run_block
+from ..compiler.emulator import BlockRun, run_block
 from ..model.machine import Machine
 from . import plays
 from .instruction import Instruction
@@ -54,7 +54,7 @@ class ProductLaunch:
     as fit. part: the rows and columns of C for which a block runs, None for all that it computes. cached: whether the
     second-level cache holds A and B when the launch begins. once: whether the main loop reads all of a large matrix in
     each iteration, so that the first-level cache keeps nothing for the next one, as it would in a small run: then only
-    the first iteration counts.
+    the first iteration counts. banks: whether registers wait for their banks, as in a GPU.
     """
 
     code: MachineCode
@@ -66,6 +66,7 @@ class ProductLaunch:
     part: tuple[int, int] | None = None
     cached: bool = False
     once: bool = False
+    banks: bool = True
 
     def gflops(self) -> float:
         """Return the speed, counting the multiplications that the product needs."""
@@ -90,7 +91,10 @@ class ProductLaunch:
     def _play(self, served: Mapping[str, str]) -> plays.Play:
         rounds = 1 if self.once else ROUNDS
         shared = self.code.shared_bytes
-        return plays.play_programs(self.loop, self.machine, self.resident, served, shared, rounds, self._loaded_by())
+        warps, loaded_by = self.loop, self._loaded_by()
+        return plays.play_programs(
+            warps, self.machine, self.resident, served, shared, rounds=rounds, loaded_by=loaded_by
+        )
 
     def _cycles_of_iteration(self, play: plays.Play) -> float:
         return float(np.mean([spans[-1][2] for spans in play.spans])) if self.once else play.cycles_per_iteration()
@@ -130,20 +134,37 @@ class ProductLaunch:
         return ceil_div(self.size[0], down), ceil_div(self.size[1], across)
 
     @cached_property
-    def _found(self) -> tuple[list[list[Instruction]], list[list[Instruction]], int]:
-        """The programs of a block's warps, the iterations of them that are played, and the length of K in the run."""
-        (_, N, K), (rows, columns) = self.size, self.tile
+    def _found(self) -> tuple[list[list[Instruction]], list[list[Instruction]], int, BlockRun]:
+        """The programs of a block's warps, the iterations of them that are played, the run, and the length of K in it.
+
+        Raise ValueError if the block does not compute its part of the product.
+        """
+        (_, N, K), columns = self.size, self.tile[1]
         for depth in DEPTHS:
-            rng = np.random.default_rng(0)
-            A, B = rng.random((rows, depth), np.float32), rng.random((depth, columns), np.float32)
-            C = np.zeros((rows, columns), np.float32)
-            run = run_block(self.code, (A, B, C), self.block, names="ABC")
+            run = self.run(depth)
             pitches = {"A": (4 * depth, 4 * K), **dict.fromkeys("BC", (4 * columns, 4 * N))}
             programs = machine_programs(run, pitches)
+            if not self.banks:
+                programs = [[each._replace(reads=(0, 0)) for each in program] for program in programs]
             loop = [_alike(program, self.once) for program in programs]
             if self.once or min(len({i.iteration for i in each}) for each in loop) >= FEWEST - 2:
-                return programs, loop, depth
+                return programs, loop, depth, run
         raise ValueError("the main loop has too few iterations to be played")
+
+    def run(self, depth: int) -> BlockRun:
+        """Run a block of the launch on its rows of A and columns of B, with a K of `depth`."""
+        (rows, columns), rng = self.tile, np.random.default_rng(0)
+        A, B = rng.random((rows, depth), np.float32), rng.random((depth, columns), np.float32)
+        C = np.zeros((rows, columns), np.float32)
+        run = run_block(self.code, (A, B, C), self.block, self.grid, names="ABC")
+        if not np.allclose(C, A @ B, rtol=1e-3):
+            raise ValueError(f"the first block's part of C is wrong for a K of {depth}")
+        return run
+
+    @property
+    def first_run(self) -> tuple[BlockRun, int]:
+        """The run that is played, and the length of K in it."""
+        return self._found[3], self._found[2]
 
     @property
     def programs(self) -> list[list[Instruction]]:
@@ -161,7 +182,7 @@ class ProductLaunch:
 
         They follow from the multiplications: those that the product needs, of all that the block makes in a small run.
         """
-        programs, loop, depth = self._found
+        programs, loop, depth, _ = self._found
         made = sum(i.kind == "multiply-add" for program in programs for i in program)
         if not made:
             raise ValueError("the machine code has no multiply-adds")

@@ -167,7 +167,7 @@ def store(out: Writer, node: Store) -> Code:
 def atomic(out: Writer, node: Atomic) -> Code:
     array, index, values = text(out, node.array), tuple_text(out, node.index), tuple_text(out, node.values)
     site = out.site(node.line, "atomic")
-    arguments = f"{node.operation!r}, {array}, {index}, {values}, {out.mask}, {node.used}"
+    arguments = f"{node.operation!r}, {array}, {index}, {values}, {out.mask}, used={node.used}"
     if is_view(node.array):
         return out.keep(f"atomic_through({site}, {arguments})")
     return out.keep(f"{site}.atomic({arguments})")
@@ -185,8 +185,8 @@ def allocate(out: Writer, node: Allocate) -> Code:
     else:
         out.template.shared.append((number, node.name, size, elements, out.own(node.line)))
     dtype = out.module.dtype(node.type.dtype)
-    aligned = f", {node.alignment}" if node.space == "shared" and (node.alignment or node.record) else ""
-    aligned += f", {node.record}" if node.record else ""
+    aligned = f", alignment={node.alignment}" if node.space == "shared" and (node.alignment or node.record) else ""
+    aligned += f", record={node.record}" if node.record else ""
     return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {out.mask}{aligned})")
 
 
@@ -234,8 +234,8 @@ def copy(out: Writer, node: StartCopy) -> Code:
     target, place = text(out, node.target), tuple_text(out, node.place)
     array, index = text(out, node.array), tuple_text(out, node.index)
     load, store = (out.site(node.line, op, node.width) for op in ("load", "store"))
-    inside = f", {text(out, node.inside)}" if node.inside else ""
-    out.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, {out.mask}{inside})")
+    inside = f", inside={text(out, node.inside)}" if node.inside else ""
+    out.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, mask={out.mask}{inside})")
     return Code("None")
 
 
@@ -244,7 +244,9 @@ def product(out: Writer, node: StartProduct) -> Code:
     width = MATRIX_ROW_BYTES // DTYPE[node.spec.dtype].itemsize
     sites = f"({out.site(node.line, 'load')}, {out.site(node.line, 'matrices', width)})"
     spec = out.module.named(node.spec)
-    out.emit(f"w.products.start({sites}, {spec}, {results}, {a}, {b}, {add}, {out.mask}, {out.at(node.line)})")
+    out.emit(
+        f"w.products.start({sites}, {spec}, {results}, {a}, {b}, {add}, mask={out.mask}, line={out.at(node.line)})"
+    )
     return Code("None")
 
 
@@ -256,7 +258,7 @@ def elementwise(out: Writer, node: Elementwise) -> Code:
         inputs.append(f"({out.site(node.line, 'load')}, {code})" if is_array else code)
     array, site = text(out, node.array), out.site(node.line, "store")
     function = out.module.named(node.function)
-    given = f"({''.join(f'{value}, ' for value in inputs)}), {out.mask}, {out.at(node.line)}, {node.whole}"
+    given = f"({''.join(f'{value}, ' for value in inputs)}), {out.mask}, line={out.at(node.line)}, whole={node.whole}"
     out.emit(f"elementwise(w.steps, {site}, {array}, {function}, {given})")
     return Code("None")
 

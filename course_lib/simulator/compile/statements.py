@@ -138,7 +138,7 @@ def iterated(out: Writer, node: Iterable, live: str, whole: bool) -> str:
             start, stop, step = (text(out, part) for part in (node.start, node.stop, node.step))
             kind = out.module.dtype(str(node.start.type))
             line = out.at(node.line)
-            return f"iterate(w.steps, {live}, {start}, {stop}, {step}, {kind}.type, {line}, {whole})"
+            return f"iterate(w.steps, {live}, {start}, {stop}, {step}, {kind}.type, line={line}, whole={whole})"
         case Each():
             return f"each(w.steps, {live}, {text(out, node.value)}, {out.at(node.line)})"
         case Numbered():

@@ -325,6 +325,7 @@ class Site:
         values: tuple[Any, ...],
         mask: Mask,
         used: bool,
+        *,
         dtype: np.dtype[Any] | None = None,
     ) -> Any:
         """Apply ``operation`` lane by lane; return each lane's old value, if ``used``."""
@@ -334,7 +335,7 @@ class Site:
         if array.space == "local":
             self._check_written(array, pattern, base)
         heard = self.engine.hears("updated")
-        old = array.update(self.vector, pattern, base, operation, values, used or heard, dtype)
+        old = array.update(self.vector, pattern, base, operation, values, used or heard, dtype=dtype)
         if heard:
             self.engine.tell("updated", self, pattern, base, operation, values, old)
         for watch in array.watchers:

@@ -88,7 +88,7 @@ class Products:
         self.group = np.zeros(vector.shape, np.int64)
         self.operands: dict[Any, Operand] = {}
 
-    def start(self, sites: Any, spec: Spec, acc: Any, a: Any, b: Any, add: Any, mask: Any, line: int) -> None:
+    def start(self, sites: Any, spec: Spec, acc: Any, a: Any, b: Any, add: Any, *, mask: Any, line: int) -> None:
         """Start D = A B + D, or D = A B if ``add`` is 0."""
         vector = self.vector
         if vector.launch.threads_per_block % (WARPS * WARP_SIZE):

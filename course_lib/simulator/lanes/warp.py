@@ -65,6 +65,7 @@ class WarpVector(LaneVector):
         dtype: Any,
         shape: tuple[int, ...],
         mask: Mask,
+        *,
         alignment: int = 0,
         record: tuple[int, int, int, int] | None = None,
     ) -> SharedArray:
@@ -76,7 +77,7 @@ class WarpVector(LaneVector):
             field, array = 0, SharedArray(name, dtype, shape, self.chunk)
             if record is not None:
                 field, origin, size, ndim = record
-                array = SharedField(name, dtype, shape, self.chunk, origin, size, ndim)
+                array = SharedField(name, dtype, shape, self.chunk, origin=origin, size=size, ndim=ndim)
             end = max((a.address + a.extent * a.itemsize for a in self._shared.values()), default=0)
             array.alignment = alignment
             first = self._shared.get(number - field)  # of the same records
@@ -141,7 +142,7 @@ class WarpVector(LaneVector):
         self.engine.tell("assigned", self, name, value, mask)
 
     def tested(self, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
-        self.engine.tell("tested", self, line, text, left, right, truth, mask)
+        self.engine.tell("tested", self, line, text, (left, right), truth, mask)
 
     def say(self, parts: tuple[Any, ...], mask: Mask) -> None:
         """Run ``print`` of texts and numbers."""
@@ -306,7 +307,7 @@ class WarpVector(LaneVector):
             results = (np.broadcast_to(self._voted(kind, value, group), self.shape) for group in groups)
             result = np.select([group.reshape(self.shape) for group in groups], list(results), False)
         if line is not None:
-            self.engine.tell("exchanged", self, line, name or kind, predicate, None, result, mask)
+            self.engine.tell("exchanged", self, line, name or kind, (predicate, None, result), mask)
         return result
 
     def _voted(self, kind: str, value: np.ndarray, here: np.ndarray) -> np.ndarray:
@@ -375,6 +376,7 @@ class WarpVector(LaneVector):
         place: Index,
         array: Array,
         index: Index,
+        *,
         mask: Mask,
         inside: Any = True,
     ) -> None:
@@ -432,5 +434,5 @@ class WarpVector(LaneVector):
             self.engine.tell("unassigned", None, line, self, silent.reshape(self.shape))
         result = np.take_along_axis(value, safe, axis=0).reshape(self.shape)
         source = np.where(given_by, source, source - WARP_SIZE).reshape(self.shape)
-        self.engine.tell("exchanged", self, line, kind, given, source, result, mask)
+        self.engine.tell("exchanged", self, line, kind, (given, source, result), mask)
         return result

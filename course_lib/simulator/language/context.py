@@ -197,8 +197,10 @@ class Context(ABC):
         if isinstance(node, ast.Subscript):  # a member of an enumeration
             name = node.slice.value if isinstance(node.slice, ast.Constant) else None
             return owner.__members__.get(name) if isinstance(owner, EnumMeta) and isinstance(name, str) else None
-        if owner is None:
-            return None
+        return None if owner is None else self._part_of(owner, node)
+
+    def _part_of(self, owner: object, node: ast.Attribute) -> object:
+        """The attribute of a compile-time object."""
         if isinstance(owner, Symbol):
             thing = getattr(owner.thing, node.attr, None)
             if not owner.path and thing is None:

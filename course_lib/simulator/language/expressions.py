@@ -7,8 +7,9 @@ Code that numba or the simulator does not support is refused here or in the modu
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -51,34 +52,10 @@ class Expressions(Context):
         return name in calls.CUDA
 
     def _expr(self, node: ast.AST) -> Expr:
-        match node:
-            case Given():
-                return node.value
-            case ast.Constant():
-                return self._constant(node)
-            case ast.Name():
-                return self._name(node)
-            case ast.Attribute():
-                return self._attribute(node)
-            case ast.BinOp():
-                return self._binary_operator(node)
-            case ast.UnaryOp():
-                return self._unary_operator(node)
-            case ast.IfExp():
-                return self._conditional(node)
-            case ast.Compare():
-                return conditions.compare(self, node)
-            case ast.BoolOp():
-                return conditions.and_or(self, node)
-            case ast.Tuple():
-                return tuples.make(self, node)
-            case ast.Subscript():
-                return self._subscript(node)
-            case ast.Call():
-                return calls.call(self, node, used=True)
-            case ast.Lambda():
-                return self.defined(node)
-        refused_expression(node)
+        form = FORMS.get(type(node))
+        if form is None:
+            refused_expression(node)
+        return form(self, node)
 
     # --- constants and names -------------------------------------------------------------------------------
 
@@ -383,3 +360,21 @@ def is_field(value: Expr) -> bool:
 def with_why(value: Expr, reason: Why) -> Expr:
     """``value`` with a reason for its type."""
     return value if value.why == reason else replace(value, why=reason)
+
+
+#: How each expression is translated.
+FORMS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
+    Given: lambda x, node: node.value,
+    ast.Constant: Expressions._constant,
+    ast.Name: Expressions._name,
+    ast.Attribute: Expressions._attribute,
+    ast.BinOp: Expressions._binary_operator,
+    ast.UnaryOp: Expressions._unary_operator,
+    ast.IfExp: Expressions._conditional,
+    ast.Compare: conditions.compare,
+    ast.BoolOp: conditions.and_or,
+    ast.Tuple: tuples.make,
+    ast.Subscript: Expressions._subscript,
+    ast.Call: lambda x, node: calls.call(x, node, used=True),
+    ast.Lambda: lambda x, node: x.defined(node),
+}

@@ -8,8 +8,9 @@ for the types of its arguments.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -235,46 +236,25 @@ class Statements(Expressions):
             refuse(node, str(error))
 
     def _statement(self, node: ast.stmt) -> bool:
-        match node:
-            case ast.Pass():
-                return False
-            case ast.Expr():
-                self._expression(node)
-            case ast.Assign():
-                self._assignment(node)
-            case ast.AnnAssign():
-                if node.value is not None:
-                    self._assignment(ast.copy_location(ast.Assign([node.target], node.value), node))
-            case ast.AugAssign():
-                self._augmented(node)
-            case ast.If():
-                return self._if(node)
-            case ast.For() | ast.While():
-                return self._loop(node)
-            case ast.Break() | ast.Continue():
-                self._leave(node, self.loops[-1])
-                return True
-            case ast.Return():
-                return self._return(node)
-            case ast.Assert():
-                self._assert(node)
-            case ast.FunctionDef():
-                self.assign_name(node.name, self.defined(node))
-            case ast.Raise():
-                if node.exc is None:
-                    refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
-                self._end(node)
-                return True
-            case _:
-                refused_statement(node)
-        return False
+        form = FORMS.get(type(node))
+        if form is None:
+            refused_statement(node)
+        return bool(form(self, node))
 
-    def _leave(self, node: ast.Break | ast.Continue, loop: OpenLoop) -> None:
+    def _raise(self, node: ast.Raise) -> bool:
+        if node.exc is None:
+            refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
+        self._end(node)
+        return True
+
+    def _leave(self, node: ast.Break | ast.Continue) -> bool:
         """End an iteration, and with break the loop."""
+        loop = self.loops[-1]
         ends = isinstance(node, ast.Break)
         (loop.breaks if ends else loop.edges).append(self.env)
         self.reconcile(self.env, loop.after if ends and loop.after is not None else loop.header)
         self.out.append(Break() if ends else Continue())
+        return True
 
     def _expression(self, node: ast.Expr) -> None:
         if docstring(node):
@@ -345,6 +325,10 @@ class Statements(Expressions):
             value = self.kept(value)
         for target in node.targets:
             self.assign(target, value, node)
+
+    def _annotated(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._assignment(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def kept(self, value: Expr) -> Expr:
         """Keep the current value of ``value``, even if its variables are assigned before it is used."""
@@ -603,6 +587,25 @@ def refuse_target(target: ast.expr) -> None:
 
 def docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+#: How each statement is translated; true if no lane reaches its end.
+FORMS: dict[type[ast.AST], Callable[[Statements, Any], bool | None]] = {
+    ast.Pass: lambda x, node: None,
+    ast.Expr: Statements._expression,
+    ast.Assign: Statements._assignment,
+    ast.AnnAssign: Statements._annotated,
+    ast.AugAssign: Statements._augmented,
+    ast.If: Statements._if,
+    ast.For: Statements._loop,
+    ast.While: Statements._loop,
+    ast.Break: Statements._leave,
+    ast.Continue: Statements._leave,
+    ast.Return: Statements._return,
+    ast.Assert: Statements._assert,
+    ast.FunctionDef: lambda x, node: x.assign_name(node.name, x.defined(node)),
+    ast.Raise: Statements._raise,
+}
 
 
 def analyse(

@@ -59,6 +59,7 @@ def prepare(
     block: Any,
     arguments: Sequence[Any],
     dynamic_shared: Any = 0,
+    *,
     tracing: bool = False,
     units: Units | None = None,
     patient: bool = False,

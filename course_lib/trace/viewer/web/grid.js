@@ -100,9 +100,9 @@ export class Grid extends Plane {
     super.finish(dots, rings);
   }
 
-  measure() {
-    this.scale = this.layer.clientWidth / (this.width + 2);
-    this.layer.style.setProperty("--tt-scale", String(this.scale || 1));
+  /** @param {number} scale */
+  measure(scale) {
+    this.scale = scale;
     this.layer.classList.toggle("tt-unindexed", this.scale * this.margin < LEGIBLE);
     this.write();
   }

@@ -1,0 +1,188 @@
+"""What a kernel of the capstone costs: counted in one launch of several tiles, and timed from its machine code."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ..machine import measurements
+from ..machine.compiler import machine_code
+from ..machine.compiler.emulator import run_block
+from ..machine.compiler.threads import UnknownInstruction
+from ..machine.model.machine import Machine
+from ..machine.waiting.machine_code import main_loop
+from ..machine.waiting.product_launch import ProductLaunch
+from ..simulator.hardware import WARP_SIZE, ceil_div
+from ..simulator.observer import Observer
+from ..simulator.simulate import Simulation
+
+#: Rows and columns of the matrices whose product is timed, as nearly as whole tiles allow.
+_LARGE = 4096
+#: Tiles of C in each direction of the launch that is counted, and lengths of K, of which one is drawn.
+_TILES, _DEPTHS = 3, (288, 384)
+#: Of the instructions that a longer K adds, the part that must be in the loop that is played.
+_IN_LOOP = 0.9
+#: Instructions of the large launch that are run, to see that they are those that are played.
+_FIRST = 20_000
+
+Size = tuple[int, int]
+
+
+class WrongProduct(ValueError):
+    """The kernel's C is not A @ B in the launch that is counted."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The costs of a kernel. Counts are for each multiplication of a warp, which are 32 multiplications.
+
+    ``gflops`` is the model's speed on large matrices on the recorded GPU, ``instructions`` those of its machine code;
+    both are None where there is no such code, or the model cannot play it, and ``unknown`` says why. ``loads`` are
+    those from shared memory.
+    ``overlap``: of the elements of A and B that are stored to shared memory, the share that was loaded only between
+    barriers between which tiles are read, too.
+    """
+
+    sectors: float
+    wavefronts: float
+    barriers: float
+    loads: float
+    overlap: float
+    instructions: float | None = None
+    gflops: float | None = None
+    unknown: str = ""
+
+
+class _Flow(Observer):
+    """Counts waits at barriers, and follows elements of A and B, which all differ, to shared memory."""
+
+    def __init__(self, *_: Any) -> None:
+        super().__init__()
+        self.waits = 0
+        self._interval: Counter[Any] = Counter()  # of a warp of a chunk of blocks: the barriers that it has passed
+        self._loaded: dict[int, list[np.ndarray]] = defaultdict(list)  # by interval
+        self._reads: Counter[int] = Counter()
+        self._stored: list[np.ndarray] = []
+
+    def watch(self, array: Any) -> Any:
+        return None if array.space == "local" else self._seen
+
+    def _seen(self, site: Any, pattern: Any, base: int, value: Any) -> None:
+        vector, space = site.vector, pattern.array.space
+        if (space, site.op) == ("shared", "load"):
+            self._reads[self._interval[vector]] += vector.count(pattern.mask)
+        elif (space, site.op) == ("global", "load"):
+            self._loaded[self._interval[vector]].append(_of(vector, pattern, value))
+        elif space == "shared":
+            self._stored.append(_of(vector, pattern, value))
+
+    def copy_started(self, site: Any, pattern: Any, base: int, values: tuple[Any, ...]) -> None:
+        here = self._loaded[self._interval[site.vector]]
+        here += [_of(site.vector, pattern, value) for value in values]
+
+    def barrier(self, arrivals: Any, complete: bool) -> None:
+        for vector, mask in arrivals:
+            self.waits += vector.warps_active(mask)
+            self._interval[vector] += 1
+
+    def overlap(self) -> float:
+        """Return `Costs.overlap`; an element that is also loaded at another time counts as loaded then."""
+        most = max(self._reads.values(), default=0)
+        early: list[np.ndarray] = []
+        apart: list[np.ndarray] = []
+        for interval, values in self._loaded.items():
+            (early if self._reads[interval] > most / 2 else apart).extend(values)
+        stored = np.intersect1d(_distinct(self._stored), _distinct(early + apart))
+        return float(np.isin(stored, _distinct(apart), invert=True).mean()) if stored.size else 0.0
+
+    def trace(self, *_: Any) -> Any:
+        """Return itself, in the place of a trace."""
+        return self
+
+
+def _of(vector: Any, pattern: Any, value: Any) -> np.ndarray:
+    """Return the values of the lanes that take part."""
+    return np.unique(np.broadcast_to(value, vector.shape)[vector.full(pattern.mask)])
+
+
+def _distinct(values: list[np.ndarray]) -> np.ndarray:
+    return np.unique(np.concatenate([np.empty(0, np.float32), *values]))
+
+
+def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0) -> Costs:
+    """Count a launch of several tiles, whose K the seed draws; play the machine code for its speed.
+
+    Raise WrongProduct if this launch computes something else, and SimulatorError if it cannot run.
+    """
+    (down, across), rng = tile, np.random.default_rng([seed, *tile])
+    M, N, K = _TILES * down, _TILES * across, int(rng.choice(_DEPTHS))
+    A, B = _matrices(rng, M, N, K)
+    C = np.full((M, N), np.nan, np.float32)
+    run = Simulation(kernel, True, "in-order", _Flow, None)[(_TILES, _TILES), threads](A, B, C)  # type: ignore[arg-type]
+    if not _right(C, A, B):
+        raise WrongProduct(f"C is not A @ B for M, N and K of {M}, {N} and {K}")
+    multiplications = M * N * K / WARP_SIZE
+    loads = run.traffic.select(space="shared", op="load")
+    flow: Any = run.trace
+    counted = Costs(
+        run.traffic.select(space="global", op="load").sectors / multiplications,
+        loads.wavefronts / multiplications,
+        flow.waits / multiplications,
+        loads.accesses / WARP_SIZE / multiplications,
+        flow.overlap(),
+    )
+    try:
+        return _timed(kernel, tile, threads, counted)
+    except UnknownInstruction as error:
+        return replace(counted, unknown=f"the model does not know {error}, which its machine code has")
+    except ValueError as error:
+        return replace(counted, unknown=str(error))
+
+
+def _matrices(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return A and B, in which no number is there twice."""
+    numbers = (rng.permutation((M + N) * K) + 1) / np.float32(1 << 22)
+    return numbers[: M * K].astype(np.float32).reshape(M, K), numbers[M * K :].astype(np.float32).reshape(K, N)
+
+
+def _right(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
+    return np.allclose(C, A.astype(np.float64) @ B, rtol=1e-4, atol=0)
+
+
+def _timed(kernel: Any, tile: Size, threads: Size, counted: Costs) -> Costs:
+    """Add what the machine code tells: its instructions, and the speed of a launch on large matrices."""
+    down, across = tile
+    launch = ProductLaunch(
+        machine_code(kernel, "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"),
+        lambda M, N, K: ((ceil_div(N, across), ceil_div(M, down)), threads),
+        (_LARGE // down * down, _LARGE // across * across, _LARGE),
+        Machine.measured(measurements.load("latencies")),
+        measurements.load("ladder").provenance,
+    )
+    _check(launch)
+    issued = sum(map(len, launch.loop)) / len({i.iteration for program in launch.loop for i in program})
+    instructions = issued * launch.iterations / (down * across * _LARGE / WARP_SIZE)
+    return replace(counted, instructions=instructions, gflops=launch.gflops())
+
+
+def _check(launch: ProductLaunch) -> None:
+    """Raise ValueError if the loop that is played is not what the large launch does, or not all that it does."""
+    run, depth = launch.first_run
+    longer = launch.run(2 * depth)
+    first, last = main_loop(run) or (0, -1)
+    whole, inside = (
+        [sum(sum(low <= place <= high for place in warp) for warp in each.executed) for each in (run, longer)]
+        for low, high in ((0, len(launch.code.instructions)), (first, last))
+    )
+    if inside[1] - inside[0] < _IN_LOOP * (whole[1] - whole[0]):
+        part = (inside[1] - inside[0]) / (whole[1] - whole[0])
+        raise ValueError(f"only {part:.0%} of what it does for each k is in one loop, and the model plays one loop")
+    M, N, K = launch.size
+    large = tuple(np.zeros(shape, np.float32) for shape in ((M, K), (K, N), (M, N)))
+    begun = run_block(launch.code, large, launch.block, launch.grid, until=_FIRST)
+    if not {*chain(*begun.executed)} <= {*chain(*run.executed)}:
+        raise ValueError(f"on matrices of {M:,} rows it does something else than on those of a tile, which are played")

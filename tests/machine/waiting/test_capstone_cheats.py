@@ -1,0 +1,118 @@
+"""Kernels that only seem to be what the capstone asks for: each gets a verdict, or what it is worth."""
+
+import pytest
+
+from course_lib.exercises.capstone import Attempt, attempt
+from course_lib.exercises.capstone_costs import costs
+from course_lib.machine import compiler
+from course_lib.machine.gpu.capstone import kernel_in
+
+compiled = pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed")
+
+HONEST = """
+from numba import cuda, float32
+
+TILE, THREADS = (8, 8), (8, 8)
+
+
+@cuda.jit
+def mine(A, B, C):
+    A_tile = cuda.shared.array((8, 8), float32)
+    B_tile = cuda.shared.array((8, 8), float32)
+    (M, K), N = A.shape, B.shape[1]
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row, col = cuda.blockIdx.y * 8 + ty, cuda.blockIdx.x * 8 + tx
+    acc = float32(0)
+    unused = float32(0)
+    for start in range(0, K, 8):
+        A_tile[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
+        B_tile[ty, tx] = B[start + ty, col] if start + ty < K and col < N else float32(0)
+        cuda.syncthreads()
+        for k in range(8):
+            acc += A_tile[ty, k] * B_tile[k, tx]
+        cuda.syncthreads()
+    if row < M and col < N:
+        C[row, col] = acc
+"""
+STORE = "        C[row, col] = acc\n"
+LOADS = HONEST[HONEST.index("        A_tile[ty, tx] =") : HONEST.index("        cuda.syncthreads()\n        for")]
+SUMS = "        for k in range(8):\n"
+#: The store, of a sum to which another one is added, and a line that adds to that: both have an effect.
+ADD = STORE.replace("acc", "acc + min(unused, float32(0))")
+MORE = "            unused += A_tile[ty, tx] * B_tile[tx, ty]\n"
+LOOP = HONEST[HONEST.index("    for start") : HONEST.index("    if row < M and col < N:\n        C")]
+
+
+def kernel(tmp_path, *changes):
+    text = HONEST
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    path = tmp_path / "my_kernel.py"
+    path.write_text(text, encoding="utf-8")
+    return kernel_in(path).make()
+
+
+@pytest.mark.parametrize(
+    "change",
+    {
+        "wrong if 48 divides K": (STORE, STORE.replace("acc", "acc if K % 48 else float32(0)")),
+        "wrong for one block": (STORE, STORE.replace("acc", "acc if cuda.gridDim.x > 1 else float32(0)")),
+        "sums 200 terms": ("range(0, K, 8)", "range(0, min(K, 200), 8)"),
+        "wrong beyond two tiles of rows": (STORE, STORE.replace("acc", "acc if row < 16 else float32(0)")),
+    }.items(),
+    ids=lambda change: change[0],
+)
+def test_a_kernel_that_is_wrong_for_some_sizes_is_wrong(tmp_path, change):
+    result = attempt(kernel(tmp_path, change[1]), (8, 8), (8, 8), keep=False)
+    assert not isinstance(result, Attempt) and result.status == "failed"
+
+
+EARLY = "            unused += A[row, start + 8 + tx] if row < M and start + 8 + tx < K else float32(0)\n"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    {
+        "a load that nobody needs": [(SUMS, f"{EARLY[4:]}{SUMS}"), (STORE, STORE.replace("acc", "acc + unused * 0"))],
+        "loads early, and again": [(SUMS, f"{EARLY[4:]}{SUMS}"), (STORE, ADD)],
+        "reads a word while it loads": [(LOADS, f"{LOADS}        unused += A_tile[ty, tx]\n")],
+    }.items(),
+    ids=lambda change: change[0],
+)
+def test_two_buffers_are_those_whose_elements_are_needed(tmp_path, changes):
+    assert costs(kernel(tmp_path, *changes[1]), (8, 8), (8, 8)).overlap == 0
+
+
+def test_two_buffers_of_a_kernel_that_loads_ahead_count(tmp_path):
+    ahead = LOADS.replace("        A_tile[ty, tx] =", "    a =").replace("        B_tile[ty, tx] =", "    b =")
+    later = ahead.replace("    a =", "        a =").replace("    b =", "        b =").replace("start", "(start + 8)")
+    stores = "        A_tile[ty, tx] = a\n        B_tile[ty, tx] = b\n"
+    loop = ("    for start in range(0, K, 8):\n", ahead.replace("start + ", "") + "    for start in range(0, K, 8):\n")
+    own = kernel(tmp_path, loop, (LOADS, stores), (SUMS, later + SUMS))
+    assert costs(own, (8, 8), (8, 8)).overlap > 0.9
+
+
+@compiled
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        ((ADD, ADD.replace("acc", "acc if K != 96 else float32(0)")), "wrong for a K of 96"),
+        (
+            (LOOP, LOOP.replace("K, 8", "K // 16 * 8, 8") + LOOP.replace("range(0,", "range(K // 16 * 8,")),
+            "in one loop",
+        ),
+        ((SUMS, f"        for again in range(8 if M > 999 else 0):\n    {MORE}{SUMS}"), "of 4,096 rows"),
+    ],
+)
+def test_what_is_played_is_what_the_large_launch_does(tmp_path, change, told):
+    found = costs(kernel(tmp_path, (STORE, ADD), change), (8, 8), (8, 8))
+    assert told in found.unknown and found.gflops is None
+
+
+@compiled
+def test_dead_multiply_adds_make_no_kernel_faster(tmp_path):
+    plain = costs(kernel(tmp_path), (8, 8), (8, 8)).gflops
+    dead = costs(kernel(tmp_path, (SUMS, SUMS + MORE)), (8, 8), (8, 8)).gflops
+    slower = costs(kernel(tmp_path, (SUMS, SUMS + MORE), (STORE, ADD)), (8, 8), (8, 8)).gflops
+    assert dead < 1.02 * plain and slower < plain
