@@ -106,6 +106,12 @@ def test_a_lesson_has_at_most_1600_words_and_2000_with_its_folds(path):
     assert words <= 1600 and all_words <= 2000, (words, all_words)
 
 
+def test_the_first_lesson_shows_the_stepper_within_300_words():
+    cells = _read(LESSONS[0])["cells"]
+    first = next(i for i, cell in enumerate(cells) if "Stepper of naive" in str(cell.get("outputs")))
+    assert sum(len("".join(c["source"]).split()) for c in cells[:first] if c["cell_type"] == "markdown") <= 300
+
+
 @lessons
 def test_the_lesson_says_how_long_it_takes_and_what_comes_before(path):
     title = _sources(path, "markdown")[0]
