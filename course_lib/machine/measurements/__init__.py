@@ -88,10 +88,10 @@ def answered(exercise: str) -> str:
     recording, said = load("answers", ANSWERS_GPU), ""
     for result in recording.results:
         if result["exercise"] == exercise:
+            size, (width, height) = "×".join(map(str, result["shape"])), (*result["block"], 1)[:2]
             version, time = result["params"]["version"], f"{result['median']:.3g}"
-            width, height = (*result["block"], 1)[:2]
-            start = f"). Blocks of {width}×{height} threads: {time} (" if version == "answer" else f"{version}: {time}; "
-            size, said = "×".join(map(str, result["shape"])), said + start
+            answer = version == "answer"
+            said += f"). Blocks of {width}×{height} threads: {time} (" if answer else f"{version}: {time}; "
     said = said.replace("; )", ")").removeprefix(")").removesuffix("; ")
     return said and f"measured in ms on an {recording.provenance['gpu']}, {size}{said})."
 
