@@ -143,8 +143,12 @@ def _dumped(nodes: Sequence[ast.AST]) -> str:
 def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, ...]:
     """Return the statements of the functions that ``given``, the lesson's text, does not have."""
     own = Counter(s for function in functions for s in statements(function, unread=False))
-    known = Counter(statements(given))
-    return tuple(sorted((own - known).elements()))
+    return tuple(sorted((own - _known(given)).elements()))
+
+
+@cache
+def _known(given: ast.FunctionDef) -> Counter[str]:
+    return Counter(statements(given))
 
 
 def comments(text: str) -> list[str]:
