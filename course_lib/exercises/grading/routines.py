@@ -34,7 +34,7 @@ def fits(call: str, wanted: str, result: bool | float) -> bool:
 
 @dataclass(frozen=True)
 class Case:
-    """A call as ``said``; ``want`` is the right result, or says whether one is; ``hint`` is the advice for a wrong one."""
+    """A call as ``said``; ``want`` is the right result, or says whether one is; ``hint`` is advice for a wrong one."""
 
     said: str
     arguments: tuple[Any, ...]
