@@ -448,15 +448,17 @@ def judged_submission(
         notes.insert(0, f"{best['name']} counts: {counted(best['answered'], 'answer')}, the most of {read} notebooks")
     rows = []
     for name in places(lesson):
+        answer = best["answers"][name]
         if isinstance(EXERCISES[name], Routine) and not (limits.executes or walls.standing()):
-            row = unjudged(name, STOPPED, f"it was not executed: {walls.NONE}.")
-            rows.append(replace(row, points=None, digest=_digest(best["answers"][name])))
+            row = replace(unjudged(name, STOPPED, f"it was not executed: {walls.NONE}."), points=None)
         elif spent < limits.student:
-            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox, seed))
-            spent += limits.seconds if rows[-1].status == STOPPED else rows[-1].seconds
+            row = judged_answer(name, lesson, answer, sandbox, seed)
+            spent += limits.seconds if row.status == STOPPED else row.seconds
         else:
             hint = f"the other answers of this student took the {limits.student} seconds of one student."
-            rows.append(replace(unjudged(name, STOPPED, hint), digest=_digest(best["answers"][name])))
+            row = unjudged(name, STOPPED, hint)
+        digest = hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        rows.append(replace(row, digest=digest))
     return rows, "; ".join(notes)
 
 
@@ -467,15 +469,9 @@ def contents(path: Path) -> str:
     return b64encode(path.read_bytes()).decode()
 
 
-def _digest(answer: Sequence[Any]) -> str:
-    return hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, seed: int | None = None) -> Judged:
     """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
-    digest = _digest(answer)
     try:
-        fields = sandbox.do("judge", name, lesson, answer, seed)
-        return replace(received(name, fields), digest=digest)
+        return received(name, sandbox.do("judge", name, lesson, answer, seed))
     except (Stopped, ValueError) as error:
-        return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)
+        return unjudged(name, STOPPED, f"{error}.")

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from .source import Submission, is_unfilled, read, same_body
 from .verdict import FAILED, NOT_YET, Check, Verdict
 
-if TYPE_CHECKING:
-    from .exercise import Exercise
-    from .routines import Routine
+
+class Graded(Protocol):
+    """The part of an exercise that describes the function to write."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[str, ...]: ...
+    @property
+    def given(self) -> str: ...
+    @property
+    def points(self) -> int: ...
 
 
-def look_at(exercise: Exercise | Routine, thing: Any, noun: str) -> Submission | Verdict:
+def look_at(exercise: Graded, thing: Any, noun: str) -> Submission | Verdict:
     """Return the source of the ``noun`` (kernel or function), or a verdict if it cannot be graded."""
     source = read(thing)
     if source is None:
@@ -34,9 +43,9 @@ def _article(thing: Any) -> str:
     return "None" if thing is None else f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-def _not_yet(exercise: Exercise | Routine, hint: str) -> Verdict:
+def _not_yet(exercise: Graded, hint: str) -> Verdict:
     return Verdict(exercise.name, NOT_YET, hint=hint, of=exercise.points)
 
 
-def _failed(exercise: Exercise | Routine, text: str) -> Verdict:
+def _failed(exercise: Graded, text: str) -> Verdict:
     return Verdict(exercise.name, FAILED, (Check(False, text),), of=exercise.points)
