@@ -20,8 +20,8 @@ import matplotlib_inline.backend_inline  # noqa: F401
 import numba.cuda  # noqa: F401
 from ipykernel.kernelapp import IPKernelApp
 
-import course_lib.kernels
-import course_lib.machine.figures
+import course_lib.kernels  # noqa: F401
+import course_lib.machine.figures  # noqa: F401
 import course_lib.machine.measurements  # noqa: F401
 
 

@@ -106,7 +106,11 @@ def milestones() -> list[Rung]:
 
 
 def roadmap(gpu: str = measurements.DEFAULT_GPU) -> Roadmap:
-    """Return the Roadmap from a GPU's recordings: speeds of its ladder and twins, sectors of its counters at that n."""
+    """Return the Roadmap from a GPU's recordings: speeds of its ladder and twins, sectors of its counters at that n.
+
+    >>> roadmap().n
+    4096
+    """
     ladder, counters, speeds = (
         measurements.load("ladder", gpu),
         measurements.load("counters", gpu),

@@ -83,15 +83,22 @@ shorten_errors()
 def check(name: str, kernel: Any, *, seed: int | None = None) -> Verdict:
     """Grade ``kernel``, or a plain function, against the exercise called ``name``; the verdict says what is wrong.
 
-    ``seed`` draws the sizes and numbers of one launch, or the calls of a plain function: by default always the same.
+    ``seed`` draws the sizes and numbers of one launch of a kernel: by default always the same.
 
     Raises ValueError for a name that no exercise has, TypeError if ``name`` is not a text.
+
+    >>> @cuda.jit
+    ... def first_block_only(A, C):
+    ...     C[cuda.threadIdx.y, cuda.threadIdx.x] = float32(2) * A[cuda.threadIdx.y, cuda.threadIdx.x]
+    >>> verdict = check("own-element", first_block_only)
+    >>> verdict.passed, verdict.points
+    (False, 0)
     """
     exercise = _exercise(name, "check")
     if isinstance(exercise, Explanation):
         raise ValueError(f'{name!r} is answered in words: explain("{name}", "…")')
     if isinstance(exercise, Routine):
-        verdict = judge(exercise, kernel, seed=seed)
+        verdict = judge(exercise, kernel)
     else:
         verdict = grade(exercise, kernel, seed)
     return _counted(replace(verdict, views=explained(_LESSON[name])))
@@ -104,6 +111,9 @@ def explain(name: str, answer: str, found: Collection[int] = ()) -> Verdict:
     from 1.
 
     Raises ValueError for a name that no exercise has, TypeError if ``name`` or ``answer`` is not a text.
+
+    >>> explain("rounding-up", "It covers the last elements with one more block.", found=[1]).points
+    1
     """
     exercise = _exercise(name, "explain")
     if not isinstance(exercise, Explanation):

@@ -257,6 +257,10 @@ def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True, seed: int
     tile: rows and columns of C that a block computes. threads: those of a block, x first. The grid has a block for each
     tile, x along the columns of C. seed: draws sizes and numbers. Returns the Verdict of a kernel that is not begun or
     wrong. Raises ValueError for sizes that no launch can have.
+
+    >>> tried = attempt(rung("tiled").make(), tile=(16, 16), threads=(16, 16))
+    >>> f"{tried.costs.wavefronts:.0f} wavefronts of shared memory for each multiplication of a warp"
+    '2 wavefronts of shared memory for each multiplication of a warp'
     """
     verdict = grade(exercise(tile, threads, seed or 0), kernel, seed)
     if not verdict.passed:
@@ -276,7 +280,11 @@ def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True, seed: int
 
 
 def attempts() -> Attempts:
-    """The table of the reader's attempts; they are kept with the lesson's score."""
+    """The table of the reader's attempts; they are kept with the lesson's score.
+
+    >>> attempts()
+    No kernel has passed the gates yet.
+    """
     return Attempts(tuple(score().attempts))
 
 

@@ -134,6 +134,11 @@ def predict(
         guess: the reader's guess, for a notebook without widgets; else the latest answer that was kept is shown.
 
     Raises ValueError where the truth is not among the choices, TypeError where it cannot be guessed at all.
+
+    >>> predict("How many lanes has a warp?", 32, guess=16)
+    Predict: How many lanes has a warp?
+      your guess was 16
+      answer: 32
     """
     prediction = Prediction(question, truth, choices, because)
     if guess is None:

@@ -200,5 +200,9 @@ def score() -> Score:
     """The lesson's score: predictions that were right, and points of the exercises.
 
     A notebook has a Python process of its own, so there is one.
+
+    >>> asked = predict("How many lanes has a warp?", 32, guess=16)
+    >>> score()
+    predictions: 0 right of 1 given, 1 asked
     """
     return Score.kept(place())

@@ -69,6 +69,15 @@ def tabs(name: str, part: str = "kernel", *, numba: Any = None, unroll: int | No
             needed: if nothing says which lines of NAME.py belong to the part.
         unroll: show `#pragma unroll` with this number above the inner loop; None shows none.
         speeds: whether to say what was recorded of the two kernels.
+
+    >>> tabs("naive", "index", speeds=False)
+    numba:
+      row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+      col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    CUDA C:
+      int row = blockIdx.y * blockDim.y + threadIdx.y;
+      int col = blockIdx.x * blockDim.x + threadIdx.x;
+    <BLANKLINE>
     """
     pragma = rf"\g<1>#pragma unroll {unroll}\n" if unroll else ""
     c = re.sub(r"^( *)UNROLL\n", pragma, excerpt(name, part), flags=re.MULTILINE)

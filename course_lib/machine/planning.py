@@ -223,9 +223,9 @@ def plans(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = Fal
         if thin and THIN * min(tile.rows, tile.columns) < (M if tile.rows < tile.columns else N):
             continue
         for rows, columns in {(M, N), (_inside(M, tile.rows), _inside(N, tile.columns))}:
-            found += _plans_of(tile, M, N, K, rows, columns, gpu, wide, False)
+            found += _plans_of(tile, M, N, K, rows, columns, gpu=gpu, wide=wide, copied=False)
             if not wide:
-                found += _plans_of(tile, M, N, K, rows, columns, gpu, wide, True)
+                found += _plans_of(tile, M, N, K, rows, columns, gpu=gpu, wide=wide, copied=True)
     if plain and wide and M % LARGEST.rows == 0 and N % LARGEST.columns == 0:
         tiles = ceil(M / LARGEST.rows) * ceil(N / LARGEST.columns)
         cycles = BEST * _cycles(LARGEST, tiles, max(1, ceil(K / UNIT)), gpu, wide)
@@ -236,7 +236,7 @@ def plans(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = Fal
 
 
 def _plans_of(
-    tile: Tile, M: int, N: int, K: int, rows: int, columns: int, gpu: Gpu, wide: bool, copied: bool
+    tile: Tile, M: int, N: int, K: int, rows: int, columns: int, *, gpu: Gpu, wide: bool, copied: bool
 ) -> list[ProductPlan]:
     """Return the candidates with one tile for `rows` rows and `columns` columns of C, the rest being inner products."""
     units, tiles = max(1, ceil(K / tile.depth)), ceil(rows / tile.rows) * ceil(columns / tile.columns)

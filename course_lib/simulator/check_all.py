@@ -104,6 +104,7 @@ def check_all(
     kernel: Any,
     start: Start,
     launch: Launch | None,
+    *,
     allow: Sequence[str],
     launches: int,
     seed: int,
@@ -116,10 +117,7 @@ def check_all(
     chosen = _candidates(kernel, launch, values)
     ran = without = 0
     largest = dict.fromkeys(chosen, 0)
-
-    def tried(sizes: Sizes, schedule: str, trace: bool = False) -> _Try:
-        return _try(kernel, start, launch, sizes, schedule, allow, trace)
-
+    tried = _Tried(kernel, start, launch, allow).once
     for sizes, schedule in zip(_order(chosen, launches, seed), itertools.cycle(SCHEDULES)):  # noqa: B905
         try:
             found = tried(sizes, schedule)
@@ -151,55 +149,68 @@ def check_all(
     return Checked(ran, without, largest)
 
 
-def _try(
-    kernel: Any, start: Start, launch: Launch, sizes: Sizes, schedule: str, allow: Sequence[str], trace: bool
-) -> _Try:
-    """Launch once. Raise _NoLaunch for sizes without a launch, and LaunchError for one too large to trace."""
-    made = launch(**sizes)
-    if made is None:
-        raise _NoLaunch
-    if not isinstance(made, tuple) or len(made) not in (3, 4) or not isinstance(made[2], tuple | list):
-        raise LaunchError(
-            "launch() must return grid, block, a tuple of arguments and, if wanted, what arrays should hold"
-        )
-    grid, block, arguments, *rest = made
-    if 0 in sizes.values() and 0 in (grid if isinstance(grid, tuple | list) else (grid,)):
-        raise _NoLaunch
-    given = rest[0] if rest and rest[0] is not None else {}
+@dataclass(frozen=True)
+class _Tried:
+    """A kernel with a way to start it, its launch by sizes, and the kinds of findings that are allowed."""
+
+    kernel: Any
+    start: Start
+    launch: Launch
+    allow: Sequence[str]
+
+    def once(self, sizes: Sizes, schedule: str, trace: bool = False) -> _Try:
+        """Launch once. Raise _NoLaunch for sizes without a launch, and LaunchError for one too large to trace."""
+        grid, block, arguments, *rest = self._made(sizes)
+        names = read(self.kernel).parameters
+        wanted = _wanted(rest[0] if rest and rest[0] is not None else {}, names)
+        try:
+            run = self.start(schedule, trace, grid, block, arguments)
+        except KernelError as error:  # a loop that does not end
+            return _Try(("stopped", error.line), error.without_option(), error.run, wanted)
+        except LaunchError as error:
+            if trace:
+                raise
+            return _Try("refused", f"the launch is refused: {error}", None, wanted)
+        if found := not_allowed(run, self.allow):
+            return _Try(found[0].key, str(found[0]), run, wanted)
+        for name, right in wanted.items():
+            held = np.asarray(arguments[names.index(name)])
+            if held.shape != right.shape:
+                raise LaunchError(f"launch() says that {name} should hold {right.shape} elements; it has {held.shape}")
+            wrong = np.argwhere(differs(held, right))
+            if len(wrong):
+                at = tuple(wrong[0].tolist())
+                more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
+                reason = f"{name}[{', '.join(map(str, at))}] holds {held[at]}, and {right[at]} is right{more}"
+                return _Try(("wrong", name), reason, run, wanted)
+        return _Try(None, "", run, wanted)
+
+    def _made(self, sizes: Sizes) -> Any:
+        made = self.launch(**sizes)
+        if made is None:
+            raise _NoLaunch
+        if not isinstance(made, tuple) or len(made) not in (3, 4) or not isinstance(made[2], tuple | list):
+            raise LaunchError(
+                "launch() must return grid, block, a tuple of arguments and, if wanted, what arrays should hold"
+            )
+        if 0 in sizes.values() and 0 in (made[0] if isinstance(made[0], tuple | list) else made[:1]):
+            raise _NoLaunch
+        return made
+
+
+def _wanted(given: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return what arrays should hold, as arrays; raise LaunchError for what is no parameter of the kernel."""
     if not isinstance(given, Mapping):
         raise LaunchError(
             f"launch() says what arrays should hold with a {type(given).__name__}; give a dict, as {{'C': A @ B}}, or "
             "None if only findings count"
         )
     wanted = {name: np.array(right) for name, right in given.items() if right is not None}
-    names = read(kernel).parameters
     if unknown := [name for name in wanted if name not in names]:
         raise LaunchError(
             f"launch() says what {unknown[0]!r} should hold; the kernel's parameters are {', '.join(names)}"
         )
-    try:
-        run = start(schedule, trace, grid, block, arguments)
-    except KernelError as error:  # a loop that does not end
-        return _Try(("stopped", error.line), error.without_option(), error.run, wanted)
-    except LaunchError as error:
-        if trace:
-            raise
-        return _Try("refused", f"the launch is refused: {error}", None, wanted)
-    if found := not_allowed(run, allow):
-        return _Try(found[0].key, str(found[0]), run, wanted)
-    for name, right in wanted.items():
-        held = np.asarray(arguments[names.index(name)])
-        if held.shape != right.shape:
-            raise LaunchError(f"launch() says that {name} should hold {right.shape} elements; it has {held.shape}")
-        wrong = np.argwhere(differs(held, right))
-        if len(wrong):
-            at = tuple(wrong[0].tolist())
-            where = ", ".join(map(str, at))
-            more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
-            return _Try(
-                ("wrong", name), f"{name}[{where}] holds {held[at]}, and {right[at]} is right{more}", run, wanted
-            )
-    return _Try(None, "", run, wanted)
+    return wanted
 
 
 def _candidates(kernel: Any, launch: Launch, values: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
@@ -266,7 +277,7 @@ def _guessed(kernel: Any, start: Start, allow: Sequence[str]) -> Launch:
     width = launches[0](*[1] * len(names))[1][0]
     sizes = dict(zip(names, (width, 2 * width, width), strict=False))
     for launch in launches:
-        if _try(kernel, start, launch, sizes, SCHEDULES[0], allow, False).mistake is None:
+        if _Tried(kernel, start, launch, allow).once(sizes, SCHEDULES[0]).mistake is None:
             return launch
     return launches[0]
 

@@ -61,6 +61,13 @@ class Finding:
         verbs: of a race, what each of the threads does: the first in ``other_line``, the second in ``line``.
         count: how many times threads violated the rule at these lines; for a race, how many instructions raced; for
             "float64", how many operands were promoted.
+
+    >>> @cuda.jit
+    ... def one_too_many(x):
+    ...     x[cuda.threadIdx.x] = 1
+    >>> run = simulate(one_too_many, strict=False)[1, 32](np.zeros(31))
+    >>> [(finding.kind, finding.array, finding.count) for finding in run.errors]
+    [('out-of-bounds', 'x', 1)]
     """
 
     kind: str
@@ -129,6 +136,15 @@ class KernelError(SimulatorError):
     """A strict launch violated a rule. ``findings`` holds what was found, ``run`` the whole :class:`Run`.
 
     Both are empty if the launch had to stop: a loop that never ends, a step of 0.
+
+    >>> @cuda.jit
+    ... def one_too_many(x):
+    ...     x[cuda.threadIdx.x] = 1
+    >>> try:
+    ...     simulate(one_too_many)[1, 32](np.zeros(31))
+    ... except KernelError as error:
+    ...     print(error.findings[0].kind)
+    out-of-bounds
     """
 
     def __init__(
@@ -146,8 +162,21 @@ class KernelError(SimulatorError):
 
 
 class UnsupportedKernelError(SimulatorError):
-    """The kernel uses something that the simulator does not run. ``line`` says where."""
+    """The kernel uses something that the simulator does not run. ``line`` says where.
+
+    >>> @cuda.jit
+    ... def sorted_in_place(x):
+    ...     x.sort()
+    >>> simulate(sorted_in_place)[1, 1](np.zeros(4))
+    Traceback (most recent call last):
+    course_lib.simulator.findings.UnsupportedKernelError: line 3: the simulator does not run .sort ...
+    """
 
 
 class LaunchError(SimulatorError, ValueError):
-    """The grid, the block or the arguments of a launch are wrong."""
+    """The grid, the block or the arguments of a launch are wrong.
+
+    >>> simulate(rung("naive").make())[1, 2048](*np.ones((3, 32, 32), np.float32))
+    Traceback (most recent call last):
+    course_lib.simulator.findings.LaunchError: the block (2048, 1, 1) has 2,048 threads; ...
+    """

@@ -11,7 +11,7 @@ from .findings import Finding, FindingKey, Thread
 if TYPE_CHECKING:
     import numpy as np
 
-    from .compile.unit import Unit
+    from .compile.unit import CompiledKernel
     from .lanes.access import Index, Site
     from .lanes.arrays import Array, Pattern, Watcher
     from .lanes.barrier import Barrier
@@ -33,10 +33,10 @@ class Hooks:
     ``site``, ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.lanes.access`.
     """
 
-    def warnings(self, unit: Unit) -> None:
+    def warnings(self, unit: CompiledKernel) -> None:
         """Report warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""
 
-    def tallied(self, site: Site, pattern: Pattern) -> None:
+    def counted(self, site: Site, pattern: Pattern) -> None:
         """``pattern.tally`` holds how often ``site`` used this pattern, by byte phase of the base."""
 
     def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
@@ -122,7 +122,7 @@ class Hooks:
     def register_fence(self, vector: WarpVector, mask: Mask) -> None:
         """A fence that orders the lanes' accesses to registers before the products that follow."""
 
-    def misplaced(self, line: int, vector: WarpVector, array: Array, operand: str, element: int) -> None:
+    def descriptor_fault(self, line: int, vector: WarpVector, array: Array, operand: str, element: int) -> None:
         """A descriptor of operand "A" or "B" that includes ``element``, which is outside ``array``."""
 
     def unfinished_phase(
@@ -136,15 +136,13 @@ class Hooks:
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
         """A failed assert (``kind`` "failed-assertion") or a raise, in which lanes end; ``text`` is its source."""
 
-    def exchanged(
-        self, vector: WarpVector, line: int, name: str, given: Any, source: Any, result: Any, mask: Mask
-    ) -> None:
+    def exchanged(self, vector: WarpVector, line: int, name: str, exchange: tuple[Any, Any, Any], mask: Mask) -> None:
         """A shuffle or vote by ``cuda.name``: what each lane gave, the lane that it took from, and what it got.
 
-        ``source`` is None for a vote; 32 less than the lane if that lane gave nothing.
+        That lane is None for a vote; 32 less than the lane if that lane gave nothing.
         """
 
-    def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
+    def wrong_mask(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         """A warp operation whose mask is wrong for ``lanes``.
 
         ``what`` is "absent" if it names them but they did not arrive, "stray" if they arrived but are not named.
@@ -156,8 +154,8 @@ class Hooks:
     def assigned(self, vector: WarpVector, name: str, value: Any, mask: Mask) -> None:
         """The assignment of a variable (only when tracing)."""
 
-    def tested(self, vector: WarpVector, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
-        """The comparison ``text`` in the lanes of ``mask``, with the result ``truth`` (only when tracing)."""
+    def tested(self, vector: WarpVector, line: int, text: str, sides: tuple[Any, Any], truth: Any, mask: Mask) -> None:
+        """The comparison ``text`` of ``sides`` in the lanes of ``mask``, with its result (only when tracing)."""
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         """The end of all warps of a chunk."""

@@ -65,7 +65,15 @@ def total(name: str, meaning: str) -> property:
 
 
 class Traffic:
-    """Traffic rows, and their sums as attributes. Terms are Nsight Compute's."""
+    """Traffic rows, and their sums as attributes. Terms are Nsight Compute's.
+
+    >>> A, B, C = np.ones((3, 32, 32), np.float32)
+    >>> traffic = simulate(rung("tiled").make())[(2, 2), (16, 16)](A, B, C).traffic
+    >>> traffic.select(space="global", op="load").sectors, traffic.select(space="shared").bank_conflicts
+    (512, 0)
+    >>> traffic.per_thread(array="A").shape
+    (2, 2, 16, 16)
+    """
 
     accesses = total("accesses", "Thread-level accesses.")
     requests = total("requests", "Warp-level instructions with at least one active lane.")
@@ -233,6 +241,11 @@ class Run:
     Attributes: ``kernel_name``, ``grid`` and ``block`` (x, y, z), ``traffic``, ``findings``, ``source``,
     ``schedule``, ``trace`` (None without ``trace=True``), ``printed``, what print() in the kernel said, in the order of
     the threads, and ``shown``, the counts in its table.
+
+    >>> A, B, C = np.ones((3, 32, 32), np.float32)
+    >>> run = simulate(rung("naive").make())[(2, 2), (16, 16)](A, B, C)
+    >>> run.grid, run.errors, run.traffic.select(array="C").accesses
+    ((2, 2, 1), (), 1024)
     """
 
     kernel_name: str

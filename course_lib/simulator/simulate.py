@@ -58,6 +58,15 @@ def simulate(
     Raises (on launch):
         KernelError: the kernel broke a rule. LaunchError: grid, block or arguments are wrong.
         UnsupportedKernelError: the kernel uses something the simulator does not run.
+
+    >>> @cuda.jit
+    ... def double(x):
+    ...     i = cuda.grid(1)
+    ...     if i < x.size:
+    ...         x[i] = -x[i]
+    >>> run = simulate(double)[4, 32](np.arange(100, dtype=np.float32))
+    >>> run.traffic.requests, run.traffic.sectors, run.findings
+    (8, 26, ())
     """
     return Simulation(kernel, strict, schedule, TraceObserver if trace else None, max_steps)
 
@@ -113,6 +122,9 @@ class Simulation:
                 twice the warp, and the widths that the kernel names, up to 130.
 
         Raises LaunchError for a launch that returns something else, UnsupportedKernelError as a launch does.
+
+        >>> simulate(rung("naive").make()).check_all(launches=20)
+        no finding for 16 launches up to M=130, N=130, K=130; 4 further sizes have no launch
         """
 
         def start(schedule: str, trace: bool, grid: Any, block: Any, arguments: Sequence[Any]) -> Run:
@@ -121,7 +133,7 @@ class Simulation:
             return simulation[grid, block, 0, shared_bytes](*arguments)
 
         with contextlib.redirect_stdout(None):
-            return check_all(self.kernel, start, launch, allow, launches, seed, values)
+            return check_all(self.kernel, start, launch, allow=allow, launches=launches, seed=seed, values=values)
 
     def __call__(self, *arguments: Any) -> NoReturn:
         raise LaunchError("give the launch a grid and a block: simulate(kernel)[grid, block](...)")
@@ -135,7 +147,7 @@ class Simulation:
                 f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, bool(self.tracer))
+        prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, tracing=bool(self.tracer))
         if prepared.unit.cooperative:
             check_resident(prepared)
         before = (
@@ -150,7 +162,9 @@ class Simulation:
         ):  # of other warps or blocks: run each block by itself, in turns
             for array, values in before:
                 array.storage()[...] = values
-            prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, bool(self.tracer), patient=True)
+            prepared = prepare(
+                self.kernel, grid, block, arguments, dynamic_shared, tracing=bool(self.tracer), patient=True
+            )
             return self._observed(prepared, grid, block)
 
     def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:

@@ -57,6 +57,10 @@ def assert_clean(run: Run, *, allow: Sequence[str] = (), **budgets: int) -> None
         budgets: the most accesses, requests, sectors, wavefronts or bank_conflicts of the launch.
 
     Raises ValueError for a count or a kind that does not exist.
+
+    >>> A, B, C = np.ones((3, 32, 32), np.float32)
+    >>> run = simulate(rung("tiled").make(), strict=False)[(2, 2), (16, 16)](A, B, C)
+    >>> assert_clean(run, bank_conflicts=0)
     """
     __tracebackhide__ = True  # pytest shows the line of the test
     found = not_allowed(run, allow)

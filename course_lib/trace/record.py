@@ -213,21 +213,21 @@ class TraceObserver(StepCounter):
             event = self._open(vector, line, chunk.masks[before], RESUMED)
         chunk.variables.append((event, program.prefix[line] + name, value))
 
-    def tested(self, vector: Any, line: int, text: str, left: Any, right: Any, truth: Any, mask: Any) -> None:
+    def tested(self, vector: Any, line: int, text: str, sides: tuple[Any, Any], truth: Any, mask: Any) -> None:
         """Record a condition evaluated in the lanes of ``mask``, with the sides of a plain comparison (else None)."""
         event = self._event(vector, line)
         if event is not None:
-            self._chunk.tests.append((event, text, left, right, truth, mask))
+            self._chunk.tests.append((event, text, *sides, truth, mask))
 
     def out_of_bounds(self, site: Any, array: Any, index: tuple[Any, ...], dimension: int, lanes: np.ndarray) -> None:
         event = self._event(site.vector, site.line)
         if event is not None:
             self._chunk.outside.append((event, site.op, array.name, index, lanes))
 
-    def exchanged(self, vector: Any, line: int, name: str, given: Any, source: Any, result: Any, mask: Any) -> None:
+    def exchanged(self, vector: Any, line: int, name: str, exchange: tuple[Any, Any, Any], mask: Any) -> None:
         event = self._event(vector, line)
         if event is not None:
-            self._chunk.exchanges.append((event, name, given, source, result, mask))
+            self._chunk.exchanges.append((event, name, *exchange, mask))
 
     def barrier(self, arrivals: Sequence[tuple[Any, Any]], complete: bool) -> None:
         self._turn_to(arrivals[0][0])

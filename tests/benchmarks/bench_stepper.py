@@ -1,5 +1,6 @@
 """How long the stepper takes in a browser: to its first picture, and for a step, alone, among many and in Lab."""
 
+import json
 import statistics
 
 import pytest
@@ -100,6 +101,19 @@ def bench_first_picture(show, launch_of, measured, name, limit):
         times.append(page.evaluate("() => window.drawn"))
         page.close()
     measured(f"first picture of {name}", min(times), limit)
+
+
+@pytest.mark.parametrize("name", ["tiled_16", "register_2d", "best"])
+def bench_opening(browser, show, launch_of, measured, name):
+    """A large launch opens in several tasks; the longest, in milliseconds of processor time."""
+    browser.start_tracing(categories=["toplevel"])
+    page = show(Stepper(launch_of(name)), own=True, film=True)
+    page.wait_for_function("() => !document.querySelector('.tt-root').stepper.scouts.length")
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    named = [e for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"]
+    mains = {(e["pid"], e["tid"]) for e in named}
+    tasks = [e for e in events if e["name"] == "ThreadControllerImpl::RunTask" and (e["pid"], e["tid"]) in mains]
+    measured(f"longest task, opening {name}", max(task.get("tdur", 0) for task in tasks) / 1000, 100)
 
 
 def bench_step_of_twenty(show, launch_of, measured):

@@ -79,7 +79,7 @@ def test_a_saved_comparison_is_drawn_in_a_small_window(offline, tmp_path):
     page.reload()
     expect(page.locator(".tt-count")).to_contain_text("step 9 of")
     expect(page.get_by_role("heading", level=1)).to_have_text("naive beside tiled, step by step")
-    expect(page.locator("#tile-by-tile-still")).to_have_count(0)
+    expect(page.locator(".tt-until-drawn")).to_have_count(0)
     assert page.locator(".tt-root").bounding_box()["y"] < 480
     assert [] == page.errors
 
@@ -206,20 +206,39 @@ def test_the_model_of_waiting_plays_what_was_recorded(offline, tmp_path, theme):
     assert [page.url] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
 
 
-@pytest.mark.parametrize("convert", [html_page, at_night(slides)])
-def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp_path, convert):
-    """Beside a stepper, each alive, and no picture in the place of either."""
-    cells = []
-    for widget in (Stepper(launch("tiled"), step=21), Waiting(H200, 600)):
+def lesson_of(*widgets):
+    """A notebook as it is saved: for each widget a cell with its still and its view."""
+    cells, states = [], {}
+    for widget in widgets:
         cells.append(nbformat.v4.new_code_cell("shown", metadata={"slideshow": {"slide_type": "slide"}}))
         data, _ = widget._repr_mimebundle_()
         widget._mark(mark_of(data))
         still = nbformat.v4.new_output("display_data", {HTML: data[HTML]})
         view = nbformat.v4.new_output("display_data", {VIEW: {"model_id": type(widget).__name__}})
         cells[-1].outputs = [still, view]
-        cells[-1].state = {"state": widget.get_state()}
-    state = {type_: cell.pop("state") for type_, cell in zip(("Stepper", "Waiting"), cells, strict=True)}
-    book = nbformat.v4.new_notebook(cells=cells, metadata={"widgets": {STATE: {"state": state}}})
+        states[type(widget).__name__] = {"state": widget.get_state()}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"widgets": {STATE: {"state": states}}})
+
+
+def test_a_lesson_that_nobody_has_scrolled_prints_with_its_pictures(offline, tmp_path):
+    """A page is printed before a trace can be read: until its stepper is drawn, the still is in its place."""
+    book = lesson_of(Stepper(launch("tiled"), step=21))
+    book.cells.insert(0, nbformat.v4.new_markdown_cell("A line.\n\n" * 200))
+    path = tmp_path / "lesson.html"
+    path.write_text(html_page(book, "A lesson"), encoding="utf-8")
+    page = offline(path)
+    still = page.locator(".tt-place img")
+    expect(still).to_be_visible()
+    assert "step 21" in still.get_attribute("alt")
+    assert page.evaluate("() => (dispatchEvent(new Event('beforeprint')), document.images.length)") == 1
+    expect(page.locator(".tt-count")).to_contain_text("step 21 of")
+    expect(still).to_have_count(0)
+
+
+@pytest.mark.parametrize("convert", [html_page, at_night(slides)])
+def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp_path, convert):
+    """Beside a stepper, each alive, and no picture in the place of either."""
+    book = lesson_of(Stepper(launch("tiled"), step=21), Waiting(H200, 600))
     path = tmp_path / "lesson.html"
     path.write_text(convert(book, "A lesson"), encoding="utf-8")
 

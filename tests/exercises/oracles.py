@@ -1,6 +1,6 @@
 """What is right in the exercises that are plain functions: calls drawn by a seed, with their results.
 
-Students have the results of some calls alone, in ``course_lib/exercises/drawn.json``, which running this file writes.
+Running this file writes the calls that the grader draws from, and digests of others for `check`, which students have.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 
 import course_lib.exercises
+from course_lib.classroom import teach
+from course_lib.exercises.grading.routines import Digest
 from course_lib.simulator.hardware import BANKS, ceil_div
 from course_lib.simulator.occupancy import occupancy
 
 Arguments = tuple[Any, ...]
-#: How many calls of each exercise are stored, of which `check` makes a few.
-STORED = 25
-FILE = Path(course_lib.exercises.__file__).with_name("drawn.json")
+#: How many calls of each exercise the grader draws from, and how many `check` makes.
+STORED, CHECKED = 25, 5
+DRAWN = Path(teach.__file__).with_name("drawn.json")
+DIGESTS = Path(course_lib.exercises.__file__).with_name("digests.json")
 #: A multiprocessor of the H200.
 _GPU = {
     "threads_per_multiprocessor": 2_048,
@@ -145,16 +148,33 @@ ORACLES: dict[str, tuple[Callable[[np.random.Generator], Arguments], Callable[..
 }
 
 
-def text():
-    """The text of the file of calls: a line for each exercise."""
-    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(_calls(name))}" for name in ORACLES) + "\n}\n"
+def texts():
+    """The text of each file: a line for each exercise."""
+    calls = {name: _calls(name) for name in ORACLES}
+    drawn = {name: found[:STORED] for name, found in calls.items()}
+    digests = {
+        name: [(each, Digest.of(json.dumps(each), want).value) for each, want in found[STORED:]]
+        for name, found in calls.items()
+    }
+    return {DRAWN: _text(drawn), DIGESTS: _text(digests)}
+
+
+def _text(calls):
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(found)}" for name, found in calls.items()) + "\n}\n"
 
 
 def _calls(name):
+    """The calls to be drawn from, and those of `check`, among which both truths are, where a result is one."""
     arguments, right = ORACLES[name]
     rng = np.random.default_rng(zlib.crc32(name.encode()))
-    calls = [(each, right(*each)) for each in (arguments(rng) for _ in range(STORED))]
-    return [([_as_json(each) for each in each], want) for each, want in calls]
+
+    def some(number, besides=()):
+        calls = [(each, right(*each)) for each in (arguments(rng) for _ in range(number))]
+        found = [([_as_json(each) for each in each], want) for each, want in calls]
+        known = any(call in besides for call in found)
+        return some(number, besides) if known or len({want for _, want in found}) < 2 else found
+
+    return (drawn := some(STORED)) + some(CHECKED, drawn)
 
 
 def _as_json(value):
@@ -162,4 +182,5 @@ def _as_json(value):
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")
+    for file, text in texts().items():
+        file.write_text(text, encoding="utf-8")

@@ -10,9 +10,12 @@ from exercises import oracles
 from exercises.answers.shortcuts import NEIGHBOURS_BY_ONE_THREAD, ONE_THREAD
 from exercises.test_exercises import DOTS, HEADER, HEADERS, KERNELS, kernel_from, skeletons, solutions
 
+from course_lib.classroom.teach.judge import drawn
 from course_lib.exercises import EXERCISES, check
 from course_lib.exercises.grading.baselines import naive
 from course_lib.exercises.grading.exercise import Exercise
+from course_lib.exercises.grading.grades import grade
+from course_lib.exercises.grading.routines import Digest, judge, more_calls
 
 _IDLE = "nothing = 0\n"
 
@@ -52,7 +55,8 @@ def texts(name):
     """The texts without the idea of an exercise: {what: texts of that kind}."""
     found = {"untouched": [skeletons()[name]], "given + no-op": [_given_and_idle(name)]}
     if isinstance(exercise := EXERCISES[name], Exercise):
-        return found | {"naive": [naive(exercise)], "up to the tested sizes": [_up_to_tested(name)]}
+        idle = [naive(exercise, True)] if any(budget.least for budget in exercise.budgets) else []
+        return found | {"naive": [naive(exercise), *idle], "up to the tested sizes": [_up_to_tested(name)]}
     cases = exercise.cases
     less = [_table(name, [c for c in cases if c is not left]) for left in (cases[0], cases[-1])]
     return found | {"best constant": _constants(name), "table less one": less, "whole table": [_table(name, cases)]}
@@ -89,14 +93,39 @@ def test_one_thread_that_does_the_work_of_all_earns_nothing(name, text, tmp_path
     assert (verdict.status, verdict.points) == ("failed", 0), verdict
 
 
+def _graded(name, function, seed):
+    """The verdict with the sizes and calls that a grader draws."""
+    exercise = EXERCISES[name]
+    return (
+        grade(exercise, function, seed)
+        if isinstance(exercise, Exercise)
+        else judge(exercise, function, calls=drawn(name, seed))
+    )
+
+
+@pytest.mark.parametrize(
+    "digest", [Digest.of("f(1)", want) for want in (1 / 3, 0.0, 98765432.1, -7, 9.999999995, True)]
+)
+def test_a_digest_fits_what_rounding_made_of_a_result(digest):
+    want = next(w for w in (1 / 3, 0.0, 98765432.1, -7, 9.999999995, True) if Digest.of("f(1)", w) == digest)
+    assert digest.fits(want) and not digest.fits(not want) and Digest.of("f(2)", want) != digest
+    for step in range(-9, 10):
+        assert want is True or digest.fits(want * (1 + step * 1e-10))
+    assert not digest.fits(want * (1 + 1e-6) + 1e-6)
+
+
+def test_a_number_that_no_float_holds_is_wrong_and_no_error():
+    verdict = judge(EXERCISES["busy"], lambda tiles, at_once: 10**400)
+    assert "got a number beyond 1e300, wanted" in verdict.checks[0].text and verdict.points == 0
+
+
 @pytest.mark.parametrize("seed", range(1, 3))
 def test_another_seed_earns_as_little(seed, tmp_path):
-    """With the sizes and calls that a grader draws."""
     for name in KERNELS[seed::9]:
         header = HEADERS.get(name, HEADER)
-        assert check(name, kernel_from(solutions()[name], tmp_path, header), seed=seed), name
+        assert _graded(name, kernel_from(solutions()[name], tmp_path, header), seed), name
         for what, kernels in texts(name).items():
-            reached = [check(name, kernel_from(text, tmp_path, header), seed=seed).points for text in kernels]
+            reached = [_graded(name, kernel_from(text, tmp_path, header), seed).points for text in kernels]
             assert bool(max(reached)) == (what in PART.get(name, {})), (name, what)
 
 
@@ -120,7 +149,13 @@ def test_a_routine_s_cases_are_right(name):
 
 
 def test_the_stored_calls_are_those_of_the_oracles():
-    """The course has the results of calls, and not the formula that gives them."""
-    assert oracles.FILE.read_text(encoding="utf-8") == oracles.text(), "run tests/exercises/oracles.py"
+    """The grader has the results of calls, and not the formula that gives them; `check` has digests of other calls."""
+    for file, text in oracles.texts().items():
+        assert file.read_text(encoding="utf-8") == text, "run tests/exercises/oracles.py"
+    for name in oracles.ORACLES:
+        checked = [arguments for arguments, _ in more_calls(name)]
+        assert len(checked) == oracles.CHECKED and not any(
+            call in checked for seed in range(9) for call, _ in drawn(name, seed)
+        )
     assert set(PART) <= set(KERNELS)
     assert {name for name in KERNELS if not isinstance(EXERCISES[name], Exercise)} == set(oracles.ORACLES)

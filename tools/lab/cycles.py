@@ -37,6 +37,7 @@ def time_cycles(
     block: Any,
     arguments: tuple[Any, ...],
     repeats: int,
+    *,
     grid: int = 1,
     warmups: int = 1,
     out: type[np.generic] = np.float32,

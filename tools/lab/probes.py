@@ -257,7 +257,7 @@ def bandwidth(repeats: int) -> Iterator[Result]:
         words = rounds * 8 * 1024 * blocks
         array = cuda.to_device(np.random.default_rng(0).integers(0, 2**62, words))
         start = np.int64(array.__cuda_array_interface__["data"][0])
-        seen = time_cycles(kernels.read_past_l1, 1024, (start, rounds, laps), repeats, blocks, out=np.int64)
+        seen = time_cycles(kernels.read_past_l1, 1024, (start, rounds, laps), repeats, grid=blocks, out=np.int64)
         value = laps * 8 * words / blocks / np.median(seen)
         yield measured("L2 bandwidth", seen, "bytes per cycle", value=value, blocks=blocks)
         del array

@@ -67,12 +67,13 @@ def _packed(thing: object) -> bytes:
 _caller: int | None = None
 
 
-def start() -> None:
-    """Fork the caller, once; it ends with this process. Raises Stopped where this machine has no walls."""
+def start(executes: bool = False) -> None:
+    """Fork the caller, once; it ends with this process. Raises Stopped where this machine has no walls, unless one
+    ``executes`` without them."""
     global _caller
-    if not walls.standing():
-        raise Stopped("this machine has no walls around what is executed: grade on Linux, or with --container")
     if _caller is None:
+        if not executes and not walls.standing():
+            raise Stopped(f"it was not executed: {walls.NONE}")
         mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork() == 0:
             mine.close()
@@ -143,7 +144,8 @@ def _called(request: bytes) -> bytes:
             os.closerange(4, 1 << 16)
             program, arguments = _Unpickler(io.BytesIO(request)).load()
             limit(Limits(seconds=_SECONDS))
-            walls.build()
+            if walls.standing():
+                walls.build()
             os.write(3, json.dumps(_result(program, arguments)).encode()[: _MOST - 8])
         finally:
             os._exit(0)

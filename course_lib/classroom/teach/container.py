@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,14 +17,19 @@ IMAGE = "tile-by-tile-staff"
 def line(chosen: argparse.Namespace) -> list[str]:
     """Return the line for Docker or Podman that runs `grade` with what was chosen.
 
-    What it reads and the folders that it writes have the same paths inside; nothing else of this machine is there.
+    What it reads and the folders that it writes have the same paths inside; nothing else of this machine is there. The
+    container stands for the walls where its system has none. Raises ValueError for a path that no such line can name.
     """
-    read = [path.resolve() for path in (chosen.submissions, chosen.roster) if path]
-    written = dict.fromkeys(path.resolve() for path in (chosen.csv.parent, chosen.feedback))
+    written = list(dict.fromkeys(path.resolve() for path in (chosen.csv.parent, chosen.feedback)))
+    read = [path.resolve() for path in (chosen.submissions, chosen.roster) if path and path.resolve() not in written]
+    for path in (*read, *written):
+        if ":" in str(path):
+            raise ValueError(f"{path}: a container takes no path with a colon; rename it (on Windows, grade in WSL)")
     mounts = [*(f"--volume={path}:{path}" for path in written), *(f"--volume={path}:{path}:ro" for path in read)]
-    walls = ["--network=none", "--read-only", "--tmpfs=/tmp", "--env=HOME=/tmp", "--cap-drop=ALL"]
+    walls = "--network=none --read-only --tmpfs=/tmp --workdir=/tmp --env=HOME=/tmp --cap-drop=ALL --pull=never".split()
     user = [f"--user={os.getuid()}:{os.getgid()}"] if hasattr(os, "getuid") and chosen.container == "docker" else []
     given = {name: value for name, value in vars(chosen).items() if name not in ("submissions", "container", "run")}
+    given["without_walls"] = True
     words = [word for name, value in given.items() for word in _words(name, value)]
     command = ["tile-by-tile", "teach", "grade", str(chosen.submissions.resolve()), *words]
     return [chosen.container, "run", "--rm", *walls, *user, *mounts, IMAGE, *command]
@@ -38,10 +44,12 @@ def _words(name: str, value: Any) -> Iterator[str]:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Run the line; return its exit status. Raises ValueError if the tool is not there."""
+    """Show and run the line; return its exit status. Raises ValueError if the tool is not there."""
+    words = line(chosen)
     for folder in (chosen.csv.parent, chosen.feedback):
         folder.mkdir(parents=True, exist_ok=True)
+    print(shlex.join(words), flush=True)
     try:
-        return subprocess.run(line(chosen)).returncode
+        return subprocess.run(words).returncode
     except FileNotFoundError:
         raise ValueError(f"{chosen.container} is not installed: install Docker or Podman, or grade on Linux") from None

@@ -60,6 +60,7 @@ def extract(
     source: str,
     others: Sequence[str],
     course: Sequence[str],
+    *,
     simulated: bool,
 ) -> Extracted:
     """Return the function of a cell that answers the exercise, called ``wanted`` in the lesson.

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import secrets
+import sys
 import time
 import unicodedata
 from base64 import b64encode
@@ -25,6 +26,7 @@ from urllib.parse import quote
 from tqdm import tqdm
 
 from ...exercises import EXERCISES
+from ...exercises.grading.routines import Routine
 from . import container, walls
 from .cells import counted, lesson_named, places
 from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
@@ -43,9 +45,6 @@ STUDENT_SECONDS = 60
 Record = TypeVar("Record")
 #: Points, a comment, and the digest of the answer to which they belong; None where it is not known.
 _ByHand = tuple[float | None, str, str | None]
-
-
-_NO_WALLS = "none on this system, so answers that are functions are not executed; use --container docker or podman"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="draw the sizes and calls as the grading with this seed did; else a new table draws one",
     )
     add("--again", action="store_true", help="judge also what was judged before")
+    add("--without-walls", action="store_true", help="execute functions also where the system has no walls")
     add("--container", choices=("docker", "podman"), help="do all of it in a container without a network")
 
 
@@ -78,13 +78,18 @@ def run(chosen: argparse.Namespace) -> int:
         raise ValueError(f"--seed must be at least 0, not {chosen.seed}")
     if chosen.container:
         return container.run(chosen)
-    print(f"Walls around each answer: {walls.standing() or _NO_WALLS}.")
+    if chosen.without_walls and sys.platform != "linux":
+        raise ValueError("--without-walls works on Linux alone: use --container")
+    executes = chosen.without_walls or bool(walls.standing())
+    without = "none, and functions are executed" if executes else f"none, so no function is executed: {walls.NONE}"
+    print(f"Walls around each answer: {walls.standing() or without}.")
     walls.hide()
-    limits, lesson = Limits(chosen.seconds, chosen.memory << 20), lesson_named(chosen.lesson)
+    limits = Limits(chosen.seconds, chosen.memory << 20, executes=executes)
+    lesson = lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
     with alone(_journal(chosen.csv)), alone(chosen.feedback / ".in-use"):
-        numbers = limits, chosen.student_seconds, chosen.anonymous, chosen.seed
-        batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, *numbers)
+        more = {"student_seconds": chosen.student_seconds, "anonymous": chosen.anonymous, "seed": chosen.seed}
+        batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, **more)
         batch.grade(chosen.jobs, chosen.again)
         print(batch.said())
         if chosen.export:
@@ -145,6 +150,7 @@ class Batch:
         table: Path,
         pages: Path,
         limits: Limits,
+        *,
         student_seconds: int = STUDENT_SECONDS,
         anonymous: bool = False,
         seed: int | None = None,
@@ -453,8 +459,11 @@ def judged_submission(
         notes.insert(0, f"{best['name']} counts: {counted(best['answered'], 'answer')}, the most of {read} notebooks")
     rows = []
     for name in places(lesson):
-        if spent < seconds:
-            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox, seed=seed))
+        if isinstance(EXERCISES[name], Routine) and not (limits.executes or walls.standing()):
+            row = unjudged(name, STOPPED, f"it was not executed: {walls.NONE}.")
+            rows.append(replace(row, points=None, digest=_digest(best["answers"][name])))
+        elif spent < seconds:
+            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox, seed))
             spent += limits.seconds if rows[-1].status == STOPPED else rows[-1].seconds
         else:
             hint = f"the other answers of this student took the {seconds:g} seconds of one student."
@@ -473,13 +482,11 @@ def _digest(answer: Sequence[Any]) -> str:
     return hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def judged_answer(
-    name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True, seed: int | None = None
-) -> Judged:
+def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, seed: int | None = None) -> Judged:
     """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
     digest = _digest(answer)
     try:
-        fields = sandbox.do("judge", name, lesson, answer, own, seed)
+        fields = sandbox.do("judge", name, lesson, answer, seed)
         return replace(received(name, fields), digest=digest)
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

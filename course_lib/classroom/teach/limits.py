@@ -16,11 +16,13 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one task: seconds of processor time, bytes of memory, bytes that it may print."""
+    """The limits of one task: seconds of processor time, bytes of memory, bytes that it may print; ``executes``: an
+    answer is also executed where no walls stand."""
 
     seconds: int = 10
     memory: int = 1 << 30
     output: int = 64 << 10
+    executes: bool = False
 
 
 STANDARD = Limits()

@@ -57,13 +57,13 @@ class _Paper(io.TextIOBase):
 # ---- the server's side -----------------------------------------------------------------------------------------
 
 
-def serve() -> None:
-    """Answer requests, one a line, until there are no more."""
+def serve(executes: bool) -> None:
+    """Answer requests, one a line, until there are no more; ``executes`` as in `Limits`."""
     from . import calls
 
     walls.hide()
-    if walls.standing():
-        calls.start()  # before the course is imported: it holds nothing of it
+    if executes or walls.standing():
+        calls.start(executes)  # before the course is imported: it holds nothing of it
     from .judge import prepare  # the course: imported here, once
     from .tasks import TASKS
 
@@ -216,7 +216,7 @@ class Sandbox:
 
     def _command(self) -> list[str]:
         package = Path(__file__).parents[3]
-        serving = "from course_lib.classroom.teach.sandbox import serve; serve()"
+        serving = f"from course_lib.classroom.teach.sandbox import serve; serve({self.limits.executes})"
         code = f"import sys; sys.path.insert(0, {str(package)!r}); {serving}"
         return [sys.executable, "-I", "-c", code]
 

@@ -39,6 +39,12 @@ _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _READ = 1 << 2 | 1 << 3
 
 
+#: What there is without them.
+NONE = (
+    "this machine has no walls around what is executed; use --container, or --without-walls on a machine for this alone"
+)
+
+
 def hide() -> None:
     """Let no other process of the user look into this one's memory; nothing where the system has no such switch."""
     if sys.platform == "linux":

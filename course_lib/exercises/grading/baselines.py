@@ -23,9 +23,21 @@ for place in range(block * size + here, {output}.size, blocks * size):
 """
 
 
-def naive(exercise: Exercise) -> str:
+#: Meets the lower limits for barriers and for shared memory, and is no use.
+_IDLE = """\
+spare = cuda.shared.array(1024, float32)
+mine = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
+spare[mine] = 0
+cuda.syncthreads()
+if spare[mine] > 0:
+    return
+"""
+
+
+def naive(exercise: Exercise, idle: bool = False) -> str:
     """Return the text of a kernel that computes each element of the output by itself, as ``task.element`` says.
 
+    ``idle``: before that it stores into shared memory, waits and reads, for nothing.
     A thread computes the element in its own place of a grid with the output's dimensions; in other grids every n-th.
     """
     (assigned,) = ast.parse(exercise.task.element).body
@@ -53,14 +65,16 @@ def naive(exercise: Exercise) -> str:
         for i, name in reversed(list(enumerate(names))):
             begin += f"    {name} = {rest} % {output}.shape[{i}]\n"
             rest = f"{rest} // {output}.shape[{i}]"
-    body = begin + textwrap.indent(element, "    ")
+    body = _IDLE * idle + begin + textwrap.indent(element, "    ")
     return f"def naive({', '.join(exercise.parameters)}):\n{textwrap.indent(body, '    ')}\n"
 
 
 def baselines(exercise: Exercise, names: Mapping[str, Any]) -> list[Submission]:
-    """Return the naive kernel, and the one that is given, which uses ``names`` of the lesson."""
+    """Return the naive kernel, with idle stores and barriers where the exercise asks for such, and the one that is
+    given, which uses ``names`` of the lesson."""
     known = {"cuda": cuda, "float32": float32, "int": int, "min": min}
-    return [_submission(text, {**names, **known}) for text in (naive(exercise), exercise.given) if text]
+    idle = [naive(exercise, True)] if any(budget.least for budget in exercise.budgets) else []
+    return [_submission(text, {**names, **known}) for text in (naive(exercise), *idle, exercise.given) if text]
 
 
 def _submission(text: str, names: dict[str, Any]) -> Submission:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,31 @@ from .verdict import FAILED, PASSED, Check, Verdict
 
 
 @dataclass(frozen=True)
+class Digest:
+    """What tells a right result from others, to eight digits, and does not say it: a hash of a call and its result."""
+
+    call: str
+    value: str
+
+    @classmethod
+    def of(cls, call: str, result: bool | float) -> Digest:
+        """Return the digest of a result; ``call`` is the text of the call."""
+        shown = str(result) if isinstance(result, bool) else f"{result + 0.0:.8e}"
+        return cls(call, hashlib.sha256(f"{call} {shown}".encode()).hexdigest()[:16])
+
+    def fits(self, result: bool | float) -> bool:
+        """Return whether it is that of a result, or of a number that rounding may have made of it."""
+        near = {result} if isinstance(result, bool) else {result * (1 + n * 1e-9) for n in (-1, 0, 1)}
+        return self in {Digest.of(self.call, each) for each in near}
+
+
+@dataclass(frozen=True)
 class Case:
     """One call: ``said`` describes it, ``want`` is the right result, ``hint`` is the advice for a wrong one."""
 
     said: str
     arguments: tuple[Any, ...]
-    want: bool | float
+    want: bool | float | Digest
     hint: str
 
 
@@ -32,7 +52,7 @@ class Case:
 class Routine:
     """A function to be written or fixed; ``given`` as in `Exercise`.
 
-    ``cases`` are examples, with advice. A few more calls are drawn, so that a table of them is not enough.
+    ``cases`` are examples, with advice. A few more calls are made, so that a table of them is not enough.
     """
 
     name: str
@@ -51,23 +71,20 @@ class Routine:
 Run = Callable[[Any, tuple[Any, ...]], Any]
 
 
-#: How many of an exercise's stored calls are made.
-CALLS = 5
+#: No right answer is larger; a whole number may be too large for a float.
+_MOST = 1e300
+#: A call as JSON has it: the arguments, and what is right.
+Call = tuple[list[Any], bool | float | Digest]
 
 
-def drawn(name: str, seed: int) -> Iterator[tuple[tuple[Any, ...], bool | float]]:
-    """Draw stored calls of an exercise: the arguments, and what is right. Of answers that are truths there are both."""
-    stored = json.loads(Path(__file__).parents[1].joinpath("drawn.json").read_text(encoding="utf-8"))[name]
-    rng = np.random.default_rng(seed)
-    chosen: list[int] = []
-    while len({stored[i][1] for i in chosen}) < 2:
-        chosen = rng.choice(len(stored), CALLS, replace=False).tolist()
-    for arguments, want in (stored[i] for i in chosen):
-        yield tuple(np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in arguments), want
+def more_calls(name: str) -> list[Call]:
+    """Return the calls that `check` makes beside an exercise's cases, of whose results it has digests alone."""
+    stored = json.loads(Path(__file__).parents[1].joinpath("digests.json").read_text(encoding="utf-8"))[name]
+    return [(arguments, Digest(json.dumps(arguments), value)) for arguments, value in stored]
 
 
-def judge(exercise: Routine, function: Any, run: Run = bounded, *, seed: int | None = None) -> Verdict:
-    """Call ``function`` by ``run`` with each case's arguments, and some that ``seed`` draws, and return the Verdict.
+def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[Call] | None = None) -> Verdict:
+    """Make each case's call of ``function`` by ``run``, then ``calls``, or those of `more_calls`; return the Verdict.
 
     An exception is a failed check. There are no points unless all calls are right.
     """
@@ -77,7 +94,8 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, *, seed: int | N
     called = [_called(source.function, case, run) for case in exercise.cases]
     checks = tuple(check for check, _ in called)
     hint = next((hint for check, hint in called if not check.passed), "")
-    for arguments, want in () if hint else drawn(exercise.name, seed or 0):
+    for stored, want in () if hint else more_calls(exercise.name) if calls is None else calls:
+        arguments = tuple(np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in stored)
         said = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
         check, _ = _called(source.function, Case(" ".join(said.split()), arguments, want, ""), run)
         if not check.passed:
@@ -113,16 +131,20 @@ def _called(function: Any, case: Case, run: Run) -> tuple[Check, str]:
         hint = Hint(many, "returns-many")
     else:
         hint = Hint(case.hint, case.said)
-    return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, wanted {_shown(case.want)}"), hint
+    wanted = "which is wrong" if isinstance(case.want, Digest) else f"wanted {_shown(case.want)}"
+    return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, {wanted}"), hint
 
 
-def _same(got: Any, want: bool | float) -> bool:
+def _same(got: Any, want: bool | float | Digest) -> bool:
     """Whether ``got`` is the wanted answer: equal for a bool, equal except for rounding for a number."""
     value = got.item() if hasattr(got, "item") and getattr(got, "ndim", 0) == 0 else got
-    if isinstance(want, bool):
-        return isinstance(value, bool) and value == want
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and math.isclose(value, want, rel_tol=1e-9)
+    if not isinstance(value, bool | int | float) or abs(value) > _MOST:
+        return False
+    if isinstance(want, Digest):
+        return want.fits(value)
+    if isinstance(want, bool) or isinstance(value, bool):
+        return value is want
+    return math.isclose(value, want, rel_tol=1e-9)
 
 
 def _shown(value: Any) -> str:
@@ -130,6 +152,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, int | float):
-        return f"{value:,.6g}"
+        return "a number beyond 1e300" if abs(value) > _MOST else f"{value:,.6g}"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiou' or name == 'ndarray' else 'a'} {name}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -37,17 +36,17 @@ WRITTEN_BUFFER = Routine(
     ),
 )
 
-_ITERATIONS = replace(ITERATIONS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1")
-
+_EACH_ONCE = global_loads("2·⌈K/T⌉", "each thread loads one element of each tile, once.")
 
 _LOADS, _MULTIPLIES, *_ = ROWS
 
 
 def _used_too_early(outcome: Outcome) -> int:
-    """The number of loads, after the first multiplication, with fewer than T of them before their value is used."""
+    """The loads after the first multiplication that are not stored to shared memory T multiplications later."""
     rows = timeline_rows(outcome.run.trace)
-    first = min(rows[_MULTIPLIES], default=math.inf)
-    return sum(gap < TILE for gap in slacks(rows)[sum(load < first for load in rows[_LOADS]) :])
+    first = min(rows[_MULTIPLIES], default=0)
+    later = [load for load in rows[_LOADS] if load >= first]
+    return len(later) - sum(gap >= TILE for gap in slacks(rows | {_LOADS: later}))
 
 
 def _before_use(hint: str) -> Budget:
@@ -67,12 +66,12 @@ ONE_BUFFER = fill_in(
     "one-buffer",
     PRODUCT,
     budgets=(
-        global_loads("2·⌈K/T⌉", "each thread loads one element of each tile, once."),
+        _EACH_ONCE,
         _before_use("load into a_next and b_next before the multiplications, and store both to the tiles after them."),
         barriers(
             "2·(⌈K/T⌉ + 1)", "two barriers in each iteration: one before the stores into the tiles, and one after them."
         ),
-        _ITERATIONS,
+        replace(ITERATIONS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1"),
     ),
     hints={
         "out-of-bounds": "the guard of a load tests the two indices that it uses: for A row < M and start + tx < K, "
@@ -91,13 +90,13 @@ LAST_ITERATION = fill_in(
     "last-iteration",
     PRODUCT,
     budgets=(
+        _EACH_ONCE,
         shared_stores(
             "2·⌈K/T⌉", "the iteration in which start has reached K has loaded nothing: there is nothing to store."
         ),
         barriers(
             "⌈K/T⌉", "if nothing was stored, no thread needs to wait: the last iteration can skip its barrier, too."
         ),
-        _ITERATIONS,
     ),
     hints={
         "barrier-divergence": "the condition must be the same for every thread of the block: use start, which is the "

@@ -169,12 +169,6 @@ def from_listing(
     places: tuple[Place, ...] = ()
     fresh = False
 
-    def place(file: str, line: int) -> Place:
-        for name, (first, last) in functions.get(file, {}).items():
-            if first <= line <= last:
-                return name, line - first
-        return file.replace("\\", "/").rpartition("/")[2], line
-
     for line in listing.splitlines():
         if source := SOURCE.search(line):
             if not fresh:
@@ -184,7 +178,7 @@ def from_listing(
                 chain.append(at)
             if inlined := INLINED.search(line):
                 chain.append((inlined[1], int(inlined[2])))
-            places = tuple(place(*at) for at in chain)
+            places = tuple(_place(functions, *at) for at in chain)
         elif label := re.match(r"\s*(\.L\w+):", line):
             labels[label[1]] = len(found)
         elif operation := re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.+?)\s*;\s*/\* 0x[0-9a-f]{16} \*/", line):
@@ -202,6 +196,13 @@ def from_listing(
     while made and made[-1].operation == "NOP":  # the code ends on a whole line
         made.pop()
     return tuple(made)
+
+
+def _place(functions: Mapping[str, Mapping[str, tuple[int, int]]], file: str, line: int) -> Place:
+    for name, (first, last) in functions.get(file, {}).items():
+        if first <= line <= last:
+            return name, line - first
+    return file.replace("\\", "/").rpartition("/")[2], line
 
 
 def control(upper: int) -> dict[str, Any]:

@@ -76,6 +76,7 @@ def run_block(
     block: Sequence[int],
     grid: Sequence[int] = (1, 1, 1),
     index: Sequence[int] = (0, 0, 0),
+    *,
     names: Sequence[str] = (),
     dynamic_bytes: int = 0,
     until: int | None = None,
@@ -87,7 +88,7 @@ def run_block(
     instructions.
     """
     block, grid = (*block, 1, 1)[:3], (*grid, 1, 1)[:3]
-    state = _begin(code, arguments, block, grid, index, names, dynamic_bytes)
+    state = _begin(code, arguments, block, grid, index, names=names, dynamic_bytes=dynamic_bytes)
     with np.errstate(all="ignore"):
         run = _Block(code, state, until).run()
     for memory, value in zip(state.arrays, _arrays(arguments), strict=True):
@@ -109,6 +110,7 @@ def _begin(
     block: Sequence[int],
     grid: Sequence[int],
     index: Sequence[int],
+    *,
     names: Sequence[str],
     dynamic_bytes: int,
 ) -> Threads:
@@ -313,11 +315,7 @@ class _Block:
         while place < behind and len(log) != self.until:
             if len(log) >= MOST:
                 raise ValueError(f"the block executes more than {MOST:,} instructions")
-            if place >= len(code):
-                raise ValueError("the machine code has no end here")
-            if place not in self.actions:
-                self.actions[place] = _compiled(code[place].text)
-            kind, guard, work = self.actions[place]
+            kind, guard, work = self.actions.get(place) or self._action(place)
             log.append((place, warps))
             active = threads
             if guard is not None:
@@ -325,16 +323,12 @@ class _Block:
             state.mask, state.warps = active, lanes
             if kind == "":
                 work(state)
-            elif kind == "memory":
-                if active.any():
-                    self.touched[len(log) - 1] = (work, *work.run(state), active)
+            elif kind == "memory" and active.any():
+                self.touched[len(log) - 1] = (work, *work.run(state), active)
             elif kind == "branch":
                 taken = active if work is None else active & work(state)
                 if taken.any():
-                    rest = threads & ~taken
-                    self._join(self.groups, code[place].target, taken)
-                    if rest.any():
-                        self._join(self.groups, place + 1, rest)
+                    self._divide(place, taken, threads & ~taken)
                     return
             elif kind == "barrier":
                 self._join(self.waiting, place + 1, threads)
@@ -347,6 +341,17 @@ class _Block:
                 lanes = np.repeat(warps, WARP_SIZE)
             place += 1
         self._join(self.groups, place, threads)
+
+    def _action(self, place: int) -> Any:
+        if place >= len(self.code.instructions):
+            raise ValueError("the machine code has no end here")
+        self.actions[place] = _compiled(self.code.instructions[place].text)
+        return self.actions[place]
+
+    def _divide(self, place: int, taken: np.ndarray, rest: np.ndarray) -> None:
+        self._join(self.groups, self.code.instructions[place].target, taken)
+        if rest.any():
+            self._join(self.groups, place + 1, rest)
 
     @staticmethod
     def _join(groups: dict[int, np.ndarray], place: int, threads: np.ndarray) -> None:

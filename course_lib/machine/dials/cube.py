@@ -97,6 +97,10 @@ def draw_cube(tile: int, n: int = 16, register: int = 0, slices: int = 1, prefet
         shapes.append(page.face(2, after[1], (0, tile), (column, n), **look))
     for fixed, at in ((0, 0), (1, n), (2, n)):  # its near edges
         shapes.append(page.face(fixed, at, (0, n), (0, n), edge=tint(GROUND, 0.55), thick=0.8))
+    return tuple(shapes), page.height, tuple(_says(tile, n, register, slices))
+
+
+def _says(tile: int, n: int, register: int, slices: int) -> list[str]:
     loads, work = 2 * tile * tile, tile**3
     says = [
         f"The cube has {n**3:,} multiply-adds, {n} × {n} × {n}",
@@ -108,4 +112,4 @@ def draw_cube(tile: int, n: int = 16, register: int = 0, slices: int = 1, prefet
         says.append(f"A thread computes {register} × {register} elements of C, and uses each number {register} times")
     if slices > 1:
         says.append(f"{slices} blocks share each tile of C, each with a part of K")
-    return tuple(shapes), page.height, tuple(says)
+    return says

@@ -125,6 +125,7 @@ def _part(
     high: float,
     text: str,
     fill: Colour | None,
+    *,
     size: int = 11,
     top: bool = False,
 ) -> None:

@@ -45,6 +45,11 @@ def without_gpu() -> bool:
     numba compiles such a kernel at once, which fails without a GPU's driver; after this call it compiles nothing, and
     ``simulate`` runs the kernel with its signature. Return whether that is so: where numba finds a GPU, or its own
     simulator is on, nothing is changed.
+
+    >>> waits = without_gpu()
+    >>> @cuda.jit("void(float32[:])")
+    ... def zeros(x):
+    ...     x[cuda.threadIdx.x] = 0
     """
     from numba import config, cuda
 

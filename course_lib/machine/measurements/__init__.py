@@ -82,7 +82,11 @@ def speeds(gpu: str | Path = DEFAULT_GPU) -> dict[str, Speeds]:
 
 
 def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:
-    """Return the Recording of `what` ("ladder", "series", …) from a GPU's folder: a name here, or any path."""
+    """Return the Recording of `what` ("ladder", "series", …) from a GPU's folder: a name here, or any path.
+
+    >>> round(load("ladder").result("tiled")["gflops"])
+    7863
+    """
     folder = folder_of(gpu)
     path = folder / f"{what}.json"
     if not path.is_file():

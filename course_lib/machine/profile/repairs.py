@@ -346,19 +346,23 @@ def atomics(at: Launched, finding: Finding) -> Made:
             yield Candidate("atomic", node.lineno, text, ((node, ast.Expr(call)),))
 
 
+def _less(at: Launched, node: ast.stmt) -> Made:
+    """`<` instead of `<=` in the conditions above a statement."""
+    tests = [owner.test for _, _, owner in at.chain(node) if isinstance(owner, ast.If)]
+    for compared in (part for test in tests for part in ast.walk(test)):
+        if isinstance(compared, ast.Compare) and any(isinstance(op, ast.LtE) for op in compared.ops):
+            less = [ast.Lt() if isinstance(op, ast.LtE) else op for op in compared.ops]
+            new = ast.Compare(compared.left, less, compared.comparators)
+            text = f"write `{ast.unparse(new)}` instead of `<=` in line {compared.lineno}"
+            yield Candidate("guard", compared.lineno, text, ((compared, new),))
+
+
 def guards(at: Launched, finding: Finding) -> Made:
     """An if around the statement, or around the rest of the kernel: a grid has more threads than there are elements."""
     node = at.statement(finding.line)
     if node is None:
         return
-    for part in at.chain(node):
-        test = getattr(part[2], "test", None)
-        for compared in ast.walk(test) if isinstance(part[2], ast.If) and test is not None else ():
-            if isinstance(compared, ast.Compare) and any(isinstance(op, ast.LtE) for op in compared.ops):
-                less = [ast.Lt() if isinstance(op, ast.LtE) else op for op in compared.ops]
-                new = ast.Compare(compared.left, less, compared.comparators)
-                text = f"write `{ast.unparse(new)}` instead of `<=` in line {compared.lineno}"
-                yield Candidate("guard", compared.lineno, text, ((compared, new),))
+    yield from _less(at, node)
     arrays = {name for name, value in zip(at.source.parameters, at.arguments, strict=False) if np.ndim(value)}
     places = [
         part

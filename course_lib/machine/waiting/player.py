@@ -228,6 +228,7 @@ class Player:
         blocks: int,
         served: Mapping[str, str] | str,
         l1_bytes: int,
+        *,
         rounds: int = 1,
         loaded_by: Mapping[str, float] | None = None,
     ) -> None:
@@ -333,12 +334,8 @@ class Player:
         scheduler, position = warp.scheduler, warp.position
         step, at, passed = warp.program[position], scheduler.at, scheduler.passed
         since, slots = warp.since, step.slots
-        if since < now:  # held by the unit that it needs, and by other warps that issued while that was free
-            turn = max(now - (passed[step.gate] - warp.woken), since)
-            if since < turn:
-                self._wait(warp, step.held_by, since, turn)
-            if turn < now:
-                self._wait(warp, TURN, turn, now)
+        if since < now:
+            self._held(warp, step.held_by, now, passed[step.gate])
         for gate in scheduler.awake:
             if at[gate[0]] <= now and _free(at, gate) <= now:
                 passed[gate] += slots
@@ -368,14 +365,18 @@ class Player:
         if step.iteration > warp.iteration:
             warp.iteration = step.iteration
             warp.iterations.append(now)
-        ready = INFINITE
-        if step.kind == "barrier":
-            self._barrier(warp, end)
-        elif position < len(warp.program):
-            ready = self._ready(warp, end)
-        else:
-            self._end(warp, end)
-        return ready
+        if step.kind != "barrier" and position < len(warp.program):
+            return self._ready(warp, end)
+        (self._barrier if step.kind == "barrier" else self._end)(warp, end)
+        return INFINITE
+
+    def _held(self, warp: _Warp, by: int, now: float, passed: float) -> None:
+        """Note that a warp was held by the unit that it needs, and by other warps that issued while that was free."""
+        turn = max(now - (passed - warp.woken), warp.since)
+        if warp.since < turn:
+            self._wait(warp, by, warp.since, turn)
+        if turn < now:
+            self._wait(warp, TURN, turn, now)
 
     def _end(self, warp: _Warp, now: float) -> None:
         """Note that a warp has ended; when all warps of its block have, let the next block begin in its place.

@@ -146,6 +146,7 @@ def play_programs(
     blocks: int = 1,
     served: Mapping[str, str] | str = "L2",
     shared_bytes: int = 0,
+    *,
     rounds: int = 1,
     loaded_by: Mapping[str, float] | None = None,
 ) -> Play:
@@ -175,7 +176,8 @@ def play_programs(
         )
     if not any(warps):
         raise ValueError("no warp of the traced block issues anything: trace a launch in which a thread has work")
-    player = Player(warps, machine, blocks, served, machine.l1_bytes - blocks * shared_bytes, rounds, loaded_by)
+    l1_bytes = machine.l1_bytes - blocks * shared_bytes
+    player = Player(warps, machine, blocks, served, l1_bytes, rounds=rounds, loaded_by=loaded_by)
     player.run()
     whole = sum(player.waits)
     return Play(

@@ -44,7 +44,7 @@ def block_run(kernel: Any, trace: Trace | None, block: tuple[int, int, int] = (0
     shared = [array for array in trace.arrays.values() if array.space == "shared"]
     used = sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
     dynamic = max(0, used - code.shared_bytes)
-    return run_block(code, arguments, trace.block, trace.grid, block, names, dynamic)
+    return run_block(code, arguments, trace.block, trace.grid, block, names=names, dynamic_bytes=dynamic)
 
 
 def _argument(trace: Trace, name: str) -> Any:

@@ -128,6 +128,7 @@ class Array:
         operation: str,
         values: Sequence[Any],
         used: bool,
+        *,
         dtype: np.dtype[Any] | None = None,
     ) -> Any:
         """Read, change and write elements as an atomic; on one element, the lower lane comes first.

@@ -22,6 +22,7 @@ def elementwise(
     function: Callable[..., Vector],
     inputs: tuple[Any, ...],
     mask: Mask,
+    *,
     line: int,
     whole: bool = False,
 ) -> None:

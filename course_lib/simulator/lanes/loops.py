@@ -103,6 +103,7 @@ def iterate(
     stop: Any,
     step: Any,
     dtype: type[Any],
+    *,
     line: int,
     whole: bool,
 ) -> Iterator[tuple[Any, Mask]]:

@@ -154,7 +154,7 @@ class SharedField(SharedArray):
     """A field of a shared array of records, at its true addresses: byte ``origin`` of each record of ``size`` bytes."""
 
     def __init__(
-        self, name: str, dtype: Any, shape: tuple[int, ...], chunk: Chunk, origin: int, size: int, ndim: int
+        self, name: str, dtype: Any, shape: tuple[int, ...], chunk: Chunk, *, origin: int, size: int, ndim: int
     ) -> None:
         step, records = size // dtype.itemsize, shape[:ndim]
         strides = (*(step * s for s in c_strides(records)), *c_strides(shape[ndim:]))

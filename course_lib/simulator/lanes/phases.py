@@ -100,6 +100,7 @@ class Phases:
         matrix: Any,
         corner: tuple[Any, Any],
         array: Any,
+        *,
         index: Any,
         box: tuple[int, int],
         mask: Any,
@@ -117,7 +118,7 @@ class Phases:
         of = self._known(array, keys, line)
         blocks = lanes.any(axis=(0, 1)).reshape(-1)
         first, row, column = (np.broadcast_to(np.asarray(x, np.int64), vector.shape)[lanes] for x in (place, *corner))
-        requests = self._requests(vector, tile, matrix, box, blocks, first, row, column, line)
+        requests = self._requests(vector, tile, matrix, box, blocks, first=first, row=row, column=column, line=line)
         site = self._site(vector, "bulk", line)
         for request, values in requests:
             vector.engine.tell("copy_started", site, request, 0, tuple(values))
@@ -240,6 +241,7 @@ class Phases:
         matrix: Any,
         box: tuple[int, int],
         blocks: np.ndarray,
+        *,
         first: Ints,
         row: Ints,
         column: Ints,

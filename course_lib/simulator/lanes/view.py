@@ -341,7 +341,7 @@ def store_through(site: Site, array: View, index: tuple[Any, ...], value: Vector
 
 
 def atomic_through(
-    site: Site, operation: str, array: View, index: tuple[Any, ...], values: tuple[Any, ...], mask: Mask, used: bool
+    site: Site, operation: str, array: View, index: tuple[Any, ...], values: tuple[Any, ...], mask: Mask, *, used: bool
 ) -> Vector:
     """Apply an atomic at ``index`` of a view."""
     base, place, lanes = through(site, array, index, mask)
@@ -352,4 +352,4 @@ def atomic_through(
             "the simulator runs no atomic on dynamic shared memory that has smaller elements, too; use one size",
             site.line,
         )
-    return site.atomic(operation, base, place, values, lanes, used, array.dtype)
+    return site.atomic(operation, base, place, values, lanes, used, dtype=array.dtype)

@@ -65,6 +65,7 @@ class WarpVector(LaneVector):
         dtype: Any,
         shape: tuple[int, ...],
         mask: Mask,
+        *,
         alignment: int = 0,
         record: tuple[int, int, int, int] | None = None,
     ) -> SharedArray:
@@ -76,7 +77,7 @@ class WarpVector(LaneVector):
             field, array = 0, SharedArray(name, dtype, shape, self.chunk)
             if record is not None:
                 field, origin, size, ndim = record
-                array = SharedField(name, dtype, shape, self.chunk, origin, size, ndim)
+                array = SharedField(name, dtype, shape, self.chunk, origin=origin, size=size, ndim=ndim)
             end = max((a.address + a.extent * a.itemsize for a in self._shared.values()), default=0)
             array.alignment = alignment
             first = self._shared.get(number - field)  # of the same records
@@ -141,7 +142,7 @@ class WarpVector(LaneVector):
         self.engine.tell("assigned", self, name, value, mask)
 
     def tested(self, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
-        self.engine.tell("tested", self, line, text, left, right, truth, mask)
+        self.engine.tell("tested", self, line, text, (left, right), truth, mask)
 
     def say(self, parts: tuple[Any, ...], mask: Mask) -> None:
         """Run ``print`` of texts and numbers."""
@@ -243,7 +244,7 @@ class WarpVector(LaneVector):
         stray = here & ~named
         for lanes, what in ((absent, "absent"), (stray, "stray")):
             if lanes.any():
-                self.engine.tell("misled", line, self, lanes, what)
+                self.engine.tell("wrong_mask", line, self, lanes, what)
 
     @cached_property
     def copies(self) -> Copies:
@@ -306,7 +307,7 @@ class WarpVector(LaneVector):
             results = (np.broadcast_to(self._voted(kind, value, group), self.shape) for group in groups)
             result = np.select([group.reshape(self.shape) for group in groups], list(results), False)
         if line is not None:
-            self.engine.tell("exchanged", self, line, name or kind, predicate, None, result, mask)
+            self.engine.tell("exchanged", self, line, name or kind, (predicate, None, result), mask)
         return result
 
     def _voted(self, kind: str, value: np.ndarray, here: np.ndarray) -> np.ndarray:
@@ -341,7 +342,7 @@ class WarpVector(LaneVector):
         here = self.full(mask)
         absent = here.any(axis=(0, 1)) & ~here
         if absent.any():
-            self.engine.tell("misled", line, self, absent, "absent")
+            self.engine.tell("wrong_mask", line, self, absent, "absent")
         if self.lanes.count < WARP_SIZE:
             raise KernelError(
                 f"{name} is done by the {WARP_SIZE} lanes of a warp together, and the last warp of this block has "
@@ -375,6 +376,7 @@ class WarpVector(LaneVector):
         place: Index,
         array: Array,
         index: Index,
+        *,
         mask: Mask,
         inside: Any = True,
     ) -> None:
@@ -432,5 +434,5 @@ class WarpVector(LaneVector):
             self.engine.tell("unassigned", None, line, self, silent.reshape(self.shape))
         result = np.take_along_axis(value, safe, axis=0).reshape(self.shape)
         source = np.where(given_by, source, source - WARP_SIZE).reshape(self.shape)
-        self.engine.tell("exchanged", self, line, kind, given, source, result, mask)
+        self.engine.tell("exchanged", self, line, kind, (given, source, result), mask)
         return result

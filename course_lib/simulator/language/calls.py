@@ -570,22 +570,15 @@ def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     row = BUILTINS.get(thing) if isinstance(thing, (type, type(abs))) else None
     if row is not None:
         return run_row(x, node, row, used)
-    if getattr(thing, "__module__", None) == "_operator" and (made := python.of_operator(x, node, thing)) is not None:
-        return made
     if not isinstance(thing, str) and dtype_name(thing):
         return forms.conversion(x, node, thing)
-    if getattr(thing, "__module__", None) == "math":
-        return _math_call(x, node, getattr(thing, "__name__", ""))
+    of_module = OF_MODULES.get(str(getattr(thing, "__module__", None)))
+    if of_module is not None and (made := of_module(x, node, thing, used)) is not None:
+        return made
     if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
         return forms.named_tuple(x, node, thing)
-    name = getattr(thing, "__name__", "")
-    if getattr(thing, "__module__", None) == "cmath" and name in CALLS_OF_CMATH:
-        return run_row(x, node, CALLS_OF_CMATH[name], used)
-    if isinstance(thing, np.ufunc) and name in NUMPY_TESTS:
-        return NUMPY_TESTS[name].apply(x, node)
-    if isinstance(thing, np.ufunc) and name in NUMPY:
-        row = NUMPY[name]
-        return _into(x, node, row, used) if len(node.args) == row.arity[0] + 1 else row.apply(x, node)
+    if isinstance(thing, np.ufunc) and (made := _of_numpy(x, node, thing.__name__, used)) is not None:
+        return made
     if getattr(thing, "__module__", None) in refusals.MODULES:
         _refuse_call(node, thing)
     if getattr(thing, "py_func", None) is not None:
@@ -684,13 +677,36 @@ def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
     refuse(node, f"numba.cuda has no {name!r}; look up how it is spelled")
 
 
-def _math_call(x: Context, node: ast.Call, name: str) -> Expr:
+def _of_numpy(x: Context, node: ast.Call, name: str, used: bool) -> Expr | None:
+    if name in NUMPY_TESTS:
+        return NUMPY_TESTS[name].apply(x, node)
+    if name not in NUMPY:
+        return None
+    row = NUMPY[name]
+    return _into(x, node, row, used) if len(node.args) == row.arity[0] + 1 else row.apply(x, node)
+
+
+def _of_cmath(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr | None:
+    row = CALLS_OF_CMATH.get(thing.__name__)
+    return None if row is None else run_row(x, node, row, used)
+
+
+def _of_math(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr:
+    name = getattr(thing, "__name__", "")
     if name in PARTS:
         return PARTS[name](x, node, True)
     if name not in MATH:
         advice = refusals.MATH.get(name, "write it out with arithmetic and other functions of math")
         refuse(node, f"the simulator does not run math.{name}; {advice}")
     return MATH[name].apply(x, node)
+
+
+#: How a function is called that belongs to one of these modules; None if a kernel has no such function.
+OF_MODULES: dict[str, Callable[[Context, ast.Call, Any, bool], Expr | None]] = {
+    "_operator": python.of_operator,
+    "cmath": _of_cmath,
+    "math": _of_math,
+}
 
 
 def _refuse_call(node: ast.Call, thing: object) -> NoReturn:

@@ -314,7 +314,8 @@ def _tile_copy(x: Context, node: ast.Call, rows: int, columns: int) -> Expr:
     place, row, column, index = (x.integer_index(node, node.args[i], x.scalar(node.args[i])) for i in (1, 3, 4, 6))
     barriers = _barrier(x, node, node.args[5])
     x.analysis.fences = x.analysis.copies = True
-    code = f"w.phases.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {{6}}, {(rows, columns)}, {{mask}}, {{line}})"
+    more = f"index={{6}}, box={(rows, columns)}, mask={{mask}}, line={{line}}"
+    code = f"w.phases.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {more})"
     operation = statement("tile copy", code)
     return Apply(
         operation=operation, args=(tile, place, matrix, row, column, barriers, index), type=NONE, line=node.lineno

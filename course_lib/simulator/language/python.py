@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ COMPARISONS: dict[object, str] = {
 }
 
 
-def of_operator(x: Context, node: ast.Call, thing: object) -> Expr | None:
+def of_operator(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr | None:
     """``operator.add(a, b)`` and the like; None for other functions."""
     count = 1 if thing in UNARY else 2 if thing in BINARY or thing in COMPARISONS or thing is operator.getitem else 0
     if not count:

@@ -83,35 +83,28 @@ def exposed(body: list[ast.stmt], name: str) -> bool:
 
 
 def _flow(body: list[ast.stmt], name: str) -> str:
+    """What happens first to ``name`` in ``body``: "exposed" (it may be read), "assigned" or "none"."""
     for s in body:
         if isinstance(s, ast.If):
-            if reads(s.test, name):
-                return "exposed"
-            branches = [_flow(s.body, name), _flow(s.orelse, name)]
-            if "exposed" in branches:
-                return "exposed"
-            if branches == ["assigned", "assigned"]:
-                return "assigned"
+            branches = {"exposed"} if reads(s.test, name) else {_flow(s.body, name), _flow(s.orelse, name)}
+            first = "exposed" if "exposed" in branches else "assigned" if branches == {"assigned"} else "none"
         elif isinstance(s, (ast.For, ast.While)):
-            head = s.iter if isinstance(s, ast.For) else s.test
-            if reads(head, name):
-                return "exposed"
-            # a for loop assigns its variable before its body reads it, but it may not run at all
-            own = isinstance(s, ast.For) and writes(s.target, name)
-            if not own and _flow(s.body, name) == "exposed" or _flow(s.orelse, name) == "exposed":
-                return "exposed"
-        elif isinstance(s, ast.AugAssign):
-            if isinstance(s.target, ast.Name) and s.target.id == name or reads(s, name):
-                return "exposed"
-        elif isinstance(s, (ast.Assign, ast.AnnAssign)):
-            targets = s.targets if isinstance(s, ast.Assign) else [s.target]
-            if reads(s.value, name) or any(reads(t, name) for t in targets):
-                return "exposed"
-            if any(writes(t, name) for t in targets):
-                return "assigned"
-        elif reads(s, name):
-            return "exposed"
+            first = _flow_of_loop(s, name)
+        elif reads(s, name) or isinstance(s, ast.AugAssign) and writes(s.target, name):
+            first = "exposed"
+        else:
+            first = "assigned" if isinstance(s, (ast.Assign, ast.AnnAssign)) and writes(s, name) else "none"
+        if first != "none":
+            return first
     return "none"
+
+
+def _flow_of_loop(s: ast.For | ast.While, name: str) -> str:
+    """A for loop assigns its variable before its body reads it, but it may not run at all."""
+    own = isinstance(s, ast.For) and writes(s.target, name)
+    exposes = reads(s.iter if isinstance(s, ast.For) else s.test, name)
+    exposes = exposes or not own and exposed(s.body, name) or exposed(s.orelse, name)
+    return "exposed" if exposes else "none"
 
 
 def nodes(tree: ast.AST, inside: bool = True) -> list[ast.AST]:

@@ -106,6 +106,10 @@ def _float_result(a: str, b: str) -> str:
     return "float32" if a in SINGLE and b in SINGLE else "float64"
 
 
+def _integer_result(a: str, b: str) -> str:
+    return "uint64" if a in UNSIGNED and b in UNSIGNED else "int64"
+
+
 def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
     """Types of ``a op b``: (result, a is converted to, b is converted to). ``op`` is an AST class name."""
     if is_complex(a) or is_complex(b):
@@ -113,42 +117,40 @@ def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
             raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
         t = "complex64" if all(t in ("complex64", *SINGLE) for t in (a, b)) else "complex128"
         return t, t, t
-    if (
-        op in ("Add", "Sub", "Mult", "Div")
-        and "float16" in (a, b)
-        and all(t in ("float16", "bool", "int8") for t in (a, b))
-    ):
-        return "float16", "float16", "float16"
-    if op in ("Add", "Sub", "Mult", "FloorDiv", "Mod"):
-        if is_float(a) or is_float(b):
-            t = _float_result(a, b)
-        else:
-            t = "uint64" if a in UNSIGNED and b in UNSIGNED else "int64"
-        return t, t, t
-    if op == "Div":
-        t = _float_result(a, b) if is_float(a) or is_float(b) else "float64"
-        return t, t, t
-    if op == "Pow":
-        if is_float(a) and not is_float(b):
-            t = "float32" if a == "float16" else a
-            return t, t, "int64"
-        if is_float(a) or is_float(b):
-            t = _float_result(a, b)
-            return t, t, t
-        if a == "bool" and b == "int32":
-            return "float32", "float32", "int32"
-        t = "uint64" if a in UNSIGNED and b in UNSIGNED else "int64"
-        return t, t, t
     if op in ("BitAnd", "BitOr", "BitXor", "LShift", "RShift"):
-        shift = op.endswith("Shift")
-        if is_float(a) or is_float(b):
-            what = "shifts" if shift else "bit operations"
-            raise TypingError(f"{what} need integers, not {a} and {b}: convert with int()")
-        if a == b == "bool" and not shift:
-            return "bool", "bool", "bool"
-        t = "uint64" if a in UNSIGNED and (shift or b in UNSIGNED) else "int64"
-        return t, t, t
-    raise TypingError(f"a kernel has no operator {'@: multiply and add in a loop' if op == 'MatMult' else op}")
+        return _of_bits(op, a, b)
+    if op == "Pow":
+        return _power(a, b)
+    if op not in ("Add", "Sub", "Mult", "Div", "FloorDiv", "Mod"):
+        raise TypingError(f"a kernel has no operator {'@: multiply and add in a loop' if op == 'MatMult' else op}")
+    if "float16" in (a, b) and op not in ("FloorDiv", "Mod") and {a, b} <= {"float16", "bool", "int8"}:
+        t = "float16"
+    elif is_float(a) or is_float(b):
+        t = _float_result(a, b)
+    else:
+        t = "float64" if op == "Div" else _integer_result(a, b)
+    return t, t, t
+
+
+def _of_bits(op: str, a: str, b: str) -> tuple[str, str, str]:
+    shift = op.endswith("Shift")
+    if is_float(a) or is_float(b):
+        what = "shifts" if shift else "bit operations"
+        raise TypingError(f"{what} need integers, not {a} and {b}: convert with int()")
+    if a == b == "bool" and not shift:
+        return "bool", "bool", "bool"
+    t = _integer_result(a, a if shift else b)
+    return t, t, t
+
+
+def _power(a: str, b: str) -> tuple[str, str, str]:
+    if is_float(a) and not is_float(b):
+        t = "float32" if a == "float16" else a
+        return t, t, "int64"
+    if a == "bool" and b == "int32":
+        return "float32", "float32", "int32"
+    t = _float_result(a, b) if is_float(b) else _integer_result(a, b)
+    return t, t, t
 
 
 def comparison(a: str, b: str, order: bool = True) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -192,29 +192,14 @@ class Engine:
         paused: dict[int, Pause] = {}
         rested: set[int] = set()  # warps that paused since other blocks went on
 
-        def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
-            for warp in self.order(warps):
-                try:
-                    reached = runs[warp].send(replies.get(warp))
-                except StopIteration:
-                    waiting.pop(warp, None)
-                    continue
-                if type(reached) is Barrier:
-                    waiting[warp] = reached
-                else:
-                    paused[warp] = reached
-                    waiting.pop(warp, None)
-
+        advance = partial(self._advance, runs, waiting, paused)
         try:
             advance(range(len(runs)), {})
             while waiting or paused:
                 if paused:
                     again = [*paused]
                     if rested.intersection(again):
-                        calm = rested == {*again} and all(pause.calm for pause in paused.values())
-                        if calm and all(pause.phase for pause in paused.values()):  # nobody else of the block arrives
-                            phases.given_up.update(vectors[warp] for warp in again)
-                        yield Pause(next(iter(paused.values())).line, calm)
+                        yield self._rest(paused, rested == {*again}, vectors, phases)
                         rested.clear()
                     rested.update(again)
                     paused.clear()
@@ -234,6 +219,34 @@ class Engine:
             self.tell("end_of_chunk", vectors)
             for vector in vectors:
                 vector.forget()
+
+    def _advance(
+        self,
+        runs: list[Any],
+        waiting: dict[int, Barrier],
+        paused: dict[int, Pause],
+        warps: Sequence[int],
+        replies: dict[int, Any],
+    ) -> None:
+        """Run warps up to their next barriers or pauses, and note which they reach."""
+        for warp in self.order(warps):
+            try:
+                reached = runs[warp].send(replies.get(warp))
+            except StopIteration:
+                waiting.pop(warp, None)
+                continue
+            if type(reached) is Barrier:
+                waiting[warp] = reached
+            else:
+                paused[warp] = reached
+                waiting.pop(warp, None)
+
+    def _rest(self, paused: dict[int, Pause], all_rested: bool, vectors: list[WarpVector], phases: Phases) -> Pause:
+        """Return the pause of a chunk some of whose warps pause again."""
+        calm = all_rested and all(pause.calm for pause in paused.values())
+        if calm and all(pause.phase for pause in paused.values()):  # nobody else of the block arrives
+            phases.given_up.update(vectors[warp] for warp in paused)
+        return Pause(next(iter(paused.values())).line, calm)
 
     def _arrived_in_grid(self, barrier: Barrier, arrivals: list[tuple[WarpVector, Mask]]) -> AtGrid:
         """Return what a chunk yields when its blocks reach a barrier of the grid. Raises PartOfGrid if some do not."""

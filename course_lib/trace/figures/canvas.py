@@ -114,6 +114,7 @@ def cell(
     side: float,
     text: str,
     colour: Colour | None,
+    *,
     size: int = 11,
     height: float | None = None,
     light: float = 1.0,

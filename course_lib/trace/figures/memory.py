@@ -138,7 +138,7 @@ def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -
                 1,
                 str(count) if count else "",
                 COLOURS["shared"] if count else None,
-                9,
+                size=9,
                 light=light,
             )
         said = f"{label}: {plural(wavefronts[label], 'wavefront')}"

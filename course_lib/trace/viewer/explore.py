@@ -276,6 +276,8 @@ def explore(
     8, the smallest with bank conflicts. ``padding`` is the number of elements after each row of a tile;
     ``panels`` are the stepper's. Raises ValueError for a kernel, an n (1 to 64), a tile width (1, 2, 4, 8, 16, 32), a
     padding (0, 1, 2, 3, 4, 8) or a panel that the controls do not offer.
+
+    >>> widget = explore(["naive", "tiled"], n=16, tile_width=8)
     """
     from ...kernels import LADDER  # imports numba, which only `explore` needs
 

@@ -51,11 +51,11 @@ let number = 0;
 for (const state of document.querySelectorAll(`script.${pageMark}`)) {
   number += 1;
   const place = document.createElement("div");
+  const still = state.previousElementSibling?.classList.contains("tt-until-drawn") ? state.previousElementSibling : null;
   state.replaceWith(place);
   // A notebook's page has rules for the tables and lists of its outputs; a widget brings its own.
   place.closest(".jp-RenderedHTMLCommon")?.classList.remove("jp-RenderedHTMLCommon");
   // The still keeps the widget's place until it is drawn, and stays beside a message that it cannot be.
-  const still = document.getElementById(state.dataset.still ?? "");
   if (still) place.append(still);
   new MutationObserver((_, sight) => {
     sight.disconnect();

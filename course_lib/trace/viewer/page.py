@@ -48,8 +48,8 @@ STEPPER = Bundle(
 
 #: The text in place of a widget whose data cannot be read; other widgets of the page work.
 FAULT = "This widget's data cannot be read: save the page again, or export the lesson again."
-#: The identifier of the still of a saved page's widget.
-_STILL = "tile-by-tile-still"
+#: The class of the still of a page's widget.
+_STILL = "tt-until-drawn"
 _STILL_HINT = (
     "This is a still picture. If nothing replaces it, this browser does not run the page's scripts, or the file is "
     "incomplete: allow scripts, or save the page again."
@@ -97,10 +97,10 @@ def _live(bundle: Bundle) -> str:
 
 
 def place(state: Mapping[str, Any], bundle: Bundle = STEPPER, still: str = "") -> str:
-    """The element that a widget of this state (its traits by name) replaces; ``still`` is removed then."""
+    """The element that a widget of this state (its traits by name) replaces; ``still`` is HTML to show until then."""
     kept = {name: state[name] for name in bundle.traits if name in state}
-    instead = f' data-still="{still}"' if still else ""
-    return f'<script type="application/json" class="{bundle.mark}"{instead}>{escaped(json.dumps(kept))}</script>'
+    instead = f'<div class="{_STILL}">{still}</div>' if still else ""
+    return f'{instead}<script type="application/json" class="{bundle.mark}">{escaped(json.dumps(kept))}</script>'
 
 
 def escaped(text: str) -> str:
@@ -110,8 +110,7 @@ def escaped(text: str) -> str:
 
 def page(title: str, state: Mapping[str, Any], still: str, bundle: Bundle = STEPPER) -> str:
     """A page with one widget; ``still`` is HTML for a browser that runs no scripts, or has an incomplete file."""
-    instead = f'<div id="{_STILL}"><p>{_STILL_HINT}</p>{still}</div>'
-    body = f"<h1>{html.escape(title)}</h1>\n{instead}\n{place(state, bundle, _STILL)}"
+    body = f"<h1>{html.escape(title)}</h1>\n{place(state, bundle, f'<p>{_STILL_HINT}</p>{still}')}"
     return document(title, body, style(bundle), module(bundle))
 
 

@@ -49,6 +49,11 @@ class Stepper(Still, anywidget.AnyWidget):
 
     Raises ValueError if the run has no trace, or one that is too large to send, for an unknown array in ``wanted``, an
     unknown panel, and an order that is not one of this run.
+
+    >>> A, B, C = np.ones((3, 8, 8), np.float32)
+    >>> run = simulate(rung("naive").make(), trace=True)[1, (8, 8)](A, B, C)
+    >>> stepper = Stepper(run, panels=("warp",), wanted={"C": A @ B})
+    >>> stepper.step = 20
     """
 
     # as text: of a path, anywidget keeps each widget for changes of the file
@@ -286,6 +291,10 @@ def compare(
     the second launch compute it, so both show the same k and the same partial sum. Where nothing is multiplied, it is
     an iteration of the innermost loops. ``block`` is the first launch's; ``panels`` are those of Stepper. Raises
     ValueError as it does. The still picture and the text show both.
+
+    >>> A, B, C = np.ones((3, 16, 16), np.float32)
+    >>> runs = [simulate(rung(name).make(), trace=True)[1, (16, 16)](A, B, C) for name in ("naive", "tiled")]
+    >>> both = compare(*runs, step=5)
     """
     data = _payload(other)
     stepper = Stepper(run, panels=panels)

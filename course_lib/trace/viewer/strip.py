@@ -170,9 +170,8 @@ def step_layout(view: Told) -> Layout:
     for line, ink in rows:
         shapes.append(Text(12, y + 7, line, 12.5, ink, bold=ink == WRONG))
         y += 18
-    end = _arrays(
-        shapes, timeline, view.position - 1, view.position, (8, y + 24), 560, {thread for _, thread in view.places}
-    )
+    threads = {thread for _, thread in view.places}
+    end = _arrays(shapes, timeline, view.position - 1, view.position, (8, y + 24), 560, threads=threads)
     lines, now = list(shown_source(timeline.trace)), timeline.step(view.position).line
     at = next((i for i, (line, _) in enumerate(lines) if line == now), 0)
     top = y + 14
@@ -202,6 +201,7 @@ def _arrays(
     end: int,
     at: tuple[float, float],
     width: float,
+    *,
     threads: Iterable[int] = (),
 ) -> float:
     """Add the arrays as they are after ``end``, with what is accessed after ``begin``; return the next y.
@@ -218,7 +218,7 @@ def _arrays(
         side = min(LARGEST, (width - GAP) / (k + n), TALLEST / (k + m))
         x, low = left + k * side + GAP, y + k * side + GAP + 12
         for name, corner in (("A", (left, low)), ("B", (x, y)), ("C", (x, low))):
-            _array(shapes, timeline, role[name], begin, end, corner, side, threads)
+            _array(shapes, timeline, role[name], begin, end, corner, side=side, threads=threads)
         y = low + m * side + 22
     x, deep = left, y
     for array in others:
@@ -227,7 +227,7 @@ def _arrays(
             wide = max(columns * side, 7.5 * len(array.name))
             if x > left and x + wide > left + width:
                 x, y = left, deep + 22
-            _array(shapes, timeline, array, begin, end, (x, y), side, threads, part)
+            _array(shapes, timeline, array, begin, end, (x, y), side=side, threads=threads, part=part)
             x, deep = x + wide + GAP, max(deep, y + rows * side)
     return deep
 
@@ -248,6 +248,7 @@ def _array(
     begin: int,
     end: int,
     at: tuple[float, float],
+    *,
     side: float,
     threads: Iterable[int],
     part: int = 0,

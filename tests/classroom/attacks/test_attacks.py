@@ -4,7 +4,6 @@ Every attack is handed in beside two honest students, whose rows must be those t
 tests, and as an ordinary user where the tests run as root.
 """
 
-import argparse
 import ast
 import builtins
 import csv
@@ -26,12 +25,11 @@ from classroom.attacks.texts import CANARY, KERNELS, MADE, NAMES, ROUTINES, SPEE
 from classroom.teach.cheats import LESSON, solution
 from nightly import at_night
 
-from course_lib.classroom.teach import calls, grade, walls
+from course_lib.classroom.teach import calls, walls
 from course_lib.classroom.teach.calls import Program
 from course_lib.classroom.teach.cells import places
-from course_lib.classroom.teach.container import line
 from course_lib.classroom.teach.judge import Judged, received
-from course_lib.classroom.teach.limits import Limits, Stopped
+from course_lib.classroom.teach.limits import Limits
 from course_lib.classroom.teach.sandbox import forked
 from course_lib.exercises import EXERCISES
 
@@ -298,33 +296,3 @@ print(calls.Program((tree,), names)(None, (1,)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert done.stdout == "0\n", done.stderr
-
-
-def test_a_container_has_no_network_and_sees_what_it_needs(tmp_path):
-    parser = argparse.ArgumentParser()
-    grade.arguments(parser)
-    files = [
-        "--csv",
-        f"{tmp_path}/out/g.csv",
-        "--feedback",
-        f"{tmp_path}/out/pages",
-        "--container",
-        "podman",
-        "--again",
-    ]
-    made = line(parser.parse_args([f"{tmp_path}/in", "--lesson", "04", *files]))
-    assert made[:3] == ["podman", "run", "--rm"] and {"--network=none", "--read-only", "--cap-drop=ALL"} <= {*made}
-    assert f"--volume={tmp_path}/in:{tmp_path}/in:ro" in made and f"--volume={tmp_path}/out:{tmp_path}/out" in made
-    inside = made[made.index("tile-by-tile-staff") + 1 :]
-    again = argparse.ArgumentParser()
-    grade.arguments(again)
-    assert inside[:4] == ["tile-by-tile", "teach", "grade", f"{tmp_path}/in"] and "--again" in inside
-    assert vars(again.parse_args(inside[3:])) | {"container": "podman"} == vars(
-        parser.parse_args([f"{tmp_path}/in", "--lesson", "04", *files])
-    )
-
-
-def test_without_walls_no_function_is_executed(monkeypatch):
-    monkeypatch.setattr(walls, "standing", lambda: "")
-    with pytest.raises(Stopped, match="this machine has no walls"):
-        Program((), {})(None, ())

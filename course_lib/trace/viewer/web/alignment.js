@@ -106,10 +106,7 @@ export class Alignment {
     return this.marks.length ? this.done + 1 : this.machines[0].length;
   }
 
-  /**
-   * Where each run is at a common step.
-   * @param {number} step
-   */
+  /** Where each run is at a common step. @param {number} step */
   at(step) {
     if (!this.marks.length) return [step];
     return this.marks.map(({ positions }, run) => (step <= 0 ? 0 : step > this.done ? this.machines[run].length : positions[step - 1]));
@@ -127,10 +124,7 @@ export class Alignment {
     return number < 0 ? this.last : number + 1;
   }
 
-  /**
-   * What a run has just done, in words.
-   * @param {number} run
-   */
+  /** What a run has just done, in words. @param {number} run */
   says(run) {
     const [machine, { positions, what, sum }] = [this.machines[run], this.marks[run]];
     const { position, trace } = machine;

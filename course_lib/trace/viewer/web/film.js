@@ -5,6 +5,7 @@
 // each that accesses memory. The frames of several warps overlap in the recorded order, so a film has its own: frame by
 // frame, and inside a frame as recorded.
 
+import { finish, pauses } from "./survey.js";
 import { ATOMIC, Block, ITERATION, LOAD, popcount, RESULT } from "./trace.js";
 
 const LATEST = 2 ** 20; // the number of what comes after all iterations
@@ -41,10 +42,7 @@ const MOST = 20; // iterations that are a frame each; of more, several are one f
 
 /** A block whose steps are in another order. */
 class Reordered extends Block {
-  /**
-   * @param {Block} block
-   * @param {number[]} order  the recorded number of each step
-   */
+  /** @param {Block} block @param {number[]} order  the recorded number of each step */
   constructor(block, order) {
     super(block.trace, { at: block.at, first: block.first, steps: block.length, releases: block.releases, phases: block.phases });
     this.order = order;
@@ -65,18 +63,12 @@ class Reordered extends Block {
     return super.mask(this.order[i]);
   }
 
-  /**
-   * @param {number} i
-   * @param {number} flag
-   */
+  /** @param {number} i @param {number} flag */
   has(i, flag) {
     return super.has(this.order[i], flag);
   }
 
-  /**
-   * @param {Parameters<Block["rows"]>[0]} what
-   * @param {number} i
-   */
+  /** @param {Parameters<Block["rows"]>[0]} what @param {number} i */
   rows(what, i) {
     return super.rows(what, this.order[i]);
   }
@@ -88,15 +80,24 @@ const KNOWN = new WeakMap();
 export class Film {
   /** @param {Block} block */
   static of(block) {
-    const known = KNOWN.get(block) ?? new Film(block);
-    KNOWN.set(block, known);
-    return known;
+    return finish(Film.making(block));
   }
 
-  /** @param {Block} block */
-  constructor(block) {
-    const { trace } = block;
-    const frames = framesOf(block, keysOf(block));
+  /** Make the film of a block, in pieces. @param {Block} block @returns {Generator<undefined, Film>} */
+  static *making(block) {
+    const known = KNOWN.get(block);
+    if (known) return known;
+    const keys = keysOf(block);
+    yield;
+    const film = new Film(block, framesOf(block, keys));
+    yield;
+    yield* film.count(block.trace);
+    KNOWN.set(block, film);
+    return film;
+  }
+
+  /** @param {Block} block @param {number[][]} frames  the steps of each */
+  constructor(block, frames) {
     const order = frames.flat();
     this.recorded = order.every((step, i) => step === i);
     this.block = this.recorded ? block : new Reordered(block, order);
@@ -110,14 +111,7 @@ export class Film {
       to += steps.length;
       return { from, to, first: steps[0] + 1, step: steps[steps.length - 1] + 1, lines: new Set(), facts: nothing(), part: new Map(), sums: new Set(), read: new Map(), written: new Map() };
     });
-    this.count(trace);
-    const all = this.frames.map(({ facts }) => facts);
-    const sum = (/** @type {(facts: Facts) => number} */ of) => all.reduce((total, facts) => total + of(facts), 0);
-    this.fetched = sum((facts) => facts.fetched);
-    this.multiplied = sum((facts) => facts.multiplied);
-    // in C = A·B: K for each element of C
-    const depth = trace.arrays.find(({ role }) => role === "A")?.shape[1] ?? 0;
-    this.products = depth * sum((facts) => facts.stored);
+    this.fetched = this.multiplied = this.products = 0;
   }
 
   /** The number of the frame to which a recorded step belongs; of step 0, -1. @param {number} step */
@@ -145,8 +139,9 @@ export class Film {
   /**
    * Count what each frame does, in one pass over the accesses.
    * @param {import("./trace.js").Trace} trace
+   * @returns {Generator<undefined, void>}
    */
-  count(trace) {
+  *count(trace) {
     const { columns, arrays } = trace;
     const { block } = this;
     const sums = new Set(trace.accumulators.map((name) => trace.names.indexOf(name)).filter((name) => name >= 0));
@@ -161,9 +156,10 @@ export class Film {
       const { facts } = this.frames[frames[at]];
       facts.used = facts.used ? [Math.min(facts.used[0], counts[at]), Math.max(facts.used[1], counts[at])] : [counts[at], counts[at]];
     };
-    this.frames.forEach((frame, number) => {
+    for (const [number, frame] of this.frames.entries()) {
       const { facts, part } = frame;
       for (let i = frame.from; i < frame.to; i++) {
+        if (pauses(i)) yield;
         const [from, to] = block.rows("access", i);
         const warp = block.warp(i);
         let [took, gathers, results] = [0, 0, 0];
@@ -228,11 +224,17 @@ export class Film {
         part.set(warp, (part.get(warp) ?? 0) | took);
       }
       facts.threads = [...part.values()].reduce((sum, mask) => sum + popcount(mask), 0);
-    });
+    }
     uses.forEach((counts, array) => {
       const last = writer[array];
       if (counts && last) for (let at = 0; at < counts.length; at++) settle(last, counts, at);
     });
+    const sum = (/** @type {(facts: Facts) => number} */ of) => this.frames.reduce((total, { facts }) => total + of(facts), 0);
+    this.fetched = sum((facts) => facts.fetched);
+    this.multiplied = sum((facts) => facts.multiplied);
+    // in C = A·B: K for each element of C
+    const depth = arrays.find(({ role }) => role === "A")?.shape[1] ?? 0;
+    this.products = depth * sum((facts) => facts.stored);
   }
 }
 
@@ -352,10 +354,7 @@ function framesOf(block, keys) {
   return frames;
 }
 
-/**
- * What a frame shows, in one sentence.
- * @param {Frame} frame
- */
+/** What a frame shows, in one sentence. @param {Frame} frame */
 export function says({ facts }) {
   const { distinct, fetched, from, held, into, multiplied, read, shared, stored, threads, updated, used } = facts;
   const one = threads === 1 ? "s" : "";

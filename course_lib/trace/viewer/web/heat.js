@@ -40,10 +40,7 @@ export class Heat extends Plane {
     this.paints = null;
   }
 
-  /**
-   * @param {number} i
-   * @param {number} look
-   */
+  /** @param {number} i @param {number} look */
   cell(i, look) {
     look &= ~FAINT;
     if (this.looks[i] === look) return;
@@ -51,20 +48,17 @@ export class Heat extends Plane {
     this.stale.add(i);
   }
 
-  /**
-   * @param {number[]} dots
-   * @param {number[]} rings
-   */
+  /** @param {number[]} dots @param {number[]} rings */
   finish(dots, rings) {
     super.finish(dots.length > MOST_DOTS ? [] : dots, rings);
     this.paint();
   }
 
-  /** Adapt to the size on the page: a canvas has as many pixels as the screen. */
-  measure() {
-    const wide = (this.canvas.clientWidth / this.columns) * devicePixelRatio;
+  /** A canvas has as many pixels as the screen. @param {number} scale */
+  measure(scale) {
+    const wide = UNIT * scale * devicePixelRatio;
     const side = wide < SQUARE || this.size > MOST_SQUARES ? 1 : Math.round(wide);
-    if (side === this.side || !wide) return;
+    if (side === this.side) return;
     this.side = side;
     Object.assign(this.canvas, { width: this.columns * side, height: this.rows * side });
     this.node.classList.toggle("tt-tiny", side === 1);
@@ -87,10 +81,7 @@ export class Heat extends Plane {
     this.stale.clear();
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {Paint[]} paints
-   */
+  /** @param {CanvasRenderingContext2D} context @param {Paint[]} paints */
   pixels(context, paints) {
     if (!this.image || this.stale.size === this.size) {
       this.image = new ImageData(this.columns, this.rows);
@@ -129,10 +120,7 @@ export class Heat extends Plane {
 /** @type {Map<string, number>}  to read one from a canvas takes a millisecond */
 const PIXELS = new Map();
 
-/**
- * A colour of the stylesheet as a pixel.
- * @param {string} colour  as the page computes it
- */
+/** A colour of the stylesheet as a pixel. @param {string} colour  as the page computes it */
 export function pixel(colour) {
   const known = PIXELS.get(colour);
   if (known !== undefined) return known;

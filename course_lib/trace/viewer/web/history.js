@@ -45,10 +45,7 @@ export function usesOf({ block, thread, trace }, array, element) {
   return uses;
 }
 
-/**
- * Lanes in words: "lanes 0–3, 8".
- * @param {number} mask
- */
+/** Lanes in words: "lanes 0–3, 8". @param {number} mask */
 function lanes(mask) {
   /** @type {[number, number][]} */
   const runs = [];

@@ -42,10 +42,7 @@ const NARROWEST = 9.5; // ems of the counter, where there is no more
 const PHONE = 40; // ems of a stage in one column
 const LOWEST = 28; // ems of a stage beside which a page scrolls
 
-/**
- * @param {Wanted} wanted
- * @returns {Layout}
- */
+/** @param {Wanted} wanted @returns {Layout} */
 export function arrange(wanted) {
   const { width, em, product, counter } = wanted;
   const height = Math.max(LOWEST * em, wanted.height);
@@ -99,7 +96,7 @@ function beside(wanted, { name, product, used }, main, free, side, below, spare 
   if (!side) {
     const wide = counter && !spare ? countWide + GAP : 0;
     const all = wanted.product ? wanted.aside : [...wanted.main, ...wanted.aside];
-    const aside = flow(all, { ...free, width: free.width - codeWide - wide - GAP }, em);
+    const aside = flow(all, { ...free, width: free.width - codeWide - wide - 2 * GAP }, em);
     const end = Math.max(free.x, ...aside.map(({ x, scale }, i) => x + Math.max(scale * all[i].width, all[i].least) + 2 * GAP));
     const counted = counter ? (spare ?? { x: end, y: free.y, width: countWide, height: Math.max(countHigh, codeHigh) }) : null;
     const left = end + wide;

@@ -91,10 +91,7 @@ function entry([look, text]) {
   return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text);
 }
 
-/**
- * @param {Element} sample
- * @param {string} text
- */
+/** @param {Element} sample @param {string} text */
 const item = (sample, text) => html("span", {}, svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" }, sample), text);
 
 /**
@@ -143,10 +140,7 @@ export function marksOf(planes, arrays, variables) {
   return [...colours, ...[...ELEMENTS, ...MORE].filter(([, , shown]) => shown(planes)).map(entry)];
 }
 
-/**
- * The words of the glossary that a page shows, with their meanings.
- * @param {ParentNode} page
- */
+/** The words of the glossary that a page shows, with their meanings. @param {ParentNode} page */
 export function wordsOn(page) {
   const terms = [...page.querySelectorAll("[data-term]")].map((node) => /** @type {HTMLElement} */ (node).dataset.term ?? "");
   return [...new Set(terms)].sort().map((term) => html("div", {}, html("dt", {}, term.replace("-", " ").toLowerCase()), html("dd", {}, GLOSSARY[term])));

@@ -1,6 +1,6 @@
 // The state of the machine, seen by one block and one of its threads, after some of the block's steps. No page is needed.
 
-import { countUpTo, Survey, ThreadSurvey } from "./survey.js";
+import { countUpTo, finish, Survey, ThreadSurvey } from "./survey.js";
 import { Access, at, BARRIER, LOAD, ITERATION, WARP } from "./trace.js";
 
 /** @typedef {import("./trace.js").Value} Value */
@@ -26,24 +26,39 @@ const AT_ONCE = 256; // steps that are replayed ahead in one piece
 
 export class Machine {
   /**
+   * Make a machine, in pieces.
    * @param {import("./trace.js").Trace} trace
    * @param {number} blockNumber
    * @param {number} thread
    * @param {import("./trace.js").Block} [block]  the same block in another order
+   * @returns {Generator<undefined, Machine>}
    */
-  constructor(trace, blockNumber, thread, block = trace.blocks[blockNumber]) {
+  static *making(trace, blockNumber, thread, block = trace.blocks[blockNumber]) {
+    const survey = yield* Survey.reading(trace, block);
+    return new Machine(trace, blockNumber, thread, block, survey, yield* ThreadSurvey.reading(trace, block, thread));
+  }
+
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {number} blockNumber
+   * @param {number} thread
+   * @param {import("./trace.js").Block} block
+   * @param {Survey} survey
+   * @param {ThreadSurvey} own
+   */
+  constructor(trace, blockNumber, thread, block, survey, own) {
     this.trace = trace;
     this.blockNumber = blockNumber;
     this.block = block;
     this.length = this.block.length;
-    this.survey = new Survey(trace, this.block);
+    this.survey = survey;
     this.every = Math.max(SNAPSHOT_EVERY, Math.ceil(this.length / SNAPSHOTS));
     /** @type {{values: Value[][], variables: Map<string, Value[]>}[]}  what does not change is shared by several */
     this.snapshots = [];
     /** @type {Set<Value[]>}  what has changed since the last of them */
     this.dirty = new Set();
     this.thread = thread;
-    this.own = new ThreadSurvey(trace, this.block, thread);
+    this.own = own;
     this.position = 0;
     /** @type {((step: number) => boolean) | null}  of a frame, whether a recorded step is one of it */
     this.covers = null;
@@ -61,15 +76,12 @@ export class Machine {
 
   /** @param {number} thread */
   choose(thread) {
-    if (thread !== this.thread) this.own = new ThreadSurvey(this.trace, this.block, thread);
+    if (thread !== this.thread) this.own = finish(ThreadSurvey.reading(this.trace, this.block, thread));
     this.thread = thread;
     this.reset(0);
   }
 
-  /**
-   * Go back to a copy of the memory.
-   * @param {number} number
-   */
+  /** Go back to a copy of the memory. @param {number} number */
   reset(number) {
     const kept = this.snapshots[number];
     this.position = number * this.every;
@@ -150,10 +162,7 @@ export class Machine {
     };
   }
 
-  /**
-   * @param {number} i
-   * @param {boolean} shown  whether the page will show this step
-   */
+  /** @param {number} i @param {boolean} shown  whether the page will show this step */
   apply(i, shown) {
     const { block, trace } = this;
     const { columns } = trace;
@@ -187,10 +196,7 @@ export class Machine {
     }
   }
 
-  /**
-   * @param {number} row
-   * @param {number} first  thread of the warp
-   */
+  /** @param {number} row @param {number} first  thread of the warp */
   store(row, first) {
     const { columns, arrays } = this.trace;
     const number = columns.access_array[row];
@@ -306,10 +312,7 @@ export class Machine {
     return found;
   }
 
-  /**
-   * Whether a thread took part in the step.
-   * @param {number} thread
-   */
+  /** Whether a thread took part in the step. @param {number} thread */
   isActive(thread) {
     return this.line !== null && thread >> 5 === this.warp && Boolean((this.mask >>> (thread & 31)) & 1);
   }
@@ -324,10 +327,7 @@ export class Machine {
     return Math.min(loaded[array][element], stored[array][element]) <= this.length;
   }
 
-  /**
-   * @param {number} array
-   * @param {number} element
-   */
+  /** @param {number} array @param {number} element */
   stored(array, element) {
     return this.survey.stored[array][element] <= this.position;
   }
@@ -341,10 +341,7 @@ export class Machine {
     return this.own.loaded[array][element] <= this.position;
   }
 
-  /**
-   * The elements of an array that the chosen thread has loaded by now, in their order.
-   * @param {number} array
-   */
+  /** The elements of an array that the chosen thread has loaded by now, in their order. @param {number} array */
   elementsLoadedByThread(array) {
     const { position } = this;
     return this.own.everLoaded[array].filter((element) => this.own.loaded[array][element] <= position);
@@ -361,20 +358,14 @@ export class Machine {
     return this.values[array][space === "local" ? element + this.thread * size : element];
   }
 
-  /**
-   * The values of an array's elements, as the chosen thread sees them.
-   * @param {number} array
-   */
+  /** The values of an array's elements, as the chosen thread sees them. @param {number} array */
   held(array) {
     const { space, size } = this.trace.arrays[array];
     const values = this.values[array];
     return space === "local" ? values.slice(this.thread * size, (this.thread + 1) * size) : values;
   }
 
-  /**
-   * The chosen thread's value of a variable.
-   * @param {string} name
-   */
+  /** The chosen thread's value of a variable. @param {string} name */
   variable(name) {
     return this.variables.get(name)?.[this.thread] ?? null;
   }
@@ -394,10 +385,7 @@ export class Machine {
     return this.survey.fetched[this.position];
   }
 
-  /**
-   * How often the chosen thread has run a line, and its global loads there.
-   * @param {number} line
-   */
+  /** How often the chosen thread has run a line, and its global loads there. @param {number} line */
   onLine(line) {
     return {
       runs: countUpTo(this.own.runs.get(line) ?? [], this.position),
@@ -405,19 +393,13 @@ export class Machine {
     };
   }
 
-  /**
-   * The positions at which the chosen thread runs a line, or else any warp of the block.
-   * @param {number} line
-   */
+  /** The positions at which the chosen thread runs a line, or else any warp of the block. @param {number} line */
   stepsOnLine(line) {
     const mine = this.own.runs.get(line);
     return mine?.length ? mine : this.where((i) => this.block.line(i) === line);
   }
 
-  /**
-   * The positions at which the chosen thread sets a variable.
-   * @param {string} name
-   */
+  /** The positions at which the chosen thread sets a variable. @param {string} name */
   stepsThatSet(name) {
     const { block, thread, trace } = this;
     const number = trace.names.indexOf(name);
@@ -451,18 +433,12 @@ export class Machine {
     return [...positions].reverse().find((p) => p < this.position) ?? 0;
   }
 
-  /**
-   * The next position at which a barrier opens.
-   * @param {number} way
-   */
+  /** The next position at which a barrier opens. @param {number} way */
   barrierFrom(way) {
     return this.nextOf(this.block.releases, way);
   }
 
-  /**
-   * The next end of a phase (load, compute, store, barrier) of the chosen thread's warp.
-   * @param {number} way
-   */
+  /** The next end of a phase (load, compute, store, barrier) of the chosen thread's warp. @param {number} way */
   phaseFrom(way) {
     const { block } = this;
     const warp = this.thread >> 5;
@@ -473,10 +449,7 @@ export class Machine {
     return this.nextOf(stops, way);
   }
 
-  /**
-   * The next statement that the chosen thread runs.
-   * @param {number} way
-   */
+  /** The next statement that the chosen thread runs. @param {number} way */
   ownFrom(way) {
     const { block, length, position, thread } = this;
     for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.runs(i, thread)) return i + 1;
@@ -509,10 +482,7 @@ export class Machine {
     return way > 0 ? this.length : 0;
   }
 
-  /**
-   * The header lines of the loops around a line, from the inside out.
-   * @param {number} line
-   */
+  /** The header lines of the loops around a line, from the inside out. @param {number} line */
   loopsAround(line) {
     const { source, loops } = this.trace;
     /** @type {number[]} */

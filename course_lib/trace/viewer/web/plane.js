@@ -74,10 +74,7 @@ export class Plane {
     if (margin >= 10) this.indices(origin, wrapped, text);
   }
 
-  /**
-   * @param {number} i
-   * @returns {[number, number]}
-   */
+  /** @param {number} i @returns {[number, number]} */
   corner(i) {
     return [this.margin + (i % this.columns) * UNIT, this.margin + Math.floor(i / this.columns) * UNIT];
   }
@@ -201,10 +198,7 @@ export class Plane {
     this.marks(this.rings, rings, () => rings.map((i) => this.ring(i)));
   }
 
-  /**
-   * Frame the element of which the reader asks.
-   * @param {number | null} i
-   */
+  /** Frame the element of which the reader asks. @param {number | null} i */
   ask(i) {
     this.asked.setAttribute("display", i === null ? "none" : "inline");
     const [x, y] = this.corner(i ?? 0);
@@ -227,8 +221,8 @@ export class Plane {
     return 4;
   }
 
-  /** Adapt to the size on the page. */
-  measure() {}
+  /** Adapt to the pixels on the page of a unit of the drawing. @param {number} _scale */
+  measure(_scale) {}
 
   /** Adapt to the colours of the theme. */
   repaint() {}
@@ -277,10 +271,7 @@ export class Plane {
     };
   }
 
-  /**
-   * The element under the pointer.
-   * @param {MouseEvent} event
-   */
+  /** The element under the pointer. @param {MouseEvent} event */
   elementAt(event) {
     const box = this.layer.getBoundingClientRect();
     const scale = (this.width + 2) / box.width;

@@ -3,7 +3,9 @@
 import { html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
-import { layOut, Stage } from "./stage.js";
+import { partner } from "./alignment.js";
+import { layOut, seat, Stage } from "./stage.js";
+import { finish } from "./survey.js";
 import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
 
@@ -28,6 +30,7 @@ const UNITS = [
 ];
 const SIZES = [0.8, 1, 1.25, 1.5, 2];
 const LINK = "Copy a link to this step";
+const PIECE = 20; // ms of work at a time while a trace is read
 const SAVE_AFTER = 300; // ms without a change
 const NEAR = "50% 0px"; // of a screen above and below what is in sight
 
@@ -54,11 +57,26 @@ function whenIdle(work) {
   return window.requestIdleCallback((idle) => (idle.didTimeout ? now() : work(idle)), { timeout: 500 });
 }
 
+/**
+ * Do a work piece by piece, and let the page answer its reader in between.
+ * @template T
+ * @param {Generator<undefined, T>} pieces
+ */
+async function inPieces(pieces) {
+  for (;;) {
+    const end = performance.now() + PIECE;
+    while (performance.now() < end) {
+      const piece = pieces.next();
+      if (piece.done) return piece.value;
+    }
+    await breath();
+  }
+}
+
+const breath = () => new Promise((resolve) => setTimeout(resolve));
+
 export class Player {
-  /**
-   * @param {Model} model
-   * @param {HTMLElement} el
-   */
+  /** @param {Model} model @param {HTMLElement} el */
   constructor(model, el) {
     this.model = model;
     this.el = el;
@@ -99,7 +117,7 @@ export class Player {
       "change:text_size": () => this.changed("text_size", () => this.textSize()),
     };
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
-    this.sizes = new ResizeObserver(() => this.stage?.fit());
+    this.sizes = new ResizeObserver(() => this.stage?.fit(true));
     this.themes = new MutationObserver(() => this.stage?.repaint());
     // JupyterLab and VS Code write their theme there.
     const attributeFilter = ["class", "style", "data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-kind"];
@@ -199,7 +217,13 @@ export class Player {
       if (this.loading !== texts) return;
       traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
       traces[0].orders = JSON.parse(this.model.get("_orders") || "[]");
+      const [first, second] = traces;
+      const at = /** @type {[number, number]} */ ([first.blockNumber(this.model.get("block")), first.threadNumber(this.model.get("thread"))]);
+      const seats = [];
+      for (const trace of traces) seats.push(await inPieces(seat(trace, ...(trace === first ? at : partner(first, second, at)))));
+      if (this.loading !== texts) return;
       if (!this.root.isConnected) this.el.replaceChildren(this.root);
+      this.root.style.visibility = this.stage ? "" : "hidden"; // until it is drawn
       this.el.classList.remove("tt-later");
       const actions = {
         choose: (/** @type {import("./panel.js").Choice} */ choice, /** @type {number} */ run) => this.jump(choice, run),
@@ -207,10 +231,15 @@ export class Player {
         into: () => this.into(),
         step: (/** @type {number} */ way) => this.move(way),
       };
-      this.stage = new Stage(this.root, traces, actions, this.model.get("panels") ?? null, this.timeline);
+      const stage = new Stage(this.root, traces, seats, actions, this.model.get("panels") ?? null, this.timeline);
+      await breath();
+      if (this.loading !== texts) return;
       this.textSize();
-      this.stage.look(this.model.get("panel") ?? "");
-      this.choose();
+      this.stage = stage;
+      stage.look(this.model.get("panel") ?? "");
+      await inPieces(this.choosing(stage));
+      if (this.stage !== stage) return;
+      this.root.style.visibility = "";
       this.sizes.disconnect();
       this.sizes.observe(this.root);
       this.seen.observe(this.root);
@@ -227,12 +256,20 @@ export class Player {
   }
 
   choose() {
-    const { model, stage } = this;
-    if (!stage) return;
+    if (this.stage) finish(this.choosing(this.stage));
+  }
+
+  /** Show the model's block and thread, in pieces. @param {Stage} stage @returns {Generator<undefined, void>} */
+  *choosing(stage) {
+    const { model } = this;
     const { trace } = stage;
     stage.choose(trace.blockNumber(model.get("block")), trace.threadNumber(model.get("thread")));
     if (model.get("step") > this.last) this.set({ step: this.last });
+    yield;
+    if (this.stage !== stage) return; // another trace came
     this.draw();
+    yield;
+    if (this.stage !== stage) return;
     stage.fit();
     this.lookAhead();
   }
@@ -552,10 +589,7 @@ export class Player {
     this.offerLink(says, "done");
   }
 
-  /**
-   * @param {string} says
-   * @param {"link" | "done"} image
-   */
+  /** @param {string} says @param {"link" | "done"} image */
   offerLink(says, image) {
     const button = part(this.root, "link");
     button.replaceChildren(icon(image));
@@ -591,10 +625,7 @@ export class Player {
     this.goBy(this.filming ? "film" : (this.stage?.runs.length ?? 0) > 1 ? "statement" : UNITS[this.unit][0], way);
   }
 
-  /**
-   * @param {string} unit
-   * @param {number} way
-   */
+  /** @param {string} unit @param {number} way */
   goBy(unit, way) {
     if (unit === "statement") return this.go(this.step + way);
     if (unit === "film") {

@@ -4,6 +4,7 @@ import { html, icon, part, write } from "./dom.js";
 import { Film, says } from "./film.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
+import { finish } from "./survey.js";
 import { banks } from "./panels/banks.js";
 import { compare } from "./panels/compare.js";
 import { counter } from "./panels/counter.js";
@@ -93,16 +94,31 @@ export function layOut(root) {
   part(root, "full").append(icon("full"));
 }
 
+/**
+ * Read a block of a trace for the stage, in pieces: its machine in the recorded order, its film, and the machine in the
+ * film's order.
+ * @param {import("./trace.js").Trace} trace
+ * @param {number} blockNumber
+ * @param {number} thread
+ */
+export function* seat(trace, blockNumber, thread) {
+  const machine = yield* Machine.making(trace, blockNumber, thread);
+  const film = yield* Film.making(machine.block);
+  const projector = film.recorded ? machine : yield* Machine.making(trace, blockNumber, thread, film.block);
+  return { machine, film, projector };
+}
+
 /** One run on the stage. */
 export class Run {
   /**
    * @param {import("./trace.js").Trace} trace
+   * @param {{machine: Machine, film: Film, projector: Machine}} seat
    * @param {import("./panel.js").Context["choose"]} choose
    * @param {import("./panel.js").Context["offers"]} offers
    * @param {string} name
    * @param {(way: number) => void} step
    */
-  constructor(trace, choose, offers, name, step) {
+  constructor(trace, { machine, film, projector }, choose, offers, name, step) {
     this.trace = trace;
     this.node = html("div", { class: "tt-run" });
     this.node.innerHTML = RUN;
@@ -111,36 +127,25 @@ export class Run {
     /** @type {import("./panel.js").View[]}  of this run alone */
     this.lenses = [];
     /** @type {import("./panel.js").Context} */
-    this.context = { trace, machine: new Machine(trace, 0, 0), other: null, frame: null, choose, offers, step };
-    this.machine = this.context.machine; // in the recorded order
-    this.film = Film.of(trace.blocks[0]);
-    this.projector = this.machine; // in that of the film
+    this.context = { trace, machine, other: null, frame: null, choose, offers, step };
+    this.machine = machine; // in the recorded order
+    this.film = film;
+    this.projector = projector; // in that of the film
     /** @type {import("./panel.js").View[]} */
     this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
   }
 
-  /**
-   * @param {number} blockNumber
-   * @param {number} thread
-   */
+  /** @param {number} blockNumber @param {number} thread */
   choose(blockNumber, thread) {
     const { context, trace } = this;
     blockNumber = Math.min(blockNumber, trace.blocks.length - 1);
     thread = Math.min(thread, trace.threads - 1);
-    if (this.machine.blockNumber === blockNumber) {
-      this.machine.choose(thread);
-      if (this.projector !== this.machine) this.projector.choose(thread);
-    } else this.machine = new Machine(trace, blockNumber, thread);
-    this.film = Film.of(this.machine.block);
-    if (this.film.recorded) this.projector = this.machine;
-    else if (this.projector.block !== this.film.block) this.projector = new Machine(trace, blockNumber, thread, this.film.block);
+    if (this.machine.blockNumber === blockNumber) for (const machine of new Set([this.machine, this.projector])) machine.choose(thread);
+    else Object.assign(this, finish(seat(trace, blockNumber, thread)));
     context.machine = this.machine;
   }
 
-  /**
-   * Show a frame of the film, or the start.
-   * @param {number} number
-   */
+  /** Show a frame of the film, or the start. @param {number} number */
   show(number) {
     const { context, film } = this;
     context.frame = film.frames[number] ?? null;
@@ -168,11 +173,12 @@ export class Stage {
   /**
    * @param {HTMLElement} root
    * @param {import("./trace.js").Trace[]} traces
+   * @param {{machine: Machine, film: Film, projector: Machine}[]} seats  of each trace
    * @param {{choose: (choice: import("./panel.js").Choice, run: number) => void, open: (lens: string) => void, into: () => void, step: (way: number) => void}} actions
    * @param {string[] | null} panels  the lenses that are offered, all of them without a list; findings always are
    * @param {import("./timeline.js").Timeline} timeline
    */
-  constructor(root, traces, actions, panels, timeline) {
+  constructor(root, traces, seats, actions, panels, timeline) {
     this.root = root;
     this.timeline = timeline;
     this.offers = (/** @type {string} */ lens) => !panels || lens === findings.name || panels.includes(lens);
@@ -193,13 +199,14 @@ export class Stage {
     part(root, "fault").style.display = traces.some(({ findings }) => findings.length) ? "" : "none";
     this.runs = traces.map((one, run) => {
       const choose = (/** @type {import("./panel.js").Choice} */ choice) => actions.choose(choice, run);
-      return new Run(one, choose, this.offers, beside ? ` of ${one.name}` : "", actions.step);
+      return new Run(one, seats[run], choose, this.offers, beside ? ` of ${one.name}` : "", actions.step);
     });
     root.toggleAttribute("data-two", Boolean(beside));
     root.toggleAttribute("data-found", traces.some((one) => one.findings.length || Object.keys(one.wanted).length));
     part(root, "main").replaceChildren(...this.runs.map(({ node }) => node));
     this.alignment = this.meet();
     this.filming = true;
+    this.size = ""; // of the root when all was placed
     this.lens = "";
     /** @type {HTMLElement[]}  for each run, the sentence of its step and its findings */
     this.said = [];
@@ -242,10 +249,7 @@ export class Stage {
     return this.runs[0].machine;
   }
 
-  /**
-   * The tabs, and a place for each lens and run.
-   * @param {(lens: string) => void} open
-   */
+  /** The tabs, and a place for each lens and run. @param {(lens: string) => void} open */
   lenses(open) {
     const { root, runs } = this;
     /** @type {Map<string, {tab: HTMLElement, node: HTMLElement, views: import("./panel.js").View[]}>} */
@@ -289,10 +293,7 @@ export class Stage {
     return [...this.open.keys()];
   }
 
-  /**
-   * Open a lens, or close it without a name.
-   * @param {string} name
-   */
+  /** Open a lens, or close it without a name. @param {string} name */
   look(name) {
     this.lens = this.open.has(name) ? name : "";
     for (const [one, { tab, node }] of this.open) {
@@ -303,9 +304,11 @@ export class Stage {
     part(this.root, "body").dataset.lens = this.lens;
   }
 
-  /** Adapt to the size of the page. */
-  fit() {
+  /** Adapt to the size of the page. @param {boolean} [seen]  whether only another size of the root is a reason */
+  fit(seen = false) {
     const { lens, root, runs } = this;
+    const size = `${root.clientWidth} ${root.clientHeight}`;
+    if (seen && size === this.size) return;
     const em = Number.parseFloat(getComputedStyle(root).fontSize);
     const narrow = root.clientWidth < PHONE * em;
     root.toggleAttribute("data-narrow", narrow);
@@ -329,9 +332,9 @@ export class Stage {
     const lensWidth = (lens && beside ? whole.width * SHARE : whole.width - (runs.length - 1) * BETWEEN * em) / (beside && lens ? 1 : runs.length);
     let used = 0;
     for (const run of runs) {
-      const size = { width, height: space.height, counter: run.film.fetched > 0, lens: lensWidth, em };
+      const room = { width, height: space.height, counter: run.film.fetched > 0, lens: lensWidth, em };
       for (const view of run.views) {
-        const layout = /** @type {import("./layout.js").Layout | undefined} */ (/** @type {any} */ (view.fit?.(size)));
+        const layout = /** @type {import("./layout.js").Layout | undefined} */ (/** @type {any} */ (view.fit?.(room)));
         if (!layout) continue;
         place(part(run.node, "program"), layout.code);
         place(part(run.node, "counter"), layout.counter);
@@ -339,10 +342,11 @@ export class Stage {
         run.node.style.height = `${layout.height}px`;
         used = column && !narrow ? layout.height : Math.max(used, layout.height);
       }
-      for (const view of this.open.get(lens)?.views ?? []) view.fit?.(size);
+      for (const view of this.open.get(lens)?.views ?? []) view.fit?.(room);
     }
     part(root, "lens").style.maxHeight = lens ? `${beside ? Math.max(used, 0.8 * whole.height) : narrow ? 1.5 * tall : whole.height * SHARE}px` : "";
     for (const view of this.views) view.scroll?.();
+    this.size = `${root.clientWidth} ${root.clientHeight}`;
   }
 
   /** Adapt to the colours of the theme. */
@@ -351,10 +355,7 @@ export class Stage {
     for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
   }
 
-  /**
-   * The contents of the page for a run, for tests.
-   * @param {number} number
-   */
+  /** The contents of the page for a run, for tests. @param {number} number */
   state(number) {
     const run = this.runs[number];
     for (const view of run.lenses) view.choose(); // including hidden ones
@@ -376,10 +377,7 @@ export class Stage {
     return [...this.runs.flatMap((run) => run.views), ...(this.open.get(this.lens)?.views ?? [])];
   }
 
-  /**
-   * @param {number} blockNumber
-   * @param {number} thread
-   */
+  /** @param {number} blockNumber @param {number} thread */
   choose(blockNumber, thread) {
     const { root, runs } = this;
     const [first, second] = runs;
@@ -415,10 +413,7 @@ export class Stage {
     return places.sort((x, y) => this.order(x) - this.order(y) || x.step - y.step);
   }
 
-  /**
-   * The number of a place's block in the launch.
-   * @param {{block: readonly number[]}} place
-   */
+  /** The number of a place's block in the launch. @param {{block: readonly number[]}} place */
   order({ block: [x, y, z] }) {
     const [gx, gy] = this.trace.grid;
     return x + gx * (y + gy * z);
@@ -481,10 +476,7 @@ export class Stage {
   }
 }
 
-/**
- * @param {HTMLElement} node
- * @param {import("./layout.js").Box | null} box
- */
+/** @param {HTMLElement} node @param {import("./layout.js").Box | null} box */
 function place(node, box) {
   node.hidden = !box;
   if (box) Object.assign(node.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px` });

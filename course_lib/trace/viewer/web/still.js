@@ -7,9 +7,7 @@ const SLOWEST = 5000;
 // The texts of a widget's model; the last one is short.
 const TEXTS = ["_esm", "_css", "_data", "_other", "_orders", "_plan", "_sketch", "_still"];
 
-/**
- * @typedef {{get(name: string): any, set(name: string, value: any): void}} Model
- */
+/** @typedef {{get(name: string): any, set(name: string, value: any): void}} Model */
 
 /**
  * When the kernel closes a widget, free the texts of its model: JupyterLab keeps the model until the kernel is shut down.
@@ -84,10 +82,7 @@ function outputBefore(el, mark) {
   return null;
 }
 
-/**
- * @param {Element} node
- * @param {string} mark
- */
+/** @param {Element} node @param {string} mark */
 function isStill(node, mark) {
   return !(node instanceof HTMLImageElement) || node.src.endsWith(mark);
 }

@@ -33,11 +33,39 @@ export function countUpTo(sorted, bound) {
   return low;
 }
 
+const AT_ONCE = 1024; // steps that are read in one piece
+
+/**
+ * Do the rest of a work that is offered in pieces, at once.
+ * @template T
+ * @param {Generator<undefined, T>} pieces
+ */
+export function finish(pieces) {
+  let piece = pieces.next();
+  while (!piece.done) piece = pieces.next();
+  return piece.value;
+}
+
+/** Whether a piece of work ends before a step. @param {number} step */
+export const pauses = (step) => step % AT_ONCE === AT_ONCE - 1;
+
 export class Survey {
   /**
+   * Read a block, in pieces: a large one takes long.
    * @param {import("./trace.js").Trace} trace
    * @param {import("./trace.js").Block} block
+   * @returns {Generator<undefined, Survey>}
    */
+  static *reading(trace, block) {
+    const survey = new Survey(trace, block);
+    for (let i = 0; i < block.length; i++) {
+      if (pauses(i)) yield;
+      survey.read(trace, block, i);
+    }
+    return survey;
+  }
+
+  /** @param {import("./trace.js").Trace} trace @param {import("./trace.js").Block} block */
   constructor(trace, block) {
     const never = block.length + 1;
     // For each array, the position at which each element is first loaded and first stored.
@@ -50,14 +78,20 @@ export class Survey {
     this.totals = { requests: zeros(), sectors: zeros(), wavefronts: zeros(), conflicts: zeros() };
     /** Numbers that are loaded from global memory: an access of several neighbouring ones counts as many. */
     this.fetched = zeros();
-    const rising = [this.fetched, ...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
+    this.rising = [this.fetched, ...SPACES.flatMap((space) => this.counts[space]), ...Object.values(this.totals)];
     /** @type {Map<number, Site>} */
     this.sites = new Map();
-    for (let i = 0; i < block.length; i++) {
-      for (const list of rising) list[i + 1] = list[i];
-      const [from, to] = block.rows("access", i);
-      for (let row = from; row < to; row++) this.add(trace, row, i + 1, block.line(i));
-    }
+  }
+
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {import("./trace.js").Block} block
+   * @param {number} i
+   */
+  read(trace, block, i) {
+    for (const list of this.rising) list[i + 1] = list[i];
+    const [from, to] = block.rows("access", i);
+    for (let row = from; row < to; row++) this.add(trace, row, i + 1, block.line(i));
   }
 
   /**
@@ -105,11 +139,29 @@ export class Survey {
 /** The accesses of one thread: the positions of each. */
 export class ThreadSurvey {
   /**
+   * Read a thread of a block, in pieces.
    * @param {import("./trace.js").Trace} trace
    * @param {import("./trace.js").Block} block
    * @param {number} thread
+   * @returns {Generator<undefined, ThreadSurvey>}
    */
-  constructor(trace, block, thread) {
+  static *reading(trace, block, thread) {
+    const survey = new ThreadSurvey(trace, block);
+    for (let i = 0; i < block.length; i++) {
+      if (pauses(i)) yield;
+      if (block.runs(i, thread)) survey.read(trace, block, i, thread % WARP);
+    }
+    survey.everLoaded = survey.loaded.map((first) => {
+      /** @type {number[]} */
+      const elements = [];
+      first.forEach((position, element) => position <= block.length && elements.push(element));
+      return elements;
+    });
+    return survey;
+  }
+
+  /** @param {import("./trace.js").Trace} trace @param {import("./trace.js").Block} block */
+  constructor(trace, block) {
     const never = block.length + 1;
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
     const kinds = () => OPS.map(() => /** @type {number[]} */ ([]));
@@ -119,27 +171,28 @@ export class ThreadSurvey {
     this.runs = new Map(trace.source.map(([line]) => [line, []]));
     /** @type {Map<number, number[]>} */
     this.loads = new Map(trace.source.map(([line]) => [line, []]));
-    const lane = thread % WARP;
-    for (let i = 0; i < block.length; i++) {
-      if (!block.runs(i, thread)) continue;
-      const line = block.line(i);
-      if (!block.has(i, RESUMED)) this.runs.get(line)?.push(i + 1);
-      for (const access of block.accesses(i)) {
-        if (!((access.mask >>> lane) & 1)) continue;
-        const { space } = trace.arrays[access.array];
-        this.counts[space][access.op].push(i + 1);
-        if (!access.loading) continue;
-        const element = access.element(popcount(access.mask & ((1 << lane) - 1)));
-        const loaded = this.loaded[access.array];
-        for (let w = 0; w < access.width; w++) if (loaded[element + w] > i + 1) loaded[element + w] = i + 1;
-        if (space === "global") this.loads.get(line)?.push(i + 1);
-      }
+    /** @type {number[][]} */
+    this.everLoaded = [];
+  }
+
+  /**
+   * @param {import("./trace.js").Trace} trace
+   * @param {import("./trace.js").Block} block
+   * @param {number} i
+   * @param {number} lane
+   */
+  read(trace, block, i, lane) {
+    const line = block.line(i);
+    if (!block.has(i, RESUMED)) this.runs.get(line)?.push(i + 1);
+    for (const access of block.accesses(i)) {
+      if (!((access.mask >>> lane) & 1)) continue;
+      const { space } = trace.arrays[access.array];
+      this.counts[space][access.op].push(i + 1);
+      if (!access.loading) continue;
+      const element = access.element(popcount(access.mask & ((1 << lane) - 1)));
+      const loaded = this.loaded[access.array];
+      for (let w = 0; w < access.width; w++) if (loaded[element + w] > i + 1) loaded[element + w] = i + 1;
+      if (space === "global") this.loads.get(line)?.push(i + 1);
     }
-    this.everLoaded = this.loaded.map((first) => {
-      /** @type {number[]} */
-      const elements = [];
-      first.forEach((position, element) => position < never && elements.push(element));
-      return elements;
-    });
   }
 }

@@ -10,10 +10,7 @@ const EXACT = 2 ** 53; // whole numbers are exact up to here
 const PART = "[+-]?(?:[\\d.]+(?:e[+-]\\d+)?|nan|inf)";
 const COMPLEX = new RegExp(`^\\(?(?:(${PART})(?=[+-]))?(${PART})j\\)?$`);
 
-/**
- * The parts of a complex number, which Python writes as (1+2j).
- * @param {string} text
- */
+/** The parts of a complex number, which Python writes as (1+2j). @param {string} text */
 function parts(text) {
   const [, real = "0", imaginary] = COMPLEX.exec(text) ?? [];
   const part = (/** @type {string} */ digits) => Number(digits.replace("inf", "Infinity").replace("nan", "NaN"));
@@ -66,10 +63,7 @@ function odd(value) {
   return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/**
- * The shortest digits that identify the value in its own precision, as Python writes them.
- * @param {number} value
- */
+/** The shortest digits that identify the value in its own precision, as Python writes them. @param {number} value */
 function ownDigits(value) {
   if ((Number.isInteger(value) && Math.abs(value) <= EXACT) || Math.fround(value) !== value) return value;
   for (let digits = 6; digits < 10; digits++) {

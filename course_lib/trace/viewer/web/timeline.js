@@ -11,10 +11,7 @@ const AWAY = 0.1; // of the part in sight, from its end to a step that has just 
 /** @typedef {{at: number, to: number, texts: string[], node: HTMLElement}} Label  from a position to another, the longest text first */
 
 export class Timeline {
-  /**
-   * @param {HTMLElement} root
-   * @param {(step: number) => void} go
-   */
+  /** @param {HTMLElement} root @param {(step: number) => void} go */
   constructor(root, go) {
     this.slider = part(root, "scrub");
     this.canvas = /** @type {HTMLCanvasElement} */ (part(root, "warps"));
@@ -124,19 +121,13 @@ export class Timeline {
     else this.place();
   }
 
-  /**
-   * Bring the part from this position into sight.
-   * @param {number} from
-   */
+  /** Bring the part from this position into sight. @param {number} from */
   show(from) {
     this.from = Math.min(this.last - this.span, Math.max(0, from));
     this.look();
   }
 
-  /**
-   * Show half or twice as many steps, around the current one.
-   * @param {number} way
-   */
+  /** Show half or twice as many steps, around the current one. @param {number} way */
   zoomBy(way) {
     const most = Math.max(0, Math.floor(Math.log2(this.last / CLOSEST)));
     const before = this.span;
@@ -192,10 +183,7 @@ export class Timeline {
     reach(this.heads);
   }
 
-  /**
-   * @param {number} wide
-   * @param {(texts: string[]) => string[]} allowed
-   */
+  /** @param {number} wide @param {(texts: string[]) => string[]} allowed */
   fitting(wide, allowed) {
     const pen = this.canvas.getContext("2d");
     if (!pen) return [];
@@ -214,20 +202,14 @@ export class Timeline {
     });
   }
 
-  /**
-   * What the steps up to a position are, for who points there.
-   * @param {number} position
-   */
+  /** What the steps up to a position are, for who points there. @param {number} position */
   tells(position) {
     if (this.runs.length > 1 || position < 1) return ORDER;
     const { block } = this.runs[0].context.machine;
     return `step ${position}: line ${block.line(position - 1)}, warp ${block.warp(position - 1)}. ${ORDER}`;
   }
 
-  /**
-   * What it shows; of several runs, the warps of one.
-   * @param {number} number
-   */
+  /** What it shows; of several runs, the warps of one. @param {number} number */
   state(number) {
     const { context, trace } = this.runs[number];
     const steps = new Set(this.marks.map(({ step }) => step));

@@ -94,10 +94,7 @@ export const BROKEN = "This trace can't be read; run the cell again.";
 /** The error whose message is shown in place of a picture. */
 export class Unreadable extends Error {}
 
-/**
- * Read a payload; throws Unreadable if it has another version or is not a trace.
- * @param {string} text
- */
+/** Read a payload; throws Unreadable if it has another version or is not a trace. @param {string} text */
 export async function open(text) {
   try {
     const sent = JSON.parse(text);
@@ -139,10 +136,7 @@ function columns(named, buffer) {
   return found;
 }
 
-/**
- * The lanes whose bit is set, in ascending order.
- * @param {number} mask
- */
+/** The lanes whose bit is set, in ascending order. @param {number} mask */
 export function lanesOf(mask) {
   const lanes = [];
   for (let lane = 0; lane < WARP; lane++) if ((mask >>> lane) & 1) lanes.push(lane);
@@ -189,10 +183,7 @@ export class Access {
     this.update = this.op === ATOMIC ? trace.update(row, this.lanes.length) : null;
   }
 
-  /**
-   * The first element of the k-th lane that takes part.
-   * @param {number} k
-   */
+  /** The first element of the k-th lane that takes part. @param {number} k */
   element(k) {
     return this.base + (this.pattern.length === 1 ? this.pattern[0] : this.pattern[k]);
   }
@@ -239,18 +230,12 @@ export class Block {
     this.phases = sent.phases;
   }
 
-  /**
-   * @param {number} i
-   * @returns {number}
-   */
+  /** @param {number} i @returns {number} */
   line(i) {
     return this.trace.columns.step_line[this.first + i];
   }
 
-  /**
-   * @param {number} i
-   * @returns {number}
-   */
+  /** @param {number} i @returns {number} */
   warp(i) {
     return this.trace.columns.step_warp[this.first + i];
   }
@@ -264,18 +249,12 @@ export class Block {
     return this.trace.columns.step_lanes[this.first + i];
   }
 
-  /**
-   * @param {number} i
-   * @param {number} flag  BARRIER, ITERATION or RESUMED
-   */
+  /** @param {number} i @param {number} flag  BARRIER, ITERATION or RESUMED */
   has(i, flag) {
     return Boolean(this.trace.columns.step_flags[this.first + i] & flag);
   }
 
-  /**
-   * @param {number} i
-   * @param {number} thread
-   */
+  /** @param {number} i @param {number} thread */
   runs(i, thread) {
     return this.warp(i) === thread >> 5 && Boolean((this.mask(i) >>> (thread & 31)) & 1);
   }
@@ -298,10 +277,7 @@ export class Block {
     return Array.from({ length: to - from }, (_, k) => new Access(this.trace, from + k, this.warp(i)));
   }
 
-  /**
-   * @param {number} i
-   * @returns {Outside[]}
-   */
+  /** @param {number} i @returns {Outside[]} */
   outside(i) {
     const { columns, arrays } = this.trace;
     const [from, to] = this.rows("outside", i);
@@ -320,10 +296,7 @@ export class Block {
     return found;
   }
 
-  /**
-   * @param {number} i
-   * @returns {Exchange[]}
-   */
+  /** @param {number} i @returns {Exchange[]} */
   exchanges(i) {
     const { columns, operations } = this.trace;
     const [from, to] = this.rows("exchange", i);
@@ -338,10 +311,7 @@ export class Block {
     });
   }
 
-  /**
-   * @param {number} i
-   * @returns {Test[]}
-   */
+  /** @param {number} i @returns {Test[]} */
   tests(i) {
     const { trace } = this;
     const { columns } = trace;
@@ -379,10 +349,7 @@ export function at(vector, lane) {
 const within = (position, shape) => shape.map((extent, i) => Math.min(position[i], extent - 1));
 
 export class Trace {
-  /**
-   * @param {any} sent
-   * @param {Record<string, any>} columns
-   */
+  /** @param {any} sent @param {Record<string, any>} columns */
   constructor(sent, columns) {
     this.columns = columns;
     const { step_access, step_variable, step_test, step_outside, step_exchange } = columns;
@@ -443,10 +410,7 @@ export class Trace {
     this.owned = this.findOwners();
   }
 
-  /**
-   * @param {number} number
-   * @returns {Vector}
-   */
+  /** @param {number} number @returns {Vector} */
   vector(number) {
     const known = this.vectors[number];
     if (known) return known;
@@ -515,19 +479,13 @@ export class Trace {
     return Math.max(0, this.blocks.findIndex((b) => b.at.every((x, i) => x === there[i])));
   }
 
-  /**
-   * The number of a thread; of one that the block does not have, the nearest.
-   * @param {readonly number[]} position
-   */
+  /** The number of a thread; of one that the block does not have, the nearest. @param {readonly number[]} position */
   threadNumber(position) {
     const [x, y, z] = within(position, this.block);
     return x + this.block[0] * (y + this.block[1] * z);
   }
 
-  /**
-   * @param {number} number
-   * @returns {Position}
-   */
+  /** @param {number} number @returns {Position} */
   threadPosition(number) {
     const [bx, by] = this.block;
     return [number % bx, Math.floor(number / bx) % by, Math.floor(number / (bx * by))];

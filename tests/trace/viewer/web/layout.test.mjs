@@ -38,9 +38,10 @@ test("no side of C shrinks when the stage grows by a pixel, in any size", () => 
 
 test("nothing is outside the stage, and matrices do not overlap", () => {
   for (const name of Object.keys(KERNELS)) {
-    for (const [width, height] of [[1000, 530], [1250, 480], [1340, 520], [1890, 830], [2530, 1190], [660, 520]]) {
+    for (const [width, height] of [[1000, 530], [1250, 480], [1340, 520], [1890, 830], [2530, 1190], [655, 520], [645, 520]]) {
       const asked = wanted(name, width, height);
-      const { product } = arrange(asked);
+      const { product, code, counter } = arrange(asked);
+      for (const box of [code, counter]) assert.ok(!box || box.x + box.width <= width + 1, `${name} ${width}×${height}`);
       const boxes = ["A", "B", "C"].map((role) => {
         const { x, y, scale } = product[role];
         return { left: x, top: y, right: x + scale * asked.product[role].width, bottom: y + scale * asked.product[role].height };

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { Machine, READ, WRITTEN } from "../../../../course_lib/trace/viewer/web/machine.js";
-import { countUpTo } from "../../../../course_lib/trace/viewer/web/survey.js";
+import { countUpTo, finish } from "../../../../course_lib/trace/viewer/web/survey.js";
 import { full, lanes, short, truth, wrongNow } from "../../../../course_lib/trace/viewer/web/text.js";
 import { open, popcount, Unreadable } from "../../../../course_lib/trace/viewer/web/trace.js";
 import { tiny, wide } from "./tiny.mjs";
 
-const machine = async (thread = 0) => new Machine(await open(await tiny()), 0, thread);
+const machine = async (thread = 0) => finish(Machine.making(await open(await tiny()), 0, thread));
 
 test("memory holds what was stored, step by step, and nothing before", async () => {
   const at = await machine();
@@ -157,7 +157,7 @@ test("small things", () => {
   assert.equal(lanes(0, 0b101), "2 threads");
 });
 
-const wideMachine = async (thread = 0, block = 0) => new Machine(await open(await wide()), block, thread);
+const wideMachine = async (thread = 0, block = 0) => finish(Machine.making(await open(await wide()), block, thread));
 
 test("a wide store fills neighbours of the lanes that take part, and each thread has its own local array", async () => {
   const at = await wideMachine(2);

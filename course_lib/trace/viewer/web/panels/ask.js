@@ -45,10 +45,7 @@ export class Ask {
     this.rows = [];
   }
 
-  /**
-   * Tell of an element, unless the list of another one is open.
-   * @param {Asked | null} asked
-   */
+  /** Tell of an element, unless the list of another one is open. @param {Asked | null} asked */
   point(asked) {
     if (this.pinned) return;
     this.mark(asked);

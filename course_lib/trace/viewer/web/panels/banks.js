@@ -19,10 +19,7 @@ export const banks = {
 };
 
 class Banks {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.context = context;
     this.idle = html("p");
@@ -78,10 +75,7 @@ class Banks {
 }
 
 class Request {
-  /**
-   * @param {number} beside
-   * @param {number} tallest
-   */
+  /** @param {number} beside @param {number} tallest */
   constructor(beside, tallest) {
     this.said = html("b");
     this.busiest = html("span");
@@ -89,10 +83,7 @@ class Request {
     this.node = html("div", { class: "tt-request" }, html("p", {}, this.said, this.busiest), this.stacks.node);
   }
 
-  /**
-   * @param {import("../machine.js").Machine} machine
-   * @param {import("../trace.js").Access} access
-   */
+  /** @param {import("../machine.js").Machine} machine @param {import("../trace.js").Access} access */
   draw(machine, access) {
     const { trace } = machine;
     const array = trace.arrays[access.array];
@@ -123,10 +114,7 @@ class Request {
 
 /** The banks side by side, in each its accessed words. */
 class Stacks {
-  /**
-   * @param {number} beside  banks in a row
-   * @param {number} tallest  words of full height in a bank
-   */
+  /** @param {number} beside  banks in a row @param {number} tallest  words of full height in a bank */
   constructor(beside, tallest) {
     this.beside = beside;
     this.tallest = tallest;

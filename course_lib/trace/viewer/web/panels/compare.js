@@ -30,10 +30,7 @@ export const compare = {
 };
 
 class Compare {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.context = context;
     this.bars = html("div", { class: "tt-compared" });

@@ -12,19 +12,17 @@ export const counter = {
 };
 
 class Counter {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.place = place;
     this.context = context;
     this.number = html("b");
+    this.all = html("span", { class: "tt-soft" });
     this.bar = html("i");
     this.uses = html("p", { class: "tt-uses" });
     this.beside = html("p", { class: "tt-soft" });
-    const heading = html("div", { class: "tt-heading", title: "Numbers that the threads of this block load from global memory" }, "Global loads of this block");
-    place.append(heading, html("p", {}, this.number, html("span", { class: "tt-soft" }, " numbers")), html("span", { class: "tt-track-of" }, this.bar), this.uses, this.beside);
+    const heading = html("div", { class: "tt-heading", title: "Numbers that the threads of this block load from global memory" }, "Block's global loads");
+    place.append(heading, html("p", {}, this.number, this.all), html("span", { class: "tt-track-of" }, this.bar), this.uses, this.beside);
     this.most = 1;
   }
 
@@ -38,8 +36,8 @@ class Counter {
     const often = Number.isInteger(uses) ? String(uses) : uses.toFixed(1);
     write(this.uses, !uses ? "" : uses === 1 ? "each used once" : `each used ${often} times`);
     const times = theirs > this.total ? theirs / this.total : 0;
-    const fewer = times && this.total ? `${Number.isInteger(times) ? times : times.toFixed(1)} times fewer than ${other?.trace.name}` : "";
-    write(this.beside, fewer || `of ${this.total.toLocaleString("en")} in all`);
+    write(this.all, ` of ${this.total.toLocaleString("en")}`);
+    write(this.beside, times && this.total ? `in all, ${Number.isInteger(times) ? times : times.toFixed(1)} times fewer than ${other?.trace.name}` : "");
   }
 
   draw() {

@@ -12,10 +12,7 @@ export const findings = {
 };
 
 class Findings {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.context = context;
     this.rows = context.trace.findings.map((finding) => this.row(finding));

@@ -20,10 +20,7 @@ export const fragments = {
 };
 
 class Fragments {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.context = context;
     this.said = html("div", { class: "tt-requests" });

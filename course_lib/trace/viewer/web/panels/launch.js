@@ -13,10 +13,7 @@ export const launch = {
 };
 
 class Launch {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.context = context;
     this.place = place;

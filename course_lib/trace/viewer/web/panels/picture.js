@@ -72,10 +72,7 @@ function missed(trace) {
  */
 
 class Picture {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     const { trace } = context;
     this.context = context;
@@ -117,10 +114,7 @@ class Picture {
     });
   }
 
-  /**
-   * @param {import("../trace.js").TraceArray} array
-   * @param {number} number
-   */
+  /** @param {import("../trace.js").TraceArray} array @param {number} number */
   arrayOf(array, number) {
     const inProduct = this.product && array.role !== null;
     const { rows, columns } = layout(array);
@@ -242,10 +236,7 @@ class Picture {
     });
   }
 
-  /**
-   * @param {Plane} plane
-   * @param {number} number
-   */
+  /** @param {Plane} plane @param {number} number */
   listen(plane, number) {
     const { trace } = this.context;
     const under = (/** @type {MouseEvent} */ event) => {
@@ -341,7 +332,6 @@ class Picture {
       const [left, right] = i ? [B.x + drawings[1].plane.width * B.scale, C.x] : [A.x + drawings[0].plane.width * A.scale, B.x];
       Object.assign(sign.style, { left: `${(left + right) / 2}px`, top: `${A.y + (drawings[2].plane.height * A.scale) / 2}px` });
     });
-    for (const { plane } of drawings) plane.measure();
     return this.layout;
   }
 
@@ -502,10 +492,7 @@ class Part {
     this.build();
   }
 
-  /**
-   * @param {Plane} plane
-   * @param {number} array
-   */
+  /** @param {Plane} plane @param {number} array */
   follow(plane, array) {
     const to = (/** @type {MouseEvent} */ event) => {
       const i = plane.elementAt(event);
@@ -593,7 +580,6 @@ class Part {
     const { width, height } = this.shape;
     const scale = place.scale * Math.min(width / (this.grid.width + 2), height / (this.grid.height + 2));
     put(this.node, this.grid, { ...place, scale });
-    this.grid.measure();
   }
 
   draw() {
@@ -623,4 +609,5 @@ class Part {
 function put(node, plane, { x, y, scale }) {
   Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${(plane.width + 2) * scale}px` });
   node.style.setProperty("--tt-scale", String(scale));
+  plane.measure(scale);
 }

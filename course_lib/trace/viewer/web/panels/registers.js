@@ -11,10 +11,7 @@ export const registers = {
 };
 
 class Registers {
-  /**
-   * @param {HTMLElement} section
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} section @param {import("../panel.js").Context} context */
   constructor(section, context) {
     this.context = context;
     /** @type {Map<string, {row: HTMLElement, value: HTMLElement}>} */

@@ -13,10 +13,7 @@ export const source = {
 };
 
 class Source {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.place = place;
     this.context = context;

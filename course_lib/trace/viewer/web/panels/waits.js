@@ -29,10 +29,7 @@ export const waits = {
 
 /** The history of a shared array: when each of its buffers is stored, loaded, or holds values for later loads. */
 class Buffers {
-  /**
-   * @param {import("../trace.js").TraceArray} array
-   * @param {number} number
-   */
+  /** @param {import("../trace.js").TraceArray} array @param {number} number */
   constructor(array, number) {
     const { planes, each } = layout(array);
     this.array = array;
@@ -43,10 +40,7 @@ class Buffers {
     });
   }
 
-  /**
-   * @param {number} i  the step
-   * @param {import("../trace.js").Access[]} accesses
-   */
+  /** @param {number} i  the step @param {import("../trace.js").Access[]} accesses */
   take(i, accesses) {
     /** @type {Map<number, boolean>}  buffer -> whether it is loaded, whatever else is done to it */
     const touched = new Map();
@@ -71,10 +65,7 @@ class Buffers {
 }
 
 class Waits {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.context = context;
     this.said = html("p", { class: "tt-waiting" });

@@ -25,10 +25,7 @@ export const warp = {
 /** @typedef {{room: number, cell: number}} Row  the width of the place and of a lane, in units */
 
 class Warp {
-  /**
-   * @param {HTMLElement} place
-   * @param {import("../panel.js").Context} context
-   */
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
     this.context = context;
     this.said = html("div", { class: "tt-requests" });
@@ -89,10 +86,7 @@ class Warp {
 
 /** The 32 lanes of a warp, with the address of each below it. A step draws only what has changed. */
 class Lanes {
-  /**
-   * @param {Row} row
-   * @param {number} height  of a row of them
-   */
+  /** @param {Row} row @param {number} height  of a row of them */
   constructor({ room, cell: wide }, height) {
     const most = beside(room, wide);
     this.node = svg("svg", { class: "tt-lanes", role: "img" });
@@ -122,9 +116,7 @@ class Lanes {
     });
   }
 
-  /**
-   * @param {Map<number, [number, string]>} addresses  lane -> its byte address, and the name of its element
-   */
+  /** @param {Map<number, [number, string]>} addresses  lane -> its byte address, and the name of its element */
   ask(addresses) {
     this.lanes.forEach(({ byte, title }, lane) => {
       const asked = addresses.get(lane);
@@ -168,10 +160,7 @@ class Request {
     this.drawn = ""; // what the sectors show
   }
 
-  /**
-   * @param {import("../machine.js").Machine} machine
-   * @param {import("../trace.js").Access} access
-   */
+  /** @param {import("../machine.js").Machine} machine @param {import("../trace.js").Access} access */
   draw(machine, access) {
     const { trace } = machine;
     const array = trace.arrays[access.array];
