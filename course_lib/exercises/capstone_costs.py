@@ -209,8 +209,8 @@ def _advice(loop: InnerLoop, results: float) -> Iterator[str]:
     queued, _ = register_bank_conflicts([each.text for each in loop.body])
     if queued > 0.75 * products:
         yield (
-            f"{100 * queued / products:.0f} % of the multiplications read two registers of one bank, and wait for it: let two "
-            "in succession share an element, so that it is kept, and go through the rows in a snake."
+            f"{100 * queued / products:.0f} % of the multiplications read two registers of one bank, and wait: let "
+            "two in succession share an element, so that it is kept, and go through the rows in a snake."
         )
 
 
@@ -225,7 +225,7 @@ def _check(launch: ProductLaunch) -> None:
     )
     if inside[1] - inside[0] < _IN_LOOP * (whole[1] - whole[0]):
         part = (inside[1] - inside[0]) / (whole[1] - whole[0])
-        raise ValueError(f"only {100 * part:.0f} % of what it does for each k is in one loop, and the model plays one loop")
+        raise ValueError(f"only {100 * part:.0f} % of the work for each k is in one loop, and the model plays one")
     M, N, K = launch.size
     large = tuple(np.zeros(shape, np.float32) for shape in ((M, K), (K, N), (M, N)))
     begun = run_block(launch.code, large, launch.block, launch.grid, until=_FIRST)
