@@ -19,7 +19,7 @@ from ..machine.compiler.show import MATRICES, InnerLoop, show_machine_code
 from ..machine.compiler.threads import UnknownInstruction
 from ..machine.model.machine import Machine
 from ..machine.waiting.judgement import largest_error
-from ..machine.waiting.machine_code import main_loop, register_bank_conflicts
+from ..machine.waiting.machine_code import bank_queue, main_loop
 from ..machine.waiting.product_launch import ProductLaunch
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..simulator.observer import Observer
@@ -30,6 +30,8 @@ MOST_REGISTERS = 255
 _LARGE = 4096
 #: Tiles of C in each direction of the launch that is counted, and lengths of K, of which one is drawn.
 _TILES, _DEPTHS = 3, (288, 384)
+#: Cycles in the queue of a register bank, for each multiplication, that are worth a hint.
+_QUEUE = 0.15
 #: Of the instructions that a longer K adds, the part that must be in the loop that is played.
 _IN_LOOP = 0.9
 #: Instructions of the large launch that are run, to see that they are those that are played.
@@ -206,11 +208,11 @@ def _advice(loop: InnerLoop, results: float) -> Iterator[str]:
             "the inner loop stayed rolled, with one k in each iteration: write two steps in it, and read the elements "
             "of the next k into other variables before you multiply these."
         )
-    queued, _ = register_bank_conflicts([each.text for each in loop.body])
-    if queued > 0.75 * products:
+    starts, *_ = bank_queue([each.text for each in loop.body])
+    if starts and (lost := (starts[-1] + 1) / len(starts) - 1) > _QUEUE:
         yield (
-            f"{100 * queued / products:.0f} % of the multiplications read two registers of one bank, and wait: let "
-            "two in succession share an element, so that it is kept, and go through the rows in a snake."
+            f"a multiplication waits {lost:.2f} cycles in the queue of a register bank: let two in succession share an "
+            "element, so that it is kept, and go through the rows in a snake."
         )
 
 
