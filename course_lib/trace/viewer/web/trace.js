@@ -387,7 +387,7 @@ export class Trace {
     this.omitted = sent.omitted ?? 0;
     /** @type {Record<string, Record<string, [string, string]>>}  array, element: what it holds in the end, and should */
     this.wanted = {};
-    /** @type {[string, number[]][]}  other orders of the first block's steps: a name, and when each step ends */
+    /** @type {import("./strips.js").Order[]}  other orders of the first block's steps */
     this.orders = [];
     this.threads = this.block[0] * this.block[1] * this.block[2];
     this.warps = Math.ceil(this.threads / WARP);
