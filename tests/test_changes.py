@@ -33,7 +33,7 @@ from ..observer import Observer
 class StoresObserver(Observer):
     """Finds stores in the array."""
 
-    def tallied(self, site, pattern):
+    def counted(self, site, pattern):
         if site.op == "store" and pattern.array.name == "kept":
             self.add(Finding("store", site.line, "this line stores in kept", array="kept"))
 '''

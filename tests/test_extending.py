@@ -35,7 +35,7 @@ class IdleLanes(Counter):
     def columns(self):
         return {"idle": self.idle}
 
-    def tallied(self, site, pattern):
+    def counted(self, site, pattern):
         warps, lanes = pattern.vector.warps_active(pattern.mask), pattern.vector.count(pattern.mask)
         key, times = key_of(site, pattern), sum(pattern.tally.values())
         self.idle[key] = self.idle.get(key, 0) + times * (32 * warps - lanes)

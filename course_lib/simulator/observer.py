@@ -11,7 +11,7 @@ from .findings import Finding, FindingKey, Thread
 if TYPE_CHECKING:
     import numpy as np
 
-    from .compile.unit import Unit
+    from .compile.unit import CompiledKernel
     from .lanes.access import Index, Site
     from .lanes.arrays import Array, Pattern, Watcher
     from .lanes.barrier import Barrier
@@ -33,10 +33,10 @@ class Hooks:
     ``site``, ``pattern`` and ``base`` describe an access, see :mod:`course_lib.simulator.lanes.access`.
     """
 
-    def warnings(self, unit: Unit) -> None:
+    def warnings(self, unit: CompiledKernel) -> None:
         """Report warnings about the source: ``unit.promotions`` lists arithmetic that became float64."""
 
-    def tallied(self, site: Site, pattern: Pattern) -> None:
+    def counted(self, site: Site, pattern: Pattern) -> None:
         """``pattern.tally`` holds how often ``site`` used this pattern, by byte phase of the base."""
 
     def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
@@ -122,7 +122,7 @@ class Hooks:
     def register_fence(self, vector: WarpVector, mask: Mask) -> None:
         """A fence that orders the lanes' accesses to registers before the products that follow."""
 
-    def misplaced(self, line: int, vector: WarpVector, array: Array, operand: str, element: int) -> None:
+    def descriptor_fault(self, line: int, vector: WarpVector, array: Array, operand: str, element: int) -> None:
         """A descriptor of operand "A" or "B" that includes ``element``, which is outside ``array``."""
 
     def unfinished_phase(
@@ -142,7 +142,7 @@ class Hooks:
         That lane is None for a vote; 32 less than the lane if that lane gave nothing.
         """
 
-    def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
+    def wrong_mask(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         """A warp operation whose mask is wrong for ``lanes``.
 
         ``what`` is "absent" if it names them but they did not arrive, "stray" if they arrived but are not named.

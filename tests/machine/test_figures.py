@@ -145,11 +145,12 @@ def test_register_tiles_are_the_elements_that_the_indices_of_the_kernel_give():
     assert "warp 1 2048 of them, thread 37 64" in ax.get_label() and "reads 16 numbers for 64" in ax.get_label()
 
 
-def test_waves_hold_as_many_blocks_as_fit_and_the_rest():
-    ax = figures.waves({"one": 5, "two": 12}, 6)
-    assert _texts(ax) == ["5", "one", "6", "6", "two"]
-    assert "one: 5 blocks in 1 wave, the last of 5; 83 % of the places" in ax.get_label()
-    assert "two: 12 blocks in 2 waves, the last of 6; 100 %" in ax.get_label()
+def test_spans_are_drawn_where_they_are_and_summed_by_what_they_do():
+    rows = [("one", [("work", 0, 2, "a"), ("wait", 2, 3, ""), ("work", 5, 1, "b")]), ("two", [("wait", 1, 4, "")])]
+    ax = figures.spans(rows, {"work": COLOURS["C"], "wait": ""}, "A title", "cycles")
+    drawn = [(p.get_x(), p.get_y() + 0.4, p.get_width()) for p in ax.patches]
+    np.testing.assert_allclose(drawn, [(0, 0, 2), (2, 0, 3), (5, 0, 1), (1, 1, 4)])
+    assert "one: work 3, wait 3" in ax.get_label() and "two: wait 4" in ax.get_label()
 
 
 def test_split_k_divides_k_without_a_gap():
@@ -294,7 +295,9 @@ def _drawn():
             {"tiled": _stored(rung("tiled").make(tile_width=8), 8, 8, 8, 1, (8, 8))}
         ),
         "race": figures.race({"tiled": _stored(rung("tiled").make(tile_width=8), 8, 8, 8, 1, (8, 8))}, "A_tile"),
-        "waves": figures.waves({"one": 5, "two": 12}, 6),
+        "spans": figures.spans(
+            [("one", [("a", 0, 1, "x"), ("b", 1, 2, "y")])], {"a": COLOURS["A"], "b": ""}, "A", "cycles"
+        ),
         "split_k": figures.split_k(4, 6, 10, 3),
         "timeline": figures.timeline({"one": rows, "two": rows}),
         "waiting": waiting.draw(waiting.play_programs([chain, chain], machine)),

@@ -6,7 +6,7 @@ from numba import cuda, float32
 from oracles.sources import import_module
 
 from course_lib import UnsupportedKernelError, simulate
-from course_lib.simulator.compile.unit import Units
+from course_lib.simulator.compile.unit import CompiledKernels
 from course_lib.simulator.geometry import Launch
 from course_lib.simulator.language.infer import analyse
 from course_lib.simulator.language.program import expressions
@@ -134,7 +134,7 @@ def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone():
         C[cuda.grid(1)] = cuda.gridsize(1)
 
     for kernel, of_grids in ((by_block, 1), (by_grid, 2), (by_gridsize, 2)):
-        units, compiled = Units(), set()
+        units, compiled = CompiledKernels(), set()
         for grid, block, kind in ((2, 4, "f4"), (4, 4, "f4"), (4, 4, "f4"), (4, 8, "f4"), (4, 8, "i4")):
             C = np.zeros(grid * block, kind)
             prepared = prepare(kernel, grid, block, (C,), units=units)
@@ -152,7 +152,7 @@ def test_arrays_from_outside_are_taken_for_each_launch():
     def from_outside(C):
         C[cuda.grid(1)] = table[cuda.grid(1)]
 
-    units = Units()
+    units = CompiledKernels()
     first, second = (prepare(from_outside, 1, 4, (np.zeros(4, "f4"),), units=units).unit for _ in range(2))
     assert first is not second
 

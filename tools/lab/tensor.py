@@ -71,7 +71,8 @@ def cases(ask: Wanted) -> Iterator[OwnCase]:
             yield OwnCase(f"{name} {case}", lambda _, name=name, case=case: compare_mma(name, case))  # type: ignore[misc]
     yield OwnCase("to_tf32", lambda _: compare_rounding())
     for name in ("mma_tf32", "mma_bf16"):
-        yield OwnCase(name, partial(measure_instruction, name))
+        for warps in (4, RATE_WARPS):
+            yield OwnCase(f"{name} {{{warps} warps}}", partial(measure_instruction, name, warps=warps))
     for n in (size[0] for size in ask.sizes((n, n, n) for n in SQUARES)):
         for name, params, form in CASES:
             if not ask.names or name in ask.names:
@@ -158,9 +159,9 @@ def timed(call: Callable[..., object], sets: list[Any], n: int, repeats: int) ->
 
 @contextmanager
 def clock() -> Iterator[Result]:
-    """Yield a dictionary; after the block it holds the clock and power during the block, read by nvidia-smi.
+    """Yield a dictionary; after the block it holds what nvidia-smi read during the block, if it read anything.
 
-    It stays empty if the block was too short for a reading, or if there is no nvidia-smi.
+    The clock; the power, a mean over the last second; whether the driver lowers the clock because of the power.
     """
     found: Result = {}
     program = shutil.which("nvidia-smi")
@@ -169,7 +170,7 @@ def clock() -> Iterator[Result]:
         return
     query = [
         program,
-        "--query-gpu=clocks.sm,power.draw",
+        "--query-gpu=clocks.sm,power.draw.average,clocks_event_reasons.sw_power_cap",
         "--format=csv,noheader,nounits",
         f"--loop-ms={SAMPLES_MILLISECONDS}",
     ]
@@ -181,10 +182,11 @@ def clock() -> Iterator[Result]:
             yield found
         finally:
             reader.terminate()
-            samples = [line.split(", ") for line in reader.stdout.read().splitlines() if line.count(", ") == 1]
+            samples = [line.split(", ") for line in reader.stdout.read().splitlines() if line.count(", ") == 2]
     if samples:
-        found["clock_megahertz"] = [int(clock) for clock, _ in samples if clock.isdigit()]
-        found["power_watts"] = [float(power) for _, power in samples if power.replace(".", "").isdigit()]
+        found["clock_megahertz"] = [int(clock) for clock, *_ in samples if clock.isdigit()]
+        found["power_watts"] = [float(power) for _, power, _ in samples if power.replace(".", "").isdigit()]
+        found["held_by_power"] = sum(held == "Active" for *_, held in samples) / len(samples)
 
 
 # --- the instructions alone ----------------------------------------------------------------------------------------
@@ -227,17 +229,17 @@ def alone(name: str) -> Any:
     return multiply_in_registers
 
 
-def measure_instruction(name: str, repeats: int) -> Result:
-    """Return the rate of one instruction from registers to registers, on random numbers."""
+def measure_instruction(name: str, repeats: int, warps: int = RATE_WARPS) -> Result:
+    """Return the rate of one instruction from registers to registers, on random numbers, by so many warps."""
     blocks = int(require().get_current_device().MULTIPROCESSOR_COUNT)
-    threads = 32 * RATE_WARPS
+    threads = 32 * warps
     values = operands(name, np.random.default_rng(0), (32, blocks * threads), {"spread": 0})[0]
     sets = [(cuda.to_device(values), cuda.device_array(blocks * threads, np.float32), RATE_ROUNDS)]
     with clock() as samples:
         milliseconds = time_calls(alone(name)[blocks, threads], sets, repeats)
-    flop = 2 * 16 * 8 * _form(name).depth * 32 * RATE_WARPS * blocks * RATE_ROUNDS
+    flop = 2 * 16 * 8 * _form(name).depth * 32 * warps * blocks * RATE_ROUNDS
     rate = flop / float(np.median(milliseconds)) / 1e6
-    return {"instruction": name, "milliseconds": list(milliseconds), "gflops": rate, **samples}
+    return {"instruction": name, "warps": warps, "milliseconds": list(milliseconds), "gflops": rate, **samples}
 
 
 @lru_cache

@@ -16,13 +16,15 @@ from ...exercises.grading.verdict import Verdict
 from .cells import ExerciseCell, lesson_cells, parsed
 from .extract import Missing, Refused, extract, trees_of
 from .judge import MISSING, REFUSED, last_function, reason
-from .likeness import copied_from, nearest, written
+from .likeness import nearest, written
 from .names import Unknown, constant, names_of
 from .submission import Answer, best
 
 #: The cell of the lesson, what it calls the kernel, and how it launches it.
 _CELL, _KERNEL, _SIZES = "own-kernel", "mine", ("TILE", "THREADS")
 _PARAMETERS = ("A", "B", "C")
+#: So many statements, beside those that the lesson gives, are the same as in a kernel of the course by chance.
+_CHANCE = 9
 #: The status of a kernel that has a place.
 RANKED = "ranked"
 
@@ -80,15 +82,15 @@ def _judged(answer: Answer) -> Kernel:
     wanted = called[0].id if called and isinstance(called[0], ast.Name) else _KERNEL
     found = extract(NAME, wanted, _PARAMETERS, answer.source, answer.others, course, simulated=True)
     given = last_function(_place().source)
-    if copy := copied_from(found.tree, given, False, found.helpers):
-        raise Refused(f"this is {copy} of the course with other names at most; only a student's own kernel counts.")
+    functions = found.tree, *found.helpers
+    units, like = written(given, *functions), nearest(given, *functions)
+    if like[1] == 1 and len(units) > _CHANCE:
+        raise Refused(f"this is {like[0]} of the course with other names at most; only a student's own kernel counts.")
     names = names_of([*trees_of([*course, *answer.others]), cell])
     tile, threads = (_size(node, name, names) for node, name in zip([*called[1:], None, None], _SIZES, strict=False))
     result = attempt(found.function, tile, threads, keep=False)
     if isinstance(result, Verdict):
         return Kernel(result.status, reason(result), tile=tile, threads=threads)
-    functions = found.tree, *found.helpers
-    units, like = written(given, *functions), nearest(given, *functions)
     costs = tuple(band.cost(result.costs) for band in BANDS)
     return Kernel(RANKED, _unknown(result.costs), result.score, result.milestones, costs, tile, threads, units, like)
 

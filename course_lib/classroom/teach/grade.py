@@ -463,7 +463,7 @@ def judged_submission(
             row = unjudged(name, STOPPED, f"it was not executed: {walls.NONE}.")
             rows.append(replace(row, points=None, digest=_digest(best["answers"][name])))
         elif spent < seconds:
-            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox, seed=seed))
+            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox, seed))
             spent += limits.seconds if rows[-1].status == STOPPED else rows[-1].seconds
         else:
             hint = f"the other answers of this student took the {seconds:g} seconds of one student."
@@ -482,13 +482,11 @@ def _digest(answer: Sequence[Any]) -> str:
     return hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def judged_answer(
-    name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, own: bool = True, seed: int | None = None
-) -> Judged:
+def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, seed: int | None = None) -> Judged:
     """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
     digest = _digest(answer)
     try:
-        fields = sandbox.do("judge", name, lesson, answer, own, seed)
+        fields = sandbox.do("judge", name, lesson, answer, seed)
         return replace(received(name, fields), digest=digest)
     except (Stopped, ValueError) as error:
         return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)

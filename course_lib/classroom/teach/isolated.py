@@ -21,8 +21,6 @@ from .submission import answers, as_json
 def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
     """Judge the answer to ``exercise`` in the notebook's cells, by default those that this interpreter executed.
 
-    The course's own solution gets its points, so that the tool can be tried with it.
-
     Raises ValueError for a name that no exercise has, and RuntimeError outside of a notebook if no cells are given.
     """
     lesson = next((lesson for lesson, found in LESSONS.items() if exercise in {each.name for each in found}), None)
@@ -31,7 +29,7 @@ def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
     texts = _executed() if cells is None else cells
     place = {exercise: places(lesson)[exercise]}
     answer = as_json(answers([("", text) for text in texts], place))[exercise]
-    return judged_answer(exercise, lesson, answer, _sandbox(), own=False)
+    return judged_answer(exercise, lesson, answer, _sandbox())
 
 
 def _executed() -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...exercises import EXERCISES, LESSONS, check
-from ...exercises.grading.exercise import FILL_IN, Exercise
+from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation, compare
 from ...exercises.grading.routines import Call, Routine
 from ...exercises.grading.routines import judge as call
@@ -117,17 +117,17 @@ def _has_sound_texts(row: Judged) -> bool:
     return all(lengths) and all(checks) and all(told) and small and bool(_BASE64.fullmatch(row.picture))
 
 
-def judge(exercise: str, lesson: str, answer: Answer, own: bool = True, seed: int | None = None) -> Judged:
+def judge(exercise: str, lesson: str, answer: Answer, seed: int | None = None) -> Judged:
     """Judge the answer to an exercise of a lesson. A wrong answer raises no exception: its faults are in the result.
 
-    ``own``: a copy of the course's text is refused. ``seed`` draws sizes and calls.
+    ``seed`` draws sizes and calls.
     """
     began = time.process_time()
-    judged = _judged(exercise, lesson, answer, own, seed)
+    judged = _judged(exercise, lesson, answer, seed)
     return Judged(**{**asdict(judged), "seconds": round(time.process_time() - began, 3)})
 
 
-def _judged(exercise: str, lesson: str, answer: Answer, own: bool, seed: int | None) -> Judged:
+def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Judged:
     if answer.source is None:
         return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
     if len(answer.source) > LONGEST:
@@ -136,7 +136,7 @@ def _judged(exercise: str, lesson: str, answer: Answer, own: bool, seed: int | N
     try:
         if isinstance(EXERCISES[exercise], Explanation):
             return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
-        return _function(exercise, lesson, answer, course, own, seed)
+        return _function(exercise, lesson, answer, course, seed)
     except Refused as refusal:
         return unjudged(exercise, REFUSED, str(refusal))
     except Missing as nothing:
@@ -162,16 +162,12 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", text.lower()))
 
 
-def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own: bool, seed: int | None) -> Judged:
+def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], seed: int | None) -> Judged:
     exercise, place = EXERCISES[name], places(lesson)[name]
     assert isinstance(exercise, Exercise | Routine) and answer.source is not None
     kernel = isinstance(exercise, Exercise)
     found = extract(name, place.function, exercise.parameters, answer.source, answer.others, course, simulated=kernel)
     remarks = (*filter(None, [answer.remark]), *found.remarks)
-    given = last_function(place.source)
-    keeps = exercise.kind == FILL_IN
-    if own and (source := likeness.copied_from(found.tree, given, keeps, found.helpers)):
-        raise Refused(f"this is {source} of the course with other names at most; only a student's own kernel counts.")
     if isinstance(exercise, Routine):
         verdict = call(exercise, found.function, found.run, drawn(name, seed or 0))
     else:
@@ -179,7 +175,7 @@ def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], own
     functions = found.tree, *found.helpers
     units, checks = _units(answer.source, place, *functions), tuple(map(astuple, verdict.checks))
     picture, alt = _picture(verdict)
-    like = _nearest(lesson, name, units, likeness.nearest(given, *functions))
+    like = _nearest(lesson, name, units, likeness.nearest(last_function(place.source), *functions))
     hint, said = reason(verdict)[: _MOST["hint"]], (*verdict.remarks, *remarks)
     reached = verdict.points, verdict.of, verdict.status
     id = verdict.hint_id[: _MOST["hint_id"]]

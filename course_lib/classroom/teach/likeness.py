@@ -24,22 +24,12 @@ from ... import kernels
 from ...exercises import LESSONS
 from .cells import NOTEBOOKS, lesson_cells, parsed
 
-#: An answer of more statements than this, beside those that the lesson gives, is nobody's by chance. Shorter ones are
-#: often equal: the exercises leave little choice.
-CHANCE = 9
-_FEW = 3
 #: Two answers are alike if they share this part of what their authors wrote.
 ALIKE = 0.9
 #: Less than this many statements and comments are no evidence.
 _EVIDENCE = 5
 
 _KEPT = {*vars(builtins), "cuda", "np", "math"}
-
-
-def normal(function: ast.FunctionDef) -> str:
-    """Return the function's text without names, decorators, what does nothing, and what nobody reads."""
-    plain = _Read(_plain(function)).kept
-    return _dumped([ast.arguments([], plain.args.args, None, [], [], None, []), *plain.body])
 
 
 @cache
@@ -173,17 +163,17 @@ def comments(text: str) -> list[str]:
 
 
 @cache
-def course_texts() -> Mapping[str, tuple[str, ast.FunctionDef]]:
-    """Return each kernel of the course's own: {normal text: ("the kernel tiled", its tree)}."""
-    found: dict[str, tuple[str, ast.FunctionDef]] = {}
+def course_texts() -> Sequence[tuple[str, ast.FunctionDef]]:
+    """Return each kernel of the course's own, as ("the kernel tiled", its tree)."""
+    found: dict[tuple[str, ...], tuple[str, ast.FunctionDef]] = {}
     for lesson in LESSONS:
         path = NOTEBOOKS / "solutions" / f"{lesson}.ipynb"
         for _, source in lesson_cells(lesson, path.parent) if path.exists() else ():
-            found |= {normal(f): (f"the solution of {f.name}", f) for f in _kernels(parsed(source))}
+            found |= {statements(f): (f"the solution of {f.name}", f) for f in _kernels(parsed(source))}
     for path in sorted(Path(kernels.__file__).parent.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        found |= {normal(f): (f"the kernel {f.name}", f) for f in _kernels(tree)}
-    return found
+        found |= {statements(f): (f"the kernel {f.name}", f) for f in _kernels(tree)}
+    return tuple(found.values())
 
 
 def _kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
@@ -192,29 +182,13 @@ def _kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
             yield node
 
 
-def copied_from(
-    function: ast.FunctionDef, given: ast.FunctionDef, keeps: bool, helpers: Sequence[ast.FunctionDef] = ()
-) -> str | None:
-    """Return which text of the course the answer is, with other names, where that cannot be chance; else None.
-
-    ``keeps``: the exercise leaves gaps in a text that stays as it is. Then another text of the course in its place is a
-    copy, even a short one. ``helpers`` are the functions that the answer calls: one of them may be the copy.
-    """
-    for part in (function, *helpers):
-        where, _ = course_texts().get(normal(part), (None, None))
-        replaced = keeps and Counter(statements(given)) - Counter(statements(part))
-        if where and len(written(given, part)) > (_FEW if replaced else CHANCE):
-            return where
-    return None
-
-
 def nearest(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, float]:
     """Return the kernel of the course that an answer is most like, and the part that they share.
 
     The functions of the answer are compared one by one, since one of them may be the copy, and all as one.
     """
     own = {written(given, *functions), *(written(given, part) for part in functions)}
-    found = ((where, written(given, tree)) for where, tree in course_texts().values())
+    found = ((where, written(given, tree)) for where, tree in course_texts())
     return max(((where, shared(text, part)) for where, text in found for part in own), key=lambda each: each[1])
 
 

@@ -17,12 +17,10 @@ def read_notebook(name: str, data: str, lesson: str) -> dict[str, Any]:
     return best(name, b64decode(data), lesson, places(lesson))
 
 
-def judge_answer(
-    exercise: str, lesson: str, answer: Sequence[Any], own: bool, seed: int | None = None
-) -> dict[str, Any]:
+def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], seed: int | None = None) -> dict[str, Any]:
     """Return the verdict on one of them."""
     source, others, remark = answer
-    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), own, seed))
+    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), seed))
 
 
 def attempt_in(name: str, data: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sect
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
 from .levels import levels, roofs
-from .performance import race, residency, roofline, timeline, waves
+from .performance import race, residency, roofline, spans, timeline
 
 __all__ = [
     "Picture",
@@ -39,10 +39,10 @@ __all__ = [
     "row_major",
     "sectors_of",
     "show",
+    "spans",
     "split_k",
     "thread_map",
     "tile_pairs",
     "timeline",
     "warp_sectors",
-    "waves",
 ]

@@ -11,13 +11,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from ...simulator.tables import plural
-from ...trace.figures.canvas import bare, describe, log2_axis, new_axes
+from ...trace.figures.canvas import describe, log2_axis, mixed, new_axes
 from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
 from ...trace.reading import ROWS, slacks
 
 if TYPE_CHECKING:
     from ...trace import Trace
 
+#: What a row does, when that begins, how long it takes, and the text on it.
+Span = tuple[str, float, float, str]
 _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], SKY)
 
 
@@ -124,34 +126,29 @@ def _history(trace: Trace, array: str) -> list[tuple[int, str, dict[tuple[int, .
     return found
 
 
-def waves(blocks: Mapping[str, int], at_once: int, ax: Axes | None = None) -> Axes:
-    """Draw the blocks of each launch in waves: ``at_once`` of them are resident, and the last wave may have fewer.
-
-    Equal blocks end together, so the next ones begin together; blocks of a real launch drift apart.
-    """
-    ax = ax or new_axes(9.5, 0.6 * len(blocks) + 0.8)
-    sentences = []
-    longest = max(-(-count // at_once) for count in blocks.values())
-    for place, (label, count) in enumerate(blocks.items()):
-        sizes = [min(at_once, count - first) for first in range(0, count, at_once)]
-        for wave, size in enumerate(sizes):
-            y, full = -1.3 * place, size > 0.6 * at_once  # the number is on the blocks, or on the empty places
-            ax.add_patch(Rectangle((wave, y), 0.94, 1, fill=False, ec=GROUND, lw=1))
-            ax.add_patch(Rectangle((wave, y), 0.94, size / at_once, fc=FAINT, lw=0))
-            if longest <= 12:
-                middle = wave + 0.47, y + (0.4 if full else 0.8)
-                ax.text(*middle, f"{size}", ha="center", va="center", color=INK if full else GROUND)
-        used = count / (len(sizes) * at_once)
-        ax.text(-0.08, -1.3 * place + 0.5, label, ha="right", va="center", color=GROUND, fontsize=12)
-        sentences.append(
-            f"{label}: {plural(count, 'block')} in {plural(len(sizes), 'wave')}, the last of {sizes[-1]}; "
-            f"{100 * used:.0f} % of the places are used"
-        )
-    ax.set_xlim(-0.3 * longest, longest)
-    ax.set_ylim(-1.3 * (len(blocks) - 1) - 0.1, 1.1)
-    bare(ax)
-    ax.set_title(f"Waves of blocks, {at_once} at once")
-    return describe(ax, *sentences)
+def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str], title: str, unit: str) -> Axes:
+    """Draw what each row does over time, with a legend: what of ``colours`` it does, from when on, how long, a text."""
+    ax = new_axes(9.5, 1.3 + 0.34 * len(rows))
+    fills = {what: mixed(colour, 0.6) if colour else "none" for what, colour in colours.items()}
+    for place, (_, found) in enumerate(rows):
+        for what, first, length, text in found:
+            ax.add_patch(Rectangle((first, place - 0.4), length, 0.8, fc=fills[what], ec=GROUND, lw=0.6))
+            middle, ink = (first + length / 2, place), INK if colours[what] else GROUND
+            ax.text(*middle, text, ha="center", va="center", color=ink, fontsize=10)
+    end = max(first + length for _, found in rows for _, first, length, _ in found)
+    ax.set(xlim=(0, end), ylim=(len(rows) - 0.4, -0.6), xlabel=unit)
+    ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows])
+    ax.tick_params(axis="y", length=0)
+    ax.locator_params(axis="x", integer=True)
+    marks = [Rectangle((0, 0), 1, 1, fc=fill, ec=GROUND, lw=0.6, label=what) for what, fill in fills.items()]
+    style: dict[str, Any] = {"frameon": False, "fontsize": 11, "labelcolor": GROUND}
+    ax.legend(handles=marks, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(marks), **style)
+    ax.set_title(title, pad=34)
+    totals = {
+        label: [f"{what} {sum(s[2] for s in found if s[0] == what):g}" for what in dict.fromkeys(s[0] for s in found)]
+        for label, found in rows
+    }
+    return describe(ax, *(f"{label}: {', '.join(sums)}" for label, sums in totals.items() if sums))
 
 
 def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = None) -> Axes:

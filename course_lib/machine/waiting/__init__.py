@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .drawing import draw
     from .interleaving import orders
     from .judgement import reasons
-    from .machine_code import machine_programs, register_bank_conflicts
+    from .machine_code import bank_queue, machine_programs
     from .plays import REASONS, Play, play, play_programs
     from .traced import programs
     from .widget import Waiting, plan
@@ -27,6 +27,7 @@ __all__ = [
     "Machine",
     "Play",
     "Waiting",
+    "bank_queue",
     "draw",
     "machine_programs",
     "orders",
@@ -35,7 +36,6 @@ __all__ = [
     "play_programs",
     "programs",
     "reasons",
-    "register_bank_conflicts",
     "slacks",
     "timeline_rows",
 ]
@@ -49,7 +49,7 @@ __getattr__, __dir__ = lazily(
         "Machine": "..model.machine",
         "orders": ".interleaving",
         **dict.fromkeys(("slacks", "timeline_rows"), "...trace.reading"),
-        **dict.fromkeys(("machine_programs", "register_bank_conflicts"), ".machine_code"),
+        **dict.fromkeys(("bank_queue", "machine_programs"), ".machine_code"),
         **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".plays"),
         **dict.fromkeys(("Waiting", "plan"), ".widget"),
     },

@@ -78,23 +78,21 @@ def kind_of(operation: str) -> str:
     return next((KINDS[start] for start in _START if operation.startswith(start)), "other")
 
 
-def register_reads(text: str, kept: Mapping[int, str]) -> tuple[tuple[int, int], dict[int, str]]:
-    """Return how many operands an instruction reads from even and from odd registers, and the operands it keeps.
+def register_reads(text: str, kept: Mapping[int, str]) -> tuple[tuple[list[int], list[int]], dict[int, str]]:
+    """Return the registers that an instruction reads, the even and the odd ones, and the operands it keeps.
 
     kept: the operands that the instruction before keeps, by their places. One marked `.reuse` is not read again by the
     next instruction, if that has it in the same place.
     """
     operands = [operand.strip() for operand in text.partition(",")[2].split(",")]
-    banks, read = [0, 0], set[str]()
+    banks: tuple[list[int], list[int]] = [], []
     for place, operand in enumerate(operands):
         register = REGISTER.search(operand)
-        if register and kept.get(place) != register[1] and register[1] not in read:
-            read.add(register[1])
-            banks[int(register[1]) % 2] += 1
-            if ".64" in operand:
-                banks[1 - int(register[1]) % 2] += 1
+        if register and kept.get(place) != register[1] and (number := int(register[1])) not in banks[number % 2]:
+            for read in range(number, number + 1 + (".64" in operand)):
+                banks[read % 2].append(read)
     keeps = {place: REGISTER.search(o) for place, o in enumerate(operands) if ".reuse" in o}
-    return (banks[0], banks[1]), {place: register[1] for place, register in keeps.items() if register}
+    return banks, {place: register[1] for place, register in keeps.items() if register}
 
 
 def _uniform(instruction: MachineInstruction) -> tuple[frozenset[int], frozenset[int]]:
@@ -159,12 +157,12 @@ def _fixed(code: MachineCode, loop: tuple[int, int] | None) -> list[_Fixed]:
             kind = kind_of(each.operation)
         except ValueError:
             kind = f"?{each.operation}"  # refused where it is executed
-        reads, kept = register_reads(each.text, kept)
+        (even, odd), kept = register_reads(each.text, kept)
         pending = re.search(r", (0x\w+)$", each.text) if kind == "wait" else None
         fixed.append(
             _Fixed(
                 kind if each.predicate != "@!PT" else "other",
-                reads,
+                (len(even), len(odd)),
                 kind != "uniform" and kind not in _MEMORY and not read.isdisjoint(changing),
                 int(pending[1], 16) if pending else -1,
             )
@@ -258,25 +256,24 @@ def _wavefronts(access: WarpAccess) -> int:
     return int(busiest(words, 1)[0] if each == 1 else in_groups(words, each)[0][0])
 
 
-def register_bank_conflicts(code: Sequence[str]) -> tuple[int, int]:
-    """Return the number of multiply-adds that read two registers of one bank, and the number of all multiply-adds.
+def bank_queue(code: Sequence[str]) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the cycles at which multiply-adds start if only registers hold them, and what the two banks deliver.
 
-    Even registers are one bank, odd ones the other. An operand that the instruction before kept (.reuse) in the same
-    place is not read again.
+    The bank of the even registers and that of the odd ones deliver one register in a cycle: (cycle, register). What
+    `.reuse` kept is not delivered again. A multiply-add starts a cycle after the one before it, or as soon as the banks
+    that it reads have delivered what was asked for before.
     """
-    conflicts = multiply_adds = 0
-    kept: list[str | None] = [None] * 3
+    starts, kept = list[int](), dict[int, str]()
+    delivered: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
     for line in code:
-        found = re.search(r"FFMA \w+, (\w+)(\.reuse)?, (\w+)(\.reuse)?, (\w+)(\.reuse)?$", line)
-        if found is None:
-            kept = [None] * 3
-            continue
-        operands, reused = found.groups()[::2], found.groups()[1::2]
-        read = {name for name, before in zip(operands, kept, strict=True) if name not in ("RZ", before)}
-        conflicts += len(read) > len({int(name[1:]) % 2 for name in read})
-        multiply_adds += 1
-        kept = [name if again else None for name, again in zip(operands, reused, strict=True)]
-    return conflicts, multiply_adds
+        reads, kept = register_reads(line, kept)
+        if "FFMA" in line:
+            free = [bank[-1][0] + 1 if bank else 0 for bank in delivered]
+            start = max([len(starts) and starts[-1] + 1, *(at for at, asked in zip(free, reads, strict=True) if asked)])
+            starts.append(start)
+            for bank, at, asked in zip(delivered, free, reads, strict=True):
+                bank += [(max(at, start) + place, register) for place, register in enumerate(asked)]
+    return starts, *delivered
 
 
 def loop_of_lines(code: Sequence[str]) -> list[Instruction]:
@@ -293,9 +290,9 @@ def loop_of_lines(code: Sequence[str]) -> list[Instruction]:
             lines.append(line.split(maxsplit=4))
     made, kept = [], dict[int, str]()
     for pace, _, _, _, text in lines:
-        reads, kept = register_reads(text, kept)
+        (even, odd), kept = register_reads(text, kept)
         operation = text.split()[1 if text.startswith("@") else 0]
-        made.append(Instruction(kind_of(operation), 0, pace=int(pace), reads=reads))
+        made.append(Instruction(kind_of(operation), 0, pace=int(pace), reads=(len(even), len(odd))))
     targets = [(places.get(found[0], -1) if (found := re.search(r"\.L\w+", line[4])) else -1) for line in lines]
     loops = [made[target : place + 1] for place, target in enumerate(targets) if 0 <= target <= place]
     return max(loops, key=lambda loop: sum(i.kind == "multiply-add" for i in loop) / len(loop))

@@ -7,6 +7,7 @@ take some seven minutes of a processor.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -37,6 +38,8 @@ STALLS: dict[str, tuple[str, ...]] = {
 }
 #: Kernels whose outermost loop reads all of a large matrix, and the part of C for which a block of theirs runs.
 PARTS = {"per_row": (128, 16), "per_column": (16, 128)}
+#: Neighbours of the ladder that are also predicted as if banks delivered all registers of an instruction at once.
+ALSO_WITHOUT_BANKS = ("vectorized", "warp_tiled", "whole_tiles", "best")
 #: The parameters that distinguish the results of one microkernel.
 WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
 #: A GPU's recordings: its name in this course, or a folder.
@@ -203,6 +206,8 @@ def ladder(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
         counted = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
         counted.sort(key=lambda c: c["M"] != r["M"])
         about = {"what": "ladder", **_of(r), "cycles": played.cycles}
+        if r["rung"] in ALSO_WITHOUT_BANKS:
+            about["without_banks"] = replace(launch, banks=False).gflops()
         results.append({**about, **_beside(launch.gflops(), r["gflops"], "GFLOP/s"), **_row(played, counted[0])})
     return results
 

@@ -54,7 +54,7 @@ class ProductLaunch:
     as fit. part: the rows and columns of C for which a block runs, None for all that it computes. cached: whether the
     second-level cache holds A and B when the launch begins. once: whether the main loop reads all of a large matrix in
     each iteration, so that the first-level cache keeps nothing for the next one, as it would in a small run: then only
-    the first iteration counts.
+    the first iteration counts. banks: whether registers wait for their banks, as in a GPU.
     """
 
     code: MachineCode
@@ -66,6 +66,7 @@ class ProductLaunch:
     part: tuple[int, int] | None = None
     cached: bool = False
     once: bool = False
+    banks: bool = True
 
     def gflops(self) -> float:
         """Return the speed, counting the multiplications that the product needs."""
@@ -143,6 +144,8 @@ class ProductLaunch:
             run = self.run(depth)
             pitches = {"A": (4 * depth, 4 * K), **dict.fromkeys("BC", (4 * columns, 4 * N))}
             programs = machine_programs(run, pitches)
+            if not self.banks:
+                programs = [[each._replace(reads=(0, 0)) for each in program] for program in programs]
             loop = [_alike(program, self.once) for program in programs]
             if self.once or min(len({i.iteration for i in each}) for each in loop) >= FEWEST - 2:
                 return programs, loop, depth, run

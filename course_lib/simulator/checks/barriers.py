@@ -102,7 +102,7 @@ class BarriersObserver(Observer):
         count = int(np.count_nonzero(lanes))
         self.add(Finding("barrier-divergence", line, text, None, array.name, index, (thread,), count))
 
-    def misled(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
+    def wrong_mask(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
         thread = vector.first_thread(lanes)
         fault = {
             "absent": "is named in the mask of this warp operation but does not arrive at it",

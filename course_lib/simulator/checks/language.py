@@ -11,7 +11,7 @@ from ..language.constants import shown
 from ..observer import Observer
 
 if TYPE_CHECKING:
-    from ..compile.unit import Unit
+    from ..compile.unit import CompiledKernel
     from ..lanes.warp import WarpVector
     from ..launch.prepare import Prepared
 
@@ -35,7 +35,7 @@ class LanguageObserver(Observer):
         said = f"{self.name(thread)} {what} at {text}; {self._on_gpu}: look at its values, with print or in the stepper"
         self.add(Finding(kind, line, said, threads=(thread,), count=int(np.count_nonzero(lanes))))
 
-    def warnings(self, unit: Unit) -> None:
+    def warnings(self, unit: CompiledKernel) -> None:
         for change in unit.changes.values():
             said = (
                 f"{change.name} was {shown(change.first)} when this function was first compiled for arguments of these "

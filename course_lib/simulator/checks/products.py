@@ -102,7 +102,7 @@ class ProductsObserver(Observer):
                         watch(site, pattern, element, None)
                 if not operand.common or number % WARPS == quarter:
                     pattern.tally = {0: 1}
-                    vector.engine.tell("tallied", site, pattern)
+                    vector.engine.tell("counted", site, pattern)
         group = self.arrivals.setdefault((vector.chunk, vector.warp // WARPS), {})
         group.setdefault(site.line, np.zeros((WARPS, len(lanes)), np.int64))[vector.warp % WARPS] += lanes
 
@@ -161,7 +161,7 @@ class ProductsObserver(Observer):
 
     # --- the rest -----------------------------------------------------------------------------------------------
 
-    def misplaced(self, line: int, vector: Any, array: Any, operand: str, element: int) -> None:
+    def descriptor_fault(self, line: int, vector: Any, array: Any, operand: str, element: int) -> None:
         text = (
             f"the descriptor of {operand} reaches element {element} of {array.name}, which has {array.size}; look at "
             "its place, its two distances and the swizzle"

@@ -5,39 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
+from ..language import nodes
 from ..language.intrinsics import MATRIX_ROW_BYTES
-from ..language.nodes import (
-    After,
-    Allocate,
-    Alternative,
-    Alternatives,
-    Apply,
-    Atomic,
-    Await,
-    CallWarp,
-    Cast,
-    Choice,
-    Const,
-    Elementwise,
-    Expr,
-    Frozen,
-    Item,
-    ItemAt,
-    Load,
-    Local,
-    Logical,
-    LoopValue,
-    MakeTuple,
-    MakeView,
-    Meet,
-    Nothing,
-    Saved,
-    Select,
-    Slice,
-    StartCopy,
-    StartProduct,
-    Store,
-)
 from ..language.program import CallDevice
 from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType, Type
 from .writer import Code, Writer
@@ -46,24 +15,24 @@ from .writer import Code, Writer
 LONG = 1000
 
 
-def expr(out: Writer, node: Expr) -> Code:
+def expr(out: Writer, node: nodes.Expr) -> Code:
     """Write the statements of the node's effects; return the code of its value."""
     return ROWS[type(node)](out, node)
 
 
-def text(out: Writer, node: Expr) -> str:
+def text(out: Writer, node: nodes.Expr) -> str:
     return expr(out, node).text
 
 
-def tuple_text(out: Writer, items: tuple[Expr, ...]) -> str:
+def tuple_text(out: Writer, items: tuple[nodes.Expr, ...]) -> str:
     return f"({''.join(f'{text(out, item)}, ' for item in items)})"
 
 
-def const(out: Writer, node: Const) -> Code:
+def const(out: Writer, node: nodes.Const) -> Code:
     return Code(out.module.constant(node.value), True, True)
 
 
-def local(out: Writer, node: Local) -> Code:
+def local(out: Writer, node: nodes.Local) -> Code:
     code = out.version(node.name, node.type)
     if node.unsure:
         out.emit(f"w.check_assigned(h_{node.name}, {out.mask}, {node.name!r}, {out.at(node.line)})")
@@ -72,7 +41,7 @@ def local(out: Writer, node: Local) -> Code:
     return Code(code, True)
 
 
-def apply(out: Writer, node: Apply) -> Code:
+def apply(out: Writer, node: nodes.Apply) -> Code:
     operands = [code if len(code) < LONG else out.keep(code).text for code in (text(out, a) for a in node.args)]
     told = out.module.tracing and node.text and not out.function.foreign
     if told:
@@ -95,8 +64,8 @@ def apply(out: Writer, node: Apply) -> Code:
     return out.keep(last)
 
 
-def converted(out: Writer, node: Cast) -> Code:
-    if isinstance(node.value, MakeTuple) and isinstance(node.type, TupleType):
+def converted(out: Writer, node: nodes.Cast) -> Code:
+    if isinstance(node.value, nodes.MakeTuple) and isinstance(node.type, TupleType):
         pairs = zip(node.value.items, node.type.items, strict=True)
         return Code("(" + "".join(out.cast(text(out, i), i.type, kind) + ", " for i, kind in pairs) + ")")
     code = expr(out, node.value)
@@ -105,37 +74,37 @@ def converted(out: Writer, node: Cast) -> Code:
     return Code(out.cast(code.text, node.value.type, node.type))
 
 
-def save(out: Writer, node: Saved) -> Code:
+def save(out: Writer, node: nodes.Saved) -> Code:
     if node not in out.saved:
         code = expr(out, node.value)
         out.saved[node] = code if code.kept else out.keep(code.text)
     return out.saved[node]
 
 
-def after(out: Writer, node: After) -> Code:
+def after(out: Writer, node: nodes.After) -> Code:
     for part in node.first:
         expr(out, part)
     return expr(out, node.value)
 
 
-def make_tuple(out: Writer, node: MakeTuple) -> Code:
+def make_tuple(out: Writer, node: nodes.MakeTuple) -> Code:
     return Code(tuple_text(out, node.items))
 
 
-def item(out: Writer, node: Item) -> Code:
+def item(out: Writer, node: nodes.Item) -> Code:
     return Code(f"{text(out, node.value)}[{node.index}]")
 
 
-def item_at(out: Writer, node: ItemAt) -> Code:
+def item_at(out: Writer, node: nodes.ItemAt) -> Code:
     value, index = text(out, node.value), text(out, node.index)
     return out.keep(f"item_at({value}, {index}, w.full, {out.mask}, {out.at(node.line)}, {node.text!r})")
 
 
-def bound_value(out: Writer, node: LoopValue) -> Code:
+def bound_value(out: Writer, node: nodes.LoopValue) -> Code:
     return Code(out.bound + "".join(f"[{i}]" for i in node.path))
 
 
-def load(out: Writer, node: Load) -> Code:
+def load(out: Writer, node: nodes.Load) -> Code:
     array, index = text(out, node.array), tuple_text(out, node.index)
     site = out.site(node.line, "matrices" if node.matrices else "load", node.width)
     if is_view(node.array):
@@ -143,17 +112,17 @@ def load(out: Writer, node: Load) -> Code:
     return out.keep(f"{site}.load({array}, {index}, {out.mask})")
 
 
-def view(out: Writer, node: MakeView) -> Code:
+def view(out: Writer, node: nodes.MakeView) -> Code:
     array, parts = text(out, node.array), []
     for part in node.parts:
-        if isinstance(part, Slice):
+        if isinstance(part, nodes.Slice):
             parts.append(f"({', '.join('None' if b is None else text(out, b) for b in part.bounds)})")
         else:
             parts.append(text(out, part))
     return Code(f"view({array}, ({''.join(f'{part}, ' for part in parts)}), {out.at(node.line)})")
 
 
-def store(out: Writer, node: Store) -> Code:
+def store(out: Writer, node: nodes.Store) -> Code:
     value = text(out, node.value)
     array, index = text(out, node.array), tuple_text(out, node.index)
     site = out.site(node.line, "store", node.width)
@@ -164,7 +133,7 @@ def store(out: Writer, node: Store) -> Code:
     return Code("None")
 
 
-def atomic(out: Writer, node: Atomic) -> Code:
+def atomic(out: Writer, node: nodes.Atomic) -> Code:
     array, index, values = text(out, node.array), tuple_text(out, node.index), tuple_text(out, node.values)
     site = out.site(node.line, "atomic")
     arguments = f"{node.operation!r}, {array}, {index}, {values}, {out.mask}, used={node.used}"
@@ -173,7 +142,7 @@ def atomic(out: Writer, node: Atomic) -> Code:
     return out.keep(f"{site}.atomic({arguments})")
 
 
-def allocate(out: Writer, node: Allocate) -> Code:
+def allocate(out: Writer, node: nodes.Allocate) -> Code:
     assert isinstance(node.type, ArrayType)
     elements = prod(node.shape)
     number = -1 if node.dynamic else out.module.arrays
@@ -190,7 +159,7 @@ def allocate(out: Writer, node: Allocate) -> Code:
     return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {out.mask}{aligned})")
 
 
-def frozen(out: Writer, node: Frozen) -> Code:
+def frozen(out: Writer, node: nodes.Frozen) -> Code:
     return Code(out.module.frozen(node), True, True)
 
 
@@ -216,7 +185,7 @@ def call_device(out: Writer, node: CallDevice) -> Code:
     return Code(result, True, True)
 
 
-def call_warp(out: Writer, node: CallWarp) -> Code:
+def call_warp(out: Writer, node: nodes.CallWarp) -> Code:
     values = tuple_text(out, node.args)
     kinds = node.type.items if isinstance(node.type, TupleType) else (node.type,)
     dtypes = "".join(f"{out.module.dtype(str(kind))}, " for kind in kinds)
@@ -230,7 +199,7 @@ def call_warp(out: Writer, node: CallWarp) -> Code:
     return result if isinstance(node.type, TupleType) else Code(f"{result.text}[0]")
 
 
-def copy(out: Writer, node: StartCopy) -> Code:
+def copy(out: Writer, node: nodes.StartCopy) -> Code:
     target, place = text(out, node.target), tuple_text(out, node.place)
     array, index = text(out, node.array), tuple_text(out, node.index)
     load, store = (out.site(node.line, op, node.width) for op in ("load", "store"))
@@ -239,7 +208,7 @@ def copy(out: Writer, node: StartCopy) -> Code:
     return Code("None")
 
 
-def product(out: Writer, node: StartProduct) -> Code:
+def product(out: Writer, node: nodes.StartProduct) -> Code:
     results, a, b, add = (text(out, part) for part in node.operands)
     width = MATRIX_ROW_BYTES // DTYPE[node.spec.dtype].itemsize
     sites = f"({out.site(node.line, 'load')}, {out.site(node.line, 'matrices', width)})"
@@ -250,7 +219,7 @@ def product(out: Writer, node: StartProduct) -> Code:
     return Code("None")
 
 
-def elementwise(out: Writer, node: Elementwise) -> Code:
+def elementwise(out: Writer, node: nodes.Elementwise) -> Code:
     inputs = []
     for value in node.inputs:
         code = text(out, value)
@@ -263,7 +232,7 @@ def elementwise(out: Writer, node: Elementwise) -> Code:
     return Code("None")
 
 
-def meet(out: Writer, node: Meet) -> Code:
+def meet(out: Writer, node: nodes.Meet) -> Code:
     reduction = "None"
     if node.predicate is not None:
         reduction = f"({node.reduction!r}, {text(out, node.predicate)})"
@@ -275,14 +244,14 @@ def meet(out: Writer, node: Meet) -> Code:
     return Code("None")
 
 
-def wait_for_phase(out: Writer, node: Await) -> Code:
+def wait_for_phase(out: Writer, node: nodes.Await) -> Code:
     barriers, index, parity = (text(out, part) for part in node.operands)
     phase = f"w, {barriers}, {index}, {parity}, {out.mask}, {out.at(node.line)}"
     out.emit(f"while pause := w.phases.unfinished({phase}): yield pause")
     return Code("None")
 
 
-def select(out: Writer, node: Select) -> Code:
+def select(out: Writer, node: nodes.Select) -> Code:
     test = text(out, node.test)
     if node.is_scalar and not (node.yes.effect or node.no.effect):
         return Code(f"pick({test}, {text(out, node.yes)}, {text(out, node.no)})")
@@ -298,7 +267,7 @@ def select(out: Writer, node: Select) -> Code:
     return Code(result, True, True)
 
 
-def logical(out: Writer, node: Logical) -> Code:
+def logical(out: Writer, node: nodes.Logical) -> Code:
     combine = "both" if node.conjunction else "either"
     first, *rest = node.parts
     left = expr(out, first)
@@ -319,7 +288,7 @@ def logical(out: Writer, node: Logical) -> Code:
     return left
 
 
-def choice(out: Writer, node: Choice) -> Code:
+def choice(out: Writer, node: nodes.Choice) -> Code:
     parts: list[tuple[str, str, Type]] = []
     names: list[str] = []
     outer, out.lines = out.lines, []
@@ -335,14 +304,14 @@ def choice(out: Writer, node: Choice) -> Code:
 
 
 def decide(
-    out: Writer, node: Alternative | Alternatives, parts: list[tuple[str, str, Type]], names: list[str]
+    out: Writer, node: nodes.Alternative | nodes.Alternatives, parts: list[tuple[str, str, Type]], names: list[str]
 ) -> tuple[str | None, str | None]:
     """Evaluate ``node`` under the mask; return the masks of the lanes where it is true and where it is false.
 
     Each value that can be the result is appended to ``parts`` with its mask. The masks that the generated code may
     assign are appended to ``names``: the caller sets them to False first, since some of that code may not run.
     """
-    if isinstance(node, Alternative):
+    if isinstance(node, nodes.Alternative):
         return alternative(out, node, parts, names)
     before, depth = out.mask, out.indent
     leaving: list[str] = []
@@ -369,7 +338,7 @@ def decide(
 
 
 def alternative(
-    out: Writer, node: Alternative, parts: list[tuple[str, str, Type]], names: list[str]
+    out: Writer, node: nodes.Alternative, parts: list[tuple[str, str, Type]], names: list[str]
 ) -> tuple[str | None, str | None]:
     value = expr(out, node.value)
     yes: str | None
@@ -390,36 +359,36 @@ def alternative(
     return yes, no
 
 
-def is_view(array: Expr) -> bool:
+def is_view(array: nodes.Expr) -> bool:
     return isinstance(array.type, ArrayType) and array.type.view
 
 
-ROWS: dict[type[Expr], Callable[..., Code]] = {
-    Const: const,
-    Nothing: lambda out, node: Code("None"),
-    Local: local,
-    LoopValue: bound_value,
-    Apply: apply,
-    Cast: converted,
-    Saved: save,
-    After: after,
-    MakeTuple: make_tuple,
-    Item: item,
-    ItemAt: item_at,
-    Load: load,
-    MakeView: view,
-    Store: store,
-    Atomic: atomic,
-    Select: select,
-    Logical: logical,
-    Choice: choice,
-    Allocate: allocate,
-    Frozen: frozen,
+ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {
+    nodes.Const: const,
+    nodes.Nothing: lambda out, node: Code("None"),
+    nodes.Local: local,
+    nodes.LoopValue: bound_value,
+    nodes.Apply: apply,
+    nodes.Cast: converted,
+    nodes.Saved: save,
+    nodes.After: after,
+    nodes.MakeTuple: make_tuple,
+    nodes.Item: item,
+    nodes.ItemAt: item_at,
+    nodes.Load: load,
+    nodes.MakeView: view,
+    nodes.Store: store,
+    nodes.Atomic: atomic,
+    nodes.Select: select,
+    nodes.Logical: logical,
+    nodes.Choice: choice,
+    nodes.Allocate: allocate,
+    nodes.Frozen: frozen,
     CallDevice: call_device,
-    CallWarp: call_warp,
-    StartCopy: copy,
-    StartProduct: product,
-    Elementwise: elementwise,
-    Meet: meet,
-    Await: wait_for_phase,
+    nodes.CallWarp: call_warp,
+    nodes.StartCopy: copy,
+    nodes.StartProduct: product,
+    nodes.Elementwise: elementwise,
+    nodes.Meet: meet,
+    nodes.Await: wait_for_phase,
 }

@@ -4,42 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..language import program
 from ..language.nodes import Expr
-from ..language.program import (
-    Assign,
-    Block,
-    Break,
-    Continue,
-    Convert,
-    Each,
-    Evaluate,
-    If,
-    Iterable,
-    Loop,
-    Mark,
-    Numbered,
-    Range,
-    Return,
-    Stmt,
-    Together,
-)
 from ..language.types import NONE, SCALARS
 from .expressions import expr, text
 from .writer import Writer
 
-LEAVING = (Return, Break, Continue)
+LEAVING = (program.Return, program.Break, program.Continue)
 
 
-def block(out: Writer, node: Block) -> None:
+def block(out: Writer, node: program.Block) -> None:
     statements(out, node.body, node.region)
 
 
-def statements(out: Writer, body: list[Stmt], region: int) -> None:
+def statements(out: Writer, body: list[program.Stmt], region: int) -> None:
     """Write statements of ``region``; after one by which lanes may leave, only for the lanes that stay."""
     for i, statement in enumerate(body):
         ROWS[type(statement)](out, statement)
         if i + 1 < len(body) and exits([statement], LEAVING):
-            if not exits([statement], (Break, Continue)):
+            if not exits([statement], (program.Break, program.Continue)):
                 # lanes that returned read nothing later, so the others are the whole region
                 out.anchors[region] = out.fresh("a")
                 out.emit(f"{out.anchors[region]} = {out.mask}")
@@ -52,16 +35,16 @@ def statements(out: Writer, body: list[Stmt], region: int) -> None:
             return
 
 
-def mark(out: Writer, node: Mark) -> None:
+def mark(out: Writer, node: program.Mark) -> None:
     if out.module.tracing and not out.function.foreign:  # lines of another file are not shown
         out.emit(f"w.statement({node.line}, {out.mask})")
 
 
-def evaluate(out: Writer, node: Evaluate) -> None:
+def evaluate(out: Writer, node: program.Evaluate) -> None:
     expr(out, node.value)
 
 
-def assign(out: Writer, node: Assign) -> None:
+def assign(out: Writer, node: program.Assign) -> None:
     kind = node.value.type
     code, version = expr(out, node.value), out.version(node.name, kind)
     anchor = out.anchors.get(node.region, "a") if node.region is not None else "a"
@@ -78,7 +61,7 @@ def assign(out: Writer, node: Assign) -> None:
         out.emit(f"w.assigned({node.name!r}, {version}, {out.mask})")
 
 
-def convert(out: Writer, node: Convert) -> None:
+def convert(out: Writer, node: program.Convert) -> None:
     old, new = out.version(node.name, node.have), out.version(node.name, node.want)
     code = out.cast(old, node.have, node.want)
     blended = out.blended(out.mask, code, new, node.want, node.line)
@@ -86,7 +69,7 @@ def convert(out: Writer, node: Convert) -> None:
     out.emit(f"if {out.mask} is not False and {old} is not None: {new} = {blended}")
 
 
-def if_statement(out: Writer, node: If) -> None:
+def if_statement(out: Writer, node: program.If) -> None:
     before, yes, no = out.mask, out.fresh("m"), out.fresh("m")
     out.emit(f"{yes}, {no} = split({before}, {text(out, node.test)})")
     leaves = exits([node], LEAVING)
@@ -107,16 +90,16 @@ def if_statement(out: Writer, node: If) -> None:
         out.emit(f"{before} = join({before}, {yes}0, {no}0, {yes}, {no})")
 
 
-def break_statement(out: Writer, node: Break) -> None:
+def break_statement(out: Writer, node: program.Break) -> None:
     out.emit(f"{out.loops[-1]}b = unite({out.loops[-1]}b, {out.mask})")
     out.emit(f"{out.mask} = False")
 
 
-def continue_statement(out: Writer, node: Continue) -> None:
+def continue_statement(out: Writer, node: program.Continue) -> None:
     out.emit(f"{out.mask} = False")
 
 
-def return_statement(out: Writer, node: Return) -> None:
+def return_statement(out: Writer, node: program.Return) -> None:
     result = out.function.result
     if out.function.kernel:
         out.emit(f"w.returned.append(({out.mask}, {out.at(node.line)}))")
@@ -131,29 +114,29 @@ def return_statement(out: Writer, node: Return) -> None:
     out.emit(f"{out.mask} = False")
 
 
-def iterated(out: Writer, node: Iterable, live: str, whole: bool) -> str:
+def iterated(out: Writer, node: program.Iterable, live: str, whole: bool) -> str:
     """Code of a for loop's iterator for the lanes of ``live``; ``whole``: no lane leaves before the end."""
     match node:
-        case Range():
+        case program.Range():
             start, stop, step = (text(out, part) for part in (node.start, node.stop, node.step))
             kind = out.module.dtype(str(node.start.type))
             line = out.at(node.line)
             return f"iterate(w.steps, {live}, {start}, {stop}, {step}, {kind}.type, line={line}, whole={whole})"
-        case Each():
+        case program.Each():
             return f"each(w.steps, {live}, {text(out, node.value)}, {out.at(node.line)})"
-        case Numbered():
+        case program.Numbered():
             inner = iterated(out, node.inner, live, whole)
             return f"numbered({inner}, {text(out, node.start)})"
-        case Together():
+        case program.Together():
             return f"together([{', '.join(iterated(out, part, live, False) for part in node.parts)}])"
 
 
-def loop(out: Writer, node: Loop) -> None:
+def loop(out: Writer, node: program.Loop) -> None:
     before, live, body = out.mask, out.fresh("l"), node.body.body
-    leaves, returns, broken = exits(body, LEAVING), exits(body, (Return,)), exits(body, (Break,))
+    leaves, returns, broken = exits(body, LEAVING), exits(body, (program.Return,)), exits(body, (program.Break,))
     head = ""
     if node.iterable is not None:
-        head = iterated(out, node.iterable, live, not exits(body, (Break, Return)))
+        head = iterated(out, node.iterable, live, not exits(body, (program.Break, program.Return)))
     counter, mask, value = out.fresh("n"), out.fresh("m"), out.fresh("t")
     out.position += 1
     position = out.position
@@ -204,17 +187,17 @@ def loop(out: Writer, node: Loop) -> None:
         orelse(out, node.orelse, f"minus({before}, {live}b)" if broken else before, node.line)
 
 
-def head_of_while(out: Writer, node: Loop, test: Expr, live: str, counter: str) -> None:
+def head_of_while(out: Writer, node: program.Loop, test: Expr, live: str, counter: str) -> None:
     """Write the start of a while loop's iteration: the budget and the test."""
     out.emit(f"w.steps.spend({out.at(node.line)}, {counter})")
     out.emit(f"{out.mask} = {live}[0]")
-    mark(out, Mark(node.line))
+    mark(out, program.Mark(node.line))
     out.emit(f"{out.mask}, _ = split({out.mask}, {text(out, test)})")
     out.emit(f"if {out.mask} is False: break")
     out.emit(f"{live}[0] = {out.mask}")
 
 
-def orelse(out: Writer, node: Block, lanes: str, line: int) -> None:
+def orelse(out: Writer, node: program.Block, lanes: str, line: int) -> None:
     """Write the ``else`` of a loop, for the lanes that did not break."""
     before, mask = out.mask, out.fresh("m")
     leaves = exits(node.body, LEAVING)
@@ -233,18 +216,18 @@ def orelse(out: Writer, node: Block, lanes: str, line: int) -> None:
             out.emit(f"    if {mask} is not {mask}0: {before} = minus({before}, minus({mask}0, {mask}))")
 
 
-def exits(body: list[Stmt], kinds: tuple[type, ...]) -> bool:
+def exits(body: list[program.Stmt], kinds: tuple[type, ...]) -> bool:
     """Whether ``body`` contains one of ``kinds`` that leaves ``body`` itself."""
     for statement in body:
         match statement:
-            case Return() | Break() | Continue():
+            case program.Return() | program.Break() | program.Continue():
                 found = isinstance(statement, kinds)
-            case If():
+            case program.If():
                 found = exits(statement.body.body, kinds) or exits(statement.orelse.body, kinds)
-            case Loop():
-                found = Return in kinds and exits(statement.body.body, (Return,))
+            case program.Loop():
+                found = program.Return in kinds and exits(statement.body.body, (program.Return,))
                 found = found or (statement.orelse is not None and exits(statement.orelse.body, kinds))
-            case Block():
+            case program.Block():
                 found = exits(statement.body, kinds)
             case _:
                 found = False
@@ -254,14 +237,14 @@ def exits(body: list[Stmt], kinds: tuple[type, ...]) -> bool:
 
 
 ROWS: dict[type, Callable[..., None]] = {
-    Block: block,
-    Mark: mark,
-    Evaluate: evaluate,
-    Assign: assign,
-    Convert: convert,
-    If: if_statement,
-    Loop: loop,
-    Break: break_statement,
-    Continue: continue_statement,
-    Return: return_statement,
+    program.Block: block,
+    program.Mark: mark,
+    program.Evaluate: evaluate,
+    program.Assign: assign,
+    program.Convert: convert,
+    program.If: if_statement,
+    program.Loop: loop,
+    program.Break: break_statement,
+    program.Continue: continue_statement,
+    program.Return: return_statement,
 }

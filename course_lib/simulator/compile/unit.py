@@ -34,7 +34,7 @@ class Instance:
     line: int
 
 
-class Unit:
+class CompiledKernel:
     """A kernel, compiled for a launch and the types of its arguments.
 
     For each warp, the engine makes a site for each of ``sites``, (line, op, elements a lane), and calls :meth:`make`
@@ -127,21 +127,23 @@ class Unit:
         return self._written is None or argument in self._written
 
 
-class Units:
+class CompiledKernels:
     """The cache of the latest compiled kernels: launches that differ only in sizes share one."""
 
     MOST = 64
 
     def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], Unit] = {}
+        self._known: dict[tuple[object, ...], CompiledKernel] = {}
 
-    def of(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool) -> Unit:
+    def of(
+        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool
+    ) -> CompiledKernel:
         """Return the kernel compiled for this launch, or for an earlier one with the same code."""
         key = (source, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())
         known = self._known.get(key) or self._known.get((*key, launch.grid))
         if known is not None and known.holds:
             return known
-        unit = Unit(launch, source, arguments, tracing, patient)
+        unit = CompiledKernel(launch, source, arguments, tracing, patient)
         if not unit.outside:  # its arrays belong to one launch
             if len(self._known) >= self.MOST:
                 del self._known[next(iter(self._known))]

@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-from ..language.nodes import (
-    After,
-    Allocate,
-    Apply,
-    Atomic,
-    Cast,
-    Elementwise,
-    Expr,
-    Frozen,
-    Local,
-    MakeView,
-    Saved,
-    Select,
-    StartCopy,
-    Store,
-)
+from ..language import nodes
 from ..language.program import Assign, CallDevice, Function, expressions, statements
 from ..language.types import ArrayType, RecordsType, TupleType
 
@@ -31,9 +16,9 @@ def written(function: Function, known: dict[Function, Names]) -> Names:
         aliases = _aliases(function)
         result: Names = frozenset()
         for node in expressions(function.body.body):
-            if isinstance(node, (Store, Atomic, Elementwise)):
+            if isinstance(node, (nodes.Store, nodes.Atomic, nodes.Elementwise)):
                 result = _union(result, _roots(node.array, aliases))
-            elif isinstance(node, StartCopy):
+            elif isinstance(node, nodes.StartCopy):
                 result = _union(result, _roots(node.target, aliases))
             elif isinstance(node, CallDevice):
                 inner = written(node.function, known)
@@ -65,19 +50,19 @@ def _aliases(function: Function) -> dict[str, Names]:
     return aliases
 
 
-def _roots(value: Expr, aliases: dict[str, Names]) -> Names:
+def _roots(value: nodes.Expr, aliases: dict[str, Names]) -> Names:
     match value:
-        case Local():
+        case nodes.Local():
             return aliases.get(value.name, frozenset())
-        case Allocate() | Frozen():
+        case nodes.Allocate() | nodes.Frozen():
             return frozenset()
-        case Saved() | Cast() | After():
+        case nodes.Saved() | nodes.Cast() | nodes.After():
             return _roots(value.value, aliases)
-        case MakeView():
+        case nodes.MakeView():
             return _roots(value.array, aliases)
-        case Apply():  # transposed
+        case nodes.Apply():  # transposed
             return _roots(value.args[0], aliases)
-        case Select():
+        case nodes.Select():
             return _union(_roots(value.yes, aliases), _roots(value.no, aliases))
     return None
 

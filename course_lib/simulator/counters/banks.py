@@ -45,7 +45,7 @@ class BanksObserver(Counter):
     def columns(self) -> dict[str, dict[Key, int]]:
         return {"wavefronts": self.wavefronts, "bank_conflicts": self.conflicts}
 
-    def tallied(self, site: Site, pattern: Pattern) -> None:
+    def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "shared":
             return
         needed = extra = 0

@@ -34,7 +34,7 @@ class CoalescingObserver(Counter):
     def columns(self) -> dict[str, dict[Key, int]]:
         return {"sectors": self.sectors}
 
-    def tallied(self, site: Site, pattern: Pattern) -> None:
+    def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "global":
             return
         total = sum(times * self._sectors(pattern, phase) for phase, times in pattern.tally.items())

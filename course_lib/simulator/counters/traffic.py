@@ -60,7 +60,7 @@ class TrafficObserver(Counter):
     def columns(self) -> dict[str, dict[Key, int]]:
         return {name: {key: getattr(t, name) for key, t in self.counts.items()} for name in ("accesses", "requests")}
 
-    def tallied(self, site: Site, pattern: Pattern) -> None:
+    def counted(self, site: Site, pattern: Pattern) -> None:
         vector, mask = pattern.vector, pattern.mask
         count = self.counts.setdefault(key_of(site, pattern), Tally())
         times = sum(pattern.tally.values())

@@ -62,7 +62,7 @@ class Known:
 class Site:
     """One expression of the kernel that accesses memory, in one warp.
 
-    ``line`` is the line in the student's file, ``op`` "load", "store" or "atomic". ``engine`` receives the tallied
+    ``line`` is the line in the student's file, ``op`` "load", "store" or "atomic". ``engine`` receives the counted
     patterns and the violated bounds.
 
     :meth:`locate` takes the cheapest pattern: the latest one, if array, mask and varying indices are the same objects;
@@ -193,7 +193,7 @@ class Site:
         self, array: Array, index: Index, mask: Mask, pattern: Pattern, base: int
     ) -> tuple[Pattern, int]:
         if self.large is not None:
-            self.engine.tell("tallied", self, self.large)
+            self.engine.tell("counted", self, self.large)
         self.large = pattern
         return self._remember(array, index, mask, pattern, 0, base)
 
@@ -246,7 +246,7 @@ class Site:
             inside = inside.reshape((1,) * (4 - inside.ndim) + inside.shape)
         pattern = Pattern(array, vector, offsets, inside, self.width)
         pattern.count(base)
-        self.engine.tell("tallied", self, pattern)
+        self.engine.tell("counted", self, pattern)
         return pattern, base
 
     def of_width(self, width: int) -> WideSite:
@@ -257,13 +257,13 @@ class Site:
         return self.wider[width]
 
     def flush(self) -> None:
-        """Hand the tallied patterns to the engine and forget them."""
+        """Hand the counted patterns to the engine and forget them."""
         for wide in self.wider.values():
             wide.flush()
         for known in self.known.values():
-            self.engine.tell("tallied", self, known.pattern)
+            self.engine.tell("counted", self, known.pattern)
         if self.large is not None:
-            self.engine.tell("tallied", self, self.large)
+            self.engine.tell("counted", self, self.large)
         self.known.clear()
         self.held = 0
         self.array = self.large = None

@@ -100,7 +100,7 @@ class Products:
         here = vector.full(mask)
         absent = here.any(axis=(0, 1)) & ~here
         if absent.any():
-            vector.engine.tell("misled", line, vector, absent, "absent")
+            vector.engine.tell("wrong_mask", line, vector, absent, "absent")
         if acc.ndim != 1 or acc.size < spec.columns // 2 or acc.space != "local":
             raise KernelError(
                 f"the results of {spec.columns} columns are {spec.columns // 2} elements of a thread, and {acc.name} "
@@ -216,7 +216,7 @@ class Products:
         at = (pieces - array.address) // array.itemsize
         if at.min() < 0 or at.max() + width > array.size:
             beyond = int(np.where(at < 0, at, at + width - 1)[(at < 0) | (at + width > array.size)][0])
-            vector.engine.tell("misplaced", sites[1].line, vector, array, "AB"[which], beyond)
+            vector.engine.tell("descriptor_fault", sites[1].line, vector, array, "AB"[which], beyond)
             return None
         patterns = []
         for start in range(0, len(at), WARP_SIZE):

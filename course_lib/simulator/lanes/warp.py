@@ -244,7 +244,7 @@ class WarpVector(LaneVector):
         stray = here & ~named
         for lanes, what in ((absent, "absent"), (stray, "stray")):
             if lanes.any():
-                self.engine.tell("misled", line, self, lanes, what)
+                self.engine.tell("wrong_mask", line, self, lanes, what)
 
     @cached_property
     def copies(self) -> Copies:
@@ -342,7 +342,7 @@ class WarpVector(LaneVector):
         here = self.full(mask)
         absent = here.any(axis=(0, 1)) & ~here
         if absent.any():
-            self.engine.tell("misled", line, self, absent, "absent")
+            self.engine.tell("wrong_mask", line, self, absent, "absent")
         if self.lanes.count < WARP_SIZE:
             raise KernelError(
                 f"{name} is done by the {WARP_SIZE} lanes of a warp together, and the last warp of this block has "

@@ -8,22 +8,11 @@ from math import prod
 import numpy as np
 
 from ..hardware import LOCAL_LIMIT
-from . import tuples, views
+from . import tuples, types, views
 from .context import Context
 from .names import Symbol, dtype_name
 from .nodes import Allocate, Const, Expr, Frozen, MakeTuple, Static
 from .refusals import SmallerItems, UnknownShape, refuse
-from .types import (
-    DTYPE,
-    NONE,
-    ArrayType,
-    RecordsType,
-    TupleType,
-    describe_type,
-    is_int,
-    type_of_records,
-    unfit_records,
-)
 
 
 def allocation(x: Context, node: ast.Assign) -> Expr | None:
@@ -42,7 +31,7 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
     if records is not None:
         return _records(node, target.id, space, shape, records, alignment)
     dtype = _static_dtype(x, given["dtype"])
-    size = prod(shape) * DTYPE[dtype].itemsize
+    size = prod(shape) * types.DTYPE[dtype].itemsize
     if space == "local" and size > LOCAL_LIMIT:
         refuse(
             node,
@@ -53,14 +42,14 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
         return _dynamic(x, node, target.id, dtype, alignment)
     if min(shape) < 1:
         refuse(node, f"the {space} array {target.id!r} has shape {shape}; every dimension must be at least 1")
-    kind = ArrayType(dtype, len(shape))
+    kind = types.ArrayType(dtype, len(shape))
     return Allocate(space=space, name=target.id, shape=shape, type=kind, line=node.lineno, alignment=alignment)
 
 
 def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dtype: np.dtype, alignment: int) -> Expr:
     """A shared or local array of records: an array for each field, in shared memory at its true addresses."""
     records = np.zeros(shape, dtype)
-    if reason := unfit_records(records):
+    if reason := types.unfit_records(records):
         refuse(node, f"{name!r} {reason}")
     if not records.size:
         refuse(node, f"the {space} array {name!r} has shape {shape}; every dimension must be at least 1")
@@ -70,7 +59,7 @@ def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dt
             f"the local array {name!r} takes {records.nbytes:,} bytes a thread, and a GPU allows {LOCAL_LIMIT:,}; use "
             "a smaller one",
         )
-    kind, offsets = type_of_records(records), {field: int(of[1]) for field, of in (dtype.fields or {}).items()}
+    kind, offsets = types.type_of_records(records), {field: int(of[1]) for field, of in (dtype.fields or {}).items()}
     fields = tuple(
         Allocate(
             space=space,
@@ -103,7 +92,7 @@ def space_of(x: Context, node: ast.AST) -> str | None:
 def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int) -> Expr:
     """The whole dynamic shared memory as an array; all such arrays share this memory."""
     analysis = x.analysis
-    count = analysis.launch.dynamic_shared // DTYPE[dtype].itemsize
+    count = analysis.launch.dynamic_shared // types.DTYPE[dtype].itemsize
     if not count:
         refuse(
             node,
@@ -115,10 +104,10 @@ def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int
         refuse(
             node, f"the dynamic shared memory is an array of {first}, and cannot be one of {dtype}; use uint8 for bool"
         )
-    if DTYPE[first].itemsize > DTYPE[dtype].itemsize:
+    if types.DTYPE[first].itemsize > types.DTYPE[dtype].itemsize:
         raise SmallerItems(dtype)
-    count = analysis.launch.dynamic_shared // DTYPE[first].itemsize
-    kind = ArrayType(first, 1)
+    count = analysis.launch.dynamic_shared // types.DTYPE[first].itemsize
+    kind = types.ArrayType(first, 1)
     whole = Allocate(
         space="shared", name=name, shape=(count,), type=kind, line=node.lineno, dynamic=True, alignment=alignment
     )
@@ -128,7 +117,7 @@ def _dynamic(x: Context, node: ast.Assign, name: str, dtype: str, alignment: int
 def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
     """``cuda.const.array_like(array)`` of a global array of the program."""
     value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    parts = value.items if isinstance(value, MakeTuple) and isinstance(value.type, RecordsType) else [value]
+    parts = value.items if isinstance(value, MakeTuple) and isinstance(value.type, types.RecordsType) else [value]
     if value is None or not all(isinstance(part, Frozen) for part in parts):
         refuse(node, "cuda.const.array_like() takes one array from outside the kernel; give it a global's name")
     return value
@@ -138,8 +127,8 @@ def fill(x: Context, node: ast.Call, used: bool) -> Expr:
     """``array.fill(number)``."""
     assert isinstance(node.func, ast.Attribute)
     array = x.expr(node.func.value)
-    if not isinstance(array.type, ArrayType):
-        refuse(node, f"{ast.unparse(node.func.value)} is {describe_type(array.type)}, not an array; assign it")
+    if not isinstance(array.type, types.ArrayType):
+        refuse(node, f"{ast.unparse(node.func.value)} is {types.describe_type(array.type)}, not an array; assign it")
     if used:
         refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
     (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
@@ -165,9 +154,9 @@ def _array_arguments(call: ast.Call, space: str) -> dict[str, ast.expr]:
 def _alignment(x: Context, node: ast.Assign, part: ast.expr) -> int:
     """The alignment that a kernel asks for, 0 for none."""
     value = x.expr(part)
-    if value.type == NONE:
+    if value.type == types.NONE:
         return 0
-    if not (isinstance(value, Const) and is_int(str(value.type))):
+    if not (isinstance(value, Const) and types.is_int(str(value.type))):
         refuse(node, "the alignment must be a literal number of bytes, such as 16")
     if int(value.value) < 1 or int(value.value) & (int(value.value) - 1):
         refuse(node, "the alignment must be a power of two, such as 16")
@@ -181,7 +170,7 @@ def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
         refuse(node, f"a {space} array has at least one dimension; give it the shape 1")
     if not isinstance(node, ast.Tuple):
         value = x.expr(node)
-        if isinstance(value.type, TupleType):
+        if isinstance(value.type, types.TupleType):
             items = tuples.items(value)
             if all(isinstance(i, Const) for i in items):
                 return tuple(int(i.value) for i in items if isinstance(i, Const))
@@ -196,7 +185,7 @@ def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
                 f"numba does not fold {ast.unparse(part)} in the shape of a {space} array; give it "
                 "a name outside the kernel and use the name",
             )
-        if not (isinstance(value, Const) and value.literal and is_int(str(value.type))):
+        if not (isinstance(value, Const) and value.literal and types.is_int(str(value.type))):
             raise UnknownShape(
                 f"the shape of a {space} array must be known when the kernel is compiled, and "
                 f"{ast.unparse(part)} is not: use a literal, a global or a closure variable",

@@ -16,26 +16,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..geometry import Launch
-from . import operators, types, why
+from . import nodes, operators, types, why
 from .constants import Constants, is_constant
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda, vector_of
-from .nodes import (
-    Apply,
-    Const,
-    Elementwise,
-    Expr,
-    Frozen,
-    Given,
-    Load,
-    MakeTuple,
-    MakeView,
-    Nothing,
-    Operation,
-    Slice,
-    Static,
-    compile_time,
-    tuple_of,
-)
 from .operators import NUMBERS, applied, cast
 from .program import Function
 from .refusals import ABSENT, CUDA, NOT_TAKEN, refuse
@@ -49,12 +32,12 @@ KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
 AXES = {"x": 0, "y": 1, "z": 2}
 
 
-def _nullary(name: str, code: str, kind: str) -> Operation:
-    return Operation(name, code, lambda args, result: args == () and result == kind)
+def _nullary(name: str, code: str, kind: str) -> nodes.Operation:
+    return nodes.Operation(name, code, lambda args, result: args == () and result == kind)
 
 
-def of_array(name: str, code: str) -> Operation:
-    return Operation(name, code, lambda args, result: isinstance(args[0], ArrayType) and result == "int64")
+def of_array(name: str, code: str) -> nodes.Operation:
+    return nodes.Operation(name, code, lambda args, result: isinstance(args[0], ArrayType) and result == "int64")
 
 
 #: The operations of numba.cuda's values that are not called.
@@ -103,28 +86,28 @@ class Context(ABC):
         self.barriers = self.calls = self.waits = False
 
     @abstractmethod
-    def expr(self, node: ast.AST) -> Expr:
+    def expr(self, node: ast.AST) -> nodes.Expr:
         """Translate any expression."""
 
     @abstractmethod
-    def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
+    def element(self, node: ast.Subscript) -> tuple[nodes.Expr, tuple[nodes.Expr, ...]]:
         """Translate a subscript of one element to (array, indices)."""
 
     @abstractmethod
-    def device(self, node: ast.Call, source: Source, values: list[Expr], result: Type | None) -> Function:
+    def device(self, node: ast.Call, source: Source, values: list[nodes.Expr], result: Type | None) -> Function:
         """The typed program of the device function called in ``node``, with its declared ``result``."""
 
     @abstractmethod
     def takes(self, name: str) -> bool:
         """Whether the simulator runs this function of numba.cuda."""
 
-    def defined(self, node: ast.FunctionDef | ast.Lambda) -> Expr:
+    def defined(self, node: ast.FunctionDef | ast.Lambda) -> nodes.Expr:
         """The function that ``node`` defines inside this one, known while the kernel is compiled."""
         if isinstance(node, ast.FunctionDef) and node.decorator_list:
             refuse(node, f"numba compiles no decorator inside a kernel; leave out that of {node.name}")
         defaults = [self.expr(default) for default in node.args.defaults]
         for default, part in zip(defaults, node.args.defaults, strict=True):
-            if not isinstance(default, Const):
+            if not isinstance(default, nodes.Const):
                 refuse(
                     node, f"the default {ast.unparse(part)} of an inner function is no constant; pass it in each call"
                 )
@@ -132,22 +115,22 @@ class Context(ABC):
         known = [self.env[name].const for name in read if name in self.env]
         functions = [known[0] for known in known if isinstance(known, tuple) and isinstance(known[0], Inner)]
         more = {name for function in functions for name in function.free}
-        values = tuple(default.value for default in defaults if isinstance(default, Const))
+        values = tuple(default.value for default in defaults if isinstance(default, nodes.Const))
         constants = {name: v.const for name, v in self.env.items() if isinstance(v.const, np.generic)}
         made = inner(self.source, node, values, more, constants)
         for name in made.free:
             if name not in self.env:
                 refuse(node, f"{made.name} reads {name}, which has no value yet; assign it before the function")
-        return Static(thing=made)
+        return nodes.Static(thing=made)
 
-    def scalar(self, node: ast.AST) -> Expr:
+    def scalar(self, node: ast.AST) -> nodes.Expr:
         """Translate an expression that must be a number."""
         value = self.expr(node)
         if not value.is_scalar:
             self.refuse_as_number(node, value)
         return value
 
-    def arguments(self, node: ast.Call, counts: tuple[int, ...], what: str, real: bool = True) -> list[Expr]:
+    def arguments(self, node: ast.Call, counts: tuple[int, ...], what: str, real: bool = True) -> list[nodes.Expr]:
         """Translate the arguments of a function that takes numbers, without names."""
         if node.keywords or len(node.args) not in counts:
             takes = " or ".join([*map(str, counts[:-1]), plural(counts[-1], "argument")])
@@ -159,11 +142,11 @@ class Context(ABC):
                 raise TypingError(f"{what} does not take {value.type}; give it .real, .imag or abs() of it")
         return values
 
-    def refuse_as_number(self, node: ast.AST, value: Expr) -> NoReturn:
+    def refuse_as_number(self, node: ast.AST, value: nodes.Expr) -> NoReturn:
         text = ast.unparse(node)
         refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed{way_to_number(text, value)}")
 
-    def integer_index(self, node: ast.AST, part: ast.AST, index: Expr) -> Expr:
+    def integer_index(self, node: ast.AST, part: ast.AST, index: nodes.Expr) -> nodes.Expr:
         """``index``, the value of ``part`` of ``node``; refused unless it is an integer."""
         if not (isinstance(index.type, str) and types.is_int(index.type)):
             text = ast.unparse(part)
@@ -171,17 +154,17 @@ class Context(ABC):
             refuse(node, f"the index {text} is {describe_type(index.type)}; an index must be an integer{advice}")
         return index
 
-    def number(self, value: object, literal: bool = True, reason: Why = None) -> Const:
+    def number(self, value: object, literal: bool = True, reason: Why = None) -> nodes.Const:
         """A constant of the type that numba gives it; ``literal``: numba knows its value when it types the kernel."""
         kind = types.of_value(value)
         if kind is None:
             raise TypingError(f"{value!r} does not fit in 64 bits; write it as a float")
-        return Const(type=kind, value=DTYPE[kind].type(value), literal=literal, why=reason)
+        return nodes.Const(type=kind, value=DTYPE[kind].type(value), literal=literal, why=reason)
 
     def constant_object(self, node: ast.AST) -> object:
         """The compile-time object that an expression of names and attributes refers to, or None."""
-        if isinstance(node, Given):
-            return (compile_time(node.value) or (None,))[0]
+        if isinstance(node, nodes.Given):
+            return (nodes.compile_time(node.value) or (None,))[0]
         if isinstance(node, ast.Name):
             if node.id not in self.locals:
                 return self._global(node)
@@ -249,25 +232,25 @@ class Context(ABC):
             refuse(node, f"numba compiles no {node.id} that is imported by itself; import cuda, and write cuda.{known}")
         return part_of_cuda(tuple(known.split(".")), thing) if known else thing
 
-    def wrap(self, thing: object, node: ast.AST) -> Expr:
+    def wrap(self, thing: object, node: ast.AST) -> nodes.Expr:
         """A compile-time object as an expression: a number becomes a constant, anything else a :class:`Static`."""
         if isinstance(thing, (*NUMBERS, np.generic)) and types.of_value(thing):
             kind = type(thing)
             named = Reason(f"{ast.unparse(node)}, a Python {kind.__name__}") if kind in (float, complex) else None
             return self.number(thing, reason=named)
         if isinstance(thing, tuple):
-            return tuple_of(tuple(self.wrap(t, node) for t in thing), tuple(getattr(thing, "_fields", ())))
+            return nodes.tuple_of(tuple(self.wrap(t, node) for t in thing), tuple(getattr(thing, "_fields", ())))
         if isinstance(thing, Symbol):
             value = self._cuda_value(thing, node)
             if value is not None:
                 return value
         if thing is None:
-            return Nothing()
+            return nodes.Nothing()
         if isinstance(thing, np.ndarray):
             return self.frozen(thing, node)
-        return Static(thing=thing)
+        return nodes.Static(thing=thing)
 
-    def frozen(self, array: np.ndarray, node: ast.AST) -> Expr:
+    def frozen(self, array: np.ndarray, node: ast.AST) -> nodes.Expr:
         """A global array of the program, which numba copies into the code of the kernel."""
         kind, name = array.dtype.name, ast.unparse(node)
         if not array.flags.c_contiguous and not array.flags.f_contiguous:
@@ -277,17 +260,19 @@ class Context(ABC):
                 refuse(node, f"{name} {reason}")
             of = types.type_of_records(array)
             fields = zip(of.fields, of.items, strict=True)
-            parts = (Frozen(name=f"{name}.{field}", array=array, field=field, type=part) for field, part in fields)
-            return MakeTuple(items=tuple(parts), type=of)
+            parts = (
+                nodes.Frozen(name=f"{name}.{field}", array=array, field=field, type=part) for field, part in fields
+            )
+            return nodes.MakeTuple(items=tuple(parts), type=of)
         if kind not in types.SCALARS or not array.dtype.isnative:
             refuse(node, f"{name} is an array of {array.dtype}; the simulator runs numbers: convert it")
-        return Frozen(name=name, array=array, type=ArrayType(kind, array.ndim))
+        return nodes.Frozen(name=name, array=array, type=ArrayType(kind, array.ndim))
 
-    def _cuda_value(self, symbol: Symbol, node: ast.AST) -> Expr | None:
+    def _cuda_value(self, symbol: Symbol, node: ast.AST) -> nodes.Expr | None:
         """``threadIdx.x``, ``laneid`` and the like; None if ``symbol`` is not a number."""
         path, launch = symbol.path, self.analysis.launch
         if path in VALUES:
-            return Apply(operation=VALUES[path], args=(), type="int32", line=getattr(node, "lineno", 0))
+            return nodes.Apply(operation=VALUES[path], args=(), type="int32", line=getattr(node, "lineno", 0))
         if len(path) == 2 and path[1] in AXES and path[0] in ("blockDim", "gridDim"):
             self.analysis.asks_grid |= path[0] == "gridDim"
             size = (launch.block if path[0] == "blockDim" else launch.grid)[AXES[path[1]]]
@@ -296,11 +281,11 @@ class Context(ABC):
             return self.number(np.int32(32), literal=False)
         return None
 
-    def dimension(self, node: ast.expr, array: Expr, axis: int) -> Expr:
-        return Apply(operation=SHAPE[axis], args=(array,), type="int64", line=node.lineno)
+    def dimension(self, node: ast.expr, array: nodes.Expr, axis: int) -> nodes.Expr:
+        return nodes.Apply(operation=SHAPE[axis], args=(array,), type="int64", line=node.lineno)
 
     def reason(
-        self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[Expr, ast.AST]], widened: str
+        self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[nodes.Expr, ast.AST]], widened: str
     ) -> Why:
         """Return why the ``result`` of ``node`` is of double precision; record a warning if nobody asked for that.
 
@@ -322,13 +307,15 @@ class Context(ABC):
                     self.promotions.setdefault(key, known)
         return of
 
-    def binary(self, node: ast.expr | ast.stmt, op: str, left: Expr, right: Expr, a: ast.AST, b: ast.AST) -> Expr:
+    def binary(
+        self, node: ast.expr | ast.stmt, op: str, left: nodes.Expr, right: nodes.Expr, a: ast.AST, b: ast.AST
+    ) -> nodes.Expr:
         """``left op right``; ``a`` and ``b`` are their syntax trees in ``node``."""
         for value, part in ((left, a), (right, b)):
             if not value.is_scalar:
                 self.refuse_as_number(part, value)
         line, x, y = node.lineno, str(left.type), str(right.type)
-        literal = isinstance(right, Const) and right.literal and types.is_int(y)
+        literal = isinstance(right, nodes.Const) and right.literal and types.is_int(y)
         if op == "Pow" and literal and not types.is_complex(x):
             result = x if types.is_float(x) else "int64"
             first = second = result = "float32" if result == "float16" else result
@@ -337,9 +324,9 @@ class Context(ABC):
         reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
         unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
         if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
-            if not isinstance(right, Const) or right.value == 0:
-                right = Apply(operation=operators.NOT_ZERO, args=(right,), type=y, line=line)
-        small = isinstance(right, Const) and literal and abs(int(right.value)) <= 0x10000
+            if not isinstance(right, nodes.Const) or right.value == 0:
+                right = nodes.Apply(operation=operators.NOT_ZERO, args=(right,), type=y, line=line)
+        small = isinstance(right, nodes.Const) and literal and abs(int(right.value)) <= 0x10000
         if op == "Pow" and types.is_float(result) and small:
             exponent = cast(right, "int64")
             return applied(operators.LITERAL_POWER, (cast(left, first), exponent), result, line, reason)
@@ -352,29 +339,35 @@ class Context(ABC):
         promoted = np.promote_types(x, y).name if op not in ("LShift", "RShift") else ""
         if not (promoted == result and (op != "Div" or types.is_float(promoted))):
             left, right = cast(left, first), cast(right, second)
-        if op == "FloorDiv" and not types.is_float(result) and not (isinstance(right, Const) and right.value != -1):
+        if (
+            op == "FloorDiv"
+            and not types.is_float(result)
+            and not (isinstance(right, nodes.Const) and right.value != -1)
+        ):
             return applied(operators.INTEGER_QUOTIENT, (cast(left, result), cast(right, result)), result, line, reason)
         return applied(operators.BINARY[op], (left, right), result, line, reason)
 
-    def part(self, node: ast.AST, array: Expr, places: list[Expr | Slice]) -> Expr:
+    def part(self, node: ast.AST, array: nodes.Expr, places: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
         """A part of ``array``; dimensions without an entry in ``places`` are taken whole, and None is a new one."""
         assert isinstance(array.type, ArrayType)
-        places = places + [Slice()] * (array.type.ndim - sum(not isinstance(p, Nothing) for p in places))
-        kind = ArrayType(array.type.dtype, sum(isinstance(p, (Slice, Nothing)) for p in places), view=True)
-        return MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
+        places = places + [nodes.Slice()] * (array.type.ndim - sum(not isinstance(p, nodes.Nothing) for p in places))
+        kind = ArrayType(array.type.dtype, sum(isinstance(p, (nodes.Slice, nodes.Nothing)) for p in places), view=True)
+        return nodes.MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
 
-    def load(self, node: ast.expr, array: Expr, indices: tuple[Expr, ...]) -> Expr:
+    def load(self, node: ast.expr, array: nodes.Expr, indices: tuple[nodes.Expr, ...]) -> nodes.Expr:
         assert isinstance(array.type, ArrayType)
-        return Load(array=array, index=indices, type=array.type.dtype, line=node.lineno)
+        return nodes.Load(array=array, index=indices, type=array.type.dtype, line=node.lineno)
 
-    def filled(self, node: ast.expr, array: Expr, value: Expr) -> Expr:
+    def filled(self, node: ast.expr, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Store the number ``value`` to all elements of ``array``, one after another."""
-        return Elementwise(array=array, function=itself, inputs=(self.stored(node, array, value),), line=node.lineno)
+        return nodes.Elementwise(
+            array=array, function=itself, inputs=(self.stored(node, array, value),), line=node.lineno
+        )
 
-    def stored(self, node: ast.AST, array: Expr, value: Expr) -> Expr:
+    def stored(self, node: ast.AST, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Convert ``value`` to be stored in an element of ``array``; refused if that is impossible."""
         assert isinstance(array.type, ArrayType)
-        if isinstance(array, Frozen):
+        if isinstance(array, nodes.Frozen):
             refuse(node, f"{array.name} is a constant of the kernel, and cannot be written; pass it as an argument")
         if not value.is_scalar:
             refuse(
@@ -395,13 +388,13 @@ def itself(value: Any) -> Any:
     return value
 
 
-def way_to_number(text: str, value: Expr) -> str:
+def way_to_number(text: str, value: nodes.Expr) -> str:
     """The end of a message: how to get a number from ``value``, which is ``text`` in the source."""
     if isinstance(value.type, ArrayType):
         return f"; write an element, {text}[{', '.join('ijklmnop'[: value.type.ndim]) or '()'}]"
     if isinstance(value.type, TupleType) and value.type.items:
         return f"; write an item, such as {text}[0]"
-    if isinstance(value, Static) and isinstance(value.thing, Symbol):
+    if isinstance(value, nodes.Static) and isinstance(value.thing, Symbol):
         if value.thing.path[:1] in [(name,) for name in COORDINATES]:
             return f"; write cuda.{value.thing.path[0]}.x, .y or .z"
     return ""

@@ -19,18 +19,6 @@ from .names import GRID_GROUP, Symbol
 from .nodes import Apply, Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, once, tuple_of
 from .operators import NUMBERS, applied, cast, cut, python_constant
 from .refusals import refuse, refused_expression
-from .types import (
-    COMPILE_TIME,
-    CONFLICT,
-    DTYPE,
-    NONE,
-    ArrayType,
-    RecordsType,
-    TupleType,
-    TypingError,
-    describe_type,
-    plural,
-)
 from .variables import Numbers
 from .why import Part, Reason, Why
 
@@ -44,7 +32,7 @@ class Expressions(Context):
         """Translate any expression."""
         try:
             return self._expr(node)
-        except TypingError as error:
+        except types.TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
 
     def takes(self, name: str) -> bool:
@@ -78,14 +66,14 @@ class Expressions(Context):
         variable = self.env.get(name)
         if variable is None:
             refuse(node, f"the variable {name!r} has no value yet; assign it first")
-        if variable.type == COMPILE_TIME:
+        if variable.type == types.COMPILE_TIME:
             return self.wrap(self.constant_object(node), node)
-        if variable.type == CONFLICT:
+        if variable.type == types.CONFLICT:
             refuse(
                 node,
                 f"{name!r} has different kinds of values on different paths, which no type holds; use two names",
             )
-        if variable.type == NONE:
+        if variable.type == types.NONE:
             return Nothing()
         if variable.maybe:
             self.unsure.add(name)
@@ -93,7 +81,7 @@ class Expressions(Context):
                 refuse(node, f"{name!r} is not assigned on every path; assign it before the if or the loop")
         if isinstance(variable.const, np.generic):
             return Const(type=variable.type, value=variable.const, why=variable.why)
-        if isinstance(variable.const, Numbers) and isinstance(variable.type, TupleType):
+        if isinstance(variable.const, Numbers) and isinstance(variable.type, types.TupleType):
             numbers = (self.number(item, literal=False) for item in variable.const.items)
             return tuple_of(tuple(numbers), variable.type.fields)
         return Local(type=variable.type, name=name, line=node.lineno, unsure=variable.maybe, why=variable.why)
@@ -103,14 +91,14 @@ class Expressions(Context):
         if thing is not None:
             return self.wrap(thing, node)
         owner = self.expr(node.value)
-        if isinstance(owner.type, ArrayType):
+        if isinstance(owner.type, types.ArrayType):
             return self._of_array(node, owner, owner.type)
-        if isinstance(owner.type, RecordsType):
+        if isinstance(owner.type, types.RecordsType):
             if owner.type.ndim and node.attr in ("shape", "size", "ndim"):
                 return self._of_array(node, *records.of_numbers(node, owner))
             value = records.field(node, owner, node.attr)
             return self.load(node, value, ()) if is_field(value) else value
-        if isinstance(owner.type, TupleType) and node.attr in owner.type.fields:
+        if isinstance(owner.type, types.TupleType) and node.attr in owner.type.fields:
             return tuples.item(owner, owner.type.fields.index(node.attr))
         if isinstance(owner, Static) and owner.thing == GRID_GROUP:
             return Static(thing=Symbol((*GRID_GROUP.path, node.attr)))
@@ -125,11 +113,11 @@ class Expressions(Context):
             return applied(operators.PARTS[node.attr], (owner,), kind, node.lineno, owner.why)
         refuse(
             node,
-            f"{ast.unparse(node.value)} is {describe_type(owner.type)}; the simulator does not run its "
+            f"{ast.unparse(node.value)} is {types.describe_type(owner.type)}; the simulator does not run its "
             f".{node.attr}: write it out with arithmetic and the functions of math",
         )
 
-    def _of_array(self, node: ast.Attribute, array: Expr, kind: ArrayType) -> Expr:
+    def _of_array(self, node: ast.Attribute, array: Expr, kind: types.ArrayType) -> Expr:
         if node.attr == "shape":
             array = once(array) if array.does else array
             return after((array,), tuple_of(tuple(self.dimension(node, array, axis) for axis in range(kind.ndim))))
@@ -138,9 +126,9 @@ class Expressions(Context):
         if node.attr == "ndim":
             return after((array,), self.number(kind.ndim))
         if node.attr == "itemsize":
-            return after((array,), self.number(DTYPE[kind.dtype].itemsize, literal=False))
+            return after((array,), self.number(types.DTYPE[kind.dtype].itemsize, literal=False))
         if node.attr == "dtype":
-            return after((array,), Static(thing=DTYPE[kind.dtype]))
+            return after((array,), Static(thing=types.DTYPE[kind.dtype]))
         if node.attr in views.ATTRIBUTES:
             return views.ATTRIBUTES[node.attr](self, node, array)
         if node.attr in ("real", "imag") and types.is_complex(kind.dtype):
@@ -166,7 +154,7 @@ class Expressions(Context):
             reason = of_literal(text) if operators.is_double_asked(node) else Reason(f"{text}, a quotient of integers")
             return self.number(folded, reason=reason if isinstance(folded, (float, complex)) else None)
         left, right = self.expr(node.left), self.expr(node.right)
-        if not (left.is_scalar and right.is_scalar) and any(isinstance(v.type, TupleType) for v in (left, right)):
+        if not (left.is_scalar and right.is_scalar) and any(isinstance(v.type, types.TupleType) for v in (left, right)):
             return tuples.combined(node, type(node.op).__name__, left, right)
         return self.binary(node, type(node.op).__name__, left, right, node.left, node.right)
 
@@ -190,11 +178,11 @@ class Expressions(Context):
             return self.expr(node.body if test.value else node.orelse)
         yes, no = self.expr(node.body), self.expr(node.orelse)
         kind = types.unify_types(yes.type, no.type)
-        if kind in (CONFLICT, COMPILE_TIME):
+        if kind in (types.CONFLICT, types.COMPILE_TIME):
             refuse(
                 node,
-                f"the two sides of {ast.unparse(node)} are {describe_type(yes.type)} and "
-                f"{describe_type(no.type)}; give both sides the same kind of value",
+                f"the two sides of {ast.unparse(node)} are {types.describe_type(yes.type)} and "
+                f"{types.describe_type(no.type)}; give both sides the same kind of value",
             )
         parts = (Part(yes.type, yes.why), Part(no.type, no.why))
         reason = why.of_parts(kind, parts, why.meeting(yes.type, no.type))
@@ -208,7 +196,7 @@ class Expressions(Context):
         owner, chain = self._owner(node)
         if not chain and is_field(owner):
             return owner, ()
-        if not chain and isinstance(owner.type, RecordsType):
+        if not chain and isinstance(owner.type, types.RecordsType):
             refuse(node, f"{ast.unparse(node)} is a whole record, which takes a record alone; store to its fields")
         if not chain:
             what = "an item of a tuple or an array in a record"
@@ -218,7 +206,7 @@ class Expressions(Context):
     def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
         """Translate a subscript of one element to (array, indices)."""
         array, indices = self.place(node)
-        assert isinstance(array.type, ArrayType)
+        assert isinstance(array.type, types.ArrayType)
         if len(indices) < array.type.ndim:
             refuse(
                 node,
@@ -235,8 +223,8 @@ class Expressions(Context):
             chain.insert(0, base)
             base = base.value
         owner = self.expr(base)
-        while chain and isinstance(owner.type, (TupleType, RecordsType)):
-            if isinstance(owner.type, RecordsType):
+        while chain and isinstance(owner.type, (types.TupleType, types.RecordsType)):
+            if isinstance(owner.type, types.RecordsType):
                 owner = records.at(self, chain[0], owner)
             else:
                 owner = tuples.item_of(self, chain[0], owner, chain[0].slice)
@@ -252,10 +240,10 @@ class Expressions(Context):
                 f"{ast.unparse(base)} is a {type(array.thing).__name__} outside the kernel, which a kernel cannot "
                 "read; make it a tuple, or pass a NumPy array as an argument",
             )
-        if not isinstance(array.type, ArrayType):
+        if not isinstance(array.type, types.ArrayType):
             refuse(
                 node,
-                f"{ast.unparse(base)} is {describe_type(array.type)}, and has no elements; pass an "
+                f"{ast.unparse(base)} is {types.describe_type(array.type)}, and has no elements; pass an "
                 "array as an argument",
             )
         indices: tuple[Expr, ...] = ()
@@ -273,22 +261,22 @@ class Expressions(Context):
             found = tuple(value for p in parts for value in tuples.unpacked(self, p))
             if len(found) != len(parts):
                 parts = [link] * len(found)
-            if len(found) == 1 and isinstance(found[0].type, TupleType):
+            if len(found) == 1 and isinstance(found[0].type, types.TupleType):
                 found = tuples.items(found[0])
                 parts = [link] * len(found)
             indices += tuple(self.integer_index(node, p, i) for i, p in zip(found, parts, strict=True))
-        assert isinstance(array.type, ArrayType)
+        assert isinstance(array.type, types.ArrayType)
         if len(indices) > array.type.ndim:
             refuse(
                 node,
-                f"{ast.unparse(base)} has {plural(array.type.ndim, 'dimension')} and is given "
+                f"{ast.unparse(base)} has {types.plural(array.type.ndim, 'dimension')} and is given "
                 f"{len(indices)} indices; give one index for each dimension",
             )
         return array, indices
 
     def _slice(self, node: ast.Subscript, array: Expr, indices: tuple[Expr, ...], parts: list[ast.expr]) -> Expr:
         """The part of ``array`` at ``indices`` and then at ``parts``, some of which are slices."""
-        assert isinstance(array.type, ArrayType)
+        assert isinstance(array.type, types.ArrayType)
         missing = array.type.ndim - len(indices) - sum(not (is_ellipsis(p) or is_new_axis(p)) for p in parts)
         if missing < 0 or sum(map(is_ellipsis, parts)) > 1:
             refuse(
@@ -311,7 +299,7 @@ class Expressions(Context):
 
     def _bound(self, node: ast.AST, part: ast.expr) -> Expr | None:
         value = self.expr(part)
-        return None if value.type == NONE else self.integer_index(node, part, cut(value))
+        return None if value.type == types.NONE else self.integer_index(node, part, cut(value))
 
     def _subscript(self, node: ast.Subscript) -> Expr:
         member = self.constant_object(node)
@@ -321,7 +309,7 @@ class Expressions(Context):
         if not chain:
             return self.load(node, owner, ()) if is_field(owner) else owner
         array, indices = self._indexed(node, owner, chain)
-        assert isinstance(array.type, ArrayType)
+        assert isinstance(array.type, types.ArrayType)
         if len(indices) == array.type.ndim:
             if not indices and isinstance(array, MakeView):
                 return array
@@ -331,13 +319,13 @@ class Expressions(Context):
     def refuse_in_array(self, target: ast.Subscript, node: ast.AST, value: Expr) -> NoReturn:
         """Refuse a value that is not a number as the new value of an element or a part of an array."""
         array, index = self.place(target)
-        assert isinstance(array.type, ArrayType)
+        assert isinstance(array.type, types.ArrayType)
         if len(index) == array.type.ndim:
             self.refuse_as_number(node, value)
         refuse(
             target,
             f"{ast.unparse(target)} is part of an array, and takes one number for all of its elements; "
-            f"{ast.unparse(node)} is {describe_type(value.type)}: copy it in a loop over single elements",
+            f"{ast.unparse(node)} is {types.describe_type(value.type)}: copy it in a loop over single elements",
         )
 
 
@@ -354,7 +342,7 @@ def is_new_axis(node: ast.expr) -> bool:
 
 def is_field(value: Expr) -> bool:
     """Whether it is the field of one record, which is an element and not an array."""
-    return isinstance(value.type, ArrayType) and value.type.view and not value.type.ndim
+    return isinstance(value.type, types.ArrayType) and value.type.view and not value.type.ndim
 
 
 def with_why(value: Expr, reason: Why) -> Expr:

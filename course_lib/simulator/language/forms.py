@@ -6,45 +6,16 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from . import conditions, overloads, packages, records, signatures, tuples, types
+from . import conditions, nodes, overloads, packages, records, signatures, tuples, types
 from .context import Context
 from .names import GRID_GROUP, Symbol, dtype_name
-from .nodes import (
-    Apply,
-    Atomic,
-    Const,
-    Expr,
-    Given,
-    Meet,
-    Operation,
-    Static,
-    Store,
-    after,
-    compile_time,
-    once,
-    settled,
-    statement,
-    tuple_of,
-)
 from .operators import cast, cut, scalars, uniform
 from .program import CallDevice
 from .refusals import refuse
 from .source import Inner, Source, read
-from .types import (
-    NONE,
-    ArrayType,
-    RecordsType,
-    TupleType,
-    TypingError,
-    describe_type,
-    is_complex,
-    is_float,
-    is_int,
-    plural,
-)
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
-Form = Callable[["Context", ast.Call, bool], Expr]
+Form = Callable[["Context", ast.Call, bool], nodes.Expr]
 
 #: The arguments of each atomic after the array.
 ATOMICS = dict.fromkeys(
@@ -62,28 +33,31 @@ ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), (
 )
 
 GLOBAL_ID = [
-    Operation(f"grid({axis})", f"w.global_id({axis})", lambda args, result: result == "int64") for axis in range(3)
+    nodes.Operation(f"grid({axis})", f"w.global_id({axis})", lambda args, result: result == "int64")
+    for axis in range(3)
 ]
-SYNCWARP = statement("syncwarp", "w.syncwarp({0}, {mask}, {line})")
+SYNCWARP = nodes.statement("syncwarp", "w.syncwarp({0}, {mask}, {line})")
 FENCE, BLOCK_FENCE = (
-    statement(name, f"w.threadfence({{mask}}, {block_only})")
+    nodes.statement(name, f"w.threadfence({{mask}}, {block_only})")
     for name, block_only in (("threadfence", False), ("threadfence_block", True))
 )
-SMALLER = Operation("min", "smaller({0}, {1})", uniform)
-LARGER = Operation("max", "larger({0}, {1})", uniform)
-ABSOLUTE = Operation("abs", "np.abs({0})", uniform)
-MAGNITUDE = Operation("abs of complex", "magnitude({0})", scalars)
-CONJUGATE = Operation("conjugate", "np.conjugate({0})", uniform)
-COMPLEX_OF = Operation("complex", "complex_of({0}, {1})", scalars)
+SMALLER = nodes.Operation("min", "smaller({0}, {1})", uniform)
+LARGER = nodes.Operation("max", "larger({0}, {1})", uniform)
+ABSOLUTE = nodes.Operation("abs", "np.abs({0})", uniform)
+MAGNITUDE = nodes.Operation("abs of complex", "magnitude({0})", scalars)
+CONJUGATE = nodes.Operation("conjugate", "np.conjugate({0})", uniform)
+COMPLEX_OF = nodes.Operation("complex", "complex_of({0}, {1})", scalars)
 
 
-NANOSLEEP = statement("nanosleep", "{0}")
+NANOSLEEP = nodes.statement("nanosleep", "{0}")
 FREXP = [
-    Operation(f"frexp[{i}]", f"cast(np.frexp({{0}})[{i}], {{dtype}})", lambda args, result: is_float(str(args[0])))
+    nodes.Operation(
+        f"frexp[{i}]", f"cast(np.frexp({{0}})[{i}], {{dtype}})", lambda args, result: types.is_float(str(args[0]))
+    )
     for i in range(2)
 ]
-MODF = [Operation(f"modf[{i}]", f"np.modf({{0}})[{i}]", uniform) for i in range(2)]
-SINCOS = [Operation(name, f"np.{name}({{0}})", uniform) for name in ("sin", "cos")]
+MODF = [nodes.Operation(f"modf[{i}]", f"np.modf({{0}})[{i}]", uniform) for i in range(2)]
+SINCOS = [nodes.Operation(name, f"np.{name}({{0}})", uniform) for name in ("sin", "cos")]
 #: The functions of libdevice that return a tuple: its items, and the type of the second if it is another.
 TUPLES = {"frexp": (FREXP, "int32"), "modf": (MODF, ""), "sincos": (SINCOS, "")}
 
@@ -91,7 +65,7 @@ TUPLES = {"frexp": (FREXP, "int32"), "modf": (MODF, ""), "sincos": (SINCOS, "")}
 def at_most(node: ast.Call, count: int) -> None:
     """Refuse a call that has more arguments than ``count``, or named ones."""
     if node.keywords or len(node.args) > count:
-        takes = f"at most {plural(count, 'argument')}, without a name" if count else "no arguments"
+        takes = f"at most {types.plural(count, 'argument')}, without a name" if count else "no arguments"
         refuse(node, f"{ast.unparse(node.func)}() takes {takes}; remove the extra arguments")
 
 
@@ -100,7 +74,7 @@ def _name(x: Context, node: ast.Call) -> str:
     thing = x.constant_object(node.func)
     if thing is None:  # an item of a tuple of functions
         target = x.expr(node.func)
-        thing = target.thing if isinstance(target, Static) else None
+        thing = target.thing if isinstance(target, nodes.Static) else None
     assert isinstance(thing, Symbol)
     return thing.path[-1]
 
@@ -110,80 +84,82 @@ def _name(x: Context, node: ast.Call) -> str:
 
 def _dimensions(x: Context, node: ast.Call, name: str) -> int:
     argument = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    if isinstance(argument, Const) and is_int(str(argument.type)) and argument.value in (1, 2, 3):
+    if isinstance(argument, nodes.Const) and types.is_int(str(argument.type)) and argument.value in (1, 2, 3):
         return int(argument.value)
     refuse(node, f"cuda.{name}() takes a literal number of dimensions: 1, 2 or 3")
 
 
-def grid(x: Context, node: ast.Call, used: bool) -> Expr:
+def grid(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     count = _dimensions(x, node, "grid")
-    items = tuple(Apply(operation=GLOBAL_ID[d], args=(), type="int64", line=node.lineno) for d in range(count))
-    return items[0] if count == 1 else tuple_of(items)
+    items = tuple(nodes.Apply(operation=GLOBAL_ID[d], args=(), type="int64", line=node.lineno) for d in range(count))
+    return items[0] if count == 1 else nodes.tuple_of(items)
 
 
-def gridsize(x: Context, node: ast.Call, used: bool) -> Expr:
+def gridsize(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     count, launch = _dimensions(x, node, "gridsize"), x.analysis.launch
     x.analysis.asks_grid = True
     items = tuple(x.number(launch.grid[d] * launch.block[d], literal=False) for d in range(count))
-    return items[0] if count == 1 else tuple_of(items)
+    return items[0] if count == 1 else nodes.tuple_of(items)
 
 
 # --- barriers ---------------------------------------------------------------------------------------------------------
 
 
-def syncthreads(x: Context, node: ast.Call, used: bool) -> Expr:
+def syncthreads(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     at_most(node, 0)
     x.barriers = True
-    return Meet(line=node.lineno)
+    return nodes.Meet(line=node.lineno)
 
 
-def grid_group(x: Context, node: ast.Call, used: bool) -> Expr:
+def grid_group(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cg.this_grid()``: an object with one method."""
     at_most(node, 0)
-    return Static(thing=GRID_GROUP)
+    return nodes.Static(thing=GRID_GROUP)
 
 
-def grid_sync(x: Context, node: ast.Call, used: bool) -> Expr:
+def grid_sync(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     at_most(node, 0)
     x.barriers = x.analysis.cooperative = True
-    return Meet(line=node.lineno, grid=True)
+    return nodes.Meet(line=node.lineno, grid=True)
 
 
-def reduction(x: Context, node: ast.Call, used: bool) -> Expr:
+def reduction(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     name = _name(x, node)
     (value,) = x.arguments(node, (1,), f"cuda.{name}")
-    if not is_int(str(value.type)):
-        raise TypingError(f"cuda.{name} takes an integer, not {value.type}; write int({ast.unparse(node.args[0])})")
+    if not types.is_int(str(value.type)):
+        raise types.TypingError(
+            f"cuda.{name} takes an integer, not {value.type}; write int({ast.unparse(node.args[0])})"
+        )
     x.barriers = True
     predicate = conditions.truth(x, value, node.lineno)
-    return Meet(line=node.lineno, reduction=name, predicate=predicate, type="int32")
+    return nodes.Meet(line=node.lineno, reduction=name, predicate=predicate, type="int32")
 
 
-def syncwarp(x: Context, node: ast.Call, used: bool) -> Expr:
+def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     at_most(node, 1)
     members = x.scalar(node.args[0]) if node.args else x.number(0xFFFFFFFF)
-    if not is_int(str(members.type)):
-        raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
-    x.analysis.groups |= not (isinstance(members, Const) and int(members.value) in (0xFFFFFFFF, -1))
-    return Apply(operation=SYNCWARP, args=(members,), type=NONE, line=node.lineno)
+    if not types.is_int(str(members.type)):
+        raise types.TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
+    x.analysis.groups |= not (isinstance(members, nodes.Const) and int(members.value) in (0xFFFFFFFF, -1))
+    return nodes.Apply(operation=SYNCWARP, args=(members,), type=types.NONE, line=node.lineno)
 
 
-def fence(x: Context, node: ast.Call, used: bool, operation: Operation = FENCE) -> Expr:
+def fence(x: Context, node: ast.Call, used: bool, operation: nodes.Operation = FENCE) -> nodes.Expr:
     at_most(node, 0)
     x.analysis.fences = True
-    return Apply(operation=operation, args=(), type=NONE, line=node.lineno)
+    return nodes.Apply(operation=operation, args=(), type=types.NONE, line=node.lineno)
 
 
-def pause(x: Context, node: ast.Call, used: bool) -> Expr:
+def pause(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.nanosleep(nanoseconds)``."""
     (value,) = x.arguments(node, (1,), "cuda.nanosleep")
-    return Apply(operation=NANOSLEEP, args=(cast(value, "uint32"),), type=NONE, line=node.lineno)
+    return nodes.Apply(operation=NANOSLEEP, args=(cast(value, "uint32"),), type=types.NONE, line=node.lineno)
 
 
 # --- atomics ----------------------------------------------------------------------------------------------------------
 
 
-def atomic(x: Context, node: ast.Call, used: bool) -> Expr:
+def atomic(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.atomic.<name>(...)``."""
     name = _name(x, node)
     takes = ("the array", *ATOMICS[name])
@@ -193,10 +169,10 @@ def atomic(x: Context, node: ast.Call, used: bool) -> Expr:
             f"cuda.atomic.{name} takes {len(takes)} arguments without names: {', '.join(takes[:-1])} and {takes[-1]}",
         )
     array = x.expr(node.args[0])
-    if not isinstance(array.type, ArrayType):
+    if not isinstance(array.type, types.ArrayType):
         refuse(
             node,
-            f"{ast.unparse(node.args[0])} is {describe_type(array.type)}; cuda.atomic.{name} takes "
+            f"{ast.unparse(node.args[0])} is {types.describe_type(array.type)}; cuda.atomic.{name} takes "
             f"{', '.join(takes[:-1])} and {takes[-1]}",
         )
     place: ast.expr
@@ -208,11 +184,13 @@ def atomic(x: Context, node: ast.Call, used: bool) -> Expr:
         refuse(node, f"numba does not take a tuple of one index here; write {ast.unparse(place.elts[0])}")
     subscript = ast.copy_location(ast.Subscript(node.args[0], _place(x, place), ast.Load()), node)
     array, indices = x.element(subscript)
-    assert isinstance(array.type, ArrayType)
+    assert isinstance(array.type, types.ArrayType)
     dtype = array.type.dtype
     _check_atomic(name, dtype, ast.unparse(node.args[0]), array.type.ndim)
     operands = tuple(cast(x.scalar(v), dtype) for v in values)
-    return Atomic(operation=name, array=array, index=indices, values=operands, line=node.lineno, used=used, type=dtype)
+    return nodes.Atomic(
+        operation=name, array=array, index=indices, values=operands, line=node.lineno, used=used, type=dtype
+    )
 
 
 def _place(x: Context, place: ast.expr) -> ast.expr:
@@ -222,20 +200,22 @@ def _place(x: Context, place: ast.expr) -> ast.expr:
     if isinstance(place, (ast.Slice, ast.Starred)) or (isinstance(place, ast.Constant) and place.value in (None, ...)):
         return place
     value = x.expr(place)
-    if isinstance(value.type, TupleType):
-        return Given(after((value,), tuple_of(tuple(map(cut, tuples.items(value))))), place)
-    return Given(cut(value), place)
+    if isinstance(value.type, types.TupleType):
+        return nodes.Given(nodes.after((value,), nodes.tuple_of(tuple(map(cut, tuples.items(value))))), place)
+    return nodes.Given(cut(value), place)
 
 
 def _check_atomic(name: str, dtype: str, text: str, ndim: int) -> None:
     """Raise TypingError if numba does not have this atomic."""
     if not ndim:
-        raise TypingError(f"cuda.atomic.{name} does not take an array without dimensions; pass one of shape (1,)")
+        raise types.TypingError(f"cuda.atomic.{name} does not take an array without dimensions; pass one of shape (1,)")
     if name == "compare_and_swap" and ndim != 1:
-        raise TypingError(f"cuda.atomic.{name} takes an array of one dimension; use cuda.atomic.cas with an index")
+        raise types.TypingError(
+            f"cuda.atomic.{name} takes an array of one dimension; use cuda.atomic.cas with an index"
+        )
     allowed = ATOMIC_TYPES[name]
     if dtype not in allowed:
-        raise TypingError(
+        raise types.TypingError(
             f"cuda.atomic.{name} needs an array of {', '.join(allowed[:-1])} or {allowed[-1]}, and {text} "
             f"holds {dtype}; convert the array before the launch"
         )
@@ -246,7 +226,7 @@ HINTED_LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
 HINTED_STORES = ("stcg", "stcs", "stwb", "stwt")
 
 
-def hinted(x: Context, node: ast.Call, used: bool) -> Expr:
+def hinted(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.ldcs(array, index)`` and ``cuda.stcs(array, index, value)``."""
     name = _name(x, node)
     packages.check(f"cuda.{name}", ())
@@ -259,73 +239,76 @@ def hinted(x: Context, node: ast.Call, used: bool) -> Expr:
     array, index = x.element(place)
     if loads:
         return x.load(place, array, index)
-    return Store(array=array, index=index, value=x.stored(place, array, x.scalar(node.args[2])), line=node.lineno)
+    return nodes.Store(array=array, index=index, value=x.stored(place, array, x.scalar(node.args[2])), line=node.lineno)
 
 
-def vector(x: Context, node: ast.Call, kind: str, count: int) -> Expr:
+def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
     """``cuda.float32x4(...)``, of numbers and of shorter vectors of the same type: a tuple with x, y, z and w."""
-    values: list[Expr] = []
+    values: list[nodes.Expr] = []
     for part in node.args:
         value = x.expr(part)
-        if isinstance(value.type, TupleType) and value.type.fields and {*value.type.items} == {kind}:
-            values += tuples.items(settled(value) if value.does else value)
+        if isinstance(value.type, types.TupleType) and value.type.fields and {*value.type.items} == {kind}:
+            values += tuples.items(nodes.settled(value) if value.does else value)
         elif value.is_scalar:
             values.append(cast(value, kind))
         else:
             x.refuse_as_number(part, value)
     if len(values) != count or node.keywords:
-        refuse(node, f"{ast.unparse(node.func)}() takes {plural(count, 'number')}, or vectors of {kind} that hold them")
-    return tuple_of(tuple(values), tuple("xyzw"[:count]))
+        refuse(
+            node,
+            f"{ast.unparse(node.func)}() takes {types.plural(count, 'number')}, or vectors of {kind} that hold them",
+        )
+    return nodes.tuple_of(tuple(values), tuple("xyzw"[:count]))
 
 
 # --- conversions, and Python's functions ------------------------------------------------------------------------------
 
 
-def conversion(x: Context, node: ast.Call, thing: object) -> Expr:
+def conversion(x: Context, node: ast.Call, thing: object) -> nodes.Expr:
     """``float32(x)``, ``int(x)``: the kernel itself asks for the type."""
     (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
     have = str(value.type)
     if thing is float and have == "bool":
-        raise TypingError("numba has no float() of a bool; write float32(x), or 1.0 if x else 0.0")
+        raise types.TypingError("numba has no float() of a bool; write float32(x), or 1.0 if x else 0.0")
     if thing is float:
-        kind = have if is_float(have) else "float64"
+        kind = have if types.is_float(have) else "float64"
     elif thing is int:
-        kind = have if is_int(have) else "int64"
+        kind = have if types.is_int(have) else "int64"
     else:
         kind = str(dtype_name(thing))
     result = conditions.truth(x, value, node.lineno) if kind == "bool" else cast(value, kind)
-    return replace(result, literal=False, why=None) if isinstance(result, Const) else replace(result, why=None)
+    return replace(result, literal=False, why=None) if isinstance(result, nodes.Const) else replace(result, why=None)
 
 
-def complex_number(x: Context, node: ast.Call, used: bool) -> Expr:
+def complex_number(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``complex(x)``, which is complex64 only for a float32, and ``complex(real, imaginary)``."""
     values = x.arguments(node, (1, 2), "complex", real=False)
     kind = types.complex_result(*(str(v.type) for v in values))
     if len(values) == 1:
         return replace(cast(values[0], kind), why=None)
     operands = tuple(cast(v, types.PART[kind]) for v in values)
-    return Apply(operation=COMPLEX_OF, args=operands, type=kind, line=node.lineno)
+    return nodes.Apply(operation=COMPLEX_OF, args=operands, type=kind, line=node.lineno)
 
 
-def conjugate(x: Context, node: ast.Call) -> Expr:
+def conjugate(x: Context, node: ast.Call) -> nodes.Expr:
     """``x.conjugate()`` of a number; a real one is unchanged."""
     assert isinstance(node.func, ast.Attribute)
     value = x.scalar(node.func.value)
     if value.type == "bool":
-        raise TypingError("a bool has no conjugate; leave it out")
-    if not is_complex(str(value.type)):
+        raise types.TypingError("a bool has no conjugate; leave it out")
+    if not types.is_complex(str(value.type)):
         return value
-    return Apply(operation=CONJUGATE, args=(value,), type=value.type, line=node.lineno, why=value.why)
+    return nodes.Apply(operation=CONJUGATE, args=(value,), type=value.type, line=node.lineno, why=value.why)
 
 
-def extreme(x: Context, node: ast.Call, used: bool, operation: Operation) -> Expr:
+def extreme(x: Context, node: ast.Call, used: bool, operation: nodes.Operation) -> nodes.Expr:
     """``min`` and ``max``."""
     whole = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    if whole is not None and isinstance(whole.type, TupleType) and whole.type.items:
+    if whole is not None and isinstance(whole.type, types.TupleType) and whole.type.items:
         packages.check("min() and max() of a tuple", ())
-        whole = settled(whole)
+        whole = nodes.settled(whole)
         items = tuples.items(whole)
-        return after((whole,), _extreme_of(x, node, operation, list(items), node.args * len(items)))
+        return nodes.after((whole,), _extreme_of(x, node, operation, list(items), node.args * len(items)))
     if len(node.args) < 2 or node.keywords:
         refuse(
             node,
@@ -335,7 +318,9 @@ def extreme(x: Context, node: ast.Call, used: bool, operation: Operation) -> Exp
     return _extreme_of(x, node, operation, [x.scalar(a) for a in node.args], node.args)
 
 
-def _extreme_of(x: Context, node: ast.Call, operation: Operation, values: list[Expr], places: list[ast.expr]) -> Expr:
+def _extreme_of(
+    x: Context, node: ast.Call, operation: nodes.Operation, values: list[nodes.Expr], places: list[ast.expr]
+) -> nodes.Expr:
     kind = str(values[0].type)
     for value, part in zip(values, places, strict=True):
         if not value.is_scalar:
@@ -346,51 +331,53 @@ def _extreme_of(x: Context, node: ast.Call, operation: Operation, values: list[E
     reason = x.reason(node, kind, list(zip(values, places, strict=True)), "of")
     result, *rest = (cast(value, kind) for value in values)
     for value in rest:
-        result = Apply(operation=operation, args=(result, value), type=kind, line=node.lineno)
+        result = nodes.Apply(operation=operation, args=(result, value), type=kind, line=node.lineno)
     return replace(result, why=reason)
 
 
-def absolute(x: Context, node: ast.Call, used: bool) -> Expr:
+def absolute(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     (value,) = x.arguments(node, (1,), "abs", real=False)
     have = str(value.type)
-    if is_complex(have):
-        return Apply(operation=MAGNITUDE, args=(value,), type=types.PART[have], line=node.lineno, why=value.why)
+    if types.is_complex(have):
+        return nodes.Apply(operation=MAGNITUDE, args=(value,), type=types.PART[have], line=node.lineno, why=value.why)
     kind = "int8" if have == "bool" else have
-    return Apply(operation=ABSOLUTE, args=(cast(value, kind),), type=kind, line=node.lineno, why=value.why)
+    return nodes.Apply(operation=ABSOLUTE, args=(cast(value, kind),), type=kind, line=node.lineno, why=value.why)
 
 
-def length(x: Context, node: ast.Call, used: bool) -> Expr:
+def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     if len(node.args) != 1:
         refuse(node, "len() takes one argument, an array or a tuple")
     value = x.expr(node.args[0])
-    if isinstance(value.type, ArrayType):
+    if isinstance(value.type, types.ArrayType):
         return x.dimension(node, value, 0)
-    if isinstance(value.type, RecordsType) and value.type.ndim:
+    if isinstance(value.type, types.RecordsType) and value.type.ndim:
         return x.dimension(node, records.field(node.args[0], value, value.type.fields[0]), 0)
-    if isinstance(value.type, TupleType):
-        return after((value,), x.number(len(value.type.items)))
+    if isinstance(value.type, types.TupleType):
+        return nodes.after((value,), x.number(len(value.type.items)))
     refuse(
         node,
         f"len() takes an array or a tuple, and {ast.unparse(node.args[0])} is "
-        f"{describe_type(value.type)}, which has no length",
+        f"{types.describe_type(value.type)}, which has no length",
     )
 
 
-def _parts(x: Context, node: ast.Call, operations: list[Operation], kind: str, second: str) -> Expr:
+def _parts(x: Context, node: ast.Call, operations: list[nodes.Operation], kind: str, second: str) -> nodes.Expr:
     (value,) = x.arguments(node, (1,), ast.unparse(node.func))
     reason = x.reason(node, kind, [(value, node.args[0])], "math of")
-    number = once(cast(value, kind))
+    number = nodes.once(cast(value, kind))
     kinds = zip(operations, (kind, second), (reason, reason if second == kind else None), strict=True)
-    return tuple_of(tuple(Apply(operation=o, args=(number,), type=k, line=node.lineno, why=w) for o, k, w in kinds))
+    return nodes.tuple_of(
+        tuple(nodes.Apply(operation=o, args=(number,), type=k, line=node.lineno, why=w) for o, k, w in kinds)
+    )
 
 
-def mantissa_and_exponent(x: Context, node: ast.Call, used: bool) -> Expr:
+def mantissa_and_exponent(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``math.frexp(x)``."""
     kind = "float32" if _type_of_one(x, node) in types.SINGLE else "float64"
     return _parts(x, node, FREXP, kind, "int32")
 
 
-def fraction_and_whole(x: Context, node: ast.Call, used: bool) -> Expr:
+def fraction_and_whole(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``math.modf(x)``."""
     kind = "float32" if _type_of_one(x, node) == "float32" else "float64"
     return _parts(x, node, MODF, kind, kind)
@@ -400,7 +387,7 @@ def _type_of_one(x: Context, node: ast.Call) -> str:
     return str(x.arguments(node, (1,), ast.unparse(node.func))[0].type)
 
 
-def of_libdevice(x: Context, node: ast.Call, used: bool) -> Expr:
+def of_libdevice(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """A function of libdevice that returns a tuple, such as ``libdevice.sincos(x)``; with f it takes a float32."""
     name = _name(x, node)
     kind, known = ("float64", name) if name in TUPLES else ("float32", name[:-1])
@@ -408,65 +395,65 @@ def of_libdevice(x: Context, node: ast.Call, used: bool) -> Expr:
     return _parts(x, node, operations, kind, second or kind)
 
 
-def power(x: Context, node: ast.Call, used: bool) -> Expr:
+def power(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     if len(node.args) != 2 or node.keywords:
         refuse(node, "pow() takes two numbers without names; for a remainder write a ** b % c")
     return x.expr(ast.copy_location(ast.BinOp(node.args[0], ast.Pow(), node.args[1]), node))
 
 
-def quotient_and_remainder(x: Context, node: ast.Call, used: bool) -> Expr:
+def quotient_and_remainder(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     if len(node.args) != 2 or node.keywords:
         refuse(node, "divmod() takes two numbers, without names")
-    a, b = (once(x.scalar(part)) for part in node.args)
-    return tuple_of(tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod")))
+    a, b = (nodes.once(x.scalar(part)) for part in node.args)
+    return nodes.tuple_of(tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod")))
 
 
-def named_tuple(x: Context, node: ast.Call, thing: type) -> Expr:
+def named_tuple(x: Context, node: ast.Call, thing: type) -> nodes.Expr:
     """``Point(x, y)`` of a namedtuple."""
     fields = tuple(getattr(thing, "_fields", ()))
     given = dict(zip(fields, node.args, strict=False)) | {str(k.arg): k.value for k in node.keywords}
     if len(node.args) + len(node.keywords) != len(fields) or set(given) != set(fields):
-        refuse(node, f"{thing.__name__} takes {plural(len(fields), 'value')}: {', '.join(fields)}")
+        refuse(node, f"{thing.__name__} takes {types.plural(len(fields), 'value')}: {', '.join(fields)}")
     values = {name: x.expr(part) for name, part in given.items()}
     if tuple(values) != fields and any(value.does for value in values.values()):
-        values = {name: settled(value) for name, value in values.items()}
-        return after(values.values(), tuple_of(tuple(values[name] for name in fields), fields))
-    return tuple_of(tuple(values[name] for name in fields), fields)
+        values = {name: nodes.settled(value) for name, value in values.items()}
+        return nodes.after(values.values(), nodes.tuple_of(tuple(values[name] for name in fields), fields))
+    return nodes.tuple_of(tuple(values[name] for name in fields), fields)
 
 
-def say(x: Context, node: ast.Call, used: bool) -> Expr:
+def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``print`` of literal texts and of numbers."""
     if node.keywords:
         refuse(node, "print() in a kernel takes texts and numbers, without names; it prints one line")
     parts: list[str] = []
-    values: list[Expr] = []
+    values: list[nodes.Expr] = []
     for part in node.args:
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
             parts.append(repr(part.value).replace("{", "{{").replace("}", "}}"))
             continue
         value = x.scalar(part)
-        if is_complex(str(value.type)):
-            raise TypingError(f"print() does not take {value.type}; print .real and .imag")
+        if types.is_complex(str(value.type)):
+            raise types.TypingError(f"print() does not take {value.type}; print .real and .imag")
         if value.type == "bool":
-            raise TypingError("numba's print() does not take a bool; print int(...) of it")
+            raise types.TypingError("numba's print() does not take a bool; print int(...) of it")
         parts.append(f"{{{len(values)}}}")
         values.append(value)
     code = f"w.say(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
-    return Apply(operation=statement("print", code), args=tuple(values), type=NONE, line=node.lineno)
+    return nodes.Apply(operation=nodes.statement("print", code), args=tuple(values), type=types.NONE, line=node.lineno)
 
 
-def failure(node: ast.Assert | ast.Raise) -> Expr:
+def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
     """Report a failed ``assert`` or a ``raise``, in which a thread ends."""
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
     code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
-    return Apply(operation=statement(kind, code), args=(), type=NONE, line=node.lineno)
+    return nodes.Apply(operation=nodes.statement(kind, code), args=(), type=types.NONE, line=node.lineno)
 
 
 # --- device functions -------------------------------------------------------------------------------------------------
 
 
-def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
+def device(x: Context, node: ast.Call, thing: object, used: bool) -> nodes.Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
     source = read(thing)
     _refuse_recursion(x, node, source)
@@ -474,12 +461,12 @@ def device(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
     return _called(x, node, source, _bound(x, node, source), signatures.declared(thing, source), used)
 
 
-def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> Expr | None:
+def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> nodes.Expr | None:
     """A call of a function for which numba's ``@overload`` gives another; None if it has none for these types."""
     if not overloads.templates(function):
         return None
-    given = [Given(x.expr(part), part) for part in node.args]
-    named = [(str(part.arg), Given(x.expr(part.value), part.value)) for part in node.keywords]
+    given = [nodes.Given(x.expr(part), part) for part in node.args]
+    named = [(str(part.arg), nodes.Given(x.expr(part.value), part.value)) for part in node.keywords]
     kinds = [_kind_of_argument(part.value) for part in given]
     found = overloads.implementation(function, kinds, {name: _kind_of_argument(part.value) for name, part in named})
     if found is None:
@@ -490,9 +477,9 @@ def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> Expr
     return _called(x, node, source, _bound(x, node, source), (), used)
 
 
-def _kind_of_argument(value: Expr) -> types.Type:
+def _kind_of_argument(value: nodes.Expr) -> types.Type:
     """The type of an argument for an overload, which may take functions."""
-    thing = compile_time(value)
+    thing = nodes.compile_time(value)
     is_function = thing is not None and (isinstance(thing[0], Inner) or hasattr(thing[0], "py_func"))
     return overloads.FUNCTION if is_function else value.type
 
@@ -502,7 +489,7 @@ def _refuse_recursion(x: Context, node: ast.Call, source: Source) -> None:
         refuse(node, f"{source.name} calls itself; a kernel cannot recurse: write a loop")
 
 
-def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> Expr:
+def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> nodes.Expr:
     """A call of a function that the kernel defines; the variables of the kernel that it reads are arguments too."""
     _refuse_recursion(x, node, source)
     if node.keywords:
@@ -521,7 +508,7 @@ def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> Expr:
             f"{source.name} reads {', '.join(unknown)} of the function that defines it, and is called outside of "
             "that, where numba knows only constants; pass the values as arguments",
         )
-    free: dict[str, Expr] = {
+    free: dict[str, nodes.Expr] = {
         name: x.number(source.known[name])
         if owner is None
         else x.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
@@ -534,10 +521,10 @@ def _called(
     x: Context,
     node: ast.Call,
     source: Source,
-    bound: dict[str, Expr],
+    bound: dict[str, nodes.Expr],
     declared: tuple[signatures.Signature, ...],
     used: bool,
-) -> Expr:
+) -> nodes.Expr:
     """The call of ``source`` with these arguments, in the order written."""
     parameters = source.parameters
     values = [bound[p] for p in parameters]
@@ -545,7 +532,7 @@ def _called(
     if declared:
         signature = signatures.choose(declared, tuple(v.type for v in values), source.name)
         values = [
-            v if isinstance(kind, ArrayType) else replace(cast(v, kind), why=None)
+            v if isinstance(kind, types.ArrayType) else replace(cast(v, kind), why=None)
             for v, kind in zip(values, signature.arguments, strict=True)
         ]
         result = signature.result
@@ -553,10 +540,10 @@ def _called(
     x.calls = True
     x.barriers = x.barriers or callee.barriers
     x.waits = x.waits or callee.waits
-    kept = [p for p in parameters if compile_time(bound[p]) is None]
+    kept = [p for p in parameters if nodes.compile_time(bound[p]) is None]
     return CallDevice(
         function=callee,
-        args=tuple(v for v in values if compile_time(v) is None),
+        args=tuple(v for v in values if nodes.compile_time(v) is None),
         written=tuple(kept.index(p) for p in bound if p in kept),
         used=used,
         type=callee.result,
@@ -565,7 +552,7 @@ def _called(
     )
 
 
-def _bound(x: Context, node: ast.Call, source: Source) -> dict[str, Expr]:
+def _bound(x: Context, node: ast.Call, source: Source) -> dict[str, nodes.Expr]:
     """The arguments of a call by parameter, in the order written: by position, by name or by default."""
     name, defaults, parameters, given = source.name, source.defaults, source.own, node.args
     if any(k.arg is None for k in node.keywords):
@@ -590,4 +577,4 @@ def _bound(x: Context, node: ast.Call, source: Source) -> dict[str, Expr]:
         )
     values = {p: x.expr(part) for p, part in parts.items()}
     values |= {p: x.wrap(absent[p], node) for p in parameters if p not in parts}
-    return values | ({source.rest: tuple_of(tuple(map(x.expr, given[len(parameters) :])))} if source.rest else {})
+    return values | ({source.rest: nodes.tuple_of(tuple(map(x.expr, given[len(parameters) :])))} if source.rest else {})

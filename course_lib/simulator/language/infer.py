@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..findings import UnsupportedKernelError
-from . import allocations, conditions, forms, records, tuples
+from . import allocations, conditions, forms, records, tuples, types
 from .calls import CUDA, call
 from .context import Analysis
 from .expressions import Expressions
@@ -24,21 +24,6 @@ from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, Store,
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
 from .source import Source
-from .types import (
-    COMPILE_TIME,
-    CONFLICT,
-    NONE,
-    SCALARS,
-    ArrayType,
-    RecordsType,
-    TupleType,
-    Type,
-    TypingError,
-    describe_type,
-    is_complex,
-    is_int,
-    unify_types,
-)
 from .variables import Numbers, Variable, Variables, merge, merge_all
 from .verify import verify
 from .why import Part, Why, meeting, of_parts
@@ -52,7 +37,7 @@ MOST_PASSES = 12
 
 def known_integers(value: Expr) -> np.generic | Numbers | None:
     """The literal integer or bool that ``value`` is, or those of a tuple; else None."""
-    if isinstance(value, Const) and value.literal and (value.type == "bool" or is_int(str(value.type))):
+    if isinstance(value, Const) and value.literal and (value.type == "bool" or types.is_int(str(value.type))):
         return value.value
     if isinstance(value, MakeTuple):
         items = tuple(item for part in value.items if isinstance(item := known_integers(part), np.generic))
@@ -67,15 +52,17 @@ def identity(thing: object) -> object:
 
 def refuse_mixed(name: str, value: Expr) -> None:
     """Refuse a tuple that mixes values with objects that exist only while the kernel is compiled."""
-    if isinstance(value.type, TupleType) and COMPILE_TIME in value.type.items:
-        raise TypingError(f"{name} holds a function, a module or a type beside values; give each a name of its own")
+    if isinstance(value.type, types.TupleType) and types.COMPILE_TIME in value.type.items:
+        raise types.TypingError(
+            f"{name} holds a function, a module or a type beside values; give each a name of its own"
+        )
 
 
 def _argument(value: Expr, by_value: bool) -> Variable:
     """Describe an argument of a device function; ``by_value``: include the values of literals."""
     thing = compile_time(value)
     if thing is not None:
-        return Variable(COMPILE_TIME, None, thing)
+        return Variable(types.COMPILE_TIME, None, thing)
     refuse_mixed("an argument", value)
     return Variable(value.type, value.why, known_integers(value) if by_value else None)
 
@@ -108,7 +95,7 @@ class Statements(Expressions):
         source: Source,
         arguments: Variables,
         stack: tuple[object, ...],
-        declared: Type | None = None,
+        declared: types.Type | None = None,
     ):
         super().__init__(analysis, source, arguments, (*stack, source.key))
         self.given, self.declared = arguments, declared
@@ -124,13 +111,15 @@ class Statements(Expressions):
         if kernel and self.source.rest:
             refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
         body = self.block(self.source.tree.body)
-        result, why, partial = (NONE, None, False) if kernel else self._result(body.ends)
+        result, why, partial = (types.NONE, None, False) if kernel else self._result(body.ends)
         function = Function(
             name=self.source.name,
             source=self.source,
             kernel=kernel,
             foreign=self.foreign,
-            parameters=[(n, variable.type) for n, variable in self.given.items() if variable.type != COMPILE_TIME],
+            parameters=[
+                (n, variable.type) for n, variable in self.given.items() if variable.type != types.COMPILE_TIME
+            ],
             body=body,
             result=result,
             result_why=why,
@@ -145,7 +134,7 @@ class Statements(Expressions):
         self.constants.keep()
         return function
 
-    def device(self, node: ast.Call, source: Source, values: list[Expr], result: Type | None) -> Function:
+    def device(self, node: ast.Call, source: Source, values: list[Expr], result: types.Type | None) -> Function:
         """The typed program of the device function called in ``node``, with its declared ``result``.
 
         As in numba, it is compiled for the values of literal integers if the shapes of its arrays depend on them.
@@ -158,7 +147,7 @@ class Statements(Expressions):
             return self._device(node, source, values, result, True)
 
     def _device(
-        self, node: ast.Call, source: Source, values: list[Expr], result: Type | None, by_value: bool
+        self, node: ast.Call, source: Source, values: list[Expr], result: types.Type | None, by_value: bool
     ) -> Function:
         analysis = self.analysis
         variables = [_argument(v, by_value) for v in values]
@@ -177,41 +166,43 @@ class Statements(Expressions):
                 raise
         return analysis.functions[key]
 
-    def _result(self, ends: bool) -> tuple[Type, Why, bool]:
+    def _result(self, ends: bool) -> tuple[types.Type, Why, bool]:
         """The type that a device function returns, why it is float64, and whether some paths return nothing."""
-        found = [part for part in self.results if part.type != NONE]
+        found = [part for part in self.results if part.type != types.NONE]
         partial = not ends or len(found) < len(self.results)
         if not found:
-            return NONE, None, False
+            return types.NONE, None, False
         if self.declared is not None:
             return self._declared(found, self.declared), None, partial
         kind = found[0].type
         for part in found[1:]:
-            kind = unify_types(kind, part.type)
-        if kind in (CONFLICT, COMPILE_TIME):
-            returned = " on one path and ".join(map(describe_type, dict.fromkeys(p.type for p in found)))
+            kind = types.unify_types(kind, part.type)
+        if kind in (types.CONFLICT, types.COMPILE_TIME):
+            returned = " on one path and ".join(map(types.describe_type, dict.fromkeys(p.type for p in found)))
             refuse(
                 self.source.tree,
                 f"this device function returns {returned} on another; return one kind of value on every path",
             )
-        if partial and kind not in SCALARS:
+        if partial and kind not in types.SCALARS:
             refuse(
                 self.source.tree,
-                f"this device function returns {describe_type(kind)} on some paths only; end it with a return",
+                f"this device function returns {types.describe_type(kind)} on some paths only; end it with a return",
             )
         return kind, of_parts(kind, found, meeting(found[0].type, found[-1].type)), partial
 
-    def _declared(self, found: list[Part], want: Type) -> Type:
+    def _declared(self, found: list[Part], want: types.Type) -> types.Type:
         """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""
-        for part in found if want != NONE else ():
+        for part in found if want != types.NONE else ():
             scalar = (
-                part.type in SCALARS and want in SCALARS and not (is_complex(str(part.type)) > is_complex(str(want)))
+                part.type in types.SCALARS
+                and want in types.SCALARS
+                and not (types.is_complex(str(part.type)) > types.is_complex(str(want)))
             )
             if part.type != want and not scalar:
                 refuse(
                     self.source.tree,
-                    f"this device function returns {describe_type(part.type)}, and its signature says "
-                    f"{describe_type(want)}; correct the signature",
+                    f"this device function returns {types.describe_type(part.type)}, and its signature says "
+                    f"{types.describe_type(want)}; correct the signature",
                 )
         return want
 
@@ -232,7 +223,7 @@ class Statements(Expressions):
             self.out.append(Mark(node.lineno))
         try:
             return self._statement(node)
-        except TypingError as error:
+        except types.TypingError as error:
             refuse(node, str(error))
 
     def _statement(self, node: ast.stmt) -> bool:
@@ -269,7 +260,7 @@ class Statements(Expressions):
             refuse(node, "this expression has no effect; assign it to a variable or an array element")
         try:
             value = call(self, node.value, used=False) if isinstance(node.value, ast.Call) else self.expr(node.value)
-        except TypingError as error:
+        except types.TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
         if value.effect:
             self.out.append(Evaluate(value))
@@ -296,7 +287,7 @@ class Statements(Expressions):
 
     def _end(self, node: ast.Assert | ast.Raise) -> None:
         """End the thread and report it; a device function returns nothing to its caller then."""
-        self.results.append(Part(NONE, None))
+        self.results.append(Part(types.NONE, None))
         self.out += [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
 
     # --- assignments ---------------------------------------------------------------------------------------
@@ -363,9 +354,9 @@ class Statements(Expressions):
         """The field of a record that is assigned in ``record.field = ...``."""
         if isinstance(target, ast.Attribute) and self.constant_object(target) is None:
             owner = self.expr(target.value)
-            if isinstance(owner.type, RecordsType) and not owner.type.ndim:
+            if isinstance(owner.type, types.RecordsType) and not owner.type.ndim:
                 place = records.field(target, owner, target.attr)
-                if isinstance(place.type, ArrayType) and place.type.ndim:
+                if isinstance(place.type, types.ArrayType) and place.type.ndim:
                     text = ast.unparse(target)
                     refuse(target, f"{text} is an array; store to its elements, as in {text}[:] = ...")
                 return place
@@ -384,11 +375,11 @@ class Statements(Expressions):
         elif isinstance(target, (ast.Tuple, ast.List)):
             if any(isinstance(e, ast.Starred) for e in target.elts):
                 refuse(node, "* cannot collect items in a kernel; name each item")
-            if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
+            if not isinstance(value.type, types.TupleType) or len(value.type.items) != len(target.elts):
                 refuse(
                     node,
                     f"{ast.unparse(target)} takes {len(target.elts)} values and is given "
-                    f"{describe_type(value.type)}; write one name for each item of a tuple",
+                    f"{types.describe_type(value.type)}; write one name for each item of a tuple",
                 )
             items = [self.kept(item) for item in tuples.items(value)]
             for element, item in zip(target.elts, items, strict=True):
@@ -404,7 +395,7 @@ class Statements(Expressions):
 
     def _assign_subscript(self, target: ast.Subscript, value: Expr) -> None:
         array, index = self.place(target)
-        assert isinstance(array.type, ArrayType)
+        assert isinstance(array.type, types.ArrayType)
         if len(index) == array.type.ndim:
             self.store(target, array, index, value)
         else:
@@ -413,7 +404,7 @@ class Statements(Expressions):
     def assign_name(self, name: str, value: Expr) -> None:
         thing = compile_time(value)
         if thing is not None:  # another name for cuda.threadIdx, a device function, a type, or a tuple of them
-            self.env[name] = Variable(COMPILE_TIME, None, thing)
+            self.env[name] = Variable(types.COMPILE_TIME, None, thing)
             return
         refuse_mixed(name, value)
         self.out.append(Assign(name, value, self.line, self.source.regions.home.get(name)))
@@ -424,9 +415,11 @@ class Statements(Expressions):
         """Convert the variables ``have`` to the types that they have in ``want``."""
         for name, variable in have.items():
             wanted = want[name].type if name in want else variable.type
-            if variable.type == wanted or wanted == CONFLICT:
+            if variable.type == wanted or wanted == types.CONFLICT:
                 continue
-            if unify_types(variable.type, wanted) == wanted:  # else the loop is translated again with a wider type
+            if (
+                types.unify_types(variable.type, wanted) == wanted
+            ):  # else the loop is translated again with a wider type
                 self.out.append(Convert(name, variable.type, wanted, self.line))
 
     # --- if ------------------------------------------------------------------------------------------------
@@ -532,7 +525,9 @@ class Statements(Expressions):
             watched = tuple(
                 (name, variable.type)
                 for name, variable in self.env.items()
-                if name in changed and isinstance(variable.type, str) and variable.type not in (COMPILE_TIME, NONE)
+                if name in changed
+                and isinstance(variable.type, str)
+                and variable.type not in (types.COMPILE_TIME, types.NONE)
             )
         calling = self.calls
         self.barriers, self.calls = self.barriers or barriers, calling or calls

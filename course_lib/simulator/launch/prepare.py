@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..compile.unit import Unit, Units
+from ..compile.unit import CompiledKernel, CompiledKernels
 from ..findings import LaunchError
 from ..geometry import Launch
 from ..hardware import HOPPER_SHARED_LIMIT, SHARED_LIMIT
@@ -21,7 +21,7 @@ MAX_THREADS = 2**28
 
 
 #: The compiled kernels of the process, used unless ``prepare`` is given others.
-UNITS = Units()
+UNITS = CompiledKernels()
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Prepared:
     launch: Launch
     source: Source
     values: tuple[Any, ...]
-    unit: Unit
+    unit: CompiledKernel
     patient: bool = False
 
     @property
@@ -61,7 +61,7 @@ def prepare(
     dynamic_shared: Any = 0,
     *,
     tracing: bool = False,
-    units: Units | None = None,
+    units: CompiledKernels | None = None,
     patient: bool = False,
 ) -> Prepared:
     """Check a launch of ``kernel``, compile it and return it ready to run.
@@ -104,7 +104,7 @@ def prepare(
     return Prepared(launch, source, values, compiled, patient)
 
 
-def check_shared(launch: Launch, unit: Unit) -> None:
+def check_shared(launch: Launch, unit: CompiledKernel) -> None:
     """Refuse a launch whose shared arrays do not fit in a block's shared memory."""
     arrays = {number: array for number, array in unit.static_shared.items() if number >= 0}
     used = sum(size for _, size, *_ in arrays.values())

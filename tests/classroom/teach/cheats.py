@@ -44,7 +44,7 @@ class Cheat:
 
 _WRONG = "failed", "call-without-parentheses"
 _NOT_YET = "not yet", "three dots"
-_COPIED = "refused", "the kernel tiled of the course"
+#: A kernel of the course, with other names.
 COPY = """W = TILE
 
 
@@ -212,10 +212,6 @@ _TOLD = {
         "failed",
         "naive",
     ),
-    "the course's kernel with other names": (
-        COPY,
-        *_COPIED,
-    ),
     "the right values as constants": (
         "from course_lib.exercises import EXERCISES\n"
         "from course_lib.exercises.grading.grades import launch\n\n\n"
@@ -227,18 +223,6 @@ _TOLD = {
         'check("barriers", product)\n',
         "failed",
         "KNOWN",
-    ),
-    # ---- an afternoon later
-    "a copy that the kernel calls": (
-        COPY.replace("jit", "jit(device=True)").replace("product(left", "work(left").partition("check(")[0]
-        + '@cuda.jit\ndef product(A, B, C):\n    work(A, B, C)\n\n\ncheck("barriers", product)\n',
-        *_COPIED,
-    ),
-    "a copy with what does nothing": (
-        COPY.replace("total =", "total: float32 =").replace(
-            "            total", "            'mine'\n            total"
-        ),
-        *_COPIED,
     ),
     "zeros in A and B, whose product is zero": (_storing(0, 0, 0), "failed", ""),
     "a value that equals none": (_storing("math.nan"), "failed", ""),

@@ -18,7 +18,7 @@ def judged(monkeypatch):
 
     def noted(task, *arguments):
         if task == "judge":
-            asked.append((arguments[0], arguments[2][0], arguments[4]))
+            asked.append((arguments[0], arguments[2][0], arguments[3]))
             if arguments[0] != WORDS:
                 return asdict(unjudged(arguments[0], "not yet", ""))
         return do(task, *arguments)

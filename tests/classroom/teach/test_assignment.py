@@ -114,8 +114,8 @@ def test_the_test_reads_the_cell_that_was_executed_last(monkeypatch):
     asked = _Asked()
     monkeypatch.setattr(module, "_sandbox", lambda: asked)
     verdict = isolated("barriers", ["", "TILE = 8", skeleton("barriers"), solution("barriers"), "rest"])
-    name, lesson, (source, others, _), own = asked.arguments
-    assert (name, lesson, source, own) == ("barriers", LESSON, solution("barriers"), False)
+    name, lesson, (source, others, _), seed = asked.arguments
+    assert (name, lesson, source, seed) == ("barriers", LESSON, solution("barriers"), None)
     assert others == ["rest", "", "TILE = 8", skeleton("barriers")]
     assert str(verdict) == "barriers: stopped, 0 of 5 points. as asked."
 

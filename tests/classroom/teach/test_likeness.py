@@ -13,11 +13,9 @@ from course_lib.classroom.teach.likeness import (
     Group,
     alike,
     comments,
-    copied_from,
     course_texts,
     groups,
     nearest,
-    normal,
     statements,
     written,
 )
@@ -34,9 +32,9 @@ GIVEN = function(solution("barriers"))
 def test_names_layout_and_comments_make_no_difference():
     text = solution("barriers").split("\n\n\n")[0]
     for rewrite in ("other variables", "other parameters", "comments"):
-        assert normal(function(REWRITES[rewrite](text))) == normal(GIVEN), rewrite
-    assert normal(function(text.replace("k, ty] * B", "ty, k] * B"))) != normal(GIVEN)
-    assert normal(function(text.replace("row < M", "row <= M"))) != normal(GIVEN)
+        assert statements(function(REWRITES[rewrite](text))) == statements(GIVEN), rewrite
+    assert statements(function(text.replace("k, ty] * B", "ty, k] * B"))) != statements(GIVEN)
+    assert statements(function(text.replace("row < M", "row <= M"))) != statements(GIVEN)
 
 
 def test_what_an_author_wrote_is_what_the_lesson_does_not_give():
@@ -45,16 +43,6 @@ def test_what_an_author_wrote_is_what_the_lesson_does_not_give():
     assert len(statements(own)) == 3 and len(statements(given)) == 1
     alone = function("def g(a, c):\n    if j < c.size:\n        c[j] = a[j]\n")
     assert written(given, own) == tuple(sorted(statements(alone)))
-
-
-SHORT = "@cuda.jit\ndef f(A, B, C):\n    C[cuda.grid(1)] = 1\n"
-
-
-def test_a_short_answer_may_be_equal_by_chance():
-    """Where the lesson gives nearly all, the right answer is everybody's; where it gives nothing, it is a copy."""
-    assert copied_from(GIVEN, GIVEN, keeps=True) is None
-    assert copied_from(GIVEN, function(SHORT), keeps=False) == "the solution of product"
-    assert copied_from(function(SHORT), function("def f(A, B, C):\n    ...\n"), keeps=True) is None
 
 
 TILED = textwrap.dedent(inspect.getsource(tiled(8).py_func))
@@ -97,7 +85,7 @@ def test_a_kernel_of_the_course_with_a_small_change_is_found(change, gap):
 
 def test_every_statement_of_the_course_is_read():
     """In whatever order a loop uses what it has computed; and what is read stays."""
-    texts = [tree for _, tree in course_texts().values()]
+    texts = [tree for _, tree in course_texts()]
     assert len(texts) > 100 and all(statements(tree) == statements(tree, unread=False) for tree in texts)
 
 

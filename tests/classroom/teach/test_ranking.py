@@ -6,13 +6,13 @@ import json
 import textwrap
 
 import pytest
+from classroom.teach.cheats import COPY
 from classroom.teach.here import do, here
 
 from course_lib.classroom.teach import capstone
 from course_lib.classroom.teach.capstone import RANKED, Kernel, judged, lesson
 from course_lib.classroom.teach.cells import NOTEBOOKS
 from course_lib.classroom.teach.command import main
-from course_lib.classroom.teach.likeness import ALIKE
 from course_lib.classroom.teach.ranking import page, ranked
 from course_lib.exercises.capstone import Attempt, Costs
 from course_lib.kernels.naive import naive
@@ -93,6 +93,11 @@ def test_x_along_the_rows_costs_more(save):
         (NAIVE.replace("THREADS)", "(64, 64))"), "refused", "at most 1,024"),
         ("from course_lib.kernels import rung\nmine = rung('best').make()\n", "refused", "only a function"),
         ("def mine(A, B, C:\n", "failed", "is no Python"),
+        (
+            COPY.replace("W = TILE", "W = 8").replace("product(left", "mine(left").split("check(")[0],
+            "refused",
+            "tiled of the",
+        ),
         ("print('nothing')", "missing", "defines no function"),
     ],
 )
@@ -145,10 +150,10 @@ def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monke
 
 
 def test_a_kernel_that_is_nearly_the_courses_is_listed(save):
-    """The naive kernel, which is too short to be refused, with one spare statement."""
+    """The naive kernel, which is too short to be refused, with a statement that nobody reads."""
     ladder = textwrap.dedent(inspect.getsource(naive.py_func)).replace("def naive(", "def mine(")
     found = judge(save("anna", f"{ladder}    spare = row\n\n\nattempt(mine, (8, 8), (8, 8))\n"))
-    assert (found.status, found.course[0]) == (RANKED, "the kernel naive") and ALIKE <= found.course[1] < 1
+    assert (found.status, found.course[0]) == (RANKED, "the kernel naive") and found.course[1] == 1
     assert "<td>the kernel naive of the course, anna</td>" in page([(1, "anna", found)])
 
 

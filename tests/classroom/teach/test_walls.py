@@ -74,7 +74,7 @@ def test_without_walls_no_call_is_made(monkeypatch):
     with pytest.raises(Stopped, match="this machine has no walls"):
         Program((), {})(None, ())
     with Bare(Limits()) as sandbox:
-        row = sandbox.do("judge", "rate", LESSON, (solution("rate", LESSON), (), ""), False)
+        row = sandbox.do("judge", "rate", LESSON, (solution("rate", LESSON), (), ""))
     assert row["points"] == 0 and walls.NONE in row["hint"]
 
 

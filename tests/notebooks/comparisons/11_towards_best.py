@@ -16,7 +16,10 @@ counts = {name: recorded["counters"].result(name, N=4096) for name in steps}
 throttled = [round(counts[name]["stalled_math_pipe_throttle_percent"]) for name in steps[:2]]
 assert throttled == [21, 72], "72 instead of 21 for each 100 instructions"
 assert round(executed("vectorized"), 2) == round(executed("warp_tiled"), 2), "the same number of instructions"
-in_code = [register_bank_conflicts(recorded["machine_code"].result(name)["code"]) for name in steps[1:3]]
-assert in_code == [(64, 64), (61, 64)], "all 64 multiply-adds of vectorized, and 61 of 64"
+lost = [round((starts[-1] + 1) / len(starts) - 1, 2) for starts, *_ in queues.values()]
+assert lost == [0.19, 0.38], "0.19 cycles a multiply-add in vectorized, and 0.38 in warp_tiled"
+starts, _, odd = queues["warp_tiled"]
+ninth = [register for cycle, register in odd if starts[8] <= cycle < starts[9]]
+assert (len(ninth), starts[9] - starts[8]) == (3, 3), "reads three odd registers; it starts two cycles late"
 dispatch = [counts[name]["stalled_dispatch_stall_percent"] for name in steps[1:3]]
 assert 2 < dispatch[1] / dispatch[0] < 2.2, "the dispatch stalls doubled"

@@ -22,6 +22,16 @@ ratio = {(a, b): gflops(b) / gflops(a) for a, b in zip(steps[:-1], steps[1:], st
 assert round(ratio["staged", "software_pipelined"], 2) == 1.30, "1.30 times as fast as staged"
 assert round(ratio["whole_tiles", "best"], 2) == 1.12, "best gains 12 %"
 fewer = [round(100 * (1 - executed(b) / executed(a))) for a, b in zip(steps[3:], steps[4:], strict=False)]
+assert [round(between[i]["gflops"] / between[0]["gflops"], 2) for i in (2, 6)] == [1.12, 1.21], "alone gains 12 %, 21 %"
+assert round(between[4]["gflops"] / between[5]["gflops"], 2) == 1.05, "and the limit on registers 5 %"
+found = {name: [judged[name][key] for key in ("predicted", "without_banks")] for name in (*steps[1:3], *steps[6:])}
+twice = [zip(*map(found.get, pair), strict=True) for pair in (steps[1:3], steps[6:])]
+model = [round(100 * (b / a - 1)) for pair in twice for a, b in pair]
+assert model == [-7, 4, 5, 4], "with the queues 7 % less, without them 4 % more; 5 % and 4 %"
+dispatch = [recorded["counters"].result(name, N=4096)["stalled_dispatch_stall_percent"] for name in steps]
+assert round(np.corrcoef(list(map(lost, steps)), dispatch)[0, 1], 2) == 0.97, "their correlation is 0.97"
+assert [sum("FFMA" in line for line in recorded["machine_code"].result(n)["code"]) for n in steps[3:5]] == [64, 512]
+assert round(tried["whole_tiles, launch_bounds=(256, 1)"] / gflops("whole_tiles"), 3) == 1.095, "raises it by 9.5 %"
 assert fewer == [14, 11, 3, 0], "14 %, 11 % and 3 % fewer instructions, and as many"
 assert abs(ratio["whole_tiles", "best"] - busy("best") / busy("whole_tiles")) < 0.01, "all of the gain is there"
 counts = {name: recorded["counters"].result(name, N=4096) for name in steps}

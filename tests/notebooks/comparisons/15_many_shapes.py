@@ -17,5 +17,11 @@ losses = {
     for n in (4095, 4097)
 }
 assert [round(100 * loss) for loss in losses.values()] == [10, 13], "loses 10 % and 13 %"
+alone = {
+    key: one_factor.result("best", M=key[0], N=key[1], K=key[2])["gflops"]
+    for key in ((4096, 4096, 4096), (4096, 4096, 4097), (4096, 4096, 4100), (4100, 4096, 4096), (4096, 4100, 4096))
+}
+rest = [round(100 * (1 - rate / alone[4096, 4096, 4096])) for rate in alone.values()]
+assert rest == [0, 9, 0, 0, 14], "loses 9 %; nothing; four more rows cost nothing, four more columns 14 %"
 library = recorded["series"].result("cublas", N=512)["gflops"]
 assert 5 * speed[512] < library, "far slower than the library"

@@ -16,7 +16,10 @@ assert 0.15 < 1 - tera[rounded] / tera[fed] < 0.25, "a fifth of the speed"
 assert 2.65 < off[fed] / off[rounded] < 2.75, "2.7 times the error"
 assert 1.8 < tera["tensor_cores_bf16", "bfloat16"] / tera[fed] < 2, "nearly twice as fast"
 assert 7.5 < off["tensor_cores_bf16", "bfloat16"] / off[rounded] < 8.5, "eight times the error"
-assert 0.72 < alone["mma_tf32"] / tera[cublas] < 0.78, "about three quarters of cuBLAS's speed"
+assert round(100 * alone["mma_tf32"] / tera[cublas]) == 78, "78 % of cuBLAS's speed"
+assert [(r["warps"] // 4, round(r["gflops"] / 1000)) for r in few] == [(1, 312), (2, 324)], "one reaches 312, two 324"
+issuing = counters["tensor_cores_tiled"]["issue_active_percent"]
+assert round(issuing * alone["mma_tf32"] / tera[fed]) == 39, "at the speed of the instruction alone"
 at_8192 = [r for r in recorded["wgmma"].results if r.get("N") == 8192 and "inputs" not in r]
 hopper = {r["rung"]: r["gflops"] for r in at_8192 if r["format"] == "bfloat16"}
 assert 0.97 < hopper["wgmma_bulk"] / hopper["cublas"] < 0.98, "more than 97 % of cuBLAS in bfloat16"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .shadow import ATOMIC, READ, Access, Ints, Reporter, Shadow
+from .shadow_memory import ATOMIC, READ, Access, Ints, Reporter, Shadow
 
 if TYPE_CHECKING:
     from ...geometry import Chunk

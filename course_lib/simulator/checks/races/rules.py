@@ -13,9 +13,9 @@ from ...hardware import WARP_SIZE
 from ...lanes.arrays import Pattern
 from ...lanes.memory import GlobalArray, SharedArray
 from ...observer import Observer
+from .acquire_release import Releases
 from .log import SharedLog
-from .releases import Releases
-from .shadow import READ, Access, Ints, Shadow
+from .shadow_memory import READ, Access, Ints, Shadow
 
 if TYPE_CHECKING:
     from ...geometry import Chunk

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ...hardware import WARP_SIZE
-from .releases import Releases, Stamps
+from .acquire_release import Releases, Stamps
 
 if TYPE_CHECKING:
     from ...findings import FindingKey
