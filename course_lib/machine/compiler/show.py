@@ -263,7 +263,11 @@ def show_machine_code(
     if arguments is MATRICES and len(parameters) != 3:
         told = f"{plain.__name__} has the parameters {', '.join(parameters)}"
         raise ValueError(f"{told}; give show_machine_code a tuple of what a launch gives it")
-    code = machine_code(kernel, arguments)
+    return inner_loop(kernel, machine_code(kernel, arguments), block, gpu)
+
+
+def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None, gpu: str) -> InnerLoop:
+    """Return what `show_machine_code` shows of a kernel whose machine code is known."""
     every = {loop: code.instructions[loop[0] : loop[1] + 1] for loop in code.loops}
     made = {loop: kinds(body).count("multiply-add") for loop, body in every.items()}
 
@@ -272,7 +276,7 @@ def show_machine_code(
 
     inner = [loop for loop in every if not any(made[each] and inside(each, loop) for each in every)]
     chosen = max(inner, key=lambda loop: (made[loop], len(every[loop])), default=None)
-    lines, first = inspect.getsourcelines(plain)
+    lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
     threads = blocks = None
     if block is not None:
         threads = prod(block) if isinstance(block, Sequence) else int(block)

@@ -25,7 +25,7 @@ from .types import Item, Results, Size
 
 MODULE = "course_lib.gpu"
 #: Keys of a result that the printed line shows elsewhere, or that are too long for it.
-UNPRINTED = ("rung", "pattern", "loop", "code", "ends", "params", *"MNK")
+UNPRINTED = ("rung", "pattern", "loop", "code", "text", "ends", "params", *"MNK")
 
 
 def size(text: str) -> Size:

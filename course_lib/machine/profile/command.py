@@ -33,7 +33,7 @@ from .. import measurements
 from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, load, split
 from .profiling import MACHINE, Profile, profile
-from .report import ProfiledLaunch, as_data, as_page, as_text, first_screen
+from .report import ProfiledLaunch, as_data, as_page, as_text, first_screen, machine_code
 from .scripts import SECONDS
 from .verdicts import Opinion, launched
 
@@ -99,6 +99,7 @@ def parser() -> argparse.ArgumentParser:
         help="with warning, the exit status is also 1 for a slow launch and for a warning (error)",
     )
     p.add_argument("--all", action="store_true", help="print the tables: each line's traffic, occupancy, time")
+    p.add_argument("--machine-code", action="store_true", help="print what the compiler made of each inner loop")
     p.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page with the live stepper of each launch")
     p.add_argument("--json", action="store_true", help="print JSON in place of text")
     return p
@@ -202,6 +203,8 @@ def _told(
         for number, each in enumerate(launches if options.all else (), 1):
             script = f": {each.script}" if several else ""
             print(f"--- Launch {number} of {len(launches)}{script}\n{as_text(each)}\n")
+        for each in launches if options.machine_code else ():
+            print(f"{machine_code(each)}\n")
         print(first_screen(launches, sys.stdout.isatty() and "NO_COLOR" not in os.environ))
         if more:
             print(f"{more} further launches are not profiled.")

@@ -26,6 +26,7 @@ from .verdicts import Opinion, verdict
 if TYPE_CHECKING:
     from ...trace.trace import Trace
     from ..compiler import MachineCode
+    from ..compiler.show import InnerLoop
 
 #: The recording whose provenance describes a multiprocessor.
 MACHINE = "latencies"
@@ -95,7 +96,8 @@ class Profile:
 
     ``traced`` is the run for a stepper: of fewer blocks where a trace cannot hold all of them, and None where it can
     hold none. ``time`` is None where the model of waiting cannot play the kernel. ``slow`` are lines that cost more
-    than they need, and ``repair`` is a change of the kernel that was launched, and helps.
+    than they need, and ``repair`` is a change of the kernel that was launched, and helps. ``loop`` is
+    the inner loop in machine code, None where nobody compiled it.
     """
 
     run: Run
@@ -106,6 +108,7 @@ class Profile:
     failed: str = ""
     slow: tuple[Cost, ...] = ()
     repair: Repair | None = None
+    loop: InnerLoop | None = None
 
     @property
     def compiled(self) -> str:
@@ -167,8 +170,12 @@ def profile(
     code = _code(kernel, before, notes)
     taken = registers or (code.registers if code else None)
     residency = _residency(run, taken, own + shared_bytes, recording.provenance)
+    loop = None
     if code is not None:
+        from ..compiler.show import inner_loop
+
         residency = replace(residency, spilled=code.spilled_bytes)
+        loop = inner_loop(kernel, code, run.block, gpu)
     traced = predicted = repair = None
     if failed:
         notes.append("There is no stepper, and no time: the launch did not end.")
@@ -183,7 +190,7 @@ def profile(
         else:
             launched = Launched.of(kernel, run.grid, run.block, shared_bytes, before, max_steps)
             repair = proven(launched, run, arguments, slow, repair_seconds)
-    return Profile(run, residency, predicted, traced, tuple(notes), failed, slow, repair)
+    return Profile(run, residency, predicted, traced, tuple(notes), failed, slow, repair, loop)
 
 
 def _quietly(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any], **options: Any) -> Run:

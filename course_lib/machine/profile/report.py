@@ -104,6 +104,16 @@ def as_text(judged: ProfiledLaunch) -> str:
     return "\n".join(lines)
 
 
+def machine_code(judged: ProfiledLaunch) -> str:
+    """Return the instructions of a launch's inner loop, by lines and in order; or how to get them."""
+    loop = judged.profile.loop if judged.profile else None
+    if loop is None:
+        from ..compiler.find import how
+
+        return f"{judged.launched}: no machine code is known; {how()}."
+    return f"{loop}\n\n{loop.listing()}"
+
+
 def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
     """Return a launch as JSON holds it."""
     verdict, profile = judged.verdict, judged.profile
@@ -130,6 +140,7 @@ def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
         "traffic": [asdict(row) for row in run.traffic.rows],
         "occupancy": asdict(profile.residency),
         "time": asdict(time) if time else None,
+        "machine_code": profile.loop.counts if profile.loop else None,
         "notes": list(profile.notes),
     }
 
@@ -167,6 +178,8 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
         yield place(stepper.get_state())
     yield _wide("Lines", judged.launched, run.source._repr_html_(), "lines")
     yield _wide("Traffic", judged.launched, run.traffic._repr_html_())
+    if profile.loop:
+        yield f"<h3>Machine code</h3>{profile.loop._repr_html_()}"
     for heading, words in _sections(profile):
         yield f"<h3>{heading}</h3><p>{html.escape(words)}</p>"
 

@@ -149,6 +149,15 @@ def test_the_registers_are_the_compilers():
     told = f"{recorded['registers']} registers a thread, no spills, {recorded['blocks_per_multiprocessor']} blocks"
     assert launch.compiled.startswith(told) and launch.compiled.endswith(" µs by the model")
     assert launch.residency.spilled == recorded["local_bytes"] == 0
+    assert launch.loop.counts["multiply-add"] == 4 and launch.loop.counts["global memory"] == 8
+
+
+def test_the_inner_loop_is_told_or_how_to_get_it(told):
+    """Before the verdict; a kernel of one's own has machine code only where there is a compiler."""
+    _, out, _ = told("double", *DOUBLE, "--scalar", "n=100", "--machine-code")
+    loop, verdict = out.split("\ndouble [4, 32]  RIGHT")
+    assert ("  FADD " in loop and "  LDG.E " in loop) if available() else "no machine code is known; `uv sync" in loop
+    assert "no GPU was used" in verdict
 
 
 def test_findings_and_budgets_are_a_status(told):

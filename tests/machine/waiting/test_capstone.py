@@ -189,7 +189,7 @@ def test_what_the_model_does_not_know_is_told():
     """With the grader's remark on float64; counts are there all the same."""
     result = attempt(doubled, (8, 8), (8, 8))
     assert result.costs.gflops is None and result.costs.sectors == 5
-    assert "Remark: line" in repr(result) and "No speed is predicted, and there are no points: " in repr(result)
+    assert "Remark: line" in repr(result) and "Cannot time: " in repr(result)
     assert "unknown" in repr(attempts()) and "unknown" in attempts()._repr_html_()
 
 
@@ -258,10 +258,16 @@ def test_the_command_records_several_kernels(tmp_path, monkeypatch):
     for path in paths:
         path.write_text(FILE, encoding="utf-8")
     monkeypatch.setattr(capstone, "require", lambda: None)
-    monkeypatch.setattr(capstone, "beside", lambda own, *_: [{"rung": r.name, "gflops": 1.0} for r in own])
+    monkeypatch.setattr(
+        capstone, "beside", lambda own, *_: [{"rung": n, "gflops": 1.0} for n in ("one", "two", "tiled")]
+    )
     monkeypatch.setattr(record, "describe", lambda: {"gpu": "made up"})
     assert main(["capstone", *map(str, paths), "--repeats", "3", "--output", str(tmp_path / "folder")]) == 0
     recording = measurements.load("capstone", tmp_path / "folder")
-    assert [result["rung"] for result in recording.results] == ["one", "two"]
+    assert [(result["rung"], result.get("text")) for result in recording.results] == [
+        ("one", FILE),
+        ("two", FILE),
+        ("tiled", None),
+    ]
     assert recording.command.startswith("python -m course_lib.gpu capstone ") and "two.py" in recording.command
     assert recording.command.endswith("--size 4096x4096x4096 --repeats 3")
