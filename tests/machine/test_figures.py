@@ -300,7 +300,7 @@ def _drawn():
         ),
         "split_k": figures.split_k(4, 6, 10, 3),
         "timeline": figures.timeline({"one": rows, "two": rows}),
-        "waiting": waiting.draw(waiting.play_programs([chain, chain], machine)),
+        "waiting": waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}),
         "residency": figures.residency(judged, "NVIDIA H200"),
         "roofline": figures.roofline(roofline(ladder, measurements.load("ceilings")), {}),
         "roofs": figures.roofs(figures.levels("naive", "tiled")),
@@ -442,11 +442,13 @@ def test_bank_strips_count_the_different_words_of_each_bank():
 
 
 def test_bars_are_as_long_as_their_values():
-    ax = figures.bars({"tiled": 2.0, "best": 1234.5}, "A title", "loads", {"tiled": "#123456"})
+    values = {"tiled": 2.0, "best": 1234.5}
+    ax = figures.bars(values, "A title", "loads", {"tiled": "#123456"}, ("cuBLAS", {"best": 1300.0}))
+    assert [list(line.get_xdata()) for line in ax.lines] == [[1300.0, 1300.0]]
     assert [patch.get_width() for patch in ax.patches] == [2.0, 1234.5]
     assert to_hex(ax.patches[0].get_facecolor()) == "#123456"
     assert _texts(ax) == ["2", "1,234"]
-    assert "tiled: 2; best: 1,234 (loads)" in ax.get_label()
+    assert "tiled: 2; best: 1,234 of 1,300 (loads)" in ax.get_label()
     ax.figure.draw_without_rendering()
     assert "1,000" in [tick.get_text() for tick in ax.get_xticklabels()]  # as the numbers of the bars
 
@@ -468,7 +470,7 @@ def test_the_waits_of_a_play_in_words():
     """Warps, cycles and the share of every reason."""
     machine = waiting.Machine.measured(measurements.load("latencies"))
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
-    text = waiting.draw(waiting.play_programs([chain, chain], machine)).get_label()
+    text = waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}).get_label()
     assert "2 warps" in text
     assert "arithmetic" in text
 

@@ -15,7 +15,6 @@ others = [(sampled[rung], modelled[rung]) for rung in ladder if sampled[rung] !=
 assert others == 2 * [("its turn", "arithmetic")], "for all but two, a busy unit where another one had its turn"
 many = {r["rung"]: r["measured_waits"] for r in fixed(tiles, 64, 16)}
 assert many["prefetched"]["its turn"] > 1.5 * many["tiled"]["its turn"], "wait longer for their turn"
-assert many["pipelined"]["shared memory"] > 1.5 * many["tiled"]["shared memory"], "in the queue of shared memory"
 assert 0.98 < speed("staged", None, 16) / speed("warp_tiled", None, 16) < 1.02, "staged gains nothing with two blocks"
 played = {(count, two): plan(H200, 600, count, 8, two).play for count in (2, 16) for two in (1, 2)}
 assert played[2, 1].share("global memory") > 0.5 and played[2, 2].cycles < played[2, 1].cycles, "grey, then shorter"
@@ -23,16 +22,12 @@ assert played[16, 2].cycles > played[16, 1].cycles, "the launch becomes longer"
 
 assert cycles["prefetched"][order] < cycles["tiled"][order], "fewer cycles with latencies"
 assert cycles["prefetched"][hidden] > cycles["tiled"][hidden], "and more without them"
-loading = small["tiled"].traffic.select(op="load", array="A").rows[0].line
-lasts = {}
-for which, longest in ((order, True), (hidden, False)):
-    in_line, before = {}, {}
-    for step, end in zip(small["tiled"].trace.steps, orders["tiled"][which], strict=True):
-        in_line[step.line] = in_line.get(step.line, 0) + end - before.get(step.warp, 0)
-        before[step.warp] = end
-    assert (max(in_line, key=in_line.get) == loading) == longest, "the longest bars"
-    lasts[which] = in_line[loading]
-assert 8 < lasts[order] / lasts[hidden] < 12, "about ten times shorter"
+waits = {
+    which: sum(to - since for memory, since, to in orders["tiled"][which].waits[0] if memory == "global memory")
+    for which in (order, hidden)
+}
+assert (waits[order], cycles["tiled"][order]) == (1212, 2670), "1,212 of 2,670 cycles"
+assert (waits[hidden], cycles["tiled"][hidden]) == (29, 773), "29 of 773 are left"
 lengths = {name: sum(map(len, waiting.programs(make(8), small[name].trace))) for name, make in makers.items()}
 assert lengths["prefetched"] > lengths["tiled"], "prefetched has more instructions"
 pairs = {
@@ -48,8 +43,8 @@ ratios = {
 assert len(ratios) == 12, "the twelve points of the picture"
 wrong_sign = {key: tuple(round(r, 2) for r in both) for key, both in ratios.items() if (both[0] > 1) != (both[1] > 1)}
 assert {*wrong_sign} == {(16, 64), (32, 64)}, "on the wrong side of 1 at two points"
-assert wrong_sign[16, 64] == (0.93, 1.0), "prefetched is 7 % slower"
-assert wrong_sign[32, 64] == (0.98, 1.06), "the measurement says that it is 2 % slower"
+assert wrong_sign[16, 64] == (0.93, 1.0), "measured 7 % slower"
+assert wrong_sign[32, 64] == (0.98, 1.06), "measured 2 % slower"
 of_tiled = pairs["tiled", 32, 64]
 shares = [round(100 * of_tiled[who]["global memory"]) for who in ("predicted_waits", "measured_waits")]
 assert shares == [18, 9], "18 % of the waiting of tiled is for global memory there, instead of 9 %"
@@ -60,13 +55,9 @@ executed = {r["rung"]: r for r in measurements.load("counters").results if r["N"
 multiplications = 4096**3 / 32
 for_each = [round(executed[name]["instructions"] / multiplications, 1) for name in ("tiled", "prefetched")]
 assert for_each == [4.2, 4.9], "4.9 instead of 4.2 instructions for each multiplication"
-requests = [round(executed[n]["shared_load_requests"] / multiplications, 2) for n in ("tiled", "pipelined")]
-assert requests == [1.25, 1.44], "1.44 instead of 1.25 load requests"
 two_blocks = {warps: fixed(("warp_tiled",), warps)[0]["measured_waits"]["global memory"] for warps in (8, 16)}
 assert 0.45 < two_blocks[16] / two_blocks[8] < 0.55, "only half as much for global memory"
-naive, uncoalesced = executed["naive"], executed["uncoalesced"]
-assert naive["global_load_requests"] == uncoalesced["global_load_requests"], "as many load requests"
-assert round(uncoalesced["global_load_sectors"] / naive["global_load_sectors"], 1) == 6.6, "6.6 times fewer sectors"
+naive = executed["naive"]
 assert round(1 - naive["l2_bytes"] / 32 / naive["global_load_sectors"], 2) == 0.93, "93 % from the first-level cache"
 line = 600 * plan(H200, 600, 2, 8, 1).bandwidth
 assert max(play.in_flight for play in played.values()) < line / 3, "below a third of the line"
