@@ -78,7 +78,7 @@ open_doors(
     __name__,
     {
         **{name: f"{__name__}.machine.{name}" for name in ("gpu", "measurements", "profile", "waiting")},
-        **{name: f"{__name__}.classroom.{name}" for name in ("export", "site", "slides", "teach")},
+        **{name: f"{__name__}.classroom.{name}" for name in ("export", "site", "teach")},
         "testing": f"{__name__}.simulator.testing",
     },
 )

@@ -46,7 +46,6 @@ COMMANDS = {
     "profile": (".machine.profile.command", "say what your kernel requests and which rules it breaks, without a GPU"),
     "bugs": (".classroom.pages.bugs", "twelve kernels with a bug: find each in 60 seconds, in the browser"),
     "export": (".classroom.export", "write lessons as pages with live steppers"),
-    "slides": (".classroom.slides", "write lessons as slides with live steppers"),
     "site": (".classroom.site", "write all lessons as a site of pages that open from a folder"),
     "teach": (".classroom.teach.command", "write editions of the course and guides to the lessons, and grade a class"),
     "gpu": (".machine.gpu.command", "measure the kernels on this machine's GPU"),

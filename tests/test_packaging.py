@@ -110,7 +110,7 @@ print(C[0, 0], type(Stepper(run)).__name__, *map(importlib.util.find_spec, ("jup
 """
     done = run(code)
     assert done.stdout == "4.0 Stepper None None\n", done.stderr
-    for page in ("export", "slides", "site"):
+    for page in ("export", "site"):
         told = run(f"from course_lib.__main__ import main; assert main(['{page}']) == 2").stderr
         assert told == f'tile-by-tile {page}: pages need nbconvert: pip install "jinja2<4,>=3.1" "nbconvert<8,>=7.16"\n'
 

@@ -5,12 +5,64 @@ python -m course_lib.export notebooks/02_naive.ipynb --output site
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+import pathlib
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from .publish.command import run
-from .publish.convert import html_page
+import nbformat
+from nbclient.exceptions import CellExecutionError
+
+from ..lazy import called
+from .lessons import title
+from .publish.convert import executed, html_page
+from .publish.links import linked, refuse_duplicates
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status."""
-    return run("export", "Write executed notebooks as pages with live steppers.", html_page, arguments, ".html")
+    """Run the command; return 0, 1 if a cell failed, or 2 for what is no notebook."""
+    parser = argparse.ArgumentParser(
+        prog=called("export"), description="Write executed notebooks as pages with live steppers."
+    )
+    parser.add_argument("notebooks", nargs="+", type=pathlib.Path, help="notebooks, as notebooks/02_naive.ipynb")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder to write to (here)")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    options = parser.parse_args(arguments)
+    missing = [str(path) for path in options.notebooks if not path.is_file()]
+    if missing:
+        print(f"There is no notebook {', '.join(missing)}.", file=sys.stderr)
+        return 2
+    names = {path.resolve(): f"{path.stem}.html" for path in options.notebooks}
+    try:
+        refuse_duplicates(list(names.values()))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    options.output.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for path in options.notebooks:
+        try:
+            written: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+        except (ValueError, KeyError, TypeError, AttributeError, nbformat.ValidationError):
+            print(f"{path} is no notebook of version 4 or older, so nothing is written.", file=sys.stderr)
+            failed = 2
+            continue
+        try:
+            notebook = executed(written, path.parent)
+        except CellExecutionError as error:
+            print(f"{path}: a cell failed, so nothing is written.\n{error}", file=sys.stderr)
+            failed = max(failed, 1)
+            continue
+        target = options.output / names[path.resolve()]
+        text = html_page(notebook, title(notebook, path.stem), options.theme)
+        text = linked(text, partial(page_of, names, path.parent))
+        target.write_text(text, encoding="utf-8")
+        print(f"{target} ({len(text.encode()) / 1e6:.1f} MB)")
+    return failed
+
+
+def page_of(names: Mapping[pathlib.Path, str], folder: pathlib.Path, link: str) -> str | None:
+    """Return the page that is written of what a notebook in ``folder`` links to; None if none is."""
+    return names.get((folder / link).resolve())

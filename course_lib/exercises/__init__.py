@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from ..machine import measurements
 from .grading import matrices
 from .grading.exercise import Exercise
 from .grading.explain import Explanation, compare
@@ -101,6 +102,8 @@ def check(name: str, kernel: Any, *, seed: int | None = None) -> Verdict:
         verdict = judge(exercise, kernel)
     else:
         verdict = grade(exercise, kernel, seed)
+    if verdict.passed and (measured := measurements.answered(name)):
+        verdict = replace(verdict, remarks=(*verdict.remarks, measured))
     return _counted(replace(verdict, views=explained(_LESSON[name])))
 
 

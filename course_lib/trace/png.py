@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import html
 import re
-import struct
 
 import numpy as np
 from PIL import Image
@@ -16,8 +15,6 @@ from PIL import Image
 #: The key of a notebook's metadata, or of an output's, that says: this is the course's.
 KEY = "tile_by_tile"
 _ELEMENT = re.compile(r'<img src="data:image/png;base64,([^"]+)" alt="[^"]*" width="(\d+)">')
-#: Position of the width and the height, in pixels, in a PNG.
-_SIZE = slice(16, 24)
 
 
 def quantized(image: Image.Image, most: int, method: Image.Quantize) -> Image.Image:
@@ -45,12 +42,3 @@ def packed_in(text: str) -> str | None:
     """Return the first PNG in an HTML text, in base64; None if there is none."""
     found = _ELEMENT.search(text)
     return found[1] if found else None
-
-
-def height_of(text: str) -> float:
-    """Return the height of the first picture in an HTML text, in CSS pixels; 0 if there is none."""
-    found = _ELEMENT.search(text)
-    if not found:
-        return 0
-    width, height = struct.unpack(">II", base64.b64decode(found[1][:32])[_SIZE])
-    return int(found[2]) * float(height / width)

@@ -11,7 +11,7 @@ from oracles import happens_before
 from oracles.sources import line_of
 
 from course_lib import simulate
-from course_lib.simulator.checks.races import log, shadow
+from course_lib.simulator.checks.races import log, shadow_memory
 
 SCHEDULES = ("in-order", "reversed", 1)
 
@@ -148,13 +148,13 @@ def shared_flag(flag, out):
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_word_that_thousands_of_threads_share_is_entered_a_few_times_an_access(schedule, monkeypatch):
     entered = []
-    original = shadow.Shadow._enter
+    original = shadow_memory.Shadow._enter
 
     def counted(self, keys, me, kind):
         entered.append(keys.size)
         return original(self, keys, me, kind)
 
-    monkeypatch.setattr(shadow.Shadow, "_enter", counted)
+    monkeypatch.setattr(shadow_memory.Shadow, "_enter", counted)
     assert kinds(shared_total, 256, 64, np.zeros(1, "i4"), np.full(4, -1), schedule=schedule) == []
     assert 0 < sum(entered) <= 2 * 2 * 3  # two chunks of blocks, two warps
     for kernel, arguments in (
@@ -606,13 +606,13 @@ def take_turns(a, out, n):
 def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, threads, monkeypatch):
     """Kinds, lines, threads, messages and counts; and 240 iterations are not worked out one by one."""
     applied = []
-    original = shadow.Shadow.apply
+    original = shadow_memory.Shadow.apply
 
     def counted(self, access, epoch):
         applied.append(access)
         original(self, access, epoch)
 
-    monkeypatch.setattr(shadow.Shadow, "apply", counted)
+    monkeypatch.setattr(shadow_memory.Shadow, "apply", counted)
 
     def run():
         applied.clear()
@@ -620,7 +620,7 @@ def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, th
         return findings(kernel, 1, threads, np.zeros(2, "i4"), out, 240), out.tolist(), len(applied)
 
     looked_up, results, few = run()
-    monkeypatch.setattr(shadow.Memory, "TIMES", 10**9)
+    monkeypatch.setattr(shadow_memory.Memory, "TIMES", 10**9)
     worked_out, expected, many = run()
     assert (looked_up, results) == (worked_out, expected)
     assert many > 480

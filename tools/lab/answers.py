@@ -1,7 +1,7 @@
-"""The answers to the exercises that promise speed: each as its solution has it, beside a kernel with one thing changed.
+"""The answers to the exercises that promise speed: each as its solution has it, beside kernels with one thing changed.
 
-`answers.toml` says what is changed. The neighbour is the exercise's given kernel, or the answer with other lines. Both
-have the exercise's launch. Where a name is the width of a tile, both are measured in blocks a warp wide, too.
+`answers.toml` says what is changed: the others are the exercise's given kernel, or the answer with other lines. All
+have the exercise's launch. Where a name is the width of a tile, they are measured in blocks a warp wide, too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import uint64
 
 from course_lib.classroom.teach.cells import NOTEBOOKS, lesson_cells
 from course_lib.exercises import EXERCISES, LESSONS
@@ -57,7 +58,7 @@ class Version:
 
     def compiled(self) -> Any:
         """Return the kernel, compiled at its first launch."""
-        scope: dict[str, Any] = {}
+        scope: dict[str, Any] = {"uint64": uint64}
         exec(dict(lesson_cells(_lesson(self.exercise), SOLUTIONS))["imports"], scope)
         scope.update(self.names)
         known = set(scope)
@@ -81,7 +82,7 @@ def _lesson(exercise: str) -> str:
 
 
 def versions(names: Names = None) -> Iterator[Version]:
-    """Yield the answer and its neighbour for every exercise, or for those that are named, in each width.
+    """Yield the answer and what it is compared with for every exercise, or for those that are named, in each width.
 
     Raise ValueError if a text to change does not occur once.
     """
@@ -90,15 +91,16 @@ def versions(names: Names = None) -> Iterator[Version]:
         if names and name not in names:
             continue
         answer = dict(lesson_cells(_lesson(name), SOLUTIONS))[f"exercise-{name}"].rpartition("\n\n\ncheck(")[0]
-        other = answer if "changes" in entry else _EXERCISES[name].given
-        for old, new in entry.get("changes", ()):
-            if other.count(old) != 1:
-                raise ValueError(f"{old!r} occurs {other.count(old)} times in the answer to {name}")
-            other = other.replace(old, new)
         for wider in sorted({1, entry.get("wider", 1)}):
             wide = entry.get("names", {}) if wider > 1 else {}
             yield Version(name, "answer", answer, wide, wider)
-            yield Version(name, entry["neighbour"], other, wide, wider, entry.get("across", 1))
+            for other in entry["others"]:
+                source = answer if "changes" in other else _EXERCISES[name].given
+                for old, new in other.get("changes", ()):
+                    if source.count(old) != 1:
+                        raise ValueError(f"{old!r} occurs {source.count(old)} times in the answer to {name}")
+                    source = source.replace(old, new)
+                yield Version(name, other["is"], source, wide, wider, other.get("grid", 1))
 
 
 def answers(names: Names, repeats: int, progress: Progress) -> Results:
@@ -108,8 +110,8 @@ def answers(names: Names, repeats: int, progress: Progress) -> Results:
         kernel = version.compiled()
         shape = (SIZES[n := len(re.findall(r"\w+", version.task.sizes))],) * n
         grid, block = version.launch(shape)
-        entry: Result = {"exercise": version.exercise, "version": version.version, "wider": version.wider}
-        entry |= {"shape": shape, "grid": grid, "block": block}
+        entry: Result = {"exercise": version.exercise, "shape": shape, "grid": grid, "block": block}
+        entry["params"] = {"version": version.version, "wider": version.wider}
         results.append(entry)
         small = [tuple(size * version.wider for size in each) for each in version.task.launches]
         wrong = [each for each in (*small, shape) if not _right(version, kernel, each)]

@@ -27,23 +27,14 @@ from ...machine.waiting.widget import recorded
 from ...trace.viewer.explore import recorded as recorded_launches
 from ...trace.viewer.page import STEPPER, Bundle, module, place, style
 from ...trace.viewer.still import CLASS, HTML, VIEW, mark_of
-from .deck import HEIGHT, HIGHEST, PICTURE, deck
 from .stills import STATE, Stills, is_view
 
-#: Of a slide, in CSS pixels: that of a projector.
-WIDTH = 1280
-#: The least scale of a slide that is shrunk to fit: its smallest text, of 20 pixels, has 18 then.
-SMALLEST = 0.9
-#: The least height of a picture that is made smaller to fit, in pixels.
-LEAST_PICTURE = 300
+#: Of a slide, in CSS pixels: those of a projector.
+WIDTH, HEIGHT = 1280, 720
 #: Names, operators and spaces in highlighted code, which have no colour: half of a lesson's bytes.
 _PLAIN = re.compile(r'<span class="(?:n|nn|o|p|w)">([^<]*)</span>|<span></span>')
 #: The most seconds that a cell may take.
 CELL_SECONDS = 600
-_SLIDES_SIZES = f"const size = {{ width: {WIDTH}, height: {HEIGHT} }}, leastPicture = {LEAST_PICTURE}, "
-_SLIDES_SIZES += f"smallestZoom = {round(100 * SMALLEST)};\n"
-_SLIDES_VARIABLES = f"--picture: {PICTURE}px; --highest: {HIGHEST}px;"
-
 # nbconvert cuts long lines of code off, breaks lines of output inside words, and sets text directly below code.
 _LINES_STYLE = """<style>
 .jp-InputArea pre { white-space: pre-wrap; }
@@ -89,13 +80,13 @@ def _shown(cell: Any) -> str:
     return "fold" if cell.metadata.get("slideshow", {}).get("slide_type") == "skip" else "code"
 
 
-def slides(notebook: Any, title: str, theme: str = "light", exercises: bool = False, plumbing: bool = False) -> str:
-    """Return an executed notebook as slides of reveal.js: see `deck`.
+def slides(notebook: Any, title: str, theme: str = "light") -> str:
+    """Return an executed notebook as slides of reveal.js, those that nbconvert makes of the cells' types.
 
     Cells of type "notes" are for the speaker, who opens them with the key s. Enter leads into the slide's widget.
     """
     exporter = SlidesExporter(raw_template=_file("slides.html.j2"), config=_config(theme))  # type: ignore[no-untyped-call]
-    return _converted(exporter, deck(notebook, exercises, plumbing), title)
+    return _converted(exporter, notebook, title)
 
 
 def _file(name: str) -> str:
@@ -108,7 +99,7 @@ def _config(theme: str) -> Config:
 
 def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
     scripts = f"<script>{_file('reveal/reveal.js')}</script><script>{_file('reveal/notes.js')}</script>"
-    scripts += f"<script>{_SLIDES_SIZES}{_file('slides.js')}</script>"
+    scripts += f"<script>const size = {{ width: {WIDTH}, height: {HEIGHT} }};\n{_file('slides.js')}</script>"
     resources: dict[str, dict[str, str]] = {
         "metadata": {"name": title},
         "tile_by_tile": {
@@ -117,7 +108,7 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
             # reveal.js first: it moves the slides' elements before the viewer fills them
             "module": (scripts if isinstance(exporter, SlidesExporter) else "") + module(),
             "reveal": f"<style>{_file('reveal/reveal.css')}</style>",
-            "slides": f"<style>.reveal {{ {_SLIDES_VARIABLES} }}\n{_file('slides.css')}</style>",
+            "slides": f"<style>{_file('slides.css')}</style>",
         },
     }
     alive = living(notebook)

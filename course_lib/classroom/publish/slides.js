@@ -1,4 +1,4 @@
-// Follows reveal.js, and the constants `size`, `leastPicture` and `smallestZoom` (per cent) of convert.py.
+// Follows reveal.js, and the constant `size` of convert.py.
 const WIDGETS = ".tt-root, .tt-schedule, .tt-launches";
 Reveal.initialize({
   ...size, margin: 0.02, center: false, hash: true, transition: "none", slideNumber: "c/t",
@@ -12,26 +12,3 @@ addEventListener("keydown", (event) => {
   document.activeElement.blur();
   event.stopPropagation(); // reveal.js shows all slides
 }, true);
-// What is too tall for its slide gets smaller: a live stepper takes the height that is left, then pictures, then all.
-const fit = () => {
-  const slide = Reveal.getCurrentSlide();
-  if (!slide) return;
-  const over = () => slide.scrollHeight - slide.clientHeight;
-  slide.style.zoom = "";
-  const stepper = slide.querySelector(".tt-root");
-  if (stepper) {
-    stepper.style.maxHeight = stepper.style.height = `${slide.clientHeight}px`;
-    const room = slide.clientHeight - over();
-    stepper.style.maxHeight = stepper.style.height = "";
-    if (room < stepper.offsetHeight) stepper.style.maxHeight = `${room}px`;
-  }
-  for (const picture of slide.querySelectorAll("img")) {
-    if (over() > 1) picture.style.maxHeight = `${Math.max(picture.offsetHeight - over(), leastPicture)}px`;
-  }
-  // The zoom in per cent, from large to small: what wraps gets lower by more than the zoom, borders by less.
-  for (let zoom = 99; over() > 1 && zoom >= smallestZoom; zoom--) slide.style.zoom = zoom / 100;
-};
-Reveal.on("ready", fit);
-addEventListener("load", fit); // when the widgets are there
-Reveal.on("slidechanged", fit);
-document.addEventListener("toggle", fit, true);

@@ -3,6 +3,7 @@
 python -m course_lib.teach students --out edition --lessons 00-05
 python -m course_lib.teach assignment 04 --for nbgrader --out source
 python -m course_lib.teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
+python -m course_lib.teach slides --plan lecture-50
 python -m course_lib.teach ranking submissions --csv ranking.csv --page ranking.html
 """
 
@@ -23,6 +24,7 @@ COMMANDS = {
     "assignment": ("assignment", "Write a lesson's exercises as an assignment for nbgrader, Otter or neither."),
     "grade": ("grade", "Grade the submissions of a class in one lesson."),
     "ranking": ("ranking", "Rank the kernels of a class in the capstone."),
+    "slides": ("slides", "Write the deck of a plan, with the speaker's notes."),
     "guides": ("guides", "Write the guides to the lessons, and the plans."),
 }
 

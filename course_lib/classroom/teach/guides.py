@@ -15,10 +15,9 @@ from typing import Any
 from ...exercises import LESSONS, OPTIONAL
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation
-from ..publish.notes import NOTES, notes_of
 from .cells import lesson_named, notebook
+from .slides import FOLDER, lecture, plans, timed
 
-FOLDER = NOTES.parent
 _NOTE = """For teachers: contains answers. `python -m course_lib.teach guides` writes this page from
 {}: change those.
 """
@@ -51,6 +50,12 @@ def pages() -> dict[str, str]:
 def _linked(page: str) -> str:
     """Return a page of a lesson with its links relative to the folder of the guides."""
     return re.sub(r"\]\((?=(?:\d\d_|glossary|numba_and_cuda_c|sources))", "](../../../notebooks/", page)
+
+
+def notes_of(lesson: str) -> dict[str, str]:
+    """Return the notes to a lesson, such as "04", by heading; none where the course is installed without them."""
+    text = "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob(f"notes/{lesson}_*.md"))
+    return {heading: said.strip() for heading, said in re.findall(r"^## ([^\n]*)\n(.*?)(?=^#|\Z)", text, re.M | re.S)}
 
 
 def minutes_of(lesson: str) -> dict[str, int]:
@@ -137,22 +142,24 @@ def _rubric(exercise: Any) -> str:
 
 def _plans() -> Iterator[str]:
     yield "# Plans\n"
-    yield _NOTE.format("[plans.toml](plans.toml) and the minutes of [the notes](notes)")
-    for plan in tomllib.loads((FOLDER / "plans.toml").read_text(encoding="utf-8"))["plan"]:
+    yield _NOTE.format("[plans.toml](plans.toml), the minutes of [the notes](notes) and [the slides](lecture.ipynb)")
+    for plan in plans():
         yield f"## {plan['title']}\n\n{plan['text'].strip()}\n"
+        if deck := plan.get("deck"):
+            yield f"The slides, with notes: `python -m course_lib.teach slides --plan {deck}`\n"
         for session in plan["session"]:
-            yield from _session(session)
+            yield from _session(session, deck)
 
 
-def _session(session: Mapping[str, Any]) -> Iterator[str]:
-    chosen, left = sections(session["sections"])
+def _session(session: Mapping[str, Any], deck: str | None) -> Iterator[str]:
+    chosen, left = (dict(timed(lecture(), deck)), []) if deck else sections(session["sections"])
     if "title" in session:
         yield f"### {session['title']}\n"
     total = sum(chosen.values())
     spare = session["minutes"] - total - session.get("pause", 0)
     if spare < 0:
         raise ValueError(f"a session of {session['minutes']} minutes in plans.toml lasts {-spare} minutes too long.")
-    yield "| section | minutes |\n|---|---:|"
+    yield f"| {'slide' if deck else 'section'} | minutes |\n|---|---:|"
     yield from (f"| {heading} | {time} |" for heading, time in chosen.items())
     yield f"| together | {total} |"
     pause = f"{session['pause']} minutes of pause; " if "pause" in session else ""

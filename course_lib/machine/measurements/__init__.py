@@ -22,6 +22,8 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 DEFAULT_GPU = "nvidia-h200"
+#: The GPU on which the exercises' answers were measured.
+ANSWERS_GPU = "nvidia-h100"
 #: The fair neighbour of a tile: `naive` with its indices and its loop put right, a kernel of `kernels.twins`.
 PUT_RIGHT = "naive_uint64_32"
 NAMES = {PUT_RIGHT: "naive put right"}
@@ -79,6 +81,19 @@ def speeds(gpu: str | Path = DEFAULT_GPU) -> dict[str, Speeds]:
         return twins.get(_OTHER_NAMES.get(name, name))
 
     return {name: Speeds(ladder.get(name), twin(f"{name}_unsigned"), twin(f"{name}_c")) for name in names}
+
+
+def answered(exercise: str) -> str:
+    """Return the milliseconds of the answer to an exercise and of what it is compared with, as a text; "" if none."""
+    recording, said = load("answers", ANSWERS_GPU), ""
+    for result in recording.results:
+        if result["exercise"] == exercise:
+            size, (width, height) = "×".join(map(str, result["shape"])), (*result["block"], 1)[:2]
+            version, time = result["params"]["version"], f"{result['median']:.3g}"
+            answer = version == "answer"
+            said += f"). Blocks of {width}×{height} threads: {time} (" if answer else f"{version}: {time}; "
+    said = said.replace("; )", ")").removeprefix(")").removesuffix("; ")
+    return said and f"measured in ms on an {recording.provenance['gpu']}, {size}{said})."
 
 
 def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from functools import cache, partial
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,12 +14,10 @@ import nbformat
 import pytest
 from launches.decode import Payload
 
-from course_lib.classroom import export, slides
+from course_lib.classroom import export
 from course_lib.classroom.lessons import KEY
 from course_lib.classroom.publish.convert import executed, html_page, living
 from course_lib.classroom.publish.convert import slides as as_slides
-from course_lib.classroom.publish.deck import LINES, deck, lines_of
-from course_lib.classroom.publish.notes import NOTES, with_notes
 from course_lib.classroom.publish.stills import Stills
 from course_lib.trace.viewer.still import HTML, VIEW
 
@@ -129,7 +127,7 @@ def test_pictures_have_a_text_of_their_own(page_of, convert):
     assert "No description has been provided" not in text
 
 
-@pytest.mark.parametrize("convert", [html_page, partial(as_slides, plumbing=True)])
+@pytest.mark.parametrize("convert", [html_page, as_slides])
 def test_the_code_of_a_prediction_is_left_out(convert):
     """It contains the reason, which would be above the question."""
     cells = [cell("predict(1, because=unlikely_words)"), cell("shown = 3")]
@@ -144,81 +142,19 @@ def test_notes_are_the_speakers(page_of):
     assert "<title>A &lt;b&gt;</title>" in as_slides(nbformat.v4.new_notebook(cells=[cell("# A", "slide")]), "A <b>")
 
 
-def test_a_widget_and_what_stands_for_it_take_the_place_of_one():
-    """Only one of the two is seen."""
-    still, view = (nbformat.v4.new_output("display_data", data=data) for data in ({"image/png": "AAAA"}, {VIEW: {}}))
-    view.metadata = {KEY: "view"}
-    one, both = (nbformat.v4.new_code_cell("Stepper(run)", outputs=outputs) for outputs in ([still], [still, view]))
-    assert lines_of(one) == lines_of(both) > LINES / 2
-
-
-def kinds(made):
-    return [c.metadata["slideshow"]["slide_type"] for c in made.cells]
-
-
-def test_a_full_slide_is_followed_by_one_with_its_heading():
-    """None is below another; a note stays with its section's first slide."""
-    long = "\n".join(f"    x = {i}" for i in range(12))
-    code = cell(f"@cuda.jit\ndef kernel():\n{long}")
-    cells = [cell("# One", "slide"), code, cell("say this", "notes"), code, cell("# Two", "slide")]
-    book = nbformat.v4.new_notebook(cells=cells)
-    before = copy.deepcopy(book)
-    made = deck(book)
-    assert kinds(made) == ["slide", "-", "notes", "slide", "-", "slide"]
-    assert [c.source for c in made.cells if c.cell_type == "markdown"] == ["# One", "say this", "## One", "# Two"]
-    assert 2 * lines_of(code) > LINES > lines_of(code)
-    assert book == before
-
-
-def test_a_deck_shows_what_a_room_looks_at_and_the_notes_have_the_rest():
-    """Code that shows nothing, exercises and long texts are left out, unless they are asked for."""
-    plumbing, exercise = cell("x = 1"), cell("@cuda.jit\ndef k(): ...\n\ncheck('a', k)")
-    exercise.metadata["tags"] = ["exercise"]
-    exercise.outputs = [nbformat.v4.new_output("display_data", data={"text/plain": "not yet"})]
-    long = "\n\n".join(f"Line {n}." for n in range(15))
-    texts = [nbformat.v4.new_markdown_cell(text) for text in ("Short.", f"Long.\n\n{long}", "### Second")]
-    opening = cell("# 2 Exercises\n\nAll.\n\n### First\n\n- Launch: one", "slide")
-    cells = [cell("# 1 One", "slide"), texts[0], plumbing, texts[1], opening, exercise, texts[2], exercise]
-    book = nbformat.v4.new_notebook(cells=cells)
-    shown = [c.source for c in deck(book).cells]
-    told = ["### First\n\n- Launch: one\n\n### Second"]
-    assert shown == ["# 1 One", "Short.", f"Long.\n\n{long}", "# 2 Exercises\n\nAll.\n\n- First\n- Second", *told]
-    assert kinds(deck(book)) == ["slide", "-", "notes", "slide", "notes"]
-    assert [exercise.source] * 2 == [c.source for c in deck(book, exercises=True).cells if "check(" in c.source]
-    assert "x = 1" in [c.source for c in deck(book, plumbing=True).cells]
-
-
-@pytest.mark.parametrize("path", sorted((Path(__file__).parents[3] / "notebooks").glob("[0-9]*.ipynb")), ids=str)
-def test_a_deck_has_twenty_slides_at_most_and_says_all_that_the_lesson_says(path):
-    """Each picture and each question is on a slide; no text is lost but the link to the solutions."""
-    lesson = with_notes(nbformat.read(path, 4))
-    made = deck(lesson)
-    assert 10 <= kinds(made).count("slide") <= 20
-    assert all(re.match("##? ", c.source) for c in made.cells if c.metadata["slideshow"]["slide_type"] == "slide")
-    told = " ".join(" ".join(c.source.split()) for c in made.cells)
-    assert "**Solutions:**" not in told
-    for c in lesson.cells:
-        if c.cell_type == "markdown" and c.metadata["slideshow"]["slide_type"] != "skip":
-            for part in re.sub(r" \*\*Solutions:\*\* .*", "", c.source).split("\n\n"):
-                assert " ".join(part.split()) in told, part
-        elif c.source.startswith("predict("):
-            assert " ".join(c.source.split()) in told
-
-
 @pytest.mark.nightly
-@pytest.mark.parametrize(("command", "suffix"), [(export, ".html"), (slides, ".slides.html")])
-def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, capsys):
+def test_the_command_writes_a_file_or_says_why_not(tmp_path, capsys):
     """A notebook becomes a file named after it; one that fails gives status 1, and one that does not exist 2."""
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     for name, source in (("right", "6 * 7"), ("wrong", "1 / 0")):
         book = nbformat.v4.new_notebook(cells=[cell("# Right"), cell(source)], metadata={"kernelspec": kernel})
         nbformat.write(book, tmp_path / f"{name}.ipynb")
-    assert 0 == command.main([str(tmp_path / "right.ipynb"), "--output", str(tmp_path / "out"), "--theme", "dark"])
-    text = (tmp_path / "out" / f"right{suffix}").read_text()
+    assert 0 == export.main([str(tmp_path / "right.ipynb"), "--output", str(tmp_path / "out"), "--theme", "dark"])
+    text = (tmp_path / "out" / "right.html").read_text()
     assert "42" in text and 'data-jp-theme-light="false"' in text and "<title>Right</title>" in text
-    assert 1 == command.main([str(tmp_path / "wrong.ipynb"), "--output", str(tmp_path / "out")])
-    assert not (tmp_path / "out" / f"wrong{suffix}").exists()
-    assert 2 == command.main([str(tmp_path / "none.ipynb")])
+    assert 1 == export.main([str(tmp_path / "wrong.ipynb"), "--output", str(tmp_path / "out")])
+    assert not (tmp_path / "out" / "wrong.html").exists()
+    assert 2 == export.main([str(tmp_path / "none.ipynb")])
     said = capsys.readouterr().err
     assert "wrong.ipynb: a cell failed" in said and "There is no notebook" in said
 
@@ -227,7 +163,7 @@ def test_the_commands_write_a_file_or_say_why_not(command, suffix, tmp_path, cap
 def test_a_file_that_is_no_notebook_is_named(text, tmp_path, capsys):
     path = tmp_path / "lesson.md"
     path.write_text(text)
-    assert 2 == slides.main([str(path), "--output", str(tmp_path / "out")])
+    assert 2 == export.main([str(path), "--output", str(tmp_path / "out")])
     assert capsys.readouterr().err == f"{path} is no notebook of version 4 or older, so nothing is written.\n"
 
 
@@ -284,16 +220,3 @@ def test_widgets_of_others_stay():
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
     changed, _ = Stills().preprocess(book, {})
     assert [data, alone] == [output.data for output in changed.cells[0].outputs]
-
-
-def test_the_speakers_notes_follow_their_headings():
-    """They are in files beside the lessons, and of the course's lessons alone."""
-    path = Path(__file__).parents[3] / "notebooks" / "04_tiling.ipynb"
-    lesson = nbformat.read(path, 4)
-    cells = with_notes(lesson).cells
-    notes = [n for n, c in enumerate(cells) if c.metadata.get("slideshow", {}).get("slide_type") == "notes"]
-    told = re.findall(r"^## (.*)\n\n(.*)", (NOTES / "04_tiling.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert told == [(cells[n - 1].source.splitlines()[0].strip("# "), cells[n].source) for n in notes] != []
-    assert "pairing tile (1, 0)" in slides.with_speaker(lesson, "Lesson", "light")
-    del lesson.metadata["tile_by_tile"]
-    assert with_notes(lesson) == lesson

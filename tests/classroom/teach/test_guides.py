@@ -65,7 +65,7 @@ def test_plans_fit_their_time():
         r"\n\| together \| (\d+) \|\n\n(?:(\d+) minutes of pause; )?(\d+) of (\d+) minutes left", text
     )
     tables = [re.findall(r"^\| (\S+) .* \| (\d+) \|$", part, re.MULTILINE) for part in text.split("| together |")[:-1]]
-    assert len(tables) == len(sessions) == 27
+    assert len(tables) == len(sessions) == 28
     for rows, (total, pause, left, minutes) in zip(tables, sessions, strict=True):
         assert sum(int(time) for _, time in rows) == int(total)
         assert int(total) + int(pause or 0) + int(left) == int(minutes)
@@ -83,7 +83,7 @@ def _all_notes():
 
 def test_a_plan_that_is_too_long_or_names_no_section_is_refused():
     with pytest.raises(ValueError, match="lasts 10 minutes too long"):
-        list(guides._session({"minutes": 50, "sections": ["3"]}))
+        list(guides._session({"minutes": 50, "sections": ["3"]}, None))
     with pytest.raises(ValueError, match=r"section 4\.77"):
         guides.sections(["4.77"])
 

@@ -25,12 +25,8 @@ assert round(speed["unrolled"] / speed["outer_product_batched"], 2) == 1.05, "ga
 capped = [twins.result("bank_conflicts" + end)["gflops"] for end in ("_32_registers", "")]
 assert round(capped[0] / capped[1], 2) == 1.09, "gained 9 % in this way"
 by_block = {(r["rung"], *r["block"]): r["gflops"] for r in twins.results if "block" in r}
-assert 4.5 < by_block["tiled", 8, 8] / by_block["tiled", 4, 4] < 5, "nearly five times as fast"
 assert 1.95 < by_block["naive_uint64_32", 8, 8] / by_block["naive_uint64_32", 4, 4] < 2.05, "it is twice as fast"
 assert (32 * 80, 16384 / 2560, 4 * 6 // 2) == (2560, 6.4, 12), "2,560 registers a warp, 6.4 warps a file"
-lengths = totals["unrolled"] / totals["outer_product"]
-assert 11.5 < lengths < 12.5, "the code is twelve times as long"
-assert mixes["unrolled"]["FFMA"] == 16 * mixes["outer_product"]["FFMA"], "a sixteenth as often"
 assert 0.95 < ladder.result("best")["gflops"] / ladder.result("cublas")["gflops"] < 1.1, "at the speed of cuBLAS"
 assert (32 * 40, 16384 / 1280, 4 * 12 // 2) == (1280, 12.8, 24), "1,280 registers a warp, 12.8 warps a file, 24 blocks"
 assert 32 * 256 * -(-34 * 32 // 256) == 40960, "one block takes 40,960 registers"

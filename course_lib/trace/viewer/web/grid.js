@@ -13,6 +13,7 @@ const WRAP = 16; // elements a row of an array of one dimension, so that numbers
 const MOST_NUMBERS = 1100; // a padded tile of 32×33 still has numbers
 const LINE = 7.5; // from one line of a complex number to the next, in SVG units
 export const LEGIBLE = 9; // pixels of the digits, at least; smaller ones are not shown
+const LEGIBLE_IN_A_ROOM = 18; // on a slide of 720 pixels
 const GAP = 1; // between elements, in SVG units
 
 /** The size of the texts of each class, in SVG units, as the stylesheet has them. @type {Record<number, number>} */
@@ -51,6 +52,7 @@ export class Grid extends Plane {
     this.written = new Array(this.size).fill("");
     this.widths = [0, 0, this.size, 0, 0, 0, 0]; // how many texts there are of each class
     this.scale = 0; // pixels of a unit; 0 before it is on the page
+    this.least = LEGIBLE;
   }
 
   get dot() {
@@ -103,13 +105,14 @@ export class Grid extends Plane {
   /** @param {number} scale */
   measure(scale) {
     this.scale = scale;
-    this.layer.classList.toggle("tt-unindexed", this.scale * this.margin < LEGIBLE);
+    this.least = this.layer.closest(".reveal") ? LEGIBLE_IN_A_ROOM : LEGIBLE;
+    this.layer.classList.toggle("tt-unindexed", this.scale * this.margin < this.least);
     this.write();
   }
 
   /** Give the texts their size, and hide them where it is too small. */
   write() {
-    const small = this.scale > 0 && TEXT_SIZES[this.widest] * this.scale < LEGIBLE - 0.05;
+    const small = this.scale > 0 && TEXT_SIZES[this.widest] * this.scale < this.least - 0.05;
     set(this.labels, "class", `tt-texts tt-wide-${this.widest}${small ? " tt-illegible" : ""}`);
   }
 }

@@ -1,0 +1,80 @@
+"""The lectures: how many slides, how long, what the speaker says; tests/browser looks at each slide."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_lib import measurements
+from course_lib.classroom.teach import slides
+from course_lib.classroom.teach.command import main
+
+#: The most slides of each deck, and the minutes that it may take.
+DECKS = {"lecture-50": (18, 50), "lecture-100": (30, 120 - 10)}
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    return slides.lecture()
+
+
+@pytest.fixture(params=DECKS)
+def plan(request):
+    return request.param
+
+
+def test_a_deck_fits_its_time_and_every_slide_has_notes(notebook, plan):
+    """One to five minutes a slide, but for the exercise; at most 120 words, and the minutes run from 0 to the end."""
+    found = slides.slides_of(slides.deck(notebook, plan), plan)
+    most, minutes = DECKS[plan]
+    assert len(found) <= most
+    clock = 0
+    for cells in found:
+        (notes,) = (cell.source for cell in cells if cell.metadata["slideshow"]["slide_type"] == "notes")
+        begin, end, whole = map(int, re.match(r"\*\*Minutes (\d+)–(\d+) of (\d+)\.\*\* ", notes).groups())
+        assert begin == clock < end <= whole <= minutes and end - begin <= 10
+        assert 25 <= len(notes.split()) <= 120, (cells[0].source, len(notes.split()))
+        clock = end
+    assert clock == whole
+
+
+def test_nothing_points_to_another_place(notebook):
+    """A slide's text stands alone: no word leads to what is not on it."""
+    for cells in slides.slides_of(notebook, "lecture-100"):
+        shown = " ".join(cell.source for cell in cells[:-1] if cell.cell_type == "markdown")
+        assert not re.search(r"\b(below|above|next cell|section|last time)\b", shown, re.IGNORECASE), shown
+
+
+def test_the_long_lecture_has_every_slide(notebook):
+    """Also those of the short one, in the same order."""
+    short, long = (slides.timed(notebook, plan) for plan in DECKS)
+    assert [slide for slide in long if slide in short] == short
+    assert len(long) == sum(cell.metadata.get("slideshow", {}).get("slide_type") == "slide" for cell in notebook.cells)
+
+
+def test_the_figures_that_are_told_are_those_of_the_recordings(notebook):
+    """The speaker's factors, from the recording of the pairs."""
+    twins = measurements.load("twins")
+    told = {"uint64_32": 1.31, "c_unroll_32": 1.37, "uint64_32_uncached": 2.63, "c_unroll_32_uncached": 2.71}
+    for name, times in told.items():
+        naive, tiled = (twins.result(f"{kernel}_{name}")["gflops"] for kernel in ("naive", "tiled"))
+        assert abs(tiled / naive - times) < 0.005
+    (notes,) = (cell.source for cell in notebook.cells if cell.id == "fair-notes")
+    assert all(f"{times:.3g}"[:3] in notes for times in told.values())
+
+
+def test_an_unknown_deck_is_named(capsys):
+    assert main(["slides", "--plan", "lecture-3"]) == 2
+    assert capsys.readouterr().err.endswith("there is no deck 'lecture-3'; choose from lecture-50, lecture-100.\n")
+
+
+def test_a_course_without_the_lecture_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(slides, "FOLDER", Path("nowhere"))
+    assert main(["slides", "--plan", "lecture-50"]) == 2
+    assert "decks are made from a git clone of the course" in capsys.readouterr().err
+
+
+def test_an_edited_lecture_is_read_as_a_notebook(notebook):
+    nbformat.validate(notebook)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
