@@ -111,6 +111,7 @@ class Machine:
             constant=of("constant latency") - of("integer add, xor latency"),
             request=(asked[32] - asked[16]) / 16,
             constant_request=cls.schedulers * of("constant read", warps=32),
+            # in a kernel the clock is the highest; the probe "clock" is lower by what its launches begin late
             hertz=recording.provenance["clock_hertz"],
             wavefront=_wavefront(recording),
             copy_request=copy_request,
@@ -127,7 +128,8 @@ class Machine:
 def _wavefront(recording: Any) -> float:
     """Return the cycles of each further wavefront of a request; that launch's beginning and end are in the first."""
     found = sorted((r["stride"], r["value"]) for r in recording.results if r["probe"] == "shared read" and r["stride"])
-    return float(np.polyfit(*zip(*found, strict=True), 1)[0])
+    strides, cycles = zip(*found, strict=True)
+    return float(np.polyfit(strides, cycles, 1)[0])
 
 
 def pace_of_barriers(code: Sequence[str]) -> int:
