@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,18 +15,23 @@ import numpy as np
 from ..machine import measurements
 from ..machine.compiler import machine_code
 from ..machine.compiler.emulator import run_block
+from ..machine.compiler.show import MATRICES, InnerLoop, show_machine_code
 from ..machine.compiler.threads import UnknownInstruction
 from ..machine.model.machine import Machine
-from ..machine.waiting.machine_code import main_loop
+from ..machine.waiting.judgement import largest_error
+from ..machine.waiting.machine_code import bank_queue, main_loop
 from ..machine.waiting.product_launch import ProductLaunch
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..simulator.observer import Observer
 from ..simulator.simulate import Simulation
 
+MOST_REGISTERS = 255
 #: Rows and columns of the matrices whose product is timed, as nearly as whole tiles allow.
 _LARGE = 4096
 #: Tiles of C in each direction of the launch that is counted, and lengths of K, of which one is drawn.
 _TILES, _DEPTHS = 3, (288, 384)
+#: Cycles in the queue of a register bank, for each multiplication, that are worth a hint.
+_QUEUE = 0.15
 #: Of the instructions that a longer K adds, the part that must be in the loop that is played.
 _IN_LOOP = 0.9
 #: Instructions of the large launch that are run, to see that they are those that are played.
@@ -44,7 +52,7 @@ class Costs:
     both are None where there is no such code, or the model cannot play it, and ``unknown`` says why. ``loads`` are
     those from shared memory.
     ``overlap``: of the elements of A and B that are stored to shared memory, the share that was loaded only between
-    barriers between which tiles are read, too.
+    barriers between which tiles are read, too. ``advice``: what the machine code says to change, most important first.
     """
 
     sectors: float
@@ -55,6 +63,18 @@ class Costs:
     instructions: float | None = None
     gflops: float | None = None
     unknown: str = ""
+    advice: tuple[str, ...] = ()
+
+    @property
+    def least(self) -> float | None:
+        """The lower end of the speed."""
+        return None if self.gflops is None else self.gflops * (1 - error())
+
+
+@cache
+def error() -> float:
+    """Return the model's largest relative error for the recorded kernels, as it was when they were measured."""
+    return largest_error(measurements.load("waiting").results)
 
 
 class _Flow(Observer):
@@ -157,7 +177,7 @@ def _timed(kernel: Any, tile: Size, threads: Size, counted: Costs) -> Costs:
     """Add what the machine code tells: its instructions, and the speed of a launch on large matrices."""
     down, across = tile
     launch = ProductLaunch(
-        machine_code(kernel, "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"),
+        machine_code(kernel, MATRICES),
         lambda M, N, K: ((ceil_div(N, across), ceil_div(M, down)), threads),
         (_LARGE // down * down, _LARGE // across * across, _LARGE),
         Machine.measured(measurements.load("latencies")),
@@ -166,7 +186,34 @@ def _timed(kernel: Any, tile: Size, threads: Size, counted: Costs) -> Costs:
     _check(launch)
     issued = sum(map(len, launch.loop)) / len({i.iteration for program in launch.loop for i in program})
     instructions = issued * launch.iterations / (down * across * _LARGE / WARP_SIZE)
-    return replace(counted, instructions=instructions, gflops=launch.gflops())
+    advice = (*_advice(show_machine_code(kernel, MATRICES, threads), down * across / prod(threads)),)
+    return replace(counted, instructions=instructions, gflops=launch.gflops(), advice=advice)
+
+
+def _advice(loop: InnerLoop, results: float) -> Iterator[str]:
+    """Say what the inner loop's machine code tells a thread with so many results to change."""
+    counts, code = loop.counts, loop.code
+    products = max(counts.get("multiply-add", 0), 1)
+    if code.spilled_bytes:
+        yield f"a thread spills {code.spilled_bytes} bytes of registers to memory: let it compute fewer elements."
+    elif code.registers == MOST_REGISTERS:
+        yield f"a thread uses all {MOST_REGISTERS} registers, so few warps fit: let it keep fewer numbers."
+    if counts.get("address", 0) > products / 2:
+        yield (
+            f"the inner loop has {counts['address'] / products:.1f} instructions of addresses for a multiplication. "
+            "A signed index can be negative, and numba tests it: make indices of uint32(cuda.threadIdx.x)."
+        )
+    if products <= results:
+        yield (
+            "the inner loop stayed rolled, with one k in each iteration: write two steps in it, and read the elements "
+            "of the next k into other variables before you multiply these."
+        )
+    starts, *_ = bank_queue([each.text for each in loop.body])
+    if starts and (lost := (starts[-1] + 1) / len(starts) - 1) > _QUEUE:
+        yield (
+            f"a multiplication waits {lost:.2f} cycles in the queue of a register bank: let two in succession share an "
+            "element, so that it is kept, and go through the rows in a snake."
+        )
 
 
 def _check(launch: ProductLaunch) -> None:
@@ -180,7 +227,7 @@ def _check(launch: ProductLaunch) -> None:
     )
     if inside[1] - inside[0] < _IN_LOOP * (whole[1] - whole[0]):
         part = (inside[1] - inside[0]) / (whole[1] - whole[0])
-        raise ValueError(f"only {part:.0%} of what it does for each k is in one loop, and the model plays one loop")
+        raise ValueError(f"only {100 * part:.0f} % of the work for each k is in one loop, and the model plays one")
     M, N, K = launch.size
     large = tuple(np.zeros(shape, np.float32) for shape in ((M, K), (K, N), (M, N)))
     begun = run_block(launch.code, large, launch.block, launch.grid, until=_FIRST)

@@ -300,7 +300,7 @@ def _drawn():
         ),
         "split_k": figures.split_k(4, 6, 10, 3),
         "timeline": figures.timeline({"one": rows, "two": rows}),
-        "waiting": waiting.draw(waiting.play_programs([chain, chain], machine)),
+        "waiting": waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}),
         "residency": figures.residency(judged, "NVIDIA H200"),
         "roofline": figures.roofline(roofline(ladder, measurements.load("ceilings")), {}),
         "roofs": figures.roofs(figures.levels("naive", "tiled")),
@@ -468,7 +468,7 @@ def test_the_waits_of_a_play_in_words():
     """Warps, cycles and the share of every reason."""
     machine = waiting.Machine.measured(measurements.load("latencies"))
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
-    text = waiting.draw(waiting.play_programs([chain, chain], machine)).get_label()
+    text = waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}).get_label()
     assert "2 warps" in text
     assert "arithmetic" in text
 

@@ -17,7 +17,9 @@ def _said(lesson, cell):
     """The text that a cell has stored, of a picture or printed."""
     (path,) = (ROOT / "notebooks").glob(f"{lesson}_*.ipynb")
     (found,) = (c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["id"] == cell)
-    return "".join("".join(output.get("text") or output["data"]["text/plain"]) for output in found["outputs"])
+    return "".join(
+        "".join(output.get("text") or output.get("data", {}).get("text/plain", [])) for output in found["outputs"]
+    )
 
 
 def _results(name):

@@ -183,7 +183,7 @@ def from_listing(
             labels[label[1]] = len(found)
         elif operation := re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(.+?)\s*;\s*/\* 0x[0-9a-f]{16} \*/", line):
             fresh = False
-            text = " ".join(operation[1].split())
+            text = " ".join(re.sub(r'\(\*".*?"\*\)', "", operation[1]).split())  # without remarks, such as of spills
             target = re.search(r"`\((\.L\w+)\)", text) if "BRA" in text else None
             targets.append(target[1] if target else "")
             found.append(MachineInstruction(text, 0, False, -1, -1, (), places, -1))

@@ -18,10 +18,11 @@ from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sect
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
 from .device import machine
 from .levels import levels, roofs
-from .performance import race, residency, roofline, spans, timeline
+from .performance import Span, race, residency, roofline, spans, timeline
 
 __all__ = [
     "Picture",
+    "Span",
     "bank_strips",
     "bars",
     "explored",

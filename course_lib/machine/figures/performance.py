@@ -130,18 +130,19 @@ def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str]
     """Draw what each row does over time, with a legend: what of ``colours`` it does, from when on, how long, a text."""
     ax = new_axes(9.5, 1.3 + 0.34 * len(rows))
     fills = {what: mixed(colour, 0.6) if colour else "none" for what, colour in colours.items()}
+    end = max(first + length for _, found in rows for _, first, length, _ in found)
     for place, (_, found) in enumerate(rows):
         for what, first, length, text in found:
-            ax.add_patch(Rectangle((first, place - 0.4), length, 0.8, fc=fills[what], ec=GROUND, lw=0.6))
+            edge = {"ec": GROUND, "lw": 0.6} if length > end / 100 else {"lw": 0}
+            ax.add_patch(Rectangle((first, place - 0.4), length, 0.8, fc=fills[what], **edge))
             middle, ink = (first + length / 2, place), INK if colours[what] else GROUND
             ax.text(*middle, text, ha="center", va="center", color=ink, fontsize=10)
-    end = max(first + length for _, found in rows for _, first, length, _ in found)
     ax.set(xlim=(0, end), ylim=(len(rows) - 0.4, -0.6), xlabel=unit)
     ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows])
     ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", integer=True)
     marks = [Rectangle((0, 0), 1, 1, fc=fill, ec=GROUND, lw=0.6, label=what) for what, fill in fills.items()]
-    style: dict[str, Any] = {"frameon": False, "fontsize": 11, "labelcolor": GROUND}
+    style: dict[str, Any] = {"frameon": False, "fontsize": 10, "labelcolor": GROUND, "handlelength": 1.2}
     ax.legend(handles=marks, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(marks), **style)
     ax.set_title(title, pad=34)
     totals = {
@@ -167,18 +168,16 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
             what: [cases["prefetched", width, w][what] / cases["tiled", width, w][what] for w in warps]
             for what in ("measured", "predicted")
         }
-        ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2, label=f"T = {width}")
-        ax.plot(warps, ratios["predicted"], "--", color=colour, lw=1.5)
+        ax.plot(warps, ratios["measured"], f"{mark}-", color=colour, lw=2, label=f"T = {width}, measured")
+        ax.plot(warps, ratios["predicted"], "--", color=colour, lw=1.5, label=f"T = {width}, model")
         pairs = (f"{w} → {a:.2f} ({b:.2f})" for w, a, b in zip(warps, *ratios.values(), strict=True))
         sentences.append(f"T = {width}, measured (modelled): {', '.join(pairs)}")
     ax.axhline(1, color=GROUND, lw=1)
     log2_axis(ax.xaxis, (2, 4, 8, 16, 32, 64))
-    ax.set(xlabel="warps on a multiprocessor", ylabel="speed of prefetched / tiled")
+    ax.set(xlabel=f"warps on a multiprocessor of an {gpu}, n = 2048", ylabel="speed of prefetched / tiled")
     ax.set_title("Prefetching pays where few warps share a multiprocessor")
-    # Many warps gain little, so the corner above them is free.
-    ax.legend(loc="upper right", fontsize=12, frameon=False, labelcolor=GROUND)
-    note = f"lines: measured on an {gpu}, n = 2048\ndashes: the model, of the machine code"
-    ax.text(0.02, 0.03, note, transform=ax.transAxes, fontsize=11, color=GROUND, va="bottom")
+    ax.set_ylim(0)
+    ax.legend(loc="lower left", ncols=3, fontsize=11, frameon=False, labelcolor=GROUND)
     return describe(ax, *sentences)
 
 
@@ -195,14 +194,14 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
     labels: list[tuple[float, float, str]] = []
     for row in sorted(rows, key=lambda row: -row["measured_gflops"]):
         x, y, name = row["flop_per_byte"], row["measured_gflops"], row["rung"]
-        ax.plot(x, y, "o", color=GROUND, ms=6)
+        ax.plot(x, y, "o", color=GROUND, ms=6, label="" if sentences else "measured")
         if labels and labels[-1][0] == x and y > labels[-1][1] / 1.15:  # one label for those close together
             labels[-1] = x, labels[-1][1], f"{labels[-1][2]}, {name}"
         else:
             labels.append((x, y, name))
         text = f"{name}: {y:,.0f} of {row['attainable_gflops']:,.0f} GFLOP/s"
         if name in modelled:
-            ax.plot(x, modelled[name], "x", color=SKY, ms=8, mew=2)
+            ax.plot(x, modelled[name], "x", color=SKY, ms=8, mew=2, label="" if sentences else "model of waiting")
             text += f", {modelled[name]:,.0f} in the model"
         sentences.insert(0, text)
     ax.set(xscale="log", yscale="log", xlabel="flop per byte requested from global memory", ylabel="GFLOP/s")
@@ -210,8 +209,8 @@ def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], a
         axis.set_major_formatter("{x:,g}")
     ax.set_xlim(roof[0][0] / 1.6, end)
     ax.set_title("The ladder under its roof")
-    note = "dots: measured   crosses: the model of waiting"
-    ax.text(0.98, 0.03, note, transform=ax.transAxes, ha="right", fontsize=11, color=GROUND)
+    line.set_label("roof: DRAM (the slope), multiply-adds (flat)")
+    ax.legend(loc="lower right", fontsize=11, frameon=False, labelcolor=GROUND)
     describe(ax, *sentences)
     _name_points(ax, labels, line)
     return ax

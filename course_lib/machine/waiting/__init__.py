@@ -2,7 +2,7 @@
 
     machine = waiting.Machine.measured(measurements.load("latencies"))
     play = waiting.play(kernel, run.trace, machine, blocks=2)
-    figures.show(waiting.draw(play))
+    figures.show(waiting.draw({"tiled": play}))
 
 README.md in this folder describes how the model works, how its numbers are measured and where it is wrong.
 """

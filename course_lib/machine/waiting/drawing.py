@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from matplotlib.axes import Axes
 
 from ...simulator.tables import plural
-from ...trace.figures.canvas import describe, new_axes
-from ...trace.look import COLOURS, FAINT, GROUND, ISSUING, SKY, WASH
+from ...trace.figures.canvas import describe
+from ...trace.look import COLOURS, FAINT, ISSUING, SKY
+from ..figures import Span, spans
 from .plays import Play
 
 #: Colours of reasons for waiting, those of the memories where one is meant; then of issuing and of waiting for a slot.
-WAIT_COLOURS = {
+WAIT_COLOURS: dict[str, str] = {
     "issuing": ISSUING,
     "global memory": FAINT,
     "shared memory": COLOURS["shared"],
     "arithmetic": COLOURS["register"],
     "barrier": SKY,
-    "its turn": WASH,
+    "its turn": "",
 }
 
 
-def draw(play: Play, cycles: float | None = None, ax: Axes | None = None, kernel: str = "a multiprocessor") -> Axes:
-    """Draw the warps of one multiprocessor over time, one row each, as :func:`.plays.play` computed them.
+def draw(plays: Mapping[str, Play], shown: tuple[float, float] | None = None, warps: int | None = None) -> Axes:
+    """Draw the warps of a multiprocessor over time, a row each, and under them the shares of all reasons.
 
-    ``cycles``: how many cycles to draw, by default all. The text beside the picture states the share of every reason in
-    the whole play. ``kernel``: what the title names. ``ax``: the axes to draw on, new ones by default.
+    ``plays``: by name, what :func:`.plays.play` computed. ``shown``: the first and the last cycle, by default all;
+    ``warps``: how many of each play, by default all.
     """
-    end = min(cycles or play.cycles, play.cycles)
-    ax = ax or new_axes(9.5, 1.8 + 0.3 * len(play.spans))
-    for row, spans in enumerate(play.spans):
-        for reason, colour in WAIT_COLOURS.items():
-            bars = [(first, min(last, end) - first) for why, first, last in spans if why == reason and first < end]
-            ax.broken_barh(bars, (row - 0.4, 0.8), color=colour, label=reason if row == 0 else None, lw=0)
-    ax.set(xlim=(0, end), ylim=(len(play.spans) - 0.4, -0.6), xlabel="cycles (a model's)", ylabel="warp")
-    ax.set_yticks(range(len(play.spans)))
-    ax.set_title(f"What the warps of {kernel} wait for, in a model", pad=34)
-    legend = ax.legend(
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=len(WAIT_COLOURS), frameon=False, fontsize=10, labelcolor=GROUND
-    )
-    for handle in legend.get_patches():  # too faint to be seen without an edge
-        handle.set(edgecolor=GROUND, linewidth=0.8)
-    shares = ", ".join(f"{reason} {100 * share:.0f} %" for reason, share in play.waits.items())
-    return describe(ax, f"{plural(len(play.spans), 'warp')}, {play.cycles:,.0f} cycles in all; {shares}")
+    first, last = shown or (0.0, max(play.cycles for play in plays.values()))
+    rows: list[tuple[str, list[Span]]] = []
+    sentences = []
+    for name, play in plays.items():
+        for warp, found in enumerate(play.spans[:warps]):
+            seen = [(why, max(a, first), min(b, last)) for why, a, b in found if a < last and b > first]
+            rows.append((f"{name}, warp {warp}", [(why, a - first, b - a, "") for why, a, b in seen]))
+        bar, at = list[Span](), 0.0
+        for why, share in play.waits.items():
+            bar.append((why, at, share * (last - first), f"{100 * share:.0f} %" if share > 0.05 else ""))
+            at += bar[-1][2]
+        rows += [(f"{name}, of all its time", bar)]
+        shares = ", ".join(f"{why} {100 * share:.0f} %" for why, share in play.waits.items())
+        sentences.append(f"{name}: {plural(len(play.spans), 'warp')}, {play.cycles:,.0f} cycles in all; {shares}")
+    ax = spans(rows, WAIT_COLOURS, "What warps wait for, in a model", "cycles (a model's)")
+    return describe(ax, *sentences)

@@ -47,6 +47,11 @@ def missed(pair: tuple[Result, Result]) -> float:
     return float(a["predicted"] / b["predicted"] / (a["measured"] / b["measured"]))
 
 
+def largest_error(results: Iterable[Result], what: str = "ladder") -> float:
+    """Return the largest relative error of the predictions `what`: 0.1 is 10 %."""
+    return max(abs(float(r["error"])) for r in results if r["what"] == what)
+
+
 def table(results: Iterable[Result]) -> str:
     """Return the predictions as text, in each part the largest errors first."""
     lines = []
@@ -55,7 +60,8 @@ def table(results: Iterable[Result]) -> str:
         part = [r for r in results if r["what"] == what]
         part.sort(key=lambda r: -abs(r["error"]))
         errors = [100 * abs(r["error"]) for r in part]
-        lines.append(f"{what}: median error {float(np.median(errors)):.1f} %, worst {max(errors):.1f} %")
+        worst = 100 * largest_error(part, what)
+        lines.append(f"{what}: median error {float(np.median(errors)):.1f} %, worst {worst:.1f} %")
         for r in part:
             name = r.get("probe") or r["rung"]
             which = {k: r[k] for k in WHICH if k in r} | dict(r.get("params", {}))

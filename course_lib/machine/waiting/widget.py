@@ -316,7 +316,7 @@ class Waiting(Still, anywidget.AnyWidget):
         from ..figures import show
         from .drawing import draw
 
-        ax = draw(self.plan.play, SHOWN, kernel="one scheduler")
+        ax = draw({"one scheduler": self.plan.play}, (0, min(SHOWN, self.plan.play.cycles)))
         ax.set_label(repr(self))
         return show(ax)
 

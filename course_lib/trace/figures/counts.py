@@ -114,8 +114,10 @@ def pairs(values: Mapping[str, tuple[float, float]], names: tuple[str, str], tit
     return describe(ax, *(f"{label}: {a:,.0f} and {b:,.0f}, × {b / a:.3g}" for label, (a, b) in values.items()))
 
 
-def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit: str) -> Axes:
-    """Draw a line for each entry of ``series``, {label: {n: value}}, both axes logarithmic; ``unit`` labels the values.
+def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit: str, log: bool = True) -> Axes:
+    """Draw a line for each entry of ``series``, {label: {n: value}}, with a logarithmic n; ``unit`` labels the values.
+
+    ``log``: whether the values are on a logarithmic axis, too, or on one from 0 on.
 
     Labels that are kernels of `look.KERNELS` have their colours. Where nothing was measured there is no point. Lines
     that end close to each other share a label.
@@ -138,7 +140,7 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
             ", ".join(names), (n, value), (7, 0), textcoords="offset points", va="center", color=GROUND, fontsize=12
         )
     log2_axis(ax.xaxis, sorted({n for values in series.values() for n in values}))
-    ax.set_yscale("log")
+    ax.set(yscale="log") if log else ax.set_ylim(0)
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     ax.grid(axis="y", color=WASH, lw=1)
     ax.set_xlabel("n, for the product of two n × n matrices")

@@ -1,9 +1,11 @@
 """Kernels that only seem to be what the capstone asks for: each gets a verdict, or what it is worth."""
 
+from pathlib import Path
+
 import pytest
 
 from course_lib.exercises.capstone import Attempt, attempt
-from course_lib.exercises.capstone_costs import costs
+from course_lib.exercises.capstone_costs import Costs, costs
 from course_lib.machine import compiler
 from course_lib.machine.gpu.capstone import kernel_in
 
@@ -116,3 +118,21 @@ def test_dead_multiply_adds_make_no_kernel_faster(tmp_path):
     dead = costs(kernel(tmp_path, (SUMS, SUMS + MORE)), (8, 8), (8, 8)).gflops
     slower = costs(kernel(tmp_path, (SUMS, SUMS + MORE), (STORE, ADD)), (8, 8), (8, 8)).gflops
     assert dead < 1.02 * plain and slower < plain
+
+
+@compiled
+@pytest.mark.nightly
+def test_registers_that_are_spilled_cost_time():
+    """16×14 results have fewer loads for a multiplication than 8×8, and an H200 is slower with them."""
+    own = kernel_in(Path(__file__).parent / "capstone_kernels" / "spilled.py")
+    found = costs(own.make(), own.tile(), (8, 8))
+    assert found.loads < 0.25 and found.gflops < 15_000 and "spills" in found.advice[0]
+
+
+@compiled
+def test_the_machine_code_says_what_to_change(tmp_path):
+    """Signed indices cost instructions of addresses; with unsigned ones that advice is gone."""
+    signed = costs(kernel(tmp_path), (8, 8), (8, 8)).advice
+    assert "uint32(cuda.threadIdx.x)" in signed[0]
+    shown = repr(Attempt("mine", (8, 8), (8, 8), Costs(0.1, 0.2, 0.01, 0.05, 1, 1, 30_000, advice=signed)))
+    assert "Next, by the machine code: the inner loop has" in shown and "30,000 ± 16 %" in shown

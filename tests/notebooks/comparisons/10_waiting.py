@@ -15,7 +15,6 @@ others = [(sampled[rung], modelled[rung]) for rung in ladder if sampled[rung] !=
 assert others == 2 * [("its turn", "arithmetic")], "for all but two, a busy unit where another one had its turn"
 many = {r["rung"]: r["measured_waits"] for r in fixed(tiles, 64, 16)}
 assert many["prefetched"]["its turn"] > 1.5 * many["tiled"]["its turn"], "wait longer for their turn"
-assert many["pipelined"]["shared memory"] > 1.5 * many["tiled"]["shared memory"], "in the queue of shared memory"
 assert 0.98 < speed("staged", None, 16) / speed("warp_tiled", None, 16) < 1.02, "staged gains nothing with two blocks"
 played = {(count, two): plan(H200, 600, count, 8, two).play for count in (2, 16) for two in (1, 2)}
 assert played[2, 1].share("global memory") > 0.5 and played[2, 2].cycles < played[2, 1].cycles, "grey, then shorter"
@@ -58,13 +57,9 @@ executed = {r["rung"]: r for r in measurements.load("counters").results if r["N"
 multiplications = 4096**3 / 32
 for_each = [round(executed[name]["instructions"] / multiplications, 1) for name in ("tiled", "prefetched")]
 assert for_each == [4.2, 4.9], "4.9 instead of 4.2 instructions for each multiplication"
-requests = [round(executed[n]["shared_load_requests"] / multiplications, 2) for n in ("tiled", "pipelined")]
-assert requests == [1.25, 1.44], "1.44 instead of 1.25 load requests"
 two_blocks = {warps: fixed(("warp_tiled",), warps)[0]["measured_waits"]["global memory"] for warps in (8, 16)}
 assert 0.45 < two_blocks[16] / two_blocks[8] < 0.55, "only half as much for global memory"
-naive, uncoalesced = executed["naive"], executed["uncoalesced"]
-assert naive["global_load_requests"] == uncoalesced["global_load_requests"], "as many load requests"
-assert round(uncoalesced["global_load_sectors"] / naive["global_load_sectors"], 1) == 6.6, "6.6 times fewer sectors"
+naive = executed["naive"]
 assert round(1 - naive["l2_bytes"] / 32 / naive["global_load_sectors"], 2) == 0.93, "93 % from the first-level cache"
 line = 600 * plan(H200, 600, 2, 8, 1).bandwidth
 assert max(play.in_flight for play in played.values()) < line / 3, "below a third of the line"

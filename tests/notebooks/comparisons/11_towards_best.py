@@ -6,7 +6,7 @@ assert 0.45 < gflops("register_2d") / gflops("cublas") < 0.55, "half as fast as 
 assert 0.955 < gflops("warp_tiled") / gflops("vectorized") < 0.965, "4 % slower"
 assert (multiprocessors, striped, round(gflops("register_2d") / 1000, 1)) == (132, 144, 26.4), "as the questions say"
 assert round(ratio["register_2d", "vectorized"], 2) == 1.28, "1.28 times as fast"
-assert round(ratio["warp_tiled", "staged"], 2) == 1.02, "2 % more than warp_tiled"
+assert round(ratio["warp_tiled", "staged"], 2) == 1.02, "2 % faster than warp_tiled"
 assert round(gflops("register_2d") / limit / 10) == 42, "42 % of the measured limit"
 factor = executed("register_2d") / executed("vectorized")
 assert round(factor, 2) == 1.35 and round(factor * busy("vectorized") / busy("register_2d"), 2) == 1.27, "1.35 and 1.27"
