@@ -14,7 +14,7 @@ part = {name: row["measured_gflops"] / row["attainable_gflops"] for name, row in
 assert part["naive"] > 1 and 0.24 < part["tiled"] < 0.26 and 0.82 < part["best"] < 0.84, "the parts of the roof"
 off = {name: modelled[name] / gflops(name) - 1 for name in judged}
 assert max(map(abs, off.values())) < 0.2 and np.median(np.abs(list(off.values()))) < 0.04, "a fifth, half 4 %"
-assert (round(off["best"], 2), round(off["per_row"], 2)) == (-0.06, -0.16), "6 % and 16 % less than was measured"
+assert (round(off["best"], 2), round(off["per_row"], 2)) == (-0.04, -0.15), "4 % and 15 % less than was measured"
 assert max(off, key=lambda name: abs(off[name])) == "per_row", "the furthest"
 waits_at_barriers = [judged["best"][who]["barrier"] for who in ("predicted_waits", "measured_waits")]
 assert waits_at_barriers[0] > 2 * waits_at_barriers[1], "longer at barriers"
