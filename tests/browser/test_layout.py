@@ -49,8 +49,7 @@ def test_pictures_have_two_fifths_of_the_stepper(show, resize, launch_of, name):
         for size in WINDOWS:
             resize(page, size)
             found = page.evaluate(AREA)
-            least = 0.35 if name == "best" else 0.4  # geometry allows it less: see web/layout.test.mjs
-            assert found["share"] >= least, (size, unit, found)
+            assert found["share"] >= 0.4, (size, unit, found)
             sides[size] = found["side"]
         for (width, height), side in sides.items():
             for (wider, higher), larger in sides.items():
