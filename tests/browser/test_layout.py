@@ -56,15 +56,6 @@ def test_pictures_have_two_fifths_of_the_stepper(show, resize, launch_of, name):
                 assert larger >= side or wider < width or higher < height, ((width, height), (wider, higher), unit)
 
 
-def test_C_does_not_shrink_where_a_roomy_page_began(show, resize, launch_of):
-    """At 18 pixels more of height, where it once went from 157 to 58."""
-    page = show(Stepper(launch_of("tiled_16"), step=26))
-    resize(page, (1366, 750))
-    before = page.evaluate(AREA)["side"]
-    resize(page, (1366, 768))
-    assert page.evaluate(AREA)["side"] >= before > 300
-
-
 def test_a_window_moves_over_a_large_matrix(show, launch_of):
     """A drag over C moves the window there; the wheel makes it smaller, and a box on the whole says where it is."""
     run = launch_of("naive_65")
