@@ -1,34 +1,17 @@
 """The cost of an asynchronous copy from global to shared memory: its wavefronts and its sectors.
 
-A copy reads its elements from the first-level cache, which uses the same 32 banks, so it occupies two banks at once.
-The rules were derived from, and agree with, the access patterns that were measured on an H200
-(``course_lib/machine/measurements/nvidia-h200/patterns.json``, the names that begin with "copied"):
-
-- Copies of 4 and 8 bytes (the latter half a warp at a time): in one wavefront, a bank is read once and written once,
-  even for the same word. So the number of wavefronts is the largest number of lanes that read from, or write to, the
-  bank of any one lane, as if no lane could overtake a waiting one.
-- Copies of 16 bytes bypass the cache and move sectors of 32 bytes. One wavefront moves sectors from one line of 128
-  bytes to one line, each to a different sector. For all of them two things must be the same: whether they change
-  between even and odd sectors, and whether their halves are exchanged (the lowest two bits of an address, in units of
-  16 bytes, change alike). It moves the same halves of all of them. Sectors are counted at the target, once for each
-  source line.
-
-The rules are exact for 379 of those 380 patterns. In the other one, in which two sectors of a line go to two
-neighbouring sectors each, the GPU needs 16 wavefronts and the rule says 8. They are exact, too, for the kernels on
-tensor cores, which swizzle the addresses of 16 bytes by exclusive or and read them from rows that begin anywhere in a
-line (``exact.json`` and ``counters.json``, beside the patterns).
+README.md in this folder states the rules.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..hardware import LINE_BYTES, WARP_SIZE, WORD_BYTES
-from ..wide_copies import WIDE_BYTES, wide_copy
+from ..hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
 
 if TYPE_CHECKING:
     from ..lanes.access import Site
@@ -36,6 +19,7 @@ if TYPE_CHECKING:
 
 #: (target, source) of each lane, as addresses in units of the copy's size.
 Places = Sequence[tuple[int, int]]
+WIDE_BYTES = 16
 
 
 class CopyPasses:
@@ -93,3 +77,24 @@ def narrow(lanes: Places, size: int) -> int:
         both = Counter(banks)
         total += max((filled[to] + taken[of] - both[to, of] for to, of in both), default=0)
     return total
+
+
+def wide_copy(lanes: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return (wavefronts, sectors) of a copy of 16 bytes a lane; `lanes` holds each lane's (target, source).
+
+    Both are addresses divided by 16 bytes; a target below 0 means that the lane copies nothing.
+    """
+    in_sector, in_line = SECTOR_BYTES // WIDE_BYTES, LINE_BYTES // SECTOR_BYTES
+    moves: dict[tuple[int, int, int], set[int]] = {}  # sector from, sector to, what changes in a place -> its halves
+    for to, of in lanes:
+        if to >= 0:
+            change = (to ^ of) % (2 * in_sector)
+            moves.setdefault((of // in_sector, to // in_sector, change), set()).add(of % in_sector)
+    together: dict[Hashable, tuple[Counter[int], Counter[int]]] = {}
+    for (of, to, change), halves in moves.items():
+        alike = of // in_line, to // in_line, change, frozenset(halves)
+        taken, filled = together.setdefault(alike, (Counter(), Counter()))
+        taken[of] += 1
+        filled[to] += 1
+    wavefronts = sum(max(*taken.values(), *filled.values()) for taken, filled in together.values())
+    return wavefronts, len({(of // in_line, to) for of, to, _ in moves})
