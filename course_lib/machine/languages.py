@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import measurements
 from .gpu.cuda_c import FOLDER, excerpt
 
 #: Of the parts of a file NAME.cu, how the first and the last line of the same lines of NAME.py begin.
@@ -31,16 +30,15 @@ _STYLE = f"<style>\n{Path(__file__).with_suffix('.css').read_text(encoding='utf-
 
 @dataclass(frozen=True, repr=False)
 class Tabs:
-    """The same lines in numba and in CUDA C, and what is measured of the two kernels: "" if nothing is."""
+    """The same lines in numba and in CUDA C."""
 
     name: str
     numba: str
     c: str
-    measured: str
 
     def __repr__(self) -> str:
         numba, c = (textwrap.indent(text, "  ") for text in (self.numba, self.c))
-        return f"numba:\n{numba}CUDA C:\n{c}{self.measured}"
+        return f"numba:\n{numba}CUDA C:\n{c}"
 
     def _repr_html_(self) -> str:
         chosen = "both" if max(map(len, f"{self.numba}{self.c}".splitlines())) <= 60 else "c"
@@ -54,12 +52,11 @@ class Tabs:
             f'<pre tabindex="0" role="group" aria-label="{label}"><code>{html.escape(text)}</code></pre></figure>'
             for value, label, text in (("numba", "numba", self.numba), ("c", "CUDA C", self.c))
         )
-        measured = f"<p>{html.escape(self.measured)}</p>" if self.measured else ""
         fieldset = f'<fieldset aria-label="Language">{buttons}</fieldset>'
-        return f'{_STYLE}<div class="tile-tabs">{fieldset}<div>{figures}</div>{measured}</div>'
+        return f'{_STYLE}<div class="tile-tabs">{fieldset}<div>{figures}</div></div>'
 
 
-def tabs(name: str, part: str = "kernel", *, numba: Any = None, unroll: int | None = None, speeds: bool = True) -> Tabs:
+def tabs(name: str, part: str = "kernel", *, numba: Any = None, unroll: int | None = None) -> Tabs:
     """Return a kernel of the ladder, or a part of it, in numba and in CUDA C.
 
     Args:
@@ -68,9 +65,8 @@ def tabs(name: str, part: str = "kernel", *, numba: Any = None, unroll: int | No
         numba: what is shown instead of the lines of NAME.py: a text, or a function or kernel. ValueError if it is
             needed: if nothing says which lines of NAME.py belong to the part.
         unroll: show `#pragma unroll` with this number above the inner loop; None shows none.
-        speeds: whether to say what was recorded of the two kernels.
 
-    >>> tabs("naive", "index", speeds=False)
+    >>> tabs("naive", "index")
     numba:
       row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
       col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
@@ -84,7 +80,7 @@ def tabs(name: str, part: str = "kernel", *, numba: Any = None, unroll: int | No
     if callable(numba):
         numba = textwrap.dedent(inspect.getsource(getattr(numba, "py_func", numba)))
     text = _in_numba(name, part) if numba is None else numba
-    return Tabs(f"{name}-{part}", f"{text.rstrip()}\n", c, _measured(name) if speeds else "")
+    return Tabs(f"{name}-{part}", f"{text.rstrip()}\n", c)
 
 
 def _in_numba(name: str, part: str) -> str:
@@ -103,16 +99,3 @@ def _in_numba(name: str, part: str) -> str:
         last = max(i for i, line in enumerate(kept) if line.strip().startswith(bounds[1]))
         kept = kept[first : last + 1]
     return textwrap.dedent("\n".join(kept))
-
-
-def _measured(name: str) -> str:
-    """Return the sentence with the recorded speeds of a rung in numba, put right, and in CUDA C; "" without any."""
-    twins = measurements.load("twins")
-    speed = {r["rung"]: r["gflops"] for r in reversed(twins.results) if "gflops" in r}
-    labels = {name: "numba", f"{name}_unsigned": "with unsigned indices", f"{name}_c": "CUDA C"}
-    if name == "naive":
-        labels = {name: "numba", "naive_uint64_32": "with unsigned indices, by 32 steps", "naive_c": "CUDA C"}
-    if f"{name}_c" not in speed:
-        return ""
-    told = "; ".join(f"{label} {speed[rung]:,.0f}" for rung, label in labels.items() if rung in speed)
-    return f"GFLOP/s, n = {twins.result(f'{name}_c')['M']:,}, {twins.provenance['gpu']}: {told}."

@@ -223,3 +223,27 @@ def test_how_many_lanes_share_a_word_fits_its_bank(show, launch_of):
       return text.left >= word.left && text.right <= word.right;
     }"""
     assert crowd.evaluate(inside)
+
+
+@pytest.mark.parametrize("touch, least", [(False, 24), (True, 44)])
+def test_targets_have_their_size(browser, launch_of, tmp_path, touch, least):
+    """By mouse the names of barriers; for a finger one row of buttons, the views' tabs, and the timeline."""
+    size = {"width": 390, "height": 844} if touch else {"width": 1366, "height": 768}
+    context = browser.new_context(viewport=size, has_touch=touch, is_mobile=touch, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(Stepper(launch_of("tiled_16")).save(tmp_path / "page.html").as_uri())
+    page.locator(".tt-tab-warp").wait_for()
+    boxes = page.locator(".tt-root :is(.tt-controls, .tt-tabs) button:visible:not(.tt-lead)").evaluate_all(
+        "nodes => nodes.map((node) => [node.closest('.tt-tabs') !== null, node.getBoundingClientRect().toJSON()])"
+    )
+    assert all(min(box["width"], box["height"]) >= (44 if touch else 24) for _, box in boxes)
+    assert len({box["y"] for tab, box in boxes if not tab}) == 1
+    reach = """([node, least]) => {
+      const { left, right, top, bottom } = node.getBoundingClientRect();
+      const [x, y, far] = [(left + right) / 2, (top + bottom) / 2, least / 2 - 1];
+      const inside = (x, y) => node.contains(document.elementFromPoint(x, y));
+      return [inside(x, y - far), inside(x, y + far)];
+    }"""
+    target = page.locator(".tt-scrub" if touch else ".tt-labels span:has(.tt-lead) >> nth=0")
+    assert page.evaluate(reach, [target.element_handle(), least]) == [True, True]
+    context.close()

@@ -58,12 +58,8 @@ def import_parts() -> None:
                     function(*arguments)  # type: ignore[misc]
 
 
-def refused(function: ast.FunctionDef, known: frozenset[str]) -> str | None:
-    """Return why the function is not executed, in a sentence, or None; ``known`` are the names defined beside it."""
-    return next(_refusals(function, known), None)
-
-
-def _refusals(function: ast.FunctionDef, known: frozenset[str]) -> Iterator[str]:
+def refusals(function: ast.FunctionDef, known: frozenset[str]) -> Iterator[str]:
+    """Yield why the function is not executed, in sentences; ``known`` are the names defined beside it."""
     bound = set(known) | set(BUILTINS) | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -33,12 +33,9 @@ def run(chosen: argparse.Namespace) -> int:
         raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
     chosen.out.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n", encoding="utf-8")
-    print(f"{path}: {counted(len(places(lesson)), 'exercise')}, {_points(lesson)} points")
+    points = sum(EXERCISES[name].points for name in places(lesson))
+    print(f"{path}: {counted(len(places(lesson)), 'exercise')}, {points} points")
     return 0
-
-
-def _points(lesson: str) -> int:
-    return sum(EXERCISES[name].points for name in places(lesson))
 
 
 def assignment(lesson: str, tool: str, solved: bool = False) -> dict[str, Any]:

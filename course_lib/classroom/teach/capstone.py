@@ -11,7 +11,7 @@ from typing import Any
 
 from ...exercises import LESSONS
 from ...exercises.capstone import BANDS, NAME, attempt
-from ...exercises.capstone_costs import Costs, Size
+from ...exercises.capstone_costs import Size
 from ...exercises.grading.verdict import Verdict
 from .cells import ExerciseCell, lesson_cells, parsed
 from .extract import Missing, Refused, extract, trees_of
@@ -92,11 +92,9 @@ def _judged(answer: Answer) -> Kernel:
     if isinstance(result, Verdict):
         return Kernel(result.status, reason(result), tile=tile, threads=threads)
     costs = tuple(band.cost(result.costs) for band in BANDS)
-    return Kernel(RANKED, _unknown(result.costs), result.score, result.milestones, costs, tile, threads, units, like)
-
-
-def _unknown(costs: Costs) -> str:
-    return f"the model cannot time this kernel: {costs.unknown}." if costs.unknown else ""
+    why = result.costs.unknown
+    unknown = f"the model cannot time this kernel: {why}." if why else ""
+    return Kernel(RANKED, unknown, result.score, result.milestones, costs, tile, threads, units, like)
 
 
 def _attempted(cell: ast.Module) -> list[ast.expr]:

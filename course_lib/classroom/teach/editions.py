@@ -1,4 +1,4 @@
-"""Editions of the course: one for students, without solutions, notes and tests, and its complement for the staff.
+"""The edition of the course for students, without solutions, notes and tests.
 
 The edition for students is a folder that runs by itself (``uv run jupyter lab``). Every file that it holds is searched
 for the solutions before anything is written.
@@ -60,7 +60,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lessons", type=chosen, default=None, metavar="00-05", help="lessons, as 00-05 or 04,07 (all)"
     )
-    parser.add_argument("--staff", action="store_true", help="write what students do not get")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -68,9 +67,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise ValueError(f"{options.out} is not empty: name a new folder.")
     edition = students(options.lessons)
-    if options.staff:
-        edition = staff(edition)
-    elif found := leaks(edition):
+    if found := leaks(edition):
         print("Nothing is written, since students would find solutions.", *found, file=sys.stderr)
         return 1
     for name, content in edition.items():
@@ -78,8 +75,7 @@ def run(options: argparse.Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     size = sum(map(len, edition.values())) / 1e6
-    searched = "" if options.staff else f"; {len(solutions())} solutions searched for, none found"
-    print(f"{options.out}: {len(edition)} files, {size:.1f} MB{searched}.")
+    print(f"{options.out}: {len(edition)} files, {size:.1f} MB; {len(solutions())} solutions searched for, none found.")
     return 0
 
 
@@ -133,11 +129,6 @@ def _for_students(name: str, text: str, kept: Mapping[str, bytes]) -> str:
         return text.replace("{lessons}", "\n".join(f"- [{title}]({n})" for n, title in titles.items()))
     folder = name.rpartition("/")[0]
     return _LINK.sub(lambda link: link[0 if f"{folder}/{link[2]}" in kept else 1], lessons.for_students(text))
-
-
-def staff(edition: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the complement: the files of the repository that students do not get, or get changed."""
-    return {name: content for name, content in repository().items() if edition.get(name) != content}
 
 
 def leaks(edition: Mapping[str, bytes]) -> list[str]:

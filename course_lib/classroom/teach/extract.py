@@ -16,12 +16,12 @@ from typing import Any
 
 from numba import cuda
 
+from ...exercises.grading.bounded import bounded
 from ...exercises.grading.routines import Run
 from ...exercises.grading.source import written
-from ...simulator.bounded import bounded
 from ...simulator.language.source import defined
 from ...simulator.language.source import parsed as parsed_as
-from .allowed import refused
+from .allowed import refusals
 from .calls import Program
 from .cells import calls, parsed
 from .names import available, names_of
@@ -207,9 +207,8 @@ def _function(
     functions = (*_called(tree, helpers), tree)
     known = frozenset(name for name in usable if not name.startswith("__")) | {f.name for f in functions}
     bare = tuple(map(_bare, functions))
-    for each in bare:
-        if said := refused(each, known):
-            raise Refused(said)
+    for said in (said for each in bare for said in refusals(each, known)):
+        raise Refused(said)
     used = {node.id for each in bare for node in ast.walk(each) if isinstance(node, ast.Name)}
     program = Program(bare, {name: thing for name, thing in usable.items() if name in used})
     return _compiled(tree, exercise, source, usable), program

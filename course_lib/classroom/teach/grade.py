@@ -40,8 +40,6 @@ from .submission import LARGEST, NOTHING
 COLUMNS = ("id", "student", "exercise", "points", "of", "comment", "status", "hint", "late", "note", "page", "seconds")
 #: What a person may change, and what it belongs to.
 _NEEDED = ("id", "exercise", "points", "comment", "status")
-#: Seconds of one student, of which the limit of one answer is a part.
-STUDENT_SECONDS = 60
 Record = TypeVar("Record")
 #: Points, a comment, and the digest of the answer to which they belong; None where it is not known.
 _ByHand = tuple[float | None, str, str | None]
@@ -59,7 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--anonymous", action="store_true", help="pseudonyms on all pages; the table says whose they are")
     add("--jobs", type=int, default=1, help="how many submissions are judged at a time")
     add("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
-    add("--student-seconds", type=int, default=STUDENT_SECONDS, help="of processor time, for one student")
+    add("--student-seconds", type=int, default=Limits.student, help="of processor time, for one student")
     add("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
     add(
         "--seed",
@@ -84,11 +82,11 @@ def run(chosen: argparse.Namespace) -> int:
     without = "none, and functions are executed" if executes else f"none, so no function is executed: {walls.NONE}"
     print(f"Walls around each answer: {walls.standing() or without}.")
     walls.hide()
-    limits = Limits(chosen.seconds, chosen.memory << 20, executes=executes)
+    limits = Limits(chosen.seconds, chosen.memory << 20, student=chosen.student_seconds, executes=executes)
     lesson = lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
     with alone(_journal(chosen.csv)), alone(chosen.feedback / ".in-use"):
-        more = {"student_seconds": chosen.student_seconds, "anonymous": chosen.anonymous, "seed": chosen.seed}
+        more = {"anonymous": chosen.anonymous, "seed": chosen.seed}
         batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, **more)
         batch.grade(chosen.jobs, chosen.again)
         print(batch.said())
@@ -151,13 +149,11 @@ class Batch:
         pages: Path,
         limits: Limits,
         *,
-        student_seconds: int = STUDENT_SECONDS,
         anonymous: bool = False,
         seed: int | None = None,
     ) -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
-        self.student_seconds, self.submissions = student_seconds, tuple(handed_in)
-        self.exercises = tuple(places(lesson))
+        self.submissions, self.exercises = tuple(handed_in), tuple(places(lesson))
         self.journal, self.teacher = _journal(table), table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
@@ -176,9 +172,7 @@ class Batch:
     def grade(self, jobs: int = 1, again: bool = False) -> None:
         """Judge what was not judged before, then write table and pages; also where this is interrupted."""
         waiting = [s for s in self.submissions if s.paths and (again or not self.is_done(s))]
-        judge = partial(
-            judged_submission, self.lesson, limits=self.limits, seconds=self.student_seconds, seed=self.seed
-        )
+        judge = partial(judged_submission, self.lesson, limits=self.limits, seed=self.seed)
         try:
             judging = each_judged(waiting, judge, self._failed, self.limits, jobs)
             for submission, rows in tqdm(judging, total=len(waiting), unit="submission", disable=None):
@@ -237,7 +231,7 @@ class Batch:
         return self._records.get(submission.id, {}).get("key") == self._key(submission)
 
     def _key(self, submission: HandedIn) -> str:
-        return f"{submission.key} {self.student_seconds} {self.seed}"
+        return f"{submission.key} {self.seed}"
 
     def _seed(self, chosen: int | None) -> int:
         """The seed of this grading: the chosen one, else that of the table's last run, else a new one."""
@@ -423,24 +417,19 @@ def each_judged(
 
 
 def judged_submission(
-    lesson: str,
-    submission: HandedIn,
-    sandbox: Sandbox,
-    limits: Limits,
-    seconds: float = STUDENT_SECONDS,
-    seed: int | None = None,
+    lesson: str, submission: HandedIn, sandbox: Sandbox, limits: Limits, seed: int | None = None
 ) -> tuple[list[Judged], str]:
     """Return the verdict on each exercise of a lesson, of the notebook with most answers, and a note on what was read.
 
-    After ``seconds`` of one student, no more is read or judged: an answer takes what its process took, a file that is
+    After ``limits.student`` seconds, no more is read or judged: an answer takes what its process took, a file that is
     read the clock's time, and what is stopped takes the limit.
     """
     best: Mapping[str, Any] = {"answered": -1}
     read, spent, notes = 0, 0.0, list[str]()
     for number, path in enumerate(submission.paths):
-        if spent >= seconds:
+        if spent >= limits.student:
             left = counted(len(submission.paths) - number, "notebook")
-            notes.append(f"{left} were not read, since {seconds:g} seconds are over")
+            notes.append(f"{left} were not read, since {limits.student} seconds are over")
             break
         began = time.monotonic()
         try:
@@ -459,15 +448,17 @@ def judged_submission(
         notes.insert(0, f"{best['name']} counts: {counted(best['answered'], 'answer')}, the most of {read} notebooks")
     rows = []
     for name in places(lesson):
+        answer = best["answers"][name]
         if isinstance(EXERCISES[name], Routine) and not (limits.executes or walls.standing()):
-            row = unjudged(name, STOPPED, f"it was not executed: {walls.NONE}.")
-            rows.append(replace(row, points=None, digest=_digest(best["answers"][name])))
-        elif spent < seconds:
-            rows.append(judged_answer(name, lesson, best["answers"][name], sandbox, seed))
-            spent += limits.seconds if rows[-1].status == STOPPED else rows[-1].seconds
+            row = replace(unjudged(name, STOPPED, f"it was not executed: {walls.NONE}."), points=None)
+        elif spent < limits.student:
+            row = judged_answer(name, lesson, answer, sandbox, seed)
+            spent += limits.seconds if row.status == STOPPED else row.seconds
         else:
-            hint = f"the other answers of this student took the {seconds:g} seconds of one student."
-            rows.append(replace(unjudged(name, STOPPED, hint), digest=_digest(best["answers"][name])))
+            hint = f"the other answers of this student took the {limits.student} seconds of one student."
+            row = unjudged(name, STOPPED, hint)
+        digest = hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        rows.append(replace(row, digest=digest))
     return rows, "; ".join(notes)
 
 
@@ -478,15 +469,9 @@ def contents(path: Path) -> str:
     return b64encode(path.read_bytes()).decode()
 
 
-def _digest(answer: Sequence[Any]) -> str:
-    return hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, seed: int | None = None) -> Judged:
     """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
-    digest = _digest(answer)
     try:
-        fields = sandbox.do("judge", name, lesson, answer, seed)
-        return replace(received(name, fields), digest=digest)
+        return received(name, sandbox.do("judge", name, lesson, answer, seed))
     except (Stopped, ValueError) as error:
-        return replace(unjudged(name, STOPPED, f"{error}."), digest=digest)
+        return unjudged(name, STOPPED, f"{error}.")

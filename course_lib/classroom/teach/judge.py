@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +123,7 @@ def judge(exercise: str, lesson: str, answer: Answer, seed: int | None = None) -
     ``seed`` draws sizes and calls.
     """
     began = time.process_time()
-    judged = _judged(exercise, lesson, answer, seed)
-    return Judged(**{**asdict(judged), "seconds": round(time.process_time() - began, 3)})
+    return replace(_judged(exercise, lesson, answer, seed), seconds=round(time.process_time() - began, 3))
 
 
 def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Judged:
@@ -153,8 +152,11 @@ def _in_words(name: str, lesson: str, text: str | None) -> Judged:
         return unjudged(name, NOT_YET, "the cell gives no text to explain.")
     if compare(exercise, text, (), lambda points: None).status == NOT_YET:
         return unjudged(name, NOT_YET, "the answer has too few words.")
+    texts, folder = {"the model answer": exercise.model}, NOTEBOOKS / "solutions"
+    if (folder / f"{lesson}.ipynb").exists():
+        texts = {"the solution": text_of(name, places(lesson, folder)[name].source, ()) or "", **texts}
     units = _words(text)
-    like = _nearest(lesson, name, units)
+    like = max(((where, likeness.shared(units, _words(each))) for where, each in texts.items()), key=lambda of: of[1])
     return Judged(name, None, exercise.points, TO_READ, units=units, course=like, text=text)
 
 
@@ -175,7 +177,7 @@ def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], see
     functions = found.tree, *found.helpers
     units, checks = _units(answer.source, place, *functions), tuple(map(astuple, verdict.checks))
     picture, alt = _picture(verdict)
-    like = _nearest(lesson, name, units, likeness.nearest(last_function(place.source), *functions))
+    like = likeness.nearest(last_function(place.source), *functions)
     hint, said = reason(verdict)[: _MOST["hint"]], (*verdict.remarks, *remarks)
     reached = verdict.points, verdict.of, verdict.status
     id = verdict.hint_id[: _MOST["hint_id"]]
@@ -214,21 +216,6 @@ def _picture(verdict: Verdict) -> tuple[str, str]:
         return "", ""
     picture = verdict.show().picture(hint="")
     return base64.b64encode(picture.png).decode(), repr(picture)
-
-
-def _nearest(lesson: str, name: str, units: tuple[str, ...], *found: tuple[str, float]) -> tuple[str, float]:
-    """The text of the course that an answer is most like: one to the same exercise, or what was ``found``."""
-    exercise, folder, texts = EXERCISES[name], NOTEBOOKS / "solutions", {}
-    if (folder / f"{lesson}.ipynb").exists():
-        place, solved = places(lesson)[name], places(lesson, folder)[name].source
-        if isinstance(exercise, Explanation):
-            texts["the solution"] = _words(text_of(name, solved, ()) or "")
-        else:
-            texts["the solution"] = _units(solved, place, last_function(solved))
-    if isinstance(exercise, Explanation):
-        texts["the model answer"] = _words(exercise.model)
-    answers = [(where, likeness.shared(units, text)) for where, text in texts.items()]
-    return max([*answers, *found], key=lambda each: each[1], default=("", 0.0))
 
 
 def prepare() -> None:

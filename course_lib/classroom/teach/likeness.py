@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from ... import kernels
 from ...exercises import LESSONS
-from .cells import NOTEBOOKS, lesson_cells, parsed
+from .cells import NOTEBOOKS, calls, lesson_cells, parsed
 
 #: Two answers are alike if they share this part of what their authors wrote.
 ALIKE = 0.9
@@ -143,8 +143,12 @@ def _dumped(nodes: Sequence[ast.AST]) -> str:
 def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, ...]:
     """Return the statements of the functions that ``given``, the lesson's text, does not have."""
     own = Counter(s for function in functions for s in statements(function, unread=False))
-    known = Counter(statements(given))
-    return tuple(sorted((own - known).elements()))
+    return tuple(sorted((own - _known(given)).elements()))
+
+
+@cache
+def _known(given: ast.FunctionDef) -> Counter[str]:
+    return Counter(statements(given))
 
 
 def comments(text: str) -> list[str]:
@@ -164,21 +168,23 @@ def comments(text: str) -> list[str]:
 
 @cache
 def course_texts() -> Sequence[tuple[str, ast.FunctionDef]]:
-    """Return each kernel of the course's own, as ("the kernel tiled", its tree)."""
+    """Return each kernel and each answer of the course's own, as ("the kernel tiled", its tree)."""
     found: dict[tuple[str, ...], tuple[str, ast.FunctionDef]] = {}
     for lesson in LESSONS:
         path = NOTEBOOKS / "solutions" / f"{lesson}.ipynb"
         for _, source in lesson_cells(lesson, path.parent) if path.exists() else ():
-            found |= {statements(f): (f"the solution of {f.name}", f) for f in _kernels(parsed(source))}
+            found |= {statements(f): (f"the solution of {f.name}", f) for f in _functions(parsed(source))}
     for path in sorted(Path(kernels.__file__).parent.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        found |= {statements(f): (f"the kernel {f.name}", f) for f in _kernels(tree)}
+        found |= {statements(f): (f"the kernel {f.name}", f) for f in _functions(tree)}
     return tuple(found.values())
 
 
-def _kernels(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
+        if isinstance(node, ast.FunctionDef) and (
+            any(calls(tree)) or "jit" in "".join(map(ast.unparse, node.decorator_list))
+        ):
             yield node
 
 

@@ -16,12 +16,12 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one task: seconds of processor time, bytes of memory, bytes that it may print; ``executes``: an
-    answer is also executed where no walls stand."""
+    """The limits of one task: seconds of processor time, bytes of memory; ``student``: seconds of all tasks of one
+    student; ``executes``: an answer is also executed where no walls stand."""
 
     seconds: int = 10
     memory: int = 1 << 30
-    output: int = 64 << 10
+    student: int = 60
     executes: bool = False
 
 

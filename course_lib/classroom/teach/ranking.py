@@ -57,7 +57,7 @@ def run(chosen: argparse.Namespace) -> int:
     waiting, names = [each for each in handed_in if each.key not in known], labels(handed_in)
     try:
         with alone(journal), journal.open("a", encoding="utf-8") as file:
-            judging = each_judged(waiting, _in_sandbox, _failed, limits, chosen.jobs)
+            judging = each_judged(waiting, _in_sandbox, lambda _, said: Kernel(UNREADABLE, said), limits, chosen.jobs)
             for each, kernel in tqdm(judging, total=len(waiting), unit="kernel", disable=None):
                 known[each.key] = kernel
                 file.write(json.dumps({"key": each.key, "kernel": asdict(kernel)}) + "\n")
@@ -87,10 +87,6 @@ def _in_sandbox(submission: HandedIn, sandbox: Sandbox) -> Kernel:
         except (ValueError, OSError) as error:
             found.append(Kernel(UNREADABLE, f"{path.name}: {error}."))
     return max(found, key=lambda kernel: (kernel.status == RANKED, kernel.points, kernel.status != UNREADABLE))
-
-
-def _failed(submission: HandedIn, said: str) -> Kernel:
-    return Kernel(UNREADABLE, said)
 
 
 # ---- the table and the page ------------------------------------------------------------------------------------

@@ -8,43 +8,37 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...simulator.bounded import MOST_LINES, Endless, bounded
+from .bounded import MOST_LINES, Endless, bounded
 from .exercise import WRITE, Hint
 from .handed_in import look_at
 from .verdict import FAILED, PASSED, Check, Verdict
 
 
-@dataclass(frozen=True)
-class Digest:
-    """What tells a right result from others, to eight digits, and does not say it: a hash of a call and its result."""
+def digest(call: str, result: bool | float) -> str:
+    """Return what tells a result of a call, as a text, from others, to nine digits, and does not say it."""
+    shown = str(result) if isinstance(result, bool) else f"{result + 0.0:.8e}"
+    return hashlib.sha256(f"{call} {shown}".encode()).hexdigest()[:16]
 
-    call: str
-    value: str
 
-    @classmethod
-    def of(cls, call: str, result: bool | float) -> Digest:
-        """Return the digest of a result; ``call`` is the text of the call."""
-        shown = str(result) if isinstance(result, bool) else f"{result + 0.0:.8e}"
-        return cls(call, hashlib.sha256(f"{call} {shown}".encode()).hexdigest()[:16])
-
-    def fits(self, result: bool | float) -> bool:
-        """Return whether it is that of a result, or of a number that rounding may have made of it."""
-        near = {result} if isinstance(result, bool) else {result * (1 + n * 1e-9) for n in (-1, 0, 1)}
-        return self in {Digest.of(self.call, each) for each in near}
+def fits(call: str, wanted: str, result: bool | float) -> bool:
+    """Return whether a digest is that of a result, or of a number that rounding may have made of it."""
+    near = {result} if isinstance(result, bool) else {result * (1 + n * 1e-9) for n in (-1, 0, 1)}
+    return wanted in {digest(call, each) for each in near}
 
 
 @dataclass(frozen=True)
 class Case:
-    """One call: ``said`` describes it, ``want`` is the right result, ``hint`` is the advice for a wrong one."""
+    """A call as ``said``; ``want`` is the right result, or says whether one is; ``hint`` is advice for a wrong one."""
 
     said: str
     arguments: tuple[Any, ...]
-    want: bool | float | Digest
+    want: bool | float | Callable[[bool | float], bool]
     hint: str
 
 
@@ -74,13 +68,13 @@ Run = Callable[[Any, tuple[Any, ...]], Any]
 #: No right answer is larger; a whole number may be too large for a float.
 _MOST = 1e300
 #: A call as JSON has it: the arguments, and what is right.
-Call = tuple[list[Any], bool | float | Digest]
+Call = tuple[list[Any], bool | float | Callable[[bool | float], bool]]
 
 
 def more_calls(name: str) -> list[Call]:
     """Return the calls that `check` makes beside an exercise's cases, of whose results it has digests alone."""
     stored = json.loads(Path(__file__).parents[1].joinpath("digests.json").read_text(encoding="utf-8"))[name]
-    return [(arguments, Digest(json.dumps(arguments), value)) for arguments, value in stored]
+    return [(arguments, partial(fits, json.dumps(arguments), value)) for arguments, value in stored]
 
 
 def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[Call] | None = None) -> Verdict:
@@ -131,17 +125,17 @@ def _called(function: Any, case: Case, run: Run) -> tuple[Check, str]:
         hint = Hint(many, "returns-many")
     else:
         hint = Hint(case.hint, case.said)
-    wanted = "which is wrong" if isinstance(case.want, Digest) else f"wanted {_shown(case.want)}"
+    wanted = "which is wrong" if callable(case.want) else f"wanted {_shown(case.want)}"
     return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, {wanted}"), hint
 
 
-def _same(got: Any, want: bool | float | Digest) -> bool:
+def _same(got: Any, want: Any) -> bool:
     """Whether ``got`` is the wanted answer: equal for a bool, equal except for rounding for a number."""
     value = got.item() if hasattr(got, "item") and getattr(got, "ndim", 0) == 0 else got
     if not isinstance(value, bool | int | float) or abs(value) > _MOST:
         return False
-    if isinstance(want, Digest):
-        return want.fits(value)
+    if callable(want):
+        return bool(want(value))
     if isinstance(want, bool) or isinstance(value, bool):
         return value is want
     return math.isclose(value, want, rel_tol=1e-9)

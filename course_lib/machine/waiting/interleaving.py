@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from ...trace.trace import Trace
 from ..compiler.code import MachineCode
 from .instruction import Instruction
 from .machine_code import machine_programs
+from .player import GLOBAL, REASONS, SHARED
 from .plays import Machine, play_programs
 from .traced import block_run
 
@@ -24,7 +25,15 @@ WORK = ("load", "store", "shared load", "shared store", "copy", "multiply-add", 
 PLAYED, HIDDEN = "the model's", "the model's, all latencies hidden"
 
 
-def orders(kernel: Any, trace: Trace, machine: Machine) -> dict[str, list[int]]:
+class Order(list[int]):
+    """The cycle at which each step ends; `waits[w]` is when warp w waits: (memory, first cycle, cycle after)."""
+
+    def __init__(self, cycles: Iterable[int], waits: Sequence[Sequence[tuple[str, int, int]]] = ()) -> None:
+        super().__init__(cycles)
+        self.waits = waits
+
+
+def orders(kernel: Any, trace: Trace, machine: Machine) -> dict[str, Order]:
     """Return the cycles at which the statements of the traced run's first block have been issued, in two plays.
 
     The second play is of a machine on which every result is there at once; issue slots, units, bandwidth and barriers
@@ -68,7 +77,7 @@ def without_latency(machine: Machine) -> Machine:
 
 def _cycles(
     trace: Trace, warps: Sequence[Sequence[Instruction]], lines: Sequence[Sequence[frozenset[int]]], machine: Machine
-) -> list[int]:
+) -> Order:
     play = play_programs(warps, machine)
     timeline = Timeline(trace, (0, 0, 0))
     cycles = np.zeros(len(timeline))
@@ -105,4 +114,6 @@ def _cycles(
         later = release + np.flatnonzero(np.isin(timeline.warps[release:], timeline.warps[here]))
         cycles[later] = np.maximum(cycles[later], cycles[here].max())
         last = release
-    return np.rint(cycles).astype(int).tolist()
+    memory = (REASONS[GLOBAL], REASONS[SHARED])
+    waits = [[(why, round(since), round(to)) for why, since, to in spans if why in memory] for spans in play.spans]
+    return Order(np.rint(cycles).astype(int).tolist(), waits)

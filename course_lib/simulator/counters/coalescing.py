@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..hardware import SECTOR_BYTES
-from ..wide_copies import WIDE_BYTES
-from .copy_passes import CopyPasses, copied_places
+from .copy_passes import WIDE_BYTES, CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
 
 if TYPE_CHECKING:

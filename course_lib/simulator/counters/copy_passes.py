@@ -22,13 +22,12 @@ line (``exact.json`` and ``counters.json``, beside the patterns).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..hardware import LINE_BYTES, WARP_SIZE, WORD_BYTES
-from ..wide_copies import WIDE_BYTES, wide_copy
+from ..hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
 
 if TYPE_CHECKING:
     from ..lanes.access import Site
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
 #: (target, source) of each lane, as addresses in units of the copy's size.
 Places = Sequence[tuple[int, int]]
+WIDE_BYTES = 16
 
 
 class CopyPasses:
@@ -93,3 +93,24 @@ def narrow(lanes: Places, size: int) -> int:
         both = Counter(banks)
         total += max((filled[to] + taken[of] - both[to, of] for to, of in both), default=0)
     return total
+
+
+def wide_copy(lanes: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Return (wavefronts, sectors) of a copy of 16 bytes a lane; `lanes` holds each lane's (target, source).
+
+    Both are addresses divided by 16 bytes; a target below 0 means that the lane copies nothing.
+    """
+    in_sector, in_line = SECTOR_BYTES // WIDE_BYTES, LINE_BYTES // SECTOR_BYTES
+    moves: dict[tuple[int, int, int], set[int]] = {}  # sector from, sector to, what changes in a place -> its halves
+    for to, of in lanes:
+        if to >= 0:
+            change = (to ^ of) % (2 * in_sector)
+            moves.setdefault((of // in_sector, to // in_sector, change), set()).add(of % in_sector)
+    together: dict[Hashable, tuple[Counter[int], Counter[int]]] = {}
+    for (of, to, change), halves in moves.items():
+        alike = of // in_line, to // in_line, change, frozenset(halves)
+        taken, filled = together.setdefault(alike, (Counter(), Counter()))
+        taken[of] += 1
+        filled[to] += 1
+    wavefronts = sum(max(*taken.values(), *filled.values()) for taken, filled in together.values())
+    return wavefronts, len({(of // in_line, to) for of, to, _ in moves})

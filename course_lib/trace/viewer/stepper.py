@@ -45,7 +45,7 @@ class Stepper(Still, anywidget.AnyWidget):
     launch cost). Findings are always offered. The trace is sent once, so stepping never waits for the kernel.
 
     ``orders`` maps names to other orders of the statements of block (0, 0, 0), which the view "waits" then offers: for
-    each step the cycle at which it ends, as ``waiting.orders`` computes it.
+    each step the cycle at which it ends, and when its warps wait for memory, as ``waiting.orders`` computes it.
 
     Raises ValueError if the run has no trace, or one that is too large to send, for an unknown array in ``wanted``, an
     unknown panel, and an order that is not one of this run.
@@ -268,7 +268,7 @@ def _encoded(orders: Mapping[str, Sequence[int]], timeline: Timeline) -> str:
             raise ValueError(f"The order {name!r} has {each.size} cycles; block (0, 0, 0) takes {len(timeline)} steps.")
         if any((np.diff(each[timeline.warps == warp], prepend=0) < 0).any() for warp in np.unique(timeline.warps)):
             raise ValueError(f"The order {name!r} ends a statement before the one before it in the same warp.")
-    return json.dumps([[name, np.asarray(cycles).tolist()] for name, cycles in orders.items()])
+    return json.dumps([[name, np.asarray(each).tolist(), getattr(each, "waits", ())] for name, each in orders.items()])
 
 
 def _payload(run: Any) -> str:

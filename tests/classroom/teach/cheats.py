@@ -172,17 +172,6 @@ _TOLD = {
         EMPTY.replace("@cuda.jit\n", "from course_lib.kernels import rung\n@lambda f: rung('tiled').make(TILE)\n"),
         *_NOT_YET,
     ),
-    "a default that is executed where the function is defined": (
-        WRONG.replace(
-            "(A, B, C):",
-            "(A, B, C=setattr(__import__('course_lib.exercises').exercises.grading.verdict.Verdict, 'passed', True)):",
-        ),
-        *_WRONG,
-    ),
-    "an annotation that ends the process": (
-        WRONG.replace("(A, B, C):", "(A, B, C: __import__('os')._exit(0)):"),
-        *_WRONG,
-    ),
     "another kernel's code": (
         _checked(
             EMPTY,
@@ -191,7 +180,6 @@ _TOLD = {
         ),
         *_NOT_YET,
     ),
-    "the cell ends the process": ("import os\nos._exit(0)\n" + EMPTY, *_NOT_YET),
     "another text for the same kernel": (
         _checked(
             EMPTY,
@@ -226,44 +214,5 @@ _TOLD = {
     ),
     "zeros in A and B, whose product is zero": (_storing(0, 0, 0), "failed", ""),
     "a value that equals none": (_storing("math.nan"), "failed", ""),
-    "a text that is code elsewhere": (
-        _storing().replace("(2)\n", '(2)\n    print("\'); import os; os._exit(0)  # {0}")\n'),
-        "failed",
-        "never-stored",
-    ),
 }
 CHEATS = tuple(Cheat(name, *told) for name, told in _TOLD.items())
-
-#: Answers that are executed, since they are no kernels: lesson 14 asks for such functions.
-_SAME = 'def same(C, want):\n{}\n\n\ncheck("same-result", same)\n'
-_RATE = 'def rate(M, N, K, milliseconds):\n    return float("{}")\n\n\ncheck("rate", rate)\n'
-ROUTINE_CHEATS = (
-    tuple(
-        Cheat(name, _SAME.format(body), "refused", words, "same-result")
-        for name, body, words in (
-            ("the caller's answer", "    import sys\n    return sys._getframe(2).f_locals['case'].want", "import"),
-            ("a file", "    return bool(open('/etc/passwd'))", "open"),
-            ("a subclass of everything", "    return ().__class__.__base__.__subclasses__()", "__"),
-            ("a class that equals all", "    class Any:\n        __eq__ = print\n    return Any()", "classdef"),
-            ("NumPy's own rule replaced", "    np.isclose = np.allclose\n    return True", "assign"),
-            ("a file through NumPy", "    C.tofile('grades.csv')\n    return True", "tofile"),
-            ("the text of a module", "    return np.__dict__['load'] is None", "__dict__"),
-            ("a formatted attribute", "    return '{0.__class__}'.format(C) == ''", "format"),
-            ("eval", "    return eval('True')", "eval"),
-            ("a generator's frame", "    return (x for x in C).gi_frame.f_back is None", "f_back"),
-            ("another letter for the same name", "    return ().__\uff43lass__ is None", "__class__"),
-        )
-    )
-    + tuple(
-        Cheat(name, f"from {imported}\n\n\n{_SAME.format(body)}", "refused", words, "same-result")
-        for name, imported, body, words in (
-            ("a file that was imported", "numpy import load", "    return load('x', allow_pickle=True)", "no load"),
-            ("a file under a harmless name", "numpy import load as isclose", "    return isclose('x')", "no isclose"),
-            ("a compiler", "numba import njit", "    return njit(eval)", "no njit"),
-        )
-    )
-    + tuple(
-        Cheat(f"the number {word}", _RATE.format(word), "failed", "1000-1000-times-1000-1000-in-1-ms", "rate")
-        for word in ("inf", "nan")
-    )
-)

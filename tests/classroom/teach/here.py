@@ -20,6 +20,17 @@ def here(do=do):
     return lambda limits: nullcontext(SimpleNamespace(do=do))
 
 
+def raising(error, task="judge"):
+    """The same, where one task raises."""
+
+    def failing(asked, *arguments):
+        if asked == task:
+            raise error
+        return do(asked, *arguments)
+
+    return here(failing)
+
+
 def run(folder, *more):
     files = ["--csv", str(folder / "grades.csv"), "--feedback", str(folder / "feedback")]
     return main(["grade", str(folder / "submitted"), "--lesson", "4", *files, *more])

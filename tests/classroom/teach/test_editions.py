@@ -1,4 +1,4 @@
-"""Editions: students find no solution in theirs, and the staff gets the rest."""
+"""The edition for students: they find no solution in it."""
 
 import json
 import re
@@ -75,13 +75,6 @@ def test_every_link_of_an_edition_leads_somewhere(numbers):
         for target in re.findall(r"(?<!\])\[[^\]\n]*\]\(([^)#\s]+)", prose):
             place = (Path(name).parent / target).as_posix()
             assert target.startswith("https://") or place in edition or place in folders, (name, target)
-
-
-def test_the_staff_gets_what_students_do_not(edition):
-    staff, files = editions.staff(edition), editions.repository()
-    assert {"notebooks/solutions/04_tiling.ipynb", "docs/teach/notes/04_tiling.md", "README.md"} <= set(staff)
-    assert {**edition, **staff} == files | {n: c for n, c in edition.items() if n not in files}
-    assert "course_lib/kernels/tiled.py" not in staff
 
 
 def test_the_command_writes_an_edition_or_says_why_not(tmp_path, capsys, monkeypatch):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from classroom.teach.cheats import LESSON
-from classroom.teach.here import WORDS, do, edit, here, page, rows, run, words_of
+from classroom.teach.here import WORDS, edit, page, raising, rows, run, words_of
 from classroom.teach.made_class import NAMES, exercises, save, surprises
 
 from course_lib.classroom.teach import grade as command
@@ -197,12 +197,7 @@ def test_points_that_cannot_be_are_refused(folder, judged, points, capsys):
 
 
 def test_an_answer_that_is_stopped_gets_a_sentence(folder, judged, monkeypatch):
-    def stopped(task, *arguments):
-        if task == "judge":
-            raise Stopped("it was not judged within 10 seconds of processor time")
-        return do(task, *arguments)
-
-    monkeypatch.setattr(command, "Sandbox", here(stopped))
+    monkeypatch.setattr(command, "Sandbox", raising(Stopped("it was not judged within 10 seconds of processor time")))
     run(folder)
     assert {(row["status"], row["hint"]) for row in rows(folder)} == {
         ("stopped", "it was not judged within 10 seconds of processor time.")

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 from classroom.teach.cheats import LESSON, solution
-from classroom.teach.here import WORDS, do, edit, here, rows, run, words_of
+from classroom.teach.here import WORDS, do, edit, here, raising, rows, run, words_of
 from classroom.teach.made_class import NAMES, exercises, solved
 
 from course_lib.classroom.teach import collect
@@ -239,12 +239,7 @@ def test_a_student_has_a_limit_beside_the_answers(folder, judged, monkeypatch):
 
 
 def test_answers_after_the_limit_of_a_student_are_stopped(folder, judged, monkeypatch):
-    def slow(task, *arguments):
-        if task == "judge":
-            raise Stopped("it was not judged within 10 seconds of processor time")
-        return do(task, *arguments)
-
-    monkeypatch.setattr(command, "Sandbox", here(slow))
+    monkeypatch.setattr(command, "Sandbox", raising(Stopped("it took more than 10 seconds")))
     run(folder, "--student-seconds", "20")
     hints = [row["hint"] for row in rows(folder) if row["student"] == "anna"]
     assert ["other answers of this student took" in hint for hint in hints] == [False, False, True, True]
@@ -273,17 +268,11 @@ def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
 def test_a_failure_of_the_grader_with_one_student_is_a_row(folder, judged, monkeypatch):
     """Whatever is raised while one student is judged; but a process that does not start is no student's fault."""
     for error in (KeyError("x"), RecursionError("deep"), MemoryError()):
-
-        def broken(task, *arguments, error=error):
-            if task == "judge":
-                raise error
-            return do(task, *arguments)
-
-        monkeypatch.setattr(command, "Sandbox", here(broken))
+        monkeypatch.setattr(command, "Sandbox", raising(error))
         assert run(folder, "--again") == 0
         assert {row["status"] for row in rows(folder)} == {"unreadable"}
         assert type(error).__name__ in rows(folder)[0]["hint"]
-    monkeypatch.setattr(command, "Sandbox", here(lambda *task: (_ for _ in ()).throw(RuntimeError("did not start"))))
+    monkeypatch.setattr(command, "Sandbox", raising(RuntimeError("did not start"), "read"))
     with pytest.raises(RuntimeError, match="did not start"):
         run(folder, "--again")
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from classroom.teach.cheats import CHEATS, COPY, LESSON, ROUTINE_CHEATS, solution
+from classroom.teach.cheats import CHEATS, COPY, LESSON, solution
 from nightly import at_night, every
 from oracles.rewrites import REWRITES
 
@@ -77,11 +77,21 @@ def test_a_cheat_earns_what_its_kernel_earns(cheat):
     assert cheat.words in (verdict.hint_id or verdict.hint)
 
 
-@pytest.mark.parametrize("cheat", ROUTINE_CHEATS, ids=lambda cheat: cheat.name)
-def test_an_answer_that_is_executed_uses_arithmetic_only(cheat):
-    verdict = judged(cheat.cell, cheat.exercise, SPEED)
-    assert (verdict.status, verdict.points) == (cheat.status, 0), verdict
-    assert cheat.words in (verdict.hint_id or verdict.hint)
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("import sys", "`import`"),
+        ("return open('x')", "no open"),
+        ("class A:\n        pass", "classdef"),
+        ("return M.tofile", "`.tofile`"),
+        ("M.real = 1", "assign to `.real`"),
+        ("return float('nan')", "1000-1000-times-1000-1000-in-1-ms"),
+    ],
+)
+def test_what_is_refused_is_named(line, words):
+    """More such answers are in the attack suite."""
+    verdict = judged(f"def rate(M, N, K, milliseconds):\n    {line}\n", "rate", SPEED)
+    assert verdict.points == 0 and words in (verdict.hint_id or verdict.hint), verdict
 
 
 _IN_THE_NOTEBOOK = """

@@ -45,9 +45,8 @@ def test_time_ends():
     assert done(spin, seconds=1) == {"stopped": "it was not judged within 1 seconds of processor time"}
 
 
-def test_prints_are_counted_and_not_shown(capfd):
+def test_prints_are_not_shown(capfd):
     assert done(lambda: print("x" * 100)) == {"result": None}
-    assert "printed more" in done(lambda: print("x" * 1000), output=500)["stopped"]
     assert capfd.readouterr() == ("", "")
 
 

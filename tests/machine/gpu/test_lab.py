@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from course_lib import simulate
 from course_lib.machine import measurements
 from course_lib.machine.gpu.experiments import Wanted
-from tools.lab import disassembly, kernels, patterns, probes, tensor, wgmma
+from tools.lab import answers, disassembly, kernels, patterns, probes, tensor, wgmma
 from tools.lab.__main__ import main
 
 GPUS = measurements.gpus()
@@ -34,6 +35,26 @@ def test_a_row_explains_the_recorded_value(gpu):
             cycles = np.median(result["cycles"])
             value = probe.per / cycles if probe.rate else cycles / probe.per
             assert (result["value"], result["unit"]) == (pytest.approx(value), probe.unit), (probe.name, probe.about)
+
+
+@pytest.mark.parametrize("version", [v for v in answers.versions() if v.wider == 1], ids=str)
+def test_what_an_answer_is_compared_with_is_right(version):
+    shape = version.task.launches[0]
+    inputs, want = answers._values(version.exercise, shape)
+    got = np.full(want.shape, np.nan, np.float32)
+    simulate(version.compiled())[version.launch(shape)](*inputs, got)
+    assert np.array_equal(got, want)
+
+
+def test_every_version_of_an_answer_was_recorded_and_is_told():
+    recorded = measurements.load("answers", measurements.ANSWERS_GPU).results
+    versions = [(v.exercise, {"version": v.version, "wider": v.wider}) for v in answers.versions()]
+    assert [(r["exercise"], r["params"]) for r in recorded] == versions
+    for result in recorded:
+        time = f"{np.median(result['milliseconds']):.3g}"
+        said = f" {time} (" if result["params"]["version"] == "answer" else f"{result['params']['version']}: {time}"
+        assert said in measurements.answered(result["exercise"])
+    assert measurements.answered("gram") == ""
 
 
 def test_an_unknown_part_is_named():

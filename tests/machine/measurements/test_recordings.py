@@ -1,6 +1,7 @@
 """The recordings: complete, honest about their origin, and what README and docs/measured.md show."""
 
 import json
+import re
 from math import prod
 
 import numpy as np
@@ -238,3 +239,16 @@ def test_what_accuracy_tensor_cores_cost():
     assert cut / rounded == pytest.approx(2.7, abs=0.1)
     assert bf16 / rounded == pytest.approx(8, abs=0.2)
     assert of_tensor("cublas", format="TF32")["relative_error"] == pytest.approx(rounded, rel=1e-3)
+
+
+def test_the_two_gpus_agree_on_what_each_factor_buys():
+    """Within 3 %, but where L1 is bypassed: the sentence of the page on numba and CUDA C."""
+    page = (report.ROOT / "notebooks" / "numba_and_cuda_c.md").read_text(encoding="utf-8")
+    here, there = (measurements.load("twins", gpu) for gpu in ("nvidia-h200", "nvidia-h100"))
+    pairs = re.findall(r"<!--(\w+)/(\w+)-->", page)
+    gains = {
+        pair: [of.result(pair[0])["gflops"] / of.result(pair[1])["gflops"] for of in (here, there)] for pair in pairs
+    }
+    apart = {pair: gain for pair, gain in gains.items() if abs(gain[1] / gain[0] - 1) > 0.03}
+    assert len(apart) == 3 < len(gains) and all("uncached" in pair[0] for pair in apart)
+    assert all(3.05 <= gain[1] < 3.25 for gain in apart.values())

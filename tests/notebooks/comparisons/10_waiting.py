@@ -22,16 +22,12 @@ assert played[16, 2].cycles > played[16, 1].cycles, "the launch becomes longer"
 
 assert cycles["prefetched"][order] < cycles["tiled"][order], "fewer cycles with latencies"
 assert cycles["prefetched"][hidden] > cycles["tiled"][hidden], "and more without them"
-loading = small["tiled"].traffic.select(op="load", array="A").rows[0].line
-lasts = {}
-for which, longest in ((order, True), (hidden, False)):
-    in_line, before = {}, {}
-    for step, end in zip(small["tiled"].trace.steps, orders["tiled"][which], strict=True):
-        in_line[step.line] = in_line.get(step.line, 0) + end - before.get(step.warp, 0)
-        before[step.warp] = end
-    assert (max(in_line, key=in_line.get) == loading) == longest, "the longest bars"
-    lasts[which] = in_line[loading]
-assert 8 < lasts[order] / lasts[hidden] < 12, "about ten times shorter"
+waits = {
+    which: sum(to - since for memory, since, to in orders["tiled"][which].waits[0] if memory == "global memory")
+    for which in (order, hidden)
+}
+assert (waits[order], cycles["tiled"][order]) == (1212, 2670), "1,212 of 2,670 cycles"
+assert (waits[hidden], cycles["tiled"][hidden]) == (29, 773), "29 of 773 are left"
 lengths = {name: sum(map(len, waiting.programs(make(8), small[name].trace))) for name, make in makers.items()}
 assert lengths["prefetched"] > lengths["tiled"], "prefetched has more instructions"
 pairs = {

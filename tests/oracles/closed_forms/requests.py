@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.simulator.counters.copy_passes import wide_copy
 from course_lib.simulator.hardware import SECTOR_BYTES, WARP_SIZE
-from course_lib.simulator.wide_copies import wide_copy
 
 #: Positions, lanes or words.
 Ints = np.ndarray[Any, np.dtype[np.int64]]

@@ -8,11 +8,7 @@ import { Access, LOAD, ITERATION, popcount, WARP } from "./trace.js";
 /** @typedef {import("./trace.js").Trace} Trace */
 /** @typedef {{positions: number[], what: string, sum: () => string}} Marks  where a run has done each; what it does; the sum so far */
 
-/**
- * The accesses of the chosen thread in a step.
- * @param {Machine} machine
- * @param {number} i
- */
+/** The accesses of the chosen thread in a step. @param {Machine} machine @param {number} i */
 const accesses = ({ block, thread }, i) => (block.runs(i, thread) ? block.accesses(i).filter(({ mask }) => (mask >>> (thread & 31)) & 1) : []);
 
 /**
@@ -112,11 +108,7 @@ export class Alignment {
     return this.marks.map(({ positions }, run) => (step <= 0 ? 0 : step > this.done ? this.machines[run].length : positions[step - 1]));
   }
 
-  /**
-   * The first common step at which a run has come to a position.
-   * @param {number} run
-   * @param {number} position
-   */
+  /** The first common step at which a run has come to a position. @param {number} run @param {number} position */
   step(run, position) {
     if (!this.marks.length) return position;
     if (position <= 0) return 0;

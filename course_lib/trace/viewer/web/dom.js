@@ -58,11 +58,7 @@ export function part(root, name) {
   return /** @type {HTMLElement} */ (node);
 }
 
-/**
- * Write a text unless it is there already, which would cost a layout.
- * @param {Node} node
- * @param {string} text
- */
+/** Write a text unless it is there already, which would cost a layout. @param {Node} node @param {string} text */
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }

@@ -98,9 +98,11 @@ export class Film {
 
   /** @param {Block} block @param {number[][]} frames  the steps of each */
   constructor(block, frames) {
-    const order = frames.flat();
+    const order = (this.order = frames.flat());
     this.recorded = order.every((step, i) => step === i);
     this.block = this.recorded ? block : new Reordered(block, order);
+    /** @type {Set<number>}  the recorded steps that multiply and add */
+    this.adds = new Set();
     /** @type {Int32Array}  of each recorded step */
     this.frameOf = new Int32Array(block.length);
     frames.forEach((steps, number) => steps.forEach((i) => (this.frameOf[i] = number)));
@@ -162,6 +164,7 @@ export class Film {
         if (pauses(i)) yield;
         const [from, to] = block.rows("access", i);
         const warp = block.warp(i);
+        const before = facts.multiplied;
         let [took, gathers, results] = [0, 0, 0];
         for (let row = from; row < to; row++) {
           const array = columns.access_array[row];
@@ -221,6 +224,7 @@ export class Film {
           }
           begun.set(key, held | block.mask(i));
         }
+        if (facts.multiplied > before) this.adds.add(this.order[i]);
         part.set(warp, (part.get(warp) ?? 0) | took);
       }
       facts.threads = [...part.values()].reduce((sum, mask) => sum + popcount(mask), 0);

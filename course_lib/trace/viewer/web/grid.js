@@ -69,11 +69,7 @@ export class Grid extends Plane {
     return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
   }
 
-  /**
-   * @param {number} i
-   * @param {number} look
-   * @param {Value} value
-   */
+  /** @param {number} i @param {number} look @param {Value} value */
   cell(i, look, value) {
     if (this.looks[i] !== look) {
       if ((this.looks[i] ^ look) & ~FAINT) this.cells[i].setAttribute("class", `tt-c${LOOKS[look & ~FAINT]}`);
@@ -92,11 +88,7 @@ export class Grid extends Plane {
     else this.texts[i].replaceChildren(...lines.map((line, n) => svg("tspan", { x: this.corner(i)[0] + UNIT / 2, dy: n ? LINE : -LINE / 2 }, line)));
   }
 
-  /**
-   * One text size for the whole grid.
-   * @param {number[]} dots
-   * @param {number[]} rings
-   */
+  /** One text size for the whole grid. @param {number[]} dots @param {number[]} rings */
   finish(dots, rings) {
     this.write();
     super.finish(dots, rings);

@@ -93,11 +93,7 @@ export class Heat extends Plane {
     context.putImageData(this.image, 0, 0);
   }
 
-  /**
-   * @param {CanvasRenderingContext2D} context
-   * @param {number} i
-   * @param {Paint} paint
-   */
+  /** @param {CanvasRenderingContext2D} context @param {number} i @param {Paint} paint */
   square(context, i, { fill, stroke, width, dash, round }) {
     const { side } = this;
     const gap = side / UNIT;

@@ -58,21 +58,13 @@ function lanes(mask) {
   return `lane${popcount(mask) === 1 ? "" : "s"} ${texts.join(", ")}`;
 }
 
-/**
- * The threads of an access: "thread (0, 1) and 3 more".
- * @param {import("./trace.js").Trace} trace
- * @param {Use} use
- */
+/** The threads of an access: "thread (0, 1) and 3 more". @param {import("./trace.js").Trace} trace @param {Use} use */
 function who(trace, { warp, mask }) {
   const more = popcount(mask) - 1;
   return `thread ${trace.threadLabel(WARP * warp + lanesOf(mask)[0])}${more ? ` and ${more} more` : ""}`;
 }
 
-/**
- * An access in words.
- * @param {import("./trace.js").Trace} trace
- * @param {Use} use
- */
+/** An access in words. @param {import("./trace.js").Trace} trace @param {Use} use */
 export const useSays = (trace, use) => `step ${use.position}, line ${use.line}: ${DID[use.op]} by ${who(trace, use)}`;
 
 /**

@@ -125,7 +125,7 @@ function beside(wanted, { name, product, used }, main, free, side, below, spare 
 }
 
 /**
- * One column, as on a phone: the matrices, the counter, the code, the other arrays; what exceeds the height scrolls.
+ * One column, as on a phone: the matrices, the code, the counter, the other arrays; what exceeds the height scrolls.
  * @param {Wanted} wanted
  * @param {number} codeHigh
  * @returns {Layout}
@@ -141,10 +141,10 @@ function stacked({ width, height, em, product, main, aside, counter }, codeHigh)
     places = atTheEdges(product, scale, caption);
     y = scale * (B.height + C.height) + 2 * caption + GAP;
   }
-  const counted = counter ? { x: 0, y, width, height: COUNTER.height * em } : null;
-  if (counted) y += counted.height + GAP;
   const code = { x: 0, y, width, height: codeHigh / 2 };
   y += codeHigh / 2 + GAP;
+  const counted = counter ? { x: 0, y, width, height: COUNTER.height * em } : null;
+  if (counted) y += counted.height + GAP;
   const all = [...main, ...aside];
   const found = flow(all, { x: 0, y, width, height: Math.max(16 * em, height) }, em);
   return { name: "column", product: places, main: found.slice(0, main.length), aside: found.slice(main.length), code, counter: counted, height: Math.max(y, ...ends(all, found)) };

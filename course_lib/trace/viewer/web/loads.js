@@ -88,12 +88,7 @@ export function picture(place, array, counts, scale, hues, range, tell) {
   return figure;
 }
 
-/**
- * What the strengths of a colour mean.
- * @param {string} title
- * @param {number} scale
- * @param {string} hue
- */
+/** What the strengths of a colour mean. @param {string} title @param {number} scale @param {string} hue */
 export function keyOf(title, scale, hue = "var(--tt-ink)") {
   const steps = [...new Set([0, 1, 2, 3, 4].map((part) => Math.round((part * scale) / 4)))];
   const boxes = steps.map((count) => {
@@ -104,11 +99,7 @@ export function keyOf(title, scale, hue = "var(--tt-ink)") {
   return html("p", { class: "tt-loads-key" }, `${title}: `, ...boxes);
 }
 
-/**
- * Pixels from the background to a colour.
- * @param {HTMLElement} place
- * @param {string} hue
- */
+/** Pixels from the background to a colour. @param {HTMLElement} place @param {string} hue */
 function ramp(place, hue) {
   const probe = svg("rect");
   const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);

@@ -317,11 +317,7 @@ export class Machine {
     return this.line !== null && thread >> 5 === this.warp && Boolean((this.mask >>> (thread & 31)) & 1);
   }
 
-  /**
-   * Whether the block loads or stores the element in the launch.
-   * @param {number} array
-   * @param {number} element
-   */
+  /** Whether the block loads or stores the element in the launch. @param {number} array @param {number} element */
   inRegion(array, element) {
     const { loaded, stored } = this.survey;
     return Math.min(loaded[array][element], stored[array][element]) <= this.length;
@@ -332,11 +328,7 @@ export class Machine {
     return this.survey.stored[array][element] <= this.position;
   }
 
-  /**
-   * Whether the chosen thread has loaded it by now.
-   * @param {number} array
-   * @param {number} element
-   */
+  /** Whether the chosen thread has loaded it by now. @param {number} array @param {number} element */
   loadedByThread(array, element) {
     return this.own.loaded[array][element] <= this.position;
   }

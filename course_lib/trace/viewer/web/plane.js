@@ -182,11 +182,7 @@ export class Plane {
     group.replaceChildren(...make());
   }
 
-  /**
-   * Draw the dots and rings, after the last cell.
-   * @param {number[]} dots
-   * @param {number[]} rings
-   */
+  /** Draw the dots and rings, after the last cell. @param {number[]} dots @param {number[]} rings */
   finish(dots, rings) {
     const r = this.dot;
     this.marks(this.dots, dots, () =>

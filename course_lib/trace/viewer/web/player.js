@@ -423,11 +423,7 @@ export class Player {
     /** @type {HTMLSelectElement} */ (part(this.root, "speed")).value = String(this.speed);
   }
 
-  /**
-   * Go to a block, a thread or a step of a run.
-   * @param {import("./panel.js").Choice} choice
-   * @param {number} run
-   */
+  /** Go to a block, a thread or a step of a run. @param {import("./panel.js").Choice} choice @param {number} run */
   jump({ step, ...who }, run) {
     const { stage } = this;
     if (!stage) return;

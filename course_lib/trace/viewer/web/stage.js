@@ -436,11 +436,7 @@ export class Stage {
     return this.alignment.last;
   }
 
-  /**
-   * Show what the step of a run did, and its findings.
-   * @param {Run} run
-   * @param {number} number
-   */
+  /** Show what the step of a run did, and its findings. @param {Run} run @param {number} number */
   says({ context: { frame, machine }, trace }, number) {
     const found = machine.found.map(({ kind, message }) => [html("b", {}, kind), `: ${message}`]);
     const wrong = wrongNow(machine).map((text) => [text]);

@@ -1,18 +1,21 @@
 // What each warp does over the statements of a block, as spans, and their picture: for the timeline and for Waiting.
 
 import { html } from "./dom.js";
+import { Film } from "./film.js";
 import { pixel } from "./heat.js";
 import { BARRIER, LOAD } from "./trace.js";
 
-/** @typedef {[number, number, string]} Span  first and last position, and what: "load A", "other", "barrier", "wait", "held" */
+/** @typedef {[number, number, string]} Span  first and last position, and what: "load A", "other", "barrier", "wait", "held"; in cycles also "multiply", "wait for global memory" */
 /** @typedef {{name: string, spans: Span[]}} Strip */
+/** @typedef {[string, number, number]} Wait  for which memory, the first cycle and that after the last */
+/** @typedef {[string, number[], Wait[][]]} Order  a name, the cycle at which each step ends, and when each warp waits */
 /** @typedef {{strips: Strip[], arrivals: number[][]}} Warps  of each warp, its history and its arrivals at barriers */
 
 export const ORDER =
   "Order is not time: the simulator runs one warp after another, each up to its next barrier. A GPU interleaves the warps.";
 
 /** How much of its row a span fills, from below. @type {Record<string, number>} */
-export const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18 };
+export const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18, multiply: 1 };
 
 /** @type {WeakMap<import("./trace.js").Block, Warps>} */
 const KNOWN = new WeakMap();
@@ -77,10 +80,13 @@ function kindsOf(trace, block) {
  * the barrier after that, to its own cycle. Beside the strips, for each warp its steps with their ends.
  * @param {import("./trace.js").Trace} trace
  * @param {import("./trace.js").Block} block
- * @param {number[]} cycles  at which each step ends
+ * @param {Order} order
  */
-export function warpsIn(trace, block, cycles) {
-  const what = kindsOf(trace, block);
+export function warpsIn(trace, block, [, cycles, waits]) {
+  const kinds = kindsOf(trace, block);
+  const { adds } = Film.of(block);
+  const outer = new Set(trace.arrays.flatMap(({ name, space }) => (space === "global" ? [`load ${name}`] : [])));
+  const what = (/** @type {number} */ i) => (adds.has(i) && !outer.has(kinds(i)) ? "multiply" : kinds(i));
   const strips = Array.from({ length: trace.warps }, (_, warp) => ({ name: `warp ${warp}`, spans: /** @type {Span[]} */ ([]) }));
   const ends = strips.map(() => /** @type {[number, number][]} */ ([]));
   const from = strips.map(() => 0);
@@ -88,7 +94,13 @@ export function warpsIn(trace, block, cycles) {
   let waiting = [];
   for (let i = 0; i < block.length; i++) {
     const [warp, kind] = [block.warp(i), what(i)];
-    if (cycles[i] > from[warp]) strips[warp].spans.push([from[warp], cycles[i], kind]);
+    const { spans } = strips[warp];
+    for (const [memory, first, last] of waits[warp] ?? []) {
+      if (last <= from[warp] || first >= cycles[i]) continue;
+      if (first > from[warp]) spans.push([from[warp], first, kind]);
+      spans.push([Math.max(from[warp], first), (from[warp] = Math.min(last, cycles[i])), `wait for ${memory}`]);
+    }
+    if (cycles[i] > from[warp]) spans.push([from[warp], cycles[i], kind]);
     ends[warp].push([cycles[i], i + 1]);
     from[warp] = Math.max(from[warp], cycles[i]);
     if (kind === "barrier") waiting.push(i);
@@ -104,18 +116,58 @@ export function warpsIn(trace, block, cycles) {
 }
 
 /**
+ * From each step that loads from global memory to the one of the same warp that first uses what it loads: itself, if it
+ * stores to shared memory or adds; else the next that names the variable, or loads from the local array, that holds it.
+ * @param {import("./trace.js").Trace} trace
+ * @param {import("./trace.js").Block} block
+ * @returns {[number, number][]}
+ */
+export function usesOf(trace, block) {
+  const { access_array, access_op, variable_name } = trace.columns;
+  const { adds } = Film.of(block);
+  const text = new Map(trace.source.map(([line, text]) => [line, text.replace(/^\s*[\w, ]+=(?!=)/, "")])); // without targets
+  /** @type {Map<string, number>}  warp and place of a value -> the step that has loaded it */
+  const open = new Map();
+  /** @type {[number, number][]} */
+  const found = [];
+  for (let i = 0; i < block.length; i++) {
+    const warp = block.warp(i);
+    const [from, to] = block.rows("access", i);
+    const rows = Array.from({ length: to - from }, (_, k) => ({ ...trace.arrays[access_array[from + k]], loads: access_op[from + k] === LOAD }));
+    const words = new Set(text.get(block.line(i))?.match(/[A-Za-z_]\w*/g));
+    for (const [key, step] of open) {
+      const [of, name] = key.split(" ");
+      const local = rows.find((row) => row.name === name && row.space === "local");
+      if (Number(of) !== warp || !(local ? local.loads : words.has(name))) continue;
+      found.push([step, i]);
+      open.delete(key);
+    }
+    if (!rows.some(({ space, loads }) => space === "global" && loads)) continue;
+    if (adds.has(i) || rows.some(({ space, loads }) => space === "shared" && !loads)) {
+      found.push([i, i]);
+      continue;
+    }
+    const [start, end] = block.rows("variable", i);
+    for (let row = start; row < end; row++) open.set(`${warp} ${trace.names[variable_name[row]]}`, i);
+    for (const { name, space, loads } of rows) if (space === "local" && !loads) open.set(`${warp} ${name}`, i);
+  }
+  return found;
+}
+
+/**
  * Draw strips below each other, from one position to another.
  * @param {HTMLCanvasElement} canvas
  * @param {Strip[]} strips
- * @param {{from: number, to: number, pitch: number, hues: (what: string, strip: string) => string}} how
+ * @param {{from: number, to: number, pitch: number, hues: (what: string, strip: string) => string, above?: number}} how  with
+ *   so many pixels above each row
  */
-export function paint(canvas, strips, { from, to, pitch, hues }) {
+export function paint(canvas, strips, { from, to, pitch, hues, above = 0 }) {
   const context = canvas.getContext("2d");
   if (!context) return;
   context.clearRect(0, 0, canvas.width, canvas.height);
   const scale = canvas.width / (to - from);
   strips.forEach(({ name, spans }, i) => {
-    const [top, row] = [i * pitch, pitch - Math.ceil(pitch / 5)];
+    const [top, row] = [i * pitch + above, pitch - above - Math.ceil(pitch / 5)];
     /** @type {Map<string, [number, string]>}  the height and the colour of each kind of span */
     const looks = new Map();
     for (const [first, last, what] of spans) {
@@ -146,7 +198,9 @@ export function coloursOf(place, arrays) {
     known.set(what, `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`);
   };
   take("other", "var(--tt-still)");
+  take("multiply", "var(--tt-register)");
   for (const what of ["barrier", "wait"]) take(what, "var(--tt-ink)");
+  for (const [memory, colour] of [["global", "other"], ["shared", "shared"]]) take(`wait for ${memory} memory`, `var(--tt-${colour})`);
   for (const { name, hue } of arrays) for (const op of ["load", "store"]) take(`${op} ${name}`, hue);
   probe.remove();
   return (/** @type {string} */ what) => known.get(what) ?? "";

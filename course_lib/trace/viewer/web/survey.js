@@ -83,11 +83,7 @@ export class Survey {
     this.sites = new Map();
   }
 
-  /**
-   * @param {import("./trace.js").Trace} trace
-   * @param {import("./trace.js").Block} block
-   * @param {number} i
-   */
+  /** @param {import("./trace.js").Trace} trace @param {import("./trace.js").Block} block @param {number} i */
   read(trace, block, i) {
     for (const list of this.rising) list[i + 1] = list[i];
     const [from, to] = block.rows("access", i);

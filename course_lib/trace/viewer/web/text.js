@@ -73,11 +73,7 @@ function ownDigits(value) {
   return value;
 }
 
-/**
- * The active threads of a warp in words.
- * @param {number} warp
- * @param {number} mask
- */
+/** The active threads of a warp in words. @param {number} warp @param {number} mask */
 export function lanes(warp, mask) {
   const active = lanesOf(mask).map((lane) => WARP * warp + lane);
   const [first, last] = [active[0], active[active.length - 1]];

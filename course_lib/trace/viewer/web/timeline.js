@@ -151,11 +151,7 @@ export class Timeline {
     paint(canvas, strips, { from: this.from, to: this.from + this.span, pitch: height / strips.length, hues });
   }
 
-  /**
-   * Place an element at a position, or hide it out of sight.
-   * @param {HTMLElement} node
-   * @param {number} position
-   */
+  /** Place an element at a position, or hide it out of sight. @param {HTMLElement} node @param {number} position */
   put(node, position) {
     const share = (position - this.from) / this.span;
     node.style.left = `${100 * share}%`;

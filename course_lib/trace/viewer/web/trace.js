@@ -152,11 +152,7 @@ export function popcount(mask) {
 
 /** An access of one array by one statement of one warp. */
 export class Access {
-  /**
-   * @param {Trace} trace
-   * @param {number} row
-   * @param {number} warp
-   */
+  /** @param {Trace} trace @param {number} row @param {number} warp */
   constructor(trace, row, warp) {
     const { columns } = trace;
     this.op = columns.access_op[row];
@@ -240,11 +236,7 @@ export class Block {
     return this.trace.columns.step_warp[this.first + i];
   }
 
-  /**
-   * The active lanes of the warp, a bit each.
-   * @param {number} i
-   * @returns {number}
-   */
+  /** The active lanes of the warp, a bit each. @param {number} i @returns {number} */
   mask(i) {
     return this.trace.columns.step_lanes[this.first + i];
   }
@@ -332,20 +324,12 @@ export class Block {
   }
 }
 
-/**
- * @param {Vector} vector
- * @param {number} lane
- * @returns {Value}
- */
+/** @param {Vector} vector @param {number} lane @returns {Value} */
 export function at(vector, lane) {
   return vector.length === 1 ? vector[0] : vector[lane];
 }
 
-/**
- * The nearest position inside a grid or a block.
- * @param {readonly number[]} position
- * @param {Position} shape
- */
+/** The nearest position inside a grid or a block. @param {readonly number[]} position @param {Position} shape */
 const within = (position, shape) => shape.map((extent, i) => Math.min(position[i], extent - 1));
 
 export class Trace {
@@ -387,7 +371,7 @@ export class Trace {
     this.omitted = sent.omitted ?? 0;
     /** @type {Record<string, Record<string, [string, string]>>}  array, element: what it holds in the end, and should */
     this.wanted = {};
-    /** @type {[string, number[]][]}  other orders of the first block's steps: a name, and when each step ends */
+    /** @type {import("./strips.js").Order[]}  other orders of the first block's steps */
     this.orders = [];
     this.threads = this.block[0] * this.block[1] * this.block[2];
     this.warps = Math.ceil(this.threads / WARP);
@@ -420,11 +404,7 @@ export class Trace {
     return (this.vectors[number] = Array.isArray(pool) ? pool.slice(from, to) : pool.subarray(from, to));
   }
 
-  /**
-   * @param {number} row  of an atomic
-   * @param {number} lanes
-   * @returns {Update}
-   */
+  /** @param {number} row  of an atomic @param {number} lanes @returns {Update} */
   update(row, lanes) {
     const { access_old, access_given, access_operation } = this.columns;
     const [old, given] = [this.vector(access_old[row]), this.vector(access_given[row])];
@@ -457,11 +437,7 @@ export class Trace {
     return owned;
   }
 
-  /**
-   * The contents of an array before the block starts.
-   * @param {TraceArray} array
-   * @returns {Value[]}
-   */
+  /** The contents of an array before the block starts. @param {TraceArray} array @returns {Value[]} */
   initial(array) {
     if (array.initial < 0) {
       return new Array(array.space === "local" ? array.size * this.threads : array.size).fill(null);
@@ -501,11 +477,7 @@ export class Trace {
     return this.label(this.threadPosition(thread));
   }
 
-  /**
-   * The index of an element, one number per dimension.
-   * @param {TraceArray} array
-   * @param {number} flat
-   */
+  /** The index of an element, one number per dimension. @param {TraceArray} array @param {number} flat */
   index(array, flat) {
     const index = [];
     for (const extent of [...array.shape].reverse()) {
@@ -515,21 +487,12 @@ export class Trace {
     return index;
   }
 
-  /**
-   * The element as the kernel writes it.
-   * @param {TraceArray} array
-   * @param {number} flat
-   */
+  /** The element as the kernel writes it. @param {TraceArray} array @param {number} flat */
   element(array, flat) {
     return `${array.name}[${this.index(array, flat).join(", ") || "()"}]`;
   }
 
-  /**
-   * Neighbouring elements of a row.
-   * @param {TraceArray} array
-   * @param {number} flat
-   * @param {number} width
-   */
+  /** Neighbouring elements of a row. @param {TraceArray} array @param {number} flat @param {number} width */
   elements(array, flat, width) {
     if (width === 1) return this.element(array, flat);
     const index = this.index(array, flat);

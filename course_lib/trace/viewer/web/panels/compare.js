@@ -100,11 +100,7 @@ class Compare {
     this.maps.replaceChildren(...(figures.length ? [heading, ...figures, ...keys] : []));
   }
 
-  /**
-   * A range of differences in words.
-   * @param {number} least
-   * @param {number} most
-   */
+  /** A range of differences in words. @param {number} least @param {number} most */
   differs(least, most) {
     const [first, second] = this.machines.map(({ trace }) => trace.name);
     const more = (/** @type {number} */ low, /** @type {number} */ high, /** @type {string} */ name) => `${low === high ? high : `${low} to ${high}`} more in ${name}`;

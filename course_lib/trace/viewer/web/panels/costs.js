@@ -54,11 +54,7 @@ export function requestState(place) {
 
 /** A table of the requests of a space, and of what each needed on average. */
 export class Costs {
-  /**
-   * @param {import("../panel.js").Context} context
-   * @param {import("../trace.js").Space} space
-   * @param {Cost} cost
-   */
+  /** @param {import("../panel.js").Context} context @param {import("../trace.js").Space} space @param {Cost} cost */
   constructor(context, space, cost) {
     this.context = context;
     this.space = space;

@@ -142,12 +142,7 @@ class Picture {
     return Math.max(...arrays.flatMap(({ role, shape }) => (role ? shape : [1])));
   }
 
-  /**
-   * @param {string} name
-   * @param {string} what
-   * @param {Plane} plane
-   * @param {string} hue
-   */
+  /** @param {string} name @param {string} what @param {Plane} plane @param {string} hue */
   figure(name, what, plane, hue) {
     const caption = html("figcaption", {}, name, " ", html("small", {}, what));
     const node = html("figure", { class: "tt-figure" }, caption, plane.node);
@@ -176,11 +171,7 @@ class Picture {
     });
   }
 
-  /**
-   * An element in the drawing of its array.
-   * @param {number} array
-   * @param {number} element
-   */
+  /** An element in the drawing of its array. @param {number} array @param {number} element */
   home(array, element) {
     const planes = this.planes[array];
     const plane = planes[Math.floor(element / planes[0].size)];
@@ -470,11 +461,7 @@ class Picture {
 
 /** A part of a large matrix with its numbers, and a box on the whole that says where it is. */
 class Part {
-  /**
-   * @param {Picture} picture
-   * @param {number[]} arrays  on which it can be
-   * @param {number} start
-   */
+  /** @param {Picture} picture @param {number[]} arrays  on which it can be @param {number} start */
   constructor(picture, arrays, start) {
     this.picture = picture;
     this.array = start;
@@ -535,11 +522,7 @@ class Part {
     this.move(this.array, Math.floor(element / this.plane.columns), element % this.plane.columns);
   }
 
-  /**
-   * @param {number} array
-   * @param {number} top
-   * @param {number} left
-   */
+  /** @param {number} array @param {number} top @param {number} left */
   move(array, top, left) {
     const { rows, columns } = this.size;
     if (array !== this.array) {

@@ -2,17 +2,19 @@
 
 import { html, write } from "../dom.js";
 import { layout } from "../grid.js";
-import { coloursOf, ORDER, paint, warpsIn, warpsOf } from "../strips.js";
+import { coloursOf, ORDER, paint, usesOf, warpsIn, warpsOf } from "../strips.js";
 import { countUpTo } from "../survey.js";
 
-const WIDTH = 1200; // pixels of the picture, whatever its size on the page
 const HEIGHT = 160; // pixels for all rows, between these for each
-const [THIN, THICK] = [5, 18];
+const [THIN, THICK, CYCLES] = [5, 18, 34]; // at least, at most, and in cycles, where arrows are above the bars
+const AXIS = 18; // pixels for the cycles below the rows
+const TICKS = [1, 2, 5];
+const CLOSEST = 40; // cycles or statements that the largest zoom shows
 const NAME = 14; // pixels that a row's name needs
 const MOST = 8; // warps of which a sentence tells
 const SIMULATED = "the simulator's";
 const MODEL =
-  "Cycles of a model, which interleaves the warps of this block. A bar ends when its warp has issued the statement; where it is long, the warp has waited. A click goes to the statement; values remain those of the simulator's order.";
+  "Cycles of a model, which interleaves the warps of this block. A bar ends when its warp has issued the statement. An arrow leads from a load of global memory to the statement that needs its value. A click goes to the statement; values remain those of the simulator's order.";
 
 /** The array of a buffer: of A_tiles[1] A_tiles. @param {string} name */
 const buffer = (name) => name.replace(/\[\d+\]$/, "");
@@ -69,19 +71,34 @@ class Waits {
   constructor(place, context) {
     this.context = context;
     this.said = html("p", { class: "tt-waiting" });
-    this.canvas = /** @type {HTMLCanvasElement} */ (html("canvas", { role: "img", width: WIDTH }));
+    this.canvas = /** @type {HTMLCanvasElement} */ (html("canvas", { role: "img" }));
     this.head = html("i", { class: "tt-playhead" });
     this.names = html("div", { class: "tt-strip-names", "aria-hidden": "true" });
     const strip = html("div", { class: "tt-strip" }, this.canvas, this.head);
     strip.addEventListener("click", (event) => {
       const box = strip.getBoundingClientRect();
       const [across, down] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
-      const at = across * this.end;
+      const at = this.from + across * this.span;
       const ends = this.ends?.[Math.min(this.ends.length - 1, Math.floor(down * this.ends.length))];
       const [, step] = ends?.find(([end]) => end >= at) ?? ends?.[ends.length - 1] ?? [0, Math.ceil(at)];
       context.choose({ step: Math.max(1, step) });
     });
-    this.orders = /** @type {[string, number[]][]} */ (context.trace.orders);
+    strip.title = "The wheel, + and − zoom";
+    for (const [name, value] of Object.entries({ tabindex: 0, role: "group", "aria-label": "The picture of waiting; + and − zoom" })) strip.setAttribute(name, String(value));
+    strip.addEventListener("wheel", (event) => {
+      const box = strip.getBoundingClientRect();
+      const way = event.deltaX ? 0 : event.deltaY < 0 ? 1 : -1;
+      if (way ? this.zoomBy(way, (event.clientX - box.left) / box.width) : this.zoom) event.preventDefault();
+      if (!way) this.show(this.from + (event.deltaX / box.width) * this.span);
+    }, { passive: false });
+    strip.addEventListener("keydown", (event) => {
+      const way = { "+": 1, "-": -1 }[event.key];
+      if (!way) return;
+      event.stopPropagation();
+      event.preventDefault();
+      this.zoomBy(way, (this.at - this.from) / this.span);
+    });
+    this.orders = context.trace.orders;
     this.select = /** @type {HTMLSelectElement} */ (
       html("select", {}, ...[SIMULATED, ...this.orders.map(([name]) => name)].map((name, value) => html("option", { value }, name)))
     );
@@ -99,12 +116,18 @@ class Waits {
         ["tt-key-other", "everything else"],
         ["tt-key-barrier", "arrives at a barrier"],
         ["tt-key-wait", "waits there"],
+        ...(this.orders.length ? [["tt-key-multiply", "multiplies and adds"], ["tt-key-memory", "waits for memory, in grey for global memory"]] : []),
       ].map(([look, text]) => html("span", {}, html("i", { class: look }), text)),
     );
     this.note = html("p", { class: "tt-soft" });
     place.append(this.ordered, this.said, html("div", { class: "tt-strips" }, this.names, strip), this.note, key);
     this.block = -1;
     this.end = 1; // of the last step, in steps or in cycles
+    this.from = 0; // the first of them in sight
+    this.zoom = 0; // how often what is in sight is halved
+    this.at = 0; // the playhead
+    /** @type {{warp: number, steps: number[], from: number, to: number}[]}  from loads to uses, in cycles */
+    this.arrows = [];
     /** @type {[number, number][][] | null}  in another order, for each warp the end of each step */
     this.ends = null;
   }
@@ -122,13 +145,18 @@ class Waits {
     const { block } = machine;
     this.ordered.hidden = !this.orders.length || String(block.at) !== "0,0,0"; // the block that is played
     this.arrivals = warpsOf(trace, block).arrivals;
-    const cycles = this.cycles;
-    write(this.note, cycles ? MODEL : ORDER);
-    if (cycles) {
-      const { strips, ends } = warpsIn(trace, block, cycles);
+    const { order } = this;
+    this.zoom = this.from = 0;
+    write(this.note, order ? MODEL : ORDER);
+    if (order) {
+      const [, cycles] = order;
+      const { strips, ends } = warpsIn(trace, block, order);
       [this.rows, this.ends, this.end] = [strips, ends, Math.max(...ends.map((each) => each[each.length - 1]?.[0] ?? 0))];
+      const begins = (/** @type {number} */ i) => Math.max(0, ...ends[block.warp(i)].filter(([, step]) => step <= i).slice(-1).map(([end]) => end));
+      this.arrows = usesOf(trace, block).map(([load, use]) => ({ warp: block.warp(load), steps: [load + 1, use + 1], from: load === use ? begins(load) : cycles[load], to: cycles[use] }));
       return;
     }
+    this.arrows = [];
     const { strips } = warpsOf(trace, block);
     [this.ends, this.end] = [null, machine.length];
     const buffers = trace.arrays.flatMap((array, number) => (array.space === "shared" ? [new Buffers(array, number)] : []));
@@ -139,17 +167,46 @@ class Waits {
     this.rows = [...strips, ...buffers.flatMap(({ rows }) => rows)];
   }
 
-  /** When each step ends in the chosen order; null in the simulator's. */
-  get cycles() {
-    return this.ordered.hidden ? null : (this.orders[Number(this.select.value) - 1]?.[1] ?? null);
+  /** The chosen order; null in the simulator's. */
+  get order() {
+    return this.ordered.hidden ? null : (this.orders[Number(this.select.value) - 1] ?? null);
+  }
+
+  /** The cycles or statements in sight. */
+  get span() {
+    return this.end / 2 ** this.zoom;
+  }
+
+  /** Bring the part from a position into sight. @param {number} from */
+  show(from) {
+    this.from = Math.min(this.end - this.span, Math.max(0, from));
+    this.paint();
+    this.place();
+  }
+
+  /** Show half or twice as much around a share of the width; returns whether it did. @param {number} way @param {number} share */
+  zoomBy(way, share) {
+    const zoom = Math.min(Math.max(0, Math.floor(Math.log2(this.end / CLOSEST))), Math.max(0, this.zoom + way));
+    if (zoom === this.zoom) return false;
+    const at = this.from + share * this.span;
+    this.zoom = zoom;
+    this.show(at - share * this.span);
+    return true;
+  }
+
+  place() {
+    const share = (this.at - this.from) / this.span;
+    this.head.style.left = `${100 * share}%`;
+    this.head.hidden = share < 0 || share > 1;
   }
 
   paint() {
     const { machine, trace } = this.context;
     if (!this.rows) return;
-    const pitch = Math.min(THICK, Math.max(THIN, Math.floor(HEIGHT / this.rows.length)));
-    const height = this.rows.length * pitch;
-    Object.assign(this.canvas, { width: WIDTH, height });
+    const pitch = Math.min(this.ends ? CYCLES : THICK, Math.max(THIN, Math.floor(HEIGHT / this.rows.length)));
+    const height = this.rows.length * pitch + (this.ends ? AXIS : 0);
+    const dots = devicePixelRatio;
+    Object.assign(this.canvas, { width: Math.round(this.canvas.clientWidth * dots), height: height * dots });
     this.canvas.style.height = `${height / 13.5}em`;
     this.names.style.setProperty("--tt-pitch", `${pitch / 13.5}em`);
     const every = Math.ceil(NAME / pitch); // of many rows, every fourth has its name
@@ -159,24 +216,69 @@ class Waits {
     this.canvas.setAttribute("aria-label", label);
     const colours = coloursOf(/** @type {HTMLElement} */ (this.canvas.parentElement), trace.arrays);
     const hues = (/** @type {string} */ what, /** @type {string} */ name) => colours(what === "held" ? `load ${buffer(name)}` : what);
-    paint(this.canvas, this.rows, { from: 0, to: this.end, pitch, hues });
+    const above = pitch > THICK ? pitch - THICK : 0;
+    paint(this.canvas, this.rows, { from: this.from, to: this.from + this.span, pitch: pitch * dots, hues, above: above * dots });
+    if (this.ends) this.measure(pitch, above);
     this.painted = true;
+  }
+
+  /** The axis of cycles, and arrows from loads to uses. @param {number} pitch @param {number} above */
+  measure(pitch, above) {
+    const pen = this.canvas.getContext("2d");
+    if (!pen || !this.rows) return;
+    const { fontFamily, color } = getComputedStyle(this.said);
+    const wide = this.canvas.width / devicePixelRatio;
+    const x = (/** @type {number} */ cycle) => ((cycle - this.from) / this.span) * wide;
+    pen.scale(devicePixelRatio, devicePixelRatio);
+    Object.assign(pen, { strokeStyle: color, fillStyle: color, lineWidth: 1.5, font: `12px ${fontFamily}` });
+    const power = 10 ** Math.floor(Math.log10(this.span / 4));
+    const each = power * (Math.max(...TICKS.filter((tick) => tick * power <= this.span / 4)));
+    const low = this.rows.length * pitch;
+    for (let tick = Math.ceil(this.from / each) * each; tick <= this.from + this.span; tick += each) {
+      const text = tick.toLocaleString("en") + (tick === 0 || x(tick) < wide / 4 ? " cycles" : "");
+      pen.fillRect(x(tick), low, 1.5, 5);
+      pen.fillText(text, Math.min(x(tick) + 4, wide - pen.measureText(text).width), low + 13);
+    }
+    if (!above) return;
+    const last = this.rows.map(() => 0);
+    const mine = this.context.machine.position;
+    for (const { warp, steps, from, to } of this.arrows) {
+      const [left, right, lane] = [x(from), x(to), last[warp]++ % 2];
+      if (right < 0 || left > wide) continue;
+      const y = warp * pitch + 4 + 6 * lane;
+      pen.globalAlpha = steps.includes(mine) ? 1 : 0.55;
+      pen.beginPath();
+      pen.moveTo(left, y + 4);
+      pen.lineTo(left, y);
+      pen.lineTo(right, y);
+      pen.moveTo(right - 5, y - 3);
+      pen.lineTo(right, y);
+      pen.lineTo(right - 5, y + 3);
+      pen.stroke();
+    }
+    pen.globalAlpha = 1;
   }
 
   repaint() {
     if (this.painted) this.paint();
   }
 
+  fit() {
+    this.repaint();
+  }
+
   state() {
-    return { strips: (this.rows ?? []).map(({ name, spans }) => [name, spans]), waiting: this.said.textContent, order: this.cycles ? this.select.selectedOptions[0].textContent : SIMULATED };
+    return { strips: (this.rows ?? []).map(({ name, spans }) => [name, spans]), waiting: this.said.textContent, order: this.order ? this.order[0] : SIMULATED, sight: [this.from, this.span], arrows: this.arrows.map(({ steps }) => steps) };
   }
 
   draw() {
-    if (!this.painted) this.paint();
-    const { machine, trace } = this.context;
-    const { cycles } = this;
-    this.head.style.left = `${(100 * (cycles ? (cycles[machine.position - 1] ?? 0) : machine.position)) / this.end}%`;
-    if (cycles) return this.tell(cycles[machine.position - 1] ?? 0);
+    const { frame, machine, trace } = this.context;
+    const [step, cycles] = [frame ? frame.step : machine.position, this.order?.[1]]; // a frame's steps have an order of their own
+    this.at = cycles ? (cycles[step - 1] ?? 0) : step;
+    const hidden = this.at < this.from || this.at > this.from + this.span;
+    if (!this.painted || hidden || cycles) this.show(hidden ? this.at - 0.1 * this.span : this.from);
+    this.place();
+    if (cycles) return this.tell(this.at);
     const released = machine.block.releases.filter((r) => r <= machine.position).pop() ?? 0;
     const waiting = (this.arrivals ?? []).flatMap((arrivals, warp) => {
       const last = arrivals[countUpTo(arrivals, machine.position) - 1] ?? 0;
@@ -197,9 +299,9 @@ class Waits {
   tell(cycle) {
     const { block } = this.context.machine;
     const where = (this.ends ?? []).map((ends, warp) => {
-      const waits = this.rows?.[warp].spans.some(([from, to, what]) => what === "wait" && from <= cycle && cycle < to);
+      const [, , what = ""] = this.rows?.[warp].spans.find(([from, to]) => from <= cycle && cycle < to) ?? [];
       const [, step] = ends.find(([end]) => end > cycle) ?? [0, 0];
-      return `warp ${warp} ${waits ? "waits at the barrier" : step ? `is in line ${block.line(step - 1)}` : "has ended"}`;
+      return `warp ${warp} ${what === "wait" ? "waits at the barrier" : what.startsWith("wait") ? what.replace("wait", "waits") : step ? `is in line ${block.line(step - 1)}` : "has ended"}`;
     });
     const more = where.length > MOST ? `; and ${where.length - MOST} more` : "";
     write(this.said, `At cycle ${cycle} of ${this.end}: ${where.slice(0, MOST).join(", ")}${more}.`);
