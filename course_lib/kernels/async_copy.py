@@ -1,23 +1,6 @@
 """Asynchronous copies from global to shared memory, without a register in between (compute capability 8.0 and later).
 
-numba has no way to say this in Python, so these functions write the compiler's own code for it, cp.async. They are
-called like any function inside a kernel:
-
-    copy_async(tile, row, column, array, from_row, from_column)     # one element of 4 or 8 bytes
-    copy4_async(tile, row, column, array, from_row, from_column)    # four neighbouring float32
-    copy8_async(tile, row, column, array, from_row, from_column)    # eight neighbouring elements of 16 bits
-    commit_copies()                                                 # the copies started since are one group
-    wait_copies(pending)                                            # all but its last `pending` groups have arrived
-
-tile is two-dimensional, C-ordered and in shared memory, array two-dimensional, of the same element type, in global
-memory; either may have another number of dimensions, and as many indices. `copy4_async` and `copy8_async` take one
-more argument: where it is false, zeros are copied, and the array is not read. The thread continues at once. The
-elements are in the tile only after `wait_copies`, and then for this thread alone: a barrier must follow before other
-threads read them. `pending` is a number fixed when compiling. Indices must not be negative and be inside, which nothing
-checks on a GPU; `copy4_async` and `copy8_async` need both addresses on 16-byte boundaries, and C order.
-
-Without a GPU all five are ordinary Python: the copy is done at once, and the waits do nothing.
-Effect: no register holds data in flight, and the store to shared memory is no instruction of its own.
+How to call them, what must hold, and the source: instructions.md in this folder.
 """
 
 from llvmlite import ir

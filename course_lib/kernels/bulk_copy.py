@@ -1,27 +1,6 @@
 """Whole tiles copied by Hopper's copy engine (TMA), and barriers in shared memory that say when they are there.
 
-numba has no way to say this in Python, so these functions write the compiler's own code for it, cp.async.bulk.tensor
-and mbarrier (compute capability 9.0). One thread copies a tile; no other takes part:
-
-    copy = tile_copy(128, 64)                     # outside of the kernel: 128 rows of 64 uint16, or of 32 float32
-    kernel = WithMaps(kernel, (128, 64), (64, 64))    # what a copy takes of A and of B, the first two arguments
-
-    barriers = cuda.shared.array(STAGES, uint64)
-    init_barrier(barriers, i, arrivals)           # one thread; then fence_proxy() and syncthreads()
-    expect_bytes(barriers, i, count)              # one arrival, and so many bytes to come in this phase
-    copy(tile, place, A, row, column, barriers, i)    # start to copy A[row:, column:] to the tile at element `place`
-    wait_barrier(barriers, i, parity)             # until the phase with this parity, 0, 1, 0, ..., is complete
-
-A phase is complete once all arrivals and all bytes have come; the next one begins at once. The elements are there for
-every thread that waited. What is outside the matrix becomes 0, so that no index needs a test. A row of a tile is
-128 bytes, and its pieces of 16 bytes change places as in `warpgroup.swizzled(address, 128)`, which the tensor cores
-expect; so `place` must be at a multiple of 1024 bytes. No proxy fence is needed between such a copy and wgmma.
-
-The engine finds the matrix by a map, 128 bytes that the driver makes (cuTensorMapEncodeTiled). `WithMaps` makes one
-for each matrix that a kernel is launched with, and keeps it; in the kernel `A.shape` is that of the matrix.
-A matrix must be C-ordered, and its rows must begin on 16-byte boundaries.
-Source: NVIDIA, "Parallel Thread Execution ISA", the sections on cp.async.bulk.tensor and mbarrier; "CUDA Driver API",
-tensor map object management.
+How to call them, what must hold, and the source: instructions.md in this folder.
 """
 
 import ctypes

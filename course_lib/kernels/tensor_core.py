@@ -1,30 +1,6 @@
 """Tensor cores: the product of two small matrices as one instruction of a warp (compute capability 8.0 and later).
 
-numba has no way to say this in Python, so these functions write the compiler's own code for it, mma.sync. They are
-called like any function inside a kernel, by all 32 lanes of a warp together:
-
-    d0, d1, d2, d3 = mma_tf32((a0, a1, a2, a3), (b0, b1), (c0, c1, c2, c3))      # D = A B + C; A 16×8, B 8×8, C 16×8
-    d0, d1, d2, d3 = mma_bf16((a0, a1, a2, a3), (b0, b1), (c0, c1, c2, c3))      # A 16×16, B 16×8, C 16×8
-
-Each lane holds a few elements of each matrix, its fragments. c and d are float32. `mma_tf32` takes a and b as float32
-and cuts off the 13 bits of the fraction that TF32 lacks; to round them instead, call `to_tf32` before. In `mma_bf16`
-each of a and b is a uint32 with two bfloat16, the first in the lower half. Of lane 4 q + t, with q from 0 to 7 and t
-from 0 to 3, the fragments are
-
-    mma_tf32   a = A[q, t], A[q + 8, t], A[q, t + 4], A[q + 8, t + 4];    b = B[t, q], B[t + 4, q]
-    mma_bf16   a = A[q, 2 t : 2 t + 2], A[q + 8, 2 t : 2 t + 2], A[q, 2 t + 8 : 2 t + 10], A[q + 8, 2 t + 8 : 2 t + 10];
-               b = B[2 t : 2 t + 2, q], B[2 t + 8 : 2 t + 10, q]
-    both       c = C[q, 2 t], C[q, 2 t + 1], C[q + 8, 2 t], C[q + 8, 2 t + 1]    and d likewise
-
-and `TF32` and `BF16` say the same as arrays of rows and columns. `TF32.of_warps` and `BF16.of_warps` are the
-instructions in NumPy; the simulator runs them for all warps at once, and reports lanes that do not arrive.
-A product of two elements is exact in float32. Their sum is not float32's: the exponent of a product being the sum of
-its factors', all terms, C's among them, are cut off 25 bits below the largest one, added exactly, and the sum is cut
-off to a float32. A denormal has the exponent of its format's smallest normal number. An H200 agrees with this bit for
-bit; other generations may keep other bits of a sum.
-
-A GPU older than Ampere has neither instruction: a kernel that calls one is refused when it is compiled.
-Source: NVIDIA, "Parallel Thread Execution ISA", the sections on mma.sync (m16n8k8 tf32, m16n8k16 bf16).
+How to call them, what must hold, and the source: instructions.md in this folder.
 """
 
 from collections.abc import Callable

@@ -1,17 +1,6 @@
 """The numbers that tensor cores multiply: TF32 and bfloat16, each with fewer fraction bits than float32.
 
-Both have the exponent of float32, but fewer fraction bits: of float32's 23 bits TF32 keeps 10 and bfloat16 7.
-A TF32 number is held in a float32 whose last 13 bits are ignored; a bfloat16 in the bits of a uint16.
-
-    x = to_tf32(x)                # inside a kernel: the float32 nearest to x that TF32 holds
-
-    A = to_bfloat16(A)            # NumPy, before the launch: uint16
-    A = from_bfloat16(A)          # and back: float32
-
-`to_tf32` rounds to nearest, from a tie away from zero (cvt.rna), so the relative error is at most 2**-11. Without it
-the tensor core cuts off the other 13 bits: an error of up to 2**-10, always towards zero.
-`to_bfloat16` rounds to nearest, from a tie to the even neighbour: at most 2**-8.
-Source: NVIDIA, "Parallel Thread Execution ISA", the sections on alternate floating-point formats and on cvt.
+How to call them, what must hold, and the source: instructions.md in this folder.
 """
 
 from typing import Any

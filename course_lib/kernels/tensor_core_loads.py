@@ -1,27 +1,6 @@
 """Fragments from shared memory: loads that give every lane the elements that tensor cores expect of it.
 
-numba has no way to say this in Python, so these functions write the compiler's own code for it. They are called like
-any function inside a kernel:
-
-    r0, r1, r2, r3 = load_matrices(tile, row, column)                # ldmatrix: 32 lanes together
-    r0, r1, r2, r3 = load_matrices_transposed(tile, row, column)     # ldmatrix.trans: 32 lanes together
-    x0, x1 = load2(tile, row, column)                                # two neighbouring float32, each lane by itself
-    store2(array, row, column, (x0, x1))                             # the same, stored
-
-tile is two-dimensional (for `load2` of any number of dimensions), C-ordered and, but for `load2`, in shared memory.
-`load_matrices` loads four matrices of 8 rows of 16 bytes: lane 8 m + i says with [row, column] where row i of matrix m
-begins, and lane l gets of matrix m, as rm, word l % 4 of row l // 4. Of a tile of float32 that is the element [l // 4,
-l % 4] of an 8×4 matrix; of 16-bit elements (uint16), a uint32 with the elements [l // 4, 2 (l % 4)] and, in its upper
-half, [l // 4, 2 (l % 4) + 1] of an 8×8 one. Those are the fragments that an mma takes of A. The transposed form, for
-16-bit elements alone, gives lane l the elements [2 (l % 4), l // 4] and [2 (l % 4) + 1, l // 4]: the fragments of a B
-that is stored row by row.
-
-The 16 bytes must begin on a 16-byte boundary, the 8 of `load2` on an 8-byte boundary, and be inside, which nothing
-checks on a GPU; indices must not be negative. Every matrix takes as many passes of shared memory as its busiest bank
-has rows, at best one. `matrices_of_warps` and `transposed_of_warps` say in NumPy which lane gets what of the loaded
-rows; the simulator runs them for all warps at once, and reports lanes that do not arrive.
-A GPU older than Ampere is refused, for the instructions that use the fragments.
-Source: NVIDIA, "Parallel Thread Execution ISA", the section on ldmatrix.
+How to call them, what must hold, and the source: instructions.md in this folder.
 """
 
 import numpy as np

@@ -1,19 +1,6 @@
 """128-bit loads and stores: four neighbouring float32 in one instruction.
 
-numba has no way to say this in Python, so these two functions write the compiler's own code for it. They are
-called like any function inside a kernel:
-
-    x0, x1, x2, x3 = load4(array, row, column)          # array[row, column : column + 4]
-    store4(array, row, column, (x0, x1, x2, x3))
-
-array is two-dimensional, float32 and C-ordered, in global or shared memory; the first of the four elements must
-be on a 16-byte boundary, and all four inside the array: neither is checked on a GPU. Indices must not be negative.
-A kernel that uses them on its shared arrays must call one of the two itself, not only through a device function:
-the call aligns its shared arrays to 16 bytes.
-
-Without a GPU both are ordinary Python: `load4.py_func` reads the four elements one by one. The attribute
-`__simulated_as__`, ("load", 4) or ("store", 4), says that a GPU makes one access of 16 bytes per lane of them.
-Effect: a quarter of the load instructions; the arithmetic units wait for instructions, not for bytes.
+How to call them, what must hold, and the source: instructions.md in this folder.
 """
 
 from llvmlite import ir

@@ -1,43 +1,6 @@
 """Tensor cores of Hopper: four warps multiply tiles of shared memory asynchronously (compute capability 9.0).
 
-numba has no way to say this in Python, so these functions write the compiler's own code for it, wgmma. They are called
-by all 128 threads of a warpgroup together, four warps of which the first has a number divisible by 4:
-
-    multiply, wait = products(BF16, 256), wait_for_products(256)       # outside of the kernel: D is 64×256
-
-    a = descriptor(A_tile, place, leading, stride, swizzle)            # where A begins in shared memory, and its layout
-    fence_proxy()                         # what this thread stored to shared memory is visible to the tensor cores
-    fence_registers()                     # what this warpgroup did with the registers of D is done
-    multiply(acc, a, b, add)              # start D = A B + D, or, where `add` is 0, D = A B
-    commit_products()                     # what the warpgroup started since the last call is one group
-    wait(acc, pending)                    # all but its last `pending` groups are done
-
-A is 64×depth and B depth×columns; one instruction is `INSTRUCTION_BYTES` (32) deep: 16 elements of 16 bits, or 8 TF32.
-`columns` is a multiple of 8 up to 256. D is float32: thread 32 w + 4 q + t of the warpgroup holds columns / 2 elements
-of it, acc[i] being D[16 w + q + 8 (i // 2 % 2), 8 (i // 4) + 2 t + i % 2], as `result_places` says too. Between
-`multiply` and the `wait` for its group no thread may access acc or store to the tiles. `pending` is a number fixed when
-compiling.
-
-A descriptor describes a tile by its first byte and two distances in bytes. Rows of A are stored one by one, those of
-B too for the formats of 16 bits; of TF32 the tensor cores take only a B that is stored column by column. With a
-swizzle of 128, 64 or 32 bytes, rows of so many bytes follow one another, and the piece of 16 bytes at address x is
-found at `swizzled(x, swizzle)`: in a tile that begins at a multiple of 1024, piece p of row r of 128 bytes is at
-p ^ r % 8. Without one (0), the 16 bytes of eight rows follow one another, 128 bytes.
-
-                   leading: bytes from ... to the next    stride: bytes from ... to the next
-    A, swizzled    (not used)                             8 rows
-    A, plain       8 elements of 16 bits of a row         8 rows
-    B, swizzled    row's worth of columns                 8 rows
-    B, plain       8 rows                                 8 columns
-
-`products(form, columns, registers=True)` takes A from registers: a tuple of four float32 (TF32), as `mma_tf32` does,
-warp w having rows 16 w to 16 w + 15. They, too, must not change before the `wait`.
-
-The sums are those of mma.sync, bit for bit as compared on an H200 (recording "wgmma"):
-all products of an instruction and D are cut off 25 bits below the largest of them, added exactly, and cut off again.
-
-A GPU without these instructions, or a numba-cuda that does not compile for them, is refused when a kernel is compiled.
-Source: NVIDIA, "Parallel Thread Execution ISA", the sections on wgmma, its matrix descriptors and async proxies.
+How to call them, what must hold, and the source: instructions.md in this folder.
 """
 
 from collections.abc import Callable

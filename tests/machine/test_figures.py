@@ -442,11 +442,13 @@ def test_bank_strips_count_the_different_words_of_each_bank():
 
 
 def test_bars_are_as_long_as_their_values():
-    ax = figures.bars({"tiled": 2.0, "best": 1234.5}, "A title", "loads", {"tiled": "#123456"})
+    values = {"tiled": 2.0, "best": 1234.5}
+    ax = figures.bars(values, "A title", "loads", {"tiled": "#123456"}, ("cuBLAS", {"best": 1300.0}))
+    assert [list(line.get_xdata()) for line in ax.lines] == [[1300.0, 1300.0]]
     assert [patch.get_width() for patch in ax.patches] == [2.0, 1234.5]
     assert to_hex(ax.patches[0].get_facecolor()) == "#123456"
     assert _texts(ax) == ["2", "1,234"]
-    assert "tiled: 2; best: 1,234 (loads)" in ax.get_label()
+    assert "tiled: 2; best: 1,234 of 1,300 (loads)" in ax.get_label()
     ax.figure.draw_without_rendering()
     assert "1,000" in [tick.get_text() for tick in ax.get_xticklabels()]  # as the numbers of the bars
 

@@ -1,6 +1,6 @@
 """Guides for teachers: a page a lesson, and plans. What lessons, notes and exercises hold is taken from them.
 
-Only objectives, wrong answers of the quiz and the choice of sections are written by hand, in ``docs/teach/*.toml``.
+Only objectives and the choice of sections are written by hand, in ``docs/teach/*.toml``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from ...exercises import LESSONS, OPTIONAL
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation
-from .cells import lesson_named, notebook
+from .cells import notebook
 from .slides import FOLDER, lecture, plans, timed
 
 _NOTE = """For teachers: contains answers. `python -m course_lib.teach guides` writes this page from
@@ -64,18 +64,6 @@ def minutes_of(lesson: str) -> dict[str, int]:
     return {heading: int(time[1]) for heading, time in found.items() if time}
 
 
-def predictions(lesson: str) -> dict[str, tuple[str, str, str]]:
-    """Return (question, answer, reason) of a lesson's predictions, as their stored outputs say, by cell id."""
-    found = {}
-    for cell in notebook(lesson_named(lesson))["cells"]:
-        for output in cell.get("outputs", ()):
-            said = "".join(output.get("data", {}).get("text/plain", ""))
-            if told := re.match(r"Predict: (.*?)(?: \((.* · .*)\))?\n.*\n  answer: (.*?)\. (.*)", said):
-                within = re.fullmatch(r".* \((.*)\)", told[3])
-                found[cell["id"]] = (told[1], within[1] if within and told[2] else told[3], told[4])
-    return found
-
-
 def _guide(name: str, ours: Mapping[str, Any]) -> Iterator[str]:
     lesson, cells = name[:2], notebook(name)["cells"]
     first, last = "".join(cells[0]["source"]), "".join(cells[-1]["source"])
@@ -98,28 +86,8 @@ def _guide(name: str, ours: Mapping[str, Any]) -> Iterator[str]:
     yield "\n## Exercises\n\n| exercise | kind | points | a point for |\n|---|---|---:|---|"
     yield from (f"| `{e.name}` | {_kind(e)} | {e.points} | {_rubric(e)} |" for e in LESSONS[name])
     yield from (f"| `{e.name}` (optional) | {_kind(e)} | – | {_rubric(e)} |" for e in OPTIONAL[name])
-    yield "\n## Quiz\n\nEach wrong answer is what a common mistake leads to.\n"
-    asked = predictions(lesson)
-    for number, (cell, question) in enumerate(ours["quiz"].items(), 1):
-        yield from _question(
-            number, question.get("ask"), asked[cell], [wrong.split(": ", 1) for wrong in question["wrong"]]
-        )
-
-
-def _question(number: int, ask: str | None, prediction: tuple[str, str, str], wrong: list[list[str]]) -> Iterator[str]:
-    question, right, reason = prediction
-    options = sorted([right, *(answer for answer, _ in wrong)], key=_by_size)
-    letters = dict(zip(options, "abcd", strict=False))
-    yield f"**{number}.** {ask or question}\n"
-    yield from (f"- {letter}) {answer}" for answer, letter in letters.items())
-    yield f"\n<details><summary>The answer</summary>{letters[right]}) {right}. {reason}\n"
-    yield from sorted(f"{letters[answer]}) {_sentence(mistake)}." for answer, mistake in wrong)
-    yield "</details>\n"
-
-
-def _by_size(answer: str) -> tuple[float, str]:
-    number = re.match(r"[\d,.]+", answer)
-    return (float(number[0].replace(",", "").rstrip(".")) if number else 0.0, answer)
+    yield "\n## Quiz\n\nFive questions with fresh numbers:"
+    yield f"`python -m course_lib.teach quiz {lesson} --seed 7 --for moodle`"
 
 
 def _sentence(text: str) -> str:

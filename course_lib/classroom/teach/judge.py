@@ -21,7 +21,7 @@ from ...exercises.grading.routines import Call, Routine
 from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import NOT_YET, PASSED, Verdict
 from . import likeness
-from .cells import NOTEBOOKS, ExerciseCell, lesson_cells, parsed, places
+from .cells import NOTEBOOKS, lesson_cells, parsed, places
 from .extract import Missing, Refused, extract, text_of
 from .submission import LONGEST, Answer
 from .templates import rendered
@@ -175,9 +175,11 @@ def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], see
     else:
         verdict = check(name, found.function, seed=seed)
     functions = found.tree, *found.helpers
-    units, checks = _units(answer.source, place, *functions), tuple(map(astuple, verdict.checks))
+    given, known = last_function(place.source), set(likeness.comments(place.source))
+    comments = (comment for comment in likeness.comments(answer.source) if comment not in known)
+    units, checks = (*likeness.written(given, *functions), *comments), tuple(map(astuple, verdict.checks))
     picture, alt = _picture(verdict)
-    like = likeness.nearest(last_function(place.source), *functions)
+    like = likeness.nearest(given, *functions)
     hint, said = reason(verdict)[: _MOST["hint"]], (*verdict.remarks, *remarks)
     reached = verdict.points, verdict.of, verdict.status
     id = verdict.hint_id[: _MOST["hint_id"]]
@@ -201,13 +203,6 @@ def reason(verdict: Verdict) -> str:
 def last_function(cell: str) -> ast.FunctionDef:
     """Return the last function that a cell defines."""
     return next(node for node in reversed(parsed(cell).body) if isinstance(node, ast.FunctionDef))
-
-
-def _units(cell: str, place: ExerciseCell, *functions: ast.FunctionDef) -> tuple[str, ...]:
-    """The functions' statements, and the comments of a cell, that the lesson does not give."""
-    known = set(likeness.comments(place.source))
-    own = (comment for comment in likeness.comments(cell) if comment not in known)
-    return (*likeness.written(last_function(place.source), *functions), *own)
 
 
 def _picture(verdict: Verdict) -> tuple[str, str]:

@@ -90,18 +90,18 @@ class _Read(ast.NodeTransformer):
 
     def _lives(self, node: ast.stmt) -> bool:
         """Whether a statement serves what is needed; then what it reads is needed as well."""
-        inside = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
-        own = [each for part in ast.iter_child_nodes(node) if part not in inside for each in ast.walk(part)]
+        parts = list(ast.iter_child_nodes(node))
+        inside = [part for part in parts if isinstance(part, ast.stmt)]
+        own = [each for part in parts if not isinstance(part, ast.stmt) for each in ast.walk(part)]
         named = {each.id for each in own if isinstance(each, ast.Name)}
         stored = [each for each in own if isinstance(getattr(each, "ctx", None), ast.Store)]
         lives = any([self._lives(part) for part in inside])
         lives |= not inside and not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
         lives |= any(not _PURE.fullmatch(_called(each)) for each in own if isinstance(each, ast.Call))
         if not inside:
+            elsewhere = (each for each in stored if isinstance(each, ast.Subscript | ast.Attribute))
             lives |= any(_base(each) in self.needed for each in stored)
-            lives |= any(
-                _base(each) not in self.arrays for each in stored if not isinstance(each, ast.Name | ast.Tuple)
-            )
+            lives |= any(_base(each) not in self.arrays for each in elsewhere)
         self.needed |= named if lives else set()
         return lives
 

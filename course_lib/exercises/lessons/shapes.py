@@ -83,7 +83,7 @@ SHARE_OF_K = fill_in(
     ),
     hints={
         "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
-        "race": "blocks cannot wait for each other: each stores into its own matrix P[share].",
+        "race": "a block must not wait for another one: each stores into its own matrix P[share].",
     },
     diagnoses=(
         _shares_are(
@@ -98,6 +98,10 @@ SHARE_OF_K = fill_in(
         _shares_are(
             lambda s, K: slice(s * (K // SHARES), (s + 1) * (K // SHARES)),
             "four times K // 4 may be less than K: the last elements are in no share. Multiply first, then divide.",
+        ),
+        _shares_are(
+            lambda s, K: slice(-(-K // SHARES) * s, -(-K // SHARES) * (s + 1)),
+            "shares of ⌈K/4⌉ are as good, but here the shares begin at s·K // 4.",
         ),
         _shares_are(
             lambda s, K: slice(s, K, SHARES),

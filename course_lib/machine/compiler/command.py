@@ -19,6 +19,7 @@ from ...kernels import LADDER, TENSOR_CORES, WGMMA, rung
 from ...kernels.bulk_copy import Mapped, WithMaps
 from ...simulator.simulate import Simulation
 from .. import measurements
+from ..gpu.capstone import recorded
 from ..gpu.problem import widest
 from ..gpu.types import Progress
 from .build import options_of, versions
@@ -50,6 +51,8 @@ def cases() -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:
         if isinstance(kernel, WithMaps):  # what it gets of a matrix on a GPU
             kernel, operand = kernel.kernel, Mapped(np.zeros(16, np.uint64), operand.shape)
         yield r.name, params, kernel, (operand, operand, plain)
+    for name, own in recorded().items():
+        yield f"capstone {name}", {}, own.make(), (plain, plain, plain)
 
 
 def handed_in(notebook: Path) -> Iterator[tuple[str, dict[str, Any], Any, tuple[Any, ...]]]:

@@ -433,6 +433,20 @@ def to_uniform(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     return run
 
 
+def vote(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+    """Whether a predicate is true for all lanes of the warp that take part, or for any."""
+    if len(operands) != 2 or mods[0] not in ("ALL", "ANY"):
+        raise UnknownInstruction(f"VOTE.{mods[0]} of {len(operands)} operands")
+    out, value, every = truth_writer(operands[0]), predicate(operands[1]), mods[0] == "ALL"
+
+    def run(t: Threads) -> None:
+        truth = np.broadcast_to(value(t) | ~t.mask if every else value(t) & t.mask, t.mask.shape)
+        lanes = truth.reshape(-1, WARP_SIZE)
+        out(t, np.repeat(lanes.all(axis=1) if every else lanes.any(axis=1), WARP_SIZE))
+
+    return run
+
+
 def pack(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     put, value, mask = writer(operands[0]), raw(operands[2]), int(operands[3], 16)
 
@@ -591,7 +605,7 @@ OPERATIONS: dict[str, Callable[[list[str], list[str]], Callable[[Any], None]]] =
     "FSETP": partial(compare_floats, float_of), "DSETP": partial(compare_floats, double_of),
     "DADD": partial(doubles, np.add), "DMUL": partial(doubles, np.multiply),
     "DFMA": partial(doubles, lambda a, b, c: a * b + c), "MUFU": function, "I2F": to_float, "I2FP": to_float,
-    "F2I": to_integer, "SHFL": shuffle,
+    "F2I": to_integer, "SHFL": shuffle, "VOTE": vote, "VOTEU": vote,
     **dict.fromkeys(
         ("BSSY", "BSYNC", "BREAK", "NOP", "WARPSYNC", "YIELD", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL"),
         nothing,

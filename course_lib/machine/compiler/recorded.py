@@ -16,8 +16,6 @@ from .code import MachineCode, from_text
 from .identity import functions_of, outline
 
 FILE = Path(__file__).parent / "recorded.json"
-#: Sizes of the arrays for which a launch is described; the code does not depend on them.
-SIDE = 8
 
 
 @functools.cache

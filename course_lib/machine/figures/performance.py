@@ -232,17 +232,8 @@ def _name_points(ax: Axes, labels: Sequence[tuple[float, float, str]], line: Lin
         for across, up, side in places:
             if text:
                 text.remove()  # from the place before
-            text = ax.annotate(
-                name,
-                (x, y),
-                (across, up),
-                textcoords="offset points",
-                fontsize=10,
-                color=GROUND,
-                ha=side,
-                va="center",
-                in_layout=False,
-            )
+            where: dict[str, Any] = {"ha": side, "va": "center", "in_layout": False, "textcoords": "offset points"}
+            text = ax.annotate(name, (x, y), (across, up), fontsize=10, color=GROUND, **where)
             box = text.get_window_extent()
             free = not box.count_contains(road) and not any(box.overlaps(other) for other in taken)
             if free and ax.bbox.x0 < box.x0:

@@ -20,6 +20,8 @@ from .types import Results, Size
 
 #: Those of the milestones, and the fastest.
 BESIDE = ("tiled", "outer_product", "register_2d", "vectorized", "software_pipelined", "best")
+#: The GPU whose recording has the kernels of `recorded`.
+RECORDED = "nvidia-h100"
 #: What the file defines.
 NAMES = ("mine", "TILE", "THREADS")
 
@@ -33,7 +35,7 @@ def kernel_in(path: Path) -> Rung:
 
 def recorded_texts() -> dict[str, str]:
     """Return the files that were recorded with their speeds, by their names."""
-    return {r["rung"]: r["text"] for r in measurements.load("capstone").results if "text" in r}
+    return {r["rung"]: r["text"] for r in measurements.load("capstone", RECORDED).results if "text" in r}
 
 
 def recorded() -> dict[str, Rung]:

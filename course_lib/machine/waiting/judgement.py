@@ -56,7 +56,7 @@ def table(results: Iterable[Result]) -> str:
     """Return the predictions as text, in each part the largest errors first."""
     lines = []
     results = list(results)
-    for what in ("probe", "cached", "residency", "ladder"):
+    for what in ("probe", "cached", "residency", "ladder", "capstone"):
         part = [r for r in results if r["what"] == what]
         part.sort(key=lambda r: -abs(r["error"]))
         errors = [100 * abs(r["error"]) for r in part]

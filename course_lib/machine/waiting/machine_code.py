@@ -26,38 +26,14 @@ from .instruction import Instruction, groups_arrived
 
 #: What an operation is to the model, by the beginning of its name. Operations that no kernel measured only issue, with
 #: the pace and the counters that the compiler gave them ("other"); those of REFUSED would take much longer.
-KINDS = {
-    **dict.fromkeys(
-        (
-            *("CS2R", "IADD3", "ISETP", "LEA", "LOP3", "MOV", "P2R", "R2P", "PLOP3", "PRMT"),
-            "SEL",
-            "SHF",
-            "VIADD",
-            "VIMNMX",
-        ),
-        "integer",
-    ),
-    "SHFL": "shared load",
-    "FFMA": "multiply-add",
-    "FADD": "multiply-add",
-    "FMUL": "multiply-add",
-    "LDGSTS": "copy",
-    "LDGDEPBAR": "commit",
-    "LDG": "load",
-    "STG": "store",
-    "LDL": "load",
-    "STL": "store",
-    "LDS": "shared load",
-    "STS": "shared store",
-    "BAR": "barrier",
-    "DEPBAR": "wait",
-    "LDC": "constant",
-    "S2R": "constant",
-    "S2UR": "constant",
-    "IMAD": "multiply",
-    "U": "uniform",
-    "BRA": "branch",
-}
+_NAMES = {
+    "multiply-add": "FFMA FADD FMUL",
+    "integer": "CS2R IADD3 ISETP LEA LOP3 MOV P2R R2P PLOP3 PRMT SEL SHF VIADD VIMNMX",
+    "multiply": "IMAD", "uniform": "U", "constant": "LDC S2R S2UR", "branch": "BRA", "barrier": "BAR", "copy": "LDGSTS",
+    "commit": "LDGDEPBAR", "wait": "DEPBAR", "load": "LDG LDL", "store": "STG STL", "shared load": "LDS SHFL",
+    "shared store": "STS",
+}  # fmt: skip
+KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 REFUSED = ("HMMA", "HGMMA", "WARPGROUP", "UTMA", "SYNCS", "ATOM", "RED", "MUFU", "DFMA", "DADD", "DMUL", "CALL")
 _START = sorted(KINDS, key=len, reverse=True)
 

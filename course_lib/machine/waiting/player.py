@@ -50,9 +50,8 @@ Gate = tuple[int, int, int, int]
 class _Step(NamedTuple):
     """An instruction with the machine's numbers for it.
 
-    gate: the resources that must be free before it issues; busy: cycles for which it occupies its unit; slots: issue
-    slots of the scheduler; latency: cycles from its issue, or from its last wavefront, to its result; path: cycles on
-    the path to memory.
+    gate: the resources that must be free before it issues; busy: cycles for which it occupies its unit; latency: cycles
+    from its issue, or from its last wavefront, to its result; path: cycles on the path to memory.
     """
 
     kind: str
@@ -60,7 +59,6 @@ class _Step(NamedTuple):
     held_by: int
     waits_for: int
     busy: float
-    slots: float
     latency: float
     pace: int
     needs: tuple[int, ...]
@@ -100,7 +98,6 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
         held_by=HELD_BY.get(kind, TURN),
         waits_for=WAITS_FOR.get(kind, ARITHMETIC),
         busy=busy,
-        slots=1.0,
         latency=latency,
         pace=instruction.pace,
         needs=instruction.needs,
@@ -333,12 +330,12 @@ class Player:
         """Issue the next instruction of a warp; return when the following one can, INFINITE if others decide that."""
         scheduler, position = warp.scheduler, warp.position
         step, at, passed = warp.program[position], scheduler.at, scheduler.passed
-        since, slots = warp.since, step.slots
+        since = warp.since
         if since < now:
             self._held(warp, step.held_by, now, passed[step.gate])
         for gate in scheduler.awake:
             if at[gate[0]] <= now and _free(at, gate) <= now:
-                passed[gate] += slots
+                passed[gate] += 1
         unit, even, odd, uniform = step.gate
         if unit == PATH:
             self._pass(scheduler, now, step.path)
@@ -355,9 +352,9 @@ class Player:
             at[UNIFORM] = now + self.machine.integer
         scheduler.last = warp
         warp.done[position] = finish
-        self.issued += slots
-        warp.free = end = now + slots
-        if step.pace > slots:  # the compiler has fixed the cycles until the next one
+        self.issued += 1
+        warp.free = end = now + 1
+        if step.pace > 1:  # the compiler has fixed the cycles until the next one
             self._wait(warp, ARITHMETIC, end, now + step.pace)
             end = now + step.pace
         warp.left[position] = end

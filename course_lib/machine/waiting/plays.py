@@ -7,33 +7,7 @@
     play = waiting.play(kernel, run.trace, machine, blocks=2)
     play.cycles, play.issued_per_cycle, play.share("global memory")
 
-It plays the instructions that NVIDIA's compiler made (:mod:`machine_code`), on a machine of a few queues whose numbers
-are measured by kernels made for that. The simulator claims counts, never times; this model claims times, and each is
-reported with its error beside the measured one.
-
-What it models: schedulers that issue one instruction a cycle, each to its own warps; results that arrive after a
-latency, each line of the second-level cache and of DRAM after its own; the integer units, and the uniform unit, which
-is also occupied by every reader of a uniform value that the loop changes; the register banks, where the machine code
-names them; each scheduler's queue of requests to memory, and the path that all of them share (one wavefront a cycle;
-copies, the ends of their groups and barriers that open take longer); the bytes per cycle of the second-level cache and
-of DRAM; a first-level cache of whole sectors with least-recently-used eviction; barriers. Blocks on other
-multiprocessors enter through the share of bandwidth measured with all of them busy, through what they load of the same
-data, and through lines that one of them brings and others find (:mod:`launches`). What it does not model: the
-instruction cache, and collisions of requests beyond the first-level cache.
-
-Which warp issues. A scheduler stays with a warp as long as that can issue: of eight warps that ask only for issue
-slots, three are done when four could be (:func:`.probes.sharing.order`). Next comes a warp of the block that began
-first: on full multiprocessors a block's first lap takes 2.7 times as long as its last one, by which time older ones
-have ended. Within a block it is the warp that has been ready for the longest time: 32 that ask for shared memory are
-done within 2 % of each other (:func:`.probes.crowds.orders`). An order by age alone would let warps wait at the
-barriers of large blocks; by waiting time alone, all blocks would reach their barriers and their loads at once.
-
-Known errors. A scheduler does change warps, if seldom: at the end of its loop a warp waits for the next
-instructions, so those eight end later, on average, than one after the other would (0.77 of the last one's time, where
-the model has 0.56). Some 40 cycles pass before a warp that asks for shared memory many times can ask every fourth, and
-no kernel has measured how many requests may queue before that. Multiprocessors that begin together drift apart in time,
-which a play does not show. Copies of parts of 4 rows cost more here than kernels measure (pipelined of T = 8: 10 % too
-slow). The profiler counts most waiting of many warps for integer units as waiting for an issue slot.
+README.md in this folder says what it models, and its known errors.
 """
 
 from __future__ import annotations

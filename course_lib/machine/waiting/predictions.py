@@ -17,6 +17,7 @@ from ...kernels import rung
 from ...simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
 from .. import measurements
 from ..compiler import MachineCode, machine_code
+from ..gpu.capstone import RECORDED, recorded
 from ..gpu.types import Progress, Result
 from ..measurements import DEFAULT_GPU, Recording
 from ..model.machine import pace_of_barriers
@@ -51,9 +52,9 @@ Prediction = tuple[str, dict[str, int], float, dict[str, str]]
 
 
 def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
-    """Return every prediction for a GPU's folder: of the probes, of few and many resident warps, of the ladder."""
+    """Return every prediction for a GPU's folder: probes, few and many resident warps, ladder, and of own kernels."""
     few = (*residency(progress, "cached", gpu), *residency(progress, gpu=gpu))
-    return [*probes(gpu), *few, *ladder(progress, gpu)]
+    return [*probes(gpu), *few, *ladder(progress, gpu), *written(progress)]
 
 
 def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
@@ -209,6 +210,18 @@ def ladder(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
         if r["rung"] in ALSO_WITHOUT_BANKS:
             about["without_banks"] = replace(launch, banks=False).gflops()
         results.append({**about, **_beside(launch.gflops(), r["gflops"], "GFLOP/s"), **_row(played, counted[0])})
+    return results
+
+
+def written(progress: Progress) -> list[Result]:
+    """Predict kernels written as students do, on the GPU that measured them."""
+    machine, recording = _machine(RECORDED), measurements.load("capstone", RECORDED)
+    kernels, matrix, results = recorded(), np.zeros((8, 8), np.float32), list[Result]()
+    for r in progress([r for r in recording.results if r["rung"] in kernels], lambda r: str(r["rung"])):
+        own = kernels[r["rung"]]
+        code, size = machine_code(own.make(), (matrix, matrix, matrix)), (r["M"], r["N"], r["K"])
+        launch = ProductLaunch(code, own.launch, size, machine, recording.provenance)
+        results.append({"what": "capstone", **_of(r), **_beside(launch.gflops(), r["gflops"], "GFLOP/s")})
     return results
 
 

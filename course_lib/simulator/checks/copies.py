@@ -1,17 +1,6 @@
 """Accesses to memory that an asynchronous operation still reads or writes.
 
-| operation | reads | writes | until | another access meanwhile |
-|---|---|---|---|---|
-| copy_async and wider | global array | | its thread's wait for the group | a write: here; after it, a race |
-| | | tile | its thread's wait for the group | here; after the wait, a race without a barrier |
-| bulk copy | matrix | | the phase that counts its bytes | a write: here; after it, a race |
-| | | tile | the phase that counts its bytes | here; arrivals order what follows |
-| wgmma | tiles | | the warpgroup's wait for the group | a write: :mod:`products` |
-| | | results | the warpgroup's wait for the group | :mod:`products` |
-
-A read by one and a read by another never conflict. Operands of wgmma in registers are values, which the compiler keeps.
-For the races a copy_async reads its source again when it arrives; a bulk copy is over for the warps that waited for its
-phase, and for all after a barrier.
+README.md in this folder says who reads or writes what, and until when.
 """
 
 from __future__ import annotations

@@ -1,22 +1,6 @@
 """The cost of an asynchronous copy from global to shared memory: its wavefronts and its sectors.
 
-A copy reads its elements from the first-level cache, which uses the same 32 banks, so it occupies two banks at once.
-The rules were derived from, and agree with, the access patterns that were measured on an H200
-(``course_lib/machine/measurements/nvidia-h200/patterns.json``, the names that begin with "copied"):
-
-- Copies of 4 and 8 bytes (the latter half a warp at a time): in one wavefront, a bank is read once and written once,
-  even for the same word. So the number of wavefronts is the largest number of lanes that read from, or write to, the
-  bank of any one lane, as if no lane could overtake a waiting one.
-- Copies of 16 bytes bypass the cache and move sectors of 32 bytes. One wavefront moves sectors from one line of 128
-  bytes to one line, each to a different sector. For all of them two things must be the same: whether they change
-  between even and odd sectors, and whether their halves are exchanged (the lowest two bits of an address, in units of
-  16 bytes, change alike). It moves the same halves of all of them. Sectors are counted at the target, once for each
-  source line.
-
-The rules are exact for 379 of those 380 patterns. In the other one, in which two sectors of a line go to two
-neighbouring sectors each, the GPU needs 16 wavefronts and the rule says 8. They are exact, too, for the kernels on
-tensor cores, which swizzle the addresses of 16 bytes by exclusive or and read them from rows that begin anywhere in a
-line (``exact.json`` and ``counters.json``, beside the patterns).
+README.md in this folder states the rules.
 """
 
 from __future__ import annotations

@@ -1,49 +1,6 @@
 """Intrinsics that are defined outside the simulator and describe themselves.
 
-numba's intrinsics write machine code, which the simulator cannot read. Their attribute ``__simulated_as__``, a tuple of
-plain data, describes what that code does. ``KINDS`` has a row for each kind:
-
-``("load", n)``
-    ``f(array, *index)`` loads n neighbouring elements of the last dimension in one access and returns a tuple.
-``("store", n)``
-    ``f(array, *index, values)`` stores a tuple of n in one access.
-``("warp", function, result)``
-    ``f(*values)`` is computed by the lanes of a warp together; all of them must arrive. The values are numbers or
-    tuples of numbers; ``function`` gets them as NumPy arrays (tuples of arrays) of shape (warps, 32), and returns the
-    lanes' results in the same form. ``result`` is the dtype's name, or a tuple of names, or a function of the types of
-    the arguments (names, or tuples of names) that returns either or raises TypeError with a sentence.
-    If its values are parts of matrices, ``function``, or the object whose method it is, may have ``fragments``: for
-    each matrix (name, (rows, columns), (row numbers, column numbers)); both arrays of numbers have the shape
-    (elements, 32) and locate element i of lane l. A trace stores them.
-
-``("lane", function, result)``
-    The same, but each lane computes alone: ``function`` gets arrays of any shape, or numbers, element by element.
-``("matrices", function, result)``
-    ``f(array, *index)`` loads 16 bytes of a shared array from the index of each lane, a row of one of four matrices,
-    and passes the elements to ``function``, as ``("warp", function, result)`` does with a tuple.
-
-``("copy", n)``
-    ``f(tile, *place, array, *index)`` starts to copy n neighbouring elements from a global to a shared array.
-    If n > 1, one more argument may follow: lanes in which it is false copy zeros.
-``("commit",)``, ``("wait",)``
-    ``f()`` makes a group of the copies that the thread started since the last group; ``f(pending)`` waits for all of
-    its groups except the last ``pending``, a constant.
-
-``("descriptor", codes)``
-    ``f(tile, place, leading, stride, swizzle)`` returns the uint64 that describes a matrix in shared memory.
-``("product", spec)``, ``("commit products",)``, ``("wait products",)``
-    ``f(acc, a, b, add)`` starts a product of a warpgroup (:class:`~..lanes.products.Spec`); ``f()`` makes a group of
-    the started ones, and ``f(acc, pending)`` waits for all groups except the last ``pending``, a constant.
-``("init barrier",)``, ``("expect bytes",)``, ``("wait barrier",)``
-    ``f(barriers, i, number)`` makes a barrier in shared memory for ``number`` arrivals, arrives at it and waits for
-    ``number`` bytes, or waits for the phase whose parity is ``number``.
-``("tile copy", rows, columns)``
-    ``f(tile, place, array, row, column, barriers, i)`` starts to copy a tile of ``array`` into a shared array.
-``("fence proxy",)``, ``("fence registers",)``
-    ``f()`` orders stores to shared memory, or accesses to registers, before the products that follow.
-
-A further kind needs a row of ``KINDS`` and a function that translates a call to a node of the typed program
-(:mod:`program`) or to an :class:`~.nodes.Operation` whose code calls a method of the warp.
+README.md in this folder says what each kind means.
 """
 
 from __future__ import annotations

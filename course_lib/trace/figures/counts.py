@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,6 +12,7 @@ from matplotlib.ticker import NullLocator
 from ..look import COLOURS, FAINT, GROUND, ISSUING, KERNELS, SKY, STYLES, WASH
 from .canvas import Picture, describe, log2_axis, new_axes
 
+_TEXT: dict[str, Any] = {"color": GROUND, "fontsize": 11}
 #: Lines of many kernels: Okabe and Ito's colours, without those that mean an array in the same picture.
 _OF_MANY = (GROUND, SKY, *(COLOURS[name] for name in ("shared", "register", "C", "B", "A")), ISSUING)
 
@@ -67,30 +69,40 @@ def explored(
     return Picture(axes[0, 0])
 
 
-def bars(values: Mapping[str, float], title: str, unit: str, colours: Mapping[str, str] | None = None) -> Axes:
+def bars(
+    values: Mapping[str, float],
+    title: str,
+    unit: str,
+    colours: Mapping[str, str] | None = None,
+    rivals: tuple[str, Mapping[str, float]] = ("", {}),
+) -> Axes:
     """Draw a horizontal bar for each entry of ``values``, labelled with its number; ``unit`` labels the axis.
 
     ``colours`` maps a label to its colour; the others are grey. There are no error bars: a measured value is a median.
+    ``rivals``: what the lines across bars mean, and where each is, by the bar's label.
     """
     ax = new_axes(9, (0.55 if len(values) <= 10 else 0.22) * len(values) + 1.2)
     places = range(len(values) - 1, -1, -1)
     ax.barh(list(places), list(values.values()), 0.62, color=[(colours or {}).get(name, FAINT) for name in values])
-    for place, value in zip(places, values.values(), strict=True):
-        ax.annotate(
-            _value(value),
-            (value, place),
-            (5, 0),
-            textcoords="offset points",
-            va="center",
-            color=GROUND,
-            fontsize=11,
-        )
+    meaning, lines = rivals
+    top = 1.12 * max([*values.values(), *lines.values()])
+    for place, (name, value) in zip(places, values.items(), strict=True):
+        where = lines.get(name, 0)
+        end = where if 0 < where - value < 0.1 * top else value
+        ax.annotate(_value(value), (end, place), (5, 0), textcoords="offset points", va="center", **_TEXT)
+        if where:
+            ax.plot([where, where], [place - 0.42, place + 0.42], color=GROUND, lw=3, label=meaning)
+            meaning = ""  # once in the legend
+    if lines:
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 0.98), fontsize=11, frameon=False, labelcolor=GROUND)
     ax.set_yticks(list(places), labels=list(values))
-    ax.set_xlim(0, 1.12 * max(values.values()))
+    ax.set_xlim(0, top)
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel(unit)
-    ax.set_title(title)
-    return describe(ax, "; ".join(f"{name}: {_value(value)}" for name, value in values.items()) + f" ({unit})")
+    ax.set_title(title, pad=24 if lines else None)
+    library = {name: f" of {_value(where)}" for name, where in lines.items()}
+    said = "; ".join(f"{name}: {_value(value)}{library.get(name, '')}" for name, value in values.items())
+    return describe(ax, f"{said} ({unit})")
 
 
 def pairs(values: Mapping[str, tuple[float, float]], names: tuple[str, str], title: str, unit: str) -> Axes:
@@ -136,11 +148,9 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
         else:
             ends.append((n, value, [label]))
     for n, value, names in ends:
-        ax.annotate(
-            ", ".join(names), (n, value), (7, 0), textcoords="offset points", va="center", color=GROUND, fontsize=12
-        )
+        ax.annotate(", ".join(names), (n, value), (7, 0), textcoords="offset points", va="center", **_TEXT)
     log2_axis(ax.xaxis, sorted({n for values in series.values() for n in values}))
-    ax.set(yscale="log") if log else ax.set_ylim(0)
+    ax.set(yscale="log") if log else ax.set_ylim(-0.03 * ax.get_ylim()[1])
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     ax.grid(axis="y", color=WASH, lw=1)
     ax.set_xlabel("n, for the product of two n × n matrices")

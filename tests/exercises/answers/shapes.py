@@ -35,6 +35,10 @@ WRONG = {
             ["        for k in range(K // 4):\n" + SUM + STORE],
             "diagnosis: every block sums the first share",
         ),
+        "equal shares, rounded up": (
+            [LOOP.replace(RANGE, "share * -(-K // 4), min(K, (share + 1) * -(-K // 4))") + SUM + STORE],
+            "diagnosis: are as good",
+        ),
         "every fourth element": ([LOOP.replace(RANGE, "share, K, SHARES") + SUM + STORE], "diagnosis: is contiguous"),
         "no parentheses": (
             [LOOP.replace("(share + 1)", "share + 1") + SUM + STORE],

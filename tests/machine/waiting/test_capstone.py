@@ -1,7 +1,5 @@
 """The capstone's score: kernels of different quality are in the order of their recorded speeds."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from nightly import at_night
@@ -39,11 +37,11 @@ QUALITY = {
 }
 RECORDED = {r["rung"]: r for r in measurements.load("ladder").results if "gflops" in r}
 
-#: Kernels written for this test: none is a rung.
-OWN = {path.stem: path for path in sorted((Path(__file__).parent / "capstone_kernels").glob("*.py"))}
-#: What an H200 made of them, and the command that records it on another one.
-TIMED = measurements.FOLDER / measurements.DEFAULT_GPU / "capstone.json"
-COMMAND = "python -m course_lib.gpu capstone tests/machine/waiting/capstone_kernels/*.py --output FOLDER"
+#: Kernels that are no rungs, and what a GPU made of them.
+TIMED = measurements.load("capstone", capstone.RECORDED)
+OWN = capstone.recorded()
+#: Those written to differ in quality.
+APART = ("transposed", "odd_tile", "four_by_four", "scalar_loads", "vectors", "two_buffers")
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +127,7 @@ def test_the_order_by_score_is_the_order_that_was_measured():
 @pytest.mark.parametrize("name", [name if name == "odd_tile" else at_night(name) for name in OWN])
 def test_a_kernel_written_for_the_test_is_right_on_ragged_sizes(name):
     """With NumPy's product in float64."""
-    own = kernel_in(OWN[name])
+    own = OWN[name]
     for M, N, K in ((131, 70, 37), (5, 258, 64)):
         A, B, C = random_matrices(M, N, K, seed=M)
         grid, block = own.launch(M, N, K)
@@ -139,18 +137,16 @@ def test_a_kernel_written_for_the_test_is_right_on_ragged_sizes(name):
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not available(), reason="the compiler is not installed: milestones alone count")
-@pytest.mark.skipif(not TIMED.exists(), reason=f"there is no recording of these kernels: {COMMAND}")
 def test_the_order_by_score_of_other_kernels_is_the_order_that_was_measured():
     """A student's kernel is no rung; some of these are bad on purpose."""
-    recording = measurements.load("capstone")
     points = {}
-    for name, path in OWN.items():
-        own, timed = kernel_in(path), recording.result(name)
+    for name in APART:
+        own, timed = OWN[name], TIMED.result(name)
         tile, threads = own.tile(), tuple(timed["block"])
         points[name] = Attempt(name, tile, threads, costs(own.make(), tile, threads)).score
-    speeds = {name: recording.result(name)["gflops"] for name in OWN}
-    assert sorted(OWN, key=points.get) == sorted(OWN, key=speeds.get), {n: (points[n], speeds[n]) for n in OWN}
-    assert len(set(points.values())) == len(OWN) >= 5
+    speeds = {name: TIMED.result(name)["gflops"] for name in APART}
+    assert sorted(APART, key=points.get) == sorted(APART, key=speeds.get), {n: (points[n], speeds[n]) for n in APART}
+    assert len(set(points.values())) == len(APART) >= 5
 
 
 def test_the_worst_cost_limits_the_points_of_the_others():

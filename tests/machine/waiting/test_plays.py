@@ -40,7 +40,8 @@ def test_the_machine_is_what_was_measured():
     assert H200.dram_bytes == 64
     assert all(cycles > 0 for cycles in (H200.copy, *H200.barrier))
     assert (round(H200.request, 1), round(H200.constant_request, 1)) == (4.0, 8.1)
-    assert H200.hertz == values["clock"]
+    assert values["clock"] < H200.hertz == measurements.load("latencies").provenance["clock_hertz"]
+    assert H200.wavefront == pytest.approx(1, abs=1e-4)  # shared reads of 1 to 32 wavefronts
 
 
 def test_a_chain_waits_for_every_link():
@@ -323,8 +324,6 @@ CASES = [(8, w) for w in (2, 4, 8, 16, 32, 64)] + [(16, w) for w in (8, 16, 32, 
 @pytest.mark.parametrize(("width", "warps"), CASES)
 def test_the_model_says_whether_prefetching_pays(width, warps, what):
     """The predictions agree wherever it changes the speed by more than 3 %."""
-    if (width, warps, what) == (16, 64, "residency"):
-        pytest.xfail("measured 7 % slower, predicted faster: one of the three pairs in the wrong order")
     predicted, measured = residency(width, warps, what=what)
     if abs(measured - 1) > 0.03:
         assert (predicted > 1) == (measured > 1)
@@ -337,12 +336,18 @@ def test_prefetching_pays_with_few_warps_and_not_with_many():
 
 
 def test_the_error_of_the_ladder_is_small():
-    """Half of the speeds are within 5 %, all within 20 %; every measured rung is predicted."""
+    """Half of the speeds are within 5 %, all within 15 %; every measured rung is predicted."""
     errors = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
     assert np.median([abs(r["error"]) for r in errors.values()]) <= 0.05
-    assert max(abs(r["error"]) for r in errors.values()) <= 0.2
+    assert max(abs(r["error"]) for r in errors.values()) <= 0.15
     assert set(errors) == {r["rung"] for r in measurements.load("ladder").results if "gflops" in r} - {"cublas"}
     assert set(errors["tiled"]["predicted_waits"]) == set(STALLS)
+
+
+def test_the_error_of_kernels_as_students_write_them():
+    """24 on an H100; the aim is 5 % and 15 %."""
+    errors = [abs(r["error"]) for r in JUDGED if r["what"] == "capstone"]
+    assert len(errors) == 24 and np.median(errors) <= 0.06 and max(errors) <= 0.21
 
 
 @pytest.mark.nightly

@@ -14,7 +14,7 @@ part = {name: row["measured_gflops"] / row["attainable_gflops"] for name, row in
 assert part["naive"] > 1 and 0.24 < part["tiled"] < 0.26 and 0.82 < part["best"] < 0.84, "the parts of the roof"
 off = {name: modelled[name] / gflops(name) - 1 for name in judged}
 assert max(map(abs, off.values())) < 0.2 and np.median(np.abs(list(off.values()))) < 0.04, "a fifth, half 4 %"
-assert (round(off["best"], 2), round(off["per_row"], 2)) == (-0.06, -0.16), "6 % and 16 % less than was measured"
+assert (round(off["best"], 2), round(off["per_row"], 2)) == (-0.04, -0.15), "4 % and 15 % less than was measured"
 assert max(off, key=lambda name: abs(off[name])) == "per_row", "the furthest"
 waits_at_barriers = [judged["best"][who]["barrier"] for who in ("predicted_waits", "measured_waits")]
 assert waits_at_barriers[0] > 2 * waits_at_barriers[1], "longer at barriers"
@@ -27,7 +27,7 @@ assert round(between[4]["gflops"] / between[5]["gflops"], 2) == 1.05, "and the l
 found = {name: [judged[name][key] for key in ("predicted", "without_banks")] for name in (*steps[1:3], *steps[6:])}
 twice = [zip(*map(found.get, pair), strict=True) for pair in (steps[1:3], steps[6:])]
 model = [round(100 * (b / a - 1)) for pair in twice for a, b in pair]
-assert model == [-7, 4, 5, 4], "with the queues 7 % less, without them 4 % more; 5 % and 4 %"
+assert model == [-9, -1, 7, 3], "with the queues 9 % less, without them 1 %; 7 % and 3 % more: a third of 12 %"
 dispatch = [recorded["counters"].result(name, N=4096)["stalled_dispatch_stall_percent"] for name in steps]
 assert round(np.corrcoef(list(map(lost, steps)), dispatch)[0, 1], 2) == 0.97, "their correlation is 0.97"
 assert [sum("FFMA" in line for line in recorded["machine_code"].result(n)["code"]) for n in steps[3:5]] == [64, 512]

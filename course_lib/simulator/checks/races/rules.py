@@ -160,7 +160,7 @@ class RacesObserver(Observer):
                 "thread updates too, before the second; threadfence_block() orders the threads of one block only"
             )
         elif threads[0][0] != threads[1][0]:
-            cure = "blocks cannot wait for each other: give each block its own elements, or use cuda.atomic"
+            cure = "a block cannot wait for one that has not started: give each its own elements, or use cuda.atomic"
         elif line_a == line_b and READ not in (kind_a, kind_b):
             cure = "let one thread write it, or use cuda.atomic"
         elif line_a == line_b:
