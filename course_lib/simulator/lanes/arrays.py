@@ -39,13 +39,16 @@ def replaced_if(comparison: Callable[[Any, Any], Any], nan_too: bool) -> Callabl
     return update
 
 
-#: ``new = f(old, value)``.
-ATOMIC: dict[str, Callable[..., Any]] = {
+_UFUNCS: dict[str, np.ufunc] = {
     "add": np.add,
     "sub": np.subtract,
     "and_": np.bitwise_and,
     "or_": np.bitwise_or,
     "xor": np.bitwise_xor,
+}
+#: ``new = f(old, value)``.
+ATOMIC: dict[str, Callable[..., Any]] = {
+    **_UFUNCS,
     "max": replaced_if(np.greater, nan_too=False),
     "min": replaced_if(np.less, nan_too=False),
     "nanmax": replaced_if(np.greater, nan_too=True),
@@ -53,19 +56,10 @@ ATOMIC: dict[str, Callable[..., Any]] = {
     "exch": lambda old, value: value,
     "inc": lambda old, value: np.where(old >= value, 0, old + 1).astype(old.dtype),
     "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype),
-    "cas": lambda old, expected, value: np.where(old == expected, value, old),
-    "compare_and_swap": lambda old, expected, value: np.where(old == expected, value, old),
+    **dict.fromkeys(("cas", "compare_and_swap"), lambda old, expected, value: np.where(old == expected, value, old)),
 }
 #: The same as NumPy ufuncs, which update repeated elements one after another; ATOMIC differs for NaN.
-IN_PLACE: dict[str, np.ufunc] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "and_": np.bitwise_and,
-    "or_": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "nanmax": np.fmax,
-    "nanmin": np.fmin,
-}
+IN_PLACE = {**_UFUNCS, "nanmax": np.fmax, "nanmin": np.fmin}
 IN_PLACE_OF_INTEGERS = IN_PLACE | {"max": np.maximum, "min": np.minimum}
 
 

@@ -55,7 +55,6 @@ def elementwise(
 
 
 def _largest(size: Vector, lanes: np.ndarray) -> int:
-    """The largest ``size`` in an active lane."""
     return int(np.broadcast_to(np.asarray(size), lanes.shape)[lanes].max(initial=0))
 
 

@@ -196,7 +196,6 @@ def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
 
 
 def _static_dtype(x: Context, node: ast.expr) -> str:
-    """The element type of a shared or local array."""
     if isinstance(node, ast.Call) and x.constant_object(node.func) is np.dtype and len(node.args) == 1:
         node = node.args[0]
     if isinstance(node, ast.Constant):

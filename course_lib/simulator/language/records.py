@@ -60,7 +60,6 @@ def copies(x: Context, target: ast.Subscript, value: Expr) -> list[Expr]:
 
 
 def _copy(x: Context, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
-    """The store of one field."""
     assert isinstance(to.type, ArrayType)
     if not to.type.ndim:
         return [Store(array=to, index=(), value=x.load(target, of, ()), line=target.lineno)]

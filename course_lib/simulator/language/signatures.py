@@ -173,7 +173,6 @@ def _of_signature(node: ast.expr, thing: object) -> Signature | None:
 
 
 def _of_object(thing: object) -> Type:
-    """Convert a numba type."""
     if hasattr(thing, "dtype") and hasattr(thing, "ndim"):
         return ArrayType(str(dtype_name(thing.dtype)), int(thing.ndim))
     if hasattr(thing, "types") and hasattr(thing, "count"):

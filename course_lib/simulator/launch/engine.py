@@ -148,7 +148,6 @@ class Engine:
         waits.go_on()
 
     def _sites(self) -> list[list[Site]]:
-        """The sites of every warp of a block."""
         return [[self._site(*site) for site in self.unit.sites] for _ in self.launch.warps]
 
     def _blocks_in_memory(self) -> int:

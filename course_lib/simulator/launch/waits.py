@@ -117,7 +117,6 @@ class Waits:
 
 
 def _words(array: GlobalArray, pattern: Pattern, base: int) -> list[Word]:
-    """The words of an access."""
     keys = array.keys(pattern.vector, pattern, base)
     if keys.size > 1:
         keys = np.broadcast_to(keys, pattern.vector.shape)[pattern.vector.full(pattern.mask)]

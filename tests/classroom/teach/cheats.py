@@ -2,7 +2,7 @@
 
 That is (status, the id of the hint, or words of one without an id).
 
-The first nine earn full marks where `check`, or an assertion about its verdict, runs in the student's own interpreter.
+The first eight earn full marks where `check`, or an assertion about its verdict, runs in the student's own interpreter.
 A nightly test confirms it for the seven that need no IPython.
 """
 
@@ -158,16 +158,6 @@ _TOLD = {
         ),
         *_WRONG,
     ),
-    "assertions are dropped, and nothing is answered": (
-        _checked(
-            EMPTY,
-            "import IPython\nshell = IPython.get_ipython()\n"
-            "drop = lambda lines: [line for line in lines if not line.startswith('assert')]\n"
-            "if shell:\n    shell.input_transformers_cleanup.append(drop)\n",
-        ),
-        *_NOT_YET,
-    ),
-    # ---- ten more
     "a decorator that returns the course's kernel": (
         EMPTY.replace("@cuda.jit\n", "from course_lib.kernels import rung\n@lambda f: rung('tiled').make(TILE)\n"),
         *_NOT_YET,

@@ -36,18 +36,21 @@
 const GAP = 10; // pixels between drawings
 const SIGN = 1.6; // ems between matrices in a row, for · and =
 const CAPTION = 1; // ems above each drawing, for its name
-const CODE = { width: 25, share: 0.4, height: 8.6 }; // ems, seven lines, and at most a share of the width
+const CODE = { width: 25, share: 0.4, height: 8.6, least: 6, part: 0.17 }; // ems: seven lines, five where that is more than a part of the height; and at most a share of the width
 const COUNTER = { width: 11, height: 7.6 }; // ems
 const NARROWEST = 9.5; // ems of the counter, where there is no more
 const PHONE = 40; // ems of a stage in one column
 const LOWEST = 28; // ems of a stage beside which a page scrolls
 
+/** The height of the code: rises more slowly than that of the stage. @param {number} height @param {number} em */
+const linesHigh = (height, em) => Math.min(CODE.height * em, Math.max(CODE.least * em, CODE.part * height));
+
 /** @param {Wanted} wanted @returns {Layout} */
 export function arrange(wanted) {
   const { width, em, product, counter } = wanted;
   const height = Math.max(LOWEST * em, wanted.height);
-  const [codeWide, codeHigh] = [Math.max(16 * em, Math.min(CODE.width * em, CODE.share * width)), CODE.height * em];
-  if (width < PHONE * em) return stacked({ ...wanted, height }, codeHigh);
+  const [codeWide, codeHigh] = [Math.max(16 * em, Math.min(CODE.width * em, CODE.share * width)), linesHigh(height, em)];
+  if (width < PHONE * em) return stacked({ ...wanted, height }, CODE.height * em);
   const strip = codeHigh + GAP;
   if (!product) {
     const free = { x: 0, y: 0, width: width - codeWide - GAP, height };
@@ -74,7 +77,7 @@ export function arrange(wanted) {
   const below = { x: 0, y: high + GAP, width, height: height - high - GAP };
   const roomy = right.width >= codeWide;
   const spare = right.width >= NARROWEST * em ? { ...right, y: caption, height: COUNTER.height * em } : null;
-  return beside(wanted, { name, product: places, used: high }, [], roomy ? right : below, roomy ? right : null, roomy && name !== "edges" ? { ...below, width: wide } : null, spare);
+  return beside(wanted, { name, product: places, used: high }, [], roomy ? right : below, roomy ? right : null, roomy && name !== "edges" ? { ...below, width: wide } : null, spare, high);
 }
 
 /**
@@ -85,19 +88,28 @@ export function arrange(wanted) {
  * @param {Box} free  for the other arrays, unless the side is better
  * @param {Box | null} side
  * @param {Box | null} below
- * @param {Box | null} [spare]  a narrow place for the counter
+ * @param {Box | null} [spare]  a narrow place for the counter, and below it for a window on the matrices
+ * @param {number} [high]  where that place ends
  * @returns {Layout}
  */
-function beside(wanted, { name, product, used }, main, free, side, below, spare = null) {
+function beside(wanted, { name, product, used }, main, free, side, below, spare = null, high = 0) {
   const { em, counter } = wanted;
   const height = Math.max(LOWEST * em, wanted.height);
   const codeWide = Math.max(16 * em, Math.min(CODE.width * em, CODE.share * wanted.width));
-  const [codeHigh, countHigh, countWide] = [CODE.height * em, counter ? COUNTER.height * em : 0, counter ? COUNTER.width * em : 0];
+  const [codeHigh, countHigh, countWide] = [linesHigh(height, em), counter ? COUNTER.height * em : 0, counter ? COUNTER.width * em : 0];
   if (!side) {
     const wide = counter && !spare ? countWide + GAP : 0;
     const all = wanted.product ? wanted.aside : [...wanted.main, ...wanted.aside];
-    const aside = flow(all, { ...free, width: free.width - codeWide - wide - 2 * GAP }, em);
-    const end = Math.max(free.x, ...aside.map(({ x, scale }, i) => x + Math.max(scale * all[i].width, all[i].least) + 2 * GAP));
+    const rest = { ...free, width: free.width - codeWide - wide - 2 * GAP };
+    const aside = flow(all, rest, em);
+    const last = all.length - 1;
+    if (spare && all[last]?.weight > 1) {
+      const top = spare.y + (counter ? countHigh + GAP : 0);
+      const [alone] = flow([all[last]], { ...spare, y: top, height: high - top }, em);
+      if (alone.scale > aside[last].scale) aside.splice(0, last + 1, ...flow(all.slice(0, last), rest, em), alone);
+    }
+    const inRest = all.filter((_, i) => !spare || aside[i].x < spare.x);
+    const end = Math.max(free.x, ...inRest.map((_, i) => aside[i].x + Math.max(aside[i].scale * all[i].width, all[i].least) + 2 * GAP));
     const counted = counter ? (spare ?? { x: end, y: free.y, width: countWide, height: Math.max(countHigh, codeHigh) }) : null;
     const left = end + wide;
     const code = { x: left, y: free.y, width: Math.max(codeWide, free.x + free.width - left), height: codeHigh };
