@@ -251,12 +251,15 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     return f"<table>{''.join(lines)}</table>"
 
 
-def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True, seed: int | None = None) -> Verdict | Attempt:
+def attempt(
+    kernel: Any, tile: Size, threads: Size, keep: bool = True, seed: int | None = None, timed: bool = True
+) -> Verdict | Attempt:
     """Grade a kernel for C = A·B, and score it; what passes is added to `attempts`, unless ``keep`` is false.
 
-    tile: rows and columns of C that a block computes. threads: those of a block, x first. The grid has a block for each
-    tile, x along the columns of C. seed: draws sizes and numbers. Returns the Verdict of a kernel that is not begun or
-    wrong. Raises ValueError for sizes that no launch can have.
+    tile: rows and columns of C that a block computes. threads: those of a block, x first. The grid has a block for
+    each tile, x along the columns of C. seed: draws sizes and numbers. timed: compile it and predict its speed,
+    without which there are no points. Returns the Verdict of a kernel that is not begun or wrong. Raises ValueError
+    for sizes that no launch can have.
 
     >>> tried = attempt(rung("tiled").make(), tile=(16, 16), threads=(16, 16))
     >>> f"{tried.costs.wavefronts:.0f} wavefronts of shared memory for each multiplication of a warp"
@@ -267,7 +270,7 @@ def attempt(kernel: Any, tile: Size, threads: Size, keep: bool = True, seed: int
         return verdict
     name = getattr(kernel, "__name__", NAME)
     try:
-        counted = costs(kernel, tile, threads, seed or 0)
+        counted = costs(kernel, tile, threads, seed or 0, timed)
     except (WrongProduct, SimulatorError) as error:
         return Verdict(NAME, FAILED, (Check(False, f"a launch of several tiles: {error}"),), str(error), of=verdict.of)
     result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), counted, verdict.remarks)

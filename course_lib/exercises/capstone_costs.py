@@ -133,7 +133,7 @@ def _distinct(values: list[np.ndarray]) -> np.ndarray:
     return np.unique(np.concatenate([np.empty(0, np.float32), *values]))
 
 
-def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0) -> Costs:
+def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = True) -> Costs:
     """Count a launch of several tiles, whose K the seed draws; play the machine code for its speed.
 
     Raise WrongProduct if this launch computes something else, and SimulatorError if it cannot run.
@@ -155,6 +155,8 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0) -> Costs:
         loads.accesses / WARP_SIZE / multiplications,
         flow.overlap(),
     )
+    if not timed:
+        return replace(counted, unknown="it was not compiled")
     try:
         return _timed(kernel, tile, threads, counted)
     except UnknownInstruction as error:

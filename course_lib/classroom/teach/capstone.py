@@ -57,13 +57,16 @@ def _place() -> ExerciseCell:
     return ExerciseCell(NAME, _CELL, source, _KERNEL)
 
 
-def judged(name: str, data: bytes) -> Kernel:
-    """Judge the kernel in a notebook or an archive, of which nothing is executed; raise ValueError if it has none."""
+def judged(name: str, data: bytes, timed: bool = True) -> Kernel:
+    """Judge the kernel in a notebook or an archive, of which nothing is executed; raise ValueError if it has none.
+
+    timed: compile it as well, once the simulator has accepted it, and play its machine code.
+    """
     began = time.process_time()
     source, others, remark = best(name, data, lesson(), {NAME: _place()})["answers"][NAME]
     answer = Answer(source, tuple(others), remark)
     try:
-        found = _judged(answer)
+        found = _judged(answer, timed)
     except (Refused, ValueError) as refusal:
         found = Kernel(REFUSED, f"{refusal}.".replace("..", "."))
     except Missing as nothing:
@@ -73,7 +76,7 @@ def judged(name: str, data: bytes) -> Kernel:
     return replace(found, seconds=round(time.process_time() - began, 2))
 
 
-def _judged(answer: Answer) -> Kernel:
+def _judged(answer: Answer, timed: bool) -> Kernel:
     if answer.source is None:
         return Kernel(MISSING, "the notebook has no cell with a kernel of this lesson.")
     course = [source for name, source in lesson_cells(lesson()) if name != _CELL]
@@ -88,7 +91,7 @@ def _judged(answer: Answer) -> Kernel:
         raise Refused(f"this is {like[0]} of the course with other names at most; only a student's own kernel counts.")
     names = names_of([*trees_of([*course, *answer.others]), cell])
     tile, threads = (_size(node, name, names) for node, name in zip([*called[1:], None, None], _SIZES, strict=False))
-    result = attempt(found.function, tile, threads, keep=False)
+    result = attempt(found.function, tile, threads, keep=False, timed=timed)
     if isinstance(result, Verdict):
         return Kernel(result.status, reason(result), tile=tile, threads=threads)
     costs = tuple(band.cost(result.costs) for band in BANDS)

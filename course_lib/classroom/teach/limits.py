@@ -28,8 +28,9 @@ class Limits:
 STANDARD = Limits()
 
 
-def limit(limits: Limits) -> None:
-    """Limit this process, until it ends; its input and outputs are empty."""
+def limit(limits: Limits, compiles: bool = False) -> None:
+    """Limit this process, until it ends; its input and outputs are empty. One that ``compiles`` may write a file of
+    some megabytes, and start processes."""
 
     def most(what: int, soft: int, hard: int) -> None:
         _, allowed = resource.getrlimit(what)
@@ -42,6 +43,8 @@ def limit(limits: Limits) -> None:
     os.dup2(0, 2)
     most(resource.RLIMIT_CPU, limits.seconds, limits.seconds + 2)
     most(resource.RLIMIT_AS, limits.memory, limits.memory)
-    most(resource.RLIMIT_FSIZE, 0, 0)  # no file can be written
+    size = 16 << 20 if compiles else 0  # no file can be written
+    most(resource.RLIMIT_FSIZE, size, size)
     most(resource.RLIMIT_CORE, 0, 0)
-    most(resource.RLIMIT_NPROC, 0, 0)
+    if not compiles:
+        most(resource.RLIMIT_NPROC, 0, 0)

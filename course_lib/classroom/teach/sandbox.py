@@ -20,12 +20,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy
 
+from ...machine.compiler import build
 from . import walls
 from .limits import STANDARD, Limits, Stopped, limit
 
@@ -58,7 +60,7 @@ def serve(executes: bool) -> None:
         request = json.loads(line)
         limits = Limits(**request["limits"])
         task = TASKS[request["task"]]
-        do = forked if hasattr(os, "fork") else _result
+        do = partial(forked, compiles=request["task"] == "time") if hasattr(os, "fork") else _result
         _reply(request["nonce"].encode() + do(task, request["arguments"], limits))
 
 
@@ -82,8 +84,9 @@ def _result(task: Any, arguments: list[Any], limits: Limits) -> bytes:
         return json.dumps({"stopped": f"the grader failed with {type(error).__name__}: {str(error)[:300]}"}).encode()
 
 
-def forked(task: Any, arguments: list[Any], limits: Limits) -> bytes:
-    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none."""
+def forked(task: Any, arguments: list[Any], limits: Limits, compiles: bool = False) -> bytes:
+    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none. One that
+    ``compiles`` may write to the server's folder and run the disassembler, and nothing else."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -91,9 +94,9 @@ def forked(task: Any, arguments: list[Any], limits: Limits) -> bytes:
             from . import calls
 
             _close_all_but(writing, calls.connection())
-            limit(limits)
+            limit(limits, compiles)
             if walls.standing():
-                walls.build(_readable())
+                walls.build(_readable(), os.getcwd() if compiles else "", build.programs() if compiles else ())
             with os.fdopen(writing, "wb") as out:
                 out.write(_result(task, arguments, limits))
         finally:
@@ -232,4 +235,12 @@ def _environment(folder: str) -> dict[str, str]:
     """Return the server's environment: without names, keys and settings of the person who grades."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    return {**kept, **single, "HOME": folder, "MPLCONFIGDIR": folder, "PYTHONHASHSEED": "0", "LANG": "C.UTF-8"}
+    return {
+        **kept,
+        **single,
+        "HOME": folder,
+        "TMPDIR": folder,
+        "MPLCONFIGDIR": folder,
+        "PYTHONHASHSEED": "0",
+        "LANG": "C.UTF-8",
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from .cells import places
@@ -23,15 +24,16 @@ def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], seed: int | 
     return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), seed))
 
 
-def attempt_in(name: str, data: str) -> dict[str, Any]:
-    """Return the kernel of the capstone in a notebook or an archive, judged and scored."""
+def attempt_in(name: str, data: str, timed: bool = False) -> dict[str, Any]:
+    """Return the kernel of the capstone in a notebook or an archive, judged; if ``timed``, also compiled and scored."""
     from .capstone import judged  # the model of waiting, which no other task needs
 
-    return asdict(judged(name, b64decode(data)))
+    return asdict(judged(name, b64decode(data), timed))
 
 
 TASKS: Mapping[str, Callable[..., dict[str, Any]]] = {
     "read": read_notebook,
     "judge": judge_answer,
     "attempt": attempt_in,
+    "time": partial(attempt_in, timed=True),
 }

@@ -151,6 +151,14 @@ def _resources(log: str) -> dict[str, Any]:
     }
 
 
+def programs() -> list[str]:
+    """Return the programs that are run to compile: the disassembler, and what the system loads programs with."""
+    from cuda import pathfinder
+
+    found = pathfinder.find_nvidia_binary_utility("nvdisasm") if installed() else None
+    return [found, *map(str, Path("/").glob("lib*/ld-linux-*.so.*"))] if found else []
+
+
 def _disassembled(cubin: bytes) -> str:
     """Return what nvdisasm prints of a binary: instructions with their bits, and the lines of their source."""
     from cuda import pathfinder

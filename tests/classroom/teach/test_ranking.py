@@ -16,6 +16,7 @@ from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.ranking import page, ranked
 from course_lib.exercises.capstone import Attempt, Costs
 from course_lib.kernels.naive import naive
+from course_lib.machine import compiler
 
 #: One thread for each element of C, in blocks of 8×8; slow, right and short.
 NAIVE = """TILE, THREADS = (8, 8), (8, 8)
@@ -60,7 +61,7 @@ def save(tmp_path):
 
 
 def judge(path):
-    return judged(path.name, path.read_bytes())
+    return judged(path.name, path.read_bytes(), timed=False)
 
 
 def test_a_kernel_costs_what_arithmetic_says_and_nothing_else_is_executed(save, tmp_path, monkeypatch):
@@ -123,7 +124,7 @@ def test_equal_points_share_a_place_and_failures_come_last():
 def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr("course_lib.classroom.teach.grade.Sandbox", here(lambda *task: asked.append(task) or do(*task)))
-    costly = lambda kernel, tile, threads, keep: Attempt("mine", tile, threads, Costs(5, 0, 0, 0, 0))  # noqa: E731
+    costly = lambda kernel, tile, threads, keep, timed: Attempt("mine", tile, threads, Costs(5, 0, 0, 0, 0))  # noqa: E731
     monkeypatch.setattr(capstone, "attempt", costly)
     save("anna", NAIVE)
     save("=ben", NAIVE.replace("acc", "total"))
@@ -146,7 +147,7 @@ def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monke
     asked.clear()
     save("anna", SLOWER)
     assert main(command) == 0
-    assert len(asked) == 1, "only the changed notebook is judged again"
+    assert [task for task, *_ in asked] == ["attempt", "time"], "only the changed notebook is judged again"
 
 
 def test_a_kernel_that_is_nearly_the_courses_is_listed(save):
@@ -184,3 +185,14 @@ def test_kernels_in_processes_of_their_own(save, tmp_path):
 
 def test_the_lesson_is_found_by_its_cell():
     assert "def mine" in capstone._place().source
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed")
+def test_an_accepted_kernel_is_compiled_behind_walls_and_timed(save, tmp_path):
+    """The naive kernel in blocks of 8×8: an H200 reaches 1,340 GFLOP/s with blocks of 32×32."""
+    save("anna", NAIVE)
+    table = tmp_path / "r.csv"
+    assert main(["ranking", str(tmp_path / "in"), "--csv", str(table), "--page", str(tmp_path / "r.html")]) == 0
+    (row,) = csv.DictReader(table.read_text(encoding="utf-8-sig").splitlines())
+    assert 500 < float(row["GFLOP/s, at least"]) < 1_340 and not row["hint"], row

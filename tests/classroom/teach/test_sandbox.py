@@ -2,10 +2,15 @@
 
 import json
 import os
+import shutil
+import socket
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from course_lib.classroom.teach import walls
 from course_lib.classroom.teach.limits import Limits, Stopped
 from course_lib.classroom.teach.sandbox import Sandbox, forked
 
@@ -111,3 +116,24 @@ def test_a_server_that_sleeps_is_ended():
     with _Silent(Limits(seconds=1)) as sandbox, pytest.raises(Stopped, match="within 6 seconds"):
         sandbox.program = "import threading; threading.Event().wait()"
         sandbox.do("read")
+
+
+@pytest.mark.skipif(not walls.standing(), reason="this system has no walls")
+@pytest.mark.parametrize(
+    "reach, refused",
+    {
+        "its own file": (lambda outside: Path("own").write_text("x"), False),
+        "a file elsewhere": (lambda outside: outside.write_text("x"), True),
+        "a longer file": (lambda outside: Path("own").write_bytes(bytes(17 << 20)), True),
+        "a shell": (lambda outside: subprocess.run(["/bin/sh", "-c", "true"], check=True), True),
+        "a program of its own": (lambda outside: (shutil.copy("/bin/true", "own"), subprocess.run(["./own"])), True),
+        "a socket": (lambda outside: socket.socket(), True),
+        "another process's end": (lambda outside: os.kill(os.getppid(), 0), True),
+    }.values(),
+)
+def test_a_process_that_compiles_writes_to_its_folder_and_runs_no_other_program(tmp_path, monkeypatch, reach, refused):
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.chdir(own)
+    reply = json.loads(forked(lambda: str(reach(tmp_path / "outside"))[:0], [], Limits(), compiles=True))
+    assert ("result" not in reply) == refused, reply

@@ -26,8 +26,8 @@ waits = {
     which: sum(to - since for memory, since, to in orders["tiled"][which].waits[0] if memory == "global memory")
     for which in (order, hidden)
 }
-assert (waits[order], cycles["tiled"][order]) == (1212, 2670), "1,212 of 2,670 cycles"
-assert (waits[hidden], cycles["tiled"][hidden]) == (29, 773), "29 of 773 are left"
+assert (waits[order], cycles["tiled"][order]) == (1212, 2669), "1,212 of 2,669 cycles"
+assert (waits[hidden], cycles["tiled"][hidden]) == (29, 761), "29 of 761 are left"
 lengths = {name: sum(map(len, waiting.programs(make(8), small[name].trace))) for name, make in makers.items()}
 assert lengths["prefetched"] > lengths["tiled"], "prefetched has more instructions"
 pairs = {
@@ -42,7 +42,8 @@ ratios = {
 }
 assert len(ratios) == 12, "the twelve points of the picture"
 wrong_sign = {key: tuple(round(r, 2) for r in both) for key, both in ratios.items() if (both[0] > 1) != (both[1] > 1)}
-assert wrong_sign == {(32, 64): (0.98, 1.05)}, "on the wrong side of 1 at one point: 5 % faster, 2 % slower"
+assert {key: both[1] for key, both in wrong_sign.items()} == {(32, 64): 1.05}, "5 % faster"
+assert wrong_sign[32, 64][0] == 0.98, "measured 2 % slower"
 of_tiled = pairs["tiled", 32, 64]
 shares = [round(100 * of_tiled[who]["global memory"]) for who in ("predicted_waits", "measured_waits")]
 assert shares == [18, 9], "18 % of the waiting of tiled is for global memory there, instead of 9 %"

@@ -57,5 +57,5 @@ def test_modules_under_node():
         refuse("no Node.js found (Debian: apt-get install nodejs)")
     tests = sorted(map(str, (REPOSITORY / "tests" / "trace" / "viewer" / "web").glob("*.test.mjs")))
     assert tests
-    done = subprocess.run(["node", "--test", *tests], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["node", "--test", *tests], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
