@@ -5,8 +5,6 @@ lane. The meaning of operations is known from NVIDIA's list of mnemonics, from t
 what they compute: tests hold the products of emulated kernels against NumPy.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable

@@ -13,8 +13,6 @@ were made before it left the package; commit 8f2bacf is the last one that has th
 that makes `instructions`: the loops of `machine_code` have taken its place.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
