@@ -19,11 +19,21 @@ def tables(lesson):
     names = runpy.run_path(str(ANSWERS / f"{lesson}.py"))
     constants = {f"{{{name}}}": value for name, value in names.items() if name.isupper() and isinstance(value, str)}
     for table in set(TABLES) & set(names):
-        names[table] = {
-            exercise: dict(_answer(text, constants) for text in re.split(r"\n(?![->@+] )", rows.rstrip("\n")))
-            for exercise, _, rows in (each.partition("\n") for each in names[table].strip()[2:].split("\n# "))
-        }
+        exercises = [each.partition("\n") for each in names[table].strip()[2:].split("\n# ")]
+        names[table] = _once((exercise, _answers(rows, constants)) for exercise, _, rows in exercises)
     return names
+
+
+def _answers(rows, constants):
+    return _once(_answer(text, constants) for text in re.split(r"\n(?![->@+] )", rows.rstrip("\n")))
+
+
+def _once(items):
+    """Return a dictionary; a name that stands there twice is a mistake."""
+    items = list(items)
+    if len(dict(items)) < len(items):
+        raise ValueError(f"twice: {[name for name, _ in items]}")
+    return dict(items)
 
 
 def _answer(text, constants):
