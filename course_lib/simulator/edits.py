@@ -48,6 +48,15 @@ def edited(
     return made
 
 
+def expression(text: str) -> ast.expr:
+    """Return an expression of our own text, without a place in a file."""
+    node = ast.parse(text, mode="eval").body
+    for part in ast.walk(node):
+        for attribute in part._attributes:
+            delattr(part, attribute)
+    return node
+
+
 def _above(node: ast.AST, wanted: Mapping[ast.AST, Any]) -> Iterator[ast.AST]:
     """Yield the nodes above those that are replaced."""
     for child in ast.iter_child_nodes(node):

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from ... import kernels
 from ...exercises import LESSONS
+from ...exercises.grading.repairs import base_of
 from .cells import NOTEBOOKS, calls, lesson_cells, parsed
 
 #: Two answers are alike if they share this part of what their authors wrote.
@@ -74,7 +75,7 @@ class _Read(ast.NodeTransformer):
 
     def __init__(self, plain: ast.FunctionDef) -> None:
         made = [node for node in ast.walk(plain) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)]
-        self.arrays = {name for m in made if _called(m.value).endswith(".array") for name in map(_base, m.targets)}
+        self.arrays = {name for m in made if _called(m.value).endswith(".array") for name in map(base_of, m.targets)}
         self.needed, before = set[str](), -1
         while len(self.needed) > before:
             before = len(self.needed)
@@ -98,20 +99,14 @@ class _Read(ast.NodeTransformer):
         lives |= any(not _PURE.fullmatch(_called(each)) for each in own if isinstance(each, ast.Call))
         if not inside:
             elsewhere = (each for each in stored if isinstance(each, ast.Subscript | ast.Attribute))
-            lives |= any(_base(each) in self.needed for each in stored)
-            lives |= any(_base(each) not in self.arrays for each in elsewhere)
+            lives |= any(base_of(each) in self.needed for each in stored)
+            lives |= any(base_of(each) not in self.arrays for each in elsewhere)
         self.needed |= named if lives else set()
         return lives
 
 
 def _called(node: ast.AST) -> str:
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-
-
-def _base(place: ast.AST) -> str:
-    while isinstance(place, ast.Subscript):
-        place = place.value
-    return place.id if isinstance(place, ast.Name) else ""
 
 
 def _header(statement: ast.stmt) -> ast.stmt:

@@ -15,7 +15,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeGuard, TypeVar
 
-from ...simulator.edits import edited
+from ...simulator.edits import edited, expression
 from .exercise import Hint
 from .source import Submission
 
@@ -237,13 +237,13 @@ def _forgotten_sums(kernel: KernelText) -> Iterator[Mistake]:
     """``acc = a * b`` in a loop instead of ``acc += a * b``: one of them, or all."""
     inside = {inner for loop in kernel.loops for inner in ast.walk(loop)}
     places = [node for node in kernel.nodes if isinstance(node, ast.Name | ast.Subscript)]
-    stored = Counter(_base(node) for node in places if isinstance(node.ctx, ast.Store))
+    stored = Counter(base_of(node) for node in places if isinstance(node.ctx, ast.Store))
     found: dict[str, list[Mistake]] = {}
     for node in kernel.every(ast.Assign):
         target = node.targets[0]
         if node in inside and isinstance(target, ast.Name | ast.Subscript):
             # A sum is also set to zero; a variable that is assigned only once is not a sum.
-            base, name = _base(target), ast.unparse(target)
+            base, name = base_of(target), ast.unparse(target)
             if stored[base] < 2 or base in {part.id for part in _names(node.value)}:
                 continue
             computed = any(isinstance(part, ast.Subscript | ast.BinOp) for part in ast.walk(node.value))
@@ -260,7 +260,7 @@ def _forgotten_sums(kernel: KernelText) -> Iterator[Mistake]:
             yield Mistake(repairs[0].id, repairs[0].line, repairs[0].what, changes)
 
 
-def _base(place: ast.AST) -> str:
+def base_of(place: ast.AST) -> str:
     """The name of the variable or of the array that a place belongs to."""
     while isinstance(place, ast.Subscript):
         place = place.value
@@ -339,7 +339,7 @@ def _written_sizes(kernel: KernelText) -> Iterator[Mistake]:
         for number in numbers:
             if isinstance(number, ast.Constant) and type(number.value) is int and number.value > 2:
                 for size in kernel.sizes:
-                    change = (number, _expression(size))
+                    change = (number, expression(size))
                     yield _mistake("written-size", number, change, number=number.value, size=size)
 
 
@@ -360,7 +360,7 @@ def _other_lengths(kernel: KernelText) -> Iterator[Mistake]:
             length, written = loop.iter.args[0], ast.unparse(loop.iter.args[0])
             for size in kernel.sizes if written in kernel.sizes else ():
                 if written != size:
-                    yield _mistake("other-length", loop, (length, _expression(size)), written=written, size=size)
+                    yield _mistake("other-length", loop, (length, expression(size)), written=written, size=size)
 
 
 # ---- one change at an unknown place ---------------------------------------------------------------------------
@@ -446,7 +446,7 @@ def _counter_added(place: ast.Subscript, counted: list[str]) -> Iterator[Change]
 def _other_numbers(part: ast.AST) -> Iterator[Change]:
     for node in ast.walk(part):
         if isinstance(node, ast.Constant) and type(node.value) is int:
-            yield from ((node, _expression(str(node.value + by))) for by in (-1, 1))
+            yield from ((node, expression(str(node.value + by))) for by in (-1, 1))
 
 
 # ---- parts of a tree ------------------------------------------------------------------------------------------
@@ -458,15 +458,6 @@ def _names(part: ast.AST) -> list[ast.Name]:
 
 def _name(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
-
-
-def _expression(text: str) -> ast.expr:
-    """An expression of our own text, without a place in a file."""
-    node = ast.parse(text, mode="eval").body
-    for part in ast.walk(node):
-        for attribute in part._attributes:
-            delattr(part, attribute)
-    return node
 
 
 def _is_pair(index: ast.expr) -> TypeGuard[ast.Tuple]:

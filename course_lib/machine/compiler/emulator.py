@@ -31,14 +31,10 @@ ARRAYS = 1 << 40
 MOST = 400_000
 WIDTHS = {"8": 1, "U8": 1, "S8": 1, "16": 2, "U16": 2, "S16": 2, "64": 8, "128": 16}
 MEMORY = {
-    "LDG": ("global", "load"),
-    "STG": ("global", "store"),
-    "LDS": ("shared", "load"),
-    "STS": ("shared", "store"),
-    "LDL": ("local", "load"),
-    "STL": ("local", "store"),
-    "LDGSTS": ("global", "copy"),
-}
+    f"{way}{space[0].upper()}": (space, op)
+    for space in ("global", "shared", "local")
+    for way, op in (("LD", "load"), ("ST", "store"))
+} | {"LDGSTS": ("global", "copy")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,40 +239,25 @@ class _Memory:
         return memory.name, offsets, to
 
     def _in(self, t: Threads, data: np.ndarray, offsets: np.ndarray) -> None:
-        where = offsets[t.mask]
+        where, size = offsets[t.mask], min(self.bytes, 4)
         _check(where, self.bytes, data)
-        if self.bytes >= 4:
-            words, place = data[: len(data) // 4 * 4].view(np.uint32), where >> 2
-            for i, register in enumerate(self.registers):
-                if self.op == "load":
-                    value = np.zeros(t.mask.shape, np.uint64)
-                    value[t.mask] = words[place + i]
-                    register(t, value)
-                else:
-                    value = np.broadcast_to(register(t), t.mask.shape)
-                    words[place + i] = value[t.mask].astype(np.uint32)
-            return
-        narrow = data[: len(data) // self.bytes * self.bytes].view(f"{'i' if self.signed else 'u'}{self.bytes}")
-        if self.op == "load":
-            value = np.zeros(t.mask.shape, np.uint64)
-            value[t.mask] = narrow[where // self.bytes].astype(np.int64).view(np.uint64)
-            self.registers[0](t, value)
-        else:
-            value = np.broadcast_to(self.registers[0](t), t.mask.shape)
-            narrow[where // self.bytes] = value[t.mask].astype(narrow.dtype)
+        words = data[: len(data) // size * size].view(f"{'i' if self.signed else 'u'}{size}")
+        for i, register in enumerate(self.registers):
+            self._move(t, register, words, where // size + i)
 
     def _local(self, t: Threads, offsets: np.ndarray) -> None:
         _check(offsets[t.mask], self.bytes, t.local[0])
         rows = np.flatnonzero(t.mask)
-        words = t.local.view(np.uint32)
         for i, register in enumerate(self.registers):
-            place = (offsets[t.mask] >> 2) + i
-            if self.op == "load":
-                value = np.zeros(t.mask.shape, np.uint64)
-                value[t.mask] = words[rows, place]
-                register(t, value)
-            else:
-                words[rows, place] = np.broadcast_to(register(t), t.mask.shape)[t.mask].astype(np.uint32)
+            self._move(t, register, t.local.view(np.uint32), (rows, (offsets[t.mask] >> 2) + i))
+
+    def _move(self, t: Threads, register: Any, words: np.ndarray, place: Any) -> None:
+        if self.op == "load":
+            value = np.zeros(t.mask.shape, np.uint64)
+            value[t.mask] = words[place].astype(np.int64).view(np.uint64)
+            register(t, value)
+        else:
+            words[place] = np.broadcast_to(register(t), t.mask.shape)[t.mask].astype(words.dtype)
 
 
 def _check(offsets: np.ndarray, size: int, data: np.ndarray) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.check_all import SCHEDULES
-from ...simulator.edits import Change, edited
+from ...simulator.edits import Change, edited, expression
 from ...simulator.findings import Finding, SimulatorError
 from ...simulator.language.source import Source, read
 from ...simulator.run import Run
@@ -209,16 +209,7 @@ class Launched:
         return tuple(name for name in self.source.parameters if name in names)
 
     def barrier(self) -> ast.stmt:
-        return ast.Expr(ast.Call(named(f"{self.cuda}.syncthreads"), [], []))
-
-
-def named(text: str) -> ast.expr:
-    """Return the expression of a name, or of an attribute of one."""
-    first, *others = text.split(".")
-    found: ast.expr = ast.Name(first, ast.Load())
-    for name in others:
-        found = ast.Attribute(found, name, ast.Load())
-    return found
+        return ast.Expr(expression(f"{self.cuda}.syncthreads()"))
 
 
 def turned(dims: Any) -> tuple[int, ...]:
@@ -273,7 +264,8 @@ def split(at: Launched, finding: Finding) -> Made:
         target = one.target if isinstance(one, ast.AugAssign) else one.targets[0]
         if not isinstance(target, ast.Subscript) or (isinstance(one, ast.Assign) and len(one.targets) > 1):
             return
-        name = next(n for n in ("value", "new_value", "value_before_the_barrier") if n not in _used(at.tree))
+        used = {node.id for node in ast.walk(at.tree) if isinstance(node, ast.Name)}
+        name = next(n for n in ("value", "new_value", "value_before_the_barrier") if n not in used)
         value = one.value
         if isinstance(one, ast.AugAssign):
             value = ast.BinOp(ast.Subscript(target.value, target.slice, ast.Load()), one.op, one.value)
@@ -293,10 +285,6 @@ def split(at: Launched, finding: Finding) -> Made:
             new = ast.If(owner.test, first, []), at.barrier(), ast.If(copy.deepcopy(owner.test), second, [])
             text += f", with an if as in line {owner.lineno} around each part, and none around the barrier"
             yield Candidate("read-barrier-write", one.lineno, text, ((owner, new),))
-
-
-def _used(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def _reads_memory(test: ast.expr) -> bool:
@@ -339,7 +327,7 @@ def atomics(at: Launched, finding: Finding) -> Made:
                 continue
         added = any(ast.unparse(part) == ast.unparse(target) for part in ast.walk(value) if isinstance(part, ast.expr))
         if not added:
-            call = ast.Call(named(f"{at.cuda}.atomic.add"), [target.value, target.slice, value], [])
+            call = ast.Call(expression(f"{at.cuda}.atomic.add"), [target.value, target.slice, value], [])
             text = f"write {ast.unparse(call)} in line {node.lineno}"
             yield Candidate("atomic", node.lineno, text, ((node, ast.Expr(call)),))
 
@@ -375,15 +363,8 @@ def guards(at: Launched, finding: Finding) -> Made:
                 limits.setdefault(index.id, (ast.unparse(place.value), dimension))
     if not limits:
         return
-    tests: list[ast.expr] = [
-        ast.Compare(
-            ast.Name(name, ast.Load()),
-            [ast.Lt()],
-            [ast.Subscript(named(f"{array}.shape"), ast.Constant(dimension), ast.Load())],
-        )
-        for name, (array, dimension) in limits.items()
-    ]
-    test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+    shapes = (f"{name} < {array}.shape[{dimension}]" for name, (array, dimension) in limits.items())
+    test = expression(" and ".join(shapes))
     writes = any(isinstance(place.ctx, ast.Store) for place in places) or "atomic" in ast.unparse(node)
     guard = f"if {ast.unparse(test)}:"
     if writes:  # a value that is only read here is used elsewhere
@@ -424,7 +405,7 @@ def constants(at: Launched, finding: Finding) -> Made:
     groups += [[n] for n in (*wholes, *names) if n.lineno == finding.line]
     for chosen in [group for place, group in enumerate(groups) if group and group not in groups[:place]]:
         chosen = sorted(chosen, key=lambda n: (n.lineno, n.col_offset))
-        changes = [(n, ast.Call(named(at.float32), [n], [])) for n in chosen]
+        changes = [(n, ast.Call(expression(at.float32), [n], [])) for n in chosen]
         words = " and ".join(dict.fromkeys(ast.unparse(new) for _, new in changes))
         if len(chosen) > 3:
             words = f"{at.float32}(...) around the constants"

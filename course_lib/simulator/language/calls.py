@@ -168,18 +168,12 @@ def _members(mask: str) -> None:
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
 
 
-def _vote(result: str) -> Callable[[str, str], Signature]:
-    def rule(mask: str, predicate: str) -> Signature:
-        _members(mask)
-        return result, (mask, "bool")
+def _vote(result: str, given: str = "") -> Callable[[str, str], Signature]:
+    """Lanes vote on, or match, a value, which is converted to the type ``given`` if there is one."""
 
-    return rule
-
-
-def _match(result: str) -> Callable[[str, str], Signature]:
     def rule(mask: str, value: str) -> Signature:
         _members(mask)
-        return result, (mask, value)
+        return result, (mask, given or value)
 
     return rule
 
@@ -374,11 +368,11 @@ def _voting(name: str, told: str = ", {line}") -> str:
 
 
 _WARP = {
-    name: Row(f"cuda.{name}", (2,), _vote(result), _voting(name), effect=True)
+    name: Row(f"cuda.{name}", (2,), _vote(result, "bool"), _voting(name), effect=True)
     for name, result in {"all_sync": "bool", "any_sync": "bool", "ballot_sync": "int32"}.items()
 }
 _WARP |= {
-    name: Row(f"cuda.{name}", (2,), _match(result), _voting(name), effect=True)
+    name: Row(f"cuda.{name}", (2,), _vote(result), _voting(name), effect=True)
     for name, result in {"eq_sync": "bool", "match_any_sync": "int32"}.items()
 }
 _WARP |= {
