@@ -30,7 +30,8 @@ model = [round(100 * (b / a - 1)) for pair in twice for a, b in pair]
 assert model == [-9, -1, 7, 3], "with the queues 9 % less, without them 1 %; 7 % and 3 % more: a third of 12 %"
 dispatch = [recorded["counters"].result(name, N=4096)["stalled_dispatch_stall_percent"] for name in steps]
 assert round(np.corrcoef(list(map(lost, steps)), dispatch)[0, 1], 2) == 0.97, "their correlation is 0.97"
-assert [sum("FFMA" in line for line in recorded["machine_code"].result(n)["code"]) for n in steps[3:5]] == [64, 512]
+codes = {n: [each.text for each in show_machine_code(rung(n).make()).code.instructions] for n in steps[3:]}
+assert [sum("FFMA" in line for line in codes[n]) for n in steps[3:5]] == [64, 512]
 assert round(tried["whole_tiles, launch_bounds=(256, 1)"] / gflops("whole_tiles"), 3) == 1.095, "raises it by 9.5 %"
 assert fewer == [14, 11, 3, 0], "14 %, 11 % and 3 % fewer instructions, and as many"
 assert abs(ratio["whole_tiles", "best"] - busy("best") / busy("whole_tiles")) < 0.01, "all of the gain is there"
@@ -46,8 +47,7 @@ assert round(executed("tiled")) == 4, "only one of four instructions multiplies"
 naive = recorded["counters"].result("naive", N=4096)
 assert round(1 - naive["l2_bytes"] / 32 / naive["global_load_sectors"], 2) == 0.93, "93 % of its sectors"
 assert len(attempts) == 905, "905 variants of best"
-codes = [recorded["machine_code"].result(name)["code"] for name in ("whole_tiles", "best")]
-lines = [[line for line in code if "FFMA" in line] for code in codes]
+lines = [[line for line in codes[name] if "FFMA" in line] for name in ("whole_tiles", "best")]
 marked = [sum(".reuse" in line for line in found) for found in lines]
 assert (*map(len, lines), *marked) == (2128, 2128, 1837, 1956), "1,956 of 2,128, and 1,837"
 length = [recorded["instructions"].result(name)["instructions"] for name in ("large_tiles", "whole_tiles")]
