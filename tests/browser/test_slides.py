@@ -53,9 +53,8 @@ OUTSIDE = """() => {
     return [...frames, { left: 0, top: 0, right: innerWidth, bottom: innerHeight }];
   };
   const parts = [
-    ...root.querySelectorAll(".tt-line.tt-current, .tt-counter b, .tt-say"),
-    ...[...root.querySelectorAll(".tt-memory svg.tt-grid")].filter((e) => e.getClientRects().length),
-  ];
+    ...root.querySelectorAll(".tt-line.tt-current, .tt-counter b, .tt-say, .tt-memory svg.tt-grid"),
+  ].filter((element) => element.getClientRects().length);
   return {
     parts: root.querySelector(".tt-current") ? parts.length : 0,
     outside: parts.flatMap((element) => {

@@ -113,13 +113,18 @@ class Profile:
     @property
     def compiled(self) -> str:
         """What the compiler made of the kernel and how long the model takes for it; empty where nobody compiled it."""
+        from ..waiting.judgement import largest_error
+
         o = self.residency
         if o.spilled is None:
             return ""
         spills = f"{plural(o.spilled, 'byte')} of spills" if o.spilled else "no spills"
-        took = f"; {self.time.microseconds:,.3g} µs by the model" if self.time else ""
-        fit = plural(o.occupancy.blocks, "block")
-        return f"{plural(o.registers or 0, 'register')} a thread, {spills}, {fit} a multiprocessor of the {o.gpu}{took}"
+        made = f"{plural(o.registers or 0, 'register')} a thread, {spills}, "
+        made += f"{plural(o.occupancy.blocks, 'block')} a multiprocessor"
+        if self.time is None:
+            return made
+        error = largest_error(measurements.load("waiting").results, "capstone")
+        return f"{made}; {self.time.microseconds:,.3g} µs on {o.gpu} by the model (± {error:.0%} for products)"
 
     def verdict(self, allowed: Sequence[str] = ()) -> Opinion:
         """Return the first words on the launch; findings of the kinds ``allowed`` do not count."""

@@ -3,25 +3,26 @@
 ceiling, here = ceilings["float32"]["flop_per_second"] / 1e9, traffic.of("naive")
 right = both.of(measurements.PUT_RIGHT)
 slow, fast = (twins.result(name) for name in ("naive_signed_left", "naive_uint64_32"))
+loop = [each.text for each in show_machine_code(naive).body]
 used = " ".join(text.split()[0].partition(".")[0] for text in meaning if text in code)
 assert all(loads == model.global_loads(n, n, n) for n, loads in counted.items()), "2·n³ at every size"
 assert whole_loads == model.global_loads(5, 7, 6), "the count is the formula's"
 assert ceiling > 10 * bandwidth * ratios[8], "much faster than it can fetch"
 assert 60 < ceiling / (bandwidth * ratios[8]) < 65, "more than sixty times as fast"
 assert speed > bandwidth * ratios[8], "faster than the bound allows"
-assert here.lowest == "instructions" and round(100 * here.share("instructions")) == 74, "at 74 % of one roof"
+assert here.lowest == "instructions" and round(100 * here.share("instructions")) == 73, "at 73 % of one roof"
 assert all(here.share(level) < 0.2 for level in here.roofs if level != "instructions"), "the others are far above it"
 assert round(100 * (1 - here.dram_bytes / here.asked)) == 98, "the caches answer 98 %"
 assert [round(100 * level.share("DRAM")) for level in both] == [2, 5], "2 % and 5 % of its bandwidth"
 assert round(here.instructions / (4096**3 / 32)) == 37, "37 instructions in a step"
-assert sum("FFMA" in line or "LDG" in line for line in code) < 0.1 * len(code), "the others are integer instructions"
-assert sum("FFMA" in line for line in code) == 4, "it writes out four steps by itself"
+assert sum("FFMA" in line or "LDG" in line for line in loop) < 0.1 * len(loop), "the others are integer instructions"
+assert sum("FFMA" in line for line in loop) == 4, "it writes out four steps by itself"
 assert used == "IMAD IMAD IMAD SHF SHF LOP3 LOP3 IADD3 IADD3 LEA LEA LDG", "the instructions of one address"
 alone = [twins.result(name)["gflops"] / slow["gflops"] for name in ("naive_uint64_left", "naive_signed_16")]
 assert [f"{each:.1f}" for each in alone] == ["1.5", "1.5"], "each change alone gains 1.5 times"
 assert 6.5 < slow["instructions"] / fast["instructions"] < 7.5, "in a seventh of the instructions"
 assert f"{fast['gflops'] / slow['gflops']:.1f}" == "4.9", "4.9 times as fast"
-assert right.lowest == "L1 and shared memory" and round(100 * right.share("L1 and shared memory")) == 83, "83 %"
+assert right.lowest == "L1 and shared memory" and round(100 * right.share("L1 and shared memory")) == 82, "82 %"
 assert 0.18 < slow["gflops"] / fast["gflops"] < 0.22, "four fifths of its speed"
 assert f"{fast['l1_wavefronts'] / 1e9:.2f}" == "4.30", "4.30·10⁹ passes"
 assert twins.result("naive_c")["l1_wavefronts_percent"] > 70, "in CUDA C it is so from the start"

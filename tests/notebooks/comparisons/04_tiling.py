@@ -10,7 +10,7 @@ assert [f"{each['l1_wavefronts'] / 1e9:.2f}" for each in counted] == ["4.30", "3
 assert tile.l2_bytes > 0.95 * right.l2_bytes and tile.dram_bytes > right.dram_bytes, "do not fall"
 assert f"{times['numba, unsigned, 32 steps']:.2f}" == "1.31", "rises by a factor of 1.31"
 assert (right.lowest, tile.lowest) == ("L1 and shared memory",) * 2, "the lowest roof of both kernels"
-assert round(100 * tile.share("L1 and shared memory")) == 87, "reaches 87 % of it"
+assert round(100 * tile.share("L1 and shared memory")) == 83, "reaches 83 % of it"
 first, written = (twins.result(kernel)["gflops"] for kernel in ("naive", "tiled"))
 assert round(written) == 7867, "the speed of tiled as written"
 assert f"{written / first:.1f}" == "5.9", "tiled is 5.9 times as fast as naive"

@@ -42,7 +42,8 @@ ratios = {
 }
 assert len(ratios) == 12, "the twelve points of the picture"
 wrong_sign = {key: tuple(round(r, 2) for r in both) for key, both in ratios.items() if (both[0] > 1) != (both[1] > 1)}
-assert wrong_sign == {(32, 64): (0.98, 1.05)}, "on the wrong side of 1 at one point: 5 % faster, 2 % slower"
+assert {key: both[1] for key, both in wrong_sign.items()} == {(32, 64): 1.05}, "5 % faster"
+assert wrong_sign[32, 64][0] == 0.98, "measured 2 % slower"
 of_tiled = pairs["tiled", 32, 64]
 shares = [round(100 * of_tiled[who]["global memory"]) for who in ("predicted_waits", "measured_waits")]
 assert shares == [18, 9], "18 % of the waiting of tiled is for global memory there, instead of 9 %"

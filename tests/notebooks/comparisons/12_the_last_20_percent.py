@@ -14,10 +14,6 @@ part = {name: row["measured_gflops"] / row["attainable_gflops"] for name, row in
 assert part["naive"] > 1 and 0.24 < part["tiled"] < 0.26 and 0.82 < part["best"] < 0.84, "the parts of the roof"
 off = {name: modelled[name] / gflops(name) - 1 for name in judged}
 assert max(map(abs, off.values())) < 0.2 and np.median(np.abs(list(off.values()))) < 0.04, "a fifth, half 4 %"
-assert (round(off["best"], 2), round(off["per_row"], 2)) == (-0.04, -0.15), "4 % and 15 % less than was measured"
-assert max(off, key=lambda name: abs(off[name])) == "per_row", "the furthest"
-waits_at_barriers = [judged["best"][who]["barrier"] for who in ("predicted_waits", "measured_waits")]
-assert waits_at_barriers[0] > 2 * waits_at_barriers[1], "longer at barriers"
 ratio = {(a, b): gflops(b) / gflops(a) for a, b in zip(steps[:-1], steps[1:], strict=True)}
 assert round(ratio["staged", "software_pipelined"], 2) == 1.30, "1.30 times as fast as staged"
 assert round(ratio["whole_tiles", "best"], 2) == 1.12, "best gains 12 %"
@@ -30,8 +26,8 @@ model = [round(100 * (b / a - 1)) for pair in twice for a, b in pair]
 assert model == [-9, -1, 7, 3], "with the queues 9 % less, without them 1 %; 7 % and 3 % more: a third of 12 %"
 dispatch = [recorded["counters"].result(name, N=4096)["stalled_dispatch_stall_percent"] for name in steps]
 assert round(np.corrcoef(list(map(lost, steps)), dispatch)[0, 1], 2) == 0.97, "their correlation is 0.97"
-codes = {n: [each.text for each in show_machine_code(rung(n).make()).code.instructions] for n in steps[3:]}
-assert [sum("FFMA" in line for line in codes[n]) for n in steps[3:5]] == [64, 512]
+codes = [show_machine_code(rung(n).make()).code.instructions for n in steps[3:5]]
+assert [sum(each.operation == "FFMA" for each in code) for code in codes] == [64, 512]
 assert round(tried["whole_tiles, launch_bounds=(256, 1)"] / gflops("whole_tiles"), 3) == 1.095, "raises it by 9.5 %"
 assert fewer == [14, 11, 3, 0], "14 %, 11 % and 3 % fewer instructions, and as many"
 assert abs(ratio["whole_tiles", "best"] - busy("best") / busy("whole_tiles")) < 0.01, "all of the gain is there"
@@ -41,15 +37,11 @@ order = sorted(stalls["best"], key=stalls["best"].get, reverse=True)[:4]
 assert order == ["not_selected", "short_scoreboard", "dispatch_stall", "no_instruction"], "the largest reasons"
 at_1024 = by_size["best"][1024] / by_size["best"][4096]
 assert round(100 * at_1024) == 24 and np.prod(rung("best").launch(1024, 1024, 1024)[0]) == 32, "at 24 % of its speed"
-assert min(unrolled) > max(map(gflops, ("register_2d", "vectorized", "tiled", "outer_product"))), "still faster than"
 assert round(100 * judged["tiled"]["measured_waits"]["shared memory"]) == 39, "39 % of their waiting"
 assert round(executed("tiled")) == 4, "only one of four instructions multiplies"
 naive = recorded["counters"].result("naive", N=4096)
 assert round(1 - naive["l2_bytes"] / 32 / naive["global_load_sectors"], 2) == 0.93, "93 % of its sectors"
 assert len(attempts) == 905, "905 variants of best"
-lines = [[line for line in codes[name] if "FFMA" in line] for name in ("whole_tiles", "best")]
-marked = [sum(".reuse" in line for line in found) for found in lines]
-assert (*map(len, lines), *marked) == (2128, 2128, 1837, 1956), "1,956 of 2,128, and 1,837"
 length = [recorded["instructions"].result(name)["instructions"] for name in ("large_tiles", "whole_tiles")]
 assert length == [2441, 2350], "2,441 and 2,350 instructions"
 next_one = [stalls[name]["no_instruction"] / sum(stalls[name].values()) for name in ("large_tiles", "whole_tiles")]

@@ -11,8 +11,6 @@ more = [
     tera["cublas", of] * 1000 / earlier.result("cublas", N=8192, format=of)["gflops"] for of in ("TF32", "bfloat16")
 ]
 assert round(max(more) - 1, 3) == 0.015, "up to 1.5 % faster here than in lesson 16"
-small = {r["rung"]: r["gflops"] for r in recorded.results if r.get("N") == 1024 and r["format"] == "bfloat16"}
-assert 0.78 < small["wgmma_bulk"] / small["cublas"] < 0.82, "four fifths of cuBLAS's speed"
 assert round(clocks["zeros"] / clocks["normal"], 2) == 1.27, "the clock is higher by 27 %, and so is the speed"
 assert round(inputs["zeros"] / inputs["normal"], 2) == 1.27, "and so is the speed"
 assert all(690 < np.median(r["power_watts"][12:]) < 710 and r["held_by_power"] > 0.8 for r in repeated[1:]), "700 W"

@@ -5,7 +5,7 @@ staged = ladder.result("staged")["gflops"]
 assert round(100 * (1 - staged / speeds["vectorized"])) == 3, "a little slower, by 3 %"
 modelled = {r["rung"]: r["predicted"] for r in measurements.load("waiting").results if r["what"] == "ladder"}
 off = max(abs(modelled[name] / ladder.result(name)["gflops"] - 1) for name in modelled)
-assert f"{100 * off:.0f}" == "16", "by up to 16 % for kernels of the ladder"
+assert f"{100 * off:.0f}" == "15", "by up to 15 % for kernels of the ladder"
 assert modelled["staged"] > modelled["vectorized"], "the rung staged to be faster than vectorized"
 assert ladder.result("best")["registers"] > 230, "nearly all of the 255 registers"
 assert ladder.result("best")["blocks_per_multiprocessor"] == 1, "one block on each multiprocessor"
