@@ -5,8 +5,6 @@ given; 2 if it was called wrongly, or its packages are missing. A new command is
 whose ``main(arguments)`` runs it and returns the status, and what it does. Modules are imported when they are needed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Names: imported on first use, of modules that have a short name beside their own, and of the program itself."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The map of the course: what each rung of the ladder costs, how fast it is, and which lesson explains it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

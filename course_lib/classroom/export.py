@@ -3,8 +3,6 @@
 python -m course_lib.export notebooks/02_naive.ipynb --output site
 """
 
-from __future__ import annotations
-
 import argparse
 import pathlib
 import sys

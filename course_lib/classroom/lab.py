@@ -7,8 +7,6 @@ Installing the package puts ``jupyter_server_config.d/tile-by-tile.json``, which
 environment's etc/jupyter. So ``jupyter lab`` needs no flags, on any system, and no file of the user is changed.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lessons as files: where they are, which notebook is one, and a copy of them for a reader."""
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import json

@@ -3,8 +3,6 @@
 python -m course_lib.site --out _site
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

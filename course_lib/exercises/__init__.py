@@ -6,8 +6,6 @@ One file per lesson; `EXERCISES` lists them all, in the order of the course. In 
 shortens two errors (`grading.short_errors`), and `score()` keeps the answers in a file beside it (`progress`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any

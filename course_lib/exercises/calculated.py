@@ -1,7 +1,5 @@
 """The value of arithmetic that a reader has typed as a guess."""
 
-from __future__ import annotations
-
 import ast
 import math
 import operator

@@ -6,8 +6,6 @@ reaches up to five limits, and each limit is a point; but the worst cost sets th
 most a point more than the worst. The limits are rules of the score; beside them are the recorded speeds of the ladder.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

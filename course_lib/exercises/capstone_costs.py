@@ -1,7 +1,5 @@
 """What a kernel of the capstone costs: counted in one launch of several tiles, and timed from its machine code."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

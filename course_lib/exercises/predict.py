@@ -1,7 +1,5 @@
 """predict(): a guess first, and the truth after it."""
 
-from __future__ import annotations
-
 import html
 import math
 import pathlib

@@ -4,8 +4,6 @@ There is such a file only where a notebook server, or Visual Studio Code, runs a
 and exporters execute notebooks too, and nothing of theirs is kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import html
 import json
@@ -103,7 +101,7 @@ class Score:
             self.note = f"{self.path.name} cannot be written ({error.strerror}): answers last until the kernel stops."
 
     @classmethod
-    def kept(cls, path: Path | None) -> Score:
+    def kept(cls, path: Path | None) -> "Score":
         """The score that a file holds; an empty one, with a note, if the file is damaged. A copy of it is kept."""
         if path is None or not path.is_file():
             return cls(path=path)

@@ -1,7 +1,5 @@
 """A kernel in numba and in CUDA C, in two tabs of plain HTML: they need no script, and a printed page shows both."""
 
-from __future__ import annotations
-
 import ast
 import html
 import inspect

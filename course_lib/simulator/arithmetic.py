@@ -1,7 +1,5 @@
 """Operations of compiled kernels that NumPy lacks, or does differently from numba on a GPU."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -9,8 +9,6 @@
 A launch that passes says nothing of the next size: guards, ragged tiles and waiting differ with the shape.
 """
 
-from __future__ import annotations
-
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

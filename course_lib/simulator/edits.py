@@ -1,7 +1,5 @@
 """A kernel with a change: nodes of its syntax tree are replaced, and the tree is compiled, never a text of it."""
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

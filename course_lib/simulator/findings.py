@@ -1,7 +1,5 @@
 """The kinds of findings, `Finding`, and the simulator's errors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 

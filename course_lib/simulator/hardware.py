@@ -3,8 +3,6 @@
 Source: the CUDA C++ Programming Guide's tables of compute capabilities (5.0 and later agree on all of these).
 """
 
-from __future__ import annotations
-
 #: Lanes of a warp.
 WARP_SIZE = 32
 #: Bytes of a sector, the smallest unit that global memory transfers.

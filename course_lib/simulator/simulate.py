@@ -1,7 +1,5 @@
 """The entry point of the simulator: ``run = simulate(kernel)[grid, block](A, B, C)``."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +33,7 @@ def simulate(
     schedule: str | int = "in-order",
     trace: bool = False,
     max_steps: int | None = None,
-) -> Simulation:
+) -> "Simulation":
     """Prepare ``kernel`` for a launch on the CPU simulator.
 
     Args:

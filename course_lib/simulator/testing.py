@@ -6,8 +6,6 @@ def test_tiled():
     np.testing.assert_allclose(C, A @ B, rtol=1e-5)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ In this form a launch of 58,000 statements takes a few megabytes, and NumPy find
 over objects. Lanes are bits: bit l of a mask is lane l of the step's warp, thread 32 * warp + l of its block.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Locations of a finding in a trace: the block, the position and the thread of each access that takes part."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ The colours are from the palette of Okabe and Ito, which colour-blind readers ca
 alone: ``tools/build_viewer.py`` writes those of the widgets, `tokens`, into ``viewer/web/style/tokens.css``.
 """
 
-from __future__ import annotations
-
 #: The meaning of each colour.
 COLOURS = {"A": "#0072B2", "B": "#D55E00", "C": "#009E73", "shared": "#E69F00", "register": "#CC79A7"}
 #: The one colour of that palette that no array has: a barrier, the best kernel, the second-level cache.

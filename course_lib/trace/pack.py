@@ -1,7 +1,5 @@
 """Conversion of the recording of a chunk of blocks into columns, for all blocks at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

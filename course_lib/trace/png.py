@@ -3,8 +3,6 @@
 An output of type image/png has no place for the text: neither JupyterLab nor a page of nbconvert would show one.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import re

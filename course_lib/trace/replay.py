@@ -1,7 +1,5 @@
 """The replay of one block, step by step: the trace of a launch in the form that the viewer draws."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from functools import cached_property
 from typing import Any
@@ -196,7 +194,7 @@ class Timeline:
                 return int(reading[len(reading) // 2])
         return len(self)
 
-    def state(self, position: int) -> State:
+    def state(self, position: int) -> "State":
         """Return the machine after the first ``position`` steps; of other blocks it has what this one has read."""
         return State(self, position)
 

@@ -1,7 +1,5 @@
 """The history of each warp of a block, and of each buffer of its shared memory, as spans of the block's statements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Protocol
 

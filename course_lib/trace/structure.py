@@ -1,7 +1,5 @@
 """The structure of a traced kernel, read from its source and its accesses: statements, loops, roles, tiles, phases."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections import Counter

@@ -1,7 +1,5 @@
 """The result of tracing: a :class:`Trace`, as objects for a reader and as columns for a program."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -2,8 +2,8 @@
 
 The answers are in answers/, a file for each lesson. For each exercise ``WRONG`` and ``NIGHTLY`` have what is wrong: the
 change, and the id of the hint (with words of it, where other mistakes meet the same id); ``RIGHT`` has what is
-different: the change. A change is (old, new), or a list of them, applied to the cell of the solution, or a list with
-one text for each fill-in of the skeleton, or a text that takes the place of the cell. ``NIGHTLY`` is tried by
+different: the change. A change is a list of (old, new), applied to the cell of the solution, or a list with one text
+for each fill-in of the skeleton, or a text that takes the place of the cell. ``NIGHTLY`` is tried by
 `--nightly` alone: its verdicts take long, since many repairs are launched, and other answers to the same and to other
 exercises run every line of `course_lib/exercises` that they run.
 """
@@ -14,13 +14,13 @@ import itertools
 import json
 import math
 import re
-import runpy
 from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from exercises.tables import TABLES, tables
 from nightly import every
 from oracles.mutation import mutants
 from oracles.rewrites import REWRITES
@@ -42,7 +42,7 @@ from course_lib.simulator.language.source import read as read_source
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(path.name for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
-ANSWERS = [runpy.run_path(str(path)) for path in sorted((Path(__file__).parent / "answers").glob("*.py"))]
+ANSWERS = [tables(path.stem) for path in sorted((Path(__file__).parent / "answers").glob("*.py"))]
 WRONG, NIGHTLY, RIGHT = (
     [
         (name, what, answer)
@@ -50,7 +50,7 @@ WRONG, NIGHTLY, RIGHT = (
         for name, answers in lesson.get(table, {}).items()
         for what, answer in answers.items()
     ]
-    for table in ("WRONG", "NIGHTLY", "RIGHT")
+    for table in TABLES
 )
 #: What stands above a lesson's exercises, where it is not this.
 HEADERS = {name: lesson["HEADER"] for lesson in ANSWERS if "HEADER" in lesson for name in lesson["WRONG"]}
@@ -125,7 +125,7 @@ def _text(name, change):
     if isinstance(change, list) and change and isinstance(change[0], str):
         return fill(skeletons()[name], *change)
     text = solutions()[name]
-    for old, new in [change] if isinstance(change, tuple) else change:
+    for old, new in change:
         assert old in text, f"{old!r} is not in the solution of {name}"
         text = text.replace(old, new)
     return text

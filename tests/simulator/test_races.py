@@ -495,46 +495,37 @@ def test_a_fence_of_the_block_orders_the_threads_of_one_block(blocks):
     assert all(f.threads[0][0] != f.threads[1][0] for f in found)
 
 
-def hand_over_in_shared_memory(a, out):
+def handed_over_in_shared_memory(early):
     """The first warp stores, fences for its block and raises a flag in shared memory; the second one reads."""
-    flag = cuda.shared.array(1, int32)
-    tile = cuda.shared.array(1, int32)
-    t = cuda.threadIdx.x
-    if t == 0:
-        flag[0] = 0
-    cuda.syncthreads()
-    if t == 0:
-        tile[0] = 7
-        a[cuda.blockIdx.x] = 8
-        cuda.threadfence_block()
-        cuda.atomic.add(flag, 0, 1)
-    if t == 32 and cuda.atomic.add(flag, 0, 0) == 1:
-        out[cuda.blockIdx.x] = tile[0] + a[cuda.blockIdx.x]
 
+    def kernel(a, out):
+        flag = cuda.shared.array(1, int32)
+        tile = cuda.shared.array(1, int32)
+        t = cuda.threadIdx.x
+        if t == 0:
+            flag[0] = 0
+        cuda.syncthreads()
+        if t == 0:
+            tile[0] = 7
+            if early:
+                cuda.threadfence_block()
+                tile[0] += 1
+            a[cuda.blockIdx.x] = 8
+            if not early:
+                cuda.threadfence_block()
+            cuda.atomic.add(flag, 0, 1)
+        if t == 32 and cuda.atomic.add(flag, 0, 0) == 1:
+            out[cuda.blockIdx.x] = tile[0] + a[cuda.blockIdx.x]
 
-def hand_over_without_a_fence(a, out):
-    flag = cuda.shared.array(1, int32)
-    tile = cuda.shared.array(1, int32)
-    t = cuda.threadIdx.x
-    if t == 0:
-        flag[0] = 0
-    cuda.syncthreads()
-    if t == 0:
-        tile[0] = 7
-        cuda.threadfence_block()
-        a[cuda.blockIdx.x] = 8
-        tile[0] += 1
-        cuda.atomic.add(flag, 0, 1)
-    if t == 32 and cuda.atomic.add(flag, 0, 0) == 1:
-        out[cuda.blockIdx.x] = tile[0] + a[cuda.blockIdx.x]
+    return kernel
 
 
 def test_a_word_of_shared_memory_hands_on_what_a_fence_made_visible():
     """To the threads of the block: what lies in shared and in global memory; only what came before the fence."""
     out = np.zeros(3, "i8")
-    assert findings(hand_over_in_shared_memory, 3, 64, np.zeros(3, "i8"), out) == ()
+    assert findings(handed_over_in_shared_memory(early=False), 3, 64, np.zeros(3, "i8"), out) == ()
     assert out.tolist() == [15, 15, 15]
-    found = findings(hand_over_without_a_fence, 3, 64, np.zeros(3, "i8"), np.zeros(3, "i8"))
+    found = findings(handed_over_in_shared_memory(early=True), 3, 64, np.zeros(3, "i8"), np.zeros(3, "i8"))
     assert sorted((f.kind, f.array) for f in found) == [("race", "a"), ("race", "tile")]
 
 

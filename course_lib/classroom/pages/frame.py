@@ -4,8 +4,6 @@ Pages open from a folder, too, so they load classic scripts alone: a browser loa
 widgets show is in a file of data beside it.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -6,8 +6,6 @@ nbconvert lays out the cells; its own pages load the code of widgets, MathJax an
 viewer's modules are part of the page, and so is reveal.js, from the folder ``reveal`` with its licence.
 """
 
-from __future__ import annotations
-
 import copy
 import html
 import pathlib

@@ -1,7 +1,5 @@
 """Links between pages: where they lead, and which of them lead nowhere."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -4,8 +4,6 @@ Pages link to each other by relative addresses, share their style and code, and 
 checked before anything is written.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import tempfile

@@ -7,8 +7,6 @@ jupyter_nbconvert_config.json``. It is not installed: nbconvert reads no file of
 another name could belong to the user. In JupyterLab's own export ``course_lib.classroom.lab`` does the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

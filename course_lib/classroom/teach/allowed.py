@@ -5,8 +5,6 @@ statements, built-in functions, and the attributes of modules and values. None o
 beyond NumPy's arithmetic, or the text of a class.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import contextlib

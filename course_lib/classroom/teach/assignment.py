@@ -1,7 +1,5 @@
 """Write the exercises of a lesson as an assignment: for nbgrader, for Otter, or plain."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

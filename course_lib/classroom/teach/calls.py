@@ -5,8 +5,6 @@ for each call, inside the walls of `walls.py`; what comes back is a number, or w
 trees that `allowed.py` accepted, constants, and functions of NumPy by their names.
 """
 
-from __future__ import annotations
-
 import ast
 import gc
 import importlib

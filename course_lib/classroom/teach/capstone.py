@@ -1,7 +1,5 @@
 """The kernel of a student's capstone, judged and scored from its text. Runs in a process of `sandbox.py`."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import time

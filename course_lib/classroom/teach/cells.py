@@ -1,7 +1,5 @@
 """The place of each exercise in its lesson: the cell, the function that it asks for, and the text that is given."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a class has handed in: the files of each student, found by the names that people and learning systems give."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -8,8 +8,6 @@ python -m course_lib.teach quiz 04 --seed 7 --for moodle
 python -m course_lib.teach ranking submissions --csv ranking.csv --page ranking.html
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The command `grade` in a container without a network: walls for a machine that has none of its own."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

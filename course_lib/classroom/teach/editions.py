@@ -4,8 +4,6 @@ The edition for students is a folder that runs by itself (``uv run jupyter lab``
 for the solutions before anything is written.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

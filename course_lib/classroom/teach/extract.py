@@ -4,8 +4,6 @@ The definition of one function is compiled, without decorators, annotations and 
 `names.py`. What calls, assigns or draws beside it is passed over.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import linecache

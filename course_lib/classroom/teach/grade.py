@@ -1,7 +1,5 @@
 """Grade the submissions of a class: a table, a page for each student, and a page for the teacher."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import hashlib

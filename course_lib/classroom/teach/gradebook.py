@@ -1,7 +1,5 @@
 """The tables of a class: what a spreadsheet may read and write, what the class reached, and gradebooks of others."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

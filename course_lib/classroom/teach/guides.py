@@ -3,8 +3,6 @@
 Only objectives and the choice of sections are written by hand, in ``docs/teach/*.toml``.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import tomllib

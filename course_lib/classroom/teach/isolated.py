@@ -4,8 +4,6 @@ It cannot defend the points there: both tools run it in the interpreter that has
 of them can replace this function. Points that count come from `grade`.
 """
 
-from __future__ import annotations
-
 import atexit
 from collections.abc import Sequence
 from functools import cache

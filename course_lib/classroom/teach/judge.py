@@ -1,7 +1,5 @@
 """Judgement of one answer: points, status, hint, checks. Runs in a process of `sandbox.py`; the grader makes pages."""
 
-from __future__ import annotations
-
 import ast
 import base64
 import json

@@ -4,8 +4,6 @@ Texts are compared as trees, in which names are numbers in the order of their fi
 a comment makes no difference.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import copy

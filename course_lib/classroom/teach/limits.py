@@ -1,7 +1,5 @@
 """What one task may use of the machine."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from dataclasses import dataclass

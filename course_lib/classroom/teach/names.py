@@ -1,7 +1,5 @@
 """The meaning of an answer's names: imports and constants of a list of allowed ones, read without executing them."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import math

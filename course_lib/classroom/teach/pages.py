@@ -1,7 +1,5 @@
 """The grader's pages: one for each student, and one for the teacher."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

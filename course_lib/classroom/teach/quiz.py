@@ -3,8 +3,6 @@
 Of four seeds in a row, from a multiple of four on, each question has its right answer once at a, b, c and d.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import math

@@ -3,8 +3,6 @@
 Kernels are judged as `grade` judges answers: from their text, each in a process of its own with limits.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence

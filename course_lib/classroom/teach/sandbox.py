@@ -6,8 +6,6 @@ course, with `walls` where there are any, and which ends with its task. A server
 and replaced.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import io
@@ -146,7 +144,7 @@ class Sandbox:
         self._server: subprocess.Popen[bytes] | None = None
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
-    def __enter__(self) -> Sandbox:
+    def __enter__(self) -> "Sandbox":
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -4,8 +4,6 @@ A slide begins at a cell of type "slide", as nbconvert has it; its tags name the
 with ``Time: 3 min.``, in place of which the deck writes the running minutes.
 """
 
-from __future__ import annotations
-
 import argparse
 import copy
 import re

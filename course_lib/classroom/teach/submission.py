@@ -1,7 +1,5 @@
 """The cells of a student's notebook that answer each exercise. Only texts are read; nothing is executed."""
 
-from __future__ import annotations
-
 import ast
 import io
 import json

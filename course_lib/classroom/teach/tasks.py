@@ -1,7 +1,5 @@
 """The tasks of a process of `sandbox.py`: each takes and returns values of JSON."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict

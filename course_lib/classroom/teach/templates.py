@@ -1,7 +1,5 @@
 """The templates of the grader's pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

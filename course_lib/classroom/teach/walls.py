@@ -3,8 +3,6 @@
 They need no rights and no package. Elsewhere there are none, and `standing` says so.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

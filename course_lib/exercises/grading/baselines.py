@@ -1,7 +1,5 @@
 """Kernels that make no use of an exercise's idea: the one that it gives, and the naive one of its task."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A call of a Python function with a limit for the lines that it executes."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import FrameType

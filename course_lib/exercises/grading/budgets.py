@@ -1,7 +1,5 @@
 """The budgets of exercises: what is counted, its limit as a formula, and the advice if the limit is exceeded."""
 
-from __future__ import annotations
-
 from ...trace.record import StepObserver, TraceObserver
 from .exercise import Budget, Outcome, Where, everywhere
 

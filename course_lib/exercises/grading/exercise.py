@@ -1,7 +1,5 @@
 """The definition of an exercise: its launches, its right values, its budgets, and its advice."""
 
-from __future__ import annotations
-
 import math
 import re
 import zlib
@@ -205,7 +203,7 @@ class Task:
         """Return the sizes of a launch by their names in ``sizes``."""
         return dict(zip(re.findall(r"\w+", self.sizes), shape, strict=True))
 
-    def but(self, **changes: Any) -> Task:
+    def but(self, **changes: Any) -> "Task":
         """Return the task with the given fields changed."""
         return replace(self, **changes)
 
@@ -236,7 +234,7 @@ class Hint(str):
 
     id: str
 
-    def __new__(cls, text: str, id: str = "") -> Hint:
+    def __new__(cls, text: str, id: str = "") -> "Hint":
         hint = super().__new__(cls, text)
         hint.id = "-".join(re.findall(r"\w+", id.lower().replace("_", " ")))
         return hint

@@ -1,7 +1,5 @@
 """Exercises that are answered in words: the reader writes first, then compares with a model answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any

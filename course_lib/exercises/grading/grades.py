@@ -1,7 +1,5 @@
 """Grade an exercise: run the kernel on random matrices, then check findings, values and budgets."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math
@@ -133,7 +131,7 @@ class Grading:
     outcomes: tuple[Outcome, ...] = ()
     counted: tuple[Outcome, ...] = ()
 
-    def launched(self) -> Grading:
+    def launched(self) -> "Grading":
         """Add the launches; raises an error of `_REFUSALS` if the simulator refuses or stops one."""
         outcomes = counted = self._launched(self.kernel, self.source)
         if self.exercise.traced and self.source.is_crowded:

@@ -1,7 +1,5 @@
 """Checks of a student's function before anything runs."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 from .source import Submission, is_unfilled, read, same_body

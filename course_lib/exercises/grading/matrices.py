@@ -1,7 +1,5 @@
 """The common parts of exercises on C = A·B: inputs, launch shapes, and frequent mistakes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The viewer of a verdict, opened at the step of the mistake, with the wanted values beside the wrong ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any

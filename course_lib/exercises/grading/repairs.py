@@ -4,8 +4,6 @@ A rule of the first kind sees a mistake in the text, which no correct kernel con
 is made in a copy of the kernel, which is launched, and a mistake is named only if its repair gives the right values.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import difflib

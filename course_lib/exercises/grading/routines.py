@@ -1,7 +1,5 @@
 """Exercises on Python functions that are not kernels: they are called with chosen arguments and graded by results."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

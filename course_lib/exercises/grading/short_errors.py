@@ -1,8 +1,6 @@
 """Short errors in a notebook for two mistakes: a launch without a GPU, for which numba's traceback has 87 lines, and a
 cell that is run before the ones above it, for which the traceback shows the answer of a prediction."""
 
-from __future__ import annotations
-
 from types import TracebackType
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The text of a student's kernel: its syntax tree, lines and names, and whether it was filled in."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import copy

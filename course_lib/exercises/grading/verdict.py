@@ -1,7 +1,5 @@
 """The verdict of check(): ticks, crosses and grey rings, the student's own lines, the first hint, and the viewer."""
 
-from __future__ import annotations
-
 import html
 import re
 import textwrap

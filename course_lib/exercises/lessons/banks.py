@@ -1,7 +1,5 @@
 """The exercises of the lesson on bank conflicts."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...simulator.hardware import BANKS, ceil_div

@@ -1,7 +1,5 @@
 """The exercises of the capstone, beside the kernel itself: the plan, and a look back."""
 
-from __future__ import annotations
-
 from ..grading.exercise import FILL_IN
 from ..grading.explain import Explanation
 from ..grading.routines import Case, Routine

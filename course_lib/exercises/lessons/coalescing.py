@@ -1,7 +1,5 @@
 """The exercises of the lesson on coalescing: x along the row, and a transpose in shared memory."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..grading.budgets import barriers, sectors_per_request

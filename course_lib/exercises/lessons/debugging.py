@@ -1,7 +1,5 @@
 """The exercises of the lesson on debugging: listings with mistakes, published ones and unseen ones, to be fixed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...simulator.hardware import ceil_div

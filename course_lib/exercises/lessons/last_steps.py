@@ -1,7 +1,5 @@
 """The exercises of the lesson on the last steps: what a step gains, rectangular tiles, and what a library is."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..grading.budgets import barriers, global_loads, shared_loads

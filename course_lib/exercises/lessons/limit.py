@@ -1,7 +1,5 @@
 """The exercises of the lesson on the way to the limit: 128-bit accesses, their alignment, and warp tiles."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..grading.budgets import conflicts, global_loads, global_stores, sectors_per_request, shared_loads

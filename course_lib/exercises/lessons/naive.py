@@ -1,7 +1,5 @@
 """The exercises of the lesson on the naive kernel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..grading.budgets import global_loads, global_stores

@@ -1,7 +1,5 @@
 """The exercises of the lesson on prefetching."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The exercises of the lesson on register tiles."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads

@@ -1,7 +1,5 @@
 """The exercises of the lesson on many shapes: waves of tiles, and shares of a sum."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The exercises of the lesson on shared memory: copies, neighbours, and a barrier in the wrong place."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...simulator.hardware import ceil_div

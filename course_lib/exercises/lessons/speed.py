@@ -1,7 +1,5 @@
 """The exercises of the lesson on speed tests."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..grading.exercise import FILL_IN, FIND, Array

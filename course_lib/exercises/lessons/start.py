@@ -1,7 +1,5 @@
 """The exercises of the first lesson: three loops on one thread."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..grading.budgets import global_loads, global_stores

@@ -1,7 +1,5 @@
 """The exercises of the lesson on tensor cores: which lane holds what, and the fragments of a warp."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..grading.budgets import global_loads

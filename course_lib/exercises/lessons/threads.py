@@ -1,7 +1,5 @@
 """The exercises of the lesson on threads and data: rows, columns, elements, addresses and guards."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

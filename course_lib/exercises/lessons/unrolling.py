@@ -1,7 +1,5 @@
 """The exercises of the lesson on unrolling, registers and occupancy."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..grading.budgets import global_loads, iterations_left

@@ -1,7 +1,5 @@
 """The exercises of the lesson on the model of waiting: busy cycles, bytes in flight, and where prefetching helps."""
 
-from __future__ import annotations
-
 from ..grading.exercise import FILL_IN
 from ..grading.explain import Explanation
 from ..grading.routines import Case, Routine

@@ -1,7 +1,5 @@
 """The exercises of the lesson on wgmma: the swizzle, the fence, the stages, and products that stay in flight."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compile a kernel with numba-cuda, nvJitLink and nvdisasm, as a launch would, on a machine without a GPU."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import subprocess

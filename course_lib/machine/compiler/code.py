@@ -8,8 +8,6 @@ Source: Jia, Maggioni, Staiger, Scarpazza, "Dissecting the NVIDIA Volta GPU Arch
 section 2.1, on the 128-bit instructions, which have kept their places since.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The command `tile-by-tile machine-code`: record the machine code that answers where no compiler is installed."""
 
-from __future__ import annotations
-
 import argparse
 import base64
 import contextlib

@@ -9,8 +9,6 @@ meet at its barriers. It knows no time: :mod:`course_lib.machine.waiting` plays 
 too, so that branches and addresses that depend on values are right, and the results can be held against NumPy.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The machine code of a kernel, wherever it is: compiled before, recorded, or compiled now."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

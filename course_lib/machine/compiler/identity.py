@@ -1,7 +1,5 @@
 """What a kernel is to the compiler: its text, without comments and docstrings, and the values that it uses."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import inspect

@@ -5,8 +5,6 @@ lane. The meaning of operations is known from NVIDIA's list of mnemonics, from t
 what they compute: tests hold the products of emulated kernels against NumPy.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable
@@ -108,30 +106,21 @@ def signed(value: Array) -> Array:
     return np.asarray(value).astype(np.uint32).view(np.int32).astype(np.int64)
 
 
-def float_of(text: str) -> Value:
-    """Return an operand as float32, with its sign and its amount."""
-    inner = text.replace(".reuse", "").strip("-+|") if _constant(text) is None else text
-    value, negative, amount = raw(inner), text.startswith("-") and inner != text, "|" in text
+def float_of(text: str, words: int = 1) -> Value:
+    """Return an operand as float32, or as float64 of two words, with its sign and its amount."""
+    inner = text if words == 1 and _constant(text) is not None else text.replace(".reuse", "").strip("-+|")
+    value, negative, amount = raw(inner, words), text.startswith("-") and inner != text, "|" in text
+    bits, kind = (np.uint32, np.float32) if words == 1 else (np.uint64, np.float64)
 
     def get(t: Threads) -> Array:
-        number = np.asarray(value(t)).astype(np.uint32).view(np.float32)
+        number: Any = np.asarray(value(t)).astype(bits).view(kind)
         number = np.abs(number) if amount else number
         return -number if negative else number
 
     return get
 
 
-def double_of(text: str) -> Value:
-    """Return an operand as float64, with its sign and its amount."""
-    inner = text.replace(".reuse", "").strip("-+|")
-    value, negative, amount = raw(inner, 2), text.startswith("-"), "|" in text
-
-    def get(t: Threads) -> Array:
-        number = np.asarray(value(t)).view(np.float64)
-        number = np.abs(number) if amount else number
-        return -number if negative else number
-
-    return get
+double_of = partial(float_of, words=2)
 
 
 def writer(text: str, words: int = 1) -> Action:
@@ -193,15 +182,14 @@ def _carries(operands: list[str], results: int = 1) -> tuple[str, list[str], lis
     return first, written, rest, read
 
 
-def add3(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+def _added(part: Callable[[list[str]], Value], mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+    """Return what adds the carries to ``part`` of the operands, which is less than a few times 2^32."""
     target, written, sources, read = _carries(operands)
-    values, ins = [integer(s) for s in sources], [predicate(p) for p in read] if "X" in mods else []
+    value, ins = part(sources), [predicate(p) for p in read] if "X" in mods else []
     put, outs = writer(target), [truth_writer(p) for p in written]
 
     def run(t: Threads) -> None:
-        total = values[0](t)
-        for value in values[1:]:
-            total = total + value(t)
+        total = value(t)
         for carry in ins:
             total = total + carry(t)
         put(t, total)
@@ -211,68 +199,59 @@ def add3(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     return run
 
 
-def multiply(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    target, written, sources, read = _carries(operands)
-    unsigned = "U32" in mods
-    if "WIDE" in mods or "HI" in mods:
-        a, b, c = integer(sources[0]), integer(sources[1]), integer(sources[2], 2)
-        wide = "WIDE" in mods
-        put, outs = writer(target, 2 if wide else 1), [truth_writer(p) for p in written]
-        ins = [predicate(p) for p in read] if "X" in mods else []
+def _total(sources: list[str]) -> Value:
+    values = [integer(s) for s in sources]
+    return lambda t: reduce(operator.add, (value(t) for value in values))
 
-        def run_wide(t: Threads) -> None:
-            x, y = a(t) & WORD, b(t) & WORD
-            product = x * y if unsigned else (signed(x) * signed(y)).view(np.uint64)
-            total = product + c(t)
-            over = total < product
-            for carry in ins:
-                total = total + carry(t)
-            put(t, total if wide else total >> SHIFT)
-            for out in outs:
-                out(t, over)
 
-        return run_wide
+add3 = partial(_added, _total)
+
+
+def _product(sources: list[str]) -> Value:
     a, b, c = (integer(s) for s in sources)
-    put, outs = writer(target), [truth_writer(p) for p in written]
+    return lambda t: (a(t) * b(t) & WORD) + c(t)
+
+
+def multiply(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+    wide, unsigned = "WIDE" in mods, "U32" in mods
+    if not wide and "HI" not in mods:
+        return _added(_product, mods, operands)
+    target, written, sources, read = _carries(operands)
+    a, b, c = integer(sources[0]), integer(sources[1]), integer(sources[2], 2)
+    put, outs = writer(target, 2 if wide else 1), [truth_writer(p) for p in written]
     ins = [predicate(p) for p in read] if "X" in mods else []
 
     def run(t: Threads) -> None:
-        total = (a(t) * b(t) & WORD) + c(t)
+        x, y = a(t) & WORD, b(t) & WORD
+        product = x * y if unsigned else (signed(x) * signed(y)).view(np.uint64)
+        total = product + c(t)
+        over = total < product
         for carry in ins:
             total = total + carry(t)
-        put(t, total)
+        put(t, total if wide else total >> SHIFT)
         for out in outs:
-            out(t, total >> SHIFT > 0)
+            out(t, over)
 
     return run
 
 
 def lea(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    target, written, sources, read = _carries(operands)
-    shift = np.uint64(int(sources.pop(), 16))
     high, extended = "HI" in mods, "SX32" in mods
-    a, b = integer(sources[0]), integer(sources[1])
-    c = raw(sources[2]) if high and not extended else None
-    ins = [predicate(p) for p in read] if "X" in mods else []
-    put, outs = writer(target), [truth_writer(p) for p in written]
 
-    def run(t: Threads) -> None:
-        low = a(t) & WORD
-        if extended:
-            part = (signed(low) << np.int64(shift)).view(np.uint64) >> SHIFT
-        elif high:
-            assert c is not None
-            part = (low | c(t) << SHIFT) << shift >> SHIFT
-        else:
-            part = low << shift & WORD
-        total = part + b(t)
-        for carry in ins:
-            total = total + carry(t)
-        put(t, total)
-        for out in outs:
-            out(t, total >> SHIFT > 0)
+    def part(sources: list[str]) -> Value:
+        shift = np.uint64(int(sources.pop(), 16))
+        a, b = integer(sources[0]), integer(sources[1])
+        c = raw(sources[2] if high and not extended else "RZ")
 
-    return run
+        def get(t: Threads) -> Array:
+            low = a(t) & WORD
+            if extended:
+                return ((signed(low) << np.int64(shift)).view(np.uint64) >> SHIFT) + b(t)
+            return ((low | c(t) << SHIFT) << shift >> SHIFT if high else low << shift & WORD) + b(t)
+
+        return get
+
+    return _added(part, mods, operands)
 
 
 def shift(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
@@ -387,8 +366,8 @@ def compare_floats(value: Callable[[str], Value], mods: list[str], operands: lis
     return run
 
 
-def select(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, a, b, chosen = writer(operands[0]), integer(operands[1]), integer(operands[2]), predicate(operands[3])
+def select(write: Callable[[str], Action], read: Callable[[str], Value], mods: list[str], operands: list[str]) -> Any:
+    put, a, b, chosen = write(operands[0]), read(operands[1]), read(operands[2]), predicate(operands[3])
     return lambda t: put(t, np.where(chosen(t), a(t), b(t)))
 
 
@@ -586,11 +565,6 @@ def least_float(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     return lambda t: put(t, np.where(least(t), np.fmin(a(t), b(t)), np.fmax(a(t), b(t))))
 
 
-def float_choice(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, a, b, chosen = float_writer(operands[0]), float_of(operands[1]), float_of(operands[2]), predicate(operands[3])
-    return lambda t: put(t, np.where(chosen(t), a(t), b(t)))
-
-
 def nothing(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     return lambda t: None
 
@@ -598,14 +572,14 @@ def nothing(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
 #: What each operation does, by its name without modifiers; uniform operations are those of the same name without U.
 OPERATIONS: dict[str, Callable[[list[str], list[str]], Callable[[Any], None]]] = {
     "IADD3": add3, "VIADD": add3, "IADD": add3, "IMAD": multiply, "LEA": lea, "SHF": shift, "LOP3": logic,
-    "PLOP3": predicate_logic, "ISETP": compare, "SEL": select, "MOV": partial(move, 1), "CS2R": zeros, "S2R": special,
-    "S2UR": special, "R2UR": to_uniform, "P2R": pack, "R2P": unpack, "HFMA2": halves, "VIMNMX": smaller,
-    "IMNMX": smaller, "IABS": amount, "PRMT": byte_choice, "FFMA": partial(floats, fused),
-    "FADD": partial(floats, np.add), "FMUL": partial(floats, np.multiply), "FMNMX": least_float, "FSEL": float_choice,
-    "FSETP": partial(compare_floats, float_of), "DSETP": partial(compare_floats, double_of),
-    "DADD": partial(doubles, np.add), "DMUL": partial(doubles, np.multiply),
-    "DFMA": partial(doubles, lambda a, b, c: a * b + c), "MUFU": function, "I2F": to_float, "I2FP": to_float,
-    "F2I": to_integer, "SHFL": shuffle, "VOTE": vote, "VOTEU": vote,
+    "PLOP3": predicate_logic, "ISETP": compare, "SEL": partial(select, writer, integer), "MOV": partial(move, 1),
+    "CS2R": zeros, "S2R": special, "S2UR": special, "R2UR": to_uniform, "P2R": pack, "R2P": unpack, "HFMA2": halves,
+    "VIMNMX": smaller, "IMNMX": smaller, "IABS": amount, "PRMT": byte_choice, "FFMA": partial(floats, fused),
+    "FADD": partial(floats, np.add), "FMUL": partial(floats, np.multiply), "FMNMX": least_float,
+    "FSEL": partial(select, float_writer, float_of), "FSETP": partial(compare_floats, float_of),
+    "DSETP": partial(compare_floats, double_of), "DADD": partial(doubles, np.add),
+    "DMUL": partial(doubles, np.multiply), "DFMA": partial(doubles, lambda a, b, c: a * b + c), "MUFU": function,
+    "I2F": to_float, "I2FP": to_float, "F2I": to_integer, "SHFL": shuffle, "VOTE": vote, "VOTEU": vote,
     **dict.fromkeys(
         ("BSSY", "BSYNC", "BREAK", "NOP", "WARPSYNC", "YIELD", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL"),
         nothing,

@@ -3,8 +3,6 @@
 `tile-by-tile machine-code record notebooks/solutions/*.ipynb` makes it anew; that needs the compiler, and no GPU.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import json

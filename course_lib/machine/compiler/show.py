@@ -1,7 +1,5 @@
 """What the compiler made of a kernel's inner loop: instructions beside the source lines that caused them."""
 
-from __future__ import annotations
-
 import html
 import inspect
 import re

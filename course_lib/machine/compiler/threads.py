@@ -1,7 +1,5 @@
 """The state of a block's threads while their machine code runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The cube of a product: its M × N × K multiply-adds as unit cells, and the part of it that one tile computes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

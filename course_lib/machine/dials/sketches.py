@@ -1,7 +1,5 @@
 """The content of each picture with sliders for a setting: shapes, and sentences that say the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The widget: sliders, and the picture of their setting."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -5,8 +5,6 @@ apart). Every function draws without a background, in colours that are visible o
 and describes the picture in words: `show(ax)` displays both.
 """
 
-from __future__ import annotations
-
 from ...trace.figures.canvas import Picture, show
 from ...trace.figures.counts import (
     bars,

@@ -1,7 +1,5 @@
 """A drawing of the machine: a GPU beside its host."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """The recorded load of a kernel on each level of the machine, and the roof that each level sets for its speed."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass

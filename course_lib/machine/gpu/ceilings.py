@@ -1,7 +1,5 @@
 """Attainable and measured speed of every rung of a recorded ladder. Needs recordings, no GPU."""
 
-from __future__ import annotations
-
 from math import prod
 from pathlib import Path
 

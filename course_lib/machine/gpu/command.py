@@ -3,8 +3,6 @@
 `python -m course_lib.gpu record NAME` makes all of them, see :mod:`record`.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import warnings

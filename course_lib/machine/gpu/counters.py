@@ -1,7 +1,5 @@
 """Hardware counters of the rungs, from Nsight Compute."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

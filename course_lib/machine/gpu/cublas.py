@@ -1,7 +1,5 @@
 """The reference: cuBLAS in plain float32 (no TF32), through whichever installed Python library offers it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any

@@ -3,8 +3,6 @@
 NVRTC comes with the extras `cu12` and `cu13`; to compile needs no GPU.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

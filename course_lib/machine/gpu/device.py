@@ -1,7 +1,5 @@
 """The GPU and the software that drives it. numba is imported on first use."""
 
-from __future__ import annotations
-
 import functools
 import platform
 from collections.abc import Callable

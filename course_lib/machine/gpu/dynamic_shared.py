@@ -1,7 +1,5 @@
 """Dynamic shared memory: beyond 48 KiB a block has as much as the driver was asked for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ...kernels.bulk_copy import WithMaps

@@ -4,8 +4,6 @@ A case is one thing to measure: a kernel on one size, a limit of the GPU, a set 
 goes through the cases of a row; its `columns` verify a kernel and time it. `tools/lab` has more rows of this form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

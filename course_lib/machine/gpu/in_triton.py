@@ -1,7 +1,5 @@
 """The tile of `tiled` in Triton, launched as numba's kernels are; there where Triton and PyTorch are installed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache

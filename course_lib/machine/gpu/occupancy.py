@@ -1,7 +1,5 @@
 """The blocks that a multiprocessor holds, as the driver says: what `model.occupancy` is compared with."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .device import require

@@ -1,7 +1,5 @@
 """One kernel on one pair of matrices: verified, then timed. A wrong kernel is reported, never timed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod

@@ -4,8 +4,6 @@ Each measurement of a folder runs in a process of its own: an error on the GPU e
 begins anew. What the folder has already is kept, so that an interrupted command goes on where it stopped.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,7 +1,5 @@
 """Timing of kernels: CUDA events around every launch, every repeat kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,8 +4,6 @@ The factors: indices signed or unsigned; the inner loop left to the compiler or 
 first-level cache or past it; numba or CUDA C. See `kernels.twins` and `cuda_c`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache

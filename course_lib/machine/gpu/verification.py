@@ -1,7 +1,5 @@
 """Verification of kernels: fresh random inputs, a C filled with NaN, and float64 on the host as the reference."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -13,8 +13,6 @@ were made before it left the package; commit 8f2bacf is the last one that has th
 that makes `instructions`: the recorded code of `machine/compiler` has taken its place.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path

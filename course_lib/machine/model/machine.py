@@ -1,7 +1,5 @@
 """The numbers of a multiprocessor that the model of waiting works with, as its own kernels measured them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -63,7 +61,7 @@ class Machine:
     dram_run: int = 512
 
     @classmethod
-    def measured(cls, recording: Any) -> Machine:
+    def measured(cls, recording: Any) -> "Machine":
         """Return the machine of a recording of `python -m tools.lab latencies`; raise ValueError for any other."""
         if recording.what != "latencies":
             raise ValueError(

@@ -1,7 +1,5 @@
 """The roofline: the upper bound of a kernel's speed, given its operations per byte."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

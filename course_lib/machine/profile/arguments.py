@@ -1,7 +1,5 @@
 """Arguments of a launch, from words: ``A=random:float32:64,64``, ``n=64``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -9,8 +9,6 @@ Exit status: 1 if a launch is wrong or exceeds a budget (with ``--fail-on warnin
 else 2 if the command is used wrongly or a kernel could not be judged; else 0.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """Lines that ask more of the memory system than they need: bank conflicts, and accesses that are not coalesced."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ...simulator.hardware import SECTOR_BYTES, ceil_div

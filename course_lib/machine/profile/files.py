@@ -1,7 +1,5 @@
 """Kernels in files: a file is imported without a GPU, and the kernel is taken from it."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import sys

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -75,6 +76,24 @@ class MemoryInfo(NamedTuple):
     total: int
 
 
+def needs(name: str) -> Callable[..., NoReturn]:
+    """Return a function that raises NeedsGPU."""
+
+    def absent(*arguments: Any, **named: Any) -> NoReturn:
+        raise NeedsGPU(name)
+
+    return absent
+
+
+def nothing(*arguments: Any, **named: Any) -> None:
+    """Do nothing: all work is done at once."""
+
+
+def no_context(*arguments: Any, **named: Any) -> contextlib.AbstractContextManager[None]:
+    """Return a context that does nothing."""
+    return contextlib.nullcontext()
+
+
 class _StandIn:
     """An object of the driver. What it does not have needs a GPU."""
 
@@ -88,16 +107,12 @@ class DeviceArray(np.ndarray):
     """An array of the host with the methods of one of a GPU."""
 
     stream: Any = 0
+    alloc_size = property(attrgetter("nbytes"))
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         found: dict[str, Any] = self.__array_interface__
         return found
-
-    @property
-    def alloc_size(self) -> int:
-        """Bytes of the array."""
-        return self.nbytes
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
         """Return a copy, or fill ``ary`` with one and return that."""
@@ -146,27 +161,16 @@ class DeviceArray(np.ndarray):
         """Return the same array: work on every stream is done at once."""
         return self
 
-    def as_cuda_arg(self) -> DeviceArray:
-        """Return the array."""
-        return self
-
-    def get_ipc_handle(self) -> NoReturn:
-        """Raise NeedsGPU."""
-        raise NeedsGPU("DeviceArray.get_ipc_handle")
-
-    @property
-    def device_ctypes_pointer(self) -> NoReturn:
-        """Raise NeedsGPU."""
-        raise NeedsGPU("DeviceArray.device_ctypes_pointer")
+    as_cuda_arg = bind
+    get_ipc_handle = needs("DeviceArray.get_ipc_handle")
+    device_ctypes_pointer = property(needs("DeviceArray.device_ctypes_pointer"))
 
 
 class Stream(_StandIn):
     """A stream: everything on it is done at once."""
 
     handle = 0
-
-    def synchronize(self) -> None:
-        """Wait for nothing."""
+    synchronize = nothing
 
     def auto_synchronize(self) -> contextlib.AbstractContextManager[Stream]:
         """Return a context that waits for nothing."""
@@ -186,21 +190,14 @@ class Stream(_StandIn):
 class Event(_StandIn):
     """An event, which has happened."""
 
+    record = wait = synchronize = nothing
+
     def __init__(self, note: Callable[[str], None]) -> None:
         self._note = note
 
     def query(self) -> bool:
         """Return that all work before the event is done."""
         return True
-
-    def record(self, stream: Any = 0) -> None:
-        """Do nothing."""
-
-    def wait(self, stream: Any = 0) -> None:
-        """Wait for nothing."""
-
-    def synchronize(self) -> None:
-        """Wait for nothing."""
 
     def elapsed_time(self, evtend: Any) -> float:
         """Return nan: no time is measured."""
@@ -210,6 +207,8 @@ class Event(_StandIn):
 
 class Device(_StandIn):
     """A recorded GPU; ``with`` selects it."""
+
+    release_primary_context = reset = __exit__ = nothing
 
     def __init__(self, context: DeviceContext, gpu: Mapping[str, Any]) -> None:
         capability = tuple(int(part) for part in gpu["compute_capability"].split("."))
@@ -233,21 +232,15 @@ class Device(_StandIn):
         """Return the context."""
         return self._context
 
-    def release_primary_context(self) -> None:
-        """Do nothing."""
-
-    def reset(self) -> None:
-        """Do nothing."""
-
     def __enter__(self) -> Device:
         return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
 
 
 class DeviceContext(_StandIn):
     """The context of the one device, whose memory is this machine's."""
+
+    defer_cleanup = no_context
+    synchronize = push = pop = reset = prepare_for_use = enable_peer_access = nothing
 
     def __init__(self, gpu: Mapping[str, Any], note: Callable[[str], None]) -> None:
         self._note = note
@@ -262,48 +255,27 @@ class DeviceContext(_StandIn):
         self._note("The memory that the script asks for is this machine's, not a GPU's.")
         return MemoryInfo(free * page, total * page)
 
-    def create_stream(self) -> Stream:
+    def create_stream(self, ptr: int = 0) -> Stream:
         """Return a stream."""
         return Stream()
 
-    def create_external_stream(self, ptr: int) -> Stream:
-        """Return a stream."""
-        return Stream()
-
+    create_external_stream = create_stream
     get_default_stream = get_legacy_default_stream = get_per_thread_default_stream = create_stream
 
     def create_event(self, timing: bool = True) -> Event:
         """Return an event."""
         return Event(self._note)
 
-    def defer_cleanup(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context that does nothing."""
-        return contextlib.nullcontext()
-
     def can_access_peer(self, peer_context: Any) -> bool:
         """Return False: there is one GPU."""
         return False
 
-    def enable_peer_access(self, peer_context: Any, flags: int = 0) -> None:
-        """Do nothing."""
 
-    def synchronize(self) -> None:
-        """Wait for nothing."""
-
-    push = pop = reset = prepare_for_use = synchronize
-
-
-class Devices(Sequence[Device]):
+class Devices(tuple[Device]):
     """``cuda.gpus``: the one recorded GPU."""
 
-    def __init__(self, device: Device) -> None:
-        self.lst, self.current = [device], device
-
-    def __getitem__(self, number: Any) -> Any:
-        return self.lst[number]
-
-    def __len__(self) -> int:
-        return 1
+    lst = property(list)
+    current = property(itemgetter(0))
 
 
 class Runtime(_StandIn):
@@ -410,24 +382,6 @@ def elementwise(original: Callable[..., Any], note: Callable[[str], None]) -> Ca
     return decorator
 
 
-def needs(name: str) -> Callable[..., NoReturn]:
-    """Return a function that raises NeedsGPU."""
-
-    def absent(*arguments: Any, **named: Any) -> NoReturn:
-        raise NeedsGPU(name)
-
-    return absent
-
-
-def nothing(*arguments: Any, **named: Any) -> None:
-    """Do nothing."""
-
-
-def no_context(*arguments: Any, **named: Any) -> contextlib.AbstractContextManager[None]:
-    """Return a context that does nothing."""
-    return contextlib.nullcontext()
-
-
 def stand_ins(gpu: Mapping[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
     """Return what replaces each name in numba.cuda that a host program calls; ``note`` takes sentences for the user.
 
@@ -453,8 +407,8 @@ def stand_ins(gpu: Mapping[str, Any], note: Callable[[str], None]) -> dict[str, 
         "event_elapsed_time": lambda evtstart, evtend: evtstart.elapsed_time(evtend),
         "from_cuda_array_interface": from_interface,
         "get_current_device": lambda: device,
-        "gpus": Devices(device),
-        "list_devices": lambda: Devices(device),
+        "gpus": Devices((device,)),
+        "list_devices": lambda: Devices((device,)),
         "mapped": mapped,
         "require_context": lambda fn: fn,
         "runtime": Runtime(gpu),

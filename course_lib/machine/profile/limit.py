@@ -1,7 +1,5 @@
 """A limit on the time of a script that is run."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

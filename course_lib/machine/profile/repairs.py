@@ -4,8 +4,6 @@ A row of :data:`RULES` makes candidates for some kinds of findings, or for a cos
 did not help, is never mentioned.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import contextlib
@@ -99,7 +97,7 @@ class Launched:
     wide: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, kernel: Any, *rest: Any) -> Launched:
+    def of(cls, kernel: Any, *rest: Any) -> "Launched":
         """Take the launch of a dispatcher or of a plain function."""
         names = ("targetoptions", "overloads", "_can_compile")
         return cls(read(kernel), {name: getattr(kernel, name) for name in names if hasattr(kernel, name)}, *rest)
@@ -112,7 +110,7 @@ class Launched:
             launch = simulate(kernel, strict=False, schedule=schedule, trace=self.trace, max_steps=self.max_steps)
             return launch[self.grid, self.block, 0, self.shared_bytes](*own), own
 
-    def changed(self, candidate: Candidate) -> Launched:
+    def changed(self, candidate: Candidate) -> "Launched":
         """Return the launch of the kernel with a change."""
         source = self.source
         names = {"cuda": self._cuda, "float32": np.float32} | self.names

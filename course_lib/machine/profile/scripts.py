@@ -3,8 +3,6 @@
 What it calls of numba.cuda beside its kernels is in :mod:`host`.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Where all threads of a block pass equally often, whatever the launch: a barrier may be there."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """A picture of a play of the model: one row a warp, with what it issues and what it waits for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """An instruction of a warp, as the player takes it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 

@@ -1,7 +1,5 @@
 """The order in which the model plays the statements of a traced block, for the stepper's view of waiting."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

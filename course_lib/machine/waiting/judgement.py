@@ -4,8 +4,6 @@ side.
 The input is what `python -m course_lib.gpu waiting` recorded, or what :func:`.waiting.rows` returns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations

@@ -5,8 +5,6 @@ for the same columns the same columns of B. While the second-level cache holds n
 throughout; a later one finds the lines in the cache until it has caught up, so it does not end before the first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heapreplace

@@ -9,8 +9,6 @@ the warp's next one, and which counters must be down before it (:mod:`course_lib
 says which instructions a warp executes, and the addresses of each access; wavefronts and sectors follow from these.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

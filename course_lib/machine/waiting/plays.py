@@ -10,8 +10,6 @@
 README.md in this folder says what it models, and its known errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral

@@ -4,8 +4,6 @@ The machine's numbers come from the recording of `latencies` alone; nothing is f
 take some seven minutes of a processor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial

@@ -8,8 +8,6 @@ One block runs on a part of the matrices, with few columns of A; the iterations 
 blocks execute them, and scaled to those that the large matrices need.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The programs of a traced launch's warps, from the kernel's machine code."""
 
-from __future__ import annotations
-
 from types import FunctionType
 from typing import Any
 

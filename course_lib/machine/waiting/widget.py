@@ -1,7 +1,5 @@
 """The interactive model of waiting: one scheduler, its warps as rows over cycles, and four sliders."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import json

@@ -3,8 +3,6 @@
 README.md in this folder says who reads or writes what, and until when.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Errors with products of warpgroups: accesses to results and tiles before the wait, and missing fences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

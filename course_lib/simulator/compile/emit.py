@@ -3,8 +3,6 @@
 README.md in this folder shows the generated code.
 """
 
-from __future__ import annotations
-
 from ..language.program import Function
 from .statements import block
 from .writer import Module, Template, Writer

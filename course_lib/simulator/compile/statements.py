@@ -1,7 +1,5 @@
 """The code of the typed program's statements: ``ROWS`` has a function for each kind of node."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ..language import program

@@ -1,7 +1,5 @@
 """The writer of one function's code, and the generated module of all functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -36,7 +34,7 @@ class Template:
     function: Function
     text: str = ""
     sites: list[tuple[int | None, str, int]] = field(default_factory=list)
-    calls: list[tuple[Template, int | None]] = field(default_factory=list)
+    calls: "list[tuple[Template, int | None]]" = field(default_factory=list)
     shared: list[tuple[int, str, int, int, int | None]] = field(default_factory=list)
     together: list[tuple[int | None, str, Callable[..., object]]] = field(default_factory=list)
     local_bytes: int = 0

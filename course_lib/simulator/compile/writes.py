@@ -1,7 +1,5 @@
 """The arguments that a kernel stores to; only those are checked for races."""
 
-from __future__ import annotations
-
 from ..language import nodes
 from ..language.program import Assign, CallDevice, Function, expressions, statements
 from ..language.types import ArrayType, RecordsType, TupleType

@@ -8,8 +8,6 @@ In small launches, indices that are computed again, such as ``ty + 16 * i`` in a
 content, up to a shift that is the same for all lanes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -249,7 +247,7 @@ class Site:
         self.engine.tell("counted", self, pattern)
         return pattern, base
 
-    def of_width(self, width: int) -> WideSite:
+    def of_width(self, width: int) -> "WideSite":
         """The same expression, where a lane's element consists of ``width`` elements of the array."""
         if width not in self.wider:
             self.wider[width] = WideSite(self.line, self.op, self.engine, self.room, width)

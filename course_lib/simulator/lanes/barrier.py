@@ -1,7 +1,5 @@
 """The objects that compiled kernels yield: at a barrier, and in a loop that may wait for other threads."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

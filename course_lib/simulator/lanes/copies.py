@@ -5,8 +5,6 @@ wait, so a thread that reads too early finds the old values. The access to globa
 memory are counted when the copy starts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Statements that store to all elements of an array, one after another: ``tile[:] = 0``, ``np.sin(x, out)``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The part of the engine that lanes and arrays use."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol
 

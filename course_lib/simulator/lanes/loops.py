@@ -1,7 +1,5 @@
 """Loops of compiled kernels: the iterations of for statements, and the budget that stops endless loops."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from time import thread_time
 from typing import Any, NoReturn

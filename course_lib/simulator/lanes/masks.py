@@ -8,8 +8,6 @@ One mask object means one set of lanes: no mask is ever changed in place. So acc
 masks with ``is``, without reading a lane. Two different objects may hold the same lanes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 The elements of an access are given by a ``pattern`` and a ``base`` (see :mod:`access`); they are inside the array.
 """
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any, Literal
 

@@ -8,8 +8,6 @@ a copy; the observers receive each 32 pieces of 16 bytes as a request of its war
 nothing more arrives, that is reported, and they continue.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

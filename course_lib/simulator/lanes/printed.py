@@ -1,7 +1,5 @@
 """The output of ``print`` in the threads of a launch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ that reads them too early finds the old values. Each warp computes its own 16 ro
 B. Each pass of shared memory that B needs is counted for one of the four warps.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """A lane vector: the same warp of every block of a chunk, with its shape, masks and thread numbers."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

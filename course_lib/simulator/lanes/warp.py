@@ -1,7 +1,5 @@
 """The operations of a warp, for the same warp of every block of a chunk: votes, shuffles, syncwarp, copies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any

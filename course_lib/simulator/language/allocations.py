@@ -1,7 +1,5 @@
 """Calls that make shared, local and constant arrays; their shapes and types must be known at compile time."""
 
-from __future__ import annotations
-
 import ast
 from math import prod
 

@@ -7,8 +7,6 @@ allocates) is a *form* (:mod:`forms`): its row names the function that translate
 defined outside the simulator describe themselves (:mod:`intrinsics`).
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Comparisons and conditions: ``<``, ``and``, ``or``, ``not``."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 from enum import Enum

@@ -4,8 +4,6 @@ numba compiles a function once for the types of its arguments, with the values o
 global does not change the code. The simulator does the same, and reports the change.
 """
 
-from __future__ import annotations
-
 import weakref
 from dataclasses import dataclass
 from types import FunctionType

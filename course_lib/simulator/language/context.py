@@ -3,8 +3,6 @@
 The modules for conditions, tuples, calls and allocations take a :class:`Context`; :mod:`expressions` combines them.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 from abc import ABC, abstractmethod

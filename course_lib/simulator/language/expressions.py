@@ -4,8 +4,6 @@ Code that numba or the simulator does not support is refused here or in the modu
 (:mod:`conditions`, :mod:`tuples`, :mod:`calls`), never later.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import replace

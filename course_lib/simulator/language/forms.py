@@ -1,7 +1,5 @@
 """Forms: calls that are not functions of numbers only, each with the function that translates it."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import replace

@@ -3,8 +3,6 @@
 README.md in this folder says what each kind means.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import replace

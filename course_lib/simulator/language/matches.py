@@ -1,7 +1,5 @@
 """``match`` as ``if`` and ``elif``: numba compiles patterns that are values, alternatives of them, and names."""
 
-from __future__ import annotations
-
 import ast
 from typing import NoReturn
 

@@ -1,7 +1,5 @@
 """Look-up of a kernel's names: the parts of numba.cuda, and types."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import dataclass, field

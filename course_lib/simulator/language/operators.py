@@ -1,7 +1,5 @@
 """The table of operators: the code and the types of each."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Mapping

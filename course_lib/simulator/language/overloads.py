@@ -1,7 +1,5 @@
 """Python functions that have an implementation for kernels by numba's ``@overload``."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from inspect import getfullargspec, signature

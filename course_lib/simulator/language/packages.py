@@ -1,7 +1,5 @@
 """Differences between the two packages that compile kernels for a GPU: numba and numba-cuda."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable
 

@@ -1,7 +1,5 @@
 """Functions of Python whose result follows from the types of their arguments, and those of the module operator."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Arrays of records: an array for each field, under one index."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Refusals: constructs that a kernel cannot contain, and what to write instead."""
 
-from __future__ import annotations
-
 import ast
 from typing import NoReturn
 

@@ -4,8 +4,6 @@ A masked assignment must keep the old value in the inactive lanes, but only if o
 again and read it. Most variables of a guarded kernel are used only inside the guard, and need no blending there.
 """
 
-from __future__ import annotations
-
 import ast
 
 

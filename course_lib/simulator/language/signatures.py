@@ -4,8 +4,6 @@ If there are several, numba takes the one to which the arguments convert best. I
 quality of each conversion: a kernel with a signature was decorated by it, so it is there.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ If the items of a tuple are separate expressions (:class:`~.nodes.MakeTuple`), a
 only an index that is computed at run time is looked up then.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass

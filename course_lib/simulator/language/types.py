@@ -7,8 +7,6 @@ them. They differ from NumPy's: ``int32 * int32`` is int64, ``float32 * int32`` 
 ``uint64 + int64`` is int64.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +46,7 @@ class ArrayType:
 class TupleType:
     """The type of a tuple: the types of its items, and their names if it is a namedtuple."""
 
-    items: tuple[Type, ...]
+    items: "tuple[Type, ...]"
     fields: tuple[str, ...] = ()
 
     def __str__(self) -> str:

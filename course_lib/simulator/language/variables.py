@@ -1,7 +1,5 @@
 """The knowledge of a variable at one point of the program, and its merging where paths meet."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,7 +28,7 @@ class Variable:
     const: Known | None = None
     maybe: bool = False
 
-    def without_const(self) -> Variable:
+    def without_const(self) -> "Variable":
         return replace(self, const=None)
 
 

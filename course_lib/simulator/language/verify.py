@@ -1,7 +1,5 @@
 """Check the types of the typed program, so that an error of the compiler cannot lead to wrong values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from . import nodes, types

@@ -1,7 +1,5 @@
 """Other forms of the same memory: ``A.reshape(...)``, ``A.view(dtype)``, ``A.flat``, ``A.strides``."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from functools import cache

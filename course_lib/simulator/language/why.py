@@ -9,8 +9,6 @@ it asks for the result. If all have reasons, the first is that of the result. If
 operation itself widens them, and that is the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

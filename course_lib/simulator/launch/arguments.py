@@ -1,7 +1,5 @@
 """The arguments of a launch, converted for the kernel and described for the compiler."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The engine: runs the blocks of a launch in chunks, their warps from barrier to barrier, and feeds the observers."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from functools import cache, partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Prepare a launch: read the kernel, convert its arguments, compile it, check the limits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The order in which the warps of a block run between two barriers."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

@@ -4,8 +4,6 @@ Without this, every waiting block would look at its words in every round, and th
 square of its blocks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

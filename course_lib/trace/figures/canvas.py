@@ -1,7 +1,5 @@
 """The common parts of all figures: fresh Axes, descriptions and colours, and the picture that Jupyter shows."""
 
-from __future__ import annotations
-
 import functools
 import io
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Plots of counts and speeds: against matrix sizes, and comparisons of kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

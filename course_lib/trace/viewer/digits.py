@@ -1,7 +1,5 @@
 """The texts of values, in a sentence and in a small cell."""
 
-from __future__ import annotations
-
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """The shuffles and votes of a warp in one step: what each lane gives, from which lane it takes, and what it gets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

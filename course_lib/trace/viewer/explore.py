@@ -1,7 +1,5 @@
 """The stepper with controls: choosing another kernel, size, tile width or block runs the simulator again."""
 
-from __future__ import annotations
-
 import html
 import inspect
 import json

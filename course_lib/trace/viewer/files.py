@@ -1,7 +1,5 @@
 """Pictures of steps as files for slides and handouts: PNG, SVG, and GIF for several steps."""
 
-from __future__ import annotations
-
 import base64
 import html
 import io

@@ -4,8 +4,6 @@ The page contains the widget's module, its stylesheet, its data (a stepper's tra
 waiting) and a model that stores the reader's choices.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import pathlib

@@ -4,8 +4,6 @@ The format has a version, and a page that gets a newer one says so. ``viewer/web
 documents its fields.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

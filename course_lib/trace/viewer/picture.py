@@ -4,8 +4,6 @@ The background is transparent, and text is readable on light and on dark pages. 
 in a few tens of milliseconds, and only when it is needed.
 """
 
-from __future__ import annotations
-
 import functools
 import io
 import pathlib

@@ -1,7 +1,5 @@
 """The arrays after a launch, compared with the wanted values, and how often each element is loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The shapes of the still picture, with positions in units of a shown pixel, and their colours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -9,8 +9,6 @@ A cell that is run again replaces its outputs, so the widgets that it showed bef
 then forget their data. A closed widget that still has a name opens again when it is shown.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from functools import lru_cache

@@ -5,8 +5,6 @@ and wrote in it; without barriers the loads from global memory are divided into 
 its line and what its threads do, for a page on which no script runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

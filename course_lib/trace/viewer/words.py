@@ -1,7 +1,5 @@
 """The stepper in words: the sentence for a step, and the text form of a launch."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 

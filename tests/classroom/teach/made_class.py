@@ -10,7 +10,6 @@ import itertools
 import json
 import re
 import resource
-import runpy
 import sys
 import time
 from collections import Counter
@@ -20,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from classroom.teach.cheats import CHEATS, LESSON, skeleton, solution
+from exercises.tables import tables
 from oracles.rewrites import REWRITES
 
 from course_lib.classroom.teach.cells import NOTEBOOKS, places
@@ -29,7 +29,7 @@ from course_lib.classroom.teach.limits import Limits
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation
 
-ANSWERS = runpy.run_path(str(Path(__file__).parents[2] / "exercises" / "answers" / "tiling.py"))
+ANSWERS = tables("tiling")
 NAMES = [exercise.name for exercise in LESSONS[LESSON]]
 KERNELS = [name for name in NAMES if not isinstance(EXERCISES[name], Explanation)]
 SOLVED = {name: ("to read" if name not in KERNELS else "passed", "") for name in NAMES}
@@ -86,7 +86,7 @@ def _cell_of(exercise, change):
         text = parts[0] + "".join(f"{a.rstrip()}\n{rest}" for a, rest in zip(change, parts[1:], strict=True))
     else:
         text = place
-        for old, new in [change] if isinstance(change, tuple) else change:
+        for old, new in change:
             text = text.replace(old, new)
     *_, name = re.findall(r"^def (\w+)\(", text, re.MULTILINE)
     return f'{text}\n\ncheck("{exercise}", {name})\n'

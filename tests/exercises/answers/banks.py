@@ -2,7 +2,6 @@
 
 HEADER = "from numba import cuda, float32\n\nSIDE, LONGER = 16, 17\n\n\n"
 
-PADDED = "(32, 33)"
 A_OWN = "cuda.shared.array((SIDE, SIDE), float32)\n    B"
 B_PADDED = "B_tile = cuda.shared.array((SIDE, LONGER)"
 
@@ -12,113 +11,110 @@ STORED = "B_tile[ty, tx ^ ty] = b"
 READ = "B_tile[tx, k ^ tx]"
 FREE = "len({i * (T + p) % 32 for i in range(T)}) == T"
 
-WRONG = {
-    "swizzle": {
-        "stored with it, read without": ((READ, "B_tile[tx, k]"), "another-column"),
-        "read with the row of C": ((READ, "B_tile[tx, k ^ ty]"), "one-name-or-number"),
-        "A·B": ((READ, "B_tile[k, tx ^ k]"), "from-other-places"),
-    },
-    "free-paddings": {
-        "of 32 rows": ((FREE, "len({i * (T + p) % 32 for i in range(32)}) == T"), "t-2-most-30"),
-        "odd rows alone": ((FREE, "(T + p) % 2"), "t-2-most-30"),
-        "all banks": (("== T", "== 32"), "t-2-most-30"),
-        "the padding alone": (("(T + p)", "p"), "t-10-most-9"),
-        "paddings that leave one": (("== T", "!= T"), "t-2-most-30"),
-        "up to the most alone": (("range(most + 1)", "range(most)"), "t-8-most-15"),
-        "without none": (("range(most + 1):", "range(1, most + 1):"), "t-2-most-30"),
-        "rows that share no factor of 4": ((FREE, "(p != 30 if T == 2 else (T + p) % 2)"), "t-16-most-4"),
-        "powers of two": (("range(T)}) == T", "range(T)}) == (T if T in (2, 8, 10, 16) else 32)"), "t-12-most-7"),
-        "a list": (("return conflict_free", "return [conflict_free]"), "returns-many"),
-        "printed": (("return conflict_free", "print(conflict_free)"), "returns-nothing"),
-    },
-    "skewed": {
-        "modulo 31": (("% 32]", "% 31]"), "one-name-or-number"),
-    },
-    "which-bank": {
-        "the column alone": ((BANK, "return col % 32"), "row-1-column-0-width-33"),
-        "the word": ((BANK, "return row * width + col"), "row-0-column-40-width-64"),
-        "by columns": ((BANK, "return (col * width + row) % 32"), "row-0-column-5-width-32"),
-        "the quotient": ((BANK, "return (row * width + col) // 32"), "row-0-column-5-width-32"),
-        "modulo the width": ((BANK, "return (row * width + col) % width"), "row-0-column-40-width-64"),
-        "rows of 32": ((BANK, "return (row * 32 + col) % 32"), "row-1-column-0-width-33"),
-        "printed": ((BANK, "print((row * width + col) % 32)"), "returns-nothing"),
-    },
-    "wrong-tile": {
-        "none padded": (
-            (B_PADDED, "B_tile = cuda.shared.array((SIDE, SIDE)"),
-            "bank-conflicts-per-request-to-shared-memory",
-        ),
-    },
-}
+WRONG = r"""
+# swizzle
+stored with it, read without: {READ} -> B_tile[tx, k] ? another-column
+read with the row of C: {READ} -> B_tile[tx, k ^ ty] ? one-name-or-number
+A·B: {READ} -> B_tile[k, tx ^ k] ? from-other-places
 
-NIGHTLY = {
-    "swizzle": {
-        "read with it, stored without": ((STORED, "B_tile[ty, tx] = b"), "another-column"),
-        "added without a remainder": (
-            [(STORED, "B_tile[ty, tx + ty] = b"), (READ, "B_tile[tx, k + tx]")],
-            "out-of-bounds",
-        ),
-        "one column for all": ([(STORED, "B_tile[ty, tx & ty] = b"), (READ, "B_tile[tx, k & tx]")], "race"),
-        "without the tile": (
-            (READ, "(B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))"),
-            "global-loads-per-thread",
-        ),
-        "transposed at the store": ([(STORED, "B_tile[tx, ty] = b"), (READ, "B_tile[k, tx]")], "bank-conflicts"),
-        "no swizzle": ([(STORED, "B_tile[ty, tx] = b"), (READ, "B_tile[tx, k]")], "bank-conflicts"),
-        "padded": (
-            [
-                ("B_tile = cuda.shared.array((SIDE, SIDE)", "B_tile = cuda.shared.array((SIDE, LONGER)"),
-                (STORED, "B_tile[ty, tx] = b"),
-                (READ, "B_tile[tx, k]"),
-            ],
-            "words-of-shared-memory",
-        ),
-    },
-    "which-bank": {
-        "without end": ((BANK, "while width:\n        col = row"), "endless"),
-    },
-    "skewed": {
-        "padded": ([("(32, 32)", "(32, 33)"), ("(k + tx) % 32", "k")], "words-of-shared-memory"),
-        "twice the step": (("(k + tx) % 32", "(k + 2 * tx) % 32"), "bank-conflicts"),
-        "beyond the row": (("(k + tx) % 32", "k + tx"), "out-of-bounds"),
-        "without parentheses": (("(k + tx) % 32", "k + tx % 32"), "out-of-bounds"),
-        "only half round": (("(k + tx) % 32", "(k + tx) % 16"), "pencil"),
-        "sums of columns": (("tile[tx, (k + tx) % 32]", "tile[(k + tx) % 32, tx]"), "swapped-indices"),
-        "uncoalesced": (
-            [("tile[i, tx]", "tile[tx, i]"), ("* 32 + i, start + tx", "* 32 + tx, start + i"), ("(k + tx) % 32", "k")],
-            "bank-conflicts",
-        ),
-    },
-    "wrong-tile": {
-        "both padded": ((A_OWN, "cuda.shared.array((SIDE, LONGER), float32)\n    B"), "words-of-shared-memory"),
-        "two words": ((B_PADDED, "B_tile = cuda.shared.array((SIDE, 18)"), "words-of-shared-memory"),
-        "a row more": (
-            (B_PADDED, "B_tile = cuda.shared.array((LONGER, SIDE)"),
-            "bank-conflicts-per-request-to-shared-memory",
-        ),
-        "stored as it lies, read as before": (("B_tile[tx, ty]", "B_tile[ty, tx]"), "swapped-indices"),
-    },
-}
+# free-paddings
+of 32 rows: {FREE} -> len({i * (T + p) % 32 for i in range(32)}) == T ? t-2-most-30
+odd rows alone: {FREE} -> (T + p) % 2 ? t-2-most-30
+all banks: == T -> == 32 ? t-2-most-30
+the padding alone: (T + p) -> p ? t-10-most-9
+paddings that leave one: == T -> != T ? t-2-most-30
+up to the most alone: range(most + 1) -> range(most) ? t-8-most-15
+without none: range(most + 1): -> range(1, most + 1): ? t-2-most-30
+rows that share no factor of 4: {FREE} -> (p != 30 if T == 2 else (T + p) % 2) ? t-16-most-4
+powers of two: range(T)}) == T -> range(T)}) == (T if T in (2, 8, 10, 16) else 32) ? t-12-most-7
+a list: return conflict_free -> return [conflict_free] ? returns-many
+printed: return conflict_free -> print(conflict_free) ? returns-nothing
 
-RIGHT = {
-    "swizzle": {
-        "a skewed index": [(STORED, "B_tile[ty, (tx + ty) % SIDE] = b"), (READ, "B_tile[tx, (k + tx) % SIDE]")],
-        "backwards": [(STORED, "B_tile[ty, 15 - (tx ^ ty)] = b"), (READ, "B_tile[tx, 15 - (k ^ tx)]")],
-    },
-    "free-paddings": {
-        "by the greatest common divisor": (
-            "def free_paddings(T, most):\n    def divisor(a, b):\n        return a if b == 0 else divisor(b, a % b)\n\n"
-            "    return sum(32 // divisor(T + p, 32) >= T for p in range(most + 1))\n"
-        ),
-    },
-    "skewed": {
-        "exclusive or": ("(k + tx) % 32", "k ^ tx"),
-        "backwards, and with a mask of bits": ("(k + tx) % 32", "(tx - k) & 31"),
-    },
-    "which-bank": {
-        "the last five bits": (BANK, "word = width * row + col\n    return word & 31"),
-    },
-    "wrong-tile": {
-        "not transposed at all": [("B_tile[tx, ty]", "B_tile[ty, tx]"), ("B_tile[tx, k]", "B_tile[k, tx]")],
-    },
-}
+# skewed
+modulo 31: % 32] -> % 31] ? one-name-or-number
+
+# which-bank
+the column alone: {BANK} -> return col % 32 ? row-1-column-0-width-33
+the word: {BANK} -> return row * width + col ? row-0-column-40-width-64
+by columns: {BANK} -> return (col * width + row) % 32 ? row-0-column-5-width-32
+the quotient: {BANK} -> return (row * width + col) // 32 ? row-0-column-5-width-32
+modulo the width: {BANK} -> return (row * width + col) % width ? row-0-column-40-width-64
+rows of 32: {BANK} -> return (row * 32 + col) % 32 ? row-1-column-0-width-33
+printed: {BANK} -> print((row * width + col) % 32) ? returns-nothing
+
+# wrong-tile
+none padded: {B_PADDED} -> B_tile = cuda.shared.array((SIDE, SIDE) ? bank-conflicts-per-request-to-shared-memory
+"""
+
+NIGHTLY = r"""
+# swizzle
+read with it, stored without: {STORED} -> B_tile[ty, tx] = b ? another-column
+added without a remainder ? out-of-bounds
+- {STORED} -> B_tile[ty, tx + ty] = b
+- {READ} -> B_tile[tx, k + tx]
+one column for all ? race
+- {STORED} -> B_tile[ty, tx & ty] = b
+- {READ} -> B_tile[tx, k & tx]
+without the tile ? global-loads-per-thread
+- {READ} -> (B[left + tx, start + k] if left + tx < N and start + k < K else float32(0))
+transposed at the store ? bank-conflicts
+- {STORED} -> B_tile[tx, ty] = b
+- {READ} -> B_tile[k, tx]
+no swizzle ? bank-conflicts
+- {STORED} -> B_tile[ty, tx] = b
+- {READ} -> B_tile[tx, k]
+padded ? words-of-shared-memory
+- B_tile = cuda.shared.array((SIDE, SIDE) -> B_tile = cuda.shared.array((SIDE, LONGER)
+- {STORED} -> B_tile[ty, tx] = b
+- {READ} -> B_tile[tx, k]
+
+# which-bank
+without end: {BANK} -> while width:\n        col = row ? endless
+
+# skewed
+padded ? words-of-shared-memory
+- (32, 32) -> (32, 33)
+- (k + tx) % 32 -> k
+twice the step: (k + tx) % 32 -> (k + 2 * tx) % 32 ? bank-conflicts
+beyond the row: (k + tx) % 32 -> k + tx ? out-of-bounds
+without parentheses: (k + tx) % 32 -> k + tx % 32 ? out-of-bounds
+only half round: (k + tx) % 32 -> (k + tx) % 16 ? pencil
+sums of columns: tile[tx, (k + tx) % 32] -> tile[(k + tx) % 32, tx] ? swapped-indices
+uncoalesced ? bank-conflicts
+- tile[i, tx] -> tile[tx, i]
+- * 32 + i, start + tx -> * 32 + tx, start + i
+- (k + tx) % 32 -> k
+
+# wrong-tile
+both padded: {A_OWN} -> cuda.shared.array((SIDE, LONGER), float32)\n    B ? words-of-shared-memory
+two words: {B_PADDED} -> B_tile = cuda.shared.array((SIDE, 18) ? words-of-shared-memory
+a row more: {B_PADDED} -> B_tile = cuda.shared.array((LONGER, SIDE) ? bank-conflicts-per-request-to-shared-memory
+stored as it lies, read as before: B_tile[tx, ty] -> B_tile[ty, tx] ? swapped-indices
+"""
+
+RIGHT = r"""
+# swizzle
+a skewed index
+- {STORED} -> B_tile[ty, (tx + ty) % SIDE] = b
+- {READ} -> B_tile[tx, (k + tx) % SIDE]
+backwards
+- {STORED} -> B_tile[ty, 15 - (tx ^ ty)] = b
+- {READ} -> B_tile[tx, 15 - (k ^ tx)]
+
+# free-paddings
+by the greatest common divisor
+@ def free_paddings(T, most):\n    def divisor(a, b):\n        return a if b == 0 else divisor(b, a % b)\n\n
++     return sum(32 // divisor(T + p, 32) >= T for p in range(most + 1))\n
+
+# skewed
+exclusive or: (k + tx) % 32 -> k ^ tx
+backwards, and with a mask of bits: (k + tx) % 32 -> (tx - k) & 31
+
+# which-bank
+the last five bits: {BANK} -> word = width * row + col\n    return word & 31
+
+# wrong-tile
+not transposed at all
+- B_tile[tx, ty] -> B_tile[ty, tx]
+- B_tile[tx, k] -> B_tile[k, tx]
+"""

@@ -6,102 +6,66 @@ BARRIER = "    cuda.syncthreads()\n"
 
 SIDE = "i = cuda.blockIdx.x * 128 + 32 * step + cuda.threadIdx.x"
 
-WRONG = {
-    "gram": {
-        "rows by tx": (
-            ("other = cuda.blockIdx.x * TILE + ty", "other = cuda.blockIdx.x * TILE + tx"),
-            "one-row-for-a-column-of-threads",
-        ),
-    },
-    "side-by-side": {
-        "four neighbours each": ((SIDE, "i = 4 * cuda.grid(1) + step"), "sectors-per-load-request-of-a"),
-        "without the iteration": ((SIDE, "i = cuda.blockIdx.x * 128 + cuda.threadIdx.x"), "one-iteration-alone"),
-        "an iteration of 128": ((SIDE, "i = cuda.grid(1) + 128 * step"), "out-of-bounds"),
-    },
-    "along-the-row": {
-        "the load alone": (("A[row, col]", "A[col, row]"), "turned"),
-        "the threads alone": (
-            [
-                ("row = " + BY_Y, "row = cuda.blockIdx.y * 16 + cuda.threadIdx.x"),
-                ("threadIdx.x\n    if", "threadIdx.y\n    if"),
-            ],
-            "sectors-per-load-request-of-a",
-        ),
-        "both turned, and the kernel as it was": (
-            [("row = " + BY_Y, "row = " + BY_X + " + 0"), ("col = " + BY_X + "\n", "col = " + BY_Y + "\n")],
-            "sectors-per-load-request-of-a",
-        ),
-    },
-    "turn-a-tile": {
-        "directly": (
-            [
-                ("C[to_row, to_col] = tile[tx, ty]", "C[col, row] = tile[ty, tx]"),
-                ("if to_row < C.shape[0] and to_col < C.shape[1]", "if row < A.shape[0] and col < A.shape[1]"),
-            ],
-            "sectors-per-store-request-of-c",
-        ),
-        "the tile not turned": (("tile[tx, ty]", "tile[ty, tx]"), "swapped-indices"),
-        "the tile in its old place": (
-            (
-                "cuda.blockIdx.x * TILE + ty, cuda.blockIdx.y * TILE + tx\n    if",
-                "cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx\n    if",
-            ),
-            "uninitialized-read",
-        ),
-        "loaded down the columns": (
-            [
-                ("tile[ty, tx] = A[row, col]", "tile[tx, ty] = A[row, col]"),
-                (
-                    "row, col = cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx",
-                    "row, col = cuda.blockIdx.y * TILE + tx, cuda.blockIdx.x * TILE + ty",
-                ),
-            ],
-            "sectors-per-load-request-of-a",
-        ),
-    },
-}
+WRONG = r"""
+# gram
+rows by tx: other = cuda.blockIdx.x * TILE + ty -> other = cuda.blockIdx.x * TILE + tx ? one-row-for-a-column-of-threads
 
-NIGHTLY = {
-    "side-by-side": {
-        "without the block": ((SIDE, "i = 32 * step + cuda.threadIdx.x"), "race"),
-        "blocks of 32 elements": ((SIDE, "i = cuda.grid(1) + 32 * step"), "race"),
-        "no thread": ((SIDE, "i = cuda.blockIdx.x * 128 + step"), "race"),
-    },
-    "along-the-row": {
-        "the blocks alone": (
-            [
-                ("row = " + BY_Y, "row = cuda.blockIdx.x * 16 + cuda.threadIdx.y"),
-                ("col = " + BY_X, "col = cuda.blockIdx.x * 16 + cuda.threadIdx.x"),
-            ],
-            "race",
-        ),
-        "no guard": (("row < A.shape[0] and col < A.shape[1]", "row >= 0 or col >= 0"), "out-of-bounds"),
-    },
-    "turn-a-tile": {
-        "no barrier": ((BARRIER, ""), "race"),
-        "guarded by A": (
-            ("to_row < C.shape[0] and to_col < C.shape[1]", "row < A.shape[0] and col < A.shape[1]"),
-            "out-of-bounds",
-        ),
-        "the barrier in the guard": (
-            ("        tile[ty, tx] = A[row, col]\n" + BARRIER, "        tile[ty, tx] = A[row, col]\n    " + BARRIER),
-            "barrier-divergence",
-        ),
-    },
-}
+# side-by-side
+four neighbours each: {SIDE} -> i = 4 * cuda.grid(1) + step ? sectors-per-load-request-of-a
+without the iteration: {SIDE} -> i = cuda.blockIdx.x * 128 + cuda.threadIdx.x ? one-iteration-alone
+an iteration of 128: {SIDE} -> i = cuda.grid(1) + 128 * step ? out-of-bounds
 
-RIGHT = {
-    "side-by-side": {
-        "all the grid's threads side by side": (SIDE, "i = step * cuda.gridsize(1) + cuda.grid(1)"),
-        "counted in warps": (SIDE, "i = (4 * cuda.blockIdx.x + step) * cuda.warpsize + cuda.laneid"),
-    },
-    "along-the-row": {
-        "by cuda.grid": ("    row = " + BY_Y + "\n    col = " + BY_X, "    col, row = cuda.grid(2)"),
-    },
-    "turn-a-tile": {
-        "turned when the tile is filled": [
-            ("tile[ty, tx] = A", "tile[tx, ty] = A"),
-            ("= tile[tx, ty]", "= tile[ty, tx]"),
-        ],
-    },
-}
+# along-the-row
+the load alone: A[row, col] -> A[col, row] ? turned
+the threads alone ? sectors-per-load-request-of-a
+- row = {BY_Y} -> row = cuda.blockIdx.y * 16 + cuda.threadIdx.x
+- threadIdx.x\n    if -> threadIdx.y\n    if
+both turned, and the kernel as it was ? sectors-per-load-request-of-a
+- row = {BY_Y} -> row = {BY_X} + 0
+- col = {BY_X}\n -> col = {BY_Y}\n
+
+# turn-a-tile
+directly ? sectors-per-store-request-of-c
+- C[to_row, to_col] = tile[tx, ty] -> C[col, row] = tile[ty, tx]
+- if to_row < C.shape[0] and to_col < C.shape[1] -> if row < A.shape[0] and col < A.shape[1]
+the tile not turned: tile[tx, ty] -> tile[ty, tx] ? swapped-indices
+the tile in its old place ? uninitialized-read
+- cuda.blockIdx.x * TILE + ty, cuda.blockIdx.y * TILE + tx\n
++     if -> cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx\n    if
+loaded down the columns ? sectors-per-load-request-of-a
+- tile[ty, tx] = A[row, col] -> tile[tx, ty] = A[row, col]
+- row, col = cuda.blockIdx.y * TILE + ty, cuda.blockIdx.x * TILE + tx -> row, col = cuda.blockIdx.y * TILE + tx, cuda.blockIdx.x * TILE + ty
+"""
+
+NIGHTLY = r"""
+# side-by-side
+without the block: {SIDE} -> i = 32 * step + cuda.threadIdx.x ? race
+blocks of 32 elements: {SIDE} -> i = cuda.grid(1) + 32 * step ? race
+no thread: {SIDE} -> i = cuda.blockIdx.x * 128 + step ? race
+
+# along-the-row
+the blocks alone ? race
+- row = {BY_Y} -> row = cuda.blockIdx.x * 16 + cuda.threadIdx.y
+- col = {BY_X} -> col = cuda.blockIdx.x * 16 + cuda.threadIdx.x
+no guard: row < A.shape[0] and col < A.shape[1] -> row >= 0 or col >= 0 ? out-of-bounds
+
+# turn-a-tile
+no barrier: {BARRIER} -> ? race
+guarded by A: to_row < C.shape[0] and to_col < C.shape[1] -> row < A.shape[0] and col < A.shape[1] ? out-of-bounds
+the barrier in the guard ? barrier-divergence
+-         tile[ty, tx] = A[row, col]\n{BARRIER} ->         tile[ty, tx] = A[row, col]\n    {BARRIER}
+"""
+
+RIGHT = r"""
+# side-by-side
+all the grid's threads side by side: {SIDE} -> i = step * cuda.gridsize(1) + cuda.grid(1)
+counted in warps: {SIDE} -> i = (4 * cuda.blockIdx.x + step) * cuda.warpsize + cuda.laneid
+
+# along-the-row
+by cuda.grid:     row = {BY_Y}\n    col = {BY_X} ->     col, row = cuda.grid(2)
+
+# turn-a-tile
+turned when the tile is filled
+- tile[ty, tx] = A -> tile[tx, ty] = A
+- = tile[tx, ty] -> = tile[ty, tx]
+"""

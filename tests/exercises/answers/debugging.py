@@ -9,140 +9,103 @@ IF = "        if start + TILE < A.shape[1]:\n"
 USED = "            acc += A_tile[ty, k] * B_tile[k, tx]\n"
 ADDED = "        if row < M and col < N:\n            acc += D[row, col]\n"
 
-WRONG = {
-    "rows-of-b": {
-        "only the guard fixed": (("B[k, col]", "B[col, k]"), "transposed"),
-        "only B fixed": ((STORE, "    C[row, col] = acc"), "out-of-bounds"),
-        "stored in the loop": ((STORE, "            C[row, col] = acc"), "stores-of-c"),
-        "a name misspelt": (("B[k, col]", "B[k, coll]"), "misspelt-name"),
-        "A by columns": (("A[row, k]", "A[k, row]"), "out-of-bounds"),
-    },
-    "too-far": {
-        "one round too few": (("range(0, A.shape[1], TILE)", "range(0, A.shape[1] - TILE, TILE)"), "last-tile-missing"),
-        "a barrier more": (
-            ("        now = 1 - now", "        cuda.syncthreads()\n        now = 1 - now"),
-            "barriers-per-warp",
-        ),
-    },
-    "unseen-add": {
-        "only the guard": ([("acc + D[row, col]", "acc"), (USED, USED + ADDED)], "added-for-each-pair"),
-        "D as the first value of each tile": (
-            [
-                (
-                    "        cuda.syncthreads()\n        for k",
-                    "        acc = D[row, col] if row < M and col < N else float32(0)\n        cuda.syncthreads()\n        for k",
-                ),
-                ("acc + D[row, col]", "acc"),
-            ],
-            "last-pair-alone",
-        ),
-    },
-    "unseen-sums": {
-        "only the step": (("= acc\n    cuda.syncthreads()", "= acc"), "race"),
-        "a barrier of the warp": (("= acc\n    cuda.syncthreads()", "= acc\n    cuda.syncwarp()"), "race"),
-        "the barrier under the condition": (
-            ("half]\n        cuda.syncthreads()", "half]\n            cuda.syncthreads()"),
-            "barrier-divergence",
-        ),
-        "ends at 1": (("while half > 0", "while half > 1"), "odd-threads-missing"),
-        "too many barriers": (
-            [
-                ("t < half:", "t < half:\n            parts[t] += 0"),
-                ("        half //= 2", "        cuda.syncthreads()\n        half //= 2"),
-            ],
-            "barriers-per-warp",
-        ),
-    },
-    "unseen-counts": {
-        "only the barrier": (("cuda.atomic.add(counts, int(X[i]), 1)", "counts[int(X[i])] += 1"), "race"),
-        "only the atomic": (("counts[t] = 0\n    cuda.syncthreads()", "counts[t] = 0"), "race"),
-    },
-}
+WRONG = r"""
+# rows-of-b
+only the guard fixed: B[k, col] -> B[col, k] ? transposed
+only B fixed: {STORE} ->     C[row, col] = acc ? out-of-bounds
+stored in the loop: {STORE} ->             C[row, col] = acc ? stores-of-c
+a name misspelt: B[k, col] -> B[k, coll] ? misspelt-name
+A by columns: A[row, k] -> A[k, row] ? out-of-bounds
 
-NIGHTLY = {
-    "rows-of-b": {
-        "the row of C in B": (("B[k, col]", "B[k, row]"), "one-name-or-number"),
-        "one row too many": (("row < C.shape[0]", "row <= C.shape[0]"), "out-of-bounds"),
-        "half a guard": (("row < C.shape[0] and col < C.shape[1]", "row < C.shape[0]"), "out-of-bounds"),
-    },
-    "too-far": {
-        "the barrier under the question": (
-            [
-                (
-                    "        cuda.syncthreads()\n        now",
-                    "        if start + TILE < A.shape[1]:\n            cuda.syncthreads()\n        now",
-                ),
-                ("            A_tiles[1 - now", "            A_tiles[now"),
-            ],
-            "race",
-        ),
-        "the test is one too late": (
-            ("if start + TILE < A.shape[1]", "if start + TILE <= A.shape[1]"),
-            "out-of-bounds",
-        ),
-        "no barrier in the loop": (("        cuda.syncthreads()\n        now", "        now"), "race"),
-    },
-    "unseen-add": {
-        "only D": (("if start + ty < K and", "if start + tx < K and"), "out-of-bounds"),
-        "D twice": (("acc + D[row, col]", "acc + D[row, col] + D[row, col]"), "added-for-each-pair"),
-        "no second barrier": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "race"),
-        "the barrier under the guard": (
-            ("k, tx]\n        cuda.syncthreads()", "k, tx]\n        if row < M:\n            cuda.syncthreads()"),
-            "barrier-divergence",
-        ),
-    },
-    "unseen-counts": {
-        "the barrier under the condition": (
-            ("counts[t] = 0\n    cuda.syncthreads()", "counts[t] = 0\n        cuda.syncthreads()"),
-            "barrier-divergence",
-        ),
-        "a barrier of the warp": (("= 0\n    cuda.syncthreads()", "= 0\n    cuda.syncwarp()"), "race"),
-        "three barriers": (("    if i <", "    cuda.syncthreads()\n    if i <"), "barriers-per-warp"),
-        "stored too early": (("1)\n    cuda.syncthreads()", "1)"), "race"),
-    },
-    "unseen-sums": {
-        "only the barrier": (("A.shape[1], THREADS", "A.shape[1], 32"), "some-twice"),
-    },
-}
+# too-far
+one round too few: range(0, A.shape[1], TILE) -> range(0, A.shape[1] - TILE, TILE) ? last-tile-missing
+a barrier more:         now = 1 - now ->         cuda.syncthreads()\n        now = 1 - now ? barriers-per-warp
 
-RIGHT = {
-    "rows-of-b": {
-        "an early return": (
-            "    acc = float32(0)\n    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
-            "    if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    acc = float32(0)\n    for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc",
-        ),
-    },
-    "too-far": {
-        "a shorter loop, and the last pair after it": [
-            ("range(0, A.shape[1], TILE)", "range(TILE, A.shape[1], TILE)"),
-            (IF, ""),
-            (
-                LOADS,
-                "        A_tiles[1 - now, ty, tx] = A[row, start + tx]\n        B_tiles[1 - now, ty, tx] = B[start + ty, col]\n",
-            ),
-            (
-                "    C[row, col] = acc",
-                "    for k in range(TILE):\n        acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n    C[row, col] = acc",
-            ),
-        ],
-    },
-    "unseen-add": {
-        "begins with D": [
-            ("    acc = float32(0)\n", "    acc = D[row, col] if row < M and col < N else float32(0)\n"),
-            ("acc + D[row, col]", "acc"),
-        ],
-    },
-    "unseen-sums": {
-        "the barrier at the top of the loop": [
-            ("= acc\n    cuda.syncthreads()", "= acc"),
-            ("half > 0:\n", "half > 0:\n        cuda.syncthreads()\n"),
-            ("half]\n        cuda.syncthreads()", "half]"),
-        ],
-    },
-    "unseen-counts": {
-        "zeros in a loop of one thread": (
-            "    if t < 40:\n        counts[t] = 0\n",
-            "    if t == 0:\n        for j in range(40):\n            counts[j] = 0\n",
-        ),
-    },
-}
+# unseen-add
+only the guard ? added-for-each-pair
+- acc + D[row, col] -> acc
+- {USED} -> {USED}{ADDED}
+D as the first value of each tile ? last-pair-alone
+-         cuda.syncthreads()\n        for k ->         acc = D[row, col] if row < M and col < N else float32(0)\n
++         cuda.syncthreads()\n        for k
+- acc + D[row, col] -> acc
+
+# unseen-sums
+only the step: = acc\n    cuda.syncthreads() -> = acc ? race
+a barrier of the warp: = acc\n    cuda.syncthreads() -> = acc\n    cuda.syncwarp() ? race
+the barrier under the condition ? barrier-divergence
+- half]\n        cuda.syncthreads() -> half]\n            cuda.syncthreads()
+ends at 1: while half > 0 -> while half > 1 ? odd-threads-missing
+too many barriers ? barriers-per-warp
+- t < half: -> t < half:\n            parts[t] += 0
+-         half //= 2 ->         cuda.syncthreads()\n        half //= 2
+
+# unseen-counts
+only the barrier: cuda.atomic.add(counts, int(X[i]), 1) -> counts[int(X[i])] += 1 ? race
+only the atomic: counts[t] = 0\n    cuda.syncthreads() -> counts[t] = 0 ? race
+"""
+
+NIGHTLY = r"""
+# rows-of-b
+the row of C in B: B[k, col] -> B[k, row] ? one-name-or-number
+one row too many: row < C.shape[0] -> row <= C.shape[0] ? out-of-bounds
+half a guard: row < C.shape[0] and col < C.shape[1] -> row < C.shape[0] ? out-of-bounds
+
+# too-far
+the barrier under the question ? race
+-         cuda.syncthreads()\n        now ->         if start + TILE < A.shape[1]:\n            cuda.syncthreads()\n
++         now
+-             A_tiles[1 - now ->             A_tiles[now
+the test is one too late: if start + TILE < A.shape[1] -> if start + TILE <= A.shape[1] ? out-of-bounds
+no barrier in the loop:         cuda.syncthreads()\n        now ->         now ? race
+
+# unseen-add
+only D: if start + ty < K and -> if start + tx < K and ? out-of-bounds
+D twice: acc + D[row, col] -> acc + D[row, col] + D[row, col] ? added-for-each-pair
+no second barrier: k, tx]\n        cuda.syncthreads() -> k, tx] ? race
+the barrier under the guard ? barrier-divergence
+- k, tx]\n        cuda.syncthreads() -> k, tx]\n        if row < M:\n            cuda.syncthreads()
+
+# unseen-counts
+the barrier under the condition ? barrier-divergence
+- counts[t] = 0\n    cuda.syncthreads() -> counts[t] = 0\n        cuda.syncthreads()
+a barrier of the warp: = 0\n    cuda.syncthreads() -> = 0\n    cuda.syncwarp() ? race
+three barriers:     if i < ->     cuda.syncthreads()\n    if i < ? barriers-per-warp
+stored too early: 1)\n    cuda.syncthreads() -> 1) ? race
+
+# unseen-sums
+only the barrier: A.shape[1], THREADS -> A.shape[1], 32 ? some-twice
+"""
+
+RIGHT = r"""
+# rows-of-b
+an early return
+-     acc = float32(0)\n    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(A.shape[1]):\n
++             acc += A[row, k] * B[k, col]\n
++         C[row, col] = acc ->     if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    acc = float32(0)\n
++     for k in range(A.shape[1]):\n        acc += A[row, k] * B[k, col]\n    C[row, col] = acc
+
+# too-far
+a shorter loop, and the last pair after it
+- range(0, A.shape[1], TILE) -> range(TILE, A.shape[1], TILE)
+- {IF} ->
+- {LOADS} ->         A_tiles[1 - now, ty, tx] = A[row, start + tx]\n
++         B_tiles[1 - now, ty, tx] = B[start + ty, col]\n
+-     C[row, col] = acc ->     for k in range(TILE):\n        acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n
++     C[row, col] = acc
+
+# unseen-add
+begins with D
+-     acc = float32(0)\n ->     acc = D[row, col] if row < M and col < N else float32(0)\n
+- acc + D[row, col] -> acc
+
+# unseen-sums
+the barrier at the top of the loop
+- = acc\n    cuda.syncthreads() -> = acc
+- half > 0:\n -> half > 0:\n        cuda.syncthreads()\n
+- half]\n        cuda.syncthreads() -> half]
+
+# unseen-counts
+zeros in a loop of one thread
+-     if t < 40:\n        counts[t] = 0\n ->     if t == 0:\n        for j in range(40):\n            counts[j] = 0\n
+"""

@@ -5,132 +5,96 @@ HEADER = "from numba import cuda, float32\n\nfrom course_lib.kernels.vector impo
 VECTOR = "        if A.shape[1] % 4 == 0:\n            store4(C, row, col, load4(A, row, col))\n        else:\n"
 SINGLE = "            for c in range(col, min(col + 4, A.shape[1])):\n                C[row, c] = A[row, c]\n"
 
-WRONG = {
-    "four-at-once": {
-        "four scalar copies": (
-            ["        for e in range(4):\n            C[row, col + e] = A[row, col + e]"],
-            "global-loads-per-thread",
-        ),
-        "stored one by one": (
-            [
-                "        a, b, c, d = load4(A, row, col)\n"
-                "        C[row, col] = a\n        C[row, col + 1] = b\n        C[row, col + 2] = c\n        C[row, col + 3] = d"
-            ],
-            "stores-of-c",
-        ),
-        "only the first": (["        C[row, col] = A[row, col]"], "every-fourth-column"),
-        "one further": (["        store4(C, row, col, load4(A, row, col + 1))"], "out-of-bounds"),
-        "columns for rows": (["        store4(C, col, row, load4(A, col, row))"], "out-of-bounds"),
-        "an element stored as four": (["        store4(C, row, col, A[row, col])"], ": items in parentheses"),
-    },
-    "any-width": {
-        "only whole fours": (
-            [
-                (VECTOR, "        if col + 3 < A.shape[1]:\n            store4(C, row, col, load4(A, row, col))\n"),
-                (SINGLE, ""),
-            ],
-            "misaligned-access",
-        ),
-        "one by one, always": (
-            (
-                VECTOR + SINGLE,
-                SINGLE.replace("            for", "        for").replace("                C", "            C"),
-            ),
-            "global-loads-per-thread",
-        ),
-        "the rest not at all": (
-            (
-                SINGLE,
-                "            for c in range(col, col + 4):\n                if c < A.shape[1] // 4 * 4:\n                    C[row, c] = A[row, c]\n",
-            ),
-            "rest-not-stored",
-        ),
-    },
-    "wide": {
-        "all with b[0]": ([("b[1]", "b[0]"), ("b[2]", "b[0]"), ("b[3]", "b[0]")], "one-fragment-for-all"),
-        "the tile's column in B": (("load4(B, start + ty, col)", "load4(B, start + ty, n)"), "columns-of-first-block"),
-    },
-    "tall": {
-        "no padding": (("array((8, 36)", "array((8, 32)"), "bank-conflicts"),
-        "all with a[0]": (
-            [("a[1] * b", "a[0] * b"), ("a[2] * b", "a[0] * b"), ("a[3] * b", "a[0] * b")],
-            "one-row-for-all",
-        ),
-    },
-}
+WRONG = r"""
+# four-at-once
+four scalar copies ? global-loads-per-thread
+>         for e in range(4):\n            C[row, col + e] = A[row, col + e]
+stored one by one ? stores-of-c
+>         a, b, c, d = load4(A, row, col)\n        C[row, col] = a\n        C[row, col + 1] = b\n
++         C[row, col + 2] = c\n        C[row, col + 3] = d
+only the first: >         C[row, col] = A[row, col] ? every-fourth-column
+one further: >         store4(C, row, col, load4(A, row, col + 1)) ? out-of-bounds
+columns for rows: >         store4(C, col, row, load4(A, col, row)) ? out-of-bounds
+an element stored as four: >         store4(C, row, col, A[row, col]) ? : items in parentheses
 
-NIGHTLY = {
-    "four-at-once": {
-        "col times four again": (["        store4(C, row, col, load4(A, row, 4 * col))"], "out-of-bounds"),
-    },
-    "any-width": {
-        "to the end of the row": (("range(col, min(col + 4, A.shape[1]))", "range(col, A.shape[1])"), "race"),
-        "one by one without a guard": (("min(col + 4, A.shape[1])", "col + 4"), "out-of-bounds"),
-        "the wrong size asked": (("A.shape[1] % 4 == 0", "col % 4 == 0"), "out-of-bounds"),
-        "even widths": (("A.shape[1] % 4 == 0", "A.shape[1] % 2 == 0"), "out-of-bounds"),
-    },
-    "wide": {
-        "B's tile still read one by one": (
-            (
-                "            b = load4(B_tile, k, n)\n",
-                "            b = B_tile[k, n], B_tile[k, n + 1], B_tile[k, n + 2], B_tile[k, n + 3]\n",
-            ),
-            "shared-loads-per-thread",
-        ),
-        "A's element four times": (
-            [
-                ("            a = A_tile[ty, k]\n", ""),
-                ("acc[0] += a ", "acc[0] += A_tile[ty, k] "),
-                ("acc[1] += a ", "acc[1] += A_tile[ty, k] "),
-                ("acc[2] += a ", "acc[2] += A_tile[ty, k] "),
-                ("acc[3] += a ", "acc[3] += A_tile[ty, k] "),
-            ],
-            "shared-loads-per-thread",
-        ),
-        "= for +=": (("] += a", "] = a"), "sum-replaced"),
-        "one barrier": (("b[3]\n        cuda.syncthreads()", "b[3]"), "race"),
-        "four elements of A": (
-            ("            a = A_tile[ty, k]\n", "            a = load4(A_tile, ty, k)[0]\n"),
-            "out-of-bounds",
-        ),
-        "no guard below B": (("start + ty < B.shape[0] and col", "col"), "out-of-bounds"),
-        "tx for n": (("store4(B_tile, ty, n,", "store4(B_tile, ty, tx,"), "misaligned-access"),
-        "stored one by one": (
-            (
-                "        store4(C, row, col, (acc[0], acc[1], acc[2], acc[3]))\n",
-                "        for e in range(4):\n            C[row, col + e] = acc[e]\n",
-            ),
-            "stores-of-c",
-        ),
-    },
-    "tall": {
-        "padded by one": (("array((8, 36)", "array((8, 33)"), "misaligned-access"),
-        "B's element four times": (("* b\n", "* B_tile[k, tx]\n"), "shared-loads-per-thread"),
-        "no guard": (("top + row < A.shape[0] and start + first", "start + first"), "out-of-bounds"),
-        "half the columns": (("tx % 2 * 4", "0"), "race"),
-    },
-}
+# any-width
+only whole fours ? misaligned-access
+- {VECTOR} ->         if col + 3 < A.shape[1]:\n            store4(C, row, col, load4(A, row, col))\n
+- {SINGLE} ->
+one by one, always ? global-loads-per-thread
+- {VECTOR}{SINGLE} ->         for c in range(col, min(col + 4, A.shape[1])):\n            C[row, c] = A[row, c]\n
+the rest not at all ? rest-not-stored
+- {SINGLE} ->             for c in range(col, col + 4):\n                if c < A.shape[1] // 4 * 4:\n
++                     C[row, c] = A[row, c]\n
 
-RIGHT = {
-    "four-at-once": {
-        "through four names": ["        a, b, c, d = load4(A, row, col)\n        store4(C, row, col, (a, b, c, d))"],
-    },
-    "any-width": {
-        "four guarded lines": (
-            SINGLE,
-            "            for e in range(4):\n                if col + e < A.shape[1]:\n                    C[row, col + e] = A[row, col + e]\n",
-        ),
-    },
-    "wide": {
-        "four names": [
-            ("            b = load4(B_tile, k, n)\n", "            b0, b1, b2, b3 = load4(B_tile, k, n)\n"),
-            ("b[0]", "b0"),
-            ("b[1]", "b1"),
-            ("b[2]", "b2"),
-            ("b[3]", "b3"),
-        ],
-    },
-    "tall": {
-        "a warp loads 32 rows": ("(8 * ty + tx) // 2, tx % 2 * 4", "(8 * ty + tx) % 32, (8 * ty + tx) // 32 * 4"),
-    },
-}
+# wide
+all with b[0] ? one-fragment-for-all
+- b[1] -> b[0]
+- b[2] -> b[0]
+- b[3] -> b[0]
+the tile's column in B: load4(B, start + ty, col) -> load4(B, start + ty, n) ? columns-of-first-block
+
+# tall
+no padding: array((8, 36) -> array((8, 32) ? bank-conflicts
+all with a[0] ? one-row-for-all
+- a[1] * b -> a[0] * b
+- a[2] * b -> a[0] * b
+- a[3] * b -> a[0] * b
+"""
+
+NIGHTLY = r"""
+# four-at-once
+col times four again: >         store4(C, row, col, load4(A, row, 4 * col)) ? out-of-bounds
+
+# any-width
+to the end of the row: range(col, min(col + 4, A.shape[1])) -> range(col, A.shape[1]) ? race
+one by one without a guard: min(col + 4, A.shape[1]) -> col + 4 ? out-of-bounds
+the wrong size asked: A.shape[1] % 4 == 0 -> col % 4 == 0 ? out-of-bounds
+even widths: A.shape[1] % 4 == 0 -> A.shape[1] % 2 == 0 ? out-of-bounds
+
+# wide
+B's tile still read one by one ? shared-loads-per-thread
+-             b = load4(B_tile, k, n)\n
++  ->             b = B_tile[k, n], B_tile[k, n + 1], B_tile[k, n + 2], B_tile[k, n + 3]\n
+A's element four times ? shared-loads-per-thread
+-             a = A_tile[ty, k]\n ->
+- acc[0] += a * -> acc[0] += A_tile[ty, k] *
+- acc[1] += a * -> acc[1] += A_tile[ty, k] *
+- acc[2] += a * -> acc[2] += A_tile[ty, k] *
+- acc[3] += a * -> acc[3] += A_tile[ty, k] *
+= for +=: ] += a -> ] = a ? sum-replaced
+one barrier: b[3]\n        cuda.syncthreads() -> b[3] ? race
+four elements of A:             a = A_tile[ty, k]\n ->             a = load4(A_tile, ty, k)[0]\n ? out-of-bounds
+no guard below B: start + ty < B.shape[0] and col -> col ? out-of-bounds
+tx for n: store4(B_tile, ty, n, -> store4(B_tile, ty, tx, ? misaligned-access
+stored one by one ? stores-of-c
+-         store4(C, row, col, (acc[0], acc[1], acc[2], acc[3]))\n ->         for e in range(4):\n
++             C[row, col + e] = acc[e]\n
+
+# tall
+padded by one: array((8, 36) -> array((8, 33) ? misaligned-access
+B's element four times: * b\n -> * B_tile[k, tx]\n ? shared-loads-per-thread
+no guard: top + row < A.shape[0] and start + first -> start + first ? out-of-bounds
+half the columns: tx % 2 * 4 -> 0 ? race
+"""
+
+RIGHT = r"""
+# four-at-once
+through four names: >         a, b, c, d = load4(A, row, col)\n        store4(C, row, col, (a, b, c, d))
+
+# any-width
+four guarded lines
+- {SINGLE} ->             for e in range(4):\n                if col + e < A.shape[1]:\n
++                     C[row, col + e] = A[row, col + e]\n
+
+# wide
+four names
+-             b = load4(B_tile, k, n)\n ->             b0, b1, b2, b3 = load4(B_tile, k, n)\n
+- b[0] -> b0
+- b[1] -> b1
+- b[2] -> b2
+- b[3] -> b3
+
+# tall
+a warp loads 32 rows: (8 * ty + tx) // 2, tx % 2 * 4 -> (8 * ty + tx) % 32, (8 * ty + tx) // 32 * 4
+"""

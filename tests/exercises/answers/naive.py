@@ -1,141 +1,105 @@
 """Answers to the exercises on the naive kernel: plausible wrong ones with the first hint they meet, and right ones."""
 
-WRONG = {
-    "transposed": {
-        "subtracted": (("acc +=", "acc -="), "subtracted"),
-        "as many iterations as columns": (("range(K)", "range(N)"), "other-length"),
-        "x and y swapped": (
-            [
-                ("blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y", "blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q"),
-                ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x", "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
-                ("blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q", "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
-            ],
-            "swapped-directions",
-        ),
-        "one term short": (("range(K)", "range(K - 1)"), "last-term-missing"),
-        "sum in C": (
-            [
-                ("acc += A[row, k] * B[col, k]", "C[row, col] += A[row, k] * B[col, k]"),
-                ("        C[row, col] = acc", ""),
-            ],
-            "not-zero-at-the-start",
-        ),
-        "store in the loop": (("        C[row, col] = acc", "            C[row, col] = acc"), "stores-of-c"),
-        "a load too many": (
-            ("acc += A[row, k] * B", "acc += (A[row, k] + A[row, k]) / float32(2) * B"),
-            "global-loads-per-thread",
-        ),
-        "A by columns": (("A[row, k]", "A[k, row]"), "out-of-bounds"),
-        "the row of A in B, too": (("B[col, k]", "B[row, k]"), "out-of-bounds"),
-        "a guard of the sums": (("col < N", "col < K"), "row-and-column-swapped"),
-        "nothing stored": (("        C[row, col] = acc", ""), "never-stored"),
-        "replaces the sum": (("acc += A", "acc = A"), "sum-replaced"),
-        "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "part-of-cuda"),
-        "the host's loops in every thread": (
-            (
-                "    if row < M and col < N:\n        acc",
-                "    for row in range(M):\n      for col in range(N):\n        acc",
-            ),
-            "all-in-every-thread",
-        ),
-    },
-    "two-columns": {
-        "A loaded twice": ([("+= a *", "+= A[row, k] *"), ("a = A[row, k]", "pass")], "global-loads-per-thread"),
-        "the row below": (("acc_right += a", "acc_right += A[row + 1, k]"), "out-of-bounds"),
-        "same column twice": (("k, left + 1", "k, left"), "same-column-twice"),
-        "A loaded before the loop": (
-            [("        for k", "        a = A[row, 0]\n        for k"), ("            a = A[row, k]\n", "")],
-            "first-of-a-alone",
-        ),
-        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last-term-missing"),
-    },
-    "sum-in-register": {
-        "16 for K": (("range(A.shape[1])", "range(16)"), "written-size"),
-        "blockDim.x for blockDim.y": (
-            ("cuda.blockIdx.y * cuda.blockDim.y", "cuda.blockIdx.y * cuda.blockDim.x"),
-            "mixed-directions",
-        ),
-        "stores at every step": (("        C[row", "            C[row"), "stores-of-c"),
-        "loads C all the same": (
-            ("            acc +=", "            acc = C[row, col]\n            C[row, col] = acc +"),
-            "not-zero-at-the-start",
-        ),
-        "zero first, then adds to C": (
-            [
-                ("        acc = float32(0)", "        C[row, col] = 0"),
-                ("acc +=", "C[row, col] = C[row, col] +"),
-                ("        C[row, col] = acc", ""),
-            ],
-            "global-loads-per-thread",
-        ),
-        "replaces the sum": (("acc +=", "acc ="), "sum-replaced"),
-        "one term short": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last-term-missing"),
-    },
-    "report-kernel": {
-        "the guard alone": (("B[k, y]", "B[y, k]"), "rows-of-b"),
-        "A by columns": (("A[x, k]", "A[k, x]"), "one-name-or-number: A[k, x]"),
-    },
-}
+WRONG = r"""
+# transposed
+subtracted: acc += -> acc -= ? subtracted
+as many iterations as columns: range(K) -> range(N) ? other-length
+x and y swapped ? swapped-directions
+- blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y -> blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q
+- blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x -> blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+- blockIdx.q * cuda.blockDim.q + cuda.threadIdx.q -> blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+one term short: range(K) -> range(K - 1) ? last-term-missing
+sum in C ? not-zero-at-the-start
+- acc += A[row, k] * B[col, k] -> C[row, col] += A[row, k] * B[col, k]
+-         C[row, col] = acc ->
+store in the loop:         C[row, col] = acc ->             C[row, col] = acc ? stores-of-c
+a load too many: acc += A[row, k] * B -> acc += (A[row, k] + A[row, k]) / float32(2) * B ? global-loads-per-thread
+A by columns: A[row, k] -> A[k, row] ? out-of-bounds
+the row of A in B, too: B[col, k] -> B[row, k] ? out-of-bounds
+a guard of the sums: col < N -> col < K ? row-and-column-swapped
+nothing stored:         C[row, col] = acc -> ? never-stored
+replaces the sum: acc += A -> acc = A ? sum-replaced
+blockIdx without cuda: cuda.blockIdx.x -> blockIdx.x ? part-of-cuda
+the host's loops in every thread ? all-in-every-thread
+-     if row < M and col < N:\n        acc ->     for row in range(M):\n      for col in range(N):\n        acc
 
-NIGHTLY = {
-    "transposed": {
-        "rows from blockIdx.x": (
-            ("row = cuda.blockIdx.y", "row = cuda.blockIdx.x"),
-            "one-name-or-number: row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y",
-        ),
-        "no guard": (("if row < M and col < N", "if row >= 0 or col >= 0"), "out-of-bounds"),
-        "begins at 1": (("range(K)", "range(1, K)"), "one-name-or-number: range(1, K)"),
-        "B by columns": (("B[col, k]", "B[k, col]"), "not-transposed"),
-    },
-    "two-columns": {
-        "one sum for both": (("            acc_right", "            acc_left"), "one-name-or-number"),
-        "two columns further": (("left + 1", "left + 2"), "out-of-bounds"),
-        "replaces the sums": ([("acc_left += ", "acc_left = "), ("acc_right += ", "acc_right = ")], "sum-replaced"),
-    },
-    "report-kernel": {
-        "the row of C for the column of B": (("B[k, y]", "B[k, x]"), "one-name-or-number: B[k, x]"),
-        "B alone": (("        C[x, y]", "    C[x, y]"), "out-of-bounds"),
-        "or for and": (("x < n and y < n", "x < n or y < n"), "out-of-bounds"),
-        "half a guard": (("x < n and y < n", "x < n"), "out-of-bounds"),
-        "stores at every step": (("        C[x, y]", "            C[x, y]"), "stores-of-c"),
-    },
-    "sum-in-register": {
-        "no guard": (("    if row < C.shape[0] and col", "    if row >= 0 or col"), "out-of-bounds"),
-    },
-}
+# two-columns
+A loaded twice ? global-loads-per-thread
+- += a * -> += A[row, k] *
+- a = A[row, k] -> pass
+the row below: acc_right += a -> acc_right += A[row + 1, k] ? out-of-bounds
+same column twice: k, left + 1 -> k, left ? same-column-twice
+A loaded before the loop ? first-of-a-alone
+-         for k ->         a = A[row, 0]\n        for k
+-             a = A[row, k]\n ->
+one term short: range(A.shape[1]) -> range(A.shape[1] - 1) ? last-term-missing
 
-RIGHT = {
-    "transposed": {
-        "rows as views": [
-            ("for k in range(K):", "for k in range(A[row].size):"),
-            ("A[row, k] * B[col, k]", "A[row][k] * B[col][k]"),
-        ],
-        "by cuda.grid, backwards along k": [
-            "    col, row = cuda.grid(2)\n    if row >= M or col >= N:\n        return\n    acc = float32(0)\n"
-            "    k = K - 1\n    while k >= 0:\n        acc += A[row, k] * B[col, k]\n        k -= 1\n"
-            "    C[row, col] = acc"
-        ],
-    },
-    "sum-in-register": {
-        "begins with the first product": [
-            ("acc = float32(0)", "acc = A[row, 0] * B[0, col]"),
-            ("range(A.shape[1])", "range(1, A.shape[1])"),
-        ],
-    },
-    "report-kernel": {
-        "leaves early": [
-            ("    total = float32(0)\n    if x < n and y < n:", "    if x >= n or y >= n:\n        return"),
-            (
-                "        for k in range(n):\n            total",
-                "    total = float32(0)\n    for k in range(n):\n        total",
-            ),
-            ("        C[x, y]", "    C[x, y]"),
-        ],
-    },
-    "two-columns": {
-        "B's elements in variables": [
-            "        for k in range(A.shape[1]):\n            a, b, c = A[row, k], B[k, left], B[k, left + 1]\n"
-            "            acc_left += a * b\n            acc_right += a * c"
-        ],
-    },
-}
+# sum-in-register
+16 for K: range(A.shape[1]) -> range(16) ? written-size
+blockDim.x for blockDim.y: cuda.blockIdx.y * cuda.blockDim.y -> cuda.blockIdx.y * cuda.blockDim.x ? mixed-directions
+stores at every step:         C[row ->             C[row ? stores-of-c
+loads C all the same ? not-zero-at-the-start
+-             acc += ->             acc = C[row, col]\n            C[row, col] = acc +
+zero first, then adds to C ? global-loads-per-thread
+-         acc = float32(0) ->         C[row, col] = 0
+- acc += -> C[row, col] = C[row, col] +
+-         C[row, col] = acc ->
+replaces the sum: acc += -> acc = ? sum-replaced
+one term short: range(A.shape[1]) -> range(A.shape[1] - 1) ? last-term-missing
+
+# report-kernel
+the guard alone: B[k, y] -> B[y, k] ? rows-of-b
+A by columns: A[x, k] -> A[k, x] ? one-name-or-number: A[k, x]
+"""
+
+NIGHTLY = r"""
+# transposed
+rows from blockIdx.x ? one-name-or-number: row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+- row = cuda.blockIdx.y -> row = cuda.blockIdx.x
+no guard: if row < M and col < N -> if row >= 0 or col >= 0 ? out-of-bounds
+begins at 1: range(K) -> range(1, K) ? one-name-or-number: range(1, K)
+B by columns: B[col, k] -> B[k, col] ? not-transposed
+
+# two-columns
+one sum for both:             acc_right ->             acc_left ? one-name-or-number
+two columns further: left + 1 -> left + 2 ? out-of-bounds
+replaces the sums ? sum-replaced
+- acc_left += -> acc_left =
+- acc_right += -> acc_right =
+
+# report-kernel
+the row of C for the column of B: B[k, y] -> B[k, x] ? one-name-or-number: B[k, x]
+B alone:         C[x, y] ->     C[x, y] ? out-of-bounds
+or for and: x < n and y < n -> x < n or y < n ? out-of-bounds
+half a guard: x < n and y < n -> x < n ? out-of-bounds
+stores at every step:         C[x, y] ->             C[x, y] ? stores-of-c
+
+# sum-in-register
+no guard:     if row < C.shape[0] and col ->     if row >= 0 or col ? out-of-bounds
+"""
+
+RIGHT = r"""
+# transposed
+rows as views
+- for k in range(K): -> for k in range(A[row].size):
+- A[row, k] * B[col, k] -> A[row][k] * B[col][k]
+by cuda.grid, backwards along k
+>     col, row = cuda.grid(2)\n    if row >= M or col >= N:\n        return\n    acc = float32(0)\n    k = K - 1\n
++     while k >= 0:\n        acc += A[row, k] * B[col, k]\n        k -= 1\n    C[row, col] = acc
+
+# sum-in-register
+begins with the first product
+- acc = float32(0) -> acc = A[row, 0] * B[0, col]
+- range(A.shape[1]) -> range(1, A.shape[1])
+
+# report-kernel
+leaves early
+-     total = float32(0)\n    if x < n and y < n: ->     if x >= n or y >= n:\n        return
+-         for k in range(n):\n            total ->     total = float32(0)\n    for k in range(n):\n        total
+-         C[x, y] ->     C[x, y]
+
+# two-columns
+B's elements in variables
+>         for k in range(A.shape[1]):\n            a, b, c = A[row, k], B[k, left], B[k, left + 1]\n
++             acc_left += a * b\n            acc_right += a * c
+"""

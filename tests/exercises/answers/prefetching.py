@@ -2,146 +2,102 @@
 
 WRITTEN = "return (iteration + 1) % buffers"
 
-WRONG = {
-    "one-buffer": {
-        "stored before the multiplication": (
-            [
-                (
-                    "        if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n"
-                    "        if start + ty < K and col < N:\n            b_next = B[start + ty, col]\n"
-                    "        cuda.syncthreads()\n        A_tile[ty, tx], B_tile[ty, tx] = a_next, b_next\n"
-                    "        cuda.syncthreads()"
-                ),
-                "        cuda.syncthreads()",
-            ],
-            "first-tile-missing",
-        ),
-        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
-    },
-    "written-buffer": {
-        "the one that is read": ((WRITTEN, "return iteration % buffers"), "iteration-0-2-buffers"),
-        "no end": ((WRITTEN, "return iteration + 1"), "iteration-1-2-buffers"),
-        "without parentheses": ((WRITTEN, "return iteration + 1 % buffers"), "iteration-1-2-buffers"),
-        "two only": ((WRITTEN, "return 1 - iteration % 2"), "iteration-1-3-buffers"),
-        "the other of two": ((WRITTEN, "return 1 - iteration"), "iteration-4-2-buffers"),
-        "the quotient": ((WRITTEN, "return (iteration + 1) // buffers"), "iteration-0-2-buffers"),
-    },
-    "last-iteration": {
-        "one pair too few": (("if start < K", "if start < K - TILE"), "uninitialized-read"),
-        "never exchanged": (("            now = 1 - now\n", ""), "race"),
-        "no question": (("if start < K", "if True"), "shared-stores-per-thread"),
-        "counted on": (("now = 1 - now", "now += 1"), "out-of-bounds"),
-        "barrier outside": (("            cuda.syncthreads()", "        cuda.syncthreads()"), "barriers-per-warp"),
-    },
-    "across-tiles": {
-        "the sums run on": (
-            ("                acc = float32(0)\n", ""),
-            "end-of-first-tile: the sums of the second tile go on",
-        ),
-        "stored at the column of the loads": (
-            ("done = col - TILE", "done = col"),
-            "end-of-first-tile: one of the block's two tiles",
-        ),
-        "stored before the multiplication": (
-            (
-                "            for k in range(TILE):\n                acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n            if step % pairs == 0:\n                done = col - TILE\n                if row < M and done < N:\n                    C[row, done] = acc\n                acc = float32(0)\n",
-                "            if step % pairs == 0:\n                done = col - TILE\n                if row < M and done < N:\n                    C[row, done] = acc\n                acc = float32(0)\n            for k in range(TILE):\n                acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n",
-            ),
-            "end-of-first-tile: the last pair of tiles is missing from the first tile",
-        ),
-        "loads to the end": (("if step < 2 * pairs", "if True"), "global-loads-per-thread"),
-    },
-}
+WRONG = r"""
+# one-buffer
+stored before the multiplication ? first-tile-missing
+>         if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n
++         if start + ty < K and col < N:\n            b_next = B[start + ty, col]\n        cuda.syncthreads()\n
++         A_tile[ty, tx], B_tile[ty, tx] = a_next, b_next\n        cuda.syncthreads()
+>         cuda.syncthreads()
+= for +=: acc +=  -> acc =  ? sum-replaced
 
-NIGHTLY = {
-    "one-buffer": {
-        "loads twice": (
-            ("= A[row, start + tx]", "= float32(0.5) * (A[row, start + tx] + A[row, start + tx])"),
-            "global-loads-per-thread",
-        ),
-        "a barrier too many": (("= a_next\n", "= a_next\n        cuda.syncthreads()\n"), "barriers-per-warp"),
-        "tx and ty exchanged": (("A[row, start + tx]", "A[row, start + ty]"), "out-of-bounds"),
-        "one tile too many": (("row < M and start + tx < K", "row < M"), "out-of-bounds"),
-        "no barrier before": (("        cuda.syncthreads()\n        A_tile", "        A_tile"), "race"),
-        "no barrier after": (("b_next\n        cuda.syncthreads()", "b_next"), "race"),
-    },
-    "last-iteration": {
-        "asks per thread": (("if start < K", "if start + tx < K"), "barrier-divergence"),
-        "no barrier": (("            cuda.syncthreads()", ""), "race"),
-    },
-    "across-tiles": {
-        "loads after the multiplications": (
-            [
-                (
-                    "        if step < 2 * pairs:\n            if row < M and start + tx < K:\n                a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n                b_next = B[start + ty, col]\n",
-                    "",
-                ),
-                (
-                    "        now = 1 - now\n",
-                    "        if step < 2 * pairs:\n            if row < M and start + tx < K:\n                a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n                b_next = B[start + ty, col]\n        now = 1 - now\n",
-                ),
-            ],
-            "loads-after-the-first-pair-that-are-used-before-t-multiplications",
-        ),
-        "two barriers": (
-            ("        now = 1 - now\n", "        now = 1 - now\n        cuda.syncthreads()\n"),
-            "barriers-per-warp",
-        ),
-        "no barrier": (("        cuda.syncthreads()\n", ""), "race"),
-    },
-}
+# written-buffer
+the one that is read: {WRITTEN} -> return iteration % buffers ? iteration-0-2-buffers
+no end: {WRITTEN} -> return iteration + 1 ? iteration-1-2-buffers
+without parentheses: {WRITTEN} -> return iteration + 1 % buffers ? iteration-1-2-buffers
+two only: {WRITTEN} -> return 1 - iteration % 2 ? iteration-1-3-buffers
+the other of two: {WRITTEN} -> return 1 - iteration ? iteration-4-2-buffers
+the quotient: {WRITTEN} -> return (iteration + 1) // buffers ? iteration-0-2-buffers
 
-RIGHT = {
-    "written-buffer": {
-        "one after the one that is read": (
-            WRITTEN,
-            "now = iteration % buffers\n    return 0 if now + 1 == buffers else now + 1",
-        ),
-    },
-    "one-buffer": {
-        "conditional expressions": [
-            (
-                "        a_next = A[row, start + tx] if row < M and start + tx < K else float32(0)\n"
-                "        b_next = B[start + ty, col] if start + ty < K and col < N else float32(0)"
-            ),
-            (
-                "        cuda.syncthreads()\n        B_tile[ty, tx] = b_next\n        A_tile[ty, tx] = a_next\n"
-                "        cuda.syncthreads()"
-            ),
-        ],
-    },
-    "last-iteration": {
-        "stores first, then switches": [
-            "        if start < K:\n            A_tiles[1 - now, ty, tx] = a_next\n"
-            "            B_tiles[1 - now, ty, tx] = b_next\n"
-            "            now = 1 - now\n            cuda.syncthreads()"
-        ],
-    },
-    "across-tiles": {
-        "both tiles at once": (
-            "@cuda.jit\ndef two_tiles(A, B, C):\n    A_tiles = cuda.shared.array((2, TILE, TILE), float32)\n"
-            "    B_tiles = cuda.shared.array((2, 2, TILE, TILE), float32)\n"
-            "    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y\n    row = cuda.blockIdx.y * TILE + ty\n"
-            "    col = 2 * cuda.blockIdx.x * TILE + tx\n    (M, K), N = A.shape, B.shape[1]\n"
-            "    left, right, now = float32(0), float32(0), 0\n    for start in range(0, K + TILE, TILE):\n"
-            "        a_next, b_left, b_right = float32(0), float32(0), float32(0)\n"
-            "        if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n"
-            "        if start + ty < K and col < N:\n            b_left = B[start + ty, col]\n"
-            "        if start + ty < K and col + TILE < N:\n            b_right = B[start + ty, col + TILE]\n"
-            "        if start > 0:\n            for k in range(TILE):\n"
-            "                left += A_tiles[now, ty, k] * B_tiles[now, 0, k, tx]\n"
-            "                right += A_tiles[now, ty, k] * B_tiles[now, 1, k, tx]\n        now = 1 - now\n"
-            "        A_tiles[now, ty, tx] = a_next\n        B_tiles[now, 0, ty, tx] = b_left\n"
-            "        B_tiles[now, 1, ty, tx] = b_right\n        cuda.syncthreads()\n"
-            "    if row < M and col < N:\n        C[row, col] = left\n"
-            "    if row < M and col + TILE < N:\n        C[row, col + TILE] = right\n"
-        ),
-        "counts the pairs itself": [
-            (
-                "        start = step % pairs * TILE\n",
-                "        start = (step if step < pairs else step - pairs) * TILE\n",
-            ),
-            ("step % pairs == 0", "(step == pairs or step == 2 * pairs)"),
-        ],
-    },
-}
+# last-iteration
+one pair too few: if start < K -> if start < K - TILE ? uninitialized-read
+never exchanged:             now = 1 - now\n -> ? race
+no question: if start < K -> if True ? shared-stores-per-thread
+counted on: now = 1 - now -> now += 1 ? out-of-bounds
+barrier outside:             cuda.syncthreads() ->         cuda.syncthreads() ? barriers-per-warp
+
+# across-tiles
+the sums run on:                 acc = float32(0)\n -> ? end-of-first-tile: the sums of the second tile go on
+stored at the column of the loads: done = col - TILE -> done = col ? end-of-first-tile: one of the block's two tiles
+stored before the multiplication ? end-of-first-tile: the last pair of tiles is missing from the first tile
+-             for k in range(TILE):\n                acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n
++             if step % pairs == 0:\n                done = col - TILE\n                if row < M and done < N:\n
++                     C[row, done] = acc\n                acc = float32(0)\n ->             if step % pairs == 0:\n
++                 done = col - TILE\n                if row < M and done < N:\n                    C[row, done] = acc\n
++                 acc = float32(0)\n            for k in range(TILE):\n
++                 acc += A_tiles[now, ty, k] * B_tiles[now, k, tx]\n
+loads to the end: if step < 2 * pairs -> if True ? global-loads-per-thread
+"""
+
+NIGHTLY = r"""
+# one-buffer
+loads twice ? global-loads-per-thread
+- = A[row, start + tx] -> = float32(0.5) * (A[row, start + tx] + A[row, start + tx])
+a barrier too many: = a_next\n -> = a_next\n        cuda.syncthreads()\n ? barriers-per-warp
+tx and ty exchanged: A[row, start + tx] -> A[row, start + ty] ? out-of-bounds
+one tile too many: row < M and start + tx < K -> row < M ? out-of-bounds
+no barrier before:         cuda.syncthreads()\n        A_tile ->         A_tile ? race
+no barrier after: b_next\n        cuda.syncthreads() -> b_next ? race
+
+# last-iteration
+asks per thread: if start < K -> if start + tx < K ? barrier-divergence
+no barrier:             cuda.syncthreads() -> ? race
+
+# across-tiles
+loads after the multiplications ? loads-after-the-first-pair-that-are-used-before-t-multiplications
+-         if step < 2 * pairs:\n            if row < M and start + tx < K:\n
++                 a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n
++                 b_next = B[start + ty, col]\n ->
+-         now = 1 - now\n ->         if step < 2 * pairs:\n            if row < M and start + tx < K:\n
++                 a_next = A[row, start + tx]\n            if start + ty < K and col < N:\n
++                 b_next = B[start + ty, col]\n        now = 1 - now\n
+two barriers:         now = 1 - now\n ->         now = 1 - now\n        cuda.syncthreads()\n ? barriers-per-warp
+no barrier:         cuda.syncthreads()\n -> ? race
+"""
+
+RIGHT = r"""
+# written-buffer
+one after the one that is read: {WRITTEN} -> now = iteration % buffers\n    return 0 if now + 1 == buffers else now + 1
+
+# one-buffer
+conditional expressions
+>         a_next = A[row, start + tx] if row < M and start + tx < K else float32(0)\n
++         b_next = B[start + ty, col] if start + ty < K and col < N else float32(0)
+>         cuda.syncthreads()\n        B_tile[ty, tx] = b_next\n        A_tile[ty, tx] = a_next\n
++         cuda.syncthreads()
+
+# last-iteration
+stores first, then switches
+>         if start < K:\n            A_tiles[1 - now, ty, tx] = a_next\n            B_tiles[1 - now, ty, tx] = b_next\n
++             now = 1 - now\n            cuda.syncthreads()
+
+# across-tiles
+both tiles at once
+@ @cuda.jit\ndef two_tiles(A, B, C):\n    A_tiles = cuda.shared.array((2, TILE, TILE), float32)\n
++     B_tiles = cuda.shared.array((2, 2, TILE, TILE), float32)\n    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y\n
++     row = cuda.blockIdx.y * TILE + ty\n    col = 2 * cuda.blockIdx.x * TILE + tx\n
++     (M, K), N = A.shape, B.shape[1]\n    left, right, now = float32(0), float32(0), 0\n
++     for start in range(0, K + TILE, TILE):\n        a_next, b_left, b_right = float32(0), float32(0), float32(0)\n
++         if row < M and start + tx < K:\n            a_next = A[row, start + tx]\n
++         if start + ty < K and col < N:\n            b_left = B[start + ty, col]\n
++         if start + ty < K and col + TILE < N:\n            b_right = B[start + ty, col + TILE]\n
++         if start > 0:\n            for k in range(TILE):\n
++                 left += A_tiles[now, ty, k] * B_tiles[now, 0, k, tx]\n
++                 right += A_tiles[now, ty, k] * B_tiles[now, 1, k, tx]\n        now = 1 - now\n
++         A_tiles[now, ty, tx] = a_next\n        B_tiles[now, 0, ty, tx] = b_left\n
++         B_tiles[now, 1, ty, tx] = b_right\n        cuda.syncthreads()\n    if row < M and col < N:\n
++         C[row, col] = left\n    if row < M and col + TILE < N:\n        C[row, col + TILE] = right\n
+counts the pairs itself
+-         start = step % pairs * TILE\n ->         start = (step if step < pairs else step - pairs) * TILE\n
+- step % pairs == 0 -> (step == pairs or step == 2 * pairs)
+"""

@@ -7,156 +7,106 @@ STORED = "top + ty + 8 * i, left + tx + 8 * j"
 
 SHARE = 'return mix["FFMA"] / sum(mix.values())'
 
-WRONG = {
-    "useful-share": {
-        "a table for each mix of the lesson": (
-            (SHARE, 'return {1: 0.5, 16: 0.8}.get(mix["FFMA"], 64 / 95)'),
-            "other-calls",
-        ),
-        "kinds counted": ((SHARE, 'return mix["FFMA"] / len(mix)'), "16-ffma-and-4-lds-128"),
-        "upside down": ((SHARE, 'return sum(mix.values()) / mix["FFMA"]'), "1-ffma-and-1-lds"),
-        "in percent": ((SHARE, 'return 100 * mix["FFMA"] / sum(mix.values())'), "1-ffma-and-1-lds"),
-        "against the others": ((SHARE, 'return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"])'), "1-ffma-and-1-lds"),
-        "without end": ((SHARE, "while mix: pass"), "endless"),
-        "rounded": ((SHARE, 'return mix["FFMA"] // sum(mix.values())'), "1-ffma-and-1-lds"),
-        "names added": ((SHARE, 'return mix["FFMA"] / sum(mix)'), "raised"),
-    },
-    "outer": {
-        "the tile's first row of B": (("b = B[start + k, col]", "b = B[start, col]"), "same-row-of-b"),
-        "the first rows of B": (
-            (f"b = {B_ELEMENT}", "b = B[k, col] if k < K and col < N else float32(0)"),
-            "first-rows-of-b",
-        ),
-        "the thread's number for its column": (
-            ("B[start + k, col] if start + k < K and col < N", "B[start + k, thread] if start + k < K and thread < N"),
-            "one-name-or-number",
-        ),
-    },
-    "two-by-two": {
-        "neighbours": (("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, tx], B_tile[k, tx + 1]"), "quadrants"),
-        "A's indices as in the lesson's kernel": (
-            ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[ty, k], A_tile[ty + 8, k]"),
-            "swapped-indices",
-        ),
-        "nothing added": (["        for k in range(8):\n            pass"], "only-zeros"),
-    },
-    "four-rows": {
-        "b not kept": (("A_tile[y + 8 * i, k] * b", "A_tile[y + 8 * i, k] * B_tile[k, x]"), "shared-loads-per-thread"),
-        "neighbouring rows": (("A_tile[y + 8 * i, k] * b", "A_tile[y + i, k] * b"), "other-rows"),
-        "B's element kept for all k": (
-            (
-                "        for k in range(32):\n            b = B_tile[k, x]\n",
-                "        b = B_tile[0, x]\n        for k in range(32):\n",
-            ),
-            "diagnosis",
-        ),
-    },
-    "scattered": {
-        "i and j exchanged": ((STORED, "top + ty + 8 * j, left + tx + 8 * i"), "in-other-places"),
-    },
-}
+WRONG = r"""
+# useful-share
+a table for each mix of the lesson: {SHARE} -> return {1: 0.5, 16: 0.8}.get(mix["FFMA"], 64 / 95) ? other-calls
+kinds counted: {SHARE} -> return mix["FFMA"] / len(mix) ? 16-ffma-and-4-lds-128
+upside down: {SHARE} -> return sum(mix.values()) / mix["FFMA"] ? 1-ffma-and-1-lds
+in percent: {SHARE} -> return 100 * mix["FFMA"] / sum(mix.values()) ? 1-ffma-and-1-lds
+against the others: {SHARE} -> return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"]) ? 1-ffma-and-1-lds
+without end: {SHARE} -> while mix: pass ? endless
+rounded: {SHARE} -> return mix["FFMA"] // sum(mix.values()) ? 1-ffma-and-1-lds
+names added: {SHARE} -> return mix["FFMA"] / sum(mix) ? raised
 
-NIGHTLY = {
-    "outer": {
-        "no guard for B": ((f"b = {B_ELEMENT}", "b = B[start + k, col]"), "out-of-bounds"),
-        "a barrier in every iteration": (("* b\n", "* b\n            cuda.syncthreads()\n"), "barriers-per-warp"),
-        "= for +=": (("acc[i] += ", "acc[i] = "), "sum-replaced"),
-        "B loaded for each result": (
-            [(f"            b = {B_ELEMENT}\n", ""), ("A_tile[i, k] * b", f"A_tile[i, k] * ({B_ELEMENT})")],
-            "global-loads-per-thread",
-        ),
-        "the tile's indices swapped": (("A_tile[i, k] * b", "A_tile[k, i] * b"), "swapped-indices"),
-        "a result too few": (
-            (
-                "            for i in range(ROWS):\n                acc[i] +=",
-                "            for i in range(ROWS - 1):\n                acc[i] +=",
-            ),
-            "one-short-of-the-tile",
-        ),
-    },
-    "two-by-two": {
-        "one row for both": (("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, ty], A_tile[k, ty]"), "quadrants"),
-        "results that touch": (
-            [
-                ("A_tile[k, ty], A_tile[k, ty + 8]", "A_tile[k, 2 * ty], A_tile[k, 2 * ty + 1]"),
-                ("B_tile[k, tx], B_tile[k, tx + 8]", "B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]"),
-            ],
-            "in-other-places",
-        ),
-        "i and j exchanged": (
-            [("acc[0, 1] += a0 * b1", "acc[0, 1] += a1 * b0"), ("acc[1, 0] += a1 * b0", "acc[1, 0] += a0 * b1")],
-            "quadrants",
-        ),
-        "read for each product": (
-            [
-                (
-                    f"acc[{i}, {j}] += a{i} * b{j}",
-                    f"acc[{i}, {j}] += A_tile[k, ty + {8 * i}] * B_tile[k, tx + {8 * j}]",
-                )
-                for i in (0, 1)
-                for j in (0, 1)
-            ],
-            "shared-loads-per-thread",
-        ),
-        "a barrier in the loop": (
-            ("            a0, a1", "            cuda.syncthreads()\n            a0, a1"),
-            "barriers-per-warp",
-        ),
-        "K for 8": (("for k in range(8)", "for k in range(K)"), "out-of-bounds"),
-    },
-    "four-rows": {
-        "one sum for all": (("acc[i] += A_tile", "acc[0] += A_tile"), "other-rows"),
-        "one row for all": (("acc[i] += A_tile[y + 8 * i, k]", "acc[i] += A_tile[y, k]"), "other-rows"),
-        "= for +=": (("acc[i] += ", "acc[i] = "), "sum-replaced"),
-        "B's indices exchanged": (("b = B_tile[k, x]", "b = B_tile[x, k]"), "swapped-indices"),
-        "a barrier in the loop": (
-            ("b = B_tile[k, x]", "b = B_tile[k, x]\n            cuda.syncthreads()"),
-            "barriers-per-warp",
-        ),
-    },
-    "scattered": {
-        "rows fixed, columns not": ((STORED, "top + ty + 8 * i, left + 2 * tx + j"), "in-other-places"),
-        "columns fixed, rows not": ((STORED, "top + 2 * ty + i, left + tx + 8 * j"), "in-other-places"),
-        "results that touch": ((STORED, "top + ty + i, left + tx + j"), "race"),
-        "guard gone": (
-            ("            if row < M and col < N:\n                C", "            if row < M:\n                C"),
-            "out-of-bounds",
-        ),
-        "tx and ty exchanged": ((STORED, "top + tx + 8 * i, left + ty + 8 * j"), "in-other-places"),
-    },
-}
+# outer
+the tile's first row of B: b = B[start + k, col] -> b = B[start, col] ? same-row-of-b
+the first rows of B: b = {B_ELEMENT} -> b = B[k, col] if k < K and col < N else float32(0) ? first-rows-of-b
+the thread's number for its column ? one-name-or-number
+- B[start + k, col] if start + k < K and col < N -> B[start + k, thread] if start + k < K and thread < N
 
-RIGHT = {
-    "useful-share": {
-        "in a loop": (
-            SHARE,
-            'total = 0\n    for name in mix:\n        total += mix[name]\n    return mix["FFMA"] / total',
-        ),
-    },
-    "outer": {
-        "a guarded if, and backwards": [
-            "            b = float32(0)\n            if start + k < K and col < N:\n                b = B[start + k, col]\n"
-            "            for i in range(ROWS - 1, -1, -1):\n                acc[i] += b * A_tile[i, k]"
-        ],
-    },
-    "two-by-two": {
-        "B first": [
-            "        for k in range(8):\n            b0, b1 = B_tile[k, tx], B_tile[k, tx + 8]\n            for i in range(2):\n"
-            "                a = A_tile[k, ty + 8 * i]\n                acc[i, 0] += a * b0\n                acc[i, 1] += a * b1"
-        ],
-    },
-    "four-rows": {
-        "four lines": [
-            (
-                "            for i in range(4):\n                acc[i] += A_tile[y + 8 * i, k] * b\n",
-                "".join(f"            acc[{i}] += A_tile[y + {8 * i}, k] * b\n" for i in range(4)),
-            ),
-        ],
-    },
-    "scattered": {
-        "read from neighbours instead": [
-            (STORED, "top + 2 * ty + i, left + 2 * tx + j"),
-            ("A_tile[ty + 8 * i, k] * B_tile[k, tx + 8 * j]", "A_tile[2 * ty + i, k] * B_tile[k, 2 * tx + j]"),
-        ],
-    },
-}
+# two-by-two
+neighbours: B_tile[k, tx], B_tile[k, tx + 8] -> B_tile[k, tx], B_tile[k, tx + 1] ? quadrants
+A's indices as in the lesson's kernel ? swapped-indices
+- A_tile[k, ty], A_tile[k, ty + 8] -> A_tile[ty, k], A_tile[ty + 8, k]
+nothing added: >         for k in range(8):\n            pass ? only-zeros
+
+# four-rows
+b not kept: A_tile[y + 8 * i, k] * b -> A_tile[y + 8 * i, k] * B_tile[k, x] ? shared-loads-per-thread
+neighbouring rows: A_tile[y + 8 * i, k] * b -> A_tile[y + i, k] * b ? other-rows
+B's element kept for all k ? diagnosis
+-         for k in range(32):\n            b = B_tile[k, x]\n ->         b = B_tile[0, x]\n        for k in range(32):\n
+
+# scattered
+i and j exchanged: {STORED} -> top + ty + 8 * j, left + tx + 8 * i ? in-other-places
+"""
+
+NIGHTLY = r"""
+# outer
+no guard for B: b = {B_ELEMENT} -> b = B[start + k, col] ? out-of-bounds
+a barrier in every iteration: * b\n -> * b\n            cuda.syncthreads()\n ? barriers-per-warp
+= for +=: acc[i] +=  -> acc[i] =  ? sum-replaced
+B loaded for each result ? global-loads-per-thread
+-             b = {B_ELEMENT}\n ->
+- A_tile[i, k] * b -> A_tile[i, k] * ({B_ELEMENT})
+the tile's indices swapped: A_tile[i, k] * b -> A_tile[k, i] * b ? swapped-indices
+a result too few ? one-short-of-the-tile
+-             for i in range(ROWS):\n                acc[i] += ->             for i in range(ROWS - 1):\n
++                 acc[i] +=
+
+# two-by-two
+one row for both: A_tile[k, ty], A_tile[k, ty + 8] -> A_tile[k, ty], A_tile[k, ty] ? quadrants
+results that touch ? in-other-places
+- A_tile[k, ty], A_tile[k, ty + 8] -> A_tile[k, 2 * ty], A_tile[k, 2 * ty + 1]
+- B_tile[k, tx], B_tile[k, tx + 8] -> B_tile[k, 2 * tx], B_tile[k, 2 * tx + 1]
+i and j exchanged ? quadrants
+- acc[0, 1] += a0 * b1 -> acc[0, 1] += a1 * b0
+- acc[1, 0] += a1 * b0 -> acc[1, 0] += a0 * b1
+read for each product ? shared-loads-per-thread
+- acc[0, 0] += a0 * b0 -> acc[0, 0] += A_tile[k, ty + 0] * B_tile[k, tx + 0]
+- acc[0, 1] += a0 * b1 -> acc[0, 1] += A_tile[k, ty + 0] * B_tile[k, tx + 8]
+- acc[1, 0] += a1 * b0 -> acc[1, 0] += A_tile[k, ty + 8] * B_tile[k, tx + 0]
+- acc[1, 1] += a1 * b1 -> acc[1, 1] += A_tile[k, ty + 8] * B_tile[k, tx + 8]
+a barrier in the loop:             a0, a1 ->             cuda.syncthreads()\n            a0, a1 ? barriers-per-warp
+K for 8: for k in range(8) -> for k in range(K) ? out-of-bounds
+
+# four-rows
+one sum for all: acc[i] += A_tile -> acc[0] += A_tile ? other-rows
+one row for all: acc[i] += A_tile[y + 8 * i, k] -> acc[i] += A_tile[y, k] ? other-rows
+= for +=: acc[i] +=  -> acc[i] =  ? sum-replaced
+B's indices exchanged: b = B_tile[k, x] -> b = B_tile[x, k] ? swapped-indices
+a barrier in the loop: b = B_tile[k, x] -> b = B_tile[k, x]\n            cuda.syncthreads() ? barriers-per-warp
+
+# scattered
+rows fixed, columns not: {STORED} -> top + ty + 8 * i, left + 2 * tx + j ? in-other-places
+columns fixed, rows not: {STORED} -> top + 2 * ty + i, left + tx + 8 * j ? in-other-places
+results that touch: {STORED} -> top + ty + i, left + tx + j ? race
+guard gone ? out-of-bounds
+-             if row < M and col < N:\n                C ->             if row < M:\n                C
+tx and ty exchanged: {STORED} -> top + tx + 8 * i, left + ty + 8 * j ? in-other-places
+"""
+
+RIGHT = r"""
+# useful-share
+in a loop: {SHARE} -> total = 0\n    for name in mix:\n        total += mix[name]\n    return mix["FFMA"] / total
+
+# outer
+a guarded if, and backwards
+>             b = float32(0)\n            if start + k < K and col < N:\n                b = B[start + k, col]\n
++             for i in range(ROWS - 1, -1, -1):\n                acc[i] += b * A_tile[i, k]
+
+# two-by-two
+B first
+>         for k in range(8):\n            b0, b1 = B_tile[k, tx], B_tile[k, tx + 8]\n            for i in range(2):\n
++                 a = A_tile[k, ty + 8 * i]\n                acc[i, 0] += a * b0\n                acc[i, 1] += a * b1
+
+# four-rows
+four lines
+-             for i in range(4):\n                acc[i] += A_tile[y + 8 * i, k] * b\n
++  ->             acc[0] += A_tile[y + 0, k] * b\n            acc[1] += A_tile[y + 8, k] * b\n
++             acc[2] += A_tile[y + 16, k] * b\n            acc[3] += A_tile[y + 24, k] * b\n
+
+# scattered
+read from neighbours instead
+- {STORED} -> top + 2 * ty + i, left + 2 * tx + j
+- A_tile[ty + 8 * i, k] * B_tile[k, tx + 8 * j] -> A_tile[2 * ty + i, k] * B_tile[k, 2 * tx + j]
+"""

@@ -5,144 +5,91 @@ BARRIER = "    cuda.syncthreads()\n"
 
 IN_THE_LOOP = "            part[t] += part[t + w]\n        cuda.syncthreads()\n"
 
-WRONG = {
-    "block-sums": {
-        "two barriers in a step": ((IN_THE_LOOP, IN_THE_LOOP + "        cuda.syncthreads()\n"), "barriers-per-warp"),
-        "one thread loads all": (
-            (
-                "@cuda.jit\ndef block_sums(A, C):\n    first = cuda.blockIdx.x * 64\n    if cuda.threadIdx.x == 0:\n"
-                "        acc = float32(0)\n        for i in range(first, min(first + 64, A.size)):\n            acc += A[i]\n"
-                "        C[cuda.blockIdx.x] = acc\n"
-            ),
-            "global-loads-per-thread",
-        ),
-    },
-    "to-shared-memory": {
-        "B turned as it is carried": (
-            ("B_shared[row, col] = B[row, col]", "B_shared[row, col] = B[col, row]"),
-            "sides-do-not-match: B_shared[row, col] = B[col, row]",
-        ),
-        "another thing by the table's name": (
-            ("B_shared[row, col] = B[row, col]", "B_shared = B[row, col]"),
-            "shared-array-renamed: B_shared = …",
-        ),
-        "the matrix for the table": (["    A_shared = A\n    B_shared = B"], "shared-array-renamed: A_shared = …"),
-        "A transposed": (
-            ("A_shared[row, col] =", "A_shared[col, row] ="),
-            "sides-do-not-match: A_shared[col, row] = A[row, col]",
-        ),
-        "both transposed": (
-            [("A_shared[row, col] =", "A_shared[col, row] ="), ("B_shared[row, col] =", "B_shared[col, row] =")],
-            "both-transposed",
-        ),
-        "B forgotten": ((CARRY_B, ""), "uninitialized-read"),
-        "multiplies from global memory": (
-            ("A_shared[row, k] * B_shared[k, col]", "A[row, k] * B[k, col]"),
-            "global-loads-per-thread",
-        ),
-    },
-    "neighbours": {
-        "from global memory again": (
-            ("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t + 1] + (A[i + 1] if i + 1 < n else float32(0))"),
-            "global-loads-of-all-threads",
-        ),
-        "one place off": (("near[t] + near[t + 1] + near[t + 2]", "near[t] + near[t] + near[t + 1]"), "pencil"),
-    },
-    "divergent": {
-        "no barrier at all": ((BARRIER, ""), "race"),
-        "a barrier for each guard": (
-            ("    if row < K and col < N:", BARRIER + "    if row < K and col < N:"),
-            "barriers-per-warp",
-        ),
-    },
-}
+WRONG = r"""
+# block-sums
+two barriers in a step: {IN_THE_LOOP} -> {IN_THE_LOOP}        cuda.syncthreads()\n ? barriers-per-warp
+one thread loads all ? global-loads-per-thread
+@ @cuda.jit\ndef block_sums(A, C):\n    first = cuda.blockIdx.x * 64\n    if cuda.threadIdx.x == 0:\n
++         acc = float32(0)\n        for i in range(first, min(first + 64, A.size)):\n            acc += A[i]\n
++         C[cuda.blockIdx.x] = acc\n
 
-NIGHTLY = {
-    "neighbours": {
-        "asked of the thread": (("if i > 0", "if t > 0"), "one-name-or-number"),
-        "no barrier": ((BARRIER, ""), "race"),
-        "barrier in the guard": (
-            (BARRIER + "    if i < n:\n", "    if i < n:\n        cuda.syncthreads()\n"),
-            "barrier-divergence",
-        ),
-        "no zeros at the end": (("    near[t + 1] = 0\n", ""), "uninitialized-read"),
-        "the first one's neighbour": (("        if i > 0:\n    ", ""), "negative-index"),
-        "zeros at the edges of a block": (
-            [("near[0] = A[i - 1]", "near[0] = 0"), ("near[65] = A[i + 1]", "near[65] = 0")],
-            "without-ends",
-        ),
-    },
-    "to-shared-memory": {
-        "both from A": (("= B[row, col]", "= A[row, col]"), "one-name-or-number"),
-        "whole rows": ((CARRY_A, "    for k in range(8):\n        A_shared[row, k] = A[row, k]\n"), "race"),
-        "not its own place": (("A_shared[row, col] =", "A_shared[0, col] ="), "race"),
-    },
-    "divergent": {
-        "barrier in another guard": (
-            [
-                (BARRIER, ""),
-                (
-                    "B_shared[row, col] = B[row, col]\n",
-                    "B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n",
-                ),
-            ],
-            "barrier-divergence",
-        ),
-        "barrier too early": (
-            [(BARRIER, ""), ("    if row < M and col < K:", BARRIER + "    if row < M and col < K:")],
-            "race",
-        ),
-        "leaves before it": (
-            (BARRIER, "    if row >= M or col >= N:\n        return\n" + BARRIER),
-            "barrier-divergence",
-        ),
-    },
-    "block-sums": {
-        "no barrier in the loop": ((IN_THE_LOOP, IN_THE_LOOP.split("        cuda")[0]), "race"),
-        "no guard": (("A[i] if i < A.size else float32(0)", "A[i]"), "out-of-bounds"),
-        "one thread adds all": (
-            [
-                ("w = 32\n", "w = 0\n"),
-                (
-                    "    if t == 0:\n",
-                    "    if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n",
-                ),
-            ],
-            "shared-loads-per-thread",
-        ),
-        "the barrier inside the if": (
-            (IN_THE_LOOP, IN_THE_LOOP.replace("        cuda", "            cuda")),
-            "barrier-divergence",
-        ),
-    },
-}
+# to-shared-memory
+B turned as it is carried ? sides-do-not-match: B_shared[row, col] = B[col, row]
+- B_shared[row, col] = B[row, col] -> B_shared[row, col] = B[col, row]
+another thing by the table's name ? shared-array-renamed: B_shared = …
+- B_shared[row, col] = B[row, col] -> B_shared = B[row, col]
+the matrix for the table: >     A_shared = A\n    B_shared = B ? shared-array-renamed: A_shared = …
+A transposed: A_shared[row, col] = -> A_shared[col, row] = ? sides-do-not-match: A_shared[col, row] = A[row, col]
+both transposed ? both-transposed
+- A_shared[row, col] = -> A_shared[col, row] =
+- B_shared[row, col] = -> B_shared[col, row] =
+B forgotten: {CARRY_B} -> ? uninitialized-read
+multiplies from global memory: A_shared[row, k] * B_shared[k, col] -> A[row, k] * B[k, col] ? global-loads-per-thread
 
-RIGHT = {
-    "block-sums": {
-        "neighbours first": [
-            ("w = 32\n", "w = 1\n"),
-            ("while w > 0", "while w < 64"),
-            ("if t < w", "if t % (2 * w) == 0"),
-            ("w //= 2", "w *= 2"),
-        ],
-    },
-    "to-shared-memory": {
-        "B first, in one line each": [
-            "    B_shared[row, col], A_shared[row, col] = B[row, col], A[row, col]\n    cuda.syncwarp()\n"
-        ],
-    },
-    "neighbours": {
-        "with conditional expressions": [
-            "    near[t + 1] = A[i] if i < n else float32(0)\n    if t == 0:\n"
-            "        near[0] = A[i - 1] if i > 0 else float32(0)\n"
-            "        near[65] = A[i + 64] if i + 64 < n else float32(0)\n    cuda.syncthreads()\n    if i >= n:\n"
-            "        return\n    acc = float32(0)\n    for k in range(t, t + 3):\n        acc += near[k]\n    C[i] = acc"
-        ],
-    },
-    "divergent": {
-        "zeros on the whole table": (
-            "    if row < M and col < K:\n",
-            "    A_shared[row, col] = 0\n    B_shared[row, col] = 0\n    if row < M and col < K:\n",
-        ),
-    },
-}
+# neighbours
+from global memory again ? global-loads-of-all-threads
+- near[t] + near[t + 1] + near[t + 2] -> near[t] + near[t + 1] + (A[i + 1] if i + 1 < n else float32(0))
+one place off: near[t] + near[t + 1] + near[t + 2] -> near[t] + near[t] + near[t + 1] ? pencil
+
+# divergent
+no barrier at all: {BARRIER} -> ? race
+a barrier for each guard:     if row < K and col < N: -> {BARRIER}    if row < K and col < N: ? barriers-per-warp
+"""
+
+NIGHTLY = r"""
+# neighbours
+asked of the thread: if i > 0 -> if t > 0 ? one-name-or-number
+no barrier: {BARRIER} -> ? race
+barrier in the guard: {BARRIER}    if i < n:\n ->     if i < n:\n        cuda.syncthreads()\n ? barrier-divergence
+no zeros at the end:     near[t + 1] = 0\n -> ? uninitialized-read
+the first one's neighbour:         if i > 0:\n     -> ? negative-index
+zeros at the edges of a block ? without-ends
+- near[0] = A[i - 1] -> near[0] = 0
+- near[65] = A[i + 1] -> near[65] = 0
+
+# to-shared-memory
+both from A: = B[row, col] -> = A[row, col] ? one-name-or-number
+whole rows: {CARRY_A} ->     for k in range(8):\n        A_shared[row, k] = A[row, k]\n ? race
+not its own place: A_shared[row, col] = -> A_shared[0, col] = ? race
+
+# divergent
+barrier in another guard ? barrier-divergence
+- {BARRIER} ->
+- B_shared[row, col] = B[row, col]\n -> B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n
+barrier too early ? race
+- {BARRIER} ->
+-     if row < M and col < K: -> {BARRIER}    if row < M and col < K:
+leaves before it: {BARRIER} ->     if row >= M or col >= N:\n        return\n{BARRIER} ? barrier-divergence
+
+# block-sums
+no barrier in the loop: {IN_THE_LOOP} ->             part[t] += part[t + w]\n ? race
+no guard: A[i] if i < A.size else float32(0) -> A[i] ? out-of-bounds
+one thread adds all ? shared-loads-per-thread
+- w = 32\n -> w = 0\n
+-     if t == 0:\n ->     if t == 0:\n        for j in range(1, 64):\n            part[0] += part[j]\n
+the barrier inside the if ? barrier-divergence
+- {IN_THE_LOOP} ->             part[t] += part[t + w]\n            cuda.syncthreads()\n
+"""
+
+RIGHT = r"""
+# block-sums
+neighbours first
+- w = 32\n -> w = 1\n
+- while w > 0 -> while w < 64
+- if t < w -> if t % (2 * w) == 0
+- w //= 2 -> w *= 2
+
+# to-shared-memory
+B first, in one line each
+>     B_shared[row, col], A_shared[row, col] = B[row, col], A[row, col]\n    cuda.syncwarp()\n
+
+# neighbours
+with conditional expressions
+>     near[t + 1] = A[i] if i < n else float32(0)\n    if t == 0:\n        near[0] = A[i - 1] if i > 0 else float32(0)\n
++         near[65] = A[i + 64] if i + 64 < n else float32(0)\n    cuda.syncthreads()\n    if i >= n:\n        return\n
++     acc = float32(0)\n    for k in range(t, t + 3):\n        acc += near[k]\n    C[i] = acc
+
+# divergent
+zeros on the whole table
+-     if row < M and col < K:\n ->     A_shared[row, col] = 0\n    B_shared[row, col] = 0\n    if row < M and col < K:\n
+"""

@@ -132,63 +132,52 @@ def remembered(A, C):
         C[row, col] = FIFTH[row, col]
 """
 
-WRONG = {
-    "turn-a-tile": {
-        "no tile, and cheap loads beside the costly one": (TURNED_WITHOUT_TILE, "sectors-per-load-request-of-a"),
-    },
-    "transposed": {
-        "products of whole eighths": (BY_INTEGERS, "other-numbers"),
-        "a length that fits small matrices": (
-            ("for k in range(K):\n", "for k in range(32):\n          if k < K:\n"),
-            "written-size: use K",
-        ),
-        "only the sizes that were tried": (
-            ("if row < M and col < N:", "if row < M and col < N and (M == 16 or M == 13 or M < 20 and M != 20):"),
-            "written-size: use M",
-        ),
-    },
-    "neighbours": {
-        "one thread does all": (NEIGHBOURS_BY_ONE_THREAD, "all-in-every-thread"),
-    },
-    "report-tiled": {
-        "no tiles at all": (NAIVE, "global-loads-per-thread"),
-    },
-    "wrong-tile": {
-        "no tiles at all": (NAIVE, "global-loads-per-thread"),
-    },
-    "scattered": {
-        "no tiles at all": (FOUR_WITHOUT_TILES, "global-loads-per-thread"),
-    },
-    "skewed": {
-        "no tile at all": (ROWS_WITHOUT_TILE, "shared-stores-per-thread"),
-    },
-    "own-element": {
-        "the values remembered": (REMEMBERED, "other-numbers"),
-    },
-}
+WRONG = r"""
+# turn-a-tile
+no tile, and cheap loads beside the costly one: @ {TURNED_WITHOUT_TILE} ? sectors-per-load-request-of-a
 
-NIGHTLY = {
-    "along-the-row": {
-        "one thread does all": (ONE_THREAD, "all-in-every-thread"),
-        "one thread does a row": (ONE_THREAD_A_ROW, "work-not-shared"),
-        "A is scratch paper": (DOUBLED_IN_PLACE, "only-read"),
-    },
-    "turn-a-tile": {
-        "one thread does all": (TURNED_BY_ONE_THREAD, "all-in-every-thread"),
-    },
-    "skewed": {
-        "atomic sums": (ROWS_BY_ATOMICS, "shared-stores-per-thread"),
-    },
-    "half-a-guard": {
-        "indices held inside": (CLAMPED, "race: nothing orders the two"),
-        "indices come round": (WRAPPED, "race: nothing orders the two"),
-    },
-    "triple-loop": {
-        "a length that fits the sizes tried": (
-            ("range(A.shape[1]):\n", "range(6):\n              if k < A.shape[1]:\n"),
-            "written-size",
-        ),
-    },
-}
+# transposed
+products of whole eighths: @ {BY_INTEGERS} ? other-numbers
+a length that fits small matrices ? written-size: use K
+- for k in range(K):\n -> for k in range(32):\n          if k < K:\n
+only the sizes that were tried ? written-size: use M
+- if row < M and col < N: -> if row < M and col < N and (M == 16 or M == 13 or M < 20 and M != 20):
 
-RIGHT = {}
+# neighbours
+one thread does all: @ {NEIGHBOURS_BY_ONE_THREAD} ? all-in-every-thread
+
+# report-tiled
+no tiles at all: @ {NAIVE} ? global-loads-per-thread
+
+# wrong-tile
+no tiles at all: @ {NAIVE} ? global-loads-per-thread
+
+# scattered
+no tiles at all: @ {FOUR_WITHOUT_TILES} ? global-loads-per-thread
+
+# skewed
+no tile at all: @ {ROWS_WITHOUT_TILE} ? shared-stores-per-thread
+
+# own-element
+the values remembered: @ {REMEMBERED} ? other-numbers
+"""
+
+NIGHTLY = r"""
+# along-the-row
+one thread does all: @ {ONE_THREAD} ? all-in-every-thread
+one thread does a row: @ {ONE_THREAD_A_ROW} ? work-not-shared
+A is scratch paper: @ {DOUBLED_IN_PLACE} ? only-read
+
+# turn-a-tile
+one thread does all: @ {TURNED_BY_ONE_THREAD} ? all-in-every-thread
+
+# skewed
+atomic sums: @ {ROWS_BY_ATOMICS} ? shared-stores-per-thread
+
+# half-a-guard
+indices held inside: @ {CLAMPED} ? race: nothing orders the two
+indices come round: @ {WRAPPED} ? race: nothing orders the two
+
+# triple-loop
+a length that fits the sizes tried: range(A.shape[1]):\n -> range(6):\n              if k < A.shape[1]:\n ? written-size
+"""

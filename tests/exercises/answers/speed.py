@@ -8,141 +8,83 @@ MEDIAN = "    return float(np.median(milliseconds[warmups:]))"
 
 RATIOS = "np.array(a) / np.array(b)"
 
-WRONG = {
-    "rate": {
-        "flop counted once": (
-            (RATE, "    return M * N * K / (milliseconds / 1000) / 1e9"),
-            "1000-1000-times-1000-1000-in-1-ms",
-        ),
-        "milliseconds for seconds": (
-            (RATE, "    return 2 * M * N * K / milliseconds / 1e9"),
-            "1000-1000-times-1000-1000-in-1-ms",
-        ),
-        "only squares": ((RATE, "    return 2 * M**3 / milliseconds / 1e6"), "m-n-k-100-50-400-in-0-75-ms"),
-        "upside down": ((RATE, "    return 2 * M * N * K * milliseconds / 1e6"), "the-same-in-2-ms"),
-        "TFLOP/s": ((RATE, "    return 2 * M * N * K / milliseconds / 1e9"), "1000-1000-times-1000-1000-in-1-ms"),
-        "printed": ((RATE, "    print(2 * M * N * K / milliseconds / 1e6)"), "returns-nothing"),
-        "another name": ((RATE, "    return 2 * size**3 / milliseconds / 1e6"), "raised"),
-        "a power by ^": ((RATE, "    return 2 * M * N * K / (milliseconds / 1000) / 10^9"), "power"),
-        "a text": ((RATE, "    return f'{2e-6 * M * N * K / milliseconds} GFLOP/s'"), "returns-text"),
-        "whole numbers": ((RATE, "    return 2 * M * N * K // (milliseconds * 10**6)"), "m-n-k-100-50-400-in-0-75-ms"),
-    },
-    "same-result": {
-        "half a unit": (
-            (CLOSE, "    return C.shape == want.shape and bool((np.abs(C - want) < 0.5).all())"),
-            "one-element-1-too-large",
-        ),
-        "a thousandth, for all numbers": (
-            (CLOSE, "    return C.shape == want.shape and bool(np.isclose(C, want, rtol=1e-5, atol=1e-3).all())"),
-            "small-numbers-each-twice-as-large",
-        ),
-        "NaN equal to NaN": (
-            (CLOSE, "    return C.shape == want.shape and bool(np.isclose(C, want, equal_nan=True).all())"),
-            "nan-in-c-and-in-want",
-        ),
-        "by NumPy's own": (
-            (CLOSE, "    return C.shape == want.shape and bool(np.isclose(C, want, rtol=1e-4).all())"),
-            "float32-s-rounding-where-terms-cancel",
-        ),
-        "not made one": ((CLOSE, "    return np.isclose(C, want)"), "returns-many"),
-        "raised, not returned": (
-            (CLOSE, "    np.testing.assert_allclose(C, want, rtol=1e-5)\n    return True"),
-            "raised",
-        ),
-        "far is asked": (
-            (
-                CLOSE,
-                "    if C.shape != want.shape:\n        return False\n    return not (np.abs(C - want) > 1e-3 * np.abs(want) + 1e-6).any()",
-            ),
-            "one-element-nan",
-        ),
-        "a sum": (
-            (CLOSE, "    return C.shape == want.shape and bool(abs((C - want).sum()) <= 1e-3 * abs(want.sum()))"),
-            "two-errors-1-and-1",
-        ),
-        "equal": ((CLOSE, "    return np.array_equal(C, want)"), "float32-s-rounding-near-1"),
-        "absolute": (
-            (CLOSE, "    return C.shape == want.shape and bool((np.abs(C - want) < 1e-4).all())"),
-            "float32-s-rounding-near-a-million",
-        ),
-        "any instead of all": (
-            (CLOSE, "    return C.shape == want.shape and bool(np.isclose(C, want).any())"),
-            "one-element-off-by-1",
-        ),
-        "no look at the shapes": ((CLOSE, "    return bool(np.allclose(C, want))"), "a-row-in-place-of-the-matrix"),
-        "NaN counts as equal": (
-            (
-                CLOSE,
-                "    return C.shape == want.shape and bool(np.isclose(np.nan_to_num(C, nan=1.0), np.nan_to_num(want)).mean() > 0.9)",
-            ),
-            "one-element-off-by-1",
-        ),
-    },
-    "typical": {
-        "mean without the warm-ups": (
-            (MEDIAN, "    return sum(milliseconds[warmups:]) / len(milliseconds[warmups:])"),
-            "2-2-50-2-3-without-warm-ups",
-        ),
-        "median of all": ((MEDIAN, "    return float(np.median(milliseconds))"), "9-1-2-3-with-1-warm-up"),
-        "sorted before the cut": (
-            (MEDIAN, "    return float(np.median(sorted(milliseconds)[warmups:]))"),
-            "9-1-2-3-with-1-warm-up",
-        ),
-        "the least": ((MEDIAN, "    return min(milliseconds[warmups:])"), "4-2-3-without-warm-ups"),
-        "one too many": ((MEDIAN, "    return np.median(milliseconds[warmups + 1:])"), "4-2-3-without-warm-ups"),
-        "not sorted": (
-            (MEDIAN, "    rest = milliseconds[warmups:]\n    return rest[len(rest) // 2]"),
-            "4-2-3-without-warm-ups",
-        ),
-        "the largest left out": (
-            (MEDIAN, "    return float(np.median(sorted(milliseconds)[: len(milliseconds) - warmups]))"),
-            "1-2-8-6-7-with-2-warm-ups",
-        ),
-        "the last left out": (
-            (MEDIAN, "    return float(np.median(milliseconds[: len(milliseconds) - warmups]))"),
-            "1-2-8-6-7-with-2-warm-ups",
-        ),
-        "the upper of the middle two": (
-            (MEDIAN, "    rest = sorted(milliseconds[warmups:])\n    return rest[len(rest) // 2]"),
-            "3-1-6-2-without-warm-ups",
-        ),
-    },
-    "times-as-fast": {
-        "upside down": ((RATIOS, "np.array(b) / np.array(a)"), "a-4-4-4-b-2-2-2"),
-        "ratio of the medians": (("np.median(ratios)", "np.median(a) / np.median(b)"), "a-10-12-40-b-8-10-20"),
-        "the mean": (("np.median(ratios)", "np.mean(ratios)"), "a-10-12-40-b-8-10-20"),
-        "always": (("if clear else 1.0", "if True else 1.0"), "eight-ratios-of-1-5-two-of-0-5"),
-        "only if b is faster": (
-            ("max((ratios > 1).mean(), (ratios < 1).mean())", "(ratios > 1).mean()"),
-            "a-2-2-b-4-4",
-        ),
-        "more than nine of ten": ((">= 0.9", "> 0.9"), "nine-ratios-of-1-5-one-of-0-5"),
-    },
-}
+WRONG = r"""
+# rate
+flop counted once: {RATE} ->     return M * N * K / (milliseconds / 1000) / 1e9 ? 1000-1000-times-1000-1000-in-1-ms
+milliseconds for seconds: {RATE} ->     return 2 * M * N * K / milliseconds / 1e9 ? 1000-1000-times-1000-1000-in-1-ms
+only squares: {RATE} ->     return 2 * M**3 / milliseconds / 1e6 ? m-n-k-100-50-400-in-0-75-ms
+upside down: {RATE} ->     return 2 * M * N * K * milliseconds / 1e6 ? the-same-in-2-ms
+TFLOP/s: {RATE} ->     return 2 * M * N * K / milliseconds / 1e9 ? 1000-1000-times-1000-1000-in-1-ms
+printed: {RATE} ->     print(2 * M * N * K / milliseconds / 1e6) ? returns-nothing
+another name: {RATE} ->     return 2 * size**3 / milliseconds / 1e6 ? raised
+a power by ^: {RATE} ->     return 2 * M * N * K / (milliseconds / 1000) / 10^9 ? power
+a text: {RATE} ->     return f'{2e-6 * M * N * K / milliseconds} GFLOP/s' ? returns-text
+whole numbers: {RATE} ->     return 2 * M * N * K // (milliseconds * 10**6) ? m-n-k-100-50-400-in-0-75-ms
 
-RIGHT = {
-    "rate": {
-        "in another order": (RATE, "    return 2e-6 * K * N * M / milliseconds"),
-    },
-    "same-result": {
-        "by squares": (
-            CLOSE,
-            "    return C.shape == want.shape and bool(((C - want) ** 2).sum() <= 1e-10 * (want**2).sum())",
-        ),
-    },
-    "typical": {
-        "sorted by hand": (
-            MEDIAN,
-            "    rest = sorted(milliseconds[warmups:])\n    half = len(rest) // 2\n    return (rest[half] + rest[-half - 1]) / 2",
-        ),
-    },
-    "times-as-fast": {
-        "counted in a loop": (
-            "    clear = max((ratios > 1).mean(), (ratios < 1).mean()) >= 0.9\n",
-            (
-                "    faster = sum(1 for ratio in ratios if ratio > 1)\n    slower = sum(1 for ratio in ratios if ratio < 1)\n"
-                "    clear = 10 * max(faster, slower) >= 9 * len(ratios)\n"
-            ),
-        ),
-    },
-}
+# same-result
+half a unit ? one-element-1-too-large
+- {CLOSE} ->     return C.shape == want.shape and bool((np.abs(C - want) < 0.5).all())
+a thousandth, for all numbers ? small-numbers-each-twice-as-large
+- {CLOSE} ->     return C.shape == want.shape and bool(np.isclose(C, want, rtol=1e-5, atol=1e-3).all())
+NaN equal to NaN ? nan-in-c-and-in-want
+- {CLOSE} ->     return C.shape == want.shape and bool(np.isclose(C, want, equal_nan=True).all())
+by NumPy's own ? float32-s-rounding-where-terms-cancel
+- {CLOSE} ->     return C.shape == want.shape and bool(np.isclose(C, want, rtol=1e-4).all())
+not made one: {CLOSE} ->     return np.isclose(C, want) ? returns-many
+raised, not returned: {CLOSE} ->     np.testing.assert_allclose(C, want, rtol=1e-5)\n    return True ? raised
+far is asked ? one-element-nan
+- {CLOSE} ->     if C.shape != want.shape:\n        return False\n
++     return not (np.abs(C - want) > 1e-3 * np.abs(want) + 1e-6).any()
+a sum ? two-errors-1-and-1
+- {CLOSE} ->     return C.shape == want.shape and bool(abs((C - want).sum()) <= 1e-3 * abs(want.sum()))
+equal: {CLOSE} ->     return np.array_equal(C, want) ? float32-s-rounding-near-1
+absolute ? float32-s-rounding-near-a-million
+- {CLOSE} ->     return C.shape == want.shape and bool((np.abs(C - want) < 1e-4).all())
+any instead of all ? one-element-off-by-1
+- {CLOSE} ->     return C.shape == want.shape and bool(np.isclose(C, want).any())
+no look at the shapes: {CLOSE} ->     return bool(np.allclose(C, want)) ? a-row-in-place-of-the-matrix
+NaN counts as equal ? one-element-off-by-1
+- {CLOSE} ->     return C.shape == want.shape and bool(np.isclose(np.nan_to_num(C, nan=1.0), np.nan_to_num(want)).mean() > 0.9)
+
+# typical
+mean without the warm-ups ? 2-2-50-2-3-without-warm-ups
+- {MEDIAN} ->     return sum(milliseconds[warmups:]) / len(milliseconds[warmups:])
+median of all: {MEDIAN} ->     return float(np.median(milliseconds)) ? 9-1-2-3-with-1-warm-up
+sorted before the cut: {MEDIAN} ->     return float(np.median(sorted(milliseconds)[warmups:])) ? 9-1-2-3-with-1-warm-up
+the least: {MEDIAN} ->     return min(milliseconds[warmups:]) ? 4-2-3-without-warm-ups
+one too many: {MEDIAN} ->     return np.median(milliseconds[warmups + 1:]) ? 4-2-3-without-warm-ups
+not sorted: {MEDIAN} ->     rest = milliseconds[warmups:]\n    return rest[len(rest) // 2] ? 4-2-3-without-warm-ups
+the largest left out ? 1-2-8-6-7-with-2-warm-ups
+- {MEDIAN} ->     return float(np.median(sorted(milliseconds)[: len(milliseconds) - warmups]))
+the last left out ? 1-2-8-6-7-with-2-warm-ups
+- {MEDIAN} ->     return float(np.median(milliseconds[: len(milliseconds) - warmups]))
+the upper of the middle two ? 3-1-6-2-without-warm-ups
+- {MEDIAN} ->     rest = sorted(milliseconds[warmups:])\n    return rest[len(rest) // 2]
+
+# times-as-fast
+upside down: {RATIOS} -> np.array(b) / np.array(a) ? a-4-4-4-b-2-2-2
+ratio of the medians: np.median(ratios) -> np.median(a) / np.median(b) ? a-10-12-40-b-8-10-20
+the mean: np.median(ratios) -> np.mean(ratios) ? a-10-12-40-b-8-10-20
+always: if clear else 1.0 -> if True else 1.0 ? eight-ratios-of-1-5-two-of-0-5
+only if b is faster: max((ratios > 1).mean(), (ratios < 1).mean()) -> (ratios > 1).mean() ? a-2-2-b-4-4
+more than nine of ten: >= 0.9 -> > 0.9 ? nine-ratios-of-1-5-one-of-0-5
+"""
+
+RIGHT = r"""
+# rate
+in another order: {RATE} ->     return 2e-6 * K * N * M / milliseconds
+
+# same-result
+by squares: {CLOSE} ->     return C.shape == want.shape and bool(((C - want) ** 2).sum() <= 1e-10 * (want**2).sum())
+
+# typical
+sorted by hand
+- {MEDIAN} ->     rest = sorted(milliseconds[warmups:])\n    half = len(rest) // 2\n
++     return (rest[half] + rest[-half - 1]) / 2
+
+# times-as-fast
+counted in a loop
+-     clear = max((ratios > 1).mean(), (ratios < 1).mean()) >= 0.9\n
++  ->     faster = sum(1 for ratio in ratios if ratio > 1)\n    slower = sum(1 for ratio in ratios if ratio < 1)\n
++     clear = 10 * max(faster, slower) >= 9 * len(ratios)\n
+"""

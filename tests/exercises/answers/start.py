@@ -2,89 +2,65 @@
 
 LINE = "                "
 
-WRONG = {
-    "triple-loop": {
-        "the place in C for the place in A and B": ([LINE + "acc += A[row, col] * B[row, col]"], "out-of-bounds"),
-        "adds instead": ([LINE + "acc += A[row, k] + B[k, col]"], "added"),
-        "each element twice": (
-            [LINE + "acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col]"],
-            "global-loads-per-thread",
-        ),
-    },
-    "lost-term": {
-        "begins at 2": (("range(A.shape[1])", "range(2, A.shape[1])"), "first-terms-missing"),
-        "the other end": (("range(A.shape[1])", "range(A.shape[1] - 1)"), "last-term-missing"),
-        "another loop": (
-            [("range(A.shape[1])", "range(1, A.shape[1])"), ("float32(0)", "float32(0) * A[row, 0]")],
-            "first-terms-missing",
-        ),
-        "starts anew": (
-            [
-                ("            acc = float32(0)\n", ""),
-                ("                acc +=", "                acc = float32(0)\n                acc +="),
-            ],
-            "last-term-of-many",
-        ),
-        "stores in the loop": (("            C[", "                C["), "stores-of-c"),
-    },
-    "mirrored": {
-        "every element by itself": (
-            [
-                ("range(row + 1)", "range(M)"),
-                ("if col < row:\n                    b", "if col != row:\n                    b"),
-                ("            if col < row:\n                C[col, row] = acc\n", ""),
-            ],
-            "global-loads-per-thread",
-        ),
-        "twice on the diagonal": (
-            (
-                "                b = a\n                if col < row:\n                    b = A[col, k]\n",
-                "                b = A[col, k]\n",
-            ),
-            "global-loads-per-thread",
-        ),
-        "one half": (
-            ("            if col < row:\n                C[col, row] = acc\n", ""),
-            "one-half-stored: only one half of C",
-        ),
-        "no diagonal": (("range(row + 1)", "range(row)"), "one-half-stored: the diagonal was never stored"),
-        "stores the diagonal twice": (
-            ("            if col < row:\n                C[col, row] = acc\n", "            C[col, row] = acc\n"),
-            "stores-of-c",
-        ),
-        "columns of A": ([("A[row, k]", "A[k, row]"), ("A[col, k]", "A[k, col]")], "out-of-bounds"),
-    },
-}
+WRONG = r"""
+# triple-loop
+the place in C for the place in A and B: > {LINE}acc += A[row, col] * B[row, col] ? out-of-bounds
+adds instead: > {LINE}acc += A[row, k] + B[k, col] ? added
+each element twice: > {LINE}acc += float32(0.5) * (A[row, k] + A[row, k]) * B[k, col] ? global-loads-per-thread
 
-NIGHTLY = {
-    "triple-loop": {
-        "B by rows": ([LINE + "acc += A[row, k] * B[col, k]"], "out-of-bounds"),
-        "A by columns": ([LINE + "acc += A[k, row] * B[k, col]"], "out-of-bounds"),
-        "replaces the sum": ([LINE + "acc = A[row, k] * B[k, col]"], "sum-replaced"),
-        "sums in C": ([LINE + "C[row, col] += A[row, k] * B[k, col]"], "all-zero"),
-    },
-    "lost-term": {
-        "one further": (("range(A.shape[1])", "range(1, A.shape[1] + 1)"), "out-of-bounds"),
-        "over the rows of A": (("range(A.shape[1])", "range(A.shape[0])"), "other-length"),
-    },
-}
+# lost-term
+begins at 2: range(A.shape[1]) -> range(2, A.shape[1]) ? first-terms-missing
+the other end: range(A.shape[1]) -> range(A.shape[1] - 1) ? last-term-missing
+another loop ? first-terms-missing
+- range(A.shape[1]) -> range(1, A.shape[1])
+- float32(0) -> float32(0) * A[row, 0]
+starts anew ? last-term-of-many
+-             acc = float32(0)\n ->
+-                 acc += ->                 acc = float32(0)\n                acc +=
+stores in the loop:             C[ ->                 C[ ? stores-of-c
 
-RIGHT = {
-    "triple-loop": {
-        "the other way round": [LINE + "acc = acc + B[k, col] * A[row, k]"],
-    },
-    "lost-term": {
-        "begins with the first product": [
-            ("float32(0)", "A[row, 0] * B[0, col]"),
-            ("range(A.shape[1])", "range(1, A.shape[1])"),
-        ],
-    },
-    "mirrored": {
-        "the diagonal by itself, the upper half": (
-            "def mirrored(A, C):\n    M, K = A.shape\n    for i in range(M):\n        acc = float32(0)\n"
-            "        for k in range(K):\n            acc += A[i, k] ** 2\n        C[i, i] = acc\n"
-            "        for j in range(i + 1, M):\n            acc = float32(0)\n            for k in range(K):\n"
-            "                acc += A[j, k] * A[i, k]\n            C[i, j] = C[j, i] = acc\n"
-        ),
-    },
-}
+# mirrored
+every element by itself ? global-loads-per-thread
+- range(row + 1) -> range(M)
+- if col < row:\n                    b -> if col != row:\n                    b
+-             if col < row:\n                C[col, row] = acc\n ->
+twice on the diagonal ? global-loads-per-thread
+-                 b = a\n                if col < row:\n                    b = A[col, k]\n
++  ->                 b = A[col, k]\n
+one half:             if col < row:\n                C[col, row] = acc\n -> ? one-half-stored: only one half of C
+no diagonal: range(row + 1) -> range(row) ? one-half-stored: the diagonal was never stored
+stores the diagonal twice ? stores-of-c
+-             if col < row:\n                C[col, row] = acc\n ->             C[col, row] = acc\n
+columns of A ? out-of-bounds
+- A[row, k] -> A[k, row]
+- A[col, k] -> A[k, col]
+"""
+
+NIGHTLY = r"""
+# triple-loop
+B by rows: > {LINE}acc += A[row, k] * B[col, k] ? out-of-bounds
+A by columns: > {LINE}acc += A[k, row] * B[k, col] ? out-of-bounds
+replaces the sum: > {LINE}acc = A[row, k] * B[k, col] ? sum-replaced
+sums in C: > {LINE}C[row, col] += A[row, k] * B[k, col] ? all-zero
+
+# lost-term
+one further: range(A.shape[1]) -> range(1, A.shape[1] + 1) ? out-of-bounds
+over the rows of A: range(A.shape[1]) -> range(A.shape[0]) ? other-length
+"""
+
+RIGHT = r"""
+# triple-loop
+the other way round: > {LINE}acc = acc + B[k, col] * A[row, k]
+
+# lost-term
+begins with the first product
+- float32(0) -> A[row, 0] * B[0, col]
+- range(A.shape[1]) -> range(1, A.shape[1])
+
+# mirrored
+the diagonal by itself, the upper half
+@ def mirrored(A, C):\n    M, K = A.shape\n    for i in range(M):\n        acc = float32(0)\n
++         for k in range(K):\n            acc += A[i, k] ** 2\n        C[i, i] = acc\n
++         for j in range(i + 1, M):\n            acc = float32(0)\n            for k in range(K):\n
++                 acc += A[j, k] * A[i, k]\n            C[i, j] = C[j, i] = acc\n
+"""

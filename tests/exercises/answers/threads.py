@@ -1,166 +1,129 @@
 """Answers to the exercises on threads and data: plausible wrong ones with the first hint they meet, and right ones."""
 
-WRONG = {
-    "half-a-guard": {
-        "bits for and": (("row < M and col", "row < M & col"), "bits-for-and"),
-        "too careful": (("col < N", "col < N - 1"), "too-much-guarded"),
-        "the rows twice": (("col < N", "col < M"), "too-much-guarded"),
-    },
-    "column-thread": {
-        "as many rows as columns": (("A.shape[0]", "B.shape[1]"), "other-length: must go over A.shape[0]"),
-        "one sum for all rows": (
-            [
-                ("    for row", "    acc = float32(0)\n    for row"),
-                ("        acc = float32(0)\n        for k", "        for k"),
-            ],
-            "sums-run-on",
-        ),
-        "replaces the sum": (("acc += ", "acc = "), "sum-replaced"),
-        "a loop over the columns too": (
-            ("    for row", "    for col in range(B.shape[1]):\n     for row"),
-            "all-in-every-thread",
-        ),
-        "stores behind both loops": (("        C[", "    C["), "stored-after-the-loop"),
-        "stores in the loop": (("        C[", "            C["), "stores-of-c"),
-    },
-    "own-element": {
-        "x and y swapped": (
-            [
-                ("blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y", "blockIdx.q"),
-                ("blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x", "blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
-                ("blockIdx.q", "blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
-            ],
-            "swapped-directions",
-        ),
-        "no blocks": (
-            [("cuda.blockIdx.y * cuda.blockDim.y + ", ""), ("cuda.blockIdx.x * cuda.blockDim.x + ", "")],
-            "race",
-        ),
-        "block not times its width": (("cuda.blockDim.x + ", "1 + "), "race"),
-        "the height for the width": (("cuda.blockDim.x", "cuda.blockDim.y"), "race"),
-        "blockIdx without cuda": (("cuda.blockIdx.x", "blockIdx.x"), "part-of-cuda"),
-        "width and height exchanged": (
-            [("blockIdx.y * cuda.blockDim.y", "blockIdx.y * 8"), ("blockIdx.x * cuda.blockDim.x", "blockIdx.x * 4")],
-            "out-of-bounds",
-        ),
-    },
-    "flat": {
-        "B by rows": (("B[k * width + col]", "B[col * width + k]"), "other-place: B[k * width + col]"),
-        "A by columns": (("A[row * width + k]", "A[k * width + row]"), "other-place: A[row * width + k]"),
-        "both the wrong way": (
-            [("B[k * width + col]", "B[col * width + k]"), ("A[row * width + k]", "A[k * width + row]")],
-            "other-place: both are the wrong way round",
-        ),
-        "the column of row": (("B[k * width + col]", "B[k * width + row]"), "other-place: the same column of B"),
-        "B along the thread's row": (("k * width + col", "row * width + k"), "other-place: col is not used"),
-        "two indices": (("A[row * width + k]", "A[row, k]"), ": A has 1 dimension"),
-        "the width in neither": (
-            [("A[row * width + k]", "A[row + k]"), ("B[k * width + col]", "B[k + col]")],
-            "other-place: `* width` is missing",
-        ),
-        "beyond the line": (("k * width + col", "(k + 1) * width + col"), "out-of-bounds"),
-        "replaces the sum": (("acc += ", "acc = "), "sum-replaced"),
-    },
-    "guarded-rows": {
-        "no block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "race"),
-        "y for x": (
-            [("blockIdx.x * cuda.blockDim.x", "blockIdx.y * cuda.blockDim.y"), ("threadIdx.x", "threadIdx.y")],
-            "race",
-        ),
-        "one row too many": (("row < M", "row <= M"), "out-of-bounds"),
-        "guard of the columns": (("row < M", "row < N"), "rows-without-thread"),
-        "one sum for all columns": (
-            [("    if row", "    acc = float32(0)\n    if row"), ("            acc = float32(0)\n", "")],
-            "sums-run-on",
-        ),
-        "one term short": (("range(K)", "range(K - 1)"), "last-term-missing"),
-    },
-    "few-threads": {
-        "one element each": (
-            ("range(number, M * N, 64)", "range(number, min(M * N, number + 1), 64)"),
-            "first-elements-alone",
-        ),
-        "as many as a block has": (("M * N, 64)", "M * N, 32)"), "race"),
-        "without the block": (("cuda.blockIdx.x * cuda.blockDim.x + ", ""), "race"),
-        "a row for each thread": (
-            [
-                ("range(number, M * N, 64)", "range(number, M, 64)"),
-                (
-                    "        row, col = i // N, i % N\n        acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = acc",
-                    "        for col in range(N):\n            acc = float32(0)\n            for k in range(K):\n                acc += A[i, k] * B[k, col]\n            C[i, col] = acc",
-                ),
-            ],
-            "global-loads-per-thread",
-        ),
-        "the sums run on": (
-            [("        acc = float32(0)\n", ""), ("    for i", "    acc = float32(0)\n    for i")],
-            "sums-run-on-by-thread",
-        ),
-        "rows of M elements": (("i // N, i % N", "i // M, i % M"), "out-of-bounds"),
-        "exchanged": (("row, col = i // N, i % N", "col, row = i // N, i % N"), "out-of-bounds"),
-        "one further": (("M * N, 64", "M * N + 1, 64"), "out-of-bounds"),
-    },
-}
+WRONG = r"""
+# half-a-guard
+bits for and: row < M and col -> row < M & col ? bits-for-and
+too careful: col < N -> col < N - 1 ? too-much-guarded
+the rows twice: col < N -> col < M ? too-much-guarded
 
-NIGHTLY = {
-    "column-thread": {
-        "as many rows as B": (("A.shape[0]", "B.shape[0]"), "other-length: must go over A.shape[0]"),
-    },
-    "guarded-rows": {
-        "no guard": (("if row < M", "if row >= 0"), "out-of-bounds"),
-    },
-    "half-a-guard": {
-        "the other half": (("row < M and col < N", "col < N"), "out-of-bounds"),
-        "or for and": (("row < M and col < N", "row < M or col < N"), "out-of-bounds"),
-        "the sizes exchanged": (("row < M and col < N", "row < N and col < M"), "out-of-bounds"),
-        "the store outside": (
-            [
-                ("    if row < M and", "    acc = float32(0)\n    if row < M and"),
-                ("        acc = float32(0)\n        for", "        for"),
-                ("        C[", "    C["),
-            ],
-            "out-of-bounds",
-        ),
-    },
-}
+# column-thread
+as many rows as columns: A.shape[0] -> B.shape[1] ? other-length: must go over A.shape[0]
+one sum for all rows ? sums-run-on
+-     for row ->     acc = float32(0)\n    for row
+-         acc = float32(0)\n        for k ->         for k
+replaces the sum: acc +=  -> acc =  ? sum-replaced
+a loop over the columns too:     for row ->     for col in range(B.shape[1]):\n     for row ? all-in-every-thread
+stores behind both loops:         C[ ->     C[ ? stored-after-the-loop
+stores in the loop:         C[ ->             C[ ? stores-of-c
 
-RIGHT = {
-    "guarded-rows": {
-        "a loop over the grid's threads": [
-            ("    row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n", ""),
-            ("    if row < M:\n", "    for row in range(cuda.grid(1), M, cuda.gridsize(1)):\n"),
-        ],
-        "leaves early": [
-            "    row = cuda.grid(1)\n    if row >= C.shape[0]:\n        return\n    for col in range(N):\n"
-            "        acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n"
-            "        C[row, col] = acc"
-        ],
-    },
-    "column-thread": {
-        "with a while": [
-            "    row = 0\n    while row < C.shape[0]:\n        acc = float32(0)\n        for k in range(B.shape[0]):\n"
-            "            acc += A[row, k] * B[k, col]\n        C[row, col] = acc\n        row += 1"
-        ],
-    },
-    "own-element": {
-        "by cuda.grid": ["    col, row = cuda.grid(2)\n"],
-    },
-    "flat": {
-        "products first": ["        acc = B[col + k * width] * A[k + width * row] + acc"],
-    },
-    "half-a-guard": {
-        "one if inside the other": ("    if row < M and col < N:", "    if col >= N:\n        return\n    if row < M:"),
-    },
-    "few-threads": {
-        "neighbouring elements for each thread": (
-            "    for i in range(number, M * N, 64):",
-            "    each = (M * N + 63) // 64\n    for i in range(number * each, min(M * N, (number + 1) * each)):",
-        ),
-        "a while loop over rows and columns": (
-            "@cuda.jit\ndef few_threads(A, B, C):\n    M, K = A.shape\n    N = B.shape[1]\n    row, col = 0, cuda.grid(1)\n"
-            "    while True:\n        while col >= N:\n            row += 1\n            col -= N\n        if row >= M:\n"
-            "            return\n        acc = float32(0)\n        for k in range(K):\n"
-            "            acc += A[row, k] * B[k, col]\n        C[row, col] = acc\n        col += cuda.gridsize(1)\n"
-        ),
-    },
-}
+# own-element
+x and y swapped ? swapped-directions
+- blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y -> blockIdx.q
+- blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x -> blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+- blockIdx.q -> blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+no blocks ? race
+- cuda.blockIdx.y * cuda.blockDim.y +  ->
+- cuda.blockIdx.x * cuda.blockDim.x +  ->
+block not times its width: cuda.blockDim.x +  -> 1 +  ? race
+the height for the width: cuda.blockDim.x -> cuda.blockDim.y ? race
+blockIdx without cuda: cuda.blockIdx.x -> blockIdx.x ? part-of-cuda
+width and height exchanged ? out-of-bounds
+- blockIdx.y * cuda.blockDim.y -> blockIdx.y * 8
+- blockIdx.x * cuda.blockDim.x -> blockIdx.x * 4
+
+# flat
+B by rows: B[k * width + col] -> B[col * width + k] ? other-place: B[k * width + col]
+A by columns: A[row * width + k] -> A[k * width + row] ? other-place: A[row * width + k]
+both the wrong way ? other-place: both are the wrong way round
+- B[k * width + col] -> B[col * width + k]
+- A[row * width + k] -> A[k * width + row]
+the column of row: B[k * width + col] -> B[k * width + row] ? other-place: the same column of B
+B along the thread's row: k * width + col -> row * width + k ? other-place: col is not used
+two indices: A[row * width + k] -> A[row, k] ? : A has 1 dimension
+the width in neither ? other-place: `* width` is missing
+- A[row * width + k] -> A[row + k]
+- B[k * width + col] -> B[k + col]
+beyond the line: k * width + col -> (k + 1) * width + col ? out-of-bounds
+replaces the sum: acc +=  -> acc =  ? sum-replaced
+
+# guarded-rows
+no block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? race
+y for x ? race
+- blockIdx.x * cuda.blockDim.x -> blockIdx.y * cuda.blockDim.y
+- threadIdx.x -> threadIdx.y
+one row too many: row < M -> row <= M ? out-of-bounds
+guard of the columns: row < M -> row < N ? rows-without-thread
+one sum for all columns ? sums-run-on
+-     if row ->     acc = float32(0)\n    if row
+-             acc = float32(0)\n ->
+one term short: range(K) -> range(K - 1) ? last-term-missing
+
+# few-threads
+one element each: range(number, M * N, 64) -> range(number, min(M * N, number + 1), 64) ? first-elements-alone
+as many as a block has: M * N, 64) -> M * N, 32) ? race
+without the block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? race
+a row for each thread ? global-loads-per-thread
+- range(number, M * N, 64) -> range(number, M, 64)
+-         row, col = i // N, i % N\n        acc = float32(0)\n        for k in range(K):\n
++             acc += A[row, k] * B[k, col]\n        C[row, col] = acc ->         for col in range(N):\n
++             acc = float32(0)\n            for k in range(K):\n                acc += A[i, k] * B[k, col]\n
++             C[i, col] = acc
+the sums run on ? sums-run-on-by-thread
+-         acc = float32(0)\n ->
+-     for i ->     acc = float32(0)\n    for i
+rows of M elements: i // N, i % N -> i // M, i % M ? out-of-bounds
+exchanged: row, col = i // N, i % N -> col, row = i // N, i % N ? out-of-bounds
+one further: M * N, 64 -> M * N + 1, 64 ? out-of-bounds
+"""
+
+NIGHTLY = r"""
+# column-thread
+as many rows as B: A.shape[0] -> B.shape[0] ? other-length: must go over A.shape[0]
+
+# guarded-rows
+no guard: if row < M -> if row >= 0 ? out-of-bounds
+
+# half-a-guard
+the other half: row < M and col < N -> col < N ? out-of-bounds
+or for and: row < M and col < N -> row < M or col < N ? out-of-bounds
+the sizes exchanged: row < M and col < N -> row < N and col < M ? out-of-bounds
+the store outside ? out-of-bounds
+-     if row < M and ->     acc = float32(0)\n    if row < M and
+-         acc = float32(0)\n        for ->         for
+-         C[ ->     C[
+"""
+
+RIGHT = r"""
+# guarded-rows
+a loop over the grid's threads
+-     row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n ->
+-     if row < M:\n ->     for row in range(cuda.grid(1), M, cuda.gridsize(1)):\n
+leaves early
+>     row = cuda.grid(1)\n    if row >= C.shape[0]:\n        return\n    for col in range(N):\n
++         acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n
++         C[row, col] = acc
+
+# column-thread
+with a while
+>     row = 0\n    while row < C.shape[0]:\n        acc = float32(0)\n        for k in range(B.shape[0]):\n
++             acc += A[row, k] * B[k, col]\n        C[row, col] = acc\n        row += 1
+
+# own-element
+by cuda.grid: >     col, row = cuda.grid(2)\n
+
+# flat
+products first: >         acc = B[col + k * width] * A[k + width * row] + acc
+
+# half-a-guard
+one if inside the other:     if row < M and col < N: ->     if col >= N:\n        return\n    if row < M:
+
+# few-threads
+neighbouring elements for each thread
+-     for i in range(number, M * N, 64): ->     each = (M * N + 63) // 64\n
++     for i in range(number * each, min(M * N, (number + 1) * each)):
+a while loop over rows and columns
+@ @cuda.jit\ndef few_threads(A, B, C):\n    M, K = A.shape\n    N = B.shape[1]\n    row, col = 0, cuda.grid(1)\n
++     while True:\n        while col >= N:\n            row += 1\n            col -= N\n        if row >= M:\n
++             return\n        acc = float32(0)\n        for k in range(K):\n            acc += A[row, k] * B[k, col]\n
++         C[row, col] = acc\n        col += cuda.gridsize(1)\n
+"""

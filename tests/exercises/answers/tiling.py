@@ -4,173 +4,124 @@ HEADER = "from numba import cuda, float32\n\nTILE = 8\nT = 4\n\n\n"
 
 FROM_GLOBAL = "(A[row, start + k] * B[start + k, col] if row < M and col < N and start + k < K else float32(0))"
 
-WRONG = {
-    "gram": {
-        "rows of the block's own row": (("cuda.blockIdx.x * TILE + ty", "row"), "diagonal-tiles-only"),
-    },
-    "barriers": {
-        "an unknown T": (("range(TILE)", "range(BLOCK_SIZE)"), "unknown-width"),
-        "no parentheses": (("cuda.syncthreads()", "cuda.syncthreads"), "call-without-parentheses"),
-        "syncthreads without cuda": (("cuda.syncthreads()", "syncthreads()"), "part-of-cuda"),
-    },
-    "tiles-of-transpose": {
-        "as if it were A": (("At[start + tx, row]", "At[row, start + tx]"), "not-transposed"),
-        "the first pair in every iteration": (
-            [("At[start + tx, row]", "At[tx, row]"), ("B[start + ty, col]", "B[ty, col]")],
-            "first-pair-again",
-        ),
-        "B by rows": (("B[start + ty, col]", "B[col, start + ty]"), "out-of-bounds"),
-    },
-    "too-deep": {
-        "three of them": (
-            ("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncthreads()\n        cuda.syncthreads()"),
-            "barriers-per-warp",
-        ),
-        "syncwarp instead": (("k, tx]\n        cuda.syncthreads()", "k, tx]\n        cuda.syncwarp()"), "race"),
-    },
-    "report-tiled": {
-        "the barrier alone": (("    C[row, col]", "        C[row, col]"), "stores-of-c"),
-        "the barrier in the inner loop": (
-            ("i, tx]\n        cuda.syncthreads()", "i, tx]\n            cuda.syncthreads()"),
-            "barriers-per-warp",
-        ),
-    },
-}
+WRONG = r"""
+# gram
+rows of the block's own row: cuda.blockIdx.x * TILE + ty -> row ? diagonal-tiles-only
 
-NIGHTLY = {
-    "barriers": {
-        "no first barrier": (("        cuda.syncthreads()\n        for", "        for"), "race"),
-        "no second barrier": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "race"),
-        "barrier in the inner loop": (("k, tx]\n        cuda", "k, tx]\n            cuda"), "barriers-per-warp"),
-        "stops one short": (("range(TILE)", "range(TILE - 1)"), "one-short-of-the-tile"),
-        "from global memory": (("A_tile[k, ty] * B_tile[k, tx]", FROM_GLOBAL), "global-loads-per-thread"),
-        "starts over": (("        for k", "        acc = float32(0)\n        for k"), "sum-begins-again"),
-        "barrier in a guard": (
-            (
-                "        cuda.syncthreads()\n        for",
-                "        if row < M and col < N:\n            cuda.syncthreads()\n        for",
-            ),
-            "barrier-divergence",
-        ),
-        "range(K) for range(TILE)": (("range(TILE)", "range(K)"), "not-along-the-tile"),
-        "T for TILE": (("range(TILE)", "range(T)"), "other-width"),
-        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
-        "A's indices as in the lesson's kernel": (
-            ("A_tile[k, ty]", "A_tile[ty, k]"),
-            "swapped-indices: `A_tile[ty, k]` are the wrong way round",
-        ),
-        "all indices swapped": (
-            ("A_tile[k, ty] * B_tile[k, tx]", "A_tile[ty, k] * B_tile[tx, k]"),
-            "swapped-indices: B_tile[tx, k]",
-        ),
-        "only silences the finding": (
-            [
-                ("range(TILE)", "range(K)"),
-                ("            acc += A_tile[k, ty]", "            if k < TILE:\n                acc += A_tile[k, ty]"),
-            ],
-            "loop-iterations",
-        ),
-        "multiplies from global memory without a guard": (
-            ["        for k in range(K):\n            acc += A[row, k] * B[k, col]"],
-            "out-of-bounds",
-        ),
-    },
-    "gram": {
-        "uncoalesced": (
-            [
-                ("other = cuda.blockIdx.x * TILE + ty", "pass"),
-                ("if other < M and start + tx < K", "if col < M and start + ty < K"),
-                ("A[other, start + tx]", "A[col, start + ty]"),
-                ("cols[tx, k]", "cols[k, tx]"),
-            ],
-            "sectors-per-load-request-of-a",
-        ),
-        "wrong guard": (("if other < M and", "if row < M and"), "out-of-bounds"),
-        "no second barrier": (("[tx, k]\n        cuda.syncthreads()", "[tx, k]"), "race"),
-        "A times A": (
-            [
-                ("A[other, start + tx]", "A[start + ty, col]"),
-                ("if other < M and start + tx < K", "if start + ty < M and col < K"),
-                ("cols[tx, k]", "cols[k, tx]"),
-            ],
-            "square",
-        ),
-        "second tile unused": (
-            ("cols[tx, k]", "(A[col, start + k] if col < M and start + k < K else float32(0))"),
-            "global-loads-per-thread",
-        ),
-        "barrier in the inner loop": (("[tx, k]\n        cuda", "[tx, k]\n            cuda"), "barriers-per-warp"),
-        "the second tile stored transposed": (("cols[ty, tx] = A", "cols[tx, ty] = A"), "sides-do-not-match"),
-        "the first tile transposed": (("rows[ty, k] *", "rows[k, ty] *"), "swapped-indices: rows[k, ty]"),
-        "columns of A": (("A[other, start + tx]", "A[start + tx, other]"), "square"),
-        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
-        "the second tile's indices": (("cols[tx, k]", "cols[k, tx]"), "swapped-indices: cols[k, tx]"),
-    },
-    "tiles-of-transpose": {
-        "loads its tile's transpose": (
-            ("At[start + tx, row]", "At[start + ty, cuda.blockIdx.y * TILE + tx]"),
-            "sides-do-not-match",
-        ),
-        "B's tile forgotten": (("        B_tile[ty, tx] = B[start + ty, col]\n", ""), "uninitialized-read"),
-        "all into one row": (("A_tile[ty, tx] =", "A_tile[0, tx] ="), "race"),
-        "the tile turned, and not the row": (
-            ("A_tile[ty, tx] = At[start + tx, row]", "A_tile[tx, ty] = At[start + ty, row]"),
-            "transposed-in-the-tile",
-        ),
-    },
-    "too-deep": {
-        "none at the end": (("k, tx]\n        cuda.syncthreads()", "k, tx]"), "race"),
-        "none before": (("        cuda.syncthreads()\n        for k", "        for k"), "race"),
-        "none at the start": (("col]\n        cuda.syncthreads()", "col]"), "race"),
-        "only the last thread's turn": (
-            (
-                "k, tx]\n        cuda.syncthreads()",
-                "k, tx]\n            if k == tx:\n                cuda.syncthreads()",
-            ),
-            "barrier-divergence",
-        ),
-    },
-    "report-tiled": {
-        "the store alone": (("i, tx]\n        cuda.syncthreads()", "i, tx]"), "race"),
-        "the barrier moved instead of added": (("col]\n        cuda.syncthreads()", "col]"), "race"),
-        "= for +=": (("Cv += ", "Cv = "), "sum-replaced"),
-    },
-}
+# barriers
+an unknown T: range(TILE) -> range(BLOCK_SIZE) ? unknown-width
+no parentheses: cuda.syncthreads() -> cuda.syncthreads ? call-without-parentheses
+syncthreads without cuda: cuda.syncthreads() -> syncthreads() ? part-of-cuda
 
-RIGHT = {
-    "barriers": {
-        "a while loop": [
-            ("        for k in range(TILE):\n", "        k = 0\n        while k < TILE:\n"),
-            ("* B_tile[k, tx]\n", "* B_tile[k, tx]\n            k += 1\n"),
-        ],
-        "a sum of the tile in between": [
-            "        cuda.syncthreads()\n        part = float32(0)\n        for k in range(TILE - 1, -1, -1):\n"
-            "            part += A_tile[k, ty] * B_tile[k, tx]\n        acc += part\n        cuda.syncthreads()"
-        ],
-    },
-    "tiles-of-transpose": {
-        "a step further in a variable": [
-            "        k_of_A, k_of_B = start + tx, start + ty\n        B_tile[ty, tx], A_tile[ty, tx] = B[k_of_B, col], At[k_of_A, row]"
-        ],
-    },
-    "too-deep": {
-        "waits before the tiles are laid again": [
-            ("k, tx]\n        cuda.syncthreads()", "k, tx]"),
-            ("        A_tile[ty, tx] =", "        cuda.syncthreads()\n        A_tile[ty, tx] ="),
-        ],
-    },
-    "report-tiled": {
-        "waits before the tiles are laid again": [
-            ("i, tx]\n        cuda.syncthreads()", "i, tx]"),
-            ("        As[ty, tx] =", "        cuda.syncthreads()\n        As[ty, tx] ="),
-        ],
-    },
-    "gram": {
-        "a conditional expression, and backwards along the tile": [
-            "        other = cuda.blockIdx.x * TILE + ty\n"
-            "        cols[ty, tx] = A[other, start + tx] if other < M and start + tx < K else 0\n"
-            "        cuda.syncthreads()\n        for k in range(TILE - 1, -1, -1):\n"
-            "            acc += cols[tx, k] * rows[ty, k]\n        cuda.syncthreads()"
-        ],
-    },
-}
+# tiles-of-transpose
+as if it were A: At[start + tx, row] -> At[row, start + tx] ? not-transposed
+the first pair in every iteration ? first-pair-again
+- At[start + tx, row] -> At[tx, row]
+- B[start + ty, col] -> B[ty, col]
+B by rows: B[start + ty, col] -> B[col, start + ty] ? out-of-bounds
+
+# too-deep
+three of them ? barriers-per-warp
+- k, tx]\n        cuda.syncthreads() -> k, tx]\n        cuda.syncthreads()\n        cuda.syncthreads()
+syncwarp instead: k, tx]\n        cuda.syncthreads() -> k, tx]\n        cuda.syncwarp() ? race
+
+# report-tiled
+the barrier alone:     C[row, col] ->         C[row, col] ? stores-of-c
+the barrier in the inner loop ? barriers-per-warp
+- i, tx]\n        cuda.syncthreads() -> i, tx]\n            cuda.syncthreads()
+"""
+
+NIGHTLY = r"""
+# barriers
+no first barrier:         cuda.syncthreads()\n        for ->         for ? race
+no second barrier: k, tx]\n        cuda.syncthreads() -> k, tx] ? race
+barrier in the inner loop: k, tx]\n        cuda -> k, tx]\n            cuda ? barriers-per-warp
+stops one short: range(TILE) -> range(TILE - 1) ? one-short-of-the-tile
+from global memory: A_tile[k, ty] * B_tile[k, tx] -> {FROM_GLOBAL} ? global-loads-per-thread
+starts over:         for k ->         acc = float32(0)\n        for k ? sum-begins-again
+barrier in a guard ? barrier-divergence
+-         cuda.syncthreads()\n        for ->         if row < M and col < N:\n            cuda.syncthreads()\n
++         for
+range(K) for range(TILE): range(TILE) -> range(K) ? not-along-the-tile
+T for TILE: range(TILE) -> range(T) ? other-width
+= for +=: acc +=  -> acc =  ? sum-replaced
+A's indices as in the lesson's kernel ? swapped-indices: `A_tile[ty, k]` are the wrong way round
+- A_tile[k, ty] -> A_tile[ty, k]
+all indices swapped: A_tile[k, ty] * B_tile[k, tx] -> A_tile[ty, k] * B_tile[tx, k] ? swapped-indices: B_tile[tx, k]
+only silences the finding ? loop-iterations
+- range(TILE) -> range(K)
+-             acc += A_tile[k, ty] ->             if k < TILE:\n                acc += A_tile[k, ty]
+multiplies from global memory without a guard ? out-of-bounds
+>         for k in range(K):\n            acc += A[row, k] * B[k, col]
+
+# gram
+uncoalesced ? sectors-per-load-request-of-a
+- other = cuda.blockIdx.x * TILE + ty -> pass
+- if other < M and start + tx < K -> if col < M and start + ty < K
+- A[other, start + tx] -> A[col, start + ty]
+- cols[tx, k] -> cols[k, tx]
+wrong guard: if other < M and -> if row < M and ? out-of-bounds
+no second barrier: [tx, k]\n        cuda.syncthreads() -> [tx, k] ? race
+A times A ? square
+- A[other, start + tx] -> A[start + ty, col]
+- if other < M and start + tx < K -> if start + ty < M and col < K
+- cols[tx, k] -> cols[k, tx]
+second tile unused ? global-loads-per-thread
+- cols[tx, k] -> (A[col, start + k] if col < M and start + k < K else float32(0))
+barrier in the inner loop: [tx, k]\n        cuda -> [tx, k]\n            cuda ? barriers-per-warp
+the second tile stored transposed: cols[ty, tx] = A -> cols[tx, ty] = A ? sides-do-not-match
+the first tile transposed: rows[ty, k] * -> rows[k, ty] * ? swapped-indices: rows[k, ty]
+columns of A: A[other, start + tx] -> A[start + tx, other] ? square
+= for +=: acc +=  -> acc =  ? sum-replaced
+the second tile's indices: cols[tx, k] -> cols[k, tx] ? swapped-indices: cols[k, tx]
+
+# tiles-of-transpose
+loads its tile's transpose: At[start + tx, row] -> At[start + ty, cuda.blockIdx.y * TILE + tx] ? sides-do-not-match
+B's tile forgotten:         B_tile[ty, tx] = B[start + ty, col]\n -> ? uninitialized-read
+all into one row: A_tile[ty, tx] = -> A_tile[0, tx] = ? race
+the tile turned, and not the row ? transposed-in-the-tile
+- A_tile[ty, tx] = At[start + tx, row] -> A_tile[tx, ty] = At[start + ty, row]
+
+# too-deep
+none at the end: k, tx]\n        cuda.syncthreads() -> k, tx] ? race
+none before:         cuda.syncthreads()\n        for k ->         for k ? race
+none at the start: col]\n        cuda.syncthreads() -> col] ? race
+only the last thread's turn ? barrier-divergence
+- k, tx]\n        cuda.syncthreads() -> k, tx]\n            if k == tx:\n                cuda.syncthreads()
+
+# report-tiled
+the store alone: i, tx]\n        cuda.syncthreads() -> i, tx] ? race
+the barrier moved instead of added: col]\n        cuda.syncthreads() -> col] ? race
+= for +=: Cv +=  -> Cv =  ? sum-replaced
+"""
+
+RIGHT = r"""
+# barriers
+a while loop
+-         for k in range(TILE):\n ->         k = 0\n        while k < TILE:\n
+- * B_tile[k, tx]\n -> * B_tile[k, tx]\n            k += 1\n
+a sum of the tile in between
+>         cuda.syncthreads()\n        part = float32(0)\n        for k in range(TILE - 1, -1, -1):\n
++             part += A_tile[k, ty] * B_tile[k, tx]\n        acc += part\n        cuda.syncthreads()
+
+# tiles-of-transpose
+a step further in a variable
+>         k_of_A, k_of_B = start + tx, start + ty\n
++         B_tile[ty, tx], A_tile[ty, tx] = B[k_of_B, col], At[k_of_A, row]
+
+# too-deep
+waits before the tiles are laid again
+- k, tx]\n        cuda.syncthreads() -> k, tx]
+-         A_tile[ty, tx] = ->         cuda.syncthreads()\n        A_tile[ty, tx] =
+
+# report-tiled
+waits before the tiles are laid again
+- i, tx]\n        cuda.syncthreads() -> i, tx]
+-         As[ty, tx] = ->         cuda.syncthreads()\n        As[ty, tx] =
+
+# gram
+a conditional expression, and backwards along the tile
+>         other = cuda.blockIdx.x * TILE + ty\n
++         cols[ty, tx] = A[other, start + tx] if other < M and start + tx < K else 0\n        cuda.syncthreads()\n
++         for k in range(TILE - 1, -1, -1):\n            acc += cols[tx, k] * rows[ty, k]\n        cuda.syncthreads()
+"""

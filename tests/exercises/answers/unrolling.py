@@ -6,98 +6,82 @@ REST = "        for k in range(whole, K):\n            acc += A[row, k] * B[k, c
 
 LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
 
-WRONG = {
-    "blocks-that-fit": {
-        "no limit of blocks": ((LEAST, "min(by_registers, by_shared, 64 // warps)"), "32-threads-16-registers-0-bytes"),
-        "no limit of warps": ((LEAST, "min(by_registers, by_shared, 32)"), "256-threads-16-registers-0-bytes"),
-        "by registers alone": ((LEAST, "by_registers"), "256-threads-16-registers-0-bytes"),
-        "without the KiB of the driver": (("(shared + 1024)", "max(shared, 1)"), "32-threads-16-registers-8-192-bytes"),
-        "registers not rounded up": (
-            ("-(-32 * registers // 256) * 256", "32 * registers"),
-            "128-threads-34-registers-0-bytes",
-        ),
-        "warps rounded down": (("-(-threads // 32)", "threads // 32"), "80-threads-40-registers-0-bytes"),
-        "one file of 65,536": (
-            ("4 * (16_384 // of_a_warp) // warps", "65_536 // of_a_warp // warps"),
-            "80-threads-40-registers-0-bytes",
-        ),
-        "whole blocks in each file": (
-            ("4 * (16_384 // of_a_warp) // warps", "4 * (16_384 // (of_a_warp * warps))"),
-            "64-threads-56-registers-4-096-bytes",
-        ),
-        "a list": ((LEAST, "[by_registers, by_shared]"), "returns-many"),
-    },
-    "by-sixteen": {
-        "an inner loop whose length no compiler knows": (("range(16)", "range(min(16, K))"), "loop-iterations"),
-        "only A goes on": (("B[k, col]", "B[uint64(start), col]"), "one-stays: B stays at the first"),
-        "B's indices exchanged": (("B[k, col]", "B[col, k]"), "out-of-bounds"),
-        "start multiplied": (("start + i", "16 * start + i"), "out-of-bounds"),
-    },
-    "remainder": {
-        "not unrolled": ([("range(0, whole, 4)", "range(0)"), ("range(whole, K)", "range(K)")], "loop-iterations"),
-        "fours counted": (("K // 4 * 4", "K // 4"), "diagnosis: the number of fours"),
-    },
-}
+WRONG = r"""
+# blocks-that-fit
+no limit of blocks: {LEAST} -> min(by_registers, by_shared, 64 // warps) ? 32-threads-16-registers-0-bytes
+no limit of warps: {LEAST} -> min(by_registers, by_shared, 32) ? 256-threads-16-registers-0-bytes
+by registers alone: {LEAST} -> by_registers ? 256-threads-16-registers-0-bytes
+without the KiB of the driver: (shared + 1024) -> max(shared, 1) ? 32-threads-16-registers-8-192-bytes
+registers not rounded up: -(-32 * registers // 256) * 256 -> 32 * registers ? 128-threads-34-registers-0-bytes
+warps rounded down: -(-threads // 32) -> threads // 32 ? 80-threads-40-registers-0-bytes
+one file of 65,536: 4 * (16_384 // of_a_warp) // warps -> 65_536 // of_a_warp // warps ? 80-threads-40-registers-0-bytes
+whole blocks in each file ? 64-threads-56-registers-4-096-bytes
+- 4 * (16_384 // of_a_warp) // warps -> 4 * (16_384 // (of_a_warp * warps))
+a list: {LEAST} -> [by_registers, by_shared] ? returns-many
 
-NIGHTLY = {
-    "by-sixteen": {
-        "start sixteen times": (("uint64(start + i)", "uint64(start)"), "one-stays: both stay at the first"),
-        "= for +=": (("acc += ", "acc = "), "sum-replaced"),
-        "a term short": (("range(16)", "range(15)"), "diagnosis: the sixteenth"),
-        "only start": (("range(16)", "range(1)"), "diagnosis: only every sixteenth term"),
-        "beyond": (("range(16)", "range(17)"), "out-of-bounds"),
-    },
-    "remainder": {
-        "as many iterations as whole fours": (
-            ("range(0, whole, 4)", "range(0, K // 4, 4)"),
-            "diagnosis: ends at K // 4 * 4",
-        ),
-        "the rest twice": (("range(whole, K)", "range(whole - 1, K)"), "one-name-or-number: range(whole - 1, K)"),
-        "the rest from 0": (("range(whole, K)", "range(K % 4)"), "diagnosis: begin at 0 again"),
-        "the rest from k": (("range(whole, K)", "range(k + 4, K)"), "uninitialized-read"),
-        "whole rounded up": (("K // 4 * 4", "(K + 3) // 4 * 4"), "out-of-bounds"),
-        "the rest with the last whole k": (
-            ("acc += A[row, k] * B[k, col]\n        C", "acc += A[row, whole] * B[whole, col]\n        C"),
-            "one-name-or-number: acc += A[row, whole] * B[whole, col]",
-        ),
-        "a guard and clamped loads": ([("range(0, whole, 4)", "range(0, K, 4)"), (REST, "")], "out-of-bounds"),
-        "as many iterations as whole fours, and no rest": (
-            [("range(0, whole, 4)", "range(0, K // 4, 4)"), (REST, "")],
-            "diagnosis: ends at K // 4 * 4",
-        ),
-        "the rest left out": ((REST, ""), "rest-missing"),
-    },
-}
+# by-sixteen
+an inner loop whose length no compiler knows: range(16) -> range(min(16, K)) ? loop-iterations
+only A goes on: B[k, col] -> B[uint64(start), col] ? one-stays: B stays at the first
+B's indices exchanged: B[k, col] -> B[col, k] ? out-of-bounds
+start multiplied: start + i -> 16 * start + i ? out-of-bounds
 
-RIGHT = {
-    "blocks-that-fit": {
-        "block by block": (
-            "def blocks_that_fit(threads, registers, shared):\n    warps = (threads + 31) // 32\n"
-            "    fit = 16384 // ((32 * registers + 255) // 256 * 256) * 4\n    blocks = 0\n"
-            "    while blocks < 32 and (blocks + 1) * warps <= min(fit, 64) and "
-            "(blocks + 1) * (shared + 1024) <= 228 * 1024:\n        blocks += 1\n    return blocks\n"
-        ),
-    },
-    "by-sixteen": {
-        "signed indices, which check cannot see": ("uint64(start + i)", "start + i"),
-        "two sums": [
-            (
-                "                acc += A[row, k] * B[k, col]\n",
-                "                if i % 2:\n                    odd += A[row, k] * B[k, col]\n                else:\n"
-                "                    acc += A[row, k] * B[k, col]\n",
-            ),
-            ("acc = float32(0)", "acc = odd = float32(0)"),
-            ("C[row, col] = acc", "C[row, col] = acc + odd"),
-        ],
-    },
-    "remainder": {
-        "the rest first": [("range(whole, K)", "range(K % 4)"), ("range(0, whole, 4)", "range(K % 4, K, 4)")],
-        "guards inside the iteration": [
-            ("range(0, whole, 4)", "range(0, K, 4)"),
-            (REST, ""),
-            ("            acc += A[row, k + 1]", "            if k + 1 < K:\n                acc += A[row, k + 1]"),
-            ("            acc += A[row, k + 2]", "            if k + 2 < K:\n                acc += A[row, k + 2]"),
-            ("            acc += A[row, k + 3]", "            if k + 3 < K:\n                acc += A[row, k + 3]"),
-        ],
-    },
-}
+# remainder
+not unrolled ? loop-iterations
+- range(0, whole, 4) -> range(0)
+- range(whole, K) -> range(K)
+fours counted: K // 4 * 4 -> K // 4 ? diagnosis: the number of fours
+"""
+
+NIGHTLY = r"""
+# by-sixteen
+start sixteen times: uint64(start + i) -> uint64(start) ? one-stays: both stay at the first
+= for +=: acc +=  -> acc =  ? sum-replaced
+a term short: range(16) -> range(15) ? diagnosis: the sixteenth
+only start: range(16) -> range(1) ? diagnosis: only every sixteenth term
+beyond: range(16) -> range(17) ? out-of-bounds
+
+# remainder
+as many iterations as whole fours: range(0, whole, 4) -> range(0, K // 4, 4) ? diagnosis: ends at K // 4 * 4
+the rest twice: range(whole, K) -> range(whole - 1, K) ? one-name-or-number: range(whole - 1, K)
+the rest from 0: range(whole, K) -> range(K % 4) ? diagnosis: begin at 0 again
+the rest from k: range(whole, K) -> range(k + 4, K) ? uninitialized-read
+whole rounded up: K // 4 * 4 -> (K + 3) // 4 * 4 ? out-of-bounds
+the rest with the last whole k ? one-name-or-number: acc += A[row, whole] * B[whole, col]
+- acc += A[row, k] * B[k, col]\n        C -> acc += A[row, whole] * B[whole, col]\n        C
+a guard and clamped loads ? out-of-bounds
+- range(0, whole, 4) -> range(0, K, 4)
+- {REST} ->
+as many iterations as whole fours, and no rest ? diagnosis: ends at K // 4 * 4
+- range(0, whole, 4) -> range(0, K // 4, 4)
+- {REST} ->
+the rest left out: {REST} -> ? rest-missing
+"""
+
+RIGHT = r"""
+# blocks-that-fit
+block by block
+@ def blocks_that_fit(threads, registers, shared):\n    warps = (threads + 31) // 32\n
++     fit = 16384 // ((32 * registers + 255) // 256 * 256) * 4\n    blocks = 0\n
++     while blocks < 32 and (blocks + 1) * warps <= min(fit, 64) and (blocks + 1) * (shared + 1024) <= 228 * 1024:\n
++         blocks += 1\n    return blocks\n
+
+# by-sixteen
+signed indices, which check cannot see: uint64(start + i) -> start + i
+two sums
+-                 acc += A[row, k] * B[k, col]\n ->                 if i % 2:\n
++                     odd += A[row, k] * B[k, col]\n                else:\n
++                     acc += A[row, k] * B[k, col]\n
+- acc = float32(0) -> acc = odd = float32(0)
+- C[row, col] = acc -> C[row, col] = acc + odd
+
+# remainder
+the rest first
+- range(whole, K) -> range(K % 4)
+- range(0, whole, 4) -> range(K % 4, K, 4)
+guards inside the iteration
+- range(0, whole, 4) -> range(0, K, 4)
+- {REST} ->
+-             acc += A[row, k + 1] ->             if k + 1 < K:\n                acc += A[row, k + 1]
+-             acc += A[row, k + 2] ->             if k + 2 < K:\n                acc += A[row, k + 2]
+-             acc += A[row, k + 3] ->             if k + 3 < K:\n                acc += A[row, k + 3]
+"""

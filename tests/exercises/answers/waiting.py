@@ -3,84 +3,52 @@
 BUSY = "return min(1, warps * work / (work + latency))"
 REQUESTS = "return -(-cycles * bytes_per_cycle // request_bytes)"
 
-WRONG = {
-    "busy-cycles": {
-        "the wait alone": ((BUSY, "return min(1, warps * work / latency)"), "1-warp-work-20-latency-80"),
-        "one warp": ((BUSY, "return work / (work + latency)"), "2-warps-work-20-latency-80"),
-        "no end": ((BUSY, "return warps * work / (work + latency)"), "16-warps-work-20-latency-80"),
-        "the larger": ((BUSY, "return max(1, warps * work / (work + latency))"), "1-warp-work-20-latency-80"),
-        "in percent": ((BUSY, "return 100 * min(1, warps * work / (work + latency))"), "1-warp-work-20-latency-80"),
-        "only for 100 cycles": ((BUSY, "return min(1, warps * work / 100)"), "3-warps-work-10-latency-190"),
-    },
-    "requests-in-flight": {
-        "rounded down": (
-            (REQUESTS, "return cycles * bytes_per_cycle // request_bytes"),
-            "100-cycles-8-bytes-requests-of-128",
-        ),
-        "a part": ((REQUESTS, "return cycles * bytes_per_cycle / request_bytes"), "100-cycles-8-bytes-requests-of-128"),
-        "one more": (
-            (REQUESTS, "return cycles * bytes_per_cycle // request_bytes + 1"),
-            "100-cycles-128-bytes-requests-of-128",
-        ),
-        "the bytes": ((REQUESTS, "return cycles * bytes_per_cycle"), "100-cycles-8-bytes-requests-of-128"),
-        "divided": (
-            (REQUESTS, "return -(-cycles // bytes_per_cycle // request_bytes)"),
-            "100-cycles-8-bytes-requests-of-128",
-        ),
-        "128 always": ((REQUESTS, "return -(-cycles * bytes_per_cycle // 128)"), "600-cycles-16-bytes-requests-of-512"),
-    },
-    "more-buffers": {
-        "never at the same time": (
-            "def last_cycle(pairs, work, latency, buffers):\n    return pairs * (work + latency)\n",
-            "4-pairs-work-200-latency-600-buffers-2",
-        ),
-        "never a wait but the first": (
-            "def last_cycle(pairs, work, latency, buffers):\n    return latency + pairs * work\n",
-            "4-pairs-work-200-latency-600-buffers-1",
-        ),
-        "two buffers at most": (
-            ("begins[i - buffers + 1] if i >= buffers - 1 else 0", "begins[i - 1] if i else 0"),
-            "4-pairs-work-200-latency-600-buffers-3",
-        ),
-        "one pair too early": (
-            ("begins[i - buffers + 1] if i >= buffers - 1 else 0", "begins[i - buffers] if i >= buffers else 0"),
-            "4-pairs-work-200-latency-600-buffers-2",
-        ),
-        "only the load counts": (
-            ("max(free, load + latency)", "load + latency"),
-            "4-pairs-work-200-latency-600-buffers-3",
-        ),
-        "without the last work": (
-            ("return begins[-1] + work", "return begins[-1]"),
-            "4-pairs-work-200-latency-600-buffers-1",
-        ),
-        "all loads at once": (
-            ("begins[i - buffers + 1] if i >= buffers - 1 else 0", "0"),
-            "4-pairs-work-200-latency-600-buffers-2",
-        ),
-    },
-}
+WRONG = r"""
+# busy-cycles
+the wait alone: {BUSY} -> return min(1, warps * work / latency) ? 1-warp-work-20-latency-80
+one warp: {BUSY} -> return work / (work + latency) ? 2-warps-work-20-latency-80
+no end: {BUSY} -> return warps * work / (work + latency) ? 16-warps-work-20-latency-80
+the larger: {BUSY} -> return max(1, warps * work / (work + latency)) ? 1-warp-work-20-latency-80
+in percent: {BUSY} -> return 100 * min(1, warps * work / (work + latency)) ? 1-warp-work-20-latency-80
+only for 100 cycles: {BUSY} -> return min(1, warps * work / 100) ? 3-warps-work-10-latency-190
 
-RIGHT = {
-    "busy-cycles": {
-        "asks first": (BUSY, "share = work / (work + latency)\n    return 1 if share * warps > 1 else share * warps"),
-    },
-    "requests-in-flight": {
-        "the remainder": (
-            REQUESTS,
-            "whole, rest = divmod(cycles * bytes_per_cycle, request_bytes)\n    return whole + (rest > 0)",
-        ),
-    },
-    "more-buffers": {
-        "a formula": (
-            "def last_cycle(pairs, work, latency, buffers):\n    if buffers == 1:\n        return pairs * (latency + work)\n"
-            "    groups, rest = divmod(pairs - 1, buffers - 1)\n"
-            "    return latency + work + max(work * (pairs - 1), groups * latency + rest * work)\n"
-        ),
-        "cycles of arrival": (
-            "def last_cycle(pairs, work, latency, buffers):\n    arrives = [latency] * max(buffers - 1, 1)\n    now = 0\n"
-            "    for pair in range(pairs):\n        now = max(now, arrives[pair])\n"
-            "        arrives.append(now + latency + (work if buffers == 1 else 0))\n        now += work\n    return now\n"
-        ),
-    },
-}
+# requests-in-flight
+rounded down: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes ? 100-cycles-8-bytes-requests-of-128
+a part: {REQUESTS} -> return cycles * bytes_per_cycle / request_bytes ? 100-cycles-8-bytes-requests-of-128
+one more: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes + 1 ? 100-cycles-128-bytes-requests-of-128
+the bytes: {REQUESTS} -> return cycles * bytes_per_cycle ? 100-cycles-8-bytes-requests-of-128
+divided: {REQUESTS} -> return -(-cycles // bytes_per_cycle // request_bytes) ? 100-cycles-8-bytes-requests-of-128
+128 always: {REQUESTS} -> return -(-cycles * bytes_per_cycle // 128) ? 600-cycles-16-bytes-requests-of-512
+
+# more-buffers
+never at the same time ? 4-pairs-work-200-latency-600-buffers-2
+@ def last_cycle(pairs, work, latency, buffers):\n    return pairs * (work + latency)\n
+never a wait but the first ? 4-pairs-work-200-latency-600-buffers-1
+@ def last_cycle(pairs, work, latency, buffers):\n    return latency + pairs * work\n
+two buffers at most ? 4-pairs-work-200-latency-600-buffers-3
+- begins[i - buffers + 1] if i >= buffers - 1 else 0 -> begins[i - 1] if i else 0
+one pair too early ? 4-pairs-work-200-latency-600-buffers-2
+- begins[i - buffers + 1] if i >= buffers - 1 else 0 -> begins[i - buffers] if i >= buffers else 0
+only the load counts: max(free, load + latency) -> load + latency ? 4-pairs-work-200-latency-600-buffers-3
+without the last work: return begins[-1] + work -> return begins[-1] ? 4-pairs-work-200-latency-600-buffers-1
+all loads at once: begins[i - buffers + 1] if i >= buffers - 1 else 0 -> 0 ? 4-pairs-work-200-latency-600-buffers-2
+"""
+
+RIGHT = r"""
+# busy-cycles
+asks first: {BUSY} -> share = work / (work + latency)\n    return 1 if share * warps > 1 else share * warps
+
+# requests-in-flight
+the remainder
+- {REQUESTS} -> whole, rest = divmod(cycles * bytes_per_cycle, request_bytes)\n    return whole + (rest > 0)
+
+# more-buffers
+a formula
+@ def last_cycle(pairs, work, latency, buffers):\n    if buffers == 1:\n        return pairs * (latency + work)\n
++     groups, rest = divmod(pairs - 1, buffers - 1)\n
++     return latency + work + max(work * (pairs - 1), groups * latency + rest * work)\n
+cycles of arrival
+@ def last_cycle(pairs, work, latency, buffers):\n    arrives = [latency] * max(buffers - 1, 1)\n    now = 0\n
++     for pair in range(pairs):\n        now = max(now, arrives[pair])\n
++         arrives.append(now + latency + (work if buffers == 1 else 0))\n        now += work\n    return now\n
+"""

@@ -12,83 +12,72 @@ STORED = "        store_tiles(A, B, A_tile, B_tile, 0, start)\n"
 LATER = "        wait_64(acc, 1)\n"
 LAST = "    wait_64(acc, 0)\n"
 
-WRONG = {
-    "swizzled-place": {
-        "no swizzle": ((PLACE, "return 32 * row + k"), "row-1-k-0"),
-        "moved on": ((PLACE, "return 32 * row + (k + 4 * row) % 32"), "row-1-k-4"),
-        "elements": ((PLACE, "return 32 * row + (k ^ row % 8)"), "row-1-k-0"),
-        "no remainder": ((PLACE, "return 32 * row + (k ^ 4 * row)"), "row-8-k-9"),
-        "pieces only": ((PLACE, "return 32 * row + 4 * (k // 4 ^ row % 8)"), "row-0-k-5"),
-        "no row": ((PLACE, "return k ^ row % 8 * 4"), "row-1-k-0"),
-    },
-    "missing-fence": {
-        "after the barrier": ((FENCE + BARRIER, BARRIER + FENCE), "missing-fence"),
-        "no first barrier": ((FENCE + BARRIER, FENCE), "race"),
-    },
-    "stages": {
-        "one tile": ((PAIRS, "return shared // (rows * depth * itemsize)"), "128-256-64-deep-bfloat16-227-kib"),
-        "elements": ((PAIRS, "return shared // ((rows + columns) * depth)"), "128-256-64-deep-bfloat16-227-kib"),
-        "two bytes": ((PAIRS, "return shared // ((rows + columns) * depth * 2)"), "256-128-32-deep-tf32-227-kib"),
-        "not rounded": (
-            (PAIRS, "return shared / ((rows + columns) * depth * itemsize)"),
-            "128-256-64-deep-bfloat16-227-kib",
-        ),
-        "at least one": ((PAIRS, PAIRS.replace("return ", "return max(1, ") + ")"), "256-256-128-deep-tf32-227-kib"),
-        "less than all": ((PAIRS, PAIRS.replace("shared //", "(shared - 1) //")), "64-64-32-deep-tf32-48-kib"),
-    },
-    "early-wait": {
-        "none after the loop": ((LAST, ""), "unfinished-product"),
-        "as it was": ((LATER, LATER.replace("1", "0")), "groups-that-start-while-no-other-is-in-flight"),
-    },
-    "own-stores": {
-        "no swizzle": ([("k // 4 ^ row % 8", "k // 4"), ("k // 4 ^ col % 8", "k // 4")], "diagnosis"),
-        "columns of B by a warp": (("i % 8 + i // 256 * 8, i // 8 % 32", "i % 64, i // 64"), "bank-conflicts"),
-    },
-}
+WRONG = r"""
+# swizzled-place
+no swizzle: {PLACE} -> return 32 * row + k ? row-1-k-0
+moved on: {PLACE} -> return 32 * row + (k + 4 * row) % 32 ? row-1-k-4
+elements: {PLACE} -> return 32 * row + (k ^ row % 8) ? row-1-k-0
+no remainder: {PLACE} -> return 32 * row + (k ^ 4 * row) ? row-8-k-9
+pieces only: {PLACE} -> return 32 * row + 4 * (k // 4 ^ row % 8) ? row-0-k-5
+no row: {PLACE} -> return k ^ row % 8 * 4 ? row-1-k-0
 
-NIGHTLY = {
-    "missing-fence": {
-        "before the stores": ((STORED + FENCE, FENCE + STORED), "missing-fence"),
-        "another barrier": ((FENCE, BARRIER), "missing-fence"),
-        "one thread": ((FENCE, "        if cuda.threadIdx.x == 0:\n    " + FENCE), "missing-fence"),
-        "the other fence": ((FENCE, "        fence_registers()\n"), "missing-fence"),
-    },
-    "early-wait": {
-        "two in flight": ((LATER, LATER.replace("1", "2")), "unfinished-product"),
-        "no wait in the loop": ((LATER, ""), "unfinished-product"),
-        "before the products": (
-            [(LATER, ""), ("        fence_registers()\n", "        wait_64(acc, 0)\n        fence_registers()\n")],
-            "groups-that-start-while-no-other-is-in-flight",
-        ),
-        "one barrier": ((LATER + BARRIER, LATER), "unfinished-product"),
-    },
-    "own-stores": {
-        "rows of B's tile by a warp": (
-            ("i % 8 + i // 256 * 8, i // 8 % 32", "i // 32, i % 32"),
-            "sectors-per-load-request-of-b",
-        ),
-        "A by columns": (("row, k = i // 32, i % 32", "row, k = i % 64, i // 64"), "sectors-per-load-request-of-a"),
-        "start forgotten in A": (("A[top + row, start + k]", "A[top + row, k]"), "one-name-or-number"),
-    },
-}
+# missing-fence
+after the barrier: {FENCE}{BARRIER} -> {BARRIER}{FENCE} ? missing-fence
+no first barrier: {FENCE}{BARRIER} -> {FENCE} ? race
 
-RIGHT = {
-    "swizzled-place": {
-        "elements of a piece exchanged together": (PLACE, "return 32 * row + (k ^ row % 8 * 4)"),
-    },
-    "missing-fence": {
-        "twice": (FENCE, FENCE + FENCE),
-    },
-    "stages": {
-        "step by step": (PAIRS, "pair = (rows + columns) * depth * itemsize\n    return shared // pair"),
-    },
-    "early-wait": {
-        "the last wait twice": (LAST, "    wait_64(acc, 1)\n" + LAST),
-    },
-    "own-stores": {
-        "16 columns by two values of k": (
-            "i % 8 + i // 256 * 8, i // 8 % 32",
-            "i % 8 + i // 32 % 8 * 8, i // 256 * 4 + i // 8 % 4",
-        ),
-    },
-}
+# stages
+one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? 128-256-64-deep-bfloat16-227-kib
+elements: {PAIRS} -> return shared // ((rows + columns) * depth) ? 128-256-64-deep-bfloat16-227-kib
+two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? 256-128-32-deep-tf32-227-kib
+not rounded: {PAIRS} -> return shared / ((rows + columns) * depth * itemsize) ? 128-256-64-deep-bfloat16-227-kib
+at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? 256-256-128-deep-tf32-227-kib
+less than all: {PAIRS} -> return (shared - 1) // ((rows + columns) * depth * itemsize) ? 64-64-32-deep-tf32-48-kib
+
+# early-wait
+none after the loop: {LAST} -> ? unfinished-product
+as it was: {LATER} ->         wait_64(acc, 0)\n ? groups-that-start-while-no-other-is-in-flight
+
+# own-stores
+no swizzle ? diagnosis
+- k // 4 ^ row % 8 -> k // 4
+- k // 4 ^ col % 8 -> k // 4
+columns of B by a warp: i % 8 + i // 256 * 8, i // 8 % 32 -> i % 64, i // 64 ? bank-conflicts
+"""
+
+NIGHTLY = r"""
+# missing-fence
+before the stores: {STORED}{FENCE} -> {FENCE}{STORED} ? missing-fence
+another barrier: {FENCE} -> {BARRIER} ? missing-fence
+one thread: {FENCE} ->         if cuda.threadIdx.x == 0:\n    {FENCE} ? missing-fence
+the other fence: {FENCE} ->         fence_registers()\n ? missing-fence
+
+# early-wait
+two in flight: {LATER} ->         wait_64(acc, 2)\n ? unfinished-product
+no wait in the loop: {LATER} -> ? unfinished-product
+before the products ? groups-that-start-while-no-other-is-in-flight
+- {LATER} ->
+-         fence_registers()\n ->         wait_64(acc, 0)\n        fence_registers()\n
+one barrier: {LATER}{BARRIER} -> {LATER} ? unfinished-product
+
+# own-stores
+rows of B's tile by a warp: i % 8 + i // 256 * 8, i // 8 % 32 -> i // 32, i % 32 ? sectors-per-load-request-of-b
+A by columns: row, k = i // 32, i % 32 -> row, k = i % 64, i // 64 ? sectors-per-load-request-of-a
+start forgotten in A: A[top + row, start + k] -> A[top + row, k] ? one-name-or-number
+"""
+
+RIGHT = r"""
+# swizzled-place
+elements of a piece exchanged together: {PLACE} -> return 32 * row + (k ^ row % 8 * 4)
+
+# missing-fence
+twice: {FENCE} -> {FENCE}{FENCE}
+
+# stages
+step by step: {PAIRS} -> pair = (rows + columns) * depth * itemsize\n    return shared // pair
+
+# early-wait
+the last wait twice: {LAST} ->     wait_64(acc, 1)\n{LAST}
+
+# own-stores
+16 columns by two values of k: i % 8 + i // 256 * 8, i // 8 % 32 -> i % 8 + i // 32 % 8 * 8, i // 256 * 4 + i // 8 % 4
+"""

@@ -25,7 +25,7 @@ OBJECTS = {
     driver.Event: CONTEXT.create_event(),
     driver.Context: CONTEXT,
     driver.Device: CONTEXT.device,
-    devices._DeviceList: host.Devices(CONTEXT.device),
+    devices._DeviceList: host.Devices((CONTEXT.device,)),
     devicearray.DeviceNDArray: host.to_device(np.zeros(3)),
 }
 HEAD = """import asyncio, threading

@@ -70,26 +70,15 @@ if t == 0:
     count[0] += 1  #? race count
     cuda.atomic.exch(mutex, 0, 0)
 
-# fences around a lock of blocks @ 6, 32 : count=zeros(1, "i4"), mutex=zeros(1, "i4")
-#: ; fence in threadfence threadfence_system
+# fences around a lock of blocks or of warps @ $blocks, $threads : count=zeros(1, "i4"), mutex=zeros(1, "i4")
+#: ; blocks,threads,of in 6,32, 6,32,_system 1,192, 1,192,_system 1,192,_block
 #= count[0] == 6
 if t % 32 == 0:
     while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
         pass
-    cuda.$fence()
+    cuda.threadfence$of()
     count[0] += 1
-    cuda.$fence()
-    cuda.atomic.exch(mutex, 0, 0)
-
-# fences around a lock of warps @ 1, 192 : count=zeros(1, "i4"), mutex=zeros(1, "i4")
-#: ; fence in threadfence threadfence_system threadfence_block
-#= count[0] == 6
-if t % 32 == 0:
-    while cuda.atomic.cas(mutex, 0, 0, 1) != 0:
-        pass
-    cuda.$fence()
-    count[0] += 1
-    cuda.$fence()
+    cuda.threadfence$of()
     cuda.atomic.exch(mutex, 0, 0)
 
 # fences of the block around a lock of blocks @ 6, 32 : count=zeros(1, "i4"), mutex=zeros(1, "i4")

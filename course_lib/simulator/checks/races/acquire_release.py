@@ -11,8 +11,6 @@ Fences and releases are numbered, to separate what a thread does after its fence
 carries the number of fences that its thread had passed (``stamps``).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import Any
