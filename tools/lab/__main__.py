@@ -1,7 +1,5 @@
 """python -m tools.lab: probes, access patterns, tensor cores, and the model of waiting beside them."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
