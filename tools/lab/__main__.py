@@ -1,6 +1,4 @@
-"""python -m tools.lab: probes, access patterns, machine code, tensor cores, and the model of waiting beside them."""
-
-from __future__ import annotations
+"""python -m tools.lab: probes, access patterns, tensor cores, and the model of waiting beside them."""
 
 import json
 import sys
@@ -11,7 +9,7 @@ from course_lib.machine.gpu import command
 from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, itself, once
 from course_lib.machine.waiting import judgement, predictions
 
-from . import answers, disassembly, patterns, probes, residency, tensor, wgmma
+from . import answers, patterns, probes, residency, tensor, wgmma
 
 MODULE = "tools.lab"
 LAB = (
@@ -20,14 +18,6 @@ LAB = (
         "latencies and rates of a multiprocessor, each by a kernel of its own",
         lambda ask: ask.names or probes.PARTS,
         lambda part, ask: probes.latencies(part, min(ask.repeats, 7)),
-        NVDISASM,
-        module=MODULE,
-    ),
-    Experiment(
-        "machine_code",
-        "the loops' whole machine code, with the compiler's control information",
-        disassembly.wanted,
-        itself,
         NVDISASM,
         module=MODULE,
     ),

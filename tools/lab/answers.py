@@ -4,8 +4,6 @@
 have the exercise's launch. Where a name is the width of a tile, they are measured in blocks a warp wide, too.
 """
 
-from __future__ import annotations
-
 import linecache
 import re
 import tomllib

@@ -6,6 +6,7 @@ one kernel and its launch measure is a row of `rows`; the functions below it mea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,13 +14,14 @@ from typing import Any
 import numpy as np
 from numba import float32, uint32
 
+from course_lib.machine.compiler.build import disassembled
+from course_lib.machine.compiler.code import from_listing
 from course_lib.machine.gpu.device import require
 from course_lib.machine.gpu.types import Result
 from course_lib.simulator.hardware import WARP_SIZE
 
 from . import kernels
 from .cycles import DRAM_LIST, L1_LIST, L2_LIST, ROUNDS, address_list, clock, ends_of_warps, measured, time_cycles
-from .disassembly import code_of
 from .kernels import UNROLLED
 
 WARPS = (1, 2, 4, 8, 16, 32)
@@ -77,8 +79,17 @@ def ones(*shape: int) -> Callable[[], Any]:
 
 
 def with_code(kernel: Any) -> dict[str, Any]:
-    """Return the machine code of a kernel's loops."""
-    return {"code": code_of(kernel)}
+    """Return the machine code of a kernel's loops: labels, and lines of "pace result operands waits  text"."""
+    found = from_listing(disassembled(next(iter(kernel.overloads.values()))._codelibrary.get_cubin().code), {})
+    labels = {each.target: re.findall(r"\.L\w+", each.text)[0] for each in found if each.target >= 0}
+    back = [(each.target, place) for place, each in enumerate(found) if 0 <= each.target < place]
+    code: list[str] = []
+    for place in range(min(back)[0], max(last for _, last in back) + 1) if back else ():
+        each = found[place]
+        counters = ("-" if c < 0 else str(c) for c in (each.result, each.operands))
+        code += [f"{labels[place]}:"] if place in labels else []
+        code.append(" ".join([str(each.pace), *counters, "".join(map(str, each.waits)) or "-"]) + f"  {each.text}")
+    return {"code": code}
 
 
 def arithmetic() -> Iterator[Probe]:

@@ -11,8 +11,6 @@ Results are of four kinds, distinguished by their keys:
 - ``clock_megahertz``, in the first two: the multiprocessors' clock during the measurement, as nvidia-smi read it.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence

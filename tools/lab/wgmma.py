@@ -9,8 +9,6 @@ Results are of four kinds, distinguished by their keys:
   the power meanwhile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from itertools import islice

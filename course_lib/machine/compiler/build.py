@@ -57,7 +57,7 @@ def compiled(kernel: Any, types: Sequence[Any], compute_capability: tuple[int, i
         by_file.setdefault(file, {})[name] = first, last
     return MachineCode(
         kernel=plain.__name__,
-        instructions=from_listing(_disassembled(cubin), by_file),
+        instructions=from_listing(disassembled(cubin), by_file),
         **_resources(log),
         versions=versions(),
         first_lines={name: _extent(function)[:2] for name, function in known.items()},
@@ -157,7 +157,7 @@ def programs() -> list[str]:
     return [found, *map(str, Path("/").glob("lib*/ld-linux-*.so.*"))] if found else []
 
 
-def _disassembled(cubin: bytes) -> str:
+def disassembled(cubin: bytes) -> str:
     """Return what nvdisasm prints of a binary: instructions with their bits, and the lines of their source."""
     from cuda import pathfinder
 

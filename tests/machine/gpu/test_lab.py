@@ -9,7 +9,7 @@ import pytest
 from course_lib import simulate
 from course_lib.machine import measurements
 from course_lib.machine.gpu.experiments import Wanted
-from tools.lab import answers, disassembly, kernels, patterns, probes, tensor, wgmma
+from tools.lab import answers, kernels, patterns, probes, tensor, wgmma
 from tools.lab.__main__ import main
 
 GPUS = measurements.gpus()
@@ -64,15 +64,28 @@ def test_an_unknown_part_is_named():
 
 def test_the_command_says_that_there_is_no_gpu(monkeypatch, capsys):
     monkeypatch.setattr("course_lib.machine.gpu.device.available", lambda: False)
-    assert main(["latencies", "machine_code"]) == 2
+    assert main(["latencies", "residency"]) == 2
     assert capsys.readouterr().err.startswith("No CUDA GPU was found")
 
 
-@pytest.mark.parametrize("gpu", GPUS)
-def test_the_same_machine_code_would_be_recorded(gpu):
-    """Every recorded kernel is a case, and the other way round."""
-    cases = {f"{r.name} {params}" for r, params in (step.measure.args for step in disassembly.wanted(Wanted()))}
-    assert {f"{r['rung']} {r['params']}" for r in measurements.load("machine_code", gpu).results} == cases
+def test_the_loops_of_a_kernel_are_written_with_their_labels(monkeypatch):
+    """From the target of a backward branch to that branch: cycles, counters and text of every instruction."""
+
+    def line(place, text, upper):
+        return f"        /*{place:04x}*/   {text} ;   /* 0x{0:016x} */\n      /* 0x{upper << 41:016x} */\n"
+
+    plain = 1 | 7 << 5 | 7 << 8
+    listing = line(0, "S2R R0, SR_TID.X", plain) + ".L_x_1:\n" + line(16, "FFMA R1, R2, R3, R1", plain + 3)
+    listing += line(32, "LDG.E R4, [R6.64]", 4 | 1 << 5 | 0 << 8 | 0b100100 << 11)
+    listing += line(48, "@P0 BRA `(.L_x_1)", plain + 4) + line(64, "EXIT", plain)
+    monkeypatch.setattr(probes, "disassembled", lambda cubin: listing)
+    library = SimpleNamespace(get_cubin=lambda: SimpleNamespace(code=b""))
+    code = probes.with_code(SimpleNamespace(overloads={(): SimpleNamespace(_codelibrary=library)}))["code"]
+    assert code[0] == ".L_x_1:" and code[1:] == [
+        "4 - - -  FFMA R1, R2, R3, R1",
+        "4 1 0 25  LDG.E R4, [R6.64]",
+        "5 - - -  @P0 BRA `(.L_x_1)",
+    ]
 
 
 @pytest.mark.parametrize("gpu", GPUS)

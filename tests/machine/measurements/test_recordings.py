@@ -30,7 +30,6 @@ WHAT = (
     "latencies",
     "residency",
     "cached",
-    "machine_code",
     "tensor",
     "wgmma",
 )

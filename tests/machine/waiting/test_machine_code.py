@@ -6,14 +6,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from course_lib import simulate
+from course_lib import show_machine_code, simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements
 from course_lib.machine.waiting.machine_code import bank_queue, kind_of, register_reads
 from course_lib.machine.waiting.traced import programs
-from tools.lab.disassembly import CONTROL, loops, word
-
-RECORDED = measurements.load("machine_code")
 
 
 @cache
@@ -27,28 +24,6 @@ def traced(name, depth=96, **params):
     grid, block = r.launch(M, N, depth, **params)
     run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32))
     return run, programs(kernel, run.trace)
-
-
-def test_a_word_on_waiting():
-    """Four cycles; counter 1 is lowered with the result, 0 when the operands are read; wait for 2 and 5."""
-    bits = 4 | 1 << 5 | 0 << 8 | 0b100100 << 11
-    assert word(bits << CONTROL) == "4 1 0 25"
-    assert word((1 | 7 << 5 | 7 << 8) << CONTROL) == "1 - - -"
-
-
-def test_loops_are_cut_out_of_a_listing():
-    """A loop reaches from the target of a backward branch to that branch; every instruction has its word."""
-
-    def line(place, text, upper):
-        return f"        /*{place:04x}*/   {text} ;   /* 0x{0:016x} */\n      /* 0x{upper << CONTROL:016x} */\n"
-
-    plain = 1 | 7 << 5 | 7 << 8
-    listing = line(0, "S2R R0, SR_TID.X", plain) + ".L_x_1:\n" + line(16, "FFMA R1, R2, R3, R1", plain + 3)
-    listing += line(32, "IADD3 R4, R4, 1, RZ", plain) + line(48, "@P0 BRA `(.L_x_1)", plain + 4)
-    listing += line(64, "EXIT", plain)
-    code = loops(listing)
-    assert code[0] == ".L_x_1:"
-    assert code[1:] == ["4 - - -  FFMA R1, R2, R3, R1", "1 - - -  IADD3 R4, R4, 1, RZ", "5 - - -  @P0 BRA `(.L_x_1)"]
 
 
 def test_operands_come_from_two_banks():
@@ -121,8 +96,9 @@ def test_the_order_of_the_multiplications_changes_the_registers_and_not_how_many
     """The machine code and the loops confirm what the rung `best` says of itself and of `whole_tiles`."""
     loops_of = {r["rung"]: r["instructions"] for r in measurements.load("instructions").results}
     assert loops_of["best"] == loops_of["whole_tiles"] == 2350
-    starts = {name: bank_queue(RECORDED.result(name)["code"])[0] for name in ("best", "whole_tiles")}
-    lost = [round((cycles[-1] + 1) / len(cycles) - 1, 2) for cycles in starts.values()]
+    codes = [show_machine_code(rung(name).make()).code.instructions for name in ("best", "whole_tiles")]
+    starts = [bank_queue([each.text for each in code])[0] for code in codes]
+    lost = [round((cycles[-1] + 1) / len(cycles) - 1, 2) for cycles in starts]
     assert lost == [0.14, 0.17]
 
 

@@ -3,8 +3,8 @@
 ceiling, here = ceilings["float32"]["flop_per_second"] / 1e9, traffic.of("naive")
 right = both.of(measurements.PUT_RIGHT)
 slow, fast = (twins.result(name) for name in ("naive_signed_left", "naive_uint64_32"))
-loop = code[: next(i for i, line in enumerate(code) if "BRA" in line)]
-used = " ".join(code[place].split("  ")[1].split()[0].partition(".")[0] for place in meaning)
+loop = [each.text for each in show_machine_code(naive).body]
+used = " ".join(text.split()[0].partition(".")[0] for text in meaning if text in code)
 assert all(loads == model.global_loads(n, n, n) for n, loads in counted.items()), "2·n³ at every size"
 assert whole_loads == model.global_loads(5, 7, 6), "the count is the formula's"
 assert ceiling > 10 * bandwidth * ratios[8], "much faster than it can fetch"

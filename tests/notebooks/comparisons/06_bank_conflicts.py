@@ -1,5 +1,7 @@
 """What the text of the lesson compares, held by what was counted and measured: runs after its last cell."""
 
+from course_lib import show_machine_code
+
 by_wavefronts = [times[2 * stride] / times[stride] for stride in (2, 4, 8, 16)]
 slow, quick = traffic.of("bank_conflicts"), traffic.of("padded")
 few, many = counted["padded"]["shared_load_wavefronts"], counted["bank_conflicts"]["shared_load_wavefronts"]
@@ -14,9 +16,9 @@ assert round(100 * (1 - with_conflicts / capped)) == 8, "so the missing warps co
 assert 4.9 < gain[32] < 5.1 and gain[4] < 1, "5 times in speed at T = 32, nothing at T = 4"
 assert 4.9 < gain[32] < 5.1, "padding makes the kernel 5 times as fast"
 assert 4 * requests == as_written and round(many / requests) == 17, "a quarter of the requests, 17 wavefronts for each"
-codes = {r["rung"]: r["code"] for r in measurements.load("machine_code").results}
-wide = {which: sum("LDS.128" in line for line in codes[which]) for which in counted}
-single = {which: sum("LDS " in line for line in codes[which]) for which in counted}
+codes = {which: show_machine_code(rung(which).make(tile_width=32)).code.instructions for which in counted}
+wide = {which: sum(each.operation == "LDS.128" for each in code) for which, code in codes.items()}
+single = {which: sum(each.operation == "LDS" for each in code) for which, code in codes.items()}
 assert (wide, single) == ({"bank_conflicts": 16, "padded": 8}, {"bank_conflicts": 0, "padded": 32}), "joins four loads"
 assert few < many / 5, "less than a fifth of the wavefronts"
 assert slow.lowest == quick.lowest == "L1 and shared memory", "the lowest roof of both kernels"

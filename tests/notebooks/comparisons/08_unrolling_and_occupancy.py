@@ -35,10 +35,10 @@ assert [*range(0, 26, 4)][-1] == 24, "K = 26: the last iteration begins at 24"
 waits = {r["rung"]: r["measured_waits"] for r in measurements.load("waiting").results if r["what"] == "ladder"}
 on_global = [round(100 * waits[which]["global memory"]) for which in ("outer_product", "unrolled")]
 assert on_global == [61, 4] and waits["best"]["global memory"] < 0.01, "waits for global memory"
-code = [line.split(maxsplit=4)[-1] for line in measurements.load("machine_code").result("unrolled")["code"]]
-first = next(i for i, line in enumerate(code) if "FFMA" in line)
-assert ["LDG" in line for line in code[:first]].count(True) == 20, "all 20 loads come before the first multiplication"
-assert not any("LDG" in line for line in code[first:]), "and none after it"
+loads = [each.operation.startswith("LDG") for each in code["unrolled"].body]
+first = next(i for i, each in enumerate(code["unrolled"].body) if each.operation == "FFMA")
+assert loads[:first].count(True) == 20, "all 20 loads come before the first multiplication"
+assert not any(loads[first:]), "and none after it"
 assert round(measurements.load("counters").result("best", N=4096)["issue_active_percent"]) == 88, "in 88 of 100 cycles"
 full = [r for r in measurements.load("residency").results if r["rung"] == "tiled" and r["params"]["tile_width"] == 16]
 one, eight = (next(r for r in full if r["warps"] == warps) for warps in (8, 64))
