@@ -1,18 +1,23 @@
 """A quiz as a file of a learning platform: Moodle's XML, a package of QTI 1.2 for Canvas, or one of QTI 2.1."""
 
-from __future__ import annotations
-
 import html
 import io
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .quiz import Question
+from dataclasses import dataclass
 
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, the code below it, four answers with what each of them says, and the place of the right one."""
+
+    ask: str
+    code: str
+    answers: tuple[tuple[str, str], ...]
+    right: int
 
 
 def _asked(question: Question) -> str:
