@@ -18,8 +18,9 @@ from ...kernels import rung
 from ...machine import measurements
 from ...simulator.hardware import ceil_div
 from ...trace.viewer.explore import run_product
+from . import quiz_files
 from .cells import lesson_named
-from .quiz_files import WRITERS, Question
+from .quiz_files import Question
 from .slides import FOLDER
 
 #: What a formula of the table can call.
@@ -31,14 +32,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("lesson", help="its number, as 04")
     parser.add_argument("--seed", type=int, required=True, help="chooses the numbers: a whole number from 0 on")
-    parser.add_argument("--for", dest="platform", choices=tuple(WRITERS), required=True)
+    parser.add_argument("--for", dest="platform", choices=tuple(quiz_files.WRITERS), required=True)
     parser.add_argument("--out", type=Path, help="the file to write")
 
 
 def run(options: argparse.Namespace) -> int:
     """Write a quiz; return 0."""
     name = lesson_named(options.lesson)
-    ending, write = WRITERS[options.platform]
+    ending, write = quiz_files.WRITERS[options.platform]
     path = options.out or Path(f"quiz-{name[:2]}-{options.seed}{ending}")
     found = quiz(name[:2], options.seed)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,13 @@
 """A quiz as a file of a learning platform: Moodle's XML, a package of QTI 1.2 for Canvas, or one of QTI 2.1."""
 
+from __future__ import annotations
+
 import html
 import io
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-_XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,9 @@ class Question:
     code: str
     answers: tuple[tuple[str, str], ...]
     right: int
+
+
+_XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def _asked(question: Question) -> str:
