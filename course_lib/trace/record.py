@@ -4,12 +4,11 @@ While the kernel runs, only references are kept; a chunk of blocks is converted 
 (:mod:`pack`), so that tracing costs little more than the launch.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +21,6 @@ from .columns import BARRIER, ITERATION, RESUMED
 from .pack import Events, Packer, Update
 from .structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
 
 #: A trace with more steps is refused: the recording, and the page that shows it, would be too large.
 MAX_STEPS = 200_000

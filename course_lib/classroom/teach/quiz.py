@@ -9,33 +9,23 @@ import math
 import textwrap
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from ... import measurements
 from ...kernels import rung
+from ...machine import measurements
 from ...simulator.hardware import ceil_div
 from ...trace.viewer.explore import run_product
 from . import quiz_files
 from .cells import lesson_named
+from .quiz_files import Question
 from .slides import FOLDER
 
 #: What a formula of the table can call.
 _CALLS = {"__builtins__": {}, "up": ceil_div, "gcd": math.gcd, "min": min, "max": max, "round": round}
 _RECORDINGS = ("twins", "ladder", "tensor", "wgmma")
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question, the code below it, four answers with what each of them says, and the place of the right one."""
-
-    ask: str
-    code: str
-    answers: tuple[tuple[str, str], ...]
-    right: int
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,10 +7,18 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from .quiz import Question
+
+@dataclass(frozen=True)
+class Question:
+    """A question, the code below it, four answers with what each of them says, and the place of the right one."""
+
+    ask: str
+    code: str
+    answers: tuple[tuple[str, str], ...]
+    right: int
+
 
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 

@@ -71,17 +71,10 @@ class _Step(NamedTuple):
 def _step(instruction: Instruction, machine: Machine) -> _Step:
     kind = instruction.kind
     unit, path = UNITS.get(kind, NOTHING), 0.0
-    busy, latency = machine.integer, 1.0
-    if kind == "multiply-add":
-        latency = machine.multiply_add
-    elif kind == "constant":
-        busy, latency = machine.constant_request, machine.constant
-    elif kind == "shared load":
-        latency = machine.latency["shared"] - machine.address
-    elif kind == "copy":
-        latency = machine.copy
-    elif kind == "load":
-        latency = 0.0
+    latency = {
+        **{"multiply-add": machine.multiply_add, "constant": machine.constant, "copy": machine.copy, "load": 0.0},
+        "shared load": machine.latency["shared"] - machine.address,
+    }
     if kind == "commit":
         path = machine.commit
     elif unit == PATH:
@@ -97,8 +90,8 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
         gate=(unit, EVEN if even else NOTHING, ODD if odd else NOTHING, uniform),
         held_by=HELD_BY.get(kind, TURN),
         waits_for=WAITS_FOR.get(kind, ARITHMETIC),
-        busy=busy,
-        latency=latency,
+        busy=machine.constant_request if kind == "constant" else machine.integer,
+        latency=latency.get(kind, 1.0),
         pace=instruction.pace,
         needs=instruction.needs,
         reads=instruction.reads,

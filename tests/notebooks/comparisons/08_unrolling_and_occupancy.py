@@ -14,6 +14,9 @@ assert [round(gain, 1) for gain in gains[:2]] == [1.5, 1.5], "each change alone 
 assert round(gains[2], 1) == 4.8, "4.8 times as fast as the first version"
 told_speeds = [twins.result(which)["gflops"] for which in ("naive_signed_32", "tiled_signed_left", "tiled_signed_32")]
 assert [round(each) for each in told_speeds] == [1255, 2314, 7868], "signed, with 32 steps and left"
+four, eight = (twins.result(which) for which in ("naive_signed_left", "naive_signed_32"))
+assert round(100 * (1 - eight["instructions"] / four["instructions"])) == 4, "4 % fewer instructions"
+assert [round(each["issue_active_percent"]) for each in (eight, four)] == [66, 74], "in 66 instead of 74 of 100 cycles"
 one = twins.result("naive_c_unroll_1")
 stalls = {key: value for key, value in one.items() if key.startswith("stalled_")}
 assert round(100 * stalls["stalled_long_scoreboard_percent"] / sum(stalls.values())) == 87, "87 % of the waiting"
@@ -26,6 +29,9 @@ capped = [twins.result("bank_conflicts" + end)["gflops"] for end in ("_32_regist
 assert round(capped[0] / capped[1], 2) == 1.09, "gained 9 % in this way"
 by_block = {(r["rung"], *r["block"]): r["gflops"] for r in twins.results if "block" in r}
 assert 1.95 < by_block["naive_uint64_32", 8, 8] / by_block["naive_uint64_32", 4, 4] < 2.05, "it is twice as fast"
+narrow, wide = ({r["block"][0]: r for r in twins.results if r.get("rung") == "tiled"}[width] for width in (4, 8))
+assert f"{wide['gflops'] / narrow['gflops']:.1f}" == "4.8", "gains 4.8 times"
+assert round(100 * wide["instructions"] / narrow["instructions"]) == 28, "the instructions fall to 28 %"
 assert (32 * 80, 16384 / 2560, 4 * 6 // 2) == (2560, 6.4, 12), "2,560 registers a warp, 6.4 warps a file"
 assert 0.95 < ladder.result("best")["gflops"] / ladder.result("cublas")["gflops"] < 1.1, "at the speed of cuBLAS"
 assert (32 * 40, 16384 / 1280, 4 * 12 // 2) == (1280, 12.8, 24), "1,280 registers a warp, 12.8 warps a file, 24 blocks"

@@ -3,7 +3,9 @@
 from course_lib.waiting import plan
 
 wrong = [abs(r["error"]) for r in judged.results if r["what"] == "residency"]
-assert 0.02 < np.median(wrong) < 0.05 and 0.08 < max(wrong) < 0.12, "usually a few percent and sometimes 10 %"
+assert 0.02 < np.median(wrong) < 0.05 and 0.08 < max(wrong) < 0.12, "usually a few percent: at most 10 % here"
+off = [abs(r["error"]) for r in judged.results if r["what"] == "ladder"]
+assert round(100 * max(off)) == 15, "and 15 % in the ladder"
 ladder = {r["rung"]: r for r in judged.results if r["what"] == "ladder"}
 sampled, modelled = (
     {rung: max(r[whose], key=r[whose].get) for rung, r in ladder.items()}
