@@ -16,7 +16,7 @@ def line(chosen: argparse.Namespace) -> list[str]:
     """Return the line for Docker or Podman that runs `grade` with what was chosen.
 
     What it reads and the folders that it writes have the same paths inside; nothing else of this machine is there. The
-    container stands for the walls where its system has none. Raises ValueError for a path that no such line can name.
+    container replaces the walls where its system has none. Raises ValueError for a path that no such line can name.
     """
     written = list(dict.fromkeys(path.resolve() for path in (chosen.csv.parent, chosen.feedback)))
     read = [path.resolve() for path in (chosen.submissions, chosen.roster) if path and path.resolve() not in written]

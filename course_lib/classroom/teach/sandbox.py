@@ -84,7 +84,7 @@ def _result(task: Any, arguments: list[Any], limits: Limits) -> bytes:
 
 def forked(task: Any, arguments: list[Any], limits: Limits, compiles: bool = False) -> bytes:
     """Do a task in a process of its own, with limits; return what `_result` says, or why there is none. One that
-    ``compiles`` may write to the server's folder and run the disassembler, and nothing else."""
+    ``compiles`` may write to the server's folder and run the disassembler; it can do no more than that."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
