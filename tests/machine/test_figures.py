@@ -540,7 +540,7 @@ def test_roofs_draws_every_roof_and_the_measured_speed():
     heights = {float(line.get_ydata()[0]) for line in ax.lines}
     assert heights == {level.gflops, level.asked_bound, *level.roofs.values()}
     assert level.lowest == "instructions" and f"{level.gflops:,.0f}" in _texts(ax)
-    assert "instructions 1,813" in ax.get_label()
+    assert "instructions 1,832" in ax.get_label()
 
 
 def test_the_levels_of_a_twin_are_those_that_were_counted_of_it():

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from ...exercises.grading.bounded import Endless, bounded
+from ...simulator.bounded import Endless, bounded
 from ...simulator.language.source import defined
 from . import walls
 from .allowed import BUILTINS, import_parts

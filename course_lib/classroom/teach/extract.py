@@ -15,9 +15,9 @@ from typing import Any
 
 from numba import cuda
 
-from ...exercises.grading.bounded import bounded
 from ...exercises.grading.routines import Run
 from ...exercises.grading.source import written
+from ...simulator.bounded import bounded
 from ...simulator.language.source import defined
 from ...simulator.language.source import parsed as parsed_as
 from .allowed import refusals

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .bounded import MOST_LINES, Endless, bounded
+from ...simulator.bounded import MOST_LINES, Endless, bounded
 from .exercise import WRITE, Hint
 from .handed_in import look_at
 from .verdict import FAILED, PASSED, Check, Verdict
