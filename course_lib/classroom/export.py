@@ -10,9 +10,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import nbformat
-from nbclient.exceptions import CellExecutionError
-
 from ..lazy import called
 from .lessons import title
 from .publish.convert import executed, html_page
@@ -27,6 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("notebooks", nargs="+", type=pathlib.Path, help="notebooks, as notebooks/02_naive.ipynb")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder to write to (here)")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    import nbformat
+    from nbclient.exceptions import CellExecutionError
+
     options = parser.parse_args(arguments)
     missing = [str(path) for path in options.notebooks if not path.is_file()]
     if missing:

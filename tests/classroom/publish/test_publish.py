@@ -103,10 +103,10 @@ def test_a_widget_shows_in_two_outputs(notebook):
     assert [{VIEW, "text/plain"}] == shown[OTHERS[1]]
 
 
-def test_nothing_stands_beside_a_live_stepper(page_of):
-    """Its picture is removed; that of a stepper without a state stays."""
+def test_a_picture_stays_until_its_stepper_is_drawn(page_of):
+    """Its picture is on the page, in the place of the stepper; so is that of a stepper without a state."""
     pictures = [len(re.findall("<img ", page_of(html_page, saved))) for saved in (False, True)]
-    assert [0, 2] == pictures
+    assert [2, 2] == pictures
 
 
 def test_other_widgets_leave_their_text(notebook):
