@@ -18,15 +18,15 @@ from .publish.links import linked, refuse_duplicates
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, 1 if a cell failed, or 2 for what is no notebook."""
+    import nbformat  # here, since `publish` says first what is missing
+    from nbclient.exceptions import CellExecutionError
+
     parser = argparse.ArgumentParser(
         prog=called("export"), description="Write executed notebooks as pages with live steppers."
     )
     parser.add_argument("notebooks", nargs="+", type=pathlib.Path, help="notebooks, as notebooks/02_naive.ipynb")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder to write to (here)")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
-    import nbformat
-    from nbclient.exceptions import CellExecutionError
-
     options = parser.parse_args(arguments)
     missing = [str(path) for path in options.notebooks if not path.is_file()]
     if missing:

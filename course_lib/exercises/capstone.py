@@ -269,8 +269,8 @@ def attempt(
     name = getattr(kernel, "__name__", NAME)
     try:
         counted = costs(kernel, tile, threads, seed or 0, timed)
-    except (WrongProduct, SimulatorError) as error:
-        return Verdict(NAME, FAILED, (Check(False, f"a launch of several tiles: {error}"),), str(error), of=verdict.of)
+    except (WrongProduct, SimulatorError) as fault:
+        return Verdict(NAME, FAILED, (Check(False, f"a launch of several tiles: {fault}"),), str(fault), of=verdict.of)
     result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), counted, verdict.remarks)
     if not keep:
         return result

@@ -13,7 +13,12 @@ from course_lib import simulate
 from course_lib.kernels.tiled import tiled
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.words import ORDER
+
+#: What the rows of the warps' histories do not say.
+ORDER = (
+    "Order is not time: the simulator runs one warp after another, each up to its next barrier. "
+    "A GPU interleaves the warps."
+)
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from course_lib.simulator.findings import Finding
-from course_lib.simulator.hardware import WARP_SIZE
+from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 from course_lib.trace.columns import OPS, REQUESTS
 from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
-from course_lib.trace.strips import Strip
+from course_lib.trace.strips import Strip, waiting
 from course_lib.trace.structure import roles, shown_source
 from course_lib.trace.trace import Step
 from course_lib.trace.viewer.digits import number
@@ -30,9 +30,7 @@ from course_lib.trace.viewer.words import (
     element,
     n_dims,
     sentence,
-    short_condition,
     thread_position,
-    waiting_sentence,
 )
 from course_lib.trace.viewer.words import label as position_label
 from oracles.fragments import Matrices, matrices_of
@@ -381,3 +379,22 @@ def scene_of(stepper: Any, step: int | None = None) -> Scene:
             stepper.panels,
         )
     return Scene(stepper.timeline, step, thread, stepper._wrong, stepper.panels)
+
+
+def short_condition(text):
+    """A text of `conditions`, short enough for the space beside its line: ``7 < 5: false``."""
+    said, _, truth = text.rpartition(" is ")
+    return f"{said.rpartition(': ')[2]}: {truth}"
+
+
+def waiting_sentence(timeline, position):
+    """Say which warps have arrived at a barrier that is still closed."""
+    there = waiting(timeline, position)
+    if not there:
+        return "No warp waits." + ("" if timeline.releases() else " This block meets no barrier.")
+    others = [warp for warp in range(ceil_div(timeline.n_threads, WARP_SIZE)) if warp not in there]
+    return f"At the barrier: {_warps(there)}; not there yet: {_warps(others)}."
+
+
+def _warps(warps):
+    return f"warp{'s' * (len(warps) > 1)} {', '.join(map(str, warps))}"

@@ -174,10 +174,9 @@ def course_texts() -> Sequence[tuple[str, ast.FunctionDef]]:
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    answers = any(calls(tree))
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and (
-            any(calls(tree)) or "jit" in "".join(map(ast.unparse, node.decorator_list))
-        ):
+        if isinstance(node, ast.FunctionDef) and (answers or "jit" in "".join(map(ast.unparse, node.decorator_list))):
             yield node
 
 

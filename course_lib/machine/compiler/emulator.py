@@ -31,10 +31,14 @@ ARRAYS = 1 << 40
 MOST = 400_000
 WIDTHS = {"8": 1, "U8": 1, "S8": 1, "16": 2, "U16": 2, "S16": 2, "64": 8, "128": 16}
 MEMORY = {
-    f"{way}{space[0].upper()}": (space, op)
-    for space in ("global", "shared", "local")
-    for way, op in (("LD", "load"), ("ST", "store"))
-} | {"LDGSTS": ("global", "copy")}
+    "LDG": ("global", "load"),
+    "STG": ("global", "store"),
+    "LDS": ("shared", "load"),
+    "STS": ("shared", "store"),
+    "LDL": ("local", "load"),
+    "STL": ("local", "store"),
+    "LDGSTS": ("global", "copy"),
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -275,15 +275,16 @@ def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None
     inner = [loop for loop in every if not any(made[each] and inside(each, loop) for each in every)]
     chosen = max(inner, key=lambda loop: (made[loop], len(every[loop])), default=None)
     lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
+    chip = measurements.load("latencies", gpu).provenance
     threads = blocks = None
     if block is not None:
         threads = prod(block) if isinstance(block, Sequence) else int(block)
-        blocks = occupancy(threads, code.registers, code.shared_bytes, measurements.load("latencies", gpu).provenance)
+        blocks = occupancy(threads, code.registers, code.shared_bytes, chip)
     return InnerLoop(
         code,
         {first + n: line.rstrip() for n, line in enumerate(lines)},
         code.instructions if chosen is None else every[chosen],
         threads,
         blocks,
-        measurements.load("latencies", gpu).provenance["gpu"],
+        chip["gpu"],
     )

@@ -15,6 +15,7 @@ that makes `instructions`: the recorded code of `machine/compiler` has taken its
 
 import json
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -83,15 +84,17 @@ def speeds(gpu: str | Path = DEFAULT_GPU) -> dict[str, Speeds]:
 
 def answered(exercise: str) -> str:
     """Return the milliseconds of the answer to an exercise and of what it is compared with, as a text; "" if none."""
-    recording, said = load("answers", ANSWERS_GPU), ""
-    for result in recording.results:
-        if result["exercise"] == exercise:
-            size, (width, height) = "×".join(map(str, result["shape"])), (*result["block"], 1)[:2]
-            version, time = result["params"]["version"], f"{result['median']:.3g}"
-            answer = version == "answer"
-            said += f"). Blocks of {width}×{height} threads: {time} (" if answer else f"{version}: {time}; "
-    said = said.replace("; )", ")").removeprefix(")").removesuffix("; ")
-    return said and f"measured in ms on an {recording.provenance['gpu']}, {size}{said})."
+    recording = load("answers", ANSWERS_GPU)
+    found = [result for result in recording.results if result["exercise"] == exercise]
+    if not found:
+        return ""
+    said = [f"measured in ms on an {recording.provenance['gpu']}, {'×'.join(map(str, found[0]['shape']))}"]
+    for _, same in groupby(found, key=lambda result: (*result["block"], 1)[:2]):
+        answer, *others = same
+        width, height = (*answer["block"], 1)[:2]
+        compared = "; ".join(f"{each['params']['version']}: {each['median']:.3g}" for each in others)
+        said.append(f"Blocks of {width}×{height} threads: {answer['median']:.3g} ({compared})")
+    return ". ".join(said) + "."
 
 
 def load(what: str, gpu: str | Path = DEFAULT_GPU) -> Recording:

@@ -40,8 +40,7 @@ MAX_PLAYED = 2_000_000
 class Residency:
     """The blocks that a multiprocessor holds. ``registers`` of a thread: None where nobody has compiled the kernel.
 
-    ``spare``: the most registers of a thread with which the occupancy stays what it is. ``spilled``: bytes that a
-    thread's spilling stores; None where the kernel's machine code is not known.
+    ``spare``: the most registers of a thread with which the occupancy stays what it is.
     """
 
     gpu: str
@@ -51,7 +50,6 @@ class Residency:
     spare: int
     blocks: int
     multiprocessors: int
-    spilled: int | None = None
 
     def __str__(self) -> str:
         o = self.occupancy
@@ -115,11 +113,11 @@ class Profile:
         """What the compiler made of the kernel and how long the model takes for it; empty where nobody compiled it."""
         from ..waiting.judgement import largest_error
 
-        o = self.residency
-        if o.spilled is None:
+        if self.loop is None:
             return ""
-        spills = f"{plural(o.spilled, 'byte')} of spills" if o.spilled else "no spills"
-        made = f"{plural(o.registers or 0, 'register')} a thread, {spills}, "
+        code, o = self.loop.code, self.residency
+        spills = f"{plural(code.spilled_bytes, 'byte')} of spills" if code.spilled_bytes else "no spills"
+        made = f"{plural(code.registers, 'register')} a thread, {spills}, "
         made += f"{plural(o.occupancy.blocks, 'block')} a multiprocessor"
         if self.time is None:
             return made
@@ -179,7 +177,6 @@ def profile(
     if code is not None:
         from ..compiler.show import inner_loop
 
-        residency = replace(residency, spilled=code.spilled_bytes)
         loop = inner_loop(kernel, code, run.block, gpu)
     traced = predicted = repair = None
     if failed:

@@ -141,6 +141,7 @@ def as_data(judged: ProfiledLaunch) -> dict[str, Any]:
         "occupancy": asdict(profile.residency),
         "time": asdict(time) if time else None,
         "machine_code": profile.loop.counts if profile.loop else None,
+        "spilled_bytes": profile.loop.code.spilled_bytes if profile.loop else None,
         "notes": list(profile.notes),
     }
 

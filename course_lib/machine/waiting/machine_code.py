@@ -27,10 +27,19 @@ from .instruction import Instruction, groups_arrived
 _NAMES = {
     "multiply-add": "FFMA FADD FMUL",
     "integer": "CS2R IADD3 ISETP LEA LOP3 MOV P2R R2P PLOP3 PRMT SEL SHF VIADD VIMNMX",
-    "multiply": "IMAD", "uniform": "U", "constant": "LDC S2R S2UR", "branch": "BRA", "barrier": "BAR", "copy": "LDGSTS",
-    "commit": "LDGDEPBAR", "wait": "DEPBAR", "load": "LDG LDL", "store": "STG STL", "shared load": "LDS SHFL",
+    "multiply": "IMAD",
+    "uniform": "U",
+    "constant": "LDC S2R S2UR",
+    "branch": "BRA",
+    "barrier": "BAR",
+    "copy": "LDGSTS",
+    "commit": "LDGDEPBAR",
+    "wait": "DEPBAR",
+    "load": "LDG LDL",
+    "store": "STG STL",
+    "shared load": "LDS SHFL",
     "shared store": "STS",
-}  # fmt: skip
+}
 KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 REFUSED = ("HMMA", "HGMMA", "WARPGROUP", "UTMA", "SYNCS", "ATOM", "RED", "MUFU", "DFMA", "DADD", "DMUL", "CALL")
 _START = sorted(KINDS, key=len, reverse=True)

@@ -72,7 +72,10 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
     kind = instruction.kind
     unit, path = UNITS.get(kind, NOTHING), 0.0
     latency = {
-        **{"multiply-add": machine.multiply_add, "constant": machine.constant, "copy": machine.copy, "load": 0.0},
+        "multiply-add": machine.multiply_add,
+        "constant": machine.constant,
+        "copy": machine.copy,
+        "load": 0.0,
         "shared load": machine.latency["shared"] - machine.address,
     }
     if kind == "commit":

@@ -1,14 +1,12 @@
 """The stepper in words: the sentence for a step, and the text form of a launch."""
 
 import ast
-from collections.abc import Sequence
 
 import numpy as np
 
-from ...simulator.hardware import WARP_SIZE, ceil_div
+from ...simulator.hardware import WARP_SIZE
 from ..columns import OPS, REQUESTS, lanes_of
 from ..replay import Timeline
-from ..strips import waiting
 from ..trace import Dim3, Step, Trace
 from .digits import number
 from .exchanges import exchanged
@@ -138,12 +136,6 @@ def conditions(step: Step, thread: int) -> list[str]:
     return found
 
 
-def short_condition(text: str) -> str:
-    """A text of :func:`conditions`, short enough for the space beside its line: ``7 < 5: false``."""
-    said, _, truth = text.rpartition(" is ")
-    return f"{said.rpartition(': ')[2]}: {truth}"
-
-
 def comparison(text: str) -> tuple[str, str, str] | None:
     """(left, operator, right) of the text of a single comparison, else None."""
     node = ast.parse(text, mode="eval").body
@@ -160,26 +152,6 @@ def missed(timeline: Timeline, position: int, thread: int) -> list[str]:
         if who == thread:
             found.append(f"{name}[{', '.join(map(str, index))}] (out of bounds)")
     return found
-
-
-#: What the rows of the warps' histories do not say.
-ORDER = (
-    "Order is not time: the simulator runs one warp after another, each up to its next barrier. "
-    "A GPU interleaves the warps."
-)
-
-
-def waiting_sentence(timeline: Timeline, position: int) -> str:
-    """Say which warps have arrived at a barrier that is still closed."""
-    there = waiting(timeline, position)
-    if not there:
-        return "No warp waits." + ("" if timeline.releases() else " This block meets no barrier.")
-    others = [warp for warp in range(ceil_div(timeline.n_threads, WARP_SIZE)) if warp not in there]
-    return f"At the barrier: {_warps(there)}; not there yet: {_warps(others)}."
-
-
-def _warps(warps: Sequence[int]) -> str:
-    return f"warp{'s' * (len(warps) > 1)} {', '.join(map(str, warps))}"
 
 
 def _lanes(threads: np.ndarray) -> str:

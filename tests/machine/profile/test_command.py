@@ -152,7 +152,7 @@ def test_the_registers_are_the_compilers():
     assert launch.compiled.startswith(told) and launch.compiled.endswith(
         " µs on NVIDIA H200 by the model (± 21% for products)"
     )
-    assert launch.residency.spilled == recorded["local_bytes"] == 0
+    assert launch.loop.code.spilled_bytes == recorded["local_bytes"] == 0
     assert launch.loop.counts["multiply-add"] == 4 and launch.loop.counts["global memory"] == 8
 
 
