@@ -116,7 +116,7 @@ def test_wheel_and_keys_zoom_and_the_playhead_follows_the_film(ordered):
     page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 5)
     page.mouse.wheel(0, -100)
     view = "document.querySelector('.tt-root').stepper.stage.open.get('waits').views[0]"
-    page.wait_for_function(f"() => Math.abs({view}.from - {0.375 * end}) < {0.01 * end}")
+    page.wait_for_function(f"() => Math.abs({view}.sight.from - {0.375 * end}) < {0.01 * end}")
     assert state(page, 0)["sight"] == [0, end / 2]  # where the playhead is
     strip.press("-")
     assert state(page, 0)["sight"] == [0, end]

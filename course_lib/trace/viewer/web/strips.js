@@ -17,6 +17,42 @@ export const ORDER =
 /** How much of its row a span fills, from below. @type {Record<string, number>} */
 export const PART = { load: 0.6, store: 1, other: 0.3, barrier: 1, wait: 0.12, held: 0.18, multiply: 1 };
 
+/** The part of a picture of time that is in sight: of `end` steps or cycles those from `from` on; each zoom halves it. */
+export class Sight {
+  /** @param {number} closest  the least that is in sight @param {number} end */
+  constructor(closest, end) {
+    this.closest = closest;
+    this.end = end;
+    this.zoom = this.from = 0;
+  }
+
+  get span() {
+    return this.end / 2 ** this.zoom;
+  }
+
+  /** Bring the part from a position into sight. @param {number} from */
+  show(from) {
+    this.from = Math.min(this.end - this.span, Math.max(0, from));
+  }
+
+  /** Show half or twice as much, and keep a position in its place; returns whether it did. @param {number} way @param {number} at */
+  zoomBy(way, at) {
+    const most = Math.max(0, Math.floor(Math.log2(this.end / this.closest)));
+    const [zoom, share] = [Math.min(most, Math.max(0, this.zoom + way)), (at - this.from) / this.span];
+    if (zoom === this.zoom) return false;
+    this.zoom = zoom;
+    this.show(at - share * this.span);
+    return true;
+  }
+
+  /** Place an element at a position, or hide it out of sight. @param {HTMLElement} node @param {number} position */
+  put(node, position) {
+    const share = (position - this.from) / this.span;
+    node.style.left = `${100 * share}%`;
+    node.hidden = share < 0 || share > 1;
+  }
+}
+
 /** @type {WeakMap<import("./trace.js").Block, Warps>} */
 const KNOWN = new WeakMap();
 

@@ -2,7 +2,7 @@
 
 import { fill, html, part, set, write } from "./dom.js";
 import { follow, lead, reach } from "./jumps.js";
-import { coloursOf, ORDER, paint, warpsOf } from "./strips.js";
+import { coloursOf, ORDER, paint, Sight, warpsOf } from "./strips.js";
 
 const CLOSEST = 24; // steps that the largest zoom shows
 const GAP = 4; // pixels between two labels
@@ -25,10 +25,8 @@ export class Timeline {
     this.marks = [];
     /** @type {Label[]} */
     this.labels = [];
-    this.last = 1;
     this.step = 0;
-    this.zoom = 0; // how often the steps in sight are halved
-    this.from = 0; // the first position in sight
+    this.sight = new Sight(CLOSEST, 1);
     this.heads = part(root, "labels");
     /** @type {Map<HTMLElement, number[]>}  of each label of a barrier, the steps that arrive there */
     this.arrivals = new Map();
@@ -43,7 +41,7 @@ export class Timeline {
     const to = (/** @type {PointerEvent} */ event) => {
       const box = this.slider.getBoundingClientRect();
       const share = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
-      return Math.min(this.last, Math.ceil(this.from + share * this.span));
+      return Math.min(this.sight.end, Math.ceil(this.sight.from + share * this.sight.span));
     };
     this.slider.addEventListener("pointerdown", (event) => {
       if (event.button) return;
@@ -57,15 +55,10 @@ export class Timeline {
     });
     this.slider.addEventListener("wheel", (event) => {
       if (event.ctrlKey || event.metaKey) this.zoomBy(event.deltaY < 0 ? 1 : -1);
-      else if (this.zoom && event.deltaX) this.show(this.from + (event.deltaX / this.slider.clientWidth) * this.span);
+      else if (this.sight.zoom && event.deltaX) this.show(this.sight.from + (event.deltaX / this.slider.clientWidth) * this.sight.span);
       else return;
       event.preventDefault();
     });
-  }
-
-  /** The steps that are in sight. */
-  get span() {
-    return this.last / 2 ** this.zoom;
   }
 
   /**
@@ -76,9 +69,8 @@ export class Timeline {
    * @param {(run: number, position: number) => number} at  the step at which a run is at a position
    */
   choose(runs, last, found, at) {
-    if (last !== this.last) this.zoom = this.from = 0;
+    if (last !== this.sight.end) this.sight = new Sight(CLOSEST, last);
     this.runs = runs;
-    this.last = last;
     this.strips = runs.flatMap(({ context: { machine }, trace }, run) =>
       warpsOf(trace, machine.block).strips.map(({ name, spans }) => ({
         name,
@@ -116,50 +108,37 @@ export class Timeline {
     const { machine } = context;
     set(this.slider, "aria-valuenow", String(step));
     const where = machine.line === null ? "" : `, line ${machine.line}, warp ${machine.warp}`;
-    set(this.slider, "aria-valuetext", `step ${step} of ${this.last}${this.runs.length > 1 ? "" : where}`);
-    if (step < this.from || step > this.from + this.span) this.show(step - (step < this.from ? 1 - AWAY : AWAY) * this.span);
-    else this.place();
+    set(this.slider, "aria-valuetext", `step ${step} of ${this.sight.end}${this.runs.length > 1 ? "" : where}`);
+    if (step < this.sight.from || step > this.sight.from + this.sight.span) this.show(step - (step < this.sight.from ? 1 - AWAY : AWAY) * this.sight.span);
+    else this.sight.put(part(this.slider, "position"), this.step);
   }
 
   /** Bring the part from this position into sight. @param {number} from */
   show(from) {
-    this.from = Math.min(this.last - this.span, Math.max(0, from));
+    this.sight.show(from);
     this.look();
   }
 
   /** Show half or twice as many steps, around the current one. @param {number} way */
   zoomBy(way) {
-    const most = Math.max(0, Math.floor(Math.log2(this.last / CLOSEST)));
-    const before = this.span;
-    this.zoom = Math.min(most, Math.max(0, this.zoom + way));
-    this.show(this.step - ((this.step - this.from) * this.span) / before);
+    if (this.sight.zoomBy(way, this.step)) this.look();
   }
 
   /** Draw all again: another part is in sight, or the page has another size or theme. */
   look() {
-    const { canvas, last, runs, slider, strips } = this;
-    this.place();
-    for (const { step, mark } of this.marks) this.put(mark, step);
-    Object.assign(this.window.style, { left: `${(100 * this.from) / last}%`, width: `${(100 * this.span) / last}%` });
-    this.window.parentElement?.toggleAttribute("data-zoomed", this.zoom > 0);
+    const { canvas, runs, slider, strips } = this;
+    const last = this.sight.end;
+    this.sight.put(part(this.slider, "position"), this.step);
+    for (const { step, mark } of this.marks) this.sight.put(mark, step);
+    Object.assign(this.window.style, { left: `${(100 * this.sight.from) / last}%`, width: `${(100 * this.sight.span) / last}%` });
+    this.window.parentElement?.toggleAttribute("data-zoomed", this.sight.zoom > 0);
     const wide = slider.clientWidth;
     if (!wide || !runs.length) return;
     this.write(wide);
     const [width, height] = [Math.round(wide * devicePixelRatio), Math.round(canvas.clientHeight * devicePixelRatio)];
     Object.assign(canvas, { width, height });
     const hues = coloursOf(slider, runs.flatMap(({ trace }) => trace.arrays));
-    paint(canvas, strips, { from: this.from, to: this.from + this.span, pitch: height / strips.length, hues });
-  }
-
-  /** Place an element at a position, or hide it out of sight. @param {HTMLElement} node @param {number} position */
-  put(node, position) {
-    const share = (position - this.from) / this.span;
-    node.style.left = `${100 * share}%`;
-    node.hidden = share < 0 || share > 1;
-  }
-
-  place() {
-    this.put(part(this.slider, "position"), this.step);
+    paint(canvas, strips, { from: this.sight.from, to: this.sight.from + this.sight.span, pitch: height / strips.length, hues });
   }
 
   /**
@@ -185,12 +164,12 @@ export class Timeline {
     if (!pen) return [];
     const { fontSize, fontFamily } = getComputedStyle(this.heads); // the shorthand is empty beside tabular digits
     pen.font = `${fontSize} ${fontFamily}`;
-    const scale = wide / this.span;
+    const scale = wide / this.sight.span;
     const most = wide - GAP;
     let end = 0; // of what is written
     return this.labels.flatMap(({ at, to, texts, node }) => {
-      const left = Math.max(end, (at - this.from) * scale + 2);
-      const room = Math.min(most, (to - this.from) * scale) - left;
+      const left = Math.max(end, (at - this.sight.from) * scale + 2);
+      const room = Math.min(most, (to - this.sight.from) * scale) - left;
       const text = allowed(texts).find((each) => pen.measureText(each).width <= room);
       if (!text) return [];
       end = left + pen.measureText(text).width + GAP;

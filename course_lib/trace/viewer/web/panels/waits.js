@@ -2,7 +2,7 @@
 
 import { html, write } from "../dom.js";
 import { layout } from "../grid.js";
-import { coloursOf, ORDER, paint, usesOf, warpsIn, warpsOf } from "../strips.js";
+import { coloursOf, ORDER, paint, Sight, usesOf, warpsIn, warpsOf } from "../strips.js";
 import { countUpTo } from "../survey.js";
 
 const HEIGHT = 160; // pixels for all rows, between these for each
@@ -78,7 +78,7 @@ class Waits {
     strip.addEventListener("click", (event) => {
       const box = strip.getBoundingClientRect();
       const [across, down] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
-      const at = this.from + across * this.span;
+      const at = this.sight.from + across * this.sight.span;
       const ends = this.ends?.[Math.min(this.ends.length - 1, Math.floor(down * this.ends.length))];
       const [, step] = ends?.find(([end]) => end >= at) ?? ends?.[ends.length - 1] ?? [0, Math.ceil(at)];
       context.choose({ step: Math.max(1, step) });
@@ -88,15 +88,15 @@ class Waits {
     strip.addEventListener("wheel", (event) => {
       const box = strip.getBoundingClientRect();
       const way = event.deltaX ? 0 : event.deltaY < 0 ? 1 : -1;
-      if (way ? this.zoomBy(way, (event.clientX - box.left) / box.width) : this.zoom) event.preventDefault();
-      if (!way) this.show(this.from + (event.deltaX / box.width) * this.span);
+      if (way ? this.zoomBy(way, this.sight.from + ((event.clientX - box.left) / box.width) * this.sight.span) : this.sight.zoom) event.preventDefault();
+      if (!way) this.show(this.sight.from + (event.deltaX / box.width) * this.sight.span);
     }, { passive: false });
     strip.addEventListener("keydown", (event) => {
       const way = { "+": 1, "-": -1 }[event.key];
       if (!way) return;
       event.stopPropagation();
       event.preventDefault();
-      this.zoomBy(way, (this.at - this.from) / this.span);
+      this.zoomBy(way, this.at);
     });
     this.orders = context.trace.orders;
     this.select = /** @type {HTMLSelectElement} */ (
@@ -122,9 +122,7 @@ class Waits {
     this.note = html("p", { class: "tt-soft" });
     place.append(this.ordered, this.said, html("div", { class: "tt-strips" }, this.names, strip), this.note, key);
     this.block = -1;
-    this.end = 1; // of the last step, in steps or in cycles
-    this.from = 0; // the first of them in sight
-    this.zoom = 0; // how often what is in sight is halved
+    this.sight = new Sight(CLOSEST, 1); // of steps or cycles
     this.at = 0; // the playhead
     /** @type {{warp: number, steps: number[], from: number, to: number}[]}  from loads to uses, in cycles */
     this.arrows = [];
@@ -146,19 +144,20 @@ class Waits {
     this.ordered.hidden = !this.orders.length || String(block.at) !== "0,0,0"; // the block that is played
     this.arrivals = warpsOf(trace, block).arrivals;
     const { order } = this;
-    this.zoom = this.from = 0;
     write(this.note, order ? MODEL : ORDER);
     if (order) {
       const [, cycles] = order;
       const { strips, ends } = warpsIn(trace, block, order);
-      [this.rows, this.ends, this.end] = [strips, ends, Math.max(...ends.map((each) => each[each.length - 1]?.[0] ?? 0))];
+      [this.rows, this.ends] = [strips, ends];
+      this.sight = new Sight(CLOSEST, Math.max(...ends.map((each) => each[each.length - 1]?.[0] ?? 0)));
       const begins = (/** @type {number} */ i) => Math.max(0, ...ends[block.warp(i)].filter(([, step]) => step <= i).slice(-1).map(([end]) => end));
       this.arrows = usesOf(trace, block).map(([load, use]) => ({ warp: block.warp(load), steps: [load + 1, use + 1], from: load === use ? begins(load) : cycles[load], to: cycles[use] }));
       return;
     }
     this.arrows = [];
     const { strips } = warpsOf(trace, block);
-    [this.ends, this.end] = [null, machine.length];
+    this.ends = null;
+    this.sight = new Sight(CLOSEST, machine.length);
     const buffers = trace.arrays.flatMap((array, number) => (array.space === "shared" ? [new Buffers(array, number)] : []));
     for (let i = 0; buffers.length && i < block.length; i++) {
       const accesses = block.accesses(i);
@@ -172,32 +171,18 @@ class Waits {
     return this.ordered.hidden ? null : (this.orders[Number(this.select.value) - 1] ?? null);
   }
 
-  /** The cycles or statements in sight. */
-  get span() {
-    return this.end / 2 ** this.zoom;
-  }
-
   /** Bring the part from a position into sight. @param {number} from */
   show(from) {
-    this.from = Math.min(this.end - this.span, Math.max(0, from));
+    this.sight.show(from);
     this.paint();
-    this.place();
+    this.sight.put(this.head, this.at);
   }
 
-  /** Show half or twice as much around a share of the width; returns whether it did. @param {number} way @param {number} share */
-  zoomBy(way, share) {
-    const zoom = Math.min(Math.max(0, Math.floor(Math.log2(this.end / CLOSEST))), Math.max(0, this.zoom + way));
-    if (zoom === this.zoom) return false;
-    const at = this.from + share * this.span;
-    this.zoom = zoom;
-    this.show(at - share * this.span);
-    return true;
-  }
-
-  place() {
-    const share = (this.at - this.from) / this.span;
-    this.head.style.left = `${100 * share}%`;
-    this.head.hidden = share < 0 || share > 1;
+  /** Show half or twice as much around a position; returns whether it did. @param {number} way @param {number} at */
+  zoomBy(way, at) {
+    const done = this.sight.zoomBy(way, at);
+    if (done) this.show(this.sight.from);
+    return done;
   }
 
   paint() {
@@ -211,13 +196,13 @@ class Waits {
     this.names.style.setProperty("--tt-pitch", `${pitch / 13.5}em`);
     const every = Math.ceil(NAME / pitch); // of many rows, every fourth has its name
     this.names.replaceChildren(...this.rows.map(({ name }, i) => html("span", {}, i % every ? "" : name)));
-    const over = this.ends ? `${this.end} cycles of the model` : `the ${machine.length} statements of the block`;
+    const over = this.ends ? `${this.sight.end} cycles of the model` : `the ${machine.length} statements of the block`;
     const label = `What each of ${trace.warps} warps does over ${over}`;
     this.canvas.setAttribute("aria-label", label);
     const colours = coloursOf(/** @type {HTMLElement} */ (this.canvas.parentElement), trace.arrays);
     const hues = (/** @type {string} */ what, /** @type {string} */ name) => colours(what === "held" ? `load ${buffer(name)}` : what);
     const above = pitch > THICK ? pitch - THICK : 0;
-    paint(this.canvas, this.rows, { from: this.from, to: this.from + this.span, pitch: pitch * dots, hues, above: above * dots });
+    paint(this.canvas, this.rows, { from: this.sight.from, to: this.sight.from + this.sight.span, pitch: pitch * dots, hues, above: above * dots });
     if (this.ends) this.measure(pitch, above);
     this.painted = true;
   }
@@ -228,13 +213,13 @@ class Waits {
     if (!pen || !this.rows) return;
     const { fontFamily, color } = getComputedStyle(this.said);
     const wide = this.canvas.width / devicePixelRatio;
-    const x = (/** @type {number} */ cycle) => ((cycle - this.from) / this.span) * wide;
+    const x = (/** @type {number} */ cycle) => ((cycle - this.sight.from) / this.sight.span) * wide;
     pen.scale(devicePixelRatio, devicePixelRatio);
     Object.assign(pen, { strokeStyle: color, fillStyle: color, lineWidth: 1.5, font: `12px ${fontFamily}` });
-    const power = 10 ** Math.floor(Math.log10(this.span / 4));
-    const each = power * (Math.max(...TICKS.filter((tick) => tick * power <= this.span / 4)));
+    const power = 10 ** Math.floor(Math.log10(this.sight.span / 4));
+    const each = power * (Math.max(...TICKS.filter((tick) => tick * power <= this.sight.span / 4)));
     const low = this.rows.length * pitch;
-    for (let tick = Math.ceil(this.from / each) * each; tick <= this.from + this.span; tick += each) {
+    for (let tick = Math.ceil(this.sight.from / each) * each; tick <= this.sight.from + this.sight.span; tick += each) {
       const text = tick.toLocaleString("en") + (tick === 0 || x(tick) < wide / 4 ? " cycles" : "");
       pen.fillRect(x(tick), low, 1.5, 5);
       pen.fillText(text, Math.min(x(tick) + 4, wide - pen.measureText(text).width), low + 13);
@@ -268,16 +253,16 @@ class Waits {
   }
 
   state() {
-    return { strips: (this.rows ?? []).map(({ name, spans }) => [name, spans]), waiting: this.said.textContent, order: this.order ? this.order[0] : SIMULATED, sight: [this.from, this.span], arrows: this.arrows.map(({ steps }) => steps) };
+    return { strips: (this.rows ?? []).map(({ name, spans }) => [name, spans]), waiting: this.said.textContent, order: this.order ? this.order[0] : SIMULATED, sight: [this.sight.from, this.sight.span], arrows: this.arrows.map(({ steps }) => steps) };
   }
 
   draw() {
     const { frame, machine, trace } = this.context;
     const [step, cycles] = [frame ? frame.step : machine.position, this.order?.[1]]; // a frame's steps have an order of their own
     this.at = cycles ? (cycles[step - 1] ?? 0) : step;
-    const hidden = this.at < this.from || this.at > this.from + this.span;
-    if (!this.painted || hidden || cycles) this.show(hidden ? this.at - 0.1 * this.span : this.from);
-    this.place();
+    const hidden = this.at < this.sight.from || this.at > this.sight.from + this.sight.span;
+    if (!this.painted || hidden || cycles) this.show(hidden ? this.at - 0.1 * this.sight.span : this.sight.from);
+    this.sight.put(this.head, this.at);
     if (cycles) return this.tell(this.at);
     const released = machine.block.releases.filter((r) => r <= machine.position).pop() ?? 0;
     const waiting = (this.arrivals ?? []).flatMap((arrivals, warp) => {
@@ -304,7 +289,7 @@ class Waits {
       return `warp ${warp} ${what === "wait" ? "waits at the barrier" : what.startsWith("wait") ? what.replace("wait", "waits") : step ? `is in line ${block.line(step - 1)}` : "has ended"}`;
     });
     const more = where.length > MOST ? `; and ${where.length - MOST} more` : "";
-    write(this.said, `At cycle ${cycle} of ${this.end}: ${where.slice(0, MOST).join(", ")}${more}.`);
+    write(this.said, `At cycle ${cycle} of ${this.sight.end}: ${where.slice(0, MOST).join(", ")}${more}.`);
     delete this.said.dataset.waiting;
   }
 }
