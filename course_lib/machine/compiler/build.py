@@ -151,9 +151,11 @@ def _resources(log: str) -> dict[str, Any]:
 
 def programs() -> list[str]:
     """Return the programs that are run to compile: the disassembler, and what the system loads programs with."""
+    if not installed():
+        return []
     from cuda import pathfinder
 
-    found = pathfinder.find_nvidia_binary_utility("nvdisasm") if installed() else None
+    found = pathfinder.find_nvidia_binary_utility("nvdisasm")
     return [found, *map(str, Path("/").glob("lib*/ld-linux-*.so.*"))] if found else []
 
 
