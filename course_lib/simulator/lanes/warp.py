@@ -398,14 +398,6 @@ class WarpVector(LaneVector):
             copy.source = SourceUse(load, array, words, lanes, copy.in_use)
             self.engine.tell("source_in_use", copy.source)
 
-    def commit_copies(self, mask: Mask, line: int) -> None:
-        """Make one group of the copies that each lane started since its last call."""
-        self.copies.commit(mask)
-
-    def wait_copies(self, pending: int, mask: Mask, line: int) -> None:
-        """Wait, in each lane, for all of its groups except the last ``pending``."""
-        self.copies.wait(pending, mask)
-
     def shuffle(self, kind: str, members: Any, given: Any, lane: Any, mask: Mask, line: int) -> Any:
         """Return, for each active lane, the value ``given`` by another lane; beyond the ends, up and down give its own.
 
