@@ -64,7 +64,7 @@ __getattr__, __dir__ = lazily(
         **dict.fromkeys(("attempt", "attempts"), ".exercises.capstone"),
         **dict.fromkeys(("Stepper", "compare", "explore"), ".trace.viewer"),
         "roadmap": ".classroom.course_map",
-        **dict.fromkeys(("palette", "look"), ".trace.palette"),  # look: until the next release
+        "palette": ".trace.palette",
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
         "show_machine_code": ".machine.compiler.show",
         "tabs": ".machine.languages",
@@ -79,6 +79,7 @@ open_doors(
     {
         **{name: f"{__name__}.machine.{name}" for name in ("gpu", "measurements", "profile", "waiting")},
         **{name: f"{__name__}.classroom.{name}" for name in ("export", "site", "teach")},
+        "look": f"{__name__}.trace.palette",
         "testing": f"{__name__}.simulator.testing",
     },
 )
