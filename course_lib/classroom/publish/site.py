@@ -123,15 +123,10 @@ def questions(lesson: str) -> str:
     parts = [_markdown("## Quiz\n\nFive questions on this lesson, with other numbers.")]
     for each in quiz.quiz(lesson, QUIZ_SEED):
         mark = "`" if each.code else ""
-        answers = [f"{mark}{answer}{mark}" for answer, _ in each.answers]
-        offered = [pair for n, pair in enumerate(zip(answers, each.answers, strict=True)) if n != each.right]
-        state = {
-            "question": each.ask,
-            "choices": answers,
-            "answer": answers[each.right],
-            "because": each.answers[each.right][1],
-            "reasons": {shown: f"Your answer {said}." for shown, (_, said) in offered if said},
-        }
+        reasons = {f"{mark}{answer}{mark}": said for answer, said in each.answers}
+        answer, because = list(reasons.items())[each.right]
+        state = {"question": each.ask, "choices": list(reasons), "answer": answer, "because": because}
+        state["reasons"] = {choice: said for choice, said in reasons.items() if choice != answer}
         code = _markdown(f"```python\n{each.code}\n```") if each.code else ""
         parts.append(f'{code}<div class="cell">{place(state, PREDICTION)}</div>')
     return "".join(parts)

@@ -74,7 +74,7 @@ def _placed(question: Question, place: int) -> Question:
 def _counted(row: Mapping[str, Any], chance: Random) -> Question:
     drawn = draws(row)
     values, answers = drawn[chance.randrange(len(drawn))]
-    because = [row["because"], *(wrong.split(": ", 1)[1] for wrong in row["wrong"])]
+    because = [row["because"], *(f"Your answer {wrong.split(': ', 1)[1]}." for wrong in row["wrong"])]
     said = tuple(zip(map(_shown, answers), because, strict=True))
     return Question(row["ask"].format_map({name: f"{value:,}" for name, value in values.items()}), "", said, 0)
 
