@@ -6,13 +6,14 @@ import shutil
 import socket
 import subprocess
 import sys
-from pathlib import Path
+import tempfile
 
 import pytest
 
 from course_lib.classroom.teach import walls
 from course_lib.classroom.teach.limits import Limits, Stopped
-from course_lib.classroom.teach.sandbox import Sandbox, forked
+from course_lib.classroom.teach.sandbox import Sandbox, compiled, forked
+from course_lib.machine.compiler import build
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the limits are those of Unix")
 
@@ -114,18 +115,21 @@ def test_a_server_that_sleeps_is_ended():
 @pytest.mark.parametrize(
     "reach, refused",
     {
-        "its own file": (lambda outside: Path("own").write_text("x"), False),
+        "its own file": (lambda _: build.own.write_text("x"), False),
+        "another file beside it": (lambda _: build.own.with_name("more").write_text("x"), True),
+        "a folder beside it": (lambda _: build.own.with_name("more").mkdir(), True),
+        "to remove it": (lambda _: build.own.unlink(), True),
         "a file elsewhere": (lambda outside: outside.write_text("x"), True),
-        "a longer file": (lambda outside: Path("own").write_bytes(bytes(17 << 20)), True),
+        "a longer file": (lambda outside: build.own.write_bytes(bytes(17 << 20)), True),
         "a shell": (lambda outside: subprocess.run(["/bin/sh", "-c", "true"], check=True), True),
-        "a program of its own": (lambda outside: (shutil.copy("/bin/true", "own"), subprocess.run(["./own"])), True),
+        "a program of its own": (lambda _: subprocess.run([shutil.copyfile("/bin/true", build.own)]), True),
         "a socket": (lambda outside: socket.socket(), True),
         "another process's end": (lambda outside: os.kill(os.getppid(), 0), True),
     }.values(),
 )
-def test_a_process_that_compiles_writes_to_its_folder_and_runs_no_other_program(tmp_path, monkeypatch, reach, refused):
-    own = tmp_path / "own"
-    own.mkdir()
-    monkeypatch.chdir(own)
-    reply = json.loads(forked(lambda: str(reach(tmp_path / "outside"))[:0], [], Limits(), compiles=True))
+def test_a_process_that_compiles_writes_one_file_and_runs_no_other_program(tmp_path, monkeypatch, reach, refused):
+    (tmp_path / "of tasks").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "of tasks"))
+    reply = json.loads(compiled(lambda: str(reach(tmp_path / "outside"))[:0], [], Limits()))
     assert ("result" not in reply) == refused, reply
+    assert [*(tmp_path / "of tasks").iterdir()] == [], "nothing is left after the task"
