@@ -127,18 +127,6 @@ export class Film {
   }
 
   /**
-   * Numbers loaded from global memory up to a frame, and operands that its multiply-adds have used.
-   * @param {number} number
-   */
-  until(number) {
-    const shown = this.frames.slice(0, number + 1);
-    return {
-      fetched: shown.reduce((sum, { facts }) => sum + facts.fetched, 0),
-      operands: shown.reduce((sum, { facts }) => sum + 2 * facts.multiplied, 0),
-    };
-  }
-
-  /**
    * Count what each frame does, in one pass over the accesses.
    * @param {import("./trace.js").Trace} trace
    * @returns {Generator<undefined, void>}

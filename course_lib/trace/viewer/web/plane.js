@@ -12,8 +12,7 @@ import { svg } from "./dom.js";
  * @property {number} [size]  elements, where the last row is not full
  * @property {number} [offset]  the array's element at the upper left corner
  * @property {[number, number] | null} [tile]
- * @property {number} [margin]  for the name and the indices, in SVG units
- * @property {boolean} [labels]  whether the name is in the corner
+ * @property {number} [margin]  for the indices, in SVG units
  * @property {number[]} [origin]  row and column numbers at the upper left corner, where they are not 0
  * @property {boolean} [text]  whether the elements show their values
  * @property {number} [pitch]  elements in a row of the vector that this is a part of
@@ -31,7 +30,7 @@ export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at m
 
 export class Plane {
   /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns, text = false }) {
+  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, origin = [0, 0], wrapped = false, pitch = columns, text = false }) {
     this.name = name;
     this.rows = rows;
     this.columns = columns;
@@ -44,10 +43,6 @@ export class Plane {
     /** @type {HTMLElement | SVGElement}  its element on the page */
     this.node = this.layer;
     this.layer.style.setProperty("--hue", hue);
-    if (labels) {
-      const corner = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
-      this.layer.append(svg("text", corner, name));
-    }
     this.below = svg("g");
     this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
     this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
@@ -147,24 +142,20 @@ export class Plane {
     for (let i = 0; i < size; i++) all[i] = owned(i + offset) ? 1 : 0;
     const inside = (/** @type {number} */ r, /** @type {number} */ c) => r >= 0 && c >= 0 && c < columns && all[r * columns + c] === 1;
     let path = "";
-    for (let r = 0; r <= rows; r++) {
-      for (let c = 0, from = -1; c <= columns; c++) {
-        const edge = c < columns && inside(r, c) !== inside(r - 1, c);
-        if (edge && from < 0) from = c;
-        if (edge || from < 0) continue;
-        path += `M${this.margin + from * UNIT} ${this.margin + r * UNIT}h${(c - from) * UNIT}`;
-        from = -1;
+    /** @type {(lines: number, long: number, edge: (line: number, i: number) => boolean, draw: (line: number, from: number, length: number) => string) => void} */
+    const borders = (lines, long, edge, draw) => {
+      for (let line = 0; line <= lines; line++) {
+        for (let i = 0, from = -1; i <= long; i++) {
+          const here = i < long && edge(line, i);
+          if (here && from < 0) from = i;
+          if (here || from < 0) continue;
+          path += draw(this.margin + line * UNIT, this.margin + from * UNIT, (i - from) * UNIT);
+          from = -1;
+        }
       }
-    }
-    for (let c = 0; c <= columns; c++) {
-      for (let r = 0, from = -1; r <= rows; r++) {
-        const edge = r < rows && inside(r, c) !== inside(r, c - 1);
-        if (edge && from < 0) from = r;
-        if (edge || from < 0) continue;
-        path += `M${this.margin + c * UNIT} ${this.margin + from * UNIT}v${(r - from) * UNIT}`;
-        from = -1;
-      }
-    }
+    };
+    borders(rows, columns, (r, c) => inside(r, c) !== inside(r - 1, c), (y, x, length) => `M${x} ${y}h${length}`);
+    borders(columns, rows, (c, r) => inside(r, c) !== inside(r, c - 1), (x, y, length) => `M${x} ${y}v${length}`);
     this.owns[who].setAttribute("d", path);
     this.outlined[who] = [...all.keys()].filter((i) => all[i]);
   }

@@ -122,30 +122,31 @@ export class Player {
     // JupyterLab and VS Code write their theme there.
     const attributeFilter = ["class", "style", "data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-kind"];
     this.themes.observe(document.body, { attributes: true, attributeFilter });
-    this.dark = matchMedia("(prefers-color-scheme: dark)");
-    this.repaint = () => this.stage?.repaint();
-    this.dark.addEventListener("change", this.repaint);
-    this.resize = () => this.stage?.fit();
-    document.addEventListener("fullscreenchange", this.resize);
-    window.addEventListener("resize", this.resize);
-    /** @type {(event: Event) => void}  on paper nothing scrolls, and nothing is wider than the sheet */
-    this.print = ({ type }) => {
+    this.life = new AbortController();
+    const { signal } = this.life;
+    /** @type {(place: EventTarget, what: string, listener: (event: any) => void) => void}  until this view is removed */
+    const hear = (place, what, listener) => place.addEventListener(what, listener, { signal });
+    hear(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.stage?.repaint());
+    hear(document, "fullscreenchange", () => this.stage?.fit());
+    hear(window, "resize", () => this.stage?.fit());
+    /** @param {Event} event  on paper nothing scrolls, and nothing is wider than the sheet */
+    const print = ({ type }) => {
       const paper = type === "beforeprint";
       this.root.classList.toggle("tt-whole", paper);
       this.root.style.width = paper ? `${Math.min(SHEET, this.root.clientWidth)}px` : ""; // known before it is laid out
       if (paper) this.pause();
       this.stage?.fit();
     };
-    for (const when of ["beforeprint", "afterprint"]) window.addEventListener(when, this.print);
-    /** @type {(event: KeyboardEvent) => void}  on a saved page of one stepper the keys need no focus */
-    this.typed = (event) => {
-      if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1) this.key(event);
-    };
-    if (model.get("_saved")) document.addEventListener("keydown", this.typed);
-    this.address = () => followAddress(this);
-    if (model.get("_saved")) window.addEventListener("hashchange", this.address);
+    for (const when of ["beforeprint", "afterprint"]) hear(window, when, print);
     document.addEventListener("click", followLink, true); // once, however many steppers there are
-    if (model.get("_saved")) this.address();
+    if (model.get("_saved")) {
+      hear(document, "keydown", (event) => {
+        // on a page of one stepper the keys need no focus
+        if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1) this.key(event);
+      });
+      hear(window, "hashchange", () => followAddress(this));
+      followAddress(this);
+    }
     /** @type {(() => boolean)[]} */
     this.scouts = [];
     // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
@@ -161,7 +162,7 @@ export class Player {
     );
     this.approach = this.approach.bind(this);
     this.watch(el);
-    window.addEventListener("beforeprint", this.approach);
+    hear(window, "beforeprint", this.approach);
     /** The film stops out of sight. */
     this.seen = new IntersectionObserver(([{ isIntersecting }]) => (isIntersecting ? this.begin() : this.pause()));
   }
@@ -180,22 +181,16 @@ export class Player {
   }
 
   destroy() {
-    document.removeEventListener("fullscreenchange", this.resize);
-    window.removeEventListener("resize", this.resize);
-    window.removeEventListener("hashchange", this.address);
-    window.removeEventListener("beforeprint", this.approach);
-    document.removeEventListener("keydown", this.typed);
+    this.life.abort();
     this.sight.disconnect();
     this.seen.disconnect();
     this.near = false;
     this.gone = true;
     this.scouts = [];
-    for (const when of ["beforeprint", "afterprint"]) window.removeEventListener(when, this.print);
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer); // its channel to the kernel may be closed
     this.sizes.disconnect();
     this.themes.disconnect();
-    this.dark.removeEventListener("change", this.repaint);
     for (const [name, listener] of Object.entries(this.listeners)) this.model.off(name, listener);
     // a front end that keeps the place of a closed view keeps nothing of the trace
     this.stage = null;
