@@ -16,7 +16,7 @@ JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; i
 outside the repository, with the course's own configuration and none of the user's.
 
 `show(stepper, ...)` puts steppers on a page of their own, without JupyterLab, and returns the page;
-`launch_of(name)` runs a launch of tests/launches/samples.py, once a session.
+`launch_of(name)` runs a launch of tests/launches/samples.py, once a session, and `walk(name, ...)` shows it.
 
 Also here: `lab` (the running server: `.url`, `.token`, `.folder`), `browser` (Playwright's Chromium), `visit()` (an
 empty page for a test that goes to an address) and `new_page()` (an empty page in a context of its own).
@@ -41,6 +41,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect, sync_playwright
 
 import course_lib.trace.viewer
+from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 
 REPOSITORY = Path(__file__).parents[2]
@@ -409,6 +410,17 @@ def show(new_page, reused, request):
         page.remove_listener("pageerror", hear)
         if request.session.testsfailed > failed:  # who knows what it left behind
             page.close()
+
+
+@pytest.fixture
+def walk(show, launch_of):
+    """A page with a stepper, and the steps of its first block."""
+
+    def walk(name, **state):
+        run = launch_of(name)
+        return show(Stepper(run), **state), Timeline(run.trace, (0, 0, 0))
+
+    return walk
 
 
 class LabPage:

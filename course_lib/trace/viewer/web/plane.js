@@ -1,6 +1,6 @@
 // The positions of an array's elements on the page, and the marks that are drawn over them.
 
-import { svg } from "./dom.js";
+import { give, svg } from "./dom.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 /**
@@ -60,7 +60,8 @@ export class Plane {
     this.rings = svg("g", { class: "tt-rings" });
     this.faults = svg("g", { class: "tt-faults" });
     this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
-    this.asked = svg("rect", { class: "tt-asked", width: UNIT + 2, height: UNIT + 2, rx: 3, display: "none" });
+    this.asked = svg("rect", { class: "tt-asked", rx: 3, display: "none" });
+    /** Where the window on this plane is. */
     this.box = svg("rect", { class: "tt-window-box", display: "none" });
     this.layer.append(this.dots, this.rings, this.faults, this.asked, this.box);
     /** @type {Map<Element, string>}  what each group of marks shows */
@@ -123,12 +124,22 @@ export class Plane {
       [top, left] = [Math.min(top, row), Math.min(left, column)];
       [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
     }
-    this.outline.setAttribute("display", bottom < 0 ? "none" : "inline");
     this.framed = bottom < 0 ? null : [top, left, bottom, right];
-    if (bottom < 0) return;
+    this.around(this.outline, this.framed && [top, left, bottom - top + 1, right - left + 1]);
+  }
+
+  /**
+   * Put a rectangle around elements, or hide it.
+   * @param {SVGElement} rectangle
+   * @param {number[] | null} place  the first row and column, how many rows and columns
+   * @param {number} [away]  from the elements
+   */
+  around(rectangle, place, away = 0) {
+    rectangle.setAttribute("display", place ? "inline" : "none");
+    if (!place) return;
+    const [top, left, rows, columns] = place;
     const [x, y] = this.corner(top * this.columns + left);
-    const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
-    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
+    give(rectangle, { x: x - away, y: y - away, width: columns * UNIT + 2 * away, height: rows * UNIT + 2 * away });
   }
 
   /**
@@ -187,21 +198,7 @@ export class Plane {
 
   /** Frame the element of which the reader asks. @param {number | null} i */
   ask(i) {
-    this.asked.setAttribute("display", i === null ? "none" : "inline");
-    const [x, y] = this.corner(i ?? 0);
-    this.asked.setAttribute("x", String(x - 1));
-    this.asked.setAttribute("y", String(y - 1));
-  }
-
-  /**
-   * Show where the window on this plane is: its first row and column, its rows and columns.
-   * @param {[number, number, number, number] | null} place
-   */
-  boxed(place) {
-    this.box.setAttribute("display", place ? "inline" : "none");
-    const [top, left, rows, columns] = place ?? [0, 0, 0, 0];
-    const [x, y] = this.corner(top * this.columns + left);
-    for (const [name, value] of Object.entries({ x, y, width: columns * UNIT, height: rows * UNIT })) this.box.setAttribute(name, String(value));
+    this.around(this.asked, i === null ? null : [Math.floor(i / this.columns), i % this.columns, 1, 1], 1);
   }
 
   get dot() {

@@ -1,6 +1,6 @@
 // The player: follows the model, the keys, the buttons and the clock, and sets the step that the stage shows.
 
-import { html, icon, part } from "./dom.js";
+import { give, html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
 import { partner } from "./alignment.js";
@@ -585,8 +585,7 @@ export class Player {
   offerLink(says, image) {
     const button = part(this.root, "link");
     button.replaceChildren(icon(image));
-    button.title = says;
-    button.setAttribute("aria-label", says);
+    give(button, { title: says, "aria-label": says });
   }
 
   fullScreen() {
@@ -706,7 +705,6 @@ export class Player {
     const button = part(this.root, "play");
     const title = this.timer === null ? "Play (space)" : "Pause (space)";
     button.replaceChildren(icon(this.timer === null ? "play" : "pause"));
-    button.title = title;
-    button.setAttribute("aria-label", title);
+    give(button, { title, "aria-label": title });
   }
 }

@@ -1,6 +1,6 @@
 // The stage: the layout of the page, and the panels of one run, or of two beside each other.
 
-import { html, icon, part, write } from "./dom.js";
+import { give, html, icon, part, write } from "./dom.js";
 import { Film, says } from "./film.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
@@ -214,9 +214,7 @@ export class Stage {
     this.lenses(actions.open);
     // a click on the picture of a whole frame leads to its statements
     for (const { node } of this.runs) node.addEventListener("dblclick", () => actions.into());
-    for (const node of root.querySelectorAll(".tt-main .tt-heading")) {
-      for (const [name, value] of Object.entries(tip(node.textContent ?? ""))) node.setAttribute(name, value);
-    }
+    for (const node of root.querySelectorAll(".tt-main .tt-heading")) give(node, tip(node.textContent ?? ""));
   }
 
   /** Tell each of two runs of the other; returns their common steps. */
@@ -384,7 +382,7 @@ export class Stage {
     this.alignment = this.meet();
     if (second) {
       const title = `A step is one ${this.alignment.unit}: both kernels are shown after the same one`;
-      for (const name of ["title", "aria-label"]) part(root, "mode").setAttribute(name, title);
+      give(part(root, "mode"), { title, "aria-label": title });
     }
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);

@@ -1,7 +1,7 @@
 // The arrays of one run, and what its threads hold: the product's matrices, shared memory, registers. Each is placed by
 // layout.js; of a matrix too large for numbers, a window shows a part, which moves where a reader drags it.
 
-import { html, write } from "../dom.js";
+import { give, html, write } from "../dom.js";
 import { Grid, layout, planes } from "../grid.js";
 import { Heat } from "../heat.js";
 import { arrange } from "../layout.js";
@@ -188,7 +188,7 @@ export class Picture extends Panel {
     const hint = "the arrow keys choose an element, and beyond an edge the next array; Enter lists its accesses";
     const attributes = { role: "application", tabindex: this.reached ? -1 : 0, "aria-label": `${plane.name}, ${plane.rows} by ${plane.columns}; ${hint}` };
     this.reached = true;
-    for (const [key, value] of Object.entries(attributes)) layer.setAttribute(key, String(value));
+    give(layer, attributes);
     const asked = () => ({ plane, i: cursor, array: number, element: cursor + plane.offset });
     const go = (/** @type {number} */ to) => {
       cursor = to;
@@ -531,7 +531,7 @@ class Part {
   move(array, top, left) {
     const { rows, columns } = this.size;
     if (array !== this.array) {
-      this.plane.boxed(null);
+      this.plane.around(this.plane.box, null);
       this.array = array;
       this.build();
     }
@@ -550,7 +550,7 @@ class Part {
     const [top, left] = this.corner;
     this.caption.replaceChildren(`${array.name}[${top}:${top + rows}, ${left}:${left + columns}] `, html("small", {}, "drag the box, zoom by wheel"));
     this.node.replaceChildren(this.caption, this.grid.node);
-    plane.boxed([top, left, rows, columns]);
+    plane.around(plane.box, [top, left, rows, columns]);
     if (this.at) this.put(this.at);
   }
 

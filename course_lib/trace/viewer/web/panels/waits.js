@@ -1,6 +1,6 @@
 // The waiting of warps: a row for each warp over the statements of the block, and the history of each shared buffer.
 
-import { html, write } from "../dom.js";
+import { give, html, write } from "../dom.js";
 import { layout } from "../grid.js";
 import { Panel } from "../panel.js";
 import { coloursOf, ORDER, paint, Sight, usesOf, warpsIn, warpsOf } from "../strips.js";
@@ -79,8 +79,7 @@ export class Waits extends Panel {
       const [, step] = ends?.find(([end]) => end >= at) ?? ends?.[ends.length - 1] ?? [0, Math.ceil(at)];
       context.choose({ step: Math.max(1, step) });
     });
-    strip.title = "The wheel, + and − zoom";
-    for (const [name, value] of Object.entries({ tabindex: 0, role: "group", "aria-label": "The picture of waiting; + and − zoom" })) strip.setAttribute(name, String(value));
+    give(strip, { title: "The wheel, + and − zoom", tabindex: 0, role: "group", "aria-label": "The picture of waiting; + and − zoom" });
     strip.addEventListener("wheel", (event) => {
       const box = strip.getBoundingClientRect();
       const way = event.deltaX ? 0 : event.deltaY < 0 ? 1 : -1;
