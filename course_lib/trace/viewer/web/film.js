@@ -49,28 +49,8 @@ class Reordered extends Block {
   }
 
   /** @param {number} i */
-  line(i) {
-    return super.line(this.order[i]);
-  }
-
-  /** @param {number} i */
-  warp(i) {
-    return super.warp(this.order[i]);
-  }
-
-  /** @param {number} i */
-  mask(i) {
-    return super.mask(this.order[i]);
-  }
-
-  /** @param {number} i @param {number} flag */
-  has(i, flag) {
-    return super.has(this.order[i], flag);
-  }
-
-  /** @param {Parameters<Block["rows"]>[0]} what @param {number} i */
-  rows(what, i) {
-    return super.rows(what, this.order[i]);
+  row(i) {
+    return super.row(this.order[i]);
   }
 }
 
