@@ -103,19 +103,13 @@ export class Player {
     UNSAVED.set(model, this.unsaved);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
+    const choose = () => this.choose();
+    const chosen = { step: () => this.follow(), block: choose, thread: choose, panel: () => this.look(), text_size: () => this.textSize() };
     /** @type {Record<string, () => void>} */
-    this.listeners = {
-      "change:_data": () => this.load(),
-      "change:_other": () => this.load(),
-      "change:_wanted": () => this.load(),
-      "change:_orders": () => this.load(),
-      "change:panels": () => this.load(),
-      "change:step": () => this.changed("step", () => this.follow()),
-      "change:block": () => this.changed("block", () => this.choose()),
-      "change:thread": () => this.changed("thread", () => this.choose()),
-      "change:panel": () => this.changed("panel", () => this.look()),
-      "change:text_size": () => this.changed("text_size", () => this.textSize()),
-    };
+    this.listeners = Object.fromEntries([
+      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.load()]),
+      ...Object.entries(chosen).map(([name, show]) => [`change:${name}`, () => this.changed(name, show)]),
+    ]);
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
     this.sizes = new ResizeObserver(() => this.stage?.fit(true));
     this.themes = new MutationObserver(() => this.stage?.repaint());
