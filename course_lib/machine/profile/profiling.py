@@ -253,7 +253,7 @@ def _traced(
 def _time(kernel: Any, trace: Trace | None, residency: Residency, recording: Any, notes: list[str]) -> Time | None:
     """Return what the model of waiting says of the launch, if it knows all that the kernel does."""
     from .. import waiting
-    from ..waiting.plays import time_of
+    from ..waiting.schedule import time_of
 
     try:
         warps = waiting.programs(kernel, trace)

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 
 from ...simulator.hardware import BANKS, SECTOR_BYTES
 from ...simulator.tables import plural
-from ..look import COLOURS, EDGE, GROUND
+from ..palette import COLOURS, EDGE, GROUND
 from .canvas import bare, cell, describe, new_axes
 
 if TYPE_CHECKING:
