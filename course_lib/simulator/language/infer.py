@@ -206,8 +206,6 @@ class Statements(Expressions):
                 )
         return want
 
-    # --- statements --------------------------------------------------------------------------------------
-
     def block(self, body: list[ast.stmt]) -> Block:
         """Translate ``body``, up to a statement after which no lane continues."""
         outer, self.out = self.out, []
@@ -221,16 +219,13 @@ class Statements(Expressions):
         self.line = node.lineno
         if not isinstance(node, (ast.Pass, ast.While, ast.For)) and not docstring(node):
             self.out.append(Mark(node.lineno))
-        try:
-            return self._statement(node)
-        except types.TypingError as error:
-            refuse(node, str(error))
-
-    def _statement(self, node: ast.stmt) -> bool:
         form = FORMS.get(type(node))
         if form is None:
             refused_statement(node)
-        return bool(form(self, node))
+        try:
+            return bool(form(self, node))
+        except types.TypingError as error:
+            refuse(node, str(error))
 
     def _raise(self, node: ast.Raise) -> bool:
         if node.exc is None:
@@ -289,8 +284,6 @@ class Statements(Expressions):
         """End the thread and report it; a device function returns nothing to its caller then."""
         self.results.append(Part(types.NONE, None))
         self.out += [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
-
-    # --- assignments ---------------------------------------------------------------------------------------
 
     def _assignment(self, node: ast.Assign) -> None:
         (target, *others), given = node.targets, node.value
@@ -395,8 +388,7 @@ class Statements(Expressions):
 
     def _assign_subscript(self, target: ast.Subscript, value: Expr) -> None:
         array, index = self.place(target)
-        assert isinstance(array.type, types.ArrayType)
-        if len(index) == array.type.ndim:
+        if len(index) == array.array_type.ndim:
             self.store(target, array, index, value)
         else:
             self.out.append(Evaluate(self.filled(target, self.part(target, array, [*index]), value)))
@@ -421,8 +413,6 @@ class Statements(Expressions):
                 types.unify_types(variable.type, wanted) == wanted
             ):  # else the loop is translated again with a wider type
                 self.out.append(Convert(name, variable.type, wanted, self.line))
-
-    # --- if ------------------------------------------------------------------------------------------------
 
     def _if(self, node: ast.If) -> bool:
         test = conditions.condition(self, node.test)
@@ -456,13 +446,11 @@ class Statements(Expressions):
         self.reconcile(have, want)
         self.out = outer
 
-    # --- loops -----------------------------------------------------------------------------------------------
-
     def _loop(self, node: ast.For | ast.While) -> bool:
         """Translate a loop until the types at the begin and the end of an iteration agree."""
         iterated = tuples.iterated(self, node.iter) if isinstance(node, ast.For) else None
         entry, changed = dict(self.env), self.source.assigned(node)
-        header = {name: v.without_const() if name in changed else v for name, v in entry.items()}
+        header = {name: replace(v, const=None) if name in changed else v for name, v in entry.items()}
         for name, variable in self.headers.get(id(node), {}).items():
             header[name] = merge(header[name], variable) if name in header else variable
         after: Variables | None = None

@@ -1,7 +1,6 @@
 """``match`` as ``if`` and ``elif``: numba compiles patterns that are values, alternatives of them, and names."""
 
 import ast
-from typing import NoReturn
 
 from .refusals import refuse
 
@@ -58,12 +57,8 @@ def _test(pattern: ast.pattern, subject: ast.expr, names: list[ast.expr]) -> ast
                 names.append(ast.copy_location(ast.Name(pattern.name, ast.Store()), pattern))
             return test
         case _:
-            _refuse(pattern)
+            refuse(pattern, f"{ast.unparse(pattern)}: {ONLY}")
     return ast.copy_location(made, pattern)
-
-
-def _refuse(pattern: ast.pattern) -> NoReturn:
-    refuse(pattern, f"{ast.unparse(pattern)}: {ONLY}")
 
 
 class _Renamed(ast.NodeTransformer):

@@ -350,6 +350,4 @@ def _read_lambda(function: FunctionType) -> Source:
     tree = as_def(found[0])
     last = found[0].end_lineno or first
     lines = tuple((i, text[i - 1].rstrip("\n")) for i in range(first, last + 1))
-    source = Source(function, tree, lines, code.co_filename)
-    _parsed[function] = code, source
-    return source
+    return parsed(function, tree, lines)

@@ -299,11 +299,6 @@ def unify_types(a: Type, b: Type) -> Type:
     return CONFLICT
 
 
-def plural(count: int, noun: str) -> str:
-    """``1 item`` or ``2 items``."""
-    return f"{count} {noun}" + "s" * (count != 1)
-
-
 def describe_type(kind: Type) -> str:
     """The name of ``kind`` in messages."""
     if kind == COMPILE_TIME:

@@ -34,8 +34,6 @@ VERBS = ("reads", "writes", "updates")
 
 
 class RacesObserver(Observer):
-    """Finds races."""
-
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
         self.logs: dict[SharedArray, SharedLog] = {}
@@ -79,8 +77,6 @@ class RacesObserver(Observer):
             mask = lanes.reshape(vector.shape)
             if mask.any():
                 self._at_once(use.site, Pattern(use.array, vector, words.reshape(vector.shape), mask), 0, None)
-
-    # --- accesses that are checked one by one -------------------------------------------------------------------
 
     def _at_once(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         array = pattern.array
@@ -134,8 +130,6 @@ class RacesObserver(Observer):
         for array in [array for array in self.shadows if isinstance(array, SharedArray) and array.chunk is chunk]:
             del self.shadows[array]
         self.epochs.pop(chunk, None)
-
-    # --- reports ------------------------------------------------------------------------------------------------
 
     def report(
         self,
