@@ -226,6 +226,16 @@ def vector(n):
     return lambda rng: (normal(rng, n), zeros(n))
 
 
+def whole(low, high, n, *sizes):
+    """Return what makes n random whole numbers, and zeros of these sizes."""
+    return lambda rng: (rng.integers(low, high, n, np.int32), *(zeros(size, dtype=np.int32) for size in sizes))
+
+
+def summed(position):
+    """Return the answer of kernels that add up their first argument, in that one."""
+    return lambda x, *rest: {position: np.array([x.sum()], np.int32)}
+
+
 def factors(M, K, N):
     """Return what makes A (M×K), B (K×N) and room for C (M×N)."""
     return lambda rng: (normal(rng, M, K), normal(rng, K, N), zeros(M, N))

@@ -1,21 +1,16 @@
 """Barriers that only some threads of a block reach, and warp operations whose mask is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..findings import Finding, FindingKey
-from ..observer import Observer
-
-if TYPE_CHECKING:
-    from ..lanes.barrier import Barrier
-    from ..lanes.masks import Mask
-    from ..lanes.warp import WarpVector
-    from ..launch.prepare import Prepared
-    from ..observer import Arrivals
+from ..lanes.barrier import Barrier
+from ..lanes.masks import Mask
+from ..lanes.warp import WarpVector
+from ..launch.prepare import Prepared
+from ..observer import Arrivals, Observer
 
 
 class BarriersObserver(Observer):

@@ -160,7 +160,6 @@ def view(array: Array | View, parts: tuple[Any, ...], line: int) -> View:
 
 
 def transposed(array: Array | View) -> View:
-    """``array.T``."""
     last = array.ndim - 1
     zero, one = np.int64(0), np.int64(1)
     places = tuple((last - d, zero, one) for d in range(array.ndim))

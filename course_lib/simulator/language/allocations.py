@@ -118,7 +118,6 @@ def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 def fill(x: Context, node: ast.Call, used: bool) -> Expr:
-    """``array.fill(number)``."""
     assert isinstance(node.func, ast.Attribute)
     array = x.expr(node.func.value)
     if not isinstance(array.type, types.ArrayType):

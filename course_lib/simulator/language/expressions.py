@@ -28,7 +28,6 @@ class Expressions(Context):
     """Translates the expressions of one function; ``env`` holds its variables at the current statement."""
 
     def expr(self, node: ast.AST) -> Expr:
-        """Translate any expression."""
         form = FORMS.get(type(node))
         if form is None:
             refused_expression(node)
@@ -193,7 +192,6 @@ class Expressions(Context):
         return self._indexed(node, owner, chain)
 
     def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
-        """Translate a subscript of one element to (array, indices)."""
         array, indices = self.place(node)
         if len(indices) < array.array_type.ndim:
             refuse(
@@ -330,7 +328,6 @@ def is_field(value: Expr) -> bool:
 
 
 def with_why(value: Expr, reason: Why) -> Expr:
-    """``value`` with a reason for its type."""
     return value if value.why == reason else replace(value, why=reason)
 
 

@@ -5,16 +5,15 @@ translated again until the types at the begin and the end of an iteration agree;
 for the types of its arguments.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..findings import UnsupportedKernelError
+from ..geometry import Launch
 from . import allocations, conditions, forms, records, tuples, types
 from .calls import CUDA, call
 from .context import Analysis
@@ -27,9 +26,6 @@ from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
 from .source import Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
 from .verify import verify
-
-if TYPE_CHECKING:
-    from ..geometry import Launch
 
 #: Limit for the translations of a loop, which is repeated until its types are final.
 MOST_PASSES = 12

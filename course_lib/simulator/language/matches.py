@@ -8,8 +8,6 @@ ONLY = "numba compiles patterns of values, | between them, names and _ alone; wr
 
 
 class Matches(ast.NodeTransformer):
-    """Replaces each ``match``."""
-
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
         self.generic_visit(node)
         if isinstance(node.subject, (ast.Name, ast.Constant)):

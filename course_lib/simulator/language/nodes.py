@@ -56,7 +56,6 @@ class Expr(Node):
 
     @property
     def acts(self) -> bool:
-        """Whether the node itself has an effect, apart from its operands."""
         return self._acts
 
     @cached_property
@@ -97,8 +96,6 @@ class Const(Expr):
 
 
 class Nothing(Expr):
-    """None."""
-
     type: Type = NONE
 
 
@@ -273,8 +270,6 @@ class Choice(Expr, acts=True):
 
 
 class Allocate(Expr, acts=True):
-    """A shared or local array."""
-
     space: str
     name: str
     shape: tuple[int, ...]

@@ -103,7 +103,6 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
 
 
 def _known(value: Expr) -> int | None:
-    """The integer value of ``value``, if it is known; else None."""
     if isinstance(value, Const) and isinstance(value.type, str) and types.is_int(value.type):
         return int(value.value)
     return None

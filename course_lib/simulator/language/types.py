@@ -216,7 +216,6 @@ def math_result(a: str, name: str = "") -> str:
 
 
 def math_result2(a: str, b: str) -> str:
-    """Result of a two-argument ``math`` function."""
     return _float_result(a, b) if is_float(a) or is_float(b) else "float64"
 
 
@@ -278,7 +277,6 @@ def unfit_records(records: np.ndarray) -> str:
 
 
 def type_of_records(records: np.ndarray) -> RecordsType:
-    """The type of an array of records."""
     names = records.dtype.names or ()
     kinds = (records.dtype[name] for name in names)
     items = tuple(ArrayType(kind.base.name, records.ndim + kind.ndim) for kind in kinds)

@@ -49,13 +49,11 @@ def _retyped(dtype: str) -> Operation:
 
 
 def transposed(x: Context, node: ast.expr, array: Expr) -> Expr:
-    """``array.T``."""
     kind = ArrayType(array.array_type.dtype, array.array_type.ndim, view=True)
     return Apply(operation=TRANSPOSED, args=(array,), type=kind, line=node.lineno)
 
 
 def transpose(x: Context, node: ast.Call, array: Expr) -> Expr:
-    """``array.transpose()``."""
     if node.args or node.keywords:
         refuse(
             node, f"numba compiles no order of the dimensions in {ast.unparse(node)}; write .T, and swap the indices"

@@ -1,29 +1,24 @@
 """Find races and report them; the package's docstring states the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...findings import Finding, FindingKey
+from ...geometry import Chunk
 from ...hardware import WARP_SIZE
-from ...lanes.arrays import Pattern
+from ...lanes.access import Site
+from ...lanes.arrays import Array, Pattern
+from ...lanes.copies import SourceUse
 from ...lanes.memory import GlobalArray, SharedArray
+from ...lanes.warp import WarpVector
+from ...launch.prepare import Prepared
 from ...observer import Observer
 from .acquire_release import Releases
 from .log import SharedLog
 from .shadow_memory import READ, Access, Ints, Shadow
-
-if TYPE_CHECKING:
-    from ...geometry import Chunk
-    from ...lanes.access import Site
-    from ...lanes.arrays import Array
-    from ...lanes.copies import SourceUse
-    from ...lanes.warp import WarpVector
-    from ...launch.prepare import Prepared
 
 Mask = Any
 Watcher = Callable[[Any, Any, int, Any], None]

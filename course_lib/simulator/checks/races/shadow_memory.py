@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from ...findings import FindingKey
+from ...geometry import Launch
 from ...hardware import WARP_SIZE
+from ...lanes.access import Site
+from ...lanes.arrays import Pattern
+from ...lanes.memory import GlobalArray, SharedArray
+from ...lanes.warp import WarpVector
 from .acquire_release import Releases, Stamps
-
-if TYPE_CHECKING:
-    from ...findings import FindingKey
-    from ...geometry import Launch
-    from ...lanes.access import Site
-    from ...lanes.arrays import Pattern
-    from ...lanes.memory import GlobalArray, SharedArray
-    from ...lanes.warp import WarpVector
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: A mask as a boolean array of a whole vector.
