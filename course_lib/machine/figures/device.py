@@ -58,6 +58,10 @@ def machine(
             _part(ax, (left + 0.2, 4.25), inner, 0.9, f"registers, {registers} KiB", REGISTERS, size=10)
             _part(ax, (left + 0.2, 3.2), inner, 0.9, f"shared, {shared} KiB", SHARED, size=10)
     ax.text(3.9 + shown * wide + 0.25, 4.9, f"… {count}\nof them", va="center", color=GROUND, fontsize=12)
+    if not latency:
+        ax.annotate("", (15.5, 2.8), (15.5, 6.7), arrowprops={"arrowstyle": "->", "color": GROUND, "lw": 2})
+        ax.text(15.3, 6.5, "near: small, fast", ha="right", va="center", color=GROUND, fontsize=11)
+        ax.text(15.3, 2.85, "far: large, slow", ha="right", va="center", color=GROUND, fontsize=11)
     _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all{cycles.get('L2', '')}", CACHE)
     _part(ax, (3.9, 0.3), 11.8, 1.35, "", None)
     reach = cycles.get("DRAM", "").replace("cycles, ", "cycles,\n").replace("cycle for each", "cycle\nfor each")

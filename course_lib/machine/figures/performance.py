@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from ...simulator.tables import plural
-from ...trace.figures.canvas import describe, log2_axis, mixed, new_axes
+from ...trace.figures.canvas import describe, legend, log2_axis, mixed, new_axes
 from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
 from ...trace.reading import ROWS, slacks
 
@@ -26,7 +26,8 @@ _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], SKY)
 def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
     """Draw the statements of one warp in order, one strip per entry of ``warps`` (`trace.reading.timeline_rows`).
 
-    The horizontal axis counts statements in program order, not time: the simulator has no clock.
+    An arrow leads from a load to the store that needs its value. The horizontal axis counts statements in program
+    order, not time: the simulator has no clock.
     """
     ax = ax or new_axes(9.5, 1.9 * len(warps) + 1.0)
     ticks, names = [], []
@@ -39,6 +40,11 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
             ticks.append(base - order)
             names.append(name)
         ax.text(0, base + 0.75, label, weight="bold", color=GROUND, va="bottom")
+        loads, _, stores, _ = (rows[name] for name in ROWS)
+        uses = {min((store for store in stores if store >= load), default=load): load for load in loads}
+        for use, load in uses.items():
+            arrow = {"arrowstyle": "->", "color": GROUND, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", (use + 0.46, base - 1.6), (load + 0.46, base), arrowprops=arrow)
     ax.set_yticks(ticks, names)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(min(ticks) - 0.8, 1.9)
@@ -92,10 +98,10 @@ def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axe
     ax.set_xlim(0, max(map(len, histories)))
     ax.set_ylim(min(ticks) - 0.6, 1.4)
     ax.set_xticks([])
-    ax.set_xlabel(
-        "in the order of execution (no clock)\norange: stores    pink: reads    blue: barriers    ×: a wrong number"
-    )
-    ax.set_title(f"Two warps store to {array} and read it", pad=14)
+    ax.set_xlabel("in the order of execution (no clock)")
+    ax.set_title(f"Two warps store to {array} and read it")
+    cross = Line2D([], [], color=GROUND, marker="x", ls="", ms=7, mew=2, label="reads a wrong number")
+    legend(ax, {"stores": store, "reads": load, "barrier": barrier}, cross)
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
     return describe(ax, *sentences)
@@ -141,10 +147,8 @@ def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str]
     ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows])
     ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", integer=True)
-    marks = [Rectangle((0, 0), 1, 1, fc=fill, ec=GROUND, lw=0.6, label=what) for what, fill in fills.items()]
-    style: dict[str, Any] = {"frameon": False, "fontsize": 10, "labelcolor": GROUND, "handlelength": 1.2}
-    ax.legend(handles=marks, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(marks), **style)
-    ax.set_title(title, pad=34)
+    ax.set_title(title)
+    legend(ax, fills)
     totals = {
         label: [f"{what} {sum(s[2] for s in found if s[0] == what):g}" for what in dict.fromkeys(s[0] for s in found)]
         for label, found in rows
