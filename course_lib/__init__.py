@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .machine.compiler.show import show_machine_code
     from .machine.gpu.device import without_gpu
     from .machine.languages import tabs
-    from .trace import look
+    from .trace import palette
     from .trace.viewer.explore import explore
     from .trace.viewer.stepper import Stepper, compare
 
@@ -44,9 +44,9 @@ __all__ = [
     "explain",
     "explore",
     "figures",
-    "look",
     "measurements",
     "model",
+    "palette",
     "planning",
     "predict",
     "roadmap",
@@ -64,7 +64,7 @@ __getattr__, __dir__ = lazily(
         **dict.fromkeys(("attempt", "attempts"), ".exercises.capstone"),
         **dict.fromkeys(("Stepper", "compare", "explore"), ".trace.viewer"),
         "roadmap": ".classroom.course_map",
-        "look": ".trace.look",
+        "palette": ".trace.palette",
         **{name: f".machine.{name}" for name in ("dials", "figures", "measurements", "model", "planning")},
         "show_machine_code": ".machine.compiler.show",
         "tabs": ".machine.languages",
@@ -79,6 +79,7 @@ open_doors(
     {
         **{name: f"{__name__}.machine.{name}" for name in ("gpu", "measurements", "profile", "waiting")},
         **{name: f"{__name__}.classroom.{name}" for name in ("export", "site", "teach")},
+        "look": f"{__name__}.trace.palette",
         "testing": f"{__name__}.simulator.testing",
     },
 )

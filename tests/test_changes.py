@@ -89,7 +89,7 @@ CHANGES = {
         ),
     },
     "a dial": {"course_lib/machine/dials/sketches.py": lambda text: text + DIAL},
-    "a colour": {"course_lib/trace/look.py": ('"shared": "#E69F00"', '"shared": "#E69F01"')},
+    "a colour": {"course_lib/trace/palette.py": ('"shared": "#E69F00"', '"shared": "#E69F01"')},
     "a recorded GPU": {"course_lib/machine/measurements/another-gpu/ladder.json": _ladder_of("Another GPU")},
     "a gradebook": {"course_lib/classroom/teach/gradebook.py": lambda text: text + EXPORT},
     "numba's next version": {

@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from course_lib.trace import look
+from course_lib.trace import palette
 
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "course_lib"
@@ -40,9 +40,9 @@ HEAD = "/* Built by tools/build_viewer.py; change course_lib/trace/viewer/web in
 
 
 def tokens() -> str:
-    """Return the stylesheet of the palette's colours, which course_lib/trace/look.py defines."""
-    rows = "".join(f"  {name}: {colour};\n" for name, colour in look.tokens().items())
-    head = "/* Written by tools/build_viewer.py from course_lib/trace/look.py. */"
+    """Return the stylesheet of the palette's colours, which course_lib/trace/palette.py defines."""
+    rows = "".join(f"  {name}: {colour};\n" for name, colour in palette.tokens().items())
+    head = "/* Written by tools/build_viewer.py from course_lib/trace/palette.py. */"
     return f"{head}\n.tt-root,\n.tt-schedule,\n.tt-unreadable {{\n{rows}}}\n"
 
 

@@ -24,7 +24,7 @@ from matplotlib.transforms import blended_transform_factory
 from course_lib.classroom.course_map import milestones
 from course_lib.machine import model
 from course_lib.machine.measurements import DEFAULT_GPU, NAMES, PUT_RIGHT, Recording, folder_of, gpus, load, speeds
-from course_lib.trace.look import EDGE, GROUND, KERNELS, STYLES, WASH
+from course_lib.trace.palette import EDGE, GROUND, KERNELS, STYLES, WASH
 
 ROOT = Path(__file__).parents[1]
 BEGIN = "<!-- measured: written by uv run python tools/report.py -->"

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..machine import measurements
+from ..machine.waiting.judgement import largest_error
 from ..simulator.findings import SimulatorError
 from ..simulator.hardware import ceil_div
 from ..simulator.tables import aligned
-from .capstone_costs import MOST_REGISTERS, Costs, Size, WrongProduct, costs, error
+from .capstone_costs import MOST_REGISTERS, Costs, Size, WrongProduct, costs
 from .grading.exercise import Exercise, write
 from .grading.grades import grade
 from .grading.matrices import PRODUCT, grid_over
@@ -233,7 +234,7 @@ _NO_ATTEMPT = "No kernel has passed the gates yet."
 
 def _speed(gflops: float) -> str:
     """Return a predicted speed with its error."""
-    return f"{round(gflops, -2):,.0f} ± {100 * error():.0f} %"
+    return f"{round(gflops, -2):,.0f} ± {100 * largest_error():.0f} %"
 
 
 def _text(rows: Sequence[Sequence[str]]) -> str:

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import chain
 from math import prod
 from typing import Any
@@ -66,13 +65,7 @@ class Costs:
     @property
     def least(self) -> float | None:
         """The lower end of the speed."""
-        return None if self.gflops is None else self.gflops * (1 - error())
-
-
-@cache
-def error() -> float:
-    """Return the model's largest relative error for the recorded kernels, as it was when they were measured."""
-    return largest_error(measurements.load("waiting").results)
+        return None if self.gflops is None else self.gflops * (1 - largest_error())
 
 
 class _Flow(Observer):

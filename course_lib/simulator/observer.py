@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .findings import Finding, FindingKey, Thread
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from .compile.unit import CompiledKernel
     from .lanes.access import Index, Site
     from .lanes.arrays import Array, Pattern, Watcher
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .lanes.copies import SourceUse
     from .lanes.masks import Mask
     from .lanes.products import PendingProduct
+    from .lanes.vector import LaneVector
     from .lanes.warp import WarpVector
     from .launch.prepare import Prepared
 
@@ -184,6 +185,30 @@ class Observer(Hooks):
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(self._findings.values())
+
+    def found(
+        self,
+        kind: str,
+        line: int,
+        vector: LaneVector,
+        lanes: Mask,
+        said: str,
+        *,
+        other: int | None = None,
+        array: str | None = None,
+        index: tuple[int, ...] | None = None,
+    ) -> None:
+        """Add a finding about threads, the lanes of a mask; the message begins with the name of the first one."""
+        thread, count = vector.first_thread(lanes), int(np.count_nonzero(vector.full(lanes)))
+        self.add(Finding(kind, line, f"{self.name(thread)} {said}", other, array, index, (thread,), count))
+
+    def accessed(
+        self, kind: str, site: Site, pattern: Pattern, base: int, lanes: Mask, said: str, *, other: int | None = None
+    ) -> None:
+        """Add a finding about an access; ``{}`` in ``said`` is the element of the first thread."""
+        array, index = pattern.array, pattern.index_at(base, site.vector.first_lane(lanes))
+        said = said.format(array.element_name(index))
+        self.found(kind, site.line, site.vector, lanes, said, other=other, array=array.name, index=index)
 
     def add(self, finding: Finding) -> None:
         """Store a finding; if its key is known, only add to the count of the first one."""

@@ -76,7 +76,7 @@ class PackedLanes:
         return bits
 
 
-class Packer:
+class TraceEncoder:
     """Collects the columns of all chunks of a launch; ``figures`` is that of :class:`~.record.TraceObserver`."""
 
     def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):

@@ -18,7 +18,7 @@ from ..simulator.lanes.masks import DifferentArrays
 from ..simulator.launch.engine import Engine
 from ..simulator.observer import Observer
 from .columns import BARRIER, ITERATION, RESUMED
-from .pack import Events, Packer, Update
+from .pack import Events, TraceEncoder, Update
 from .structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
 
@@ -62,7 +62,7 @@ class TraceObserver(StepCounter):
 
     def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
         super().__init__(())
-        self._packer = Packer(figures)
+        self._encoder = TraceEncoder(figures)
         self._arrays: dict[str, TraceArray] = {}
         self._recorded = 0
         self._counted = self._refused = False
@@ -83,7 +83,7 @@ class TraceObserver(StepCounter):
         if prod(prepared.launch.grid) > 1:
             changed = {array.name for array in prepared.may_write}
             known = ((array.name, array.initial) for array in self._arrays.values() if array.name in changed)
-            self._packer.shared_by_blocks = {
+            self._encoder.shared_by_blocks = {
                 name: initial.reshape(-1) for name, initial in known if initial is not None
             }
         #: what is recorded of each chunk of blocks that runs: one, unless blocks wait for each other
@@ -260,7 +260,7 @@ class TraceObserver(StepCounter):
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])
         if not self._refused:
-            self._packer.pack(self._chunk, vectors, self._arrays)
+            self._encoder.pack(self._chunk, vectors, self._arrays)
         del self._running[self._of]
         self._of = None
 
@@ -269,7 +269,7 @@ class TraceObserver(StepCounter):
     def trace(self, findings: tuple[Finding, ...] = (), traffic: tuple[Any, ...] = ()) -> Trace:
         """Return the trace of a finished launch, with what the other observers found and counted."""
         launch, source = self.prepared.launch, self.prepared.source
-        columns = self._packer.columns(launch, list(self._arrays))
+        columns = self._encoder.columns(launch, list(self._arrays))
         for value in self.prepared.values:
             if hasattr(value, "host"):
                 self._arrays[value.name] = replace(self._arrays[value.name], final=value.host.copy())

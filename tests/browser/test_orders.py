@@ -10,24 +10,40 @@ from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
 from course_lib.trace.replay import Timeline
-from course_lib.trace.viewer import Stepper
+from course_lib.trace.viewer import Stepper, compare
+
+
+def played(name, K):
+    """Return a run of a kernel with two warps, the orders of its statements, and the play."""
+    kernel, (A, B) = rung(name).make(tile_width=8), np.ones((2, 32, 32), np.float32)
+    run = simulate(kernel, trace=True)[1, (8, 8)](A[:8, :K].copy(), B[:K, :8].copy(), np.zeros((8, 8), np.float32))
+    machine = waiting.Machine.measured(measurements.load("latencies"))
+    return run, waiting.orders(kernel, run.trace, machine), waiting.play(kernel, run.trace, machine)
 
 
 @pytest.fixture
-def ordered(show, launch_of):
+def ordered(show):
     """A page in the view of waiting, the timeline of its block, and the orders that it offers."""
-    kernel, run = rung("tiled").make(tile_width=8), launch_of("tiled_two_warps")
-    machine = waiting.Machine.measured(measurements.load("latencies"))
-    orders = waiting.orders(kernel, run.trace, machine)
+    run, orders, play = played("tiled", 16)
     stepper = Stepper(run, orders=orders)
     page = show(stepper, _orders=stepper._orders, panel="waits")
-    yield page, Timeline(run.trace, (0, 0, 0)), orders, waiting.play(kernel, run.trace, machine)
+    yield page, Timeline(run.trace, (0, 0, 0)), orders, play
     assert page.page_errors == []
 
 
-def state(page, step):
+def state(page, step, run=0):
     page.evaluate("step => window.model.set('step', step)", step)
-    return page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+    return page.evaluate("run => document.querySelector('.tt-root').stepper.state(run)", run)
+
+
+def drawn(spans):
+    """Return a strip's spans as the play has them: (reason, first, last)."""
+    return [(what.removeprefix("wait for "), first, last) for first, last, what in spans]
+
+
+def waited(spans, memory):
+    """Return the cycles that spans of (reason, first, last) give to waiting for a memory."""
+    return {at for why, first, last in spans if why == memory for at in range(round(first), round(last))}
 
 
 def test_bars_are_the_plays(ordered):
@@ -48,9 +64,8 @@ def test_bars_are_the_plays(ordered):
     select.select_option(index=1)
     for warp, (_, spans) in enumerate(state(page, 30)["strips"]):
         for memory in ("global memory", "shared memory"):
-            waits = {at for why, *each in play.spans[warp] if why == memory for at in range(*map(round, each))}
-            shown = {at for first, last, what in spans if what == f"wait for {memory}" for at in range(first, last)}
-            assert shown == {at for at in waits if at < spans[-1][1]} and shown
+            shown = waited(drawn(spans), memory)
+            assert shown == {at for at in waited(play.spans[warp], memory) if at < spans[-1][1]} and shown
         waits = [(first, last) for reason, first, last in play.spans[warp] if reason == "barrier"]
         for first, last, what in spans:
             if what == "wait":
@@ -81,9 +96,7 @@ def test_a_click_goes_to_the_statement_of_its_warp(ordered):
 
 def test_arrows_lead_from_loads_to_uses(show):
     """By the source's syntax: the next statement of the warp that reads the variable which holds what was loaded."""
-    kernel, (A, B) = rung("prefetched").make(tile_width=8), np.ones((2, 32, 32), np.float32)
-    run = simulate(kernel, trace=True)[(1, 1), (8, 8)](A[:8], B[:, :8].copy(), np.zeros((8, 8), np.float32))
-    orders = waiting.orders(kernel, run.trace, waiting.Machine.measured(measurements.load("latencies")))
+    run, orders, _ = played("prefetched", 32)
     page = show(stepper := Stepper(run, orders=orders), _orders=stepper._orders, panel="waits")
     page.locator(".tt-ordered select").select_option(index=1)
     timeline = Timeline(run.trace, (0, 0, 0))
@@ -104,6 +117,37 @@ def test_arrows_lead_from_loads_to_uses(show):
         if line in held and (use := next(uses, None)) is not None:
             wanted.append([i + 1, use + 1])
     assert sorted(state(page, 30)["arrows"]) == wanted and len(wanted) == 2 * 2 * 4
+    assert page.page_errors == []
+
+
+def test_two_runs_show_how_prefetching_shortens_the_wait(show):
+    """One choice of order and one axis for both; the prefetched kernel multiplies while its loads are under way."""
+    (tiled, *_), (prefetched, *_) = both = [played(name, 32) for name in ("tiled", "prefetched")]
+    stepper = compare(tiled, prefetched, orders=[orders for _, orders, _ in both])
+    page = show(stepper, _other=stepper._other, _orders=stepper._orders, panel="waits")
+    page.locator(".tt-ordered select").first.select_option(index=1)
+    lengths, multiplied = [], []
+    for number, (run, orders, play) in enumerate(both):
+        shown, cycles, timeline = state(page, 12, number), next(iter(orders.values())), Timeline(run.trace, (0, 0, 0))
+        lengths.append(len(waited(play.spans[0], "global memory")))
+        assert shown["sight"] == [0, max(max(next(iter(orders.values()))) for _, orders, _ in both)]
+        for warp, (_, spans) in enumerate(shown["strips"]):
+            for memory in ("global memory", "shared memory"):
+                wanted = waited(play.spans[warp], memory)
+                assert waited(drawn(spans), memory) == {at for at in wanted if at < spans[-1][1]}
+            mine = [step for step, of in enumerate(timeline.warps, 1) if of == warp]
+            ends = {step: cycles[step - 1] for step in mine}
+            begins = dict(zip(mine[1:], ends.values(), strict=False))  # tiled uses what it loads in the same statement
+            arrows = [(load, use) for load, use in shown["arrows"] if load in ends]
+            under = [range((begins if load == use else ends)[load], ends[use]) for load, use in arrows]
+            assert any(map(len, under))
+            adds = waited(drawn(spans), "multiply")
+            multiplied.append([bool(adds.intersection(arrow)) for arrow in under])
+    assert lengths[1] < lengths[0] / 2
+    assert not any(map(any, multiplied[:2])), "tiled multiplies only when what it loads has come"
+    assert multiplied[2:] == [[False, False] + 6 * [True]] * 2, (
+        "prefetched has nothing to multiply before its first pair"
+    )
     assert page.page_errors == []
 
 

@@ -16,7 +16,7 @@ from course_lib.classroom.publish.convert import STATE, VIEW, html_page, slides
 from course_lib.machine import measurements
 from course_lib.machine.waiting import Waiting
 from course_lib.machine.waiting import widget as waiting
-from course_lib.machine.waiting.plays import Machine
+from course_lib.machine.waiting.schedule import Machine
 from course_lib.machine.waiting.widget import plan
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare

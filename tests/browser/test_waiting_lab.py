@@ -5,12 +5,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from course_lib.machine import measurements
-from course_lib.machine.waiting.plays import Machine
+from course_lib.machine.waiting.schedule import Machine
 from course_lib.machine.waiting.widget import plan
 
 H200 = Machine.measured(measurements.load("latencies"))
 MADE = """from course_lib import measurements
-from course_lib.machine.waiting.plays import Machine
+from course_lib.machine.waiting.schedule import Machine
 from course_lib.machine.waiting import Waiting
 
 Waiting(Machine.measured(measurements.load("latencies")), latency=600)"""

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from course_lib.machine import measurements
 from course_lib.machine.waiting import Waiting
 from course_lib.machine.waiting.drawing import WAIT_COLOURS
-from course_lib.machine.waiting.plays import REASONS, Machine
+from course_lib.machine.waiting.schedule import REASONS, Machine
 from course_lib.machine.waiting.widget import BUNDLE
 
 H200 = Machine.measured(measurements.load("latencies"))

@@ -21,7 +21,7 @@ from course_lib.machine.gpu.ceilings import roofline
 from course_lib.machine.waiting.instruction import Instruction
 from course_lib.trace import Step, Trace, TraceAccess, TraceArray
 from course_lib.trace.figures.canvas import mixed
-from course_lib.trace.look import COLOURS, GROUND, WASH
+from course_lib.trace.palette import COLOURS, GROUND, WASH
 from course_lib.trace.png import element, packed_in, quantized
 from course_lib.trace.reading import slacks, timeline_rows
 from tools.report import ladder_axes, series_axes
@@ -319,7 +319,7 @@ def _drawn():
 
 @pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
 def test_every_text_and_line_stands_out_from_a_light_and_from_a_dark_page(ground):
-    """A figure has no ground of its own. 4.29 is `look.GROUND` on white; no colour has more than 4.35 on both.
+    """A figure has no ground of its own. 4.29 is `palette.GROUND` on white; no colour has more than 4.35 on both.
 
     What stands on a fill is measured against that; on the veil, which is translucent, 3.5 are left.
     """

@@ -7,6 +7,7 @@ indices; numbers f0, f1, … take whatever type numba's rules give them. The dia
     typed      every mixture of types, wrap-around, division by zero: numba's simulator types differently
     plain      int64 and float64 in small ranges, where Python's arithmetic and numba's agree
     careless   one type, and accesses that may break every rule
+    counted    every loaded value is used and nothing is stored twice, so that a compiler drops no access
     complex    complex numbers of both sizes beside real ones
     effects    calls that write down who called them, in every place where an expression may stand
 """
@@ -78,6 +79,10 @@ class Case:
                     np.zeros(threads, "c8"), np.zeros(threads, "c16"), np.zeros(threads)]  # fmt: skip
         if self.source.startswith(CARELESS_HEADER):
             return [np.zeros(threads, np.int32), np.zeros(threads, np.int32)]
+        if self.source.startswith(COUNTED_HEADER):
+            ints = [rng.integers(0, 100, LENGTH).astype(d) for d in "i4 i8 u4 u1".split()]
+            A = np.array(rng.integers(-9, 9, (ROWS, COLUMNS)) / 2, np.float32, order=self.order)
+            return [some("f4"), *ints, A, np.zeros((threads, 40), np.float32), np.zeros((threads, 40), np.int64)]
         if self.source.startswith(EFFECTS_HEADER):
             return [np.zeros((threads, CALLERS + 2), np.int64), np.zeros((threads, 4), np.int64)]
         lowest = {"i": -20, "u": 0}
@@ -544,6 +549,128 @@ class Careless(Writer):
         for _ in range(self.draw(st.integers(1, 3))):
             self.step(depth - 1)
         self.indent -= 1
+
+
+COUNTED_HEADER = """from numba import cuda, float32, int32, int64, uint8, uint32, uint64
+
+
+@cuda.jit
+def kernel(F, I, L, U, B, A, OUT, SUM):
+    t = cuda.threadIdx.x + cuda.blockDim.x * cuda.threadIdx.y
+    g = t + (cuda.blockIdx.x + cuda.gridDim.x * cuda.blockIdx.y) * (cuda.blockDim.x * cuda.blockDim.y)
+"""
+
+
+@st.composite
+def counted_cases(draw):
+    """Draw a kernel of which a compiler may merge, widen, narrow, hoist and forward accesses, but drop none."""
+    grid, block = draw(st.sampled_from([launch for launch in LAUNCHES if len(launch[0]) < 3]))
+    writer = Counted(draw, True, block[0] * (*block, 1)[1])
+    writer.kernel()
+    return Case(
+        COUNTED_HEADER + "\n".join(writer.lines) + "\n",
+        grid,
+        block,
+        draw(st.integers(0, 99)),
+        draw(st.sampled_from("CF")),
+    )
+
+
+class Counted(Writer):
+    """Writes kernels that add up what they load: numbers in f0 and f1, integers of two types in i0 and i1."""
+
+    def integer(self, depth=1):
+        leaf = self.one("name", "literal", "loop", "load", "load") if depth else self.one("name", "literal", "loop")
+        if leaf == "load":
+            return f"{self.one('I', 'L', 'U', 'B')}[{self.place(24)}]"
+        if leaf == "loop" and self.loop_variables:
+            return self.one(*self.loop_variables)
+        return (
+            self.one("t", "g", "cuda.threadIdx.x", "i0", "i1") if leaf == "name" else str(self.draw(st.integers(0, 9)))
+        )
+
+    def place(self, extent):
+        """Return an index that keeps the low bits of all that it is made of."""
+        own = self.one("t", "g", "t", "i0", "i1", *self.loop_variables)
+        mask = (1 << extent.bit_length() - 1) - 1
+        return f"({self.one('{0}', '{0} + {1}', '3 * {0} + {1}').format(own, self.draw(st.integers(0, 9)))}) & {mask}"
+
+    def number(self, depth=1):
+        matrix = f"A[{self.place(ROWS)}, {self.place(COLUMNS)}]"
+        return self.one(f"F[{self.place(24)}]", matrix, f"F[{self.place(24)}] * {matrix}", "float32(g)")
+
+    def condition(self, depth=0):
+        return self.one(
+            f"({self.integer()} + t) & 1 == 0", f"{self.integer()} > {self.one(3, 7)} + t % 3", "t % 5 != 2"
+        )
+
+    def statement(self, depth):
+        kinds = ["sum", "sum", "total", "total", "several", "store", *["if", "for", "while"] * (depth > 0)]
+        getattr(self, f"do_{self.one(*kinds, *['break', 'continue'] * (self.loops > 0))}")(depth)
+
+    def do_sum(self, depth):
+        name = self.one("i0", "i1")
+        self.line(f"{name} = {self.types[name]}(3 * {name} + {self.integer()})")
+
+    def do_total(self, depth):
+        self.line(f"{self.one('f0', 'f1')} += {self.number()}")
+
+    def do_several(self, depth):
+        """Add up neighbours, which may be one wide load; some of them twice."""
+        array, first = self.one("F", *self.shared), self.one(0, 4)
+        for k in self.one((0, 1), (0, 1, 2, 3), (1, 2, 1), (0, 0)):
+            self.line(f"f0 += {array}[4 * (t & 1) + {first + k}]")
+
+    def do_store(self, depth):
+        """Store to an element that no other statement stores to, or add to it."""
+        self.stores += 1
+        what = self.one("OUT", "SUM")
+        self.line(f"{what}[g, {self.stores}] {self.one('=', '+=')} {self.one('f0', 'f1') if what == 'OUT' else 'i1'}")
+
+    def do_for(self, depth):
+        k = self.name("k")
+        bounds = self.one("3", "4", "t % 4", "F.shape[0] // 8", "1, 9, 2", "int32(t & 3)", "I[1] & 3")
+        self.line(f"for {k} in range({bounds}):")
+        self.loop(depth, [k], [])
+
+    def do_while(self, depth):
+        k = self.name("c")
+        self.line(f"{k} = {self.one('0', 'int32(1)', 'uint32(0)')}")
+        self.line(f"while {k} < {self.one('3', 't % 5', 'A.shape[0]')}:\n{'    ' * (self.indent + 1)}{k} += 1")
+        self.loop(depth, [k], [])
+
+    def phase(self):
+        """Exchange numbers through shared memory, perhaps in a loop."""
+        loop = self.chance(40)
+        if loop:
+            self.line(f"for {self.name('r')} in range({self.one('2', 'A.shape[1] // 3')}):")
+            self.indent += 1
+        self.line(f"s[t] = {self.one('f0', 'f1', 'F[g & 15]')}")
+        if self.chance(40):
+            self.line(f"s[{self.threads - 1} - t + {self.threads}] = f1\n{'    ' * self.indent}f1 += s[t]")
+        self.line("cuda.syncthreads()")
+        for _ in range(self.one(1, 2)):
+            self.line(f"f0 += s[(t + {self.draw(st.integers(0, 5))}) % {self.threads}]")
+            self.statement(1)
+        self.line("cuda.syncthreads()")
+        self.indent -= loop
+
+    def kernel(self):
+        self.stores, self.types = 0, {"i0": self.one("int32", "int64", "uint32"), "i1": self.one("int32", "int64")}
+        phases = self.one(0, 1, 2)
+        if phases:
+            self.line(f"s = cuda.shared.array({2 * self.threads + 12}, float32)")
+            self.line(f"for k in range(t, {2 * self.threads + 12}, {self.threads}):\n        s[k] = float32(k)")
+            self.line("cuda.syncthreads()")
+            self.shared = ["s"]
+        self.line("f0 = float32(0)\n    f1 = float32(g)")
+        for name, kind in self.types.items():
+            self.line(f"{name} = {kind}({self.one('t', 'g', '5')})")
+        for _ in range(phases):
+            self.phase()
+        for _ in range(self.draw(st.integers(1, 5))):
+            self.statement(2)
+        self.line("OUT[g, 0] = f0 + f1\n    SUM[g, 0] = i0 + 5 * i1")
 
 
 COMPLEX_HEADER = """from numba import complex64, complex128, cuda, float32, float64

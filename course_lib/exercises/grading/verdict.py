@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...trace.look import COLOURS
+from ...trace.palette import COLOURS
 from ...trace.viewer.stepper import PANELS
 from ...trace.viewer.still import VIEW, show_view
 

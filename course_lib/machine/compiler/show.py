@@ -13,7 +13,7 @@ from typing import Any
 
 from ...simulator.occupancy import Occupancy, occupancy
 from ...simulator.tables import aligned, plural
-from ...trace.look import COLOURS, FAINT, GROUND, ISSUING, SKY
+from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements
 from .code import MachineCode, MachineInstruction
 from .find import machine_code

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...simulator.tables import plural
-from ...trace.look import COLOURS, GROUND
+from ...trace.palette import COLOURS, GROUND
 from ...trace.viewer.shapes import WIDTH, Polygon, Shape, Text, tint
 
 #: The sides of a tile that the slider offers.

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
 from ...simulator.tables import plural
-from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING
+from ...trace.palette import COLOURS, FAINT, GROUND, INK, ISSUING
 from ...trace.viewer.shapes import CARD_EDGE, WIDTH, Box, Shape, Text, tint
 from .. import model
 from ..figures import sectors_of

@@ -1,8 +1,8 @@
 """Figures of the course: each function takes data and returns matplotlib Axes; one message per figure.
 
 A colour always means the same thing (`COLOURS`, from the palette of Okabe and Ito, which colour-blind readers can tell
-apart). Every function draws without a background, in colours that are visible on light and dark pages (`look.GROUND`),
-and describes the picture in words: `show(ax)` displays both.
+apart). Every function draws without a background, in colours that are visible on light and dark pages
+(`palette.GROUND`), and describes the picture in words: `show(ax)` displays both.
 """
 
 from ...trace.figures.canvas import Picture, show

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from ...trace.figures.canvas import Colour, bare, describe, mixed, new_axes
-from ...trace.look import COLOURS, GROUND, INK, WASH
+from ...trace.palette import COLOURS, GROUND, INK, WASH
 
 #: Colours of memories: of a thread, of a block, and caches.
 REGISTERS, SHARED, CACHE = mixed(COLOURS["register"], 0.5), mixed(COLOURS["shared"], 0.5), "#dddddd"

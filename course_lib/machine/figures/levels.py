@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from ...simulator.tables import aligned
 from ...trace.figures.canvas import describe, legend, new_axes
-from ...trace.look import COLOURS, FAINT, GROUND, ISSUING, SKY
+from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements, model
 from ..model.machine import Machine
 

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from ...simulator.tables import plural
 from ...trace.figures.canvas import describe, legend, log2_axis, mixed, new_axes
-from ...trace.look import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
+from ...trace.palette import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
 from ...trace.reading import ROWS, slacks
 
 if TYPE_CHECKING:

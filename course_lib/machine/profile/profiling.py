@@ -121,8 +121,8 @@ class Profile:
         made += f"{plural(o.occupancy.blocks, 'block')} a multiprocessor"
         if self.time is None:
             return made
-        error = largest_error(measurements.load("waiting").results, "capstone")
-        return f"{made}; {self.time.microseconds:,.3g} µs on {o.gpu} by the model (± {error:.0%} for products)"
+        time = f"{self.time.microseconds:,.3g} µs on {o.gpu}"
+        return f"{made}; {time} by the model (± {largest_error():.0%} for products)"
 
     def verdict(self, allowed: Sequence[str] = ()) -> Opinion:
         """Return the first words on the launch; findings of the kinds ``allowed`` do not count."""
@@ -253,7 +253,7 @@ def _traced(
 def _time(kernel: Any, trace: Trace | None, residency: Residency, recording: Any, notes: list[str]) -> Time | None:
     """Return what the model of waiting says of the launch, if it knows all that the kernel does."""
     from .. import waiting
-    from ..waiting.plays import time_of
+    from ..waiting.schedule import time_of
 
     try:
         warps = waiting.programs(kernel, trace)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .interleaving import orders
     from .judgement import reasons
     from .machine_code import bank_queue, machine_programs
-    from .plays import REASONS, Play, play, play_programs
+    from .schedule import REASONS, Play, play, play_programs
     from .traced import programs
     from .widget import Waiting, plan
 
@@ -50,7 +50,7 @@ __getattr__, __dir__ = lazily(
         "orders": ".interleaving",
         **dict.fromkeys(("slacks", "timeline_rows"), "...trace.reading"),
         **dict.fromkeys(("bank_queue", "machine_programs"), ".machine_code"),
-        **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".plays"),
+        **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".schedule"),
         **dict.fromkeys(("Waiting", "plan"), ".widget"),
     },
 )

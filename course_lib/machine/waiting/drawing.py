@@ -6,9 +6,9 @@ from matplotlib.axes import Axes
 
 from ...simulator.tables import plural
 from ...trace.figures.canvas import describe
-from ...trace.look import COLOURS, FAINT, ISSUING, SKY
+from ...trace.palette import COLOURS, FAINT, ISSUING, SKY
 from ..figures import Span, spans
-from .plays import Play
+from .schedule import Play
 
 #: Colours of reasons for waiting, those of the memories where one is meant; then of issuing and of waiting for a slot.
 WAIT_COLOURS: dict[str, str] = {
@@ -24,7 +24,7 @@ WAIT_COLOURS: dict[str, str] = {
 def draw(plays: Mapping[str, Play], shown: tuple[float, float] | None = None, warps: int | None = None) -> Axes:
     """Draw the warps of a multiprocessor over time, a row each, and under them the shares of all reasons.
 
-    ``plays``: by name, what :func:`.plays.play` computed. ``shown``: the first and the last cycle, by default all;
+    ``plays``: by name, what :func:`.schedule.play` computed. ``shown``: the first and the last cycle, by default all;
     ``warps``: how many of each play, by default all.
     """
     first, last = shown or (0.0, max(play.cycles for play in plays.values()))

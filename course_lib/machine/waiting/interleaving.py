@@ -15,7 +15,7 @@ from ..compiler.code import MachineCode
 from .instruction import Instruction
 from .machine_code import machine_programs
 from .player import GLOBAL, REASONS, SHARED
-from .plays import Machine, play_programs
+from .schedule import Machine, play_programs
 from .traced import block_run
 
 #: The instructions that a statement is for, where it has any.

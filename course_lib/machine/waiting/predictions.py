@@ -19,7 +19,7 @@ from ..gpu.capstone import RECORDED, recorded
 from ..gpu.types import Progress, Result
 from ..measurements import DEFAULT_GPU, Recording
 from ..model.machine import pace_of_barriers
-from . import plays
+from . import schedule
 from .instruction import Instruction
 from .machine_code import loop_of_lines
 from .product_launch import Played, ProductLaunch
@@ -68,16 +68,16 @@ def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
     return results
 
 
-def _barriers(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+def _barriers(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
     """Predict barriers of 1 to 32 warps, with the program's own instructions between them."""
     kept = pace_of_barriers(next(r["code"] for r in recording.results if r["probe"] == "barrier"))
     walk = [Instruction("barrier", 0, pace=kept)] * ITERATIONS
     for warps in (1, 2, 4, 8, 16, 32):
-        cycles = plays.play_programs([walk] * warps, machine).cycles
+        cycles = schedule.play_programs([walk] * warps, machine).cycles
         yield "barrier", {"warps": warps}, cycles / ITERATIONS, {}
 
 
-def _lists(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+def _lists(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
     """Predict warps that follow lists of addresses: each load of 8 sectors needs the one before."""
     needs: list[tuple[int, ...]] = [(), *((step,) for step in range(ITERATIONS - 1))]
     for warps in (1, 2, 4, 8, 16, 32):
@@ -87,11 +87,11 @@ def _lists(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]
             walks.append(
                 [Instruction("load", 0, n, wavefronts=2, sectors=s) for n, s in zip(needs, sectors, strict=True)]
             )
-        cycles = plays.play_programs(walks, machine).cycles
+        cycles = schedule.play_programs(walks, machine).cycles
         yield "warps following lists", {"warps": warps}, cycles / ITERATIONS, {}
 
 
-def _cold_lines(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+def _cold_lines(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
     """Predict a warp that waits repeatedly for parts of several rows of a matrix that no cache holds."""
     for r in recording.results:
         if r["probe"] == "DRAM latency of rows":
@@ -106,51 +106,51 @@ def _cold_lines(machine: plays.Machine, recording: Recording) -> Iterator[Predic
                 )
                 for step in range(ITERATIONS)
             ]
-            cycles = plays.play_programs([walk], machine, served="DRAM").cycles
+            cycles = schedule.play_programs([walk], machine, served="DRAM").cycles
             yield r["probe"], {"rows": r["rows"]}, cycles / ITERATIONS, {}
 
 
-def _paths(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+def _paths(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
     """Predict requests to shared memory: of 32 warps, with bank conflicts; of one warp, in close succession."""
     for stride in (1, 2, 4, 8, 16, 32):
         walk = [Instruction("shared load", 0, wavefronts=stride)] * ITERATIONS
-        cycles = plays.play_programs([walk] * 32, machine).cycles
+        cycles = schedule.play_programs([walk] * 32, machine).cycles
         yield "shared read", {"stride": stride}, cycles / ITERATIONS / 32, {}
     why = {"why": "the machine: some 40 cycles pass once, before a request leaves every fourth"}
     for warps in (1, 4):
-        cycles = plays.play_programs([[Instruction("shared store", 0, wavefronts=1)] * 32] * warps, machine).cycles
+        cycles = schedule.play_programs([[Instruction("shared store", 0, wavefronts=1)] * 32] * warps, machine).cycles
         yield "asked for, store", {"warps": warps, "requests": 32}, cycles, why
 
 
-def _chains(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+def _chains(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
     """Predict chains of dependent multiply-adds, and outer products in registers, from their code."""
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(ITERATIONS)]
-    yield "multiply-add latency", {}, plays.play_programs([chain], machine).cycles / ITERATIONS, {}
+    yield "multiply-add latency", {}, schedule.play_programs([chain], machine).cycles / ITERATIONS, {}
     for r in recording.results:
         if r["probe"].startswith("outer product"):
             walk = loop_of_lines(r["code"]) * 4
             products = sum(i.kind == "multiply-add" for i in walk) * r["warps"] // machine.schedulers
-            cycles = plays.play_programs([walk] * r["warps"], machine).cycles
+            cycles = schedule.play_programs([walk] * r["warps"], machine).cycles
             yield r["probe"], {"warps": r["warps"]}, cycles / products, {}
 
 
-def _crowds(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+def _crowds(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
     """Predict copies of 32 warps, in groups, and barriers between reads of shared memory by as many warps as fit."""
     full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
     for r in recording.results:
         which = {key: r[key] for key in WHICH if key in r}
         if r["probe"] == "copies in groups":
             group = [*[Instruction("copy", 0, wavefronts=r["rows"])] * r["copies"], Instruction("commit", 0)]
-            cycles = plays.play_programs([group * (ITERATIONS // r["copies"])] * 32, machine).cycles
+            cycles = schedule.play_programs([group * (ITERATIONS // r["copies"])] * 32, machine).cycles
             yield r["probe"], which, cycles / ITERATIONS / 32, {}
         elif r["probe"] == "shared reads and barriers":
             walk = [Instruction("barrier", 0)] * r["barriers"]
             walk[1:1] = [Instruction("shared load", 0, wavefronts=1)] * 8
-            cycles = plays.play_programs([walk * ITERATIONS] * r["warps"], machine, full // r["warps"]).cycles
+            cycles = schedule.play_programs([walk * ITERATIONS] * r["warps"], machine, full // r["warps"]).cycles
             yield r["probe"], which, cycles / ITERATIONS / full, {}
 
 
-def _alternation(machine: plays.Machine, recording: Recording) -> Iterator[Prediction]:
+def _alternation(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
     """Predict when each of 32 warps ends: warps that ask for shared memory, and warps that ask only for issue slots."""
     yield "warps that ask", {}, share_of_the_last([reads_and_adds(ITERATIONS)] * 32, machine), {}
     why = {"why": "the machine: at the end of its loop a warp gives way, while the next instructions are fetched"}
@@ -166,9 +166,9 @@ def reads_and_adds(rounds: int) -> list[Instruction]:
     return walk
 
 
-def share_of_the_last(programs: list[list[Instruction]], machine: plays.Machine) -> float:
+def share_of_the_last(programs: list[list[Instruction]], machine: schedule.Machine) -> float:
     """Play the warps; return their mean end divided by the last one's: 1 where they alternate."""
-    ends = [spans[-1][2] for spans in plays.play_programs(programs, machine).spans]
+    ends = [spans[-1][2] for spans in schedule.play_programs(programs, machine).spans]
     return float(np.mean(ends)) / max(ends)
 
 
@@ -223,8 +223,8 @@ def written(progress: Progress) -> list[Result]:
     return results
 
 
-def _machine(gpu: Folder = DEFAULT_GPU) -> plays.Machine:
-    return plays.Machine.measured(measurements.load("latencies", gpu))
+def _machine(gpu: Folder = DEFAULT_GPU) -> schedule.Machine:
+    return schedule.Machine.measured(measurements.load("latencies", gpu))
 
 
 def _of(result: Result) -> Result:
@@ -238,7 +238,7 @@ def _code(name: str, params: tuple[tuple[str, int], ...]) -> MachineCode:
 
 
 def _launch(
-    r: Result, machine: plays.Machine, chip: Result, blocks: int | None = None, cached: bool = False
+    r: Result, machine: schedule.Machine, chip: Result, blocks: int | None = None, cached: bool = False
 ) -> ProductLaunch:
     """Return the launch of a recorded result."""
     name, params = r["rung"], r["params"]

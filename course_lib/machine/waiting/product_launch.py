@@ -22,7 +22,7 @@ from ...simulator.occupancy import occupancy
 from ..compiler.code import MachineCode
 from ..compiler.emulator import BlockRun, run_block
 from ..model.machine import Machine
-from . import plays
+from . import schedule
 from .instruction import Instruction
 from .launches import First, LaunchTime, launch_time
 from .machine_code import machine_programs
@@ -81,20 +81,20 @@ class ProductLaunch:
         cycles = {first: iterations * self._cycles_of_iteration(play) for first, play in played.items()}
         if self.cached:
             each, blocks = cycles[False, False], prod(self.grid)
-            whole = plays.time_of(each, blocks, self.resident, self.gpu["multiprocessors"])
+            whole = schedule.time_of(each, blocks, self.resident, self.gpu["multiprocessors"])
             return _mixed(played, cycles, LaunchTime(whole, {(False, False): blocks * each}, 0.0))
         places = zip(*(place.tolist() for place in self._places()), strict=True)
         return _mixed(played, cycles, launch_time(places, self._together, cycles, self._kept()))
 
-    def _play(self, served: Mapping[str, str]) -> plays.Play:
+    def _play(self, served: Mapping[str, str]) -> schedule.Play:
         rounds = 1 if self.once else ROUNDS
         shared = self.code.shared_bytes
         warps, loaded_by = self.loop, self._loaded_by()
-        return plays.play_programs(
+        return schedule.play_programs(
             warps, self.machine, self.resident, served, shared, rounds=rounds, loaded_by=loaded_by
         )
 
-    def _cycles_of_iteration(self, play: plays.Play) -> float:
+    def _cycles_of_iteration(self, play: schedule.Play) -> float:
         return float(np.mean([spans[-1][2] for spans in play.spans])) if self.once else play.cycles_per_iteration()
 
     @cached_property
@@ -218,12 +218,12 @@ class ProductLaunch:
         return {name: len(place) / len(np.unique(place)) for name, place in zip("AB", places, strict=True)}
 
 
-def _mixed(played: Mapping[First, plays.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
+def _mixed(played: Mapping[First, schedule.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
     """Combine the plays of a launch, by the time that blocks spend in each and in waiting for lines."""
     whole = sum(time.spent.values()) + time.held
     waits = {
         reason: sum(time.spent[first] * play.waits[reason] for first, play in played.items()) / whole
-        for reason in plays.REASONS
+        for reason in schedule.REASONS
     }
     waits["global memory"] += time.held / whole
     blocks = sum(spent / cycles[first] for first, spent in time.spent.items())

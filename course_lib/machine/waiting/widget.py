@@ -19,7 +19,7 @@ from ...simulator.simulate import simulate
 from ...simulator.tables import plural
 from ...trace.viewer.page import Bundle, page
 from ...trace.viewer.still import HTML, Still
-from . import plays
+from . import schedule
 from .instruction import Instruction
 
 BUNDLE = Bundle(
@@ -71,10 +71,10 @@ def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction
     A, B = np.ones((tile_width, DEPTH), np.float32), np.ones((DEPTH, tile_width), np.float32)
     run = simulate(kernel, trace=True)[grid, block](A, B, np.zeros((tile_width, tile_width), np.float32))
     warps = programs(kernel, run.trace)
-    return warps if len(warps) <= WARPS else warps[:: plays.Machine.schedulers]
+    return warps if len(warps) <= WARPS else warps[:: schedule.Machine.schedulers]
 
 
-def one_scheduler(machine: plays.Machine) -> plays.Machine:
+def one_scheduler(machine: schedule.Machine) -> schedule.Machine:
     """Return the machine with one scheduler, and that scheduler's share of the bytes per cycle."""
     share = {level: rate / machine.schedulers for level, rate in machine.bytes_per_cycle.items()}
     return replace(machine, schedulers=1, bytes_per_cycle=share)
@@ -88,7 +88,7 @@ class Plan:
     warps: int
     tile_width: int
     buffers: int
-    play: plays.Play
+    play: schedule.Play
     bandwidth: float
 
     @property
@@ -117,7 +117,7 @@ class Plan:
             for reason, first, last in _stretches(spans):
                 if first >= SHOWN:
                     break
-                number, begin, end = plays.REASONS.index(reason), round(first), round(min(last, SHOWN))
+                number, begin, end = schedule.REASONS.index(reason), round(first), round(min(last, SHOWN))
                 if row and row[-1][0] == number and row[-1][2] == begin:
                     row[-1][2] = end
                 elif begin < end:
@@ -149,7 +149,7 @@ class Plan:
         return json.dumps(
             {
                 **setting,
-                "reasons": plays.REASONS,
+                "reasons": schedule.REASONS,
                 "shown": SHOWN,
                 "end": round(self.play.cycles),
                 "rows": self.spans(),
@@ -168,7 +168,7 @@ def _stretches(spans: Iterable[tuple[str, float, float]]) -> Iterator[tuple[str,
 
     def given() -> Iterator[tuple[str, float, float]]:
         first = begun
-        for reason in plays.REASONS:
+        for reason in schedule.REASONS:
             if reason in gathered:
                 yield reason, first, first + gathered[reason]
                 first += gathered[reason]
@@ -188,14 +188,14 @@ def _stretches(spans: Iterable[tuple[str, float, float]]) -> Iterator[tuple[str,
     yield from given()
 
 
-def plan(machine: plays.Machine, latency: int, warps: int, tile_width: int, buffers: int) -> Plan:
+def plan(machine: schedule.Machine, latency: int, warps: int, tile_width: int, buffers: int) -> Plan:
     """Play a setting on one scheduler of the machine.
 
     The second-level cache serves every load that misses the first, each after the same `latency` cycles.
     """
     machine = replace(one_scheduler(machine), latency={**machine.latency, "L2": float(latency)}, spread=())
     block = instructions(tile_width, buffers)
-    play = plays.play_programs(block, machine, warps // len(block))
+    play = schedule.play_programs(block, machine, warps // len(block))
     return Plan(latency, warps, tile_width, buffers, play, machine.bytes_per_cycle["L2"])
 
 
@@ -205,7 +205,7 @@ def recorded(state: Mapping[str, Any]) -> dict[str, Any]:
     `_offers` then holds the settings that were played, and `_plays` every play by "latency,warps,T,buffers", as base64
     of zlib's compressed JSON.
     """
-    machine = plays.Machine(**json.loads(state["_machine"]))
+    machine = schedule.Machine(**json.loads(state["_machine"]))
     latencies = sorted({*RECORDED_LATENCIES, state["latency"]})
     sizes = {width: len(instructions(width, 1)) for width in TILE_WIDTHS}
     warps = {
@@ -249,7 +249,7 @@ class Waiting(Still, anywidget.AnyWidget):
 
     def __init__(
         self,
-        machine: plays.Machine,
+        machine: schedule.Machine,
         latency: int | None = None,
         warps: int = 2,
         tile_width: int = 8,

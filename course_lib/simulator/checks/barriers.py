@@ -88,28 +88,25 @@ class BarriersObserver(Observer):
     def unfinished_phase(
         self, line: int, vector: WarpVector, lanes: Mask, array: Any, index: Any, missing: tuple[int, int, int]
     ) -> None:
-        thread, name = vector.first_thread(lanes), array.element_name(index)
         left, arrivals, unpaid = missing
         what = [f"{left} of its {arrivals} arrivals"] if left else []
         what += [f"{unpaid} bytes"] if unpaid > 0 else []
         what += [f"the arrival that expects {-unpaid} bytes"] if unpaid < 0 else []
         what = what if arrivals else ["init_barrier"]
-        text = (
-            f"{self.name(thread)} waits for a phase of {name} that never completes: missing are "
+        said = (
+            f"waits for a phase of {array.element_name(index)} that never completes: missing are "
             f"{' and '.join(what) or 'none'}; look at its arrivals, at the bytes of its copies and at the parity, "
             "which changes with each phase"
         )
-        count = int(np.count_nonzero(lanes))
-        self.add(Finding("barrier-divergence", line, text, None, array.name, index, (thread,), count))
+        self.found("barrier-divergence", line, vector, lanes, said, array=array.name, index=index)
 
     def wrong_mask(self, line: int, vector: WarpVector, lanes: Mask, what: str) -> None:
-        thread = vector.first_thread(lanes)
         fault = {
             "absent": "is named in the mask of this warp operation but does not arrive at it",
             "stray": "arrives at this warp operation but is not named in its mask",
         }[what]
-        text = f"{self.name(thread)} {fault}; the mask must name exactly the lanes that take part"
-        self.add(Finding("barrier-divergence", line, text, threads=(thread,), count=int(np.count_nonzero(lanes))))
+        said = f"{fault}; the mask must name exactly the lanes that take part"
+        self.found("barrier-divergence", line, vector, lanes, said)
 
 
 def blocks_of(missing: dict[int, np.ndarray]) -> np.ndarray:

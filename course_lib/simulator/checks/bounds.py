@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..findings import Finding, Thread
+from ..findings import Finding
 from ..observer import Observer
 
 if TYPE_CHECKING:
@@ -23,15 +23,13 @@ class BoundsObserver(Observer):
         #: The latest index with a negative number, and the lanes in which it was reported.
         self._wrapped: tuple[Index | None, Mask] = (None, False)
 
-    def _first(self, site: Site, index: Index, lanes: Mask) -> tuple[tuple[int, ...], Thread, int]:
+    def _first(self, site: Site, index: Index, lanes: Mask) -> tuple[int, ...]:
         vector = site.vector
         place = vector.first_lane(lanes)
-        numbers = tuple(int(np.broadcast_to(np.asarray(i), vector.shape)[place]) for i in index)
-        thread = vector.launch.name_thread(vector.ids[place])
-        return numbers, thread, int(np.count_nonzero(vector.full(lanes)))
+        return tuple(int(np.broadcast_to(np.asarray(i), vector.shape)[place]) for i in index)
 
     def out_of_bounds(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
-        numbers, thread, count = self._first(site, index, lanes)
+        numbers = self._first(site, index, lanes)
         size = site.limits_of(array)[dimension]
         verb = {"load": "reads", "store": "writes", "atomic": "updates"}[site.op]
         inside = f"0 to {size - 1}" if size else "none: the array is empty"
@@ -44,23 +42,21 @@ class BoundsObserver(Observer):
                 f"{verb} {site.width} elements from {element} on, not all inside its shape {array.shape}: such an "
                 f"access may begin{dim} at " + (f"0 to {size - 1}" if size > 0 else "no index")
             )
-        text = f"{self.name(thread)} {what}; guard the access with an if"
-        self.add(Finding("out-of-bounds", site.line, text, None, array.name, numbers, (thread,), count))
+        what += "; guard the access with an if"
+        self.found("out-of-bounds", site.line, site.vector, lanes, what, array=array.name, index=numbers)
 
     def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
-        vector, array = site.vector, pattern.array
-        index, thread = pattern.index_at(base, vector.first_lane(lanes)), vector.first_thread(lanes)
-        text = (
-            f"{self.name(thread)} accesses {pattern.access_bytes} bytes at {array.element_name(index)}, which is no "
+        said = (
+            f"accesses {pattern.access_bytes} bytes at {{}}, which is no "
             f"multiple of {pattern.access_bytes} bytes from the array's start; align the index, or use single elements"
         )
-        count = int(np.count_nonzero(vector.full(lanes)))
-        self.add(Finding("misaligned-access", site.line, text, None, array.name, index, (thread,), count))
+        self.accessed("misaligned-access", site, pattern, base, lanes, said)
 
     def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
-        numbers, thread, count = self._first(site, index, lanes)
+        numbers = self._first(site, index, lanes)
         wrapped = numbers[dimension] + array.shape[dimension]
-        full, (known, before) = site.vector.full(lanes), self._wrapped
+        vector, full, (known, before) = site.vector, site.vector.full(lanes), self._wrapped
+        thread, count = vector.first_thread(lanes), int(np.count_nonzero(full))
         if known is index:  # another dimension of the same index: a thread is counted once
             count = int(np.count_nonzero(full & ~before))
             full = full | before

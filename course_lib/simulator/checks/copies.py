@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..findings import Finding
 from ..lanes.memory import GlobalArray, SharedArray
 from ..observer import Observer
 
@@ -82,13 +81,11 @@ class CopiesObserver(Observer):
             if not hit.any():
                 continue
             line = reading.site.line
-            thread, index = vector.first_thread(hit), pattern.index_at(base, vector.first_lane(hit))
-            text = (
-                f"{self.name(thread)} writes {array.element_name(index)} while the asynchronous copy that line {line} "
+            said = (
+                f"writes {{}} while the asynchronous copy that line {line} "
                 "started may still read it, so the tile can get either value; wait for the copy first"
             )
-            count = int(np.count_nonzero(hit))
-            self.add(Finding("unfinished-copy", site.line, text, line, array.name, index, (thread,), count))
+            self.accessed("unfinished-copy", site, pattern, base, hit, said, other=line)
 
     def _accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
         if self.outstanding.get(pattern.array):
@@ -101,12 +98,9 @@ class CopiesObserver(Observer):
         lanes = (lines != 0) & vector.full(pattern.mask)
         if not lanes.any():
             return
-        first = vector.first_lane(lanes)
-        thread, index, copied = vector.first_thread(lanes), pattern.index_at(base, first), int(lines[first])
-        does = "reads" if site.op == "load" else "writes"
-        text = (
-            f"{self.name(thread)} {does} {array.element_name(index)} while the asynchronous copy to it that line "
+        copied = int(lines[vector.first_lane(lanes)])
+        said = (
+            f"{'reads' if site.op == 'load' else 'writes'} {{}} while the asynchronous copy to it that line "
             f"{copied} started may be on its way; wait for the copy's group first, then synchronize"
         )
-        count = int(np.count_nonzero(lanes))
-        self.add(Finding("unfinished-copy", site.line, text, copied, array.name, index, (thread,), count))
+        self.accessed("unfinished-copy", site, pattern, base, lanes, said, other=copied)

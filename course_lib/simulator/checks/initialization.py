@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..findings import Finding
 from ..lanes.memory import SharedArray
 from ..observer import Observer
 
@@ -32,37 +31,25 @@ class InitializationObserver(Observer):
                     watcher.store(site, pattern, base + element)
 
     def unwritten(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
-        self.report(site, pattern, base, lanes)
-
-    def report(self, site: Site, pattern: Pattern, base: int, missing: dict[int, np.ndarray]) -> None:
-        array, vector = pattern.array, site.vector
-        index, thread = pattern.index_at(base, vector.first_lane(missing)), vector.first_thread(missing)
-        text = (
-            f"{self.name(thread)} reads {array.element_name(index)} ({array.space} memory) before any thread wrote it; "
-            "write every element that is read, and synchronize"
+        said = (
+            f"reads {{}} ({pattern.array.space} memory) before any thread wrote it; write every element that is read, "
+            "and synchronize"
         )
-        count = int(np.count_nonzero(vector.full(missing)))
-        self.add(Finding("uninitialized-read", site.line, text, None, array.name, index, (thread,), count))
+        self.accessed("uninitialized-read", site, pattern, base, lanes, said)
 
     def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
-        thread = vector.first_thread(lanes)
+        said = f"reads the variable {name!r} before it assigned it; assign it on every path"
         if name is None:
-            text = (
-                f"{self.name(thread)} reads a register of a lane that does not take part in this shuffle; let "
-                "all lanes that are read from reach it"
+            said = (
+                "reads a register of a lane that does not take part in this shuffle; let all lanes that are read from "
+                "reach it"
             )
-        else:
-            text = f"{self.name(thread)} reads the variable {name!r} before it assigned it; assign it on every path"
-        self._add(text, name, line, vector, lanes)
+        self.found("uninitialized-read", line, vector, lanes, said, array=name)
 
     def unreturned(self, function: str, line: int, vector: WarpVector, lanes: Mask) -> None:
-        thread, what = vector.first_thread(lanes), f"the result of {function}()"
-        text = f"{self.name(thread)} uses {what}, which returned nothing there; return a value on every path"
-        self._add(text, what, line, vector, lanes)
-
-    def _add(self, text: str, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
-        threads, count = (vector.first_thread(lanes),), int(np.count_nonzero(lanes))
-        self.add(Finding("uninitialized-read", line, text, array=name, threads=threads, count=count))
+        what = f"the result of {function}()"
+        said = f"uses {what}, which returned nothing there; return a value on every path"
+        self.found("uninitialized-read", line, vector, lanes, said, array=what)
 
 
 class SharedInitialization:
@@ -100,7 +87,7 @@ class SharedInitialization:
             return
         missing = vector.full(~np.asarray(have)) & pattern.mask
         if missing.any():
-            self.observer.report(site, pattern, base, missing)
+            self.observer.unwritten(site, pattern, base, missing)
 
     def _spread(self) -> None:
         if self.agree:

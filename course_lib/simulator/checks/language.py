@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..findings import Finding
 from ..language.constants import shown
 from ..observer import Observer
@@ -30,10 +28,9 @@ class LanguageObserver(Observer):
         self._on_gpu = with_debug if prepared.source.debug else without
 
     def failed(self, kind: str, text: str, line: int, vector: WarpVector, lanes: Any) -> None:
-        thread = vector.first_thread(lanes)
         what = "fails" if kind == "failed-assertion" else "ends"
-        said = f"{self.name(thread)} {what} at {text}; {self._on_gpu}: look at its values, with print or in the stepper"
-        self.add(Finding(kind, line, said, threads=(thread,), count=int(np.count_nonzero(lanes))))
+        said = f"{what} at {text}; {self._on_gpu}: look at its values, with print or in the stepper"
+        self.found(kind, line, vector, lanes, said)
 
     def warnings(self, unit: CompiledKernel) -> None:
         for change in unit.changes.values():

@@ -53,20 +53,17 @@ class ProductsObserver(Observer):
 
     def _overwrites(self, site: Any, pattern: Any, base: int) -> None:
         keys, lanes = pattern.words(base)
-        array, vector = pattern.array, site.vector
-        busy = self.readers[array][keys] > 0
+        busy = self.readers[pattern.array][keys] > 0
         if not busy.any():
             return
-        where = np.zeros(vector.shape, bool)
+        where = np.zeros(site.vector.shape, bool)
         where[lanes] = busy
-        first, thread = vector.first_lane(where), vector.first_thread(where)
-        index, line = pattern.index_at(base, first), int(self.reading[array][keys[busy][0]])
-        text = (
-            f"{self.name(thread)} writes {array.element_name(index)} while the product that line {line} started may "
+        line = int(self.reading[pattern.array][keys[busy][0]])
+        said = (
+            f"writes {{}} while the product that line {line} started may "
             "still read it; wait for the product's group first, then synchronize"
         )
-        count = int(np.count_nonzero(busy))
-        self.add(Finding("unfinished-product", site.line, text, line, array.name, index, (thread,), count))
+        self.accessed("unfinished-product", site, pattern, base, where, said, other=line)
 
     def proxy_fence(self, vector: Any, mask: Any) -> None:
         here = vector.full(mask)
@@ -148,13 +145,11 @@ class ProductsObserver(Observer):
                 continue
             lanes = product.on_its_way & vector.full(pattern.mask)
             if lanes.any():
-                thread, index = vector.first_thread(lanes), pattern.index_at(base, vector.first_lane(lanes))
-                text = (
-                    f"{self.name(thread)} {does} {array.element_name(index)} while the product that line "
-                    f"{product.line} started may be on its way; wait for the product's group first"
+                said = (
+                    f"{does} {{}} while the product that line {product.line} started may be on its way; wait for the "
+                    "product's group first"
                 )
-                at, count = (array.name, index, (thread,)), int(np.count_nonzero(lanes))
-                self.add(Finding("unfinished-product", site.line, text, product.line, *at, count))
+                self.accessed("unfinished-product", site, pattern, base, lanes, said, other=product.line)
                 return
 
     # --- the rest -----------------------------------------------------------------------------------------------

@@ -245,7 +245,7 @@ def meet(out: Writer, node: nodes.Meet) -> Code:
 def wait_for_phase(out: Writer, node: nodes.Await) -> Code:
     barriers, index, parity = (text(out, part) for part in node.operands)
     phase = f"w, {barriers}, {index}, {parity}, {out.mask}, {out.at(node.line)}"
-    out.emit(f"while pause := w.phases.unfinished({phase}): yield pause")
+    out.emit(f"while pause := w.mbarriers.unfinished({phase}): yield pause")
     return Code("None")
 
 

@@ -13,9 +13,9 @@ from ..lanes import elementwise, loops, masks, view
 from ..lanes.barrier import Barrier
 from ..language.constants import Change
 from ..language.infer import analyse
+from ..language.reasons import Promotion
 from ..language.source import Source, deep_recursion, too_deep
 from ..language.variables import Variable
-from ..language.why import Promotion
 from .emit import generate
 from .writer import Template
 from .writes import written

@@ -7,7 +7,7 @@ memory are counted when the copy starts.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -31,19 +31,51 @@ class SourceUse:
     waited: set[int] | None = None
 
 
-@dataclass
-class PendingCopy:
-    """One copy instruction of a warp: its target, its values, and the lanes in which it has not arrived.
+@dataclass(eq=False)
+class Pending:
+    """An asynchronous operation of a warp: each lane's group, counted from its first commit, and the lanes to come."""
 
-    ``group`` is the number of each lane's group, counted from its first commit.
-    """
+    group: np.ndarray
+    on_its_way: np.ndarray
+
+
+Operation = TypeVar("Operation", bound=Pending)
+
+
+class Groups(Generic[Operation]):
+    """The asynchronous operations of one kind that a warp vector has started, in the groups of each lane."""
+
+    def __init__(self, vector: Any) -> None:
+        self.vector = vector
+        self.started: list[Operation] = []
+        self.group = np.zeros(vector.shape, np.int64)
+
+    def commit(self, mask: Any) -> None:
+        """Make one group of the operations that each lane started since its last call."""
+        self.group = self.group + self.vector.full(mask)
+
+    def wait(self, pending: int, mask: Any) -> None:
+        """Let all groups of the lanes arrive, except their last ``pending`` ones."""
+        here = self.vector.full(mask)
+        for operation in self.started:
+            done = operation.on_its_way & here & (operation.group < self.group - int(pending))
+            if done.any():
+                operation.on_its_way &= ~done
+                self.arrive(operation, done)
+        self.started = [operation for operation in self.started if operation.on_its_way.any()]
+
+    def arrive(self, operation: Operation, lanes: np.ndarray) -> None:
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class PendingCopy(Pending):
+    """One copy instruction of a warp: its target and its values."""
 
     site: Site
     pattern: Pattern
     base: int
     values: tuple[Any, ...]
-    group: np.ndarray
-    on_its_way: np.ndarray
     source: SourceUse | None = None
 
     def in_use(self) -> np.ndarray:
@@ -51,14 +83,7 @@ class PendingCopy:
         return self.on_its_way.reshape(self.on_its_way.shape[0] * self.on_its_way.shape[1], -1)
 
 
-class Copies:
-    """The copies of one warp vector."""
-
-    def __init__(self, vector: Any) -> None:
-        self.vector = vector
-        self.started: list[PendingCopy] = []
-        self.group = np.zeros(vector.shape, np.int64)
-
+class Copies(Groups[PendingCopy]):
     def start(
         self, site: Any, target: Any, place: tuple[Any, ...], value: Any, mask: Any
     ) -> tuple[Pattern, int] | None:
@@ -71,24 +96,10 @@ class Copies:
             site.check_alignment(pattern, base)
         self.vector.engine.tell("copy_started", site, pattern, base, values)
         lanes = self.vector.full(pattern.mask).copy()
-        self.started.append(PendingCopy(site, pattern, base, values, self.group, lanes))
+        self.started.append(PendingCopy(self.group, lanes, site, pattern, base, values))
         return pattern, base
 
-    def commit(self, mask: Any) -> None:
-        """Make one group of the copies that each lane started since its last call."""
-        self.group = self.group + self.vector.full(mask)
-
-    def wait(self, pending: int, mask: Any) -> None:
-        """Let all groups of the lanes arrive, except their last ``pending`` ones."""
-        here = self.vector.full(mask)
-        for copy in self.started:
-            done = copy.on_its_way & here & (copy.group < self.group - int(pending))
-            if done.any():
-                copy.on_its_way &= ~done
-                self._arrive(copy, done)
-        self.started = [copy for copy in self.started if copy.on_its_way.any()]
-
-    def _arrive(self, copy: PendingCopy, lanes: np.ndarray) -> None:
+    def arrive(self, copy: PendingCopy, lanes: np.ndarray) -> None:
         array, engine = copy.pattern.array, self.vector.engine
         if copy.source is not None:
             engine.tell("source_read", copy.source, lanes.reshape(copy.source.words.shape[1:]))

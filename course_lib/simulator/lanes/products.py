@@ -14,6 +14,7 @@ import numpy as np
 from ..findings import KernelError
 from ..hardware import WARP_SIZE
 from .arrays import Pattern
+from .copies import Groups, Pending
 from .memory import LocalArray, SharedArray
 
 #: Required alignment of an array in bytes (eight rows of the swizzle), by the code of the descriptor's swizzle.
@@ -62,28 +63,21 @@ class Operand:
 
 
 @dataclass(eq=False)
-class PendingProduct:
-    """One wgmma of a warp: its line, the array of its results, its operands, and the lanes still to wait for it.
-
-    ``group`` is the number of each lane's group, counted from its first commit.
-    """
+class PendingProduct(Pending):
+    """One wgmma of a warp: its line, the array of its results, and its operands."""
 
     spec: Spec
     line: int
     acc: LocalArray
     operands: tuple[Operand, ...]
-    group: np.ndarray
-    on_its_way: np.ndarray
 
 
-class Products:
+class Products(Groups[PendingProduct]):
     """The products of one warp vector."""
 
     def __init__(self, vector: Any) -> None:
-        self.vector = vector
-        self.started: list[PendingProduct] = []
+        super().__init__(vector)
         self.results: dict[LocalArray, Any] = {}  # of unfinished products: (items, lanes, blocks)
-        self.group = np.zeros(vector.shape, np.int64)
         self.operands: dict[Any, Operand] = {}
 
     def start(self, sites: Any, spec: Spec, acc: Any, a: Any, b: Any, add: Any, *, mask: Any, line: int) -> None:
@@ -124,29 +118,15 @@ class Products:
             c = np.where(added[places], results[:, :, places], np.float32(0)).transpose(2, 1, 0)
             results[:, :, places] = spec.product(values[0], values[1], c).transpose(2, 1, 0)
         self.results[acc] = results
-        product = PendingProduct(spec, line, acc, tuple(dict.fromkeys(parts)), self.group, here.copy())
+        product = PendingProduct(self.group, here.copy(), spec, line, acc, tuple(dict.fromkeys(parts)))
         self.started.append(product)
         vector.engine.tell("product_started", sites[1], vector, product)
 
-    def commit(self, mask: Any) -> None:
-        """Make one group of the products that each lane started since its last call."""
-        self.group = self.group + self.vector.full(mask)
-
-    def wait(self, acc: Any, pending: int, mask: Any) -> None:
-        """Let the results of all groups of the lanes arrive, except their last ``pending`` ones."""
-        here = self.vector.full(mask)
-        for product in self.started:
-            done = product.on_its_way & here & (product.group < self.group - int(pending))
-            if done.any():
-                product.on_its_way &= ~done
-                self.vector.engine.tell("product_finished", self.vector, product, done)
-                last = not any(p.acc is product.acc and (p.on_its_way & done).any() for p in self.started)
-                if last:
-                    self._arrive(product.acc, done)
-        self.started = [product for product in self.started if product.on_its_way.any()]
-
-    def _arrive(self, acc: LocalArray, lanes: np.ndarray) -> None:
-        vector, mask = self.vector, True if lanes.all() else lanes
+    def arrive(self, product: PendingProduct, lanes: np.ndarray) -> None:
+        vector, acc, mask = self.vector, product.acc, True if lanes.all() else lanes
+        vector.engine.tell("product_finished", vector, product, lanes)
+        if any(p.acc is acc and (p.on_its_way & lanes).any() for p in self.started):
+            return
         results = [values.reshape(vector.shape) for values in self.results[acc]]
         vector.engine.tell("results_arrived", vector, Pattern(acc, vector, None, mask, len(results)), results)
         pattern = Pattern(acc, vector, None, mask)

@@ -57,10 +57,7 @@ class View:
     def at(self, place: tuple[int, ...], shape: tuple[int, ...]) -> View:
         """The view of the lane at ``place`` of a vector of this shape; its sizes are numbers."""
         sizes = tuple(int(np.broadcast_to(np.asarray(size), shape)[place]) for size in self.shape)
-        return self._like(self.places, sizes)
-
-    def _like(self, places: tuple[Any, ...], shape: tuple[Vector, ...]) -> View:
-        return View(self.base, places, shape)
+        return type(self)(self.base, self.places, sizes)
 
     def blended(self, mask: Mask, old: Any, line: int) -> View:
         """Return this view in the lanes of ``mask``, and ``old`` in the others."""
@@ -75,7 +72,7 @@ class View:
             else:
                 places.append(blend(mask, new, before))
         sizes = (blend(mask, a, b) for a, b in zip(self.shape, old.shape, strict=True))
-        return self._like(tuple(places), tuple(sizes))
+        return type(self)(self.base, tuple(places), tuple(sizes))
 
 
 class Reshaped(View):
@@ -92,9 +89,6 @@ class Reshaped(View):
             place.append((number % np.maximum(size, 1))[()])
             number = number // np.maximum(size, 1)
         return (number[()], *reversed(place)) if self.base.ndim else ()
-
-    def _like(self, places: tuple[Any, ...], shape: tuple[Vector, ...]) -> View:
-        return Reshaped(self.base, places, shape)
 
 
 class Retyped(View):
@@ -116,9 +110,6 @@ class Retyped(View):
         base = as_view(self.base).blended(mask, as_view(old.base), line)
         return Retyped(base, self.places, base.shape)
 
-    def _like(self, places: tuple[Any, ...], shape: tuple[Vector, ...]) -> View:
-        return Retyped(self.base, places, shape)
-
 
 class Joined(Retyped):
     """The elements of ``base``, of one dimension, as larger ones of another type: each consists of several."""
@@ -132,9 +123,6 @@ class Joined(Retyped):
         if type(old) is not Joined or old.places != self.places or old.base is not self.base:
             raise different_arrays(line)
         return self
-
-    def _like(self, places: tuple[Any, ...], shape: tuple[Vector, ...]) -> View:
-        return Joined(self.base, places, shape)
 
 
 def joined(parts: Any, dtype: np.dtype[Any]) -> np.ndarray:

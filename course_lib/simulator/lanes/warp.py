@@ -16,8 +16,8 @@ from .copies import Copies, SourceUse
 from .host import Host
 from .loops import WaitsForOthers
 from .masks import Mask
+from .mbarriers import Mbarriers
 from .memory import LocalArray, SharedArray, SharedField
-from .phases import Phases
 from .products import ALIGNMENT, DESCRIPTOR_ALIGNMENT, Products
 from .vector import LaneVector
 
@@ -26,11 +26,11 @@ class WarpVector(LaneVector):
     """A lane vector with its arrays, copies and warp operations; the generated code calls its methods."""
 
     def __init__(
-        self, engine: Host, lanes: WarpLanes, chunk: Chunk, shared: dict[int, SharedArray], phases: Phases
+        self, engine: Host, lanes: WarpLanes, chunk: Chunk, shared: dict[int, SharedArray], mbarriers: Mbarriers
     ) -> None:
         super().__init__(engine.launch, lanes, chunk)
         self.engine, self.steps = engine, engine.steps
-        self._shared, self.phases = shared, phases
+        self._shared, self.mbarriers = shared, mbarriers
         self._cache: dict[Any, Any] = {}
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
         #: (clock, known), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. known: None
@@ -397,14 +397,6 @@ class WarpVector(LaneVector):
             copy = self.copies.started[-1]
             copy.source = SourceUse(load, array, words, lanes, copy.in_use)
             self.engine.tell("source_in_use", copy.source)
-
-    def commit_copies(self, mask: Mask, line: int) -> None:
-        """Make one group of the copies that each lane started since its last call."""
-        self.copies.commit(mask)
-
-    def wait_copies(self, pending: int, mask: Mask, line: int) -> None:
-        """Wait, in each lane, for all of its groups except the last ``pending``."""
-        self.copies.wait(pending, mask)
 
     def shuffle(self, kind: str, members: Any, given: Any, lane: Any, mask: Mask, line: int) -> Any:
         """Return, for each active lane, the value ``given`` by another lane; beyond the ends, up and down give its own.

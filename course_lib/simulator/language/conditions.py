@@ -4,13 +4,13 @@ import ast
 from dataclasses import replace
 from enum import Enum
 
-from . import operators, tuples, types, why
+from . import operators, reasons, tuples, types
 from .context import Context
 from .nodes import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, Static, after, once, settled
 from .operators import applied, cast
+from .reasons import Part
 from .refusals import refuse
 from .types import DTYPE, NONE, SCALARS, TupleType, TypingError, describe_type, unify_types
-from .why import Part
 
 
 def truth(x: Context, value: Expr, line: int) -> Expr:
@@ -192,7 +192,7 @@ def and_or(x: Context, node: ast.BoolOp) -> Expr:
     if kind == "bool" and (conditions := _conditions(x, root)) is not None:
         return conditions
     found = tuple(Part(v.type, v.why) for v in parts)
-    reason = why.of_parts(kind, found, f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
+    reason = reasons.of_parts(kind, found, f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
     return Choice(root=root, type=kind, why=reason)
 
 

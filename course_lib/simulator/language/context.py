@@ -14,16 +14,16 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..geometry import Launch
-from . import nodes, operators, types, why
+from . import nodes, operators, reasons, types
 from .constants import Constants, is_constant
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda, vector_of
 from .operators import NUMBERS, applied, cast
 from .program import Function
+from .reasons import Part, Promotion, Reason, Why
 from .refusals import ABSENT, CUDA, NOT_TAKEN, refuse
 from .source import Inner, Source, inner
 from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError, describe_type, plural
 from .variables import Variables
-from .why import Part, Promotion, Reason, Why
 
 #: Kinds of global objects whose attributes numba can read in a kernel.
 KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
@@ -294,11 +294,11 @@ class Context(ABC):
             return None
         text, line = ast.unparse(node), node.lineno
         parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
-        found = why.promotion(line, text, result, parts)
+        found = reasons.promotion(line, text, result, parts)
         if found is not None:
-            self.promotions.setdefault((line, why.culprit(parts)), found)
-            return why.reason(found, parts)
-        of = why.of_parts(result, parts, f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}")
+            self.promotions.setdefault((line, reasons.culprit(parts)), found)
+            return reasons.reason(found, parts)
+        of = reasons.of_parts(result, parts, f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}")
         if of and any(part.type in types.DOUBLE for part in parts):
             for key, known in self.suspected.items():
                 if known.line == line and known.expression == text:

@@ -11,14 +11,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import calls, conditions, operators, records, tuples, types, views, why
+from . import calls, conditions, operators, reasons, records, tuples, types, views
 from .context import Context, of_array, of_literal
 from .names import GRID_GROUP, Symbol
 from .nodes import Apply, Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, once, tuple_of
 from .operators import NUMBERS, applied, cast, cut, python_constant
+from .reasons import Part, Reason, Why
 from .refusals import refuse, refused_expression
 from .variables import Numbers
-from .why import Part, Reason, Why
 
 SIZE = of_array("size", "np.int64({0}.size)")
 
@@ -183,7 +183,7 @@ class Expressions(Context):
                 f"{types.describe_type(no.type)}; give both sides the same kind of value",
             )
         parts = (Part(yes.type, yes.why), Part(no.type, no.why))
-        reason = why.of_parts(kind, parts, why.meeting(yes.type, no.type))
+        reason = reasons.of_parts(kind, parts, reasons.meeting(yes.type, no.type))
         yes, no = cast(yes, kind), cast(no, kind)
         return Select(test=test, yes=yes, no=no, type=kind, line=node.lineno, why=reason)
 

@@ -22,11 +22,11 @@ from .expressions import Expressions
 from .names import Symbol
 from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, Store, compile_time, once
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
+from .reasons import Part, Why, meeting, of_parts
 from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
 from .source import Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
 from .verify import verify
-from .why import Part, Why, meeting, of_parts
 
 if TYPE_CHECKING:
     from ..geometry import Launch

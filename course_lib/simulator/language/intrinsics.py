@@ -156,8 +156,8 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
     return StartCopy(target=target, place=place, array=array, index=index, line=node.lineno, width=width, inside=inside)
 
 
-COMMIT = statement("commit", "w.commit_copies({mask}, {line})")
-WAIT = statement("wait", "w.wait_copies({0}, {mask}, {line})")
+COMMIT = statement("commit", "w.copies.commit({mask})")
+WAIT = statement("wait", "w.copies.wait({0}, {mask})")
 
 
 def _wait(x: Context, node: ast.Call) -> Expr:
@@ -183,7 +183,7 @@ def _instruction(operation: Operation) -> Callable[..., Expr]:
 DESCRIPTOR = Operation(
     "descriptor", "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})", lambda args, result: result == "uint64", effect=True
 )
-WAIT_PRODUCTS = statement("wait for products", "w.products.wait({0}, {1}, {mask})")
+WAIT_PRODUCTS = statement("wait for products", "w.products.wait({1}, {mask})")
 
 
 def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
@@ -225,7 +225,7 @@ def _wait_products(x: Context, node: ast.Call) -> Expr:
 
 
 INIT_BARRIER, EXPECT_BYTES = (
-    statement(name, f"w.phases.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})")
+    statement(name, f"w.mbarriers.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})")
     for name, call in (("init barrier", "init"), ("expect bytes", "expect"))
 )
 
@@ -270,7 +270,7 @@ def _tile_copy(x: Context, node: ast.Call, rows: int, columns: int) -> Expr:
     barriers = _barrier(x, node, node.args[5])
     x.analysis.fences = x.analysis.copies = True
     more = f"index={{6}}, box={(rows, columns)}, mask={{mask}}, line={{line}}"
-    code = f"w.phases.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {more})"
+    code = f"w.mbarriers.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {more})"
     operation = statement("tile copy", code)
     return Apply(
         operation=operation, args=(tile, place, matrix, row, column, barriers, index), type=NONE, line=node.lineno

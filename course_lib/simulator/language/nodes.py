@@ -15,8 +15,8 @@ from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
+from .reasons import Why
 from .types import COMPILE_TIME, NONE, SCALARS, TupleType, Type, TypingError
-from .why import Why
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import arithmetic
 from .nodes import Apply, Cast, Const, Expr, Operation
+from .reasons import Why
 from .types import DTYPE, FLOATS, PART, SCALARS, Type, TypingError, describe_type, is_complex
-from .why import Why
 
 NUMBERS = (bool, int, float, complex)
 #: The operators that Python evaluates between literals.

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from .constants import Constants
 from .nodes import Expr
+from .reasons import Promotion, Why
 from .source import Source
 from .types import NONE, Type
-from .why import Promotion, Why
 
 # --- statements ----------------------------------------------------------------------------------------------------
 

@@ -16,9 +16,9 @@ from .context import Context
 from .nodes import After, Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved, after, once, settled, tuple_of
 from .operators import BINARY, INTEGER_QUOTIENT, applied, cast
 from .program import Each, Iterable, Numbered, Range, Together
+from .reasons import Why, item_why
 from .refusals import refuse
 from .types import ArrayType, TupleType, Type, describe_type, plural
-from .why import Why, item_why
 
 
 def make(x: Context, node: ast.Tuple) -> Expr:

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .reasons import Part, Why, meeting, of_parts
 from .types import Type, unify_types
-from .why import Part, Why, meeting, of_parts
 
 
 @dataclass(frozen=True)

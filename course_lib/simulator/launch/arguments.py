@@ -9,10 +9,10 @@ from ..arithmetic import cast
 from ..findings import LaunchError
 from ..lanes.memory import FieldArray, GlobalArray
 from ..language import signatures
+from ..language.reasons import Reason
 from ..language.source import Source
 from ..language.types import SCALARS, ArrayType, TupleType, TypingError, of_value, type_of_records, unfit_records
 from ..language.variables import Variable, Variables
-from ..language.why import Reason
 
 
 def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:

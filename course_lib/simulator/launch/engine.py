@@ -13,8 +13,8 @@ from ..lanes.arrays import Array
 from ..lanes.barrier import AtGrid, Barrier, Pause
 from ..lanes.loops import PartOfGrid, Steps, WaitsForOthers
 from ..lanes.masks import Mask
+from ..lanes.mbarriers import Mbarriers
 from ..lanes.memory import SharedArray
-from ..lanes.phases import Phases
 from ..lanes.printed import Printed
 from ..lanes.warp import WarpVector
 from ..observer import Hooks, Observer
@@ -178,8 +178,8 @@ class Engine:
         ``calm`` says that no warp made progress.
         """
         shared: dict[int, SharedArray] = {}
-        phases = Phases()
-        vectors = [WarpVector(self, lanes, chunk, shared, phases) for lanes in self.launch.warps]
+        mbarriers = Mbarriers()
+        vectors = [WarpVector(self, lanes, chunk, shared, mbarriers) for lanes in self.launch.warps]
         runs = []
         for vector, kernel, own in zip(vectors, kernels, sites, strict=True):
             for site in own:
@@ -196,7 +196,7 @@ class Engine:
                 if paused:
                     again = [*paused]
                     if rested.intersection(again):
-                        yield self._rest(paused, rested == {*again}, vectors, phases)
+                        yield self._rest(paused, rested == {*again}, vectors)
                         rested.clear()
                     rested.update(again)
                     paused.clear()
@@ -238,11 +238,11 @@ class Engine:
                 paused[warp] = reached
                 waiting.pop(warp, None)
 
-    def _rest(self, paused: dict[int, Pause], all_rested: bool, vectors: list[WarpVector], phases: Phases) -> Pause:
+    def _rest(self, paused: dict[int, Pause], all_rested: bool, vectors: list[WarpVector]) -> Pause:
         """Return the pause of a chunk some of whose warps pause again."""
         calm = all_rested and all(pause.calm for pause in paused.values())
         if calm and all(pause.phase for pause in paused.values()):  # nobody else of the block arrives
-            phases.given_up.update(vectors[warp] for warp in paused)
+            vectors[0].mbarriers.given_up.update(vectors[warp] for warp in paused)
         return Pause(next(iter(paused.values())).line, calm)
 
     def _arrived_in_grid(self, barrier: Barrier, arrivals: list[tuple[WarpVector, Mask]]) -> AtGrid:

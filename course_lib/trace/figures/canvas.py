@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 from PIL import Image
 
-from ..look import EDGE, GROUND, INK, WASH
+from ..palette import EDGE, GROUND, INK, WASH
 from ..png import element, quantized
 
 #: A name or #rrggbb, or red, green, blue and optionally opacity, from 0 to 1.

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from ..look import COLOURS, FAINT, GROUND, ISSUING, KERNELS, SKY, STYLES, WASH
+from ..palette import COLOURS, FAINT, GROUND, ISSUING, KERNELS, SKY, STYLES, WASH
 from .canvas import Picture, describe, legend, log2_axis, name_ends, new_axes
 
 _TEXT: dict[str, Any] = {"color": GROUND, "fontsize": 11}
@@ -106,7 +106,7 @@ def bars(
 
 
 def pairs(values: Mapping[str, tuple[float, float]], names: tuple[str, str], title: str, unit: str) -> Axes:
-    """Draw two bars for each entry of ``values``, one for each kernel of ``names``, in their colours of `look.KERNELS`.
+    """Draw two bars for each entry of ``values``, one for each kernel of ``names``, coloured by `palette.KERNELS`.
 
     After the second bar is how many times the first one it is.
     """
@@ -143,7 +143,7 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
 
     ``log``: whether the values are on a logarithmic axis, too, or on one from 0 on.
 
-    Labels that are kernels of `look.KERNELS` have their colours. Where nothing was measured there is no point.
+    Labels that are kernels of `palette.KERNELS` have their colours. Where nothing was measured there is no point.
     """
     ax = new_axes(9, 5)
     series = {label: values for label, values in series.items() if values}

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 
 from ...simulator.hardware import BANKS, SECTOR_BYTES
 from ...simulator.tables import plural
-from ..look import COLOURS, GROUND
+from ..palette import COLOURS, GROUND
 from .canvas import bare, cell, describe, legend, mixed, new_axes
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from ...simulator.tables import plural
-from ..look import COLOURS, GROUND, INK, WASH
+from ..palette import COLOURS, GROUND, INK, WASH
 from .canvas import Colour, bare, cell, describe, legend, mixed, new_axes
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ..look import COLOURS, GROUND, INK, OTHER
+from ..palette import COLOURS, GROUND, INK, OTHER
 
 WIDTH = 1000
 #: Width of the arrays; the source is to the right of them.

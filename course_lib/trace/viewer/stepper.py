@@ -87,7 +87,7 @@ class Stepper(Still, anywidget.AnyWidget):
         self._run, self._wrong = run, wrong_elements(run.trace, wanted or {})
         self._beside: Any = None  # the run to compare with
         super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "", panels=tuple(panels))
-        self._orders = _encoded(orders, Timeline(self.trace, (0, 0, 0))) if orders else ""
+        self._play(orders or {})
         self.block, self.thread = tuple(block), tuple(thread)
         self.step = step
 
@@ -239,6 +239,11 @@ class Stepper(Still, anywidget.AnyWidget):
         (x, y, z), (bx, by, _) = self.thread, self.trace.block
         return int(x + bx * (y + by * z))
 
+    def _play(self, *orders: Mapping[str, Sequence[int]]) -> None:
+        """Offer other orders of each run's statements."""
+        of_runs = [_encoded(each, Timeline(trace, (0, 0, 0))) for each, trace in zip(orders, self._traces, strict=True)]
+        self._orders = json.dumps(of_runs) if any(of_runs) else ""
+
     @property
     def _traces(self) -> list[Trace]:
         """The trace of the run, and of the one beside it."""
@@ -261,14 +266,14 @@ class Stepper(Still, anywidget.AnyWidget):
         return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata
 
 
-def _encoded(orders: Mapping[str, Sequence[int]], timeline: Timeline) -> str:
+def _encoded(orders: Mapping[str, Sequence[int]], timeline: Timeline) -> list[list[Any]]:
     for name, cycles in orders.items():
         each = np.asarray(cycles)
         if each.shape != (len(timeline),):
             raise ValueError(f"The order {name!r} has {each.size} cycles; block (0, 0, 0) takes {len(timeline)} steps.")
         if any((np.diff(each[timeline.warps == warp], prepend=0) < 0).any() for warp in np.unique(timeline.warps)):
             raise ValueError(f"The order {name!r} ends a statement before the one before it in the same warp.")
-    return json.dumps([[name, np.asarray(each).tolist(), getattr(each, "waits", ())] for name, each in orders.items()])
+    return [[name, np.asarray(each).tolist(), getattr(each, "waits", ())] for name, each in orders.items()]
 
 
 def _payload(run: Any) -> str:
@@ -284,13 +289,14 @@ def compare(
     step: int = 0,
     block: Sequence[int] = (0, 0),
     panels: Sequence[str] = PANELS,
+    orders: Sequence[Mapping[str, Sequence[int]]] = ({}, {}),
 ) -> Stepper:
     """Return a stepper that plays two launches side by side: naive and tiled, or with and without padding.
 
     A step is one multiply-add of the element of C that the chosen thread computes first, whichever block and thread of
     the second launch compute it, so both show the same k and the same partial sum. Where nothing is multiplied, it is
-    an iteration of the innermost loops. ``block`` is the first launch's; ``panels`` are those of Stepper. Raises
-    ValueError as it does. The still picture and the text show both.
+    an iteration of the innermost loops. ``block`` is the first launch's; ``panels`` are those of Stepper, ``orders``
+    those of the first launch and of the second. Raises ValueError as it does. The still picture and the text show both.
 
     >>> A, B, C = np.ones((3, 16, 16), np.float32)
     >>> runs = [simulate(rung(name).make(), trace=True)[1, (16, 16)](A, B, C) for name in ("naive", "tiled")]
@@ -299,6 +305,7 @@ def compare(
     data = _payload(other)
     stepper = Stepper(run, panels=panels)
     stepper._other, stepper._beside = data, other
+    stepper._play(*orders)
     stepper.block = tuple(block)
     stepper.step = step
     return stepper

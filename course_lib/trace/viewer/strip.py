@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..look import INK
+from ..palette import INK
 from ..replay import Timeline
 from ..structure import roles, shown_source
 from ..trace import TraceArray

@@ -24,7 +24,7 @@ from course_lib.machine.dials.sketches import (
     draw_sectors,
 )
 from course_lib.machine.dials.widget import encoded, recorded
-from course_lib.trace.look import COLOURS, ISSUING
+from course_lib.trace.palette import COLOURS, ISSUING
 from course_lib.trace.viewer.shapes import Box, Polygon, Text, tint
 from course_lib.trace.viewer.still import HTML
 

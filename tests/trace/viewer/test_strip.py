@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from launches.samples import LAUNCHES, launch
 
-from course_lib.trace.look import COLOURS
+from course_lib.trace.palette import COLOURS
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.shapes import Box, Pixels, Text

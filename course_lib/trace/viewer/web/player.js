@@ -216,7 +216,8 @@ export class Player {
       const traces = await Promise.all(texts.map(open));
       if (this.loading !== texts) return;
       traces[0].wanted = JSON.parse(this.model.get("_wanted") || "{}");
-      traces[0].orders = JSON.parse(this.model.get("_orders") || "[]");
+      const orders = JSON.parse(this.model.get("_orders") || "[]");
+      traces.forEach((trace, run) => (trace.orders = orders[run] ?? []));
       const [first, second] = traces;
       const at = /** @type {[number, number]} */ ([first.blockNumber(this.model.get("block")), first.threadNumber(this.model.get("thread"))]);
       const seats = [];

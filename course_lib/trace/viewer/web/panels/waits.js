@@ -102,7 +102,9 @@ class Waits {
     this.select = /** @type {HTMLSelectElement} */ (
       html("select", {}, ...[SIMULATED, ...this.orders.map(([name]) => name)].map((name, value) => html("option", { value }, name)))
     );
-    this.select.addEventListener("change", () => {
+    // of two runs both show the order that is chosen for one
+    place.parentElement?.addEventListener("change", ({ target }) => {
+      this.select.value = /** @type {HTMLSelectElement} */ (target).value;
       this.read();
       this.paint();
       this.draw();
@@ -147,9 +149,11 @@ class Waits {
     write(this.note, order ? MODEL : ORDER);
     if (order) {
       const [, cycles] = order;
+      this.last = cycles.reduce((x, y) => Math.max(x, y));
       const { strips, ends } = warpsIn(trace, block, order);
       [this.rows, this.ends] = [strips, ends];
-      this.sight = new Sight(CLOSEST, Math.max(...ends.map((each) => each[each.length - 1]?.[0] ?? 0)));
+      const theirs = this.context.other?.trace.orders.find(([name]) => name === order[0])?.[1] ?? []; // two runs have one scale
+      this.sight = new Sight(CLOSEST, [...cycles, ...theirs].reduce((x, y) => Math.max(x, y)));
       const begins = (/** @type {number} */ i) => Math.max(0, ...ends[block.warp(i)].filter(([, step]) => step <= i).slice(-1).map(([end]) => end));
       this.arrows = usesOf(trace, block).map(([load, use]) => ({ warp: block.warp(load), steps: [load + 1, use + 1], from: load === use ? begins(load) : cycles[load], to: cycles[use] }));
       return;
@@ -196,7 +200,7 @@ class Waits {
     this.names.style.setProperty("--tt-pitch", `${pitch / 13.5}em`);
     const every = Math.ceil(NAME / pitch); // of many rows, every fourth has its name
     this.names.replaceChildren(...this.rows.map(({ name }, i) => html("span", {}, i % every ? "" : name)));
-    const over = this.ends ? `${this.sight.end} cycles of the model` : `the ${machine.length} statements of the block`;
+    const over = this.ends ? `${this.last} cycles of the model` : `the ${machine.length} statements of the block`;
     const label = `What each of ${trace.warps} warps does over ${over}`;
     this.canvas.setAttribute("aria-label", label);
     const colours = coloursOf(/** @type {HTMLElement} */ (this.canvas.parentElement), trace.arrays);
@@ -289,7 +293,7 @@ class Waits {
       return `warp ${warp} ${what === "wait" ? "waits at the barrier" : what.startsWith("wait") ? what.replace("wait", "waits") : step ? `is in line ${block.line(step - 1)}` : "has ended"}`;
     });
     const more = where.length > MOST ? `; and ${where.length - MOST} more` : "";
-    write(this.said, `At cycle ${cycle} of ${this.sight.end}: ${where.slice(0, MOST).join(", ")}${more}.`);
+    write(this.said, `At cycle ${cycle} of ${this.last}: ${where.slice(0, MOST).join(", ")}${more}.`);
     delete this.said.dataset.waiting;
   }
 }

@@ -51,7 +51,7 @@ class Barriers:
     uses: list[SourceUse] = field(default_factory=list)
 
 
-class Phases:
+class Mbarriers:
     """The barriers and bulk copies of the blocks of a chunk, which its warps share."""
 
     def __init__(self) -> None:
