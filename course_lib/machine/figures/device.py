@@ -15,7 +15,6 @@ REGISTERS, SHARED, CACHE = mixed(COLOURS["register"], 0.5), mixed(COLOURS["share
 def machine(
     gpu: Mapping[str, int | str],
     shown: int = 3,
-    ax: Axes | None = None,
     latency: Mapping[str, float] | None = None,
     bandwidth: Mapping[str, float] | None = None,
 ) -> Axes:
@@ -30,7 +29,7 @@ def machine(
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     for place, rate in (bandwidth or {}).items():
         cycles[place] = f"{cycles.get(place, '')}, {rate:.0f} bytes a cycle for each multiprocessor"
-    ax = ax or new_axes(10.5, 6.2 if latency else 5.2)
+    ax = new_axes(10.5, 6.2 if latency else 5.2)
     count = int(gpu["multiprocessors"])
     threads = int(gpu["threads_per_multiprocessor"])
     registers = int(gpu["registers_per_multiprocessor"]) * 4 // 1024

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from ...simulator.tables import aligned
-from ...trace.figures.canvas import describe, legend, new_axes
+from ...trace.figures.canvas import describe, legend, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements, model
 from ..model.machine import Machine
@@ -167,14 +167,15 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
     return Levels(found)
 
 
-def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
+def roofs(found: Sequence[Level]) -> Axes:
     """Draw how long each level alone would need for each rung's launch, and a line where the measured time is.
 
     The longest bar is the lowest roof, the limit set by these levels; if it is much shorter than the measured time,
     something else limits the kernel. After a bar is its share of this time, which is that of the roof that is reached.
     """
-    ax = ax or new_axes(9.5, 1.9 * len(found) + 1.1)
-    ticks, sentences = [], []
+    ax = new_axes(9.5, 1.9 * len(found) + 1.1)
+    ticks: dict[float, str] = {}
+    sentences = []
     for place, level in enumerate(found):
         base = -(len(_COLOURS) + 1.6) * place
         times = {name: level.milliseconds * level.share(name) for name in _COLOURS}
@@ -185,12 +186,11 @@ def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
             ax.text(1.02 * level.milliseconds, height, f" {text}", va="center", color=GROUND, fontsize=11)
         ax.plot((level.milliseconds,) * 2, (base + 0.5, places[-1] - 0.5), color=GROUND, lw=3)
         ax.text(0, base + 0.65, f"{level.name}: {level.milliseconds:.3g} ms", weight="bold", color=GROUND, va="bottom")
-        ticks += places
+        ticks |= zip(places, times, strict=True)
         roofs = ", ".join(f"{name} {part} ({level.roofs[name]:,.0f})" for name, part in zip(times, said, strict=True))
         sentences.append(f"{level.name}: {level.milliseconds:.3g} ms ({level.gflops:,.0f} GFLOP/s); roofs: {roofs}")
-    ax.set_yticks(ticks, list(_COLOURS) * len(found))
-    ax.tick_params(axis="y", length=0)
-    ax.set(xlim=(0, 1.2 * max(level.milliseconds for level in found)), ylim=(ticks[-1] - 0.7, 1.6))
+    name_strips(ax, ticks)
+    ax.set_xlim(0, 1.2 * max(level.milliseconds for level in found))
     ax.set_xlabel(f"ms for a launch, n = {found[0].n:,}")
     ax.set_title("The level that needs most time is the limit")
     legend(ax, {}, Line2D([], [], color=GROUND, lw=3, label="measured"))

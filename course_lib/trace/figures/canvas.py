@@ -109,6 +109,15 @@ def legend(ax: Axes, fills: Mapping[str, Colour], *lines: Line2D) -> None:
     ax.set_title(ax.get_title(), pad=34)
 
 
+def name_strips(ax: Axes, names: Mapping[float, str]) -> None:
+    """Name the rows of strips at these heights, with space above for the name of the first strip."""
+    ax.set_yticks(list(names), list(names.values()))
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(min(names) - 0.7, 1.7)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+
+
 def name_ends(ax: Axes, ends: Sequence[tuple[float, float, str]]) -> None:
     """Write each name of ``ends`` (x, y, name) at the right of its point, higher than its place if another is there.
 

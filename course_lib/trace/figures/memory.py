@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 
 def row_major(
-    shape: tuple[int, int],
-    cells: Sequence[tuple[int, int]],
-    name: str = "A",
-    itemsize: int = 4,
-    outlined: bool = True,
-    ax: Axes | None = None,
+    shape: tuple[int, int], cells: Sequence[tuple[int, int]], name: str = "A", itemsize: int = 4, outlined: bool = True
 ) -> Axes:
     """Draw a row-major matrix above the memory that holds it: ``cells`` coloured in both, 32-byte sectors outlined.
 
@@ -32,7 +27,7 @@ def row_major(
     ``outlined=False`` sectors are neither drawn nor mentioned.
     """
     rows, cols = shape
-    ax = ax or new_axes(9.5, 0.55 * rows + 2.2)
+    ax = new_axes(9.5, 0.55 * rows + 2.2)
     chosen = set(cells)
     width = rows * cols
     left = (width - 2 * cols) / 2
@@ -76,13 +71,13 @@ def lane_addresses(trace: Trace, array: str, op: str = "load") -> np.ndarray:
     raise ValueError(f"no {op} of {array} in this trace")
 
 
-def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
+def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]]) -> Axes:
     """Draw one load of a warp for each entry of ``requests``: lanes above, and below the sectors that are fetched.
 
     ``requests`` maps a label to (array, the byte address of the 4 bytes that each lane requests). What is used of a
     sector is dark, the rest light; memory between two sectors is left out.
     """
-    ax = ax or new_axes(9.5, 2.5 * len(requests) + 0.4)
+    ax = new_axes(9.5, 2.5 * len(requests) + 0.4)
     counts = {label: sectors_of(addresses) for label, (_, addresses) in requests.items()}
     for order, (label, (array, addresses)) in enumerate(requests.items()):
         _draw_request(ax, label, array, np.asarray(addresses), top=-4.6 * order)
@@ -118,29 +113,20 @@ def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: 
     ax.text(0, top + 0.95, said, va="bottom", color=GROUND, fontsize=11)
 
 
-def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:
+def bank_strips(requests: Mapping[str, Sequence[int]]) -> Axes:
     """Draw one request to shared memory for each entry of ``requests``: the number of different words in each bank.
 
     ``requests`` maps a label to the word that each lane requests, counted from the start of shared memory in 4-byte
     words. Lanes that request the same word are served together; the fullest bank determines the wavefronts.
     """
-    ax = ax or new_axes(11, 1.05 * len(requests) + 0.7)
+    ax = new_axes(11, 1.05 * len(requests) + 0.7)
     wavefronts = {}
     for order, (label, words) in enumerate(requests.items()):
         asked = np.bincount([word % BANKS for word in set(words)], minlength=BANKS)
         wavefronts[label] = int(asked.max())
         for bank, count in enumerate(asked):
-            light = 0.25 + 0.5 * count / wavefronts[label] if count else 1.0
-            cell(
-                ax,
-                bank,
-                -2 * order,
-                1,
-                str(count) if count else "",
-                COLOURS["shared"] if count else None,
-                size=10,
-                light=light,
-            )
+            light, fill = (0.25 + 0.5 * count / wavefronts[label], COLOURS["shared"]) if count else (1.0, None)
+            cell(ax, bank, -2 * order, 1, f"{count or ''}", fill, size=10, light=light)
         said = f"{label}: {plural(wavefronts[label], 'wavefront')}"
         ax.text(0, -2 * order + 1.1, said, ha="left", va="bottom", color=GROUND, fontsize=11)
         for bank in range(0, BANKS, 4):

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from .. import Trace
 
 
-def thread_map(M: int, N: int, block: tuple[int, int], ax: Axes | None = None) -> Axes:
+def thread_map(M: int, N: int, block: tuple[int, int]) -> Axes:
     """Draw C (M × N) with, in each element, the (x, y) of the thread that computes it; blocks outlined and named.
 
     ``block`` is blockDim as (x, y). Threads of the last blocks that are outside C are drawn grey.
     """
     bx, by = block
     gx, gy = -(-N // bx), -(-M // by)
-    ax = ax or new_axes(0.85 * gx * bx + 0.8, 0.85 * gy * by + 1.2)
+    ax = new_axes(0.85 * gx * bx + 0.8, 0.85 * gy * by + 1.2)
     for row in range(gy * by):
         for col in range(gx * bx):
             inside = row < M and col < N
@@ -84,13 +84,13 @@ def _product(
     return ax, len(pairs)
 
 
-def register_tiles(traces: Mapping[str, Trace], thread: int = 0, ax: Axes | None = None) -> Axes:
+def register_tiles(traces: Mapping[str, Trace], thread: int = 0) -> Axes:
     """Draw the tile of C that the first block of each trace computes: the part of a warp, and that of one thread.
 
     ``traces`` maps a label to the trace of a launch that stores C. Above and left of the tile are the columns of B and
     the rows of A that the ``thread`` needs for its results.
     """
-    ax = ax or new_axes(4.8 * len(traces), 5.9)
+    ax = new_axes(4.8 * len(traces), 5.9)
     sentences = []
     for place, (label, trace) in enumerate(traces.items()):
         owner = _owners(trace)
@@ -102,15 +102,17 @@ def register_tiles(traces: Mapping[str, Trace], thread: int = 0, ax: Axes | None
         ax.imshow(colours, extent=(left, left + 1, -1, 0), interpolation="nearest", zorder=1)
         ax.add_patch(Rectangle((left, -1), 1, 1, fill=False, ec=GROUND, lw=2))
         rows, columns = (np.unique(found) for found in np.nonzero(owner == thread))
-        for row in rows:
-            ax.add_patch(Rectangle((left - 0.1, -(row + 0.5) / down - high / 2), 0.07, high, fc=COLOURS["A"], lw=0))
-        for column in columns:
-            ax.add_patch(
-                Rectangle((left + (column + 0.5) / across - wide / 2, 0.03), wide, 0.07, fc=COLOURS["B"], lw=0)
-            )
-        for row, column in np.argwhere(owner == thread):
-            corner = left + (column + 0.5) / across - wide / 2, -(row + 0.5) / down - high / 2
-            ax.add_patch(Rectangle(corner, wide, high, fc=COLOURS["C"], lw=0, zorder=2))
+        places = {
+            "A": [(left - 0.1, -(row + 0.5) / down - high / 2, 0.07, high) for row in rows],
+            "B": [(left + (column + 0.5) / across - wide / 2, 0.03, wide, 0.07) for column in columns],
+            "C": [
+                (left + (column + 0.5) / across - wide / 2, -(row + 0.5) / down - high / 2, wide, high)
+                for row, column in np.argwhere(owner == thread)
+            ],
+        }
+        for name, found in places.items():
+            for x, y, *size in found:
+                ax.add_patch(Rectangle((x, y), *size, fc=COLOURS[name], lw=0, zorder=2))
         ax.text(left - 0.12, -0.5, "A", ha="right", va="center", fontsize=14, weight="bold", color=COLOURS["A"])
         ax.text(left + 0.5, 0.12, "B", ha="center", va="bottom", fontsize=14, weight="bold", color=COLOURS["B"])
         ax.text(left + 0.5, -1.03, f"{label}: {down}×{across}", ha="center", va="top", fontsize=12, color=GROUND)
@@ -145,13 +147,13 @@ def _owners(trace: Trace) -> np.ndarray:
     return owner[: rows.max() + 1, : columns.max() + 1]
 
 
-def split_k(M: int, N: int, K: int, parts: int, ax: Axes | None = None) -> Axes:
+def split_k(M: int, N: int, K: int, parts: int) -> Axes:
     """Draw a product whose inner dimension is divided among ``parts`` blocks; C is the sum of what they compute.
 
     A is left of C and B above it; a part is a range of columns of A and the same range of rows of B.
     """
     gap = 0.08 * max(M, N, K)
-    ax = ax or new_axes(9, 9 * (K + M + 3 * gap) / (K + N + M + 8 * gap))
+    ax = new_axes(9, 9 * (K + M + 3 * gap) / (K + N + M + 8 * gap))
     edges = [K * part // parts for part in range(parts + 1)]
     sentences = []
     for part, (first, last) in enumerate(zip(edges, edges[1:], strict=False)):
