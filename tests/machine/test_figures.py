@@ -41,9 +41,11 @@ def _filled(ax, colour):
     ]
 
 
-def _line(ax, label):
-    (found,) = [line for line in ax.lines if line.get_label() == label]
-    return found.get_xdata(), found.get_ydata()
+def _apart(texts, pixels=0):
+    """Whether no text covers another one, and the boxes of all."""
+    texts[0].figure.draw_without_rendering()
+    boxes = [text.get_window_extent().padded(pixels) for text in texts]
+    return not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]), boxes
 
 
 # ---- plots of counts
@@ -465,8 +467,7 @@ def test_lines_against_n_have_names_that_are_apart_where_they_end_together():
     ax = figures.lines_against_n(series, "A title", "GFLOP/s")
     assert [list(line.get_ydata()) for line in ax.lines] == [[1.0, 8.0], [3.0, 4.0], [2.0, 4.1], [9.0]]
     assert sorted(_texts(ax)) == sorted(series)
-    boxes = [text.get_window_extent() for text in ax.texts]
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert _apart(ax.texts)[0]
     assert ax.get_ylabel() == "GFLOP/s"
 
 
@@ -497,9 +498,8 @@ def test_the_ladder_under_its_roof():
     assert ax.get_label().count("in the model") == len(judged)
     names = [text for text in ax.texts if text.get_text() and text.get_transform() != ax.transAxes]
     assert sorted(", ".join(text.get_text() for text in names).split(", ")) == sorted(row["rung"] for row in rows)
-    ax.figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in names]
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    apart, boxes = _apart(names)
+    assert apart
     marks = ax.transData.transform([(row["flop_per_byte"], row["measured_gflops"]) for row in rows])
     assert not any(box.count_contains(marks) for box in boxes)
     assert all(ax.bbox.x0 < box.x0 and box.x1 < ax.bbox.x1 for box in boxes)
@@ -569,7 +569,4 @@ def test_pairs_draws_both_bars_and_says_their_quotient():
 
 def test_roofs_beside_each_other_are_named_apart():
     for names in (("naive", measurements.PUT_RIGHT, "tiled_unsigned"), ("bank_conflicts", "padded")):
-        ax = figures.roofs(figures.levels(*names))
-        ax.figure.draw_without_rendering()
-        boxes = [text.get_window_extent().padded(3) for text in ax.texts]
-        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]), names
+        assert _apart(figures.roofs(figures.levels(*names)).texts, 3)[0], names

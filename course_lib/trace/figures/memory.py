@@ -83,8 +83,8 @@ def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]]) -> Axes:
         _draw_request(ax, label, array, np.asarray(addresses), top=-4.6 * order)
     ax.set_title("32 lanes, one load each: " + " or ".join(plural(len(s), "sector") for s in counts.values()))
     hues = {array: COLOURS[array] for array, _ in requests.values()}
-    parts = (("fetched and used", 1.0), ("fetched, not used", 0.3))
-    legend(ax, {f"{array}, {what}": mixed(hue, light) for array, hue in hues.items() for what, light in parts})
+    parts = (("used", 1.0), ("not used", 0.3))
+    legend(ax, {f"{array} {what}": mixed(hue, light) for array, hue in hues.items() for what, light in parts})
     ax.set_xlim(-0.2, 32.2)
     ax.set_ylim(-4.6 * len(requests) + 1.2, 1.2)
     bare(ax)

@@ -53,7 +53,7 @@ def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int]) -
     row, col = tile
     high, wide = (min(tile_width, size - tile_width * at) for size, at in ((M, row), (N, col)))
     said = f"{high * K} numbers of A, each used {wide} times", f"{wide * K} numbers of B, each used {high} times"
-    ax, pairs = _product((M, N, K), tile_width, tile, "Σ", "\n".join(said).replace(", ", ",\n"))
+    ax, pairs = _product((M, N, K), tile_width, tile, "Σ", "\n".join(said))
     terms = [f"A({row},{t})·B({t},{col})" for t in range(pairs)]
     ax.set_title(f"Tile C({row},{col}) needs {plural(pairs, 'tile pair')}")
     return describe(ax, f"C({row},{col}) = " + " + ".join(terms), *said)
@@ -62,7 +62,7 @@ def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int]) -
 def footprint(M: int, N: int, K: int, element: tuple[int, int]) -> Axes:
     """Draw A left of C and B above it, with the row and the column that the thread of element (row, col) reads."""
     row, col = element
-    ax, _ = _product((M, N, K), 1, element, "", f"for each k: A[{row}, k]\nand B[k, {col}]")
+    ax, _ = _product((M, N, K), 1, element, "", f"for each k: A[{row}, k]·B[k, {col}]")
     ax.set_title(f"C[{row}, {col}] reads {2 * K} elements")
     return describe(ax, f"row {row} of A, {plural(K, 'element')}, and column {col} of B, {plural(K, 'element')}")
 
@@ -77,9 +77,9 @@ def _product(
     _matrix(ax, "A", (M, K), (0, 0), tile_width, {(row, t): str(t) for t in pairs})
     _matrix(ax, "B", (K, N), (K + gap, K + gap), tile_width, {(t, col): str(t) for t in pairs})
     _matrix(ax, "C", (M, N), (K + gap, 0), tile_width, {tile: name})
-    ax.text(0, K + gap, note, va="top", color=GROUND, fontsize=12)
-    ax.set_xlim(-0.8, K + gap + N + 0.3)
-    ax.set_ylim(-M - 0.3, K + gap + 0.8)
+    ax.text(0, -M - 0.2, note, va="top", color=GROUND, fontsize=12)
+    ax.set_xlim(-0.8, K + gap + N + 0.8)
+    ax.set_ylim(-M - 0.3 - 0.1 * (M + K), K + gap + 0.8)
     bare(ax, equal=True)
     return ax, len(pairs)
 
@@ -102,17 +102,13 @@ def register_tiles(traces: Mapping[str, Trace], thread: int = 0) -> Axes:
         ax.imshow(colours, extent=(left, left + 1, -1, 0), interpolation="nearest", zorder=1)
         ax.add_patch(Rectangle((left, -1), 1, 1, fill=False, ec=GROUND, lw=2))
         rows, columns = (np.unique(found) for found in np.nonzero(owner == thread))
-        places = {
-            "A": [(left - 0.1, -(row + 0.5) / down - high / 2, 0.07, high) for row in rows],
-            "B": [(left + (column + 0.5) / across - wide / 2, 0.03, wide, 0.07) for column in columns],
-            "C": [
-                (left + (column + 0.5) / across - wide / 2, -(row + 0.5) / down - high / 2, wide, high)
-                for row, column in np.argwhere(owner == thread)
-            ],
-        }
-        for name, found in places.items():
-            for x, y, *size in found:
-                ax.add_patch(Rectangle((x, y), *size, fc=COLOURS[name], lw=0, zorder=2))
+        xs = {column: left + (column + 0.5) / across - wide / 2 for column in columns}
+        ys = {row: -(row + 0.5) / down - high / 2 for row in rows}
+        marks = [("A", left - 0.1, y, 0.07, high) for y in ys.values()]
+        marks += [("B", x, 0.03, wide, 0.07) for x in xs.values()]
+        marks += [("C", xs[column], ys[row], wide, high) for row, column in np.argwhere(owner == thread)]
+        for name, x, y, *size in marks:
+            ax.add_patch(Rectangle((x, y), *size, fc=COLOURS[name], lw=0, zorder=2))
         ax.text(left - 0.12, -0.5, "A", ha="right", va="center", fontsize=14, weight="bold", color=COLOURS["A"])
         ax.text(left + 0.5, 0.12, "B", ha="center", va="bottom", fontsize=14, weight="bold", color=COLOURS["B"])
         ax.text(left + 0.5, -1.03, f"{label}: {down}×{across}", ha="center", va="top", fontsize=12, color=GROUND)
@@ -204,10 +200,10 @@ def _matrix(
             if (y, x) in chosen:
                 look: dict[str, Any] = {"weight": "bold", "color": INK, "zorder": 5}
                 middle = at[0] + wide / 2, at[1] + high / 2
-                ax.text(*middle, chosen[y, x], ha="center", va="center", fontsize=20, **look)
+                ax.text(*middle, chosen[y, x], ha="center", va="center", fontsize=16, **look)
     right, down, across, up = {
         "A": (left - 0.2, top - rows / 2, "right", "center"),
         "B": (left + cols / 2, top + 0.15, "center", "bottom"),
-        "C": (left + cols, top - rows - 0.05, "right", "top"),
+        "C": (left + cols + 0.2, top - rows / 2, "left", "center"),
     }[name]
     ax.text(right, down, name, ha=across, va=up, fontsize=16, weight="bold", color=COLOURS[name])
