@@ -55,16 +55,16 @@ def _place() -> ExerciseCell:
     return ExerciseCell(NAME, _CELL, source, _KERNEL)
 
 
-def judged(name: str, data: bytes, timed: bool = True) -> Kernel:
+def judged(name: str, data: bytes, seed: int | None = None, timed: bool = True) -> Kernel:
     """Judge the kernel in a notebook or an archive, of which nothing is executed; raise ValueError if it has none.
 
-    timed: compile it as well, once the simulator has accepted it, and play its machine code.
+    seed: draws sizes and numbers. timed: compile it as well, once the simulator has accepted it, and play its code.
     """
     began = time.process_time()
     source, others, remark = best(name, data, lesson(), {NAME: _place()})["answers"][NAME]
     answer = Answer(source, tuple(others), remark)
     try:
-        found = _judged(answer, timed)
+        found = _judged(answer, seed, timed)
     except (Refused, ValueError) as refusal:
         found = Kernel(REFUSED, f"{refusal}.".replace("..", "."))
     except Missing as nothing:
@@ -74,7 +74,7 @@ def judged(name: str, data: bytes, timed: bool = True) -> Kernel:
     return replace(found, seconds=round(time.process_time() - began, 2))
 
 
-def _judged(answer: Answer, timed: bool) -> Kernel:
+def _judged(answer: Answer, seed: int | None, timed: bool) -> Kernel:
     if answer.source is None:
         return Kernel(MISSING, "the notebook has no cell with a kernel of this lesson.")
     course = [source for name, source in lesson_cells(lesson()) if name != _CELL]
@@ -89,7 +89,7 @@ def _judged(answer: Answer, timed: bool) -> Kernel:
         raise Refused(f"this is {like[0]} of the course with other names at most; only a student's own kernel counts.")
     names = names_of([*trees_of([*course, *answer.others]), cell])
     tile, threads = (_size(node, name, names) for node, name in zip([*called[1:], None, None], _SIZES, strict=False))
-    result = attempt(found.function, tile, threads, keep=False, timed=timed)
+    result = attempt(found.function, tile, threads, keep=False, seed=seed, timed=timed)
     if isinstance(result, Verdict):
         return Kernel(result.status, reason(result), tile=tile, threads=threads)
     costs = tuple(band.cost(result.costs) for band in BANDS)

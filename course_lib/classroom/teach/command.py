@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name in words[:1]:
             found = import_module(f"{__package__}.{module}")
             found.arguments(part)
-            part.set_defaults(run=found.run)
+            part.set_defaults(run=found.run, command=name)
     chosen = parser.parse_args(words)
     if "run" not in chosen:
         parser.print_help()

@@ -45,41 +45,53 @@ _ByHand = tuple[float | None, str, str | None]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add = parser.add_argument
-    add("submissions", type=Path, help="a folder: NAME.ipynb, NAME.zip or a folder NAME for each student")
+    add = batch_arguments(parser, Limits.seconds)
     add("--lesson", required=True, help="such as 04")
     add("--csv", type=Path, default=Path("grades.csv"), help="the table; points and comments that you write are kept")
     add("--feedback", type=Path, default=Path("feedback"), help="the folder of the students' pages")
     add("--roster", type=Path, help="a table with the columns id, name, e-mail, or a list of Canvas, Moodle or GitHub")
     add("--export", choices=EXPORTS, help="write the totals for a gradebook, too, beside the table")
     add("--anonymous", action="store_true", help="pseudonyms on all pages; the table says whose they are")
-    add("--jobs", type=int, default=1, help="how many submissions are judged at a time")
-    add("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
     add("--student-seconds", type=int, default=Limits.student, help="of processor time, for one student")
     add("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
-    add(
-        "--seed",
-        type=int,
-        help="draw the sizes and calls as the grading with this seed did; else a new table draws one",
-    )
+
+
+def batch_arguments(parser: argparse.ArgumentParser, seconds: int) -> Callable[..., Any]:
+    """Declare what each command that judges a class takes; return how a further argument is declared."""
+    add = parser.add_argument
+    add("submissions", type=Path, help="a folder: NAME.ipynb, NAME.zip or a folder NAME for each student")
+    add("--jobs", type=int, default=1, help="how many submissions are judged at a time")
+    add("--seconds", type=int, default=seconds, help="of processor time, for one answer")
+    add("--seed", type=int, help="draw sizes and calls as the run with this seed did; else a new table draws one")
     add("--again", action="store_true", help="judge also what was judged before")
-    add("--without-walls", action="store_true", help="execute functions also where the system has no walls")
+    add("--without-walls", action="store_true", help="execute and compile also where the system has no walls")
     add("--container", choices=("docker", "podman"), help="do all of it in a container without a network")
+    return add
+
+
+def walled(chosen: argparse.Namespace, work: str, done: str, *numbers: str) -> bool:
+    """Check what was chosen, and say which walls stand; return whether students' ``work`` is ``done``: behind walls, or
+    because it was chosen. ``numbers`` are arguments of the command that must be at least 1."""
+    for name in ("jobs", "seconds", *numbers):
+        if getattr(chosen, name) < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
+    if chosen.seed is not None and chosen.seed < 0:
+        raise ValueError(f"--seed must be at least 0, not {chosen.seed}")
+    if chosen.without_walls and sys.platform != "linux" and not chosen.container:
+        raise ValueError("--without-walls works on Linux alone: use --container")
+    executes = chosen.without_walls or bool(walls.standing())
+    if not chosen.container:
+        without = f"none, and {work} are {done}" if executes else f"none, so {work} are not {done}: {walls.NONE}"
+        print(f"Walls around each answer: {walls.standing() or without}.")
+        walls.hide()
+    return executes
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
-    check_positive(chosen, "jobs", "seconds", "student_seconds", "memory")
-    if chosen.seed is not None and chosen.seed < 0:
-        raise ValueError(f"--seed must be at least 0, not {chosen.seed}")
+    executes = walled(chosen, "functions", "executed", "student_seconds", "memory")
     if chosen.container:
         return container.run(chosen)
-    if chosen.without_walls and sys.platform != "linux":
-        raise ValueError("--without-walls works on Linux alone: use --container")
-    executes = chosen.without_walls or bool(walls.standing())
-    without = "none, and functions are executed" if executes else f"none, so no function is executed: {walls.NONE}"
-    print(f"Walls around each answer: {walls.standing() or without}.")
-    walls.hide()
     limits = Limits(chosen.seconds, chosen.memory << 20, student=chosen.student_seconds, executes=executes)
     lesson = lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
@@ -95,13 +107,6 @@ def run(chosen: argparse.Namespace) -> int:
     if others:
         print(f"Passed over, since they are no notebooks (*.ipynb): {', '.join(map(ascii_of, others))}.")
     return 0
-
-
-def check_positive(chosen: argparse.Namespace, *names: str) -> None:
-    """Raise ValueError if one of these numbers of a command is less than 1."""
-    for name in names:
-        if getattr(chosen, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
 
 
 def ascii_of(name: str) -> str:
@@ -156,10 +161,8 @@ class Batch:
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
         self._records = self._read_journal()
-        self._salt = next(recorded(self.journal, lambda record: str(record["salt"])), "") or self._note(
-            {"salt": secrets.token_hex(16)}
-        )
-        self.seed = self._seed(seed)
+        self._salt = noted(self.journal, "salt", secrets.token_hex(16))
+        self.seed = seed_of(self.journal, seed)
         self.labels = labels(handed_in)
         if anonymous:
             self.labels = {id: self._pseudonym(id) for id in self.labels}
@@ -196,7 +199,7 @@ class Batch:
         rows = [row for each in self.graded().values() for row in each]
         statuses = ", ".join(f"{count} {status}" for status, count in Counter(row.status for row in rows).items())
         lines = [f"{counted(len(self.submissions), 'submission')}, {counted(len(rows), 'answer')}: {statuses}."]
-        lines.append(f"The sizes and calls were drawn by the seed {self.seed}: --seed {self.seed} draws them again.")
+        lines.append(drawn_by(self.seed))
         if any(row.points is None for row in rows):
             lines.append(
                 f"Answers in words are in {self.teacher}: write their points into {self.table}, and run again."
@@ -231,15 +234,6 @@ class Batch:
     def _key(self, submission: HandedIn) -> str:
         return f"{submission.key} {self.seed}"
 
-    def _seed(self, chosen: int | None) -> int:
-        """The seed of this grading: the chosen one, else that of the table's last run, else a new one."""
-        *_, last = None, *recorded(self.journal, lambda record: int(record["seed"]))
-        if chosen is None and last is not None:
-            return last
-        seed = secrets.randbelow(1_000_000) if chosen is None else chosen
-        self._note({"seed": seed})
-        return seed
-
     def _pseudonym(self, id: str) -> str:
         """A name that only this table connects with the student: the salt is in its journal."""
         return f"student-{hashlib.sha256((self._salt + id).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
@@ -256,13 +250,7 @@ class Batch:
     def _keep(self, submission: HandedIn, rows: Sequence[Judged], note: str) -> None:
         record = {"key": self._key(submission), "note": note}
         self._records[submission.id] = record | {"rows": rows}
-        self._note({"id": submission.id} | record | {"rows": [asdict(row) for row in rows]})
-
-    def _note(self, record: dict[str, Any]) -> str:
-        """Add a line to the journal; return its first value."""
-        with self.journal.open("a", encoding="utf-8") as journal:
-            journal.write(f"\n{json.dumps(record)}")  # a line that was cut off stays alone
-        return str(next(iter(record.values())))
+        add_record(self.journal, {"id": submission.id} | record | {"rows": [asdict(row) for row in rows]})
 
     def _failed(self, submission: HandedIn, said: str) -> tuple[list[Judged], str]:
         return [unjudged(name, UNREADABLE, said) for name in self.exercises], ""
@@ -317,7 +305,7 @@ class Batch:
 
     def _note_by_hand(self, given: Mapping[tuple[str, str], _ByHand]) -> None:
         if given != self._noted:
-            self._note({"by hand": [[*key, *value] for key, value in given.items()]})
+            add_record(self.journal, {"by hand": [[*key, *value] for key, value in given.items()]})
         self._noted = dict(given)
 
     def _corrected(self, each: HandedIn, row: Judged) -> Judged:
@@ -373,6 +361,32 @@ def recorded(journal: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
             yield read(json.loads(line))
         except (json.JSONDecodeError, KeyError, TypeError):
             continue
+
+
+def add_record(journal: Path, record: dict[str, Any]) -> None:
+    """Add a line to a journal."""
+    with journal.open("a", encoding="utf-8") as file:
+        file.write(f"\n{json.dumps(record)}")  # a line that was cut off stays alone
+
+
+def noted(journal: Path, name: str, new: Any, again: bool = False) -> Any:
+    """Return the last value of this name in a journal; ``new``, which is then noted, if there is none, or ``again``."""
+    *_, last = None, *recorded(journal, lambda record: record[name])
+    if last is None or again:
+        add_record(journal, {name: new})
+        return new
+    return last
+
+
+def seed_of(journal: Path, chosen: int | None) -> int:
+    """Return the seed of a run: the chosen one, else that of the table's last run, else a new one."""
+    new = secrets.randbelow(1_000_000) if chosen is None else chosen
+    return int(noted(journal, "seed", new, again=chosen is not None))
+
+
+def drawn_by(seed: int) -> str:
+    """Say by which seed sizes and calls were drawn."""
+    return f"The sizes and calls were drawn by the seed {seed}: --seed {seed} draws them again."
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------
@@ -447,7 +461,7 @@ def judged_submission(
     rows = []
     for name in places(lesson):
         answer = best["answers"][name]
-        if isinstance(EXERCISES[name], Routine) and not (limits.executes or walls.standing()):
+        if isinstance(EXERCISES[name], Routine) and not limits.runs:
             row = replace(unjudged(name, STOPPED, f"it was not executed: {walls.NONE}."), points=None)
         elif spent < limits.student:
             row = judged_answer(name, lesson, answer, sandbox, seed)

@@ -4,6 +4,8 @@ import contextlib
 import os
 from dataclasses import dataclass
 
+from . import walls
+
 with contextlib.suppress(ImportError):  # Windows
     import resource
 
@@ -21,6 +23,11 @@ class Limits:
     memory: int = 1 << 30
     student: int = 60
     executes: bool = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether what comes from a student is executed or compiled: behind walls, or because ``executes`` says so."""
+        return self.executes or bool(walls.standing())
 
 
 STANDARD = Limits()

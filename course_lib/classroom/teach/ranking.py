@@ -4,19 +4,20 @@ Kernels are judged as `grade` judges answers: from their text, each in a process
 """
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from ...exercises.capstone import BANDS, MILESTONES, OF
+from . import container
 from .capstone import RANKED, Kernel, lesson
 from .cells import counted
 from .collect import HandedIn, labels, submissions
-from .grade import alone, check_positive, contents, each_judged, recorded
+from .grade import add_record, alone, batch_arguments, contents, drawn_by, each_judged, recorded, seed_of, walled
 from .gradebook import write_table
 from .judge import STOPPED, UNREADABLE, from_json
 from .likeness import groups
@@ -34,39 +35,41 @@ _LIMITS = Limits(seconds=120, memory=2 << 30)
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("submissions", type=Path, help="a folder: NAME.ipynb, or a folder NAME, for each student")
-    parser.add_argument("--csv", type=Path, default=Path("ranking.csv"), help="the table")
-    parser.add_argument("--page", type=Path, default=Path("ranking.html"), help="the page")
-    parser.add_argument("--jobs", type=int, default=1, help="how many kernels are judged at a time")
-    parser.add_argument("--seconds", type=int, default=_LIMITS.seconds, help="of processor time, for one kernel")
-    parser.add_argument("--again", action="store_true", help="judge also what was judged before")
+    add = batch_arguments(parser, _LIMITS.seconds)
+    add("--csv", type=Path, default=Path("ranking.csv"), help="the table")
+    add("--page", type=Path, default=Path("ranking.html"), help="the page")
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
-    check_positive(chosen, "jobs", "seconds")
-    limits = replace(_LIMITS, seconds=chosen.seconds)
+    executes = walled(chosen, "kernels", "compiled")
+    if chosen.container:
+        return container.run(chosen)
+    limits = replace(_LIMITS, seconds=chosen.seconds, executes=executes)
     handed_in = submissions(chosen.submissions, lesson(), limits)
     for path in (chosen.csv, chosen.page):
         path.parent.mkdir(parents=True, exist_ok=True)
     journal = chosen.csv.with_name(chosen.csv.name + ".journal")
-    judged = recorded(journal, lambda record: (record["key"], _kernel(record["kernel"])))
-    known = {} if chosen.again else dict(judged)
-    waiting, names = [each for each in handed_in if each.key not in known], labels(handed_in)
-    try:
-        with alone(journal), journal.open("a", encoding="utf-8") as file:
-            judging = each_judged(waiting, _in_sandbox, lambda _, said: Kernel(UNREADABLE, said), limits, chosen.jobs)
+    names = labels(handed_in)
+    with alone(journal):
+        seed = seed_of(journal, chosen.seed)
+        handed_in = tuple(replace(each, key=f"{each.key} {seed}") for each in handed_in)
+        judged = recorded(journal, lambda record: (record["key"], _kernel(record["kernel"])))
+        known = {} if chosen.again else dict(judged)
+        waiting = [each for each in handed_in if each.key not in known]
+        judge = partial(_in_sandbox, seed=seed)
+        try:
+            judging = each_judged(waiting, judge, lambda _, said: Kernel(UNREADABLE, said), limits, chosen.jobs)
             for each, kernel in tqdm(judging, total=len(waiting), unit="kernel", disable=None):
                 known[each.key] = kernel
-                file.write(json.dumps({"key": each.key, "kernel": asdict(kernel)}) + "\n")
-                file.flush()
-    finally:
-        places = ranked({names[each.id]: known[each.key] for each in handed_in if each.key in known})
-        write_table(chosen.csv, COLUMNS, [_fields(*row) for row in places])
-        chosen.page.write_text(page(places), encoding="utf-8", errors="backslashreplace")
+                add_record(journal, {"key": each.key, "kernel": asdict(kernel)})
+        finally:
+            places = ranked({names[each.id]: known[each.key] for each in handed_in if each.key in known})
+            write_table(chosen.csv, COLUMNS, [_fields(*row) for row in places])
+            chosen.page.write_text(page(places), encoding="utf-8", errors="backslashreplace")
     without = sum(place is None for place, _, _ in places)
     said = f"{len(places) - without} ranked, {without} without a place. See {chosen.page}."
-    print(f"{counted(len(places), 'submission')}: {said}")
+    print(f"{counted(len(places), 'submission')}: {said}\n{drawn_by(seed)}")
     return 0
 
 
@@ -74,14 +77,14 @@ def _kernel(told: Mapping[str, Any]) -> Kernel:
     return Kernel(**from_json(told))
 
 
-def _in_sandbox(submission: HandedIn, sandbox: Sandbox) -> Kernel:
+def _in_sandbox(submission: HandedIn, sandbox: Sandbox, seed: int) -> Kernel:
     """The best of a student's notebooks."""
     found = [] if submission.paths else [Kernel(UNREADABLE, f"{submission.problem or NOTHING}.")]
     for path in submission.paths:
         try:
-            found.append(_kernel(sandbox.do("attempt", path.name, contents(path))))
+            found.append(_kernel(sandbox.do("attempt", path.name, contents(path), seed)))
             if found[-1].status == RANKED:
-                found[-1] = _timed(found[-1], path, sandbox)
+                found[-1] = _timed(found[-1], path, sandbox, seed)
         except Stopped as error:
             found.append(Kernel(STOPPED, f"{error}."))
         except (ValueError, OSError) as error:
@@ -89,10 +92,10 @@ def _in_sandbox(submission: HandedIn, sandbox: Sandbox) -> Kernel:
     return max(found, key=lambda kernel: (kernel.status == RANKED, kernel.points, kernel.status != UNREADABLE))
 
 
-def _timed(judged: Kernel, path: Path, sandbox: Sandbox) -> Kernel:
+def _timed(judged: Kernel, path: Path, sandbox: Sandbox, seed: int) -> Kernel:
     """Compile and time a kernel that the simulator has accepted, in a process of its own."""
     try:
-        return _kernel(sandbox.do("time", path.name, contents(path)))
+        return _kernel(sandbox.do("time", path.name, contents(path), seed))
     except (Stopped, ValueError) as error:
         return replace(judged, hint=f"the model cannot time this kernel: {error}.")
 

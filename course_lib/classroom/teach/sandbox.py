@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def serve(executes: bool) -> None:
     from . import calls
 
     walls.hide()
-    if executes or walls.standing():
+    if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it
     from .judge import prepare  # the course: imported here, once
     from .tasks import TASKS
@@ -58,7 +57,7 @@ def serve(executes: bool) -> None:
         request = json.loads(line)
         limits = Limits(**request["limits"])
         task = TASKS[request["task"]]
-        do = partial(forked, compiles=request["task"] == "time") if hasattr(os, "fork") else _result
+        do = compiled if request["task"] == "time" else forked if hasattr(os, "fork") else _result
         _reply(request["nonce"].encode() + do(task, request["arguments"], limits))
 
 
@@ -82,9 +81,22 @@ def _result(task: Any, arguments: list[Any], limits: Limits) -> bytes:
         return json.dumps({"stopped": f"the grader failed with {type(error).__name__}: {str(error)[:300]}"}).encode()
 
 
-def forked(task: Any, arguments: list[Any], limits: Limits, compiles: bool = False) -> bytes:
-    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none. One that
-    ``compiles`` may write to the server's folder and run the disassembler; it can do no more than that."""
+def compiled(task: Any, arguments: list[Any], limits: Limits) -> bytes:
+    """The same for a task that compiles: it may also run the disassembler, and write what that reads into one file.
+
+    The file is removed with its folder after the task.
+    """
+    if not limits.runs:
+        return json.dumps({"stopped": f"it was not compiled: {walls.NONE}"}).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        own = Path(folder, "kernel.cubin")
+        own.touch()
+        return forked(task, arguments, limits, own) if hasattr(os, "fork") else _result(task, arguments, limits)
+
+
+def forked(task: Any, arguments: list[Any], limits: Limits, own: Path | None = None) -> bytes:
+    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none. One with a file
+    of its ``own`` compiles."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -92,9 +104,10 @@ def forked(task: Any, arguments: list[Any], limits: Limits, compiles: bool = Fal
             from . import calls
 
             _close_all_but(writing, calls.connection())
-            limit(limits, compiles)
+            limit(limits, compiles=own is not None)
+            build.own = own
             if walls.standing():
-                walls.build(_readable(), os.getcwd() if compiles else "", build.programs() if compiles else ())
+                walls.build(_readable(), own, build.programs() if own else ())
             with os.fdopen(writing, "wb") as out:
                 out.write(_result(task, arguments, limits))
         finally:

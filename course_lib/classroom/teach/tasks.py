@@ -22,11 +22,11 @@ def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], seed: int | 
     return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), seed))
 
 
-def attempt_in(name: str, data: str, timed: bool = False) -> dict[str, Any]:
+def attempt_in(name: str, data: str, seed: int | None = None, timed: bool = False) -> dict[str, Any]:
     """Return the kernel of the capstone in a notebook or an archive, judged; if ``timed``, also compiled and scored."""
     from .capstone import judged  # the model of waiting, which no other task needs
 
-    return asdict(judged(name, b64decode(data), timed))
+    return asdict(judged(name, b64decode(data), seed, timed))
 
 
 TASKS: Mapping[str, Callable[..., dict[str, Any]]] = {

@@ -28,9 +28,9 @@ _READING = """
     getuid 102 174 geteuid 107 175 getgid 104 176 getegid 108 177 uname 63 160 getdents64 217 61
     openat 257 56 newfstatat 262 79 readlinkat 267 78 faccessat 269 48 statx 332 291 faccessat2 439 439
 """
-#: What one that compiles needs, too: a file of its own, and a process that disassembles it.
+#: What one that compiles needs, too: a process that disassembles its file.
 _COMPILING = """
-    ioctl 16 29 poll 7 -1 ppoll 271 73 pipe2 293 59 mkdir 83 -1 mkdirat 258 34 unlink 87 -1 rmdir 84 -1 unlinkat 263 35
+    ioctl 16 29 poll 7 -1 ppoll 271 73 pipe2 293 59
     dup2 33 -1 dup3 292 24 close_range 436 436 vfork 58 -1 clone 56 220 clone3 435 435 execve 59 221 wait4 61 260
     set_tid_address 218 96 set_robust_list 273 99 prlimit64 302 261 arch_prctl 158 -1
     sched_get_priority_max 146 125 sched_get_priority_min 147 126
@@ -40,10 +40,9 @@ _MACHINES = {"x86_64": (1, 0xC000003E), "aarch64": (2, 0xC00000B7)}
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050001  # the refused call fails with EPERM
 _NO_NEW_PRIVS, _DUMPABLE, _SECCOMP = 38, 4, 22
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
-#: What stays allowed beneath a folder: reading a file, and listing a folder; not execution. And in the folder of a
-#: compiler: also writing, removing and making a file, and a folder for it. And of a program: reading and execution.
-_READ = 1 << 2 | 1 << 3
-_WRITE, _RUN = _READ | 1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 14, 1 | 1 << 2
+#: What stays allowed beneath a folder: reading a file, and listing a folder; not execution. And with the file of a
+#: compiler: reading and writing. And with a program: reading and execution.
+_READ, _WRITE, _RUN = 1 << 2 | 1 << 3, 1 << 2 | 1 << 1 | 1 << 14, 1 | 1 << 2
 
 
 #: What there is without them.
@@ -72,12 +71,12 @@ def _landlock() -> int:
 
 
 def build(
-    readable: Sequence[str | os.PathLike[str]] | None = None, folder: str = "", programs: Sequence[str] = ()
+    readable: Sequence[str | os.PathLike[str]] | None = None, own: Path | None = None, programs: Sequence[str] = ()
 ) -> None:
     """Build the walls around this process and its children, until they end.
 
     Without ``readable`` it can compute, and write to what is open; with it, also read what is beneath these paths; with
-    a ``folder``, also write there, and run these ``programs``. Raises OSError if a wall cannot be built.
+    ``own``, also write into this file, and run these ``programs``. Raises OSError if a wall cannot be built.
     """
     system = ctypes.CDLL(None, use_errno=True)
 
@@ -93,8 +92,10 @@ def build(
     net, scope = (3 if version > 3 else 0), (3 if version > 5 else 0)
     asked = struct.pack("QQQ", files, net, scope)[: 8 if version < 4 else 16 if version < 6 else 24]
     rules = must(system.syscall(_CREATE, asked, len(asked), 0))
-    paths = [(path, _READ if Path(path).is_dir() else 1 << 2) for path in readable or ()]
-    paths += [(path, _RUN) for path in programs] + [(folder, _WRITE)] * bool(folder)
+    paths: list[tuple[str | os.PathLike[str], int]] = [
+        (path, _READ if Path(path).is_dir() else 1 << 2) for path in readable or ()
+    ]
+    paths += [(path, _RUN) for path in programs] + ([(own, _WRITE)] if own else [])
     for path, rights in paths:
         with contextlib.suppress(FileNotFoundError):
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -102,7 +103,7 @@ def build(
             os.close(place)
     must(system.syscall(_RESTRICT, rules, 0))
     os.close(rules)
-    program = _program(" ".join([_COMPUTING, _READING * (readable is not None), _COMPILING * bool(folder)]))
+    program = _program(" ".join([_COMPUTING, _READING * (readable is not None), _COMPILING * bool(own)]))
     text = ctypes.create_string_buffer(program)
     must(system.prctl(_SECCOMP, 2, struct.pack("HP", len(program) // 8, ctypes.addressof(text)), 0, 0))
 

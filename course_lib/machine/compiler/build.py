@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
@@ -18,6 +18,8 @@ from .identity import functions_of
 PACKAGES = ("numba", "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm")
 #: Options of a dispatcher that change the code, and what they are for a plain function.
 OPTIONS = {"fastmath": False, "opt": True, "max_registers": None, "launch_bounds": None}
+#: The only file that this process may write, for the disassembler; None where it may write any.
+own: Path | None = None
 
 
 def versions() -> dict[str, str]:
@@ -166,8 +168,8 @@ def disassembled(cubin: bytes) -> str:
     program = pathfinder.find_nvidia_binary_utility("nvdisasm")
     if program is None:
         raise RuntimeError(f"nvdisasm is not found; `{install('compiler')}` installs it")
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "kernel.cubin")
+    with tempfile.TemporaryDirectory() if own is None else nullcontext() as folder:
+        file = own or Path(str(folder), "kernel.cubin")
         file.write_bytes(cubin)
         done = subprocess.run([program, "-c", "-hex", "-gi", file], capture_output=True, text=True, timeout=120)
     if done.returncode:

@@ -124,7 +124,7 @@ def test_equal_points_share_a_place_and_failures_come_last():
 def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr("course_lib.classroom.teach.grade.Sandbox", here(lambda *task: asked.append(task) or do(*task)))
-    costly = lambda kernel, tile, threads, keep, timed: Attempt("mine", tile, threads, Costs(5, 0, 0, 0, 0))  # noqa: E731
+    costly = lambda kernel, tile, threads, keep, seed, timed: Attempt("mine", tile, threads, Costs(5, 0, 0, 0, 0))  # noqa: E731
     monkeypatch.setattr(capstone, "attempt", costly)
     save("anna", NAIVE)
     save("=ben", NAIVE.replace("acc", "total"))
@@ -148,6 +148,9 @@ def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monke
     save("anna", SLOWER)
     assert main(command) == 0
     assert [task for task, *_ in asked] == ["attempt", "time"], "only the changed notebook is judged again"
+    asked.clear()
+    assert main([*command, "--seed", "7"]) == 0
+    assert {seed for *_, seed in asked} == {7} and len(asked) == 6, "another seed judges all again"
 
 
 def test_a_kernel_that_is_nearly_the_courses_is_listed(save):

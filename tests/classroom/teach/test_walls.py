@@ -14,7 +14,7 @@ from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.calls import Program
 from course_lib.classroom.teach.cells import lesson_named, places
 from course_lib.classroom.teach.limits import Limits, Stopped
-from course_lib.classroom.teach.sandbox import Sandbox
+from course_lib.classroom.teach.sandbox import Sandbox, compiled
 from course_lib.exercises import EXERCISES
 from course_lib.exercises.grading.explain import Explanation
 
@@ -61,7 +61,7 @@ def test_without_walls_functions_wait_for_a_person(folder, capsys):
         ROUTINES, ("stopped", "")
     )
     said = capsys.readouterr().out
-    assert f"Walls around each answer: none, so no function is executed: {walls.NONE}." in said
+    assert f"Walls around each answer: none, so functions are not executed: {walls.NONE}." in said
     assert "0 totals for Canvas" in said and "handed in: anna" in said
     assert {row["hint"] for row in rows(folder) if row["exercise"] in RIGHT} == {f"it was not executed: {walls.NONE}."}
     assert graded(folder, "--without-walls").items() >= RIGHT.items()
@@ -82,6 +82,13 @@ def test_without_walls_the_flag_needs_linux(folder, monkeypatch, capsys):
     monkeypatch.setattr(command.sys, "platform", "darwin")
     assert run(folder, "--without-walls") == 2
     assert "--without-walls works on Linux alone: use --container" in capsys.readouterr().err
+
+
+def test_without_walls_no_kernel_is_compiled(monkeypatch):
+    monkeypatch.setattr(walls, "standing", lambda: "")
+    said = json.loads(compiled(lambda: "compiled", [], Limits()))
+    assert said == {"stopped": f"it was not compiled: {walls.NONE}"}
+    assert json.loads(compiled(lambda: "compiled", [], Limits(executes=True))) == {"result": "compiled"}
 
 
 DOCKER = """#!{python}
