@@ -66,28 +66,47 @@ CHROMIUM_ARGUMENTS = (
 PATIENCE = 120
 expect.set_options(timeout=1000 * PATIENCE)
 VIEWER = Path(course_lib.trace.viewer.__file__).parent
-# As much of anywidget's model as the module uses.
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>Stepper</title>
-<style>%(theme)s</style><style>%(css)s</style><main><h1>A launch</h1>%(places)s</main>
-<script type="module">
-  if (!window.widget) {
-    const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
-    window.widget = (await import(url)).default;
-  }
-  window.undo = [];
-  window.models = %(states)s.map((state, number) => {
+# As much of anywidget's model as the modules use.
+MODEL = """const modelOf = (state) => {
     const listeners = {};
-    const model = {
+    return {
       get: (name) => state[name],
       set(name, value) {
         if (state[name] === value) return;
         state[name] = value;
         for (const listener of listeners[`change:${name}`] ?? []) listener();
       },
-      on: (name, listener) => (listeners[name] ??= []).push(listener),
+      on: (names, listener) => names.split(" ").forEach((name) => (listeners[name] ??= []).push(listener)),
       off() {},
       save_changes() {},
     };
+  };"""
+#: One widget; what it saves waits in `saved`, and `hear` takes Python's answer.
+ALONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A widget</title>
+<style>%(theme)s</style><style>%(css)s</style><main><h1>A widget</h1><div id="place"></div></main>
+<script type="module">
+  %(model)s
+  const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
+  const { default: widget } = await import(url);
+  const state = %(state)s;
+  const model = modelOf(state);
+  window.saved = [];
+  model.save_changes = () => window.saved.push({ ...state });
+  window.hear = (answered) => { for (const [name, value] of Object.entries(answered)) model.set(name, value); };
+  document.addEventListener("keydown", () => { window.leaked = true; });
+  widget.render({ model, el: document.getElementById("place") });
+</script>"""
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>Stepper</title>
+<style>%(theme)s</style><style>%(css)s</style><main><h1>A launch</h1>%(places)s</main>
+<script type="module">
+  %(model)s
+  if (!window.widget) {
+    const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
+    window.widget = (await import(url)).default;
+  }
+  window.undo = [];
+  window.models = %(states)s.map((state, number) => {
+    const model = modelOf(state);
     window.undo.push(window.widget.render({ model, el: document.getElementById(`place${number}`) }));
     return model;
   });
@@ -388,6 +407,7 @@ def show(new_page, reused, request):
             PAGE
             % {
                 "head": head,
+                "model": MODEL,
                 "theme": theme if painted else f"{theme} html {{ opacity: 0 }}",
                 "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
                 "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),
@@ -410,6 +430,21 @@ def show(new_page, reused, request):
         page.remove_listener("pageerror", hear)
         if request.session.testsfailed > failed:  # who knows what it left behind
             page.close()
+
+
+@pytest.fixture
+def alone(visit):
+    """Show the module of one widget, as `ALONE` says: `alone(widget, bundle, ("question", ...))`, with its traits."""
+
+    def alone(widget, bundle, traits, theme: str = "") -> Page:
+        page = visit()
+        state = json.dumps({name: getattr(widget, name) for name in traits})
+        css, esm = bundle.read("css"), json.dumps(bundle.read("js"))
+        page.set_content(ALONE % {"theme": theme, "css": css, "model": MODEL, "esm": esm, "state": state})
+        page.locator("#place > *").wait_for()
+        return page
+
+    return alone
 
 
 @pytest.fixture
