@@ -43,7 +43,7 @@ MEASURE = """() => {
 }"""
 
 
-#: What of a stepper is not inside its frame and on the screen: the running line, those of a finding, an array, a count, a register.
+#: What of a stepper is not inside its frame and on the screen: the running line and a finding's, an array, a count.
 OUTSIDE = """() => {
   const root = Reveal.getCurrentSlide().querySelector(".tt-root");
   const clips = (element) => {
