@@ -147,7 +147,7 @@ for _ in range(b + 1):
     cuda.syncwarp()
     mine = tile[(i + 1) % 32]
     cuda.syncwarp()
-    tile[i] = mine + 1
+    tile[i] = mine + float32(1)
 out[b, i] = tile[i]
 
 # lanes 8 to 15 meet both @ 1, 32, schedule=$s ; one,other,tag in 0,8, 8,0,#?race ; s in 'in-order' 'reversed' 1
