@@ -57,11 +57,6 @@ class MachineInstruction(NamedTuple):
         """The operation with its modifiers, such as "IMAD.WIDE"."""
         return self.text.split()[1 if self.predicate else 0]
 
-    @property
-    def reused(self) -> int:
-        """The number of operands that are kept for the next instruction."""
-        return self.text.count(".reuse")
-
 
 @dataclass(frozen=True)
 class MachineCode:
@@ -97,18 +92,6 @@ class MachineCode:
         for first, last in back:  # several branches back to one instruction are one loop
             widest[first] = max(last, widest.get(first, 0))
         return tuple(sorted(widest.items(), key=lambda loop: (loop[0], -loop[1])))
-
-    @cached_property
-    def main_loop(self) -> tuple[int, int] | None:
-        """The outermost loop with the most multiply-adds, or the longest; None if there is no loop."""
-        loops = [loop for loop in self.loops if loop[1] - loop[0] > 1]
-        outer = [loop for loop in loops if not any(o[0] <= loop[0] and loop[1] <= o[1] and o != loop for o in loops)]
-
-        def size(loop: tuple[int, int]) -> tuple[int, int]:
-            within = self.instructions[loop[0] : loop[1] + 1]
-            return sum(each.operation.startswith("FFMA") for each in within), len(within)
-
-        return max(outer, key=size, default=None)
 
     def text(self) -> list[str]:
         """Return the instructions as lines (see `from_text`)."""
