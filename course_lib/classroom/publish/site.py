@@ -125,7 +125,7 @@ def questions(lesson: str) -> str:
         mark = "`" if each.code else ""
         reasons = {f"{mark}{answer}{mark}": said for answer, said in each.answers}
         answer, because = list(reasons.items())[each.right]
-        state = {"question": each.ask, "choices": list(reasons), "answer": answer, "because": because}
+        state: dict[str, Any] = {"question": each.ask, "choices": list(reasons), "answer": answer, "because": because}
         state["reasons"] = {choice: said for choice, said in reasons.items() if choice != answer}
         code = _markdown(f"```python\n{each.code}\n```") if each.code else ""
         parts.append(f'{code}<div class="cell">{place(state, PREDICTION)}</div>')
