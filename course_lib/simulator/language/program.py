@@ -15,8 +15,6 @@ from .reasons import Promotion, Why
 from .source import Source
 from .types import NONE, Type
 
-# --- statements ----------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -141,9 +139,6 @@ Stmt = (
 )  # a Block in a Block: a branch that is known to be taken
 
 
-# --- functions -----------------------------------------------------------------------------------------------------
-
-
 @dataclass(eq=False)
 class Function:
     """A kernel or a device function, for given types of its arguments.
@@ -178,9 +173,6 @@ class CallDevice(Expr, acts=True):
     written: tuple[int, ...]
     used: bool
     line: int
-
-
-# --- walks over the program ----------------------------------------------------------------------------------------
 
 
 def own_expressions(statement: Stmt) -> Iterator[Expr]:
