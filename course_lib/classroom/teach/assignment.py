@@ -49,7 +49,7 @@ def assignment(lesson: str, tool: str, solved: bool = False) -> dict[str, Any]:
         cells[1]["metadata"]["nbgrader"] = _nbgrader("imports", locked=True)
     if tool == OTTER:
         cells.insert(0, _raw("assignment", f"# ASSIGNMENT CONFIG\nname: {lesson}\nexport_cell: false"))
-    texts = _texts(lesson)
+    texts = texts_above(lesson)
     for name, place in places(lesson).items():
         about = _markdown(f"about-{name}", texts[place.cell])
         answer = _code(place.cell, (solutions[name] if solved else place).source)
@@ -115,7 +115,7 @@ def _for_otter(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> 
     yield _raw(f"end-{name}", "# END QUESTION")
 
 
-def _texts(lesson: str) -> dict[str, str]:
+def texts_above(lesson: str) -> dict[str, str]:
     """The text above each code cell, from its last heading on; speaker notes are left out."""
     texts, above = {}, ""
     for cell in notebook(lesson)["cells"]:
