@@ -4,7 +4,7 @@ import ast
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +84,12 @@ _DEEPEST = 100
 _TOO_DEEP = f"more than {_DEEPEST} expressions are inside each other"
 
 
+@lru_cache(1_000)
 def parsed(source: str) -> ast.Module:
-    """Return a cell's tree, if need be without the lines that only IPython reads (``%time``, ``!ls``); SyntaxError."""
+    """Return a cell's tree, if need be without the lines that only IPython reads (``%time``, ``!ls``); SyntaxError.
+
+    Most cells of a student are the lesson's: their trees, which nobody changes, are made once.
+    """
     try:
         try:
             tree = ast.parse(source)

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ import numpy as np
 from ...exercises import EXERCISES, LESSONS, check
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation, compare
+from ...exercises.grading.grades import passed_by_baselines
 from ...exercises.grading.routines import Call, Routine
 from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import NOT_YET, PASSED, Verdict
 from . import likeness
 from .cells import NOTEBOOKS, lesson_cells, parsed, places
-from .extract import Missing, Refused, extract, text_of
+from .extract import Missing, Refused, extract, text_of, trees_of
+from .names import names_of
 from .submission import LONGEST, Answer
 from .templates import rendered
 
@@ -209,6 +212,17 @@ def _picture(verdict: Verdict) -> tuple[str, str]:
         return "", ""
     picture = verdict.show().picture(hint="")
     return base64.b64encode(picture.png).decode(), repr(picture)
+
+
+@cache
+def ready(name: str, lesson: str, seed: int | None = None) -> None:
+    """Do once, before a process judges an answer to an exercise, what all of them need, and what is no student's."""
+    trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), EXERCISES[name]
+    if not isinstance(exercise, Explanation):
+        given = last_function(places(lesson)[name].source)
+        likeness.nearest(given, given)
+    if isinstance(exercise, Exercise):
+        passed_by_baselines(exercise, seed, names_of(trees))
 
 
 def prepare() -> None:

@@ -186,8 +186,15 @@ def nearest(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, f
     The functions of the answer are compared one by one, since one of them may be the copy, and all as one.
     """
     own = {written(given, *functions), *(written(given, part) for part in functions)}
-    found = ((where, written(given, tree)) for where, tree in course_texts())
-    return max(((where, shared(text, part)) for where, text in found for part in own), key=lambda each: each[1])
+    return max(
+        ((where, shared(text, part)) for where, text in _beside(given) for part in own), key=lambda each: each[1]
+    )
+
+
+@cache
+def _beside(given: ast.FunctionDef) -> Sequence[tuple[str, tuple[str, ...]]]:
+    """What each text of the course says beside the lesson's own."""
+    return [(where, written(given, tree)) for where, tree in course_texts()]
 
 
 # ---- answers that are alike -----------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def serve(executes: bool) -> None:
     if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it
     from .judge import prepare  # the course: imported here, once
-    from .tasks import TASKS
+    from .tasks import TASKS, prepared
 
     prepare()
     gc.freeze()
@@ -58,6 +58,7 @@ def serve(executes: bool) -> None:
         limits = Limits(**request["limits"])
         task = TASKS[request["task"]]
         do = compiled if request["task"] == "time" else forked if hasattr(os, "fork") else _result
+        prepared(request["task"], request["arguments"])
         _reply(request["nonce"].encode() + do(task, request["arguments"], limits))
 
 
