@@ -1,8 +1,9 @@
 """tile-by-tile COMMAND ...: runs one of the course's commands; without one, lists lessons and commands.
 
-``python -m course_lib`` is the same. The exit status is 0; 1 if a command found something wrong in what it was
-given; 2 if it was called wrongly, or its packages are missing. A new command is a row of COMMANDS: its name, the module
-whose ``main(arguments)`` runs it and returns the status, and what it does. Modules are imported when they are needed.
+``python -m course_lib`` is the same. The exit status is 0; 1 if a command found something wrong in what it was given; 2
+if it was called wrongly, a file cannot be read or written, or its packages are missing. A new command is a row of
+COMMANDS: its name, the module whose ``main(arguments)`` runs it and returns the status, and what it does. Modules are
+imported when they are needed.
 """
 
 import json
@@ -87,8 +88,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as missing:  # of an extra that is not installed
         print(f"{called(name)}: {missing}", file=sys.stderr)
         return 2
-    status: int = module.main(rest)
-    return status
+    try:
+        status: int = module.main(rest)
+        return status
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"{called(name)}: {f'{error.filename}: {error.strerror}' if error.filename else error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"{called(name)}: interrupted", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

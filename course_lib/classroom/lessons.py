@@ -94,11 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--copy-only", action="store_true", help="do not start JupyterLab")
     options = parser.parse_args(arguments)
     folder = options.folder
-    try:
-        written, kept = copy(folder)
-    except OSError as error:
-        print(f"The lessons cannot be copied to {folder}: {error.strerror}. Name another folder.", file=sys.stderr)
-        return 2
+    written, kept = copy(folder)
     print(f"{folder}: {len(written)} files copied; files that were there stay as they are. Begin with express.ipynb.")
     if kept:
         print(f"These differ from the course's: {', '.join(kept)}.")

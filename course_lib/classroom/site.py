@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     from nbclient.exceptions import CellExecutionError  # here, so that a missing extra is told by `publish`
 
+    options.out.mkdir(parents=True, exist_ok=True)  # before the lessons are executed
     try:
         with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
             files = site(options.solutions, as_stored if options.stored else executed, jobs.map, options.address)

@@ -16,9 +16,12 @@ from .calculated import calculated
 from .grading.verdict import as_code
 from .progress import score
 
-#: The widget on a page without a kernel.
+#: The widget on a page without a kernel. ``reasons`` says of a wrong choice, by its text, what it comes from.
 PREDICTION = Bundle(
-    "predict", pathlib.Path(__file__).parent, ("question", "choices", "answer", "because"), "tile-by-tile-predict"
+    "predict",
+    pathlib.Path(__file__).parent,
+    ("question", "choices", "answer", "because", "reasons"),
+    "tile-by-tile-predict",
 )
 
 #: A number with a fraction is right within this share of the truth; a whole number only exactly.

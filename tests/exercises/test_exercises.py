@@ -216,7 +216,7 @@ def test_a_solution_in_other_words_passes(case, tmp_path):
     assert verdict, f"{text}\n{verdict}"
 
 
-@pytest.mark.parametrize("case", EXERCISES["free-paddings"].cases[2:], ids=lambda case: case.said)
+@pytest.mark.parametrize("case", EXERCISES["free-paddings"].cases[2:], ids=EXERCISES["free-paddings"].said)
 def test_paddings_without_conflict_are_those_of_the_kernel(case):
     """Counted again as wavefronts of `padded`, for matrices that are one tile."""
     (T, most), free = case.arguments, 0

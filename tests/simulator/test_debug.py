@@ -5,6 +5,7 @@ import operator
 import numpy as np
 import pytest
 from numba import cuda
+from oracles.sources import import_kernel, line_of
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
 
@@ -16,54 +17,31 @@ def divides(x, y, out):
         out[i] = x[i] / y[i]
 
 
-@cuda.jit(debug=True, opt=False)
-def divides_whole(x, y, out):
-    i = cuda.grid(1)
-    if i < x.size and x[i] != 9:
-        out[i] = x[i] // y[i]
-
-
-@cuda.jit(debug=True, opt=False)
-def takes_the_rest(x, y, out):
-    i = cuda.grid(1)
-    if i < x.size and x[i] != 9:
-        out[i] = x[i] % y[i]
-
-
-@cuda.jit(debug=True, opt=False)
-def divides_in_place(x, y, out):
-    i = cuda.grid(1)
-    if i < x.size and x[i] != 9:
-        out[i] = x[i]
-        out[i] /= y[i]
-
-
-KERNELS = {
-    divides: operator.truediv, divides_whole: operator.floordiv, takes_the_rest: operator.mod,
-    divides_in_place: operator.truediv,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("statement", "operation"),
+    [
+        ("out[i] = x[i] / y[i]", operator.truediv),
+        ("out[i] = x[i] // y[i]", operator.floordiv),
+        ("out[i] = x[i] % y[i]", operator.mod),
+        ("out[i] = x[i]; out[i] /= y[i]", operator.truediv),
+    ],
+)
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint32", "float32", "float64"])
-def test_a_division_by_zero_raises_as_in_python(kernel, dtype):
+def test_a_division_by_zero_raises_as_in_python(statement, operation, dtype, folder):
+    text = f"    i = cuda.grid(1)\n    if i < x.size and x[i] != 9:\n        {statement}\n"
+    head = "from numba import cuda\n@cuda.jit(debug=True, opt=False)\ndef kernel(x, y, out):\n"
+    kernel = import_kernel(head + text, folder)
     x, y, out = np.array([7, 9, 6, 1], dtype), np.array([2, 0, 4, 0], dtype), np.zeros(4)
     with pytest.raises(ZeroDivisionError):
-        KERNELS[kernel](x[3].item(), y[3].item())
+        operation(x[3].item(), y[3].item())
     simulate(kernel)[1, 4](x[:3], y[:3], out)  # the thread with 0 does not divide
-    assert out.tolist() == [*map(KERNELS[kernel], [7], [2]), 0, KERNELS[kernel](6, 4), 0]
+    assert out.tolist() == [operation(7, 2), 0, operation(6, 4), 0]
     with pytest.raises(
         KernelError, match="thread 1 of block 1 divides by zero.* debug=True.*ZeroDivisionError"
     ) as caught:
         simulate(kernel)[2, 2](x, y, out)
-    assert "out[i]" in dict(simulate_lines(kernel))[caught.value.line]
+    assert caught.value.line == line_of(kernel, "out[i]")
     assert out[3] in (0, 1)  # no quotient is stored
-
-
-def simulate_lines(kernel):
-    from course_lib.simulator.language.source import read
-
-    return read(kernel).lines
 
 
 def test_the_same_function_without_debug_goes_on():

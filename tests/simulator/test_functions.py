@@ -278,14 +278,26 @@ def test_isinstance_says_what_numba_says(asked):
     assert instances(asked, simulated) == instances(asked, njit)
 
 
-def typed(x, y, out):
+def sums(x, y, out):
     end = sum((x[0], x[1]), 0) + x[0] * y[0]
     out[0] = end
 
 
-@pytest.mark.parametrize(("a", "b"), [("float32", "float32"), ("int8", "uint8"), ("float32", "int64")])
-def test_sums_have_the_types_of_numba(a, b):
+def parts(x, y, out):
+    m, e = math.frexp(x[0])
+    end = m + math.modf(x[0])[1]
+    out[0] = end + e
+
+
+@pytest.mark.parametrize(
+    ("kernel", "a", "b"),
+    [
+        *((sums, *kinds) for kinds in (("float32", "float32"), ("int8", "uint8"), ("float32", "int64"))),
+        *((parts, kind, "int8") for kind in "float16 float32 float64 int8 uint16 int64".split()),
+    ],
+)
+def test_sums_and_parts_have_the_types_of_numba(kernel, a, b):
     kinds = [oracle.from_dtype(np.dtype(kind))[::1] for kind in (a, b, "float64")]
-    run = simulate(typed, trace=True)[1, 1](np.ones(2, a), np.ones(2, b), np.zeros(1))
+    run = simulate(kernel, trace=True)[1, 1](np.ones(2, a), np.ones(2, b), np.zeros(1))
     found = [s.variables["end"].dtype for s in run.trace.steps if "end" in s.variables]
-    assert found == [oracle.oracle_variable(typed, kinds, "end")]
+    assert found == [oracle.oracle_variable(kernel, kinds, "end")]

@@ -103,18 +103,6 @@ def test_more_than_48_kib_of_static_shared_memory_is_refused_with_the_limit():
         simulate(tiled(128))[1, (16, 16)](A, A.copy(), A.copy())
 
 
-def test_exactly_48_kib_is_accepted():
-    def full(out):
-        tile = cuda.shared.array(12288, float32)
-        i = cuda.threadIdx.x
-        tile[i] = i
-        out[i] = tile[i]
-
-    out = np.zeros(32, "f4")
-    simulate(full)[1, 32](out)
-    np.testing.assert_array_equal(out, np.arange(32))
-
-
 @pytest.mark.parametrize(
     "dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 )
@@ -161,17 +149,6 @@ def test_shapes_that_do_not_fit_name_the_access_that_left_the_array():
         simulate(naive)[1, (4, 4)](A, B, C)
 
 
-def test_a_third_dimension_of_grid_and_block():
-    def mark(out):
-        x = cuda.grid(3)
-        out[x[0], x[1], x[2]] += 1 + cuda.threadIdx.z + 10 * cuda.blockIdx.z
-
-    out = np.zeros((6, 4, 6), "i8")
-    simulate(mark)[(3, 2, 2), (2, 2, 3)](out)
-    z = np.arange(6)
-    np.testing.assert_array_equal(out, np.broadcast_to(1 + z % 3 + 10 * (z // 3), out.shape))
-
-
 def test_n_512_tiled_is_counted_in_full():
     n, T = 512, 16
     A, B = rng.random((n, n), "f4"), rng.random((n, n), "f4")
@@ -198,15 +175,6 @@ def test_every_schedule_gives_the_same_values_and_counts():
         np.testing.assert_array_equal(got, want)
         assert run.traffic.rows == first.traffic.rows, schedule
         assert run.findings == (), schedule
-
-
-def test_the_kernel_may_be_a_plain_function():
-    def fill(out, value):
-        out[cuda.grid(1)] = value
-
-    out = np.zeros(4)
-    simulate(fill)[2, 2](out, 3.0)
-    np.testing.assert_array_equal(out, 3)
 
 
 def test_what_is_no_kernel_is_refused():

@@ -11,10 +11,6 @@ from course_lib.simulator.launch.prepare import prepare
 from course_lib.simulator.observer import Observer
 
 
-def findings(kernel, grid, block, *arguments):
-    return simulate(kernel, strict=False)[grid, block](*arguments).findings
-
-
 def extremes(a, values, olds):
     i = cuda.threadIdx.x
     cuda.atomic.max(a, 0, values[i])
@@ -44,26 +40,6 @@ def test_atomic_extremes_with_nan(dtype):
             np.testing.assert_array_equal(olds, [[4, 4, 4, 4, 5], [4, 4, 3, 3, 3]] * 2)
 
 
-def test_a_syncwarp_of_some_blocks_orders_those():
-    """Of blocks that run together, one takes the branch with the syncwarp: the others race, and it does not."""
-
-    def exchange(out, ordered):
-        tile = cuda.shared.array(32, int32)
-        i, b = cuda.threadIdx.x, cuda.blockIdx.x
-        tile[i] = i
-        if b == ordered:
-            cuda.syncwarp()
-        out[b, i] = tile[i ^ 1]
-
-    for ordered in range(3):
-        out = np.zeros((3, 32), "i4")
-        (race,) = findings(exchange, 3, 32, out, ordered)
-        assert (race.kind, race.array) == ("race", "tile")
-        assert race.count == 1
-        assert {block for (block, _, _), _ in race.threads} == {1 if ordered == 0 else 0}
-        assert (out == np.arange(32) ^ 1).all()
-
-
 def test_a_syncwarp_of_all_blocks_but_one_after_another():
     """Each block passes its own number of syncwarps, and none of them races."""
 
@@ -79,7 +55,7 @@ def test_a_syncwarp_of_all_blocks_but_one_after_another():
         out[b, i] = tile[i]
 
     out = np.zeros((4, 32), "i4")
-    assert findings(shift, 4, 32, out) == ()
+    assert simulate(shift)[4, 32](out).findings == ()
     assert (out == np.arange(1, 5)[:, None]).all()
 
 

@@ -24,78 +24,6 @@ def kinds(*launch, **options):
     return [f.kind for f in findings(*launch, **options)]
 
 
-def half(flip):
-    """Return a kernel in which half of a warp meets and then reads the elements of the lanes `i ^ flip`."""
-
-    def kernel(a, out):
-        tile = cuda.shared.array(32, float32)
-        i = cuda.threadIdx.x
-        tile[i] = a[i]
-        if i < 16:
-            cuda.syncwarp(0xFFFF)
-            out[i] = tile[i ^ flip]
-
-    return kernel
-
-
-def quarter(flip):
-    """Return a kernel in which each quarter of a warp meets and then reads the elements of the lanes `i ^ flip`."""
-
-    def kernel(a, out):
-        tile = cuda.shared.array(32, float32)
-        i = cuda.threadIdx.x
-        tile[i] = a[i]
-        cuda.syncwarp(0xFF << (i // 8 * 8))
-        out[i] = tile[i ^ flip]
-
-    return kernel
-
-
-def half_then_whole(a, out):
-    tile = cuda.shared.array(32, float32)
-    i = cuda.threadIdx.x
-    if i < 16:
-        cuda.syncwarp(0xFFFF)
-        tile[i] = a[i]
-    cuda.syncwarp()
-    if i >= 16:
-        out[i] = tile[i - 16]
-
-
-def through_a_third(*firsts):
-    """Return a kernel in which 16 lanes from each of these on meet, in this order, and lanes 16 to 23 read 0 to 7."""
-
-    def kernel(a, out):
-        tile = cuda.shared.array(32, float32)
-        i = cuda.threadIdx.x
-        tile[i] = a[i]
-        for first in firsts:
-            if first <= i < first + 16:
-                cuda.syncwarp(0xFFFF << first)
-        if 16 <= i < 24:
-            out[i] = tile[i - 16]
-
-    return kernel
-
-
-@pytest.mark.parametrize(
-    ("kernel", "racing"),
-    [
-        (half(16), True),
-        (half(15), False),
-        (half_then_whole, False),
-        (quarter(7), False),
-        (quarter(8), True),
-        (through_a_third(0, 8), False),
-        (through_a_third(8, 0), True),
-    ],
-)
-def test_a_syncwarp_orders_the_lanes_that_took_part_and_no_others(kernel, racing):
-    for schedule in SCHEDULES:
-        found = kinds(kernel, 1, 32, np.arange(32, dtype="f4"), np.zeros(32, "f4"), schedule=schedule)
-        assert found == ["race"] * racing
-
-
 def test_syncwarps_that_only_some_blocks_pass():
     def kernel(out):
         tile = cuda.shared.array(32, float32)
@@ -616,47 +544,6 @@ def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, th
     assert (looked_up, results) == (worked_out, expected)
     assert many > 480
     assert few < many / (10 if kernel is not take_turns else 1.5)
-
-
-def by_name(a, b):
-    i = cuda.threadIdx.x
-    a[0] = i
-
-
-def by_alias(a, b):
-    i = cuda.threadIdx.x
-    c = a if b.size > 0 else b
-    c[0] = i
-
-
-def by_expression(a, b):
-    i = cuda.threadIdx.x
-    (a if b.size > 0 else b)[0] = i
-
-
-def by_item(a, b):
-    i = cuda.threadIdx.x
-    pair = (b, a)
-    pair[1][0] = i
-
-
-def by_unpacking(a, b):
-    i = cuda.threadIdx.x
-    b, a = a, b
-    b[0] = i
-
-
-def by_atomic_item(a, b):
-    i = cuda.threadIdx.x
-    pair = (b, a)
-    cuda.atomic.add(pair[1], 0, i)
-    b[i] = a[0]
-
-
-@pytest.mark.parametrize("kernel", [by_name, by_alias, by_expression, by_item, by_unpacking, by_atomic_item])
-def test_a_write_is_watched_however_the_array_is_named(kernel):
-    (race,) = findings(kernel, 1, 32, np.zeros(32, "i4"), np.zeros(32, "i4"))
-    assert (race.kind, race.array, race.index) == ("race", "a", (0,))
 
 
 def test_the_race_between_warps_is_shown_rather_than_the_one_within():

@@ -63,19 +63,6 @@ def test_requests_follow_warps_however_the_block_is_folded(block):
     assert (load.requests, load.sectors) == (requests, sectors)
 
 
-def test_guarded_lanes_do_not_count():
-    def every_third(a, out):
-        i = cuda.grid(1)
-        if i % 3 == 0:
-            out[i] = a[i]
-
-    a = np.arange(64, dtype="f4")
-    run = simulate(every_third)[1, 64](a, np.zeros(64, "f4"))
-    load = run.traffic.select(op="load")
-    assert (load.accesses, load.requests, load.sectors) == (22, 2, 8)
-    np.testing.assert_array_equal(run.traffic.per_thread(op="load")[0], [i % 3 == 0 for i in range(64)])
-
-
 def test_per_thread_has_the_launch_s_shape_in_x_y_order():
     A, B, C = np.ones((6, 5), "f4"), np.ones((5, 10), "f4"), np.zeros((6, 10), "f4")
     run = simulate(naive)[(3, 2), (4, 4)](A, B, C)
@@ -134,36 +121,6 @@ def test_wavefronts_of_random_indices(dtype, itemsize):
             run = simulate(kernel)[1, 32](index, np.zeros(32, "f8"))
             load = run.traffic.select(space="shared", op="load")
             assert (load.wavefronts, load.wavefronts - load.bank_conflicts) == by_hand(index, itemsize)
-
-
-def test_wavefronts_of_a_partial_warp_with_idle_lanes():
-    def kernel(out):
-        tile = cuda.shared.array(64, float64)
-        i = cuda.threadIdx.x
-        tile[i] = i
-        tile[i + 32] = i
-        cuda.syncthreads()
-        if i < 12:
-            out[i] = tile[4 * i]
-
-    run = simulate(kernel)[1, 32](np.zeros(32))
-    # 12 lanes of one half warp: elements 4·i are words 8·i, in banks 0, 8, 16 and 24: three words in each
-    assert run.traffic.select(space="shared", op="load").wavefronts == 3
-
-
-def test_atomics_and_local_arrays_have_rows_of_their_own():
-    def histogram(a, bins):
-        seen = cuda.local.array(2, int32)
-        i = cuda.grid(1)
-        seen[0] = a[i]
-        cuda.atomic.add(bins, seen[0], 1)
-
-    bins = np.zeros(4, "i4")
-    run = simulate(histogram)[2, 32](np.arange(64, dtype="i4") % 4, bins)
-    np.testing.assert_array_equal(bins, 16)
-    assert run.traffic.select(op="atomic", array="bins").accesses == 64
-    assert run.traffic.select(space="local", op="store").accesses == 64
-    assert run.traffic.select(space="local", op="load", array="seen").accesses == 64
 
 
 def test_select_refuses_what_the_run_does_not_have():

@@ -7,7 +7,6 @@ import html
 import linecache
 import math
 import re
-import sys
 import tomllib
 import webbrowser
 from collections.abc import Sequence
@@ -155,13 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write-only", action="store_true", help="do not open a browser")
     options = parser.parse_args(arguments)
     made = pages()
-    try:
-        write(options.folder, {**framed(made, home=next(iter(made))), **assets(made.values())})
-    except OSError as error:
-        print(
-            f"The pages cannot be written to {options.folder}: {error.strerror}. Name another folder.", file=sys.stderr
-        )
-        return 2
+    write(options.folder, {**framed(made, home=next(iter(made))), **assets(made.values())})
     first = (options.folder / next(iter(made))).resolve()
     print(f"{options.folder}: {len(made)} pages; the first is {first}")
     if not options.write_only:

@@ -98,6 +98,8 @@
         if (fold) { fold.open = true; break; }
       }
     });
+    // by the keyboard, too, code scrolls that is wider than its column
+    for (const code of document.querySelectorAll("pre")) if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
     for (const bug of document.querySelectorAll(".bug")) find(bug);
   };
 

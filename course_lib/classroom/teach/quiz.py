@@ -23,6 +23,7 @@ from .cells import lesson_named
 from .quiz_files import Question
 from .slides import FOLDER
 
+FILE = FOLDER / "quiz.toml"  # in the repository alone
 #: What a formula of the table can call.
 _CALLS = {"__builtins__": {}, "up": ceil_div, "gcd": math.gcd, "min": min, "max": max, "round": round}
 _RECORDINGS = ("twins", "ladder", "tensor", "wgmma")
@@ -50,10 +51,9 @@ def run(options: argparse.Namespace) -> int:
 
 def table() -> dict[str, Any]:
     """Return the questions of each lesson; raise ValueError where the course is installed without them."""
-    path = FOLDER / "quiz.toml"
-    if not path.is_file():
+    if not FILE.is_file():
         raise ValueError("quizzes are made from a git clone of the course: run this command in one.")
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 def quiz(lesson: str, seed: int) -> list[Question]:
@@ -74,7 +74,7 @@ def _placed(question: Question, place: int) -> Question:
 def _counted(row: Mapping[str, Any], chance: Random) -> Question:
     drawn = draws(row)
     values, answers = drawn[chance.randrange(len(drawn))]
-    because = [row["because"], *(wrong.split(": ", 1)[1] for wrong in row["wrong"])]
+    because = [row["because"], *(f"Your answer {wrong.split(': ', 1)[1]}." for wrong in row["wrong"])]
     said = tuple(zip(map(_shown, answers), because, strict=True))
     return Question(row["ask"].format_map({name: f"{value:,}" for name, value in values.items()}), "", said, 0)
 

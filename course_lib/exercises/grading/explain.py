@@ -24,7 +24,6 @@ class Explanation:
     """
 
     name: str
-    question: str
     model: str
     ideas: tuple[str, ...]
     kind: str = EXPLAIN

@@ -78,6 +78,15 @@ def result_is(wrong: Callable[..., Array | None], advice: str) -> Diagnosis:
     return diagnosis
 
 
+def shows(condition: Callable[[Outcome], object], advice: str) -> Diagnosis:
+    """Recognise a mistake by what is true of a wrong outcome."""
+
+    def diagnosis(outcome: Outcome) -> str | None:
+        return advice if condition(outcome) else None
+
+    return diagnosis
+
+
 def sums_take(terms: Callable[[int], Sequence[int] | None], advice: str) -> Diagnosis:
     """Recognise sums that take only the ``terms(K)`` of 0, …, K - 1, or some of them twice."""
 
@@ -110,10 +119,3 @@ last_of_each_tile_missing = sums_take(
     lambda K: [k for k in range(K) if (k + 1) % TILE],
     "the last element of every tile is left out: range(TILE) already stops at TILE - 1.",
 )
-
-
-def right_on_the_diagonal_alone(outcome: Outcome) -> bool:
-    """Whether the tiles of C on the diagonal are right, and others wrong."""
-    rows, columns = (np.arange(size) // TILE for size in outcome.want.shape)
-    diagonal = rows[:, None] == columns
-    return not diagonal.all() and np.array_equal(outcome.got[diagonal], outcome.want[diagonal])

@@ -32,12 +32,15 @@ def fits(call: str, wanted: str, result: bool | float) -> bool:
 
 @dataclass(frozen=True)
 class Case:
-    """A call as ``said``; ``want`` is the right result, or says whether one is; ``hint`` is advice for a wrong one."""
+    """A call; ``want`` is the right result, or says whether one is; ``hint`` is advice for a wrong one.
 
-    said: str
+    ``said`` describes arguments that are too long to be shown.
+    """
+
     arguments: tuple[Any, ...]
     want: bool | float | Callable[[bool | float], bool]
     hint: str
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class Routine:
     cases: tuple[Case, ...]
     kind: str = WRITE
     given: str = ""
+
+    def said(self, case: Case) -> str:
+        """How a call of this function is shown."""
+        shown = zip(self.parameters, case.arguments, strict=True)
+        return case.said or " ".join(", ".join(f"{name} = {value}" for name, value in shown).split())
 
     @property
     def points(self) -> int:
@@ -83,13 +91,13 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
     source = look_at(exercise, function, "function")
     if isinstance(source, Verdict):
         return source
-    called = [_called(source.function, case, run) for case in exercise.cases]
+    called = [_called(source.function, case, exercise.said(case), run) for case in exercise.cases]
     checks = tuple(check for check, _ in called)
     hint = next((hint for check, hint in called if not check.passed), "")
     for stored, want in () if hint else more_calls(exercise.name) if calls is None else calls:
         arguments = tuple(np.float32(e["float32"]) if isinstance(e, dict) and "float32" in e else e for e in stored)
-        said = ", ".join(f"{name} = {value}" for name, value in zip(exercise.parameters, arguments, strict=True))
-        check, _ = _called(source.function, Case(" ".join(said.split()), arguments, want, ""), run)
+        case = Case(arguments, want, "")
+        check, _ = _called(source.function, case, exercise.said(case), run)
         if not check.passed:
             checks = (*checks, check)
             hint = Hint(
@@ -100,20 +108,20 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
     return Verdict(exercise.name, FAILED if hint else PASSED, checks, hint or None, (), points, exercise.points)
 
 
-def _called(function: Any, case: Case, run: Run) -> tuple[Check, str]:
+def _called(function: Any, case: Case, call: str, run: Run) -> tuple[Check, str]:
     """Check the result of a call; also return advice in case it is wrong."""
     try:
         got = run(function, copy.deepcopy(case.arguments))
     except Endless as endless:
         said = f"line {endless.line}: this loop was still running after {MOST_LINES:,} lines"
-        return Check(False, f"{case.said}: {said}"), Hint(f"{said}; check what ends it.", "endless")
+        return Check(False, f"{call}: {said}"), Hint(f"{said}; check what ends it.", "endless")
     except Exception as error:
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         raised = f"{type(error).__name__}: {said}".rstrip(": ")
-        hint = Hint(f"the function must return an answer, and for {case.said} it raised {raised}.", "raised")
+        hint = Hint(f"the function must return an answer, and for {call} it raised {raised}.", "raised")
         if "for ^:" in said:
             hint = Hint("^ is not a power in Python: 10⁹ is 10**9, or 1e9.", "power")
-        return Check(False, f"{case.said}: {raised}"), hint
+        return Check(False, f"{call}: {raised}"), hint
     if got is None:
         hint = Hint("the function returns nothing: end it with `return` and the answer.", "returns-nothing")
     elif isinstance(got, str):
@@ -122,9 +130,9 @@ def _called(function: Any, case: Case, run: Run) -> tuple[Check, str]:
         many = "the function returns many answers, an array or a list: combine them into one, as .all() does."
         hint = Hint(many, "returns-many")
     else:
-        hint = Hint(case.hint, case.said)
+        hint = Hint(case.hint, call)
     wanted = "which is wrong" if callable(case.want) else f"wanted {_shown(case.want)}"
-    return Check(_same(got, case.want), f"{case.said}: got {_shown(got)}, {wanted}"), hint
+    return Check(_same(got, case.want), f"{call}: got {_shown(got)}, {wanted}"), hint
 
 
 def _same(got: Any, want: Any) -> bool:

@@ -5,7 +5,7 @@ import numpy as np
 from ...simulator.hardware import BANKS, ceil_div
 from ...trace.record import StepObserver
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
-from ..grading.exercise import FILL_IN, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
+from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, one_array, result_is, transposed_inputs
 from ..grading.routines import Case, Routine
@@ -22,21 +22,11 @@ WHICH_BANK = Routine(
     kind=FILL_IN,
     parameters=("row", "col", "width"),
     cases=(
-        Case("row 0, column 5, width 32", (0, 5, 32), 5, "row 0 begins with word 0, so its column 5 is word 5."),
-        Case(
-            "row 0, column 40, width 64",
-            (0, 40, 64),
-            8,
-            "word 40 is in one of the banks 0 to 31: the bank is the word's number modulo 32.",
-        ),
-        Case(
-            "row 1, column 0, width 32",
-            (1, 0, 32),
-            0,
-            "row 1 begins after the 32 words of row 0, with word 32: bank 0 again.",
-        ),
-        Case("row 1, column 0, width 33", (1, 0, 33), 1, "row 1 begins after the 33 words of row 0, with word 33."),
-        Case("row 3, column 5, width 16", (3, 5, 16), 21, "3 rows of 16 words, plus 5: word 53."),
+        Case((0, 5, 32), 5, "row 0 begins with word 0, so its column 5 is word 5."),
+        Case((0, 40, 64), 8, "word 40 is in one of the banks 0 to 31: the bank is the word's number modulo 32."),
+        Case((1, 0, 32), 0, "row 1 begins after the 32 words of row 0, with word 32: bank 0 again."),
+        Case((1, 0, 33), 1, "row 1 begins after the 33 words of row 0, with word 33."),
+        Case((3, 5, 16), 21, "3 rows of 16 words, plus 5: word 53."),
     ),
 )
 
@@ -159,19 +149,20 @@ WRONG_TILE = find_bug(
 )
 
 
-def _from_other_places(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
-    if A.shape == B.shape == (A.shape[0],) * 2 and np.array_equal(outcome.got, A @ B):
-        return "this is A·B: the sum over k uses row `col` of B, which is row tx of the tile."
-    return None
+_FROM_OTHER_PLACES = result_is(
+    lambda A, B: A @ B if len({*A.shape, *B.shape}) == 1 else None,
+    "this is A·B: the sum over k uses row `col` of B, which is row tx of the tile.",
+)
 
 
-def _another_column(outcome: Outcome) -> str | None:
-    A, B = outcome.inputs
+def _exchanged(A: Array, B: Array) -> Array | None:
     n, k = np.indices(B.shape)
-    if B.shape[1] % SIDE == 0 and np.array_equal(outcome.got, A @ B[n, k ^ n % SIDE].T):
-        return "the load uses another column than the store: both must compute the same column from n and k."
-    return None
+    return None if B.shape[1] % SIDE else A @ B[n, k ^ n % SIDE].T
+
+
+_ANOTHER_COLUMN = result_is(
+    _exchanged, "the load uses another column than the store: both must compute the same column from n and k."
+)
 
 
 #: A·Bᵀ with a tile that is read down its columns, free of conflicts by an exchange of its columns.
@@ -198,7 +189,7 @@ SWIZZLE = fill_in(
         "uninitialized-read": "an element of the tile is read, but no thread stored it: store and load must compute "
         "the same column.",
     },
-    diagnoses=(_from_other_places, _another_column),
+    diagnoses=(_FROM_OTHER_PLACES, _ANOTHER_COLUMN),
 )
 
 
@@ -206,28 +197,23 @@ SWIZZLE = fill_in(
 FREE_PADDINGS = Routine(
     name="free-paddings",
     parameters=("T", "most"),
-    cases=tuple(
-        Case(f"T = {T}, most = {most}", (T, most), want, hint)
-        for T, most, want, hint in (
-            (
-                2,
-                30,
-                30,
-                "the paddings are 0, 1, … 30, and only p = 30 puts both words of a column into one bank: rows of 2 and "
-                "of 4 words leave no conflict, as rows of 3 do.",
-            ),
-            (32, 8, 4, "with 32 rows every bank is needed: rows of 33, 35, 37 … words use all of them."),
-            (16, 4, 3, "16 words need 16 different banks, not 32: rows of 18 words, with p = 2, leave no conflict."),
-            (8, 15, 14, "8 words need 8 different banks: the paddings 0 and `most` count too."),
-            (10, 9, 8, "rows of 10 words, with p = 0, leave no conflict: rows are T + p words apart, not p."),
-            (12, 7, 6, "T is not always a power of two: look at the banks of all T words of the column."),
-        )
+    cases=(
+        Case(
+            (2, 30),
+            30,
+            "the paddings are 0, 1, … 30, and only p = 30 puts both words of a column into one bank: rows of 2 and "
+            "of 4 words leave no conflict, as rows of 3 do.",
+        ),
+        Case((32, 8), 4, "with 32 rows every bank is needed: rows of 33, 35, 37 … words use all of them."),
+        Case((16, 4), 3, "16 words need 16 different banks, not 32: rows of 18 words, with p = 2, leave no conflict."),
+        Case((8, 15), 14, "8 words need 8 different banks: the paddings 0 and `most` count too."),
+        Case((10, 9), 8, "rows of 10 words, with p = 0, leave no conflict: rows are T + p words apart, not p."),
+        Case((12, 7), 6, "T is not always a power of two: look at the banks of all T words of the column."),
     ),
 )
 
 SAME_WORD = Explanation(
     name="same-word",
-    question="Why do 32 lanes that read one and the same word need one wavefront, and 32 words of one bank 32?",
     model="A bank delivers one word in each wavefront. All lanes that ask for this word receive it at once: a "
     "broadcast. Different words of the same bank are delivered one after the other, each in a wavefront of its own.",
     ideas=(

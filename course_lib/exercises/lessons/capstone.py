@@ -10,11 +10,10 @@ PLAN = Routine(
     kind=FILL_IN,
     parameters=("height", "width"),
     cases=(
-        Case("1×1 results", (1, 1), 2.0, "one element of A and one of B for a single multiplication."),
-        Case("2×2 results", (2, 2), 1.0, "2 + 2 elements are read, and each element of A is multiplied by each of B."),
-        Case("8×1 results", (8, 1), 9 / 8, "height and width may differ: 8 elements of A and one of B."),
+        Case((1, 1), 2.0, "one element of A and one of B for a single multiplication."),
+        Case((2, 2), 1.0, "2 + 2 elements are read, and each element of A is multiplied by each of B."),
+        Case((8, 1), 9 / 8, "height and width may differ: 8 elements of A and one of B."),
         Case(
-            "8×16 results",
             (8, 16),
             24 / 128,
             "add the elements that are read, and divide by the multiplications that are made with them.",
@@ -24,8 +23,6 @@ PLAN = Routine(
 
 TOO_LARGE = Explanation(
     name="too-large",
-    question="With 8×8 results a thread makes 0.25 shared loads for each multiplication. With 16×16 it would be half "
-    "of that. Why does no kernel of this course do it?",
     model="16×16 results are 256 numbers, and a thread has at most 255 registers. It also keeps its fragments and its "
     "indices in them. What does not fit is stored in local memory, which is part of global memory. And a kernel that "
     "needs nearly all 255 registers leaves room for few warps on a multiprocessor, so few can work while one waits.",
@@ -38,7 +35,6 @@ TOO_LARGE = Explanation(
 
 LOOK_BACK = Explanation(
     name="look-back",
-    question="Which change to your kernel gained most points, and which counts explain it?",
     model="An example: the change from one result to 8×8 results for each thread. Shared loads for each multiplication "
     "fell from 2 to 0.25, so wavefronts fell as well, and executed instructions fell from about 4 to less than 2. The "
     "sectors of global memory depend only on the tile of the block. They fell because the tile grew, too.",

@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..grading.budgets import barriers, sectors_per_request
-from ..grading.exercise import TILE, Array, Outcome, Shape, Task, fill_in, make_cheaper
+from ..grading.exercise import TILE, Array, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import grid_over, one_array, result_is
+from ..grading.matrices import grid_over, one_array, result_is, shows
 from .tiling import GRAM
 
 
@@ -14,16 +14,10 @@ def _aligned(shape: Shape) -> bool:
     return not any(size % 8 for size in shape)
 
 
-# ---- side by side ---------------------------------------------------------------------------------------------
-
-
-def _one_iteration_alone(outcome: Outcome) -> str | None:
-    stored = np.isfinite(outcome.got)
-    if stored.sum() * 4 == stored.size:
-        return (
-            "only a quarter of the elements is stored: each iteration must use different ones, so the index needs step."
-        )
-    return None
+_ONE_ITERATION_ALONE = shows(
+    lambda outcome: np.isfinite(outcome.got).mean() == 1 / 4,
+    "only a quarter of the elements is stored: each iteration must use different ones, so the index needs step.",
+)
 
 
 _FOUR_NEIGHBOURS = (
@@ -54,11 +48,8 @@ SIDE_BY_SIDE = fill_in(
         "race": "two threads store into the same element: the index needs the block, the iteration and the thread, "
         "and each block begins 128 elements after the one before it.",
     },
-    diagnoses=(_one_iteration_alone,),
+    diagnoses=(_ONE_ITERATION_ALONE,),
 )
-
-
-# ---- x along the row ------------------------------------------------------------------------------------------
 
 
 _TURNED = result_is(
@@ -100,9 +91,6 @@ def double(A, C):
     },
     diagnoses=(_TURNED,),
 )
-
-
-# ---- transpose ------------------------------------------------------------------------------------------------
 
 
 def _tiles_moved(A: Array) -> Array | None:
@@ -154,7 +142,6 @@ TURN_A_TILE = fill_in(
 
 SAME_LOADS = Explanation(
     name="same-loads",
-    question="Two kernels make the same number of loads, and one needs six times as many sectors. How can that be?",
     model="The lanes of a warp make one request together, and memory delivers sectors of 32 bytes. Neighbouring "
     "addresses share a "
     "sector, up to 8 float32 in one. Addresses that are far apart need a sector each, of which 28 bytes are not used.",

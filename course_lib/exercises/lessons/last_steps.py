@@ -1,11 +1,9 @@
 """The exercises of the lesson on the last steps: what a step gains, rectangular tiles, and what a library is."""
 
-import numpy as np
-
 from ..grading.budgets import barriers, global_loads, shared_loads
-from ..grading.exercise import FILL_IN, TILE, Outcome, fill_in
+from ..grading.exercise import FILL_IN, TILE, fill_in
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over
+from ..grading.matrices import PRODUCT, grid_over, result_is
 from ..grading.routines import Case, Routine
 
 #: Columns of C for one block of TILE×TILE threads, two to a thread.
@@ -18,28 +16,19 @@ GAIN = Routine(
     kind=FILL_IN,
     parameters=("executed_before", "busy_before", "executed_after", "busy_after"),
     cases=(
-        Case("2.0 at 50 %, then 1.0 at 50 %", (2.0, 50, 1.0, 50), 2.0, "half the instructions: twice as fast."),
-        Case("2.0 at 40 %, then 2.0 at 80 %", (2.0, 40, 2.0, 80), 2.0, "twice as many busy cycles: twice as fast."),
-        Case(
-            "2.0 at 60 %, then 1.0 at 30 %",
-            (2.0, 60, 1.0, 30),
-            1.0,
-            "both numbers are halved: the speed does not change.",
-        ),
-        Case("1.5 at 60 %, then 1.2 at 72 %", (1.5, 60, 1.2, 72), 1.5, "both help, so their factors are multiplied."),
-        Case("1.0 at 80 %, then 1.1 at 80 %", (1.0, 80, 1.1, 80), 1 / 1.1, "more instructions: the gain is below 1."),
+        Case((2.0, 50, 1.0, 50), 2.0, "half the instructions: twice as fast."),
+        Case((2.0, 40, 2.0, 80), 2.0, "twice as many busy cycles: twice as fast."),
+        Case((2.0, 60, 1.0, 30), 1.0, "both numbers are halved: the speed does not change."),
+        Case((1.5, 60, 1.2, 72), 1.5, "both help, so their factors are multiplied."),
+        Case((1.0, 80, 1.1, 80), 1 / 1.1, "more instructions: the gain is below 1."),
     ),
 )
 
 
-def _one_half_for_both(outcome: Outcome) -> str | None:
-    """Both results of a thread are the left one."""
-    got, want = outcome.got, outcome.want
-    N = want.shape[1]
-    left = np.arange(N) // COLUMNS * COLUMNS + np.arange(N) % TILE
-    if N > TILE and not np.array_equal(want, want[:, left]) and np.array_equal(got, want[:, left]):
-        return "both results of a thread are the same: the second one is 8 columns to the right, in B and in B's tile."
-    return None
+_ONE_HALF_FOR_BOTH = result_is(
+    lambda A, B: A @ B[:, [col // COLUMNS * COLUMNS + col % TILE for col in range(B.shape[1])]],
+    "both results of a thread are the same: the second one is 8 columns to the right, in B and in B's tile.",
+)
 
 
 #: A tile of C that is wider than it is high: two results in each thread.
@@ -68,13 +57,12 @@ RECTANGULAR_TILES = fill_in(
         "and 0 where B has none.",
         "barrier-divergence": "every thread of the block must reach the barriers: keep them out of the guards.",
     },
-    diagnoses=(_one_half_for_both,),
+    diagnoses=(_ONE_HALF_FOR_BOTH,),
     fixed=("C[row, col] = left", "C[row, col + 8] = right"),
 )
 
 NO_LIBRARY = Explanation(
     name="no-library",
-    question="`best` is 2 % faster than cuBLAS at n = 4096. Why is it no replacement for the library?",
     model="One size was measured. At n = 1024 `best` has 32 blocks for 132 multiprocessors, and reaches 36 % of "
     "cuBLAS; for 1000×500×3000 it is 15 %. If 4 does not divide the length of a row, wide loads are not possible. A "
     "library has many kernels and chooses one by the shape.",
@@ -90,16 +78,13 @@ NO_LIBRARY = Explanation(
 FEWEST_READS = Routine(
     name="fewest-reads",
     parameters=("registers", "sets", "others"),
-    cases=tuple(
-        Case(f"{registers} registers, {sets} sets, {others} others", (registers, sets, others), want, hint)
-        for registers, sets, others, want, hint in (
-            (255, 2, 31, 0.1875, "8×16 results take 128 + 2·24 + 31 = 207 registers, and 16×16 more than 255."),
-            (128, 2, 31, 0.25, "8×8 results take 64 + 2·16 + 31 = 127 registers: all of them count, fragments too."),
-            (128, 2, 40, 0.375, "8×8 results take 136 registers here: 4×8 is the best shape that fits."),
-            (255, 4, 31, 0.1875, "8×16 results take 128 + 4·24 + 31 = 255 registers, which just fit."),
-            (200, 2, 31, 0.25, "4×16 results are as many as 8×8, but need more reads: compare the reads."),
-            (64, 2, 20, 0.5, "4×4 results take 52 registers, and 4×8 take 76."),
-        )
+    cases=(
+        Case((255, 2, 31), 0.1875, "8×16 results take 128 + 2·24 + 31 = 207 registers, and 16×16 more than 255."),
+        Case((128, 2, 31), 0.25, "8×8 results take 64 + 2·16 + 31 = 127 registers: all of them count, fragments too."),
+        Case((128, 2, 40), 0.375, "8×8 results take 136 registers here: 4×8 is the best shape that fits."),
+        Case((255, 4, 31), 0.1875, "8×16 results take 128 + 4·24 + 31 = 255 registers, which just fit."),
+        Case((200, 2, 31), 0.25, "4×16 results are as many as 8×8, but need more reads: compare the reads."),
+        Case((64, 2, 20), 0.5, "4×4 results take 52 registers, and 4×8 take 76."),
     ),
 )
 

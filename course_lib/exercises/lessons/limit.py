@@ -1,11 +1,14 @@
 """The exercises of the lesson on the way to the limit: 128-bit accesses, their alignment, and warp tiles."""
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..grading.budgets import conflicts, global_loads, global_stores, sectors_per_request, shared_loads
-from ..grading.exercise import Outcome, Task, fill_in, find_bug, make_cheaper
+from ..grading.exercise import Diagnosis, Outcome, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over, one_array
+from ..grading.matrices import PRODUCT, grid_over, one_array, result_is, shows
 
 #: Neighbouring float32 in one access.
 VECTOR = 4
@@ -17,19 +20,27 @@ COLUMNS = VECTOR * SIDE
 _launch_vectors = grid_over(SIDE, COLUMNS, block=(SIDE, SIDE))
 
 
-def _every_fourth_column(outcome: Outcome) -> str | None:
-    got, want = outcome.got, outcome.want
-    if want.shape[1] > 1 and np.array_equal(got[:, ::VECTOR], want[:, ::VECTOR]) and np.isnan(got[:, 1::VECTOR]).all():
-        return "only every fourth column is stored: a thread copies four elements, those of columns col to col + 3."
-    return None
+def _stored(columns: Callable[[NDArray[np.int_], int], NDArray[np.bool_]], advice: str) -> Diagnosis:
+    """Recognise an output of which only these columns, of N, are stored, and those are right."""
+
+    def alone(outcome: Outcome) -> bool:
+        N = outcome.want.shape[1]
+        kept = columns(np.arange(N), N)
+        right = np.array_equal(outcome.got[:, kept], outcome.want[:, kept])
+        return right and bool(np.isnan(outcome.got[:, ~kept]).all())
+
+    return shows(alone, advice)
 
 
-def _rest_not_stored(outcome: Outcome) -> str | None:
-    got, want = outcome.got, outcome.want
-    whole = want.shape[1] // VECTOR * VECTOR
-    if whole < want.shape[1] and np.array_equal(got[:, :whole], want[:, :whole]) and np.isnan(got[:, whole:]).all():
-        return "the last one to three columns are never stored where 4 does not divide N."
-    return None
+_EVERY_FOURTH_COLUMN = _stored(
+    lambda col, N: col % VECTOR == 0,
+    "only every fourth column is stored: a thread copies four elements, those of columns col to col + 3.",
+)
+
+_REST_NOT_STORED = _stored(
+    lambda col, N: col < N // VECTOR * VECTOR,
+    "the last one to three columns are never stored where 4 does not divide N.",
+)
 
 
 _COPY = Task(
@@ -56,7 +67,7 @@ FOUR_AT_ONCE = fill_in(
         "four columns, so do not multiply it again.",
         "misaligned-access": "load4 and store4 need a column that is a multiple of 4, and col is one.",
     },
-    diagnoses=(_every_fourth_column,),
+    diagnoses=(_EVERY_FOURTH_COLUMN,),
 )
 
 #: The copy for every width: rows that do not begin on 16-byte boundaries are copied element by element.
@@ -87,29 +98,22 @@ ANY_WIDTH = find_bug(
         "which N may a kernel use load4?",
         "race": "a thread copies its four elements, col to col + 3. Other threads copy the rest of the row.",
     },
-    diagnoses=(_rest_not_stored, _every_fourth_column),
+    diagnoses=(_REST_NOT_STORED, _EVERY_FOURTH_COLUMN),
 )
 
 
-def _one_fragment_for_all(outcome: Outcome) -> str | None:
-    got = outcome.got
-    if np.unique(got).size > got.shape[0] and all(
-        np.array_equal(got[:, ::VECTOR], got[:, e::VECTOR]) for e in range(1, VECTOR)
-    ):
-        return "all four results of a thread are the same: acc[e] needs element e of the four elements of B."
-    return None
+_ONE_FRAGMENT_FOR_ALL = shows(
+    lambda outcome: (
+        np.unique(outcome.got).size > len(outcome.got)
+        and np.array_equal(outcome.got, outcome.got[:, np.arange(outcome.got.shape[1]) // VECTOR * VECTOR])
+    ),
+    "all four results of a thread are the same: acc[e] needs element e of the four elements of B.",
+)
 
-
-def _columns_of_first_block(outcome: Outcome) -> str | None:
-    """Each block but the first has the columns of B that belong to the first."""
-    (A, B), got = outcome.inputs, outcome.got
-    columns = np.arange(got.shape[1]) % COLUMNS
-    if got.shape[1] > COLUMNS and np.array_equal(got, (A @ B)[:, columns]):
-        return (
-            "every block reads the first 32 columns of B: a thread's columns begin at col in B and C, and at n in the "
-            "tile."
-        )
-    return None
+_COLUMNS_OF_FIRST_BLOCK = result_is(
+    lambda A, B: A @ B[:, np.arange(B.shape[1]) % COLUMNS],
+    "every block reads the first 32 columns of B: a thread's columns begin at col in B and C, and at n in the tile.",
+)
 
 
 #: A tiled kernel with four neighbouring results a thread: all its accesses to B and C become 128-bit ones.
@@ -167,13 +171,11 @@ WIDE = make_cheaper(
         "misaligned-access": "load4 and store4 need a column that is a multiple of 4: n in the tile, col in B and C.",
         "race": "both barriers must stay: one when the tiles are full, one when they have been used.",
     },
-    diagnoses=(_one_fragment_for_all, _columns_of_first_block, _every_fourth_column),
+    diagnoses=(_ONE_FRAGMENT_FOR_ALL, _COLUMNS_OF_FIRST_BLOCK, _EVERY_FOURTH_COLUMN),
 )
 
 WARP_TILES = Explanation(
     name="warp-tiles",
-    question="The lanes of a warp of `warp_tiled` need 96 different elements in a step, those of `vectorized` 144. "
-    "Why is it no faster?",
     model="A request costs wavefronts, not different elements. Lanes that ask for the same element can get it in one "
     "wavefront, but only within the groups of lanes that the hardware answers together. In both arrangements a step "
     "takes the same twelve wavefronts, so shared memory has as much to do as before. The number of instructions is the "
@@ -186,13 +188,10 @@ WARP_TILES = Explanation(
 )
 
 
-def _one_row_for_all(outcome: Outcome) -> str | None:
-    """The four results of a thread are those of one row."""
-    got, want = outcome.got, outcome.want
-    rows = np.arange(want.shape[0]) // VECTOR * VECTOR
-    if want.shape[0] > VECTOR and np.array_equal(got, want[rows]):
-        return "all four results of a thread are the same: multiply element e of the four elements of A for acc[e]."
-    return None
+_ONE_ROW_FOR_ALL = result_is(
+    lambda A, B: A[np.arange(len(A)) // VECTOR * VECTOR] @ B,
+    "all four results of a thread are the same: multiply element e of the four elements of A for acc[e].",
+)
 
 
 #: Four results below one another in each thread: vectors of A's tile need the tile transposed.
@@ -249,7 +248,7 @@ TALL = make_cheaper(
         "race": "each thread stores its own four elements of A's tile, and both barriers must stay.",
         "uninitialized-read": "64 threads with four elements each fill A's tile of 32×8, with 0 outside A.",
     },
-    diagnoses=(_one_row_for_all,),
+    diagnoses=(_ONE_ROW_FOR_ALL,),
 )
 
 EXERCISES = (FOUR_AT_ONCE, ANY_WIDTH, WIDE, WARP_TILES)

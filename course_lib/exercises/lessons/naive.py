@@ -5,7 +5,15 @@ import numpy as np
 from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import TILE, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over, last_term_alone, last_term_missing, result_is, transposed_inputs
+from ..grading.matrices import (
+    PRODUCT,
+    grid_over,
+    last_term_alone,
+    last_term_missing,
+    result_is,
+    shows,
+    transposed_inputs,
+)
 
 _SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
 
@@ -61,10 +69,10 @@ _FIRST_OF_A_ALONE = result_is(
 )
 
 
-def _same_column_twice(outcome: Outcome) -> str | None:
-    if outcome.got.shape[1] > 1 and np.array_equal(outcome.got[:, 0::2], outcome.got[:, 1::2]):
-        return "both columns hold the same sums: the right one needs B[k, left + 1]."
-    return None
+_SAME_COLUMN_TWICE = shows(
+    lambda outcome: np.array_equal(outcome.got[:, 0::2], outcome.got[:, 1::2]),
+    "both columns hold the same sums: the right one needs B[k, left + 1].",
+)
 
 
 #: Each thread computes two neighbouring elements of C and loads A only once for both.
@@ -84,7 +92,7 @@ TWO_COLUMNS = fill_in(
         "out-of-bounds": "both sums use row `row` of A. The columns of B are left and left + 1, and k is less than "
         "A.shape[1]."
     },
-    diagnoses=(_same_column_twice, _FIRST_OF_A_ALONE, last_term_missing),
+    diagnoses=(_SAME_COLUMN_TWICE, _FIRST_OF_A_ALONE, last_term_missing),
 )
 
 #: The sum grows in C, in global memory.
@@ -145,7 +153,6 @@ def mat_mul_dev(A, B, C):
 
 QUARTER = Explanation(
     name="quarter",
-    question="Why does the naive kernel do a quarter of a flop for each byte, whatever n is?",
     model="Each step of the loop makes 2 flop, a multiplication and an addition, and loads two elements of 4 bytes, 8 "
     "bytes in all: 2/8. All steps are the same. A larger n means more of these steps, so flop and bytes grow by the "
     "same factor.",

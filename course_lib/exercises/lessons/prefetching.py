@@ -17,20 +17,15 @@ WRITTEN_BUFFER = Routine(
     kind=FILL_IN,
     parameters=("iteration", "buffers"),
     cases=(
-        Case("iteration 0, 2 buffers", (0, 2), 1, "iteration 0 reads buffer 0, and writes the other one."),
+        Case((0, 2), 1, "iteration 0 reads buffer 0, and writes the other one."),
         Case(
-            "iteration 1, 2 buffers",
             (1, 2),
             0,
             "in iteration 1 the buffers are exchanged: it reads 1, and writes 0. (A sum before % needs parentheses.)",
         ),
-        Case(
-            "iteration 4, 2 buffers", (4, 2), 1, "every second iteration writes the same buffer. There is no buffer 5."
-        ),
-        Case(
-            "iteration 1, 3 buffers", (1, 3), 2, "with three buffers, iteration 1 reads buffer 1 and writes buffer 2."
-        ),
-        Case("iteration 2, 3 buffers", (2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),
+        Case((4, 2), 1, "every second iteration writes the same buffer. There is no buffer 5."),
+        Case((1, 3), 2, "with three buffers, iteration 1 reads buffer 1 and writes buffer 2."),
+        Case((2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),
     ),
 )
 

@@ -5,7 +5,7 @@ import numpy as np
 from ..grading.budgets import barriers, global_loads, global_stores, shared_loads
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over, result_is, sums_take
+from ..grading.matrices import PRODUCT, grid_over, result_is, shows, sums_take
 from ..grading.routines import Case, Routine
 
 #: Results of a thread in the outer product, and the depth of its tile of A.
@@ -25,19 +25,16 @@ USEFUL_SHARE = Routine(
     parameters=("mix",),
     cases=(
         Case(
-            "1 FFMA and 1 LDS",
             ({"FFMA": 1, "LDS": 1},),
             0.5,
             "one of two instructions in all is FFMA: its share of both, neither a percentage nor a whole number.",
         ),
         Case(
-            "16 FFMA and 4 LDS.128",
             ({"FFMA": 16, "LDS.128": 4},),
             0.8,
             "there are 20 instructions, of two kinds: add up how often each is in the loop.",
         ),
         Case(
-            "64 FFMA, 16 LDS and 15 IADD3",
             ({"LDS": 16, "IADD3": 15, "FFMA": 64},),
             64 / 95,
             "FFMA may be anywhere in the table; the whole is the sum of all its numbers.",
@@ -115,17 +112,17 @@ def _quadrants(outcome: Outcome) -> str | None:
     return None
 
 
-def _in_other_places(outcome: Outcome) -> str | None:
-    """The right numbers, in other places of the same tile."""
-    got, want = outcome.got[:TILE, :TILE], outcome.want[:TILE, :TILE]
-    if got.shape == (TILE, TILE) and np.array_equal(
-        np.sort(got, axis=None), np.sort(want.astype(got.dtype), axis=None)
-    ):
-        return (
-            "all results of a tile are right, but in the wrong places: the rows and columns of the two reads and of "
-            "the store must be the same for acc[i, j]."
-        )
-    return None
+def _permuted(outcome: Outcome) -> bool:
+    """Whether the first tile has the right numbers."""
+    got, want = (np.sort(array[:TILE, :TILE], axis=None) for array in (outcome.got, outcome.want))
+    return got.size == TILE * TILE and np.array_equal(got, want)
+
+
+_IN_OTHER_PLACES = shows(
+    _permuted,
+    "all results of a tile are right, but in the wrong places: the rows and columns of the two reads and of the store "
+    "must be the same for acc[i, j].",
+)
 
 
 #: A register tile of 2×2: four loads from shared memory for four multiplications.
@@ -145,7 +142,7 @@ TWO_BY_TWO = fill_in(
         "out-of-bounds": "both tiles have 8 rows and 16 columns, as A's is stored transposed: their first index is k.",
         "uninitialized-read": "acc has the elements [0, 0] to [1, 1], and all of them begin at 0.",
     },
-    diagnoses=(_quadrants, _in_other_places),
+    diagnoses=(_quadrants, _IN_OTHER_PLACES),
 )
 
 
@@ -249,12 +246,11 @@ SCATTERED = find_bug(
         "race": "two threads store into the same element: acc[i, j] belongs to the row and the column from which its A "
         "and its B were read, and these are no other thread's.",
     },
-    diagnoses=(_in_other_places, _quadrants),
+    diagnoses=(_IN_OTHER_PLACES, _quadrants),
 )
 
 SQUARE = Explanation(
     name="square",
-    question="A thread keeps 64 results. Why in a square of 8×8, and not in a column of 64?",
     model="A square of 8×8 needs 8 elements of A and 8 of B for each k: 16 loads for 64 multiplications, each "
     "element used 8 times. A column of 64 needs 64 elements of A and one of B, 65 loads for as many multiplications. "
     "Of all rectangles with the same area, the square has the shortest sides.",

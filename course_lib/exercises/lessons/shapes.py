@@ -22,19 +22,16 @@ BUSY = Routine(
     kind=FILL_IN,
     parameters=("tiles", "at_once"),
     cases=(
-        Case("132 tiles, 132 at once", (132, 132), 1.0, "a single full wave: all multiprocessors work until the end."),
-        Case("8 tiles, 132 at once", (8, 132), 8 / 132, "one wave, and only 8 of its 132 places are taken."),
+        Case((132, 132), 1.0, "a single full wave: all multiprocessors work until the end."),
+        Case((8, 132), 8 / 132, "one wave, and only 8 of its 132 places are taken."),
         Case(
-            "133 tiles, 132 at once",
             (133, 132),
             133 / 264,
             "one tile is left over. It needs a second wave, which takes as long as the first: round the waves up.",
         ),
-        Case(
-            "264 tiles, 132 at once", (264, 132), 1.0, "two full waves, and no place is empty: 264 / 132 is 2, not 3."
-        ),
-        Case("512 tiles, 132 at once", (512, 132), 512 / 528, "four waves have 4·132 places."),
-        Case("100 tiles, 40 at once", (100, 40), 100 / 120, "the number of places is `at_once`, on any GPU."),
+        Case((264, 132), 1.0, "two full waves, and no place is empty: 264 / 132 is 2, not 3."),
+        Case((512, 132), 512 / 528, "four waves have 4·132 places."),
+        Case((100, 40), 100 / 120, "the number of places is `at_once`, on any GPU."),
     ),
 )
 
@@ -151,7 +148,6 @@ ADD_SHARES = fill_in(
 
 ONE_SHAPE = Explanation(
     name="one-shape",
-    question="Somebody wants to use a kernel with tiles of 256×256, tuned for n = 8192, for all sizes. What is wrong?",
     model="At n = 1024 there are 16 tiles, so 16 blocks: most of 132 multiprocessors have nothing to do. Smaller tiles "
     "give more blocks, but each multiplication then needs more loads. So keep several shapes, and choose by the sizes. "
     "Where K is long, several blocks can share the sum of one tile.",

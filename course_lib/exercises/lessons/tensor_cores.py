@@ -18,12 +18,12 @@ LANE_OF = Routine(
     kind=FILL_IN,
     parameters=("row", "column"),
     cases=(
-        Case("A[0, 3]", (0, 3), 3, "along a row the number of the lane grows by 1."),
-        Case("A[1, 0]", (1, 0), 4, "one row down, the number of the lane grows by 4, not by the 8 columns."),
-        Case("A[5, 2]", (5, 2), 22, "four lanes for each row: 4·5 + 2."),
-        Case("A[2, 6]", (2, 6), 10, "columns 4 to 7 repeat the lanes of columns 0 to 3: a remainder, %."),
-        Case("A[10, 1]", (10, 1), 9, "rows 8 to 15 repeat the lanes of rows 0 to 7: a remainder, %."),
-        Case("A[15, 7]", (15, 7), 31, "the last element is in the last of the 32 lanes."),
+        Case((0, 3), 3, "along a row the number of the lane grows by 1."),
+        Case((1, 0), 4, "one row down, the number of the lane grows by 4, not by the 8 columns."),
+        Case((5, 2), 22, "four lanes for each row: 4·5 + 2."),
+        Case((2, 6), 10, "columns 4 to 7 repeat the lanes of columns 0 to 3: a remainder, %."),
+        Case((10, 1), 9, "rows 8 to 15 repeat the lanes of rows 0 to 7: a remainder, %."),
+        Case((15, 7), 31, "the last element is in the last of the 32 lanes."),
     ),
 )
 
@@ -85,7 +85,6 @@ FRAGMENTS = fill_in(
 
 FEWER_DIGITS = Explanation(
     name="fewer-digits",
-    question="A kernel is five times as fast as the float32 limit, its relative error 3·10⁻⁴. What has been done?",
     model="It multiplies on tensor cores. They take each element of A and B with fewer digits, as TF32 or in a still "
     "shorter format. 11 of 24 binary digits are left, so expect errors of a few 10⁻⁴. I would ask how exact the result "
     "must be for its use. And I would compare with cuBLAS in TF32: the comparison with float32 is not fair.",

@@ -9,7 +9,16 @@ from ..grading.budgets import global_loads, global_stores
 from ..grading.exercise import TILE, Array, Launch, Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
-from ..grading.matrices import PRODUCT, grid_over, last_term_alone, last_term_missing, launch_per_element, one_array
+from ..grading.matrices import (
+    PRODUCT,
+    grid_over,
+    last_term_alone,
+    last_term_missing,
+    launch_per_element,
+    one_array,
+    result_is,
+    shows,
+)
 
 _ONE_STORE = global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop.")
 
@@ -38,18 +47,14 @@ def _stored_after_the_loop(outcome: Outcome) -> str | None:
     return None
 
 
-# ---- one thread per column ------------------------------------------------------------------------------------
-
-
 def _launch_columns(M: int, N: int, K: int) -> Launch:
     return (1, 1), (N, 1)
 
 
-def _rows_left_out(outcome: Outcome) -> str | None:
-    stored = np.asarray(np.isfinite(outcome.got).any(axis=1))
-    if not stored.all() and stored[0]:
-        return "some rows of C were never stored: the loop over rows has A.shape[0] iterations, one for each row of A."
-    return None
+_ROWS_LEFT_OUT = shows(
+    lambda outcome: np.isfinite(outcome.got[0]).any() and np.isnan(outcome.got).all(axis=1).any(),
+    "some rows of C were never stored: the loop over rows has A.shape[0] iterations, one for each row of A.",
+)
 
 
 #: The loop over the rows, in a thread that has its column.
@@ -65,17 +70,14 @@ COLUMN_THREAD = fill_in(
         "is the first index, the column the second.",
         "race": "all threads store into the same elements: the loop is over rows, and the column is the thread's own.",
     },
-    diagnoses=(_sums_run_on, _stored_after_the_loop, _rows_left_out, last_term_alone, last_term_missing),
+    diagnoses=(_sums_run_on, _stored_after_the_loop, _ROWS_LEFT_OUT, last_term_alone, last_term_missing),
 )
 
 
-# ---- one thread per element -----------------------------------------------------------------------------------
-
-
-def _threads_of_one_block(outcome: Outcome) -> str | None:
-    if np.isnan(outcome.got[4:]).all() and np.isnan(outcome.got[:, 8:]).all() and outcome.got.size > 32:
-        return "only the first block's elements were stored: add the columns, or rows, of all blocks before this one."
-    return None
+_THREADS_OF_ONE_BLOCK = shows(
+    lambda outcome: np.isnan(outcome.got[4:]).all() and np.isnan(outcome.got[:, 8:]).all() and outcome.got.size > 32,
+    "only the first block's elements were stored: add the columns, or rows, of all blocks before this one.",
+)
 
 
 #: Row and column from the block's number, its width and the thread's place in it.
@@ -100,11 +102,8 @@ OWN_ELEMENT = fill_in(
         "race": "two threads store into the same element, so something is missing from row or col: the number of the "
         "block, times its width, plus the thread's place in it.",
     },
-    diagnoses=(_threads_of_one_block,),
+    diagnoses=(_THREADS_OF_ONE_BLOCK,),
 )
-
-
-# ---- a matrix as a line ---------------------------------------------------------------------------------------
 
 
 def _flat_inputs(rng: np.random.Generator, width: int) -> tuple[Array, ...]:
@@ -165,9 +164,6 @@ FLAT = fill_in(
 )
 
 
-# ---- guards ---------------------------------------------------------------------------------------------------
-
-
 def _launch_rows(M: int, N: int, K: int) -> Launch:
     return (ceil_div(M, TILE), 1), (TILE, 1)
 
@@ -196,13 +192,11 @@ GUARDED_ROWS = write(
 )
 
 
-def _too_much_guarded(outcome: Outcome) -> str | None:
-    if np.isnan(outcome.got).any() and not np.isnan(outcome.got).all():
-        return (
-            "some elements of C have no thread that stores them: the guard must let every thread with row < M and "
-            "col < N do its work."
-        )
-    return None
+_TOO_MUCH_GUARDED = shows(
+    lambda outcome: np.isnan(outcome.got).any() and np.isfinite(outcome.got).any(),
+    "some elements of C have no thread that stores them: the guard must let every thread with row < M and col < N do "
+    "its work.",
+)
 
 
 #: The rows are guarded, and the columns are not.
@@ -226,11 +220,9 @@ def half_a_guard(A, B, C):
         "out-of-bounds": "a thread outside C still loads or stores. It is outside if its row or its column is too "
         "large, so the guard needs row < M and col < N, around the loads and the store.",
     },
-    diagnoses=(_too_much_guarded,),
+    diagnoses=(_TOO_MUCH_GUARDED,),
 )
 
-
-# ---- few threads ----------------------------------------------------------------------------------------------
 
 #: The threads of the launch, for every size of C.
 _FEW = 64
@@ -240,21 +232,23 @@ def _elements_of_a_thread(M: int, N: int, K: int) -> int:
     return ceil_div(M * N, _FEW)
 
 
-def _first_elements_alone(outcome: Outcome) -> str | None:
-    stored = np.isfinite(outcome.got).ravel()
-    if stored.size > _FEW and stored[:_FEW].all() and not stored[_FEW:].any():
-        return f"only the first {_FEW} elements were stored: C has more, so a thread needs a loop over its elements."
-    return None
+_FIRST_ELEMENTS_ALONE = shows(
+    lambda outcome: np.isnan(outcome.got).ravel().nonzero()[0].tolist() == [*range(_FEW, outcome.got.size)],
+    f"only the first {_FEW} elements were stored: C has more, so a thread needs a loop over its elements.",
+)
 
 
-def _sums_run_on_by_thread(outcome: Outcome) -> str | None:
-    """acc is not set to zero between one element of a thread and the next."""
-    sums = outcome.want.ravel().copy()
+def _run_on(A: Array, B: Array) -> Array:
+    """The sums if acc is not set to zero between one element of a thread and the next."""
+    sums = (A @ B).ravel()
     for i in range(_FEW, sums.size):
         sums[i] += sums[i - _FEW]
-    if sums.size > _FEW and np.array_equal(outcome.got.ravel(), sums):
-        return "each sum goes on where the thread's element before ended: set acc to zero for every element."
-    return None
+    return sums.reshape(len(A), -1)
+
+
+_SUMS_RUN_ON_BY_THREAD = result_is(
+    _run_on, "each sum goes on where the thread's element before ended: set acc to zero for every element."
+)
 
 
 #: A launch of 64 threads for every size: a thread takes several elements, found by their places in memory.
@@ -279,12 +273,11 @@ FEW_THREADS = write(
         "race": "two threads take the same element: a thread's number needs the number of its block, and from one of "
         "its elements to the next it is 64 places. With rows of N elements place i is in row i // N, column i % N.",
     },
-    diagnoses=(_first_elements_alone, _sums_run_on_by_thread, last_term_alone, last_term_missing),
+    diagnoses=(_FIRST_ELEMENTS_ALONE, _SUMS_RUN_ON_BY_THREAD, last_term_alone, last_term_missing),
 )
 
 ROUNDING_UP = Explanation(
     name="rounding-up",
-    question="Why is the grid rounded up and not down, and what does that make necessary in the kernel?",
     model="Rounded down, the last rows and columns of C would have no thread, and would never be stored. Rounded up, "
     "the last blocks reach beyond C: some threads are outside, and a guard must keep them from loading and storing.",
     ideas=(

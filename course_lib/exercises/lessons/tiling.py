@@ -13,7 +13,7 @@ from ..grading.matrices import (
     last_tile_missing,
     launch_per_element,
     result_is,
-    right_on_the_diagonal_alone,
+    shows,
     sums_take,
 )
 
@@ -63,13 +63,17 @@ _SQUARE = result_is(
 )
 
 
-def _diagonal_tiles_only(outcome: Outcome) -> str | None:
-    if right_on_the_diagonal_alone(outcome):
-        return (
-            "only the tiles on the diagonal are right: the second tile holds the rows of A that start at "
-            "blockIdx.x * T, not at blockIdx.y * T."
-        )
-    return None
+def _right_on_the_diagonal(outcome: Outcome) -> bool:
+    rows, columns = (np.arange(size) // TILE for size in outcome.want.shape)
+    diagonal = rows[:, None] == columns
+    return not diagonal.all() and np.array_equal(outcome.got[diagonal], outcome.want[diagonal])
+
+
+_DIAGONAL_TILES_ONLY = shows(
+    _right_on_the_diagonal,
+    "only the tiles on the diagonal are right: the second tile holds the rows of A that start at blockIdx.x * T, not "
+    "at blockIdx.y * T.",
+)
 
 
 def _rows_by_column(A: Array) -> Array | None:
@@ -128,10 +132,8 @@ GRAM = fill_in(
         "out-of-bounds": "the second tile's load has a guard of its own: it tests the row that it really loads from, "
         "which is not `row`, and the column, start + tx < K.",
     },
-    diagnoses=(_SQUARE, _diagonal_tiles_only, _ONE_ROW_FOR_A_COLUMN_OF_THREADS),
+    diagnoses=(_SQUARE, _DIAGONAL_TILES_ONLY, _ONE_ROW_FOR_A_COLUMN_OF_THREADS),
 )
-
-# ---- tiles of a transposed matrix -----------------------------------------------------------------------------
 
 
 def _transposed_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
@@ -254,7 +256,6 @@ def report_tiled(A, B, C):
 
 TWO_BARRIERS = Explanation(
     name="two-barriers",
-    question="What could go wrong without the first barrier, and what without the second?",
     model="Without the first, a thread may multiply with elements of the tile that another thread has not stored yet. "
     "Without the second, a fast warp overwrites this pair with the next one while a slow warp still reads it.",
     ideas=(

@@ -114,7 +114,6 @@ REMAINDER = find_bug(
 
 RESIDENT = Explanation(
     name="resident",
-    question="The fastest kernel of the ladder keeps only 8 of 64 possible warps on a multiprocessor. Why is it fast?",
     model="Many resident warps are one way to hide latency: while one waits, another works. The other way is that a "
     "warp has much independent work of its own. A thread of the fastest kernel keeps 128 results in registers. "
     "While a load is under way it has many multiplications that do not need the value, and it reads little for each. "
@@ -130,18 +129,19 @@ RESIDENT = Explanation(
 BLOCKS_THAT_FIT = Routine(
     name="blocks-that-fit",
     parameters=("threads", "registers", "shared"),
-    cases=tuple(
-        Case(f"{threads} threads, {registers} registers, {shared:,} bytes", (threads, registers, shared), want, hint)
-        for threads, registers, shared, want, hint in (
-            (256, 16, 0, 8, "the 64 warps are used up first: a block of 256 threads has 8."),
-            (32, 16, 0, 32, "at most 32 blocks are resident, however small they are."),
-            (64, 56, 4096, 18, "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."),
-            (32, 16, 8192, 25, "shared memory is used up first: each block takes 1 KiB more than it asks for."),
-            (128, 34, 0, 12, "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
-            (80, 40, 0, 16, "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."),
-            (96, 104, 0, 5, "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
-            (288, 176, 0, 0, "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
-        )
+    cases=(
+        Case((256, 16, 0), 8, "the 64 warps are used up first: a block of 256 threads has 8."),
+        Case((32, 16, 0), 32, "at most 32 blocks are resident, however small they are."),
+        Case(
+            (64, 56, 4096), 18, "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."
+        ),
+        Case((32, 16, 8192), 25, "shared memory is used up first: each block takes 1 KiB more than it asks for."),
+        Case((128, 34, 0), 12, "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
+        Case(
+            (80, 40, 0), 16, "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."
+        ),
+        Case((96, 104, 0), 5, "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
+        Case((288, 176, 0), 0, "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
     ),
 )
 

@@ -10,12 +10,12 @@ BUSY_CYCLES = Routine(
     kind=FILL_IN,
     parameters=("warps", "work", "latency"),
     cases=(
-        Case("1 warp, work 20, latency 80", (1, 20, 80), 0.2, "an iteration takes work + latency cycles: here 100."),
-        Case("2 warps, work 20, latency 80", (2, 20, 80), 0.4, "each warp adds its own share, so multiply by `warps`."),
-        Case("5 warps, work 20, latency 80", (5, 20, 80), 1.0, "five warps with a share of 0.2 each use every cycle."),
-        Case("16 warps, work 20, latency 80", (16, 20, 80), 1.0, "no share exceeds 1: take the smaller one, with min."),
-        Case("3 warps, work 10, latency 190", (3, 10, 190), 0.15, "work and latency are arguments, on any GPU."),
-        Case("1 warp, work 7, latency 0", (1, 7, 0), 1.0, "without a latency a single warp uses every cycle."),
+        Case((1, 20, 80), 0.2, "an iteration takes work + latency cycles: here 100."),
+        Case((2, 20, 80), 0.4, "each warp adds its own share, so multiply by `warps`."),
+        Case((5, 20, 80), 1.0, "five warps with a share of 0.2 each use every cycle."),
+        Case((16, 20, 80), 1.0, "no share exceeds 1: take the smaller one, with min."),
+        Case((3, 10, 190), 0.15, "work and latency are arguments, on any GPU."),
+        Case((1, 7, 0), 1.0, "without a latency a single warp uses every cycle."),
     ),
 )
 
@@ -26,11 +26,11 @@ REQUESTS_IN_FLIGHT = Routine(
     kind=FILL_IN,
     parameters=("cycles", "bytes_per_cycle", "request_bytes"),
     cases=(
-        Case("100 cycles, 8 bytes, requests of 128", (100, 8, 128), 7, "800 bytes are 6.25 requests: round up."),
-        Case("100 cycles, 128 bytes, requests of 128", (100, 128, 128), 100, "one request in each of the cycles."),
-        Case("128 cycles, 1 byte, requests of 128", (128, 1, 128), 1, "128 bytes are exactly one request, not two."),
-        Case("600 cycles, 16 bytes, requests of 512", (600, 16, 512), 19, "larger requests: divide by request_bytes."),
-        Case("1 cycle, 1 byte, requests of 128", (1, 1, 128), 1, "a part of a request is a request."),
+        Case((100, 8, 128), 7, "800 bytes are 6.25 requests: round up."),
+        Case((100, 128, 128), 100, "one request in each of the cycles."),
+        Case((128, 1, 128), 1, "128 bytes are exactly one request, not two."),
+        Case((600, 16, 512), 19, "larger requests: divide by request_bytes."),
+        Case((1, 1, 128), 1, "a part of a request is a request."),
     ),
 )
 
@@ -38,7 +38,6 @@ REQUESTS_IN_FLIGHT = Routine(
 #: Why prefetching gains nothing where many warps share a multiprocessor.
 WHERE = Explanation(
     name="where-prefetching-pays",
-    question="Why is prefetching slower with 64 warps on a multiprocessor, and why is it not useless?",
     model="With 64 warps another warp runs while one waits for its load: the latency is hidden already, and the "
     "instructions for the second buffer cost time. With few resident warps there is often no other warp to run, and "
     "prefetching makes the kernel faster.",
@@ -54,16 +53,13 @@ WHERE = Explanation(
 MORE_BUFFERS = Routine(
     name="more-buffers",
     parameters=("pairs", "work", "latency", "buffers"),
-    cases=tuple(
-        Case(f"{case[0]} pairs, work {case[1]}, latency {case[2]}, buffers: {case[3]}", case, want, hint)
-        for case, want, hint in (
-            ((4, 200, 600, 1), 3200, "with one buffer nothing happens at the same time: a pair takes latency + work."),
-            ((4, 200, 600, 2), 2600, "the load of a pair starts when the multiplications of the pair before begin."),
-            ((4, 200, 600, 3), 1600, "pairs 0 and 1 are loaded from cycle 0 on, and pair 2 when pair 0 is multiplied."),
-            ((9, 200, 600, 9), 2400, "no pair but the first waits here. Only one pair is multiplied at a time."),
-            ((10, 50, 600, 4), 2450, "a load starts when the pair buffers - 1 earlier begins: pair 3's at cycle 600."),
-            ((1, 200, 600, 5), 800, "a single pair is loaded, then multiplied, with any number of buffers."),
-        )
+    cases=(
+        Case((4, 200, 600, 1), 3200, "with one buffer nothing happens at the same time: a pair takes latency + work."),
+        Case((4, 200, 600, 2), 2600, "the load of a pair starts when the multiplications of the pair before begin."),
+        Case((4, 200, 600, 3), 1600, "pairs 0 and 1 are loaded from cycle 0 on, and pair 2 when pair 0 is multiplied."),
+        Case((9, 200, 600, 9), 2400, "no pair but the first waits here. Only one pair is multiplied at a time."),
+        Case((10, 50, 600, 4), 2450, "a load starts when the pair buffers - 1 earlier begins: pair 3's at cycle 600."),
+        Case((1, 200, 600, 5), 800, "a single pair is loaded, then multiplied, with any number of buffers."),
     ),
 )
 

@@ -22,17 +22,12 @@ SWIZZLED_PLACE = Routine(
     kind=FILL_IN,
     parameters=("row", "k"),
     cases=(
-        Case("row 0, k = 5", (0, 5), 5, "in row 0 nothing changes its place."),
-        Case(
-            "row 1, k = 0",
-            (1, 0),
-            36,
-            "row 1 begins at 32, and its piece 0 is where piece 1 would be, 4 elements further.",
-        ),
-        Case("row 1, k = 4", (1, 4), 32, "pieces 0 and 1 of row 1 exchange their places: ^, not +."),
-        Case("row 3, k = 22", (3, 22), 122, "inside a piece nothing moves: k = 22 is item 2 of piece 5."),
-        Case("row 8, k = 9", (8, 9), 265, "row 8 is like row 0: a remainder, %."),
-        Case("row 63, k = 31", (63, 31), 2019, "row 63 is like row 7, and begins at 63·32."),
+        Case((0, 5), 5, "in row 0 nothing changes its place."),
+        Case((1, 0), 36, "row 1 begins at 32, and its piece 0 is where piece 1 would be, 4 elements further."),
+        Case((1, 4), 32, "pieces 0 and 1 of row 1 exchange their places: ^, not +."),
+        Case((3, 22), 122, "inside a piece nothing moves: k = 22 is item 2 of piece 5."),
+        Case((8, 9), 265, "row 8 is like row 0: a remainder, %."),
+        Case((63, 31), 2019, "row 63 is like row 7, and begins at 63·32."),
     ),
 )
 
@@ -86,11 +81,11 @@ STAGES = Routine(
     kind=FILL_IN,
     parameters=("rows", "columns", "depth", "itemsize", "shared"),
     cases=(
-        Case("128×256, 64 deep, bfloat16, 227 KiB", (128, 256, 64, 2, 232448), 4, "a pair takes 49,152 bytes."),
-        Case("128×128, 64 deep, bfloat16, 227 KiB", (128, 128, 64, 2, 232448), 7, "a pair takes 32,768 bytes."),
-        Case("256×128, 32 deep, TF32, 227 KiB", (256, 128, 32, 4, 232448), 4, "an element has itemsize bytes."),
-        Case("64×64, 32 deep, TF32, 48 KiB", (64, 64, 32, 4, 49152), 3, "a pair that just fits counts."),
-        Case("256×256, 128 deep, TF32, 227 KiB", (256, 256, 128, 4, 232448), 0, "not even one pair fits: round down."),
+        Case((128, 256, 64, 2, 232448), 4, "a pair takes 49,152 bytes."),
+        Case((128, 128, 64, 2, 232448), 7, "a pair takes 32,768 bytes."),
+        Case((256, 128, 32, 4, 232448), 4, "an element has itemsize bytes."),
+        Case((64, 64, 32, 4, 49152), 3, "a pair that just fits counts."),
+        Case((256, 256, 128, 4, 232448), 0, "not even one pair fits: round down."),
     ),
 )
 
@@ -153,8 +148,6 @@ def early_wait(A, B, C):
 
 WHAT_WAS_MULTIPLIED = Explanation(
     name="what-was-multiplied",
-    question="Somebody reports 808 TFLOP/s for a kernel, and cuBLAS in a table elsewhere has 800. What do you ask "
-    "before you believe that the kernel is faster?",
     model="I ask what was multiplied: with zeros the GPU took less power than with random numbers, and kept a "
     "higher clock. I ask whether both ran on the same GPU, in the same run, on the same matrices, for as "
     "long, and in the same format. And I ask for the error, since a kernel that waits too little can be fast and "

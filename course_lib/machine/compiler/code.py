@@ -57,11 +57,6 @@ class MachineInstruction(NamedTuple):
         """The operation with its modifiers, such as "IMAD.WIDE"."""
         return self.text.split()[1 if self.predicate else 0]
 
-    @property
-    def reused(self) -> int:
-        """The number of operands that are kept for the next instruction."""
-        return self.text.count(".reuse")
-
 
 @dataclass(frozen=True)
 class MachineCode:

@@ -79,7 +79,9 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
     try:
         tree = ast.parse(path.read_bytes(), str(path))
     except SyntaxError as error:
-        raise UsageError(f"{path}, line {error.lineno}, is not Python: {error.msg}.") from None
+        raise UsageError(
+            f"{path}{f', line {error.lineno},' if error.lineno else ''} is not Python: {error.msg}."
+        ) from None
     except ValueError:
         raise UsageError(f"{path} is no Python file.") from None
     module = ModuleType(name or f"profiled_{path.stem}")

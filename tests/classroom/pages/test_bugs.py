@@ -5,6 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from course_lib.__main__ import main
+from course_lib.classroom import lessons
 from course_lib.classroom.pages import bugs
 
 ALL = bugs.bugs()
@@ -72,5 +74,6 @@ def test_the_command_writes_pages_that_need_nothing_else(tmp_path, capsys, monke
         assert all((tmp_path / "hunt" / file).exists() for file in loaded), page.name
 
     (tmp_path / "file").write_text("")
-    assert bugs.main([str(tmp_path / "file"), "--write-only"]) == 2
-    assert "Name another folder" in capsys.readouterr().err
+    for command in (["bugs", "--write-only"], ["site", "--out"], ["export", str(next(lessons.files())), "--output"]):
+        assert main([*command, str(tmp_path / "file")]) == 2
+        assert str(tmp_path / "file") in capsys.readouterr().err

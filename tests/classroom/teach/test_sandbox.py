@@ -22,24 +22,28 @@ def done(task, *arguments, **limits):
     return json.loads(forked(task, list(arguments), Limits(**limits)))
 
 
-def test_a_result_comes_back():
-    assert done(lambda a, b: {"sum": a + b}, 2, 3) == {"result": {"sum": 5}}
+def wrong():
+    raise ValueError("no notebook")
 
 
-def test_the_process_is_another_one():
-    assert done(os.getpid)["result"] != os.getpid()
-
-
-def test_an_error_is_a_sentence():
-    def wrong():
-        raise ValueError("no notebook")
-
-    assert done(wrong) == {"error": "no notebook"}
-    assert "ZeroDivisionError" in done(lambda: 1 // 0)["stopped"]
-
-
-def test_memory_ends():
-    assert done(lambda: len(bytes(1 << 34))) == {"stopped": "it needed more than 1,024 MiB of memory"}
+@pytest.mark.parametrize(
+    "task, told",
+    {
+        "a result": (lambda: {"sum": 2 + 3}, {"result": {"sum": 5}}),
+        "an error is a sentence": (wrong, {"error": "no notebook"}),
+        "a fault is named": (
+            lambda: 1 // 0,
+            {"stopped": "the grader failed with ZeroDivisionError: integer division or modulo by zero"},
+        ),
+        "memory ends": (lambda: len(bytes(1 << 34)), {"stopped": "it needed more than 1,024 MiB of memory"}),
+        "a process that dies": (lambda: os._exit(0), {"stopped": "its process died (without a result)"}),
+        "a result without end": (lambda: "x" * (9 << 20), {"stopped": "its result has more than 8 MiB"}),
+        "prints are not shown": (lambda: print("x" * 100), {"result": None}),
+    }.values(),
+)
+def test_what_comes_back(task, told, capfd):
+    assert done(task) == told
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.nightly
@@ -51,22 +55,10 @@ def test_time_ends():
     assert done(spin, seconds=1) == {"stopped": "it was not judged within 1 seconds of processor time"}
 
 
-def test_prints_are_not_shown(capfd):
-    assert done(lambda: print("x" * 100)) == {"result": None}
-    assert capfd.readouterr() == ("", "")
-
-
-def test_no_file_is_written(tmp_path):
+def test_the_process_is_another_one_and_writes_no_file(tmp_path):
+    assert done(os.getpid)["result"] != os.getpid()
     assert "error" in done(lambda: (tmp_path / "grades.csv").write_text("all passed"))
     assert not (tmp_path / "grades.csv").exists() or (tmp_path / "grades.csv").read_text() == ""
-
-
-def test_a_process_that_dies_says_so():
-    assert done(os._exit, 0) == {"stopped": "its process died (without a result)"}
-
-
-def test_a_result_without_end_is_cut_off():
-    assert done(lambda: "x" * (9 << 20)) == {"stopped": "its result has more than 8 MiB"}
 
 
 class _Silent(Sandbox):

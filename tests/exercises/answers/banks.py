@@ -34,12 +34,12 @@ printed: return conflict_free -> print(conflict_free) ? returns-nothing
 modulo 31: % 32] -> % 31] ? one-name-or-number
 
 # which-bank
-the column alone: {BANK} -> return col % 32 ? row-1-column-0-width-33
-the word: {BANK} -> return row * width + col ? row-0-column-40-width-64
-by columns: {BANK} -> return (col * width + row) % 32 ? row-0-column-5-width-32
-the quotient: {BANK} -> return (row * width + col) // 32 ? row-0-column-5-width-32
-modulo the width: {BANK} -> return (row * width + col) % width ? row-0-column-40-width-64
-rows of 32: {BANK} -> return (row * 32 + col) % 32 ? row-1-column-0-width-33
+the column alone: {BANK} -> return col % 32 ? row-1-col-0-width-33
+the word: {BANK} -> return row * width + col ? row-0-col-40-width-64
+by columns: {BANK} -> return (col * width + row) % 32 ? row-0-col-5-width-32
+the quotient: {BANK} -> return (row * width + col) // 32 ? row-0-col-5-width-32
+modulo the width: {BANK} -> return (row * width + col) % width ? row-0-col-40-width-64
+rows of 32: {BANK} -> return (row * 32 + col) % 32 ? row-1-col-0-width-33
 printed: {BANK} -> print((row * width + col) % 32) ? returns-nothing
 
 # wrong-tile

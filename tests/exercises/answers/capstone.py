@@ -4,11 +4,11 @@ LOADS = "return (height + width) / (height * width)"
 
 WRONG = r"""
 # plan
-the reads alone: {LOADS} -> return height + width ? 2-2-results
-squares only: {LOADS} -> return 2 / height ? 8-1-results
-upside down: {LOADS} -> return height * width / (height + width) ? 1-1-results
-only A: {LOADS} -> return height / (height * width) ? 1-1-results
-rounded: {LOADS} -> return (height + width) // (height * width) ? 8-1-results
+the reads alone: {LOADS} -> return height + width ? height-2-width-2
+squares only: {LOADS} -> return 2 / height ? height-8-width-1
+upside down: {LOADS} -> return height * width / (height + width) ? height-1-width-1
+only A: {LOADS} -> return height / (height * width) ? height-1-width-1
+rounded: {LOADS} -> return (height + width) // (height * width) ? height-8-width-1
 """
 RIGHT = r"""
 # plan

@@ -9,12 +9,12 @@ FITS = "height * width + sets * (height + width) + others <= registers"
 
 WRONG = r"""
 # gain
-upside down: {GAIN} -> return (busy_before / executed_before) / (busy_after / executed_after) ? 2-0-at-50-then-1-0-at-50
-instructions alone: {GAIN} -> return executed_before / executed_after ? 2-0-at-40-then-2-0-at-80
-busy cycles alone: {GAIN} -> return busy_after / busy_before ? 2-0-at-50-then-1-0-at-50
-multiplied: {GAIN} -> return (busy_after * executed_after) / (busy_before * executed_before) ? 2-0-at-50-then-1-0-at-50
-the speed alone: {GAIN} -> return busy_after / executed_after ? 2-0-at-50-then-1-0-at-50
-added: {GAIN} -> return executed_before / executed_after + busy_after / busy_before - 1 ? 2-0-at-60-then-1-0-at-30
+upside down: {GAIN} -> return (busy_before / executed_before) / (busy_after / executed_after) ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
+instructions alone: {GAIN} -> return executed_before / executed_after ? executed-before-2-0-busy-before-40-executed-after-2-0-busy-after-80
+busy cycles alone: {GAIN} -> return busy_after / busy_before ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
+multiplied: {GAIN} -> return (busy_after * executed_after) / (busy_before * executed_before) ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
+the speed alone: {GAIN} -> return busy_after / executed_after ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
+added: {GAIN} -> return executed_before / executed_after + busy_after / busy_before - 1 ? executed-before-2-0-busy-before-60-executed-after-1-0-busy-after-30
 
 # rectangular-tiles
 the same column of B: B[start + ty, col + 8] -> B[start + ty, col] ? one-half-for-both
@@ -23,13 +23,13 @@ A's element read twice ? shared-loads-per-thread
 - left += a * -> left += A_tile[ty, k] *
 
 # fewest-reads
-results alone: {FITS} -> height * width <= registers ? 128-registers-2-sets-31-others
-squares: {FITS} -> {FITS} and height == width ? 255-registers-2-sets-31-others
-not to the last register ? 255-registers-4-sets-31-others
+results alone: {FITS} -> height * width <= registers ? registers-128-sets-2-others-31
+squares: {FITS} -> {FITS} and height == width ? registers-255-sets-2-others-31
+not to the last register ? registers-255-sets-4-others-31
 - {FITS} -> height * width + sets * (height + width) + others < registers
-others forgotten: {FITS} -> height * width + sets * (height + width) <= registers ? 128-registers-2-sets-40-others
-not per multiplication: (height + width) / (height * width) -> height + width ? 255-registers-2-sets-31-others
-the last that fits ? 255-registers-2-sets-31-others
+others forgotten: {FITS} -> height * width + sets * (height + width) <= registers ? registers-128-sets-2-others-40
+not per multiplication: (height + width) / (height * width) -> height + width ? registers-255-sets-2-others-31
+the last that fits ? registers-255-sets-2-others-31
 - min(fewest, (height + width) / (height * width)) -> (height + width) / (height * width)
 """
 
@@ -43,7 +43,7 @@ no first barrier: {BARRIER}        for k ->         for k ? race
 = for +=: right += a -> right = a ? sum-replaced
 
 # fewest-reads
-one set: {FITS} -> height * width + (height + width) + others <= registers ? 128-registers-2-sets-40-others
+one set: {FITS} -> height * width + (height + width) + others <= registers ? registers-128-sets-2-others-40
 """
 
 RIGHT = r"""

@@ -12,12 +12,12 @@ stored before the multiplication ? first-tile-missing
 = for +=: acc +=  -> acc =  ? sum-replaced
 
 # written-buffer
-the one that is read: {WRITTEN} -> return iteration % buffers ? iteration-0-2-buffers
-no end: {WRITTEN} -> return iteration + 1 ? iteration-1-2-buffers
-without parentheses: {WRITTEN} -> return iteration + 1 % buffers ? iteration-1-2-buffers
-two only: {WRITTEN} -> return 1 - iteration % 2 ? iteration-1-3-buffers
-the other of two: {WRITTEN} -> return 1 - iteration ? iteration-4-2-buffers
-the quotient: {WRITTEN} -> return (iteration + 1) // buffers ? iteration-0-2-buffers
+the one that is read: {WRITTEN} -> return iteration % buffers ? iteration-0-buffers-2
+no end: {WRITTEN} -> return iteration + 1 ? iteration-1-buffers-2
+without parentheses: {WRITTEN} -> return iteration + 1 % buffers ? iteration-1-buffers-2
+two only: {WRITTEN} -> return 1 - iteration % 2 ? iteration-1-buffers-3
+the other of two: {WRITTEN} -> return 1 - iteration ? iteration-4-buffers-2
+the quotient: {WRITTEN} -> return (iteration + 1) // buffers ? iteration-0-buffers-2
 
 # last-iteration
 one pair too few: if start < K -> if start < K - TILE ? uninitialized-read

@@ -10,11 +10,11 @@ STORE = "        P[share, row, col] = acc"
 WRONG = r"""
 # busy
 rounded down: >     waves = tiles // at_once\n    return tiles / (waves * at_once) ? raised
-always one more: >     waves = tiles // at_once + 1\n    return tiles / (waves * at_once) ? 132-tiles-132-at-once
-the waves themselves: >     return tiles / at_once ? 133-tiles-132-at-once
-the number of waves: >     return -(-tiles // at_once) ? 8-tiles-132-at-once
-upside down: >     waves = -(-tiles // at_once)\n    return waves * at_once / tiles ? 8-tiles-132-at-once
-132 for every GPU: >     waves = -(-tiles // 132)\n    return tiles / (waves * 132) ? 100-tiles-40-at-once
+always one more: >     waves = tiles // at_once + 1\n    return tiles / (waves * at_once) ? tiles-132-at-once-132
+the waves themselves: >     return tiles / at_once ? tiles-133-at-once-132
+the number of waves: >     return -(-tiles // at_once) ? tiles-8-at-once-132
+upside down: >     waves = -(-tiles // at_once)\n    return waves * at_once / tiles ? tiles-8-at-once-132
+132 for every GPU: >     waves = -(-tiles // 132)\n    return tiles / (waves * 132) ? tiles-100-at-once-40
 
 # share-of-k
 all of K: >         for k in range(K):\n{SUM}{STORE} ? diagnosis: sums all of K

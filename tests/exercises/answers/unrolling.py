@@ -8,14 +8,14 @@ LEAST = "min(by_registers, by_shared, 64 // warps, 32)"
 
 WRONG = r"""
 # blocks-that-fit
-no limit of blocks: {LEAST} -> min(by_registers, by_shared, 64 // warps) ? 32-threads-16-registers-0-bytes
-no limit of warps: {LEAST} -> min(by_registers, by_shared, 32) ? 256-threads-16-registers-0-bytes
-by registers alone: {LEAST} -> by_registers ? 256-threads-16-registers-0-bytes
-without the KiB of the driver: (shared + 1024) -> max(shared, 1) ? 32-threads-16-registers-8-192-bytes
-registers not rounded up: -(-32 * registers // 256) * 256 -> 32 * registers ? 128-threads-34-registers-0-bytes
-warps rounded down: -(-threads // 32) -> threads // 32 ? 80-threads-40-registers-0-bytes
-one file of 65,536: 4 * (16_384 // of_a_warp) // warps -> 65_536 // of_a_warp // warps ? 80-threads-40-registers-0-bytes
-whole blocks in each file ? 64-threads-56-registers-4-096-bytes
+no limit of blocks: {LEAST} -> min(by_registers, by_shared, 64 // warps) ? threads-32-registers-16-shared-0
+no limit of warps: {LEAST} -> min(by_registers, by_shared, 32) ? threads-256-registers-16-shared-0
+by registers alone: {LEAST} -> by_registers ? threads-256-registers-16-shared-0
+without the KiB of the driver: (shared + 1024) -> max(shared, 1) ? threads-32-registers-16-shared-8192
+registers not rounded up: -(-32 * registers // 256) * 256 -> 32 * registers ? threads-128-registers-34-shared-0
+warps rounded down: -(-threads // 32) -> threads // 32 ? threads-80-registers-40-shared-0
+one file of 65,536: 4 * (16_384 // of_a_warp) // warps -> 65_536 // of_a_warp // warps ? threads-80-registers-40-shared-0
+whole blocks in each file ? threads-64-registers-56-shared-4096
 - 4 * (16_384 // of_a_warp) // warps -> 4 * (16_384 // (of_a_warp * warps))
 a list: {LEAST} -> [by_registers, by_shared] ? returns-many
 

@@ -26,12 +26,12 @@ after the barrier: {FENCE}{BARRIER} -> {BARRIER}{FENCE} ? missing-fence
 no first barrier: {FENCE}{BARRIER} -> {FENCE} ? race
 
 # stages
-one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? 128-256-64-deep-bfloat16-227-kib
-elements: {PAIRS} -> return shared // ((rows + columns) * depth) ? 128-256-64-deep-bfloat16-227-kib
-two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? 256-128-32-deep-tf32-227-kib
-not rounded: {PAIRS} -> return shared / ((rows + columns) * depth * itemsize) ? 128-256-64-deep-bfloat16-227-kib
-at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? 256-256-128-deep-tf32-227-kib
-less than all: {PAIRS} -> return (shared - 1) // ((rows + columns) * depth * itemsize) ? 64-64-32-deep-tf32-48-kib
+one tile: {PAIRS} -> return shared // (rows * depth * itemsize) ? rows-128-columns-256-depth-64-itemsize-2-shared-232448
+elements: {PAIRS} -> return shared // ((rows + columns) * depth) ? rows-128-columns-256-depth-64-itemsize-2-shared-232448
+two bytes: {PAIRS} -> return shared // ((rows + columns) * depth * 2) ? rows-256-columns-128-depth-32-itemsize-4-shared-232448
+not rounded: {PAIRS} -> return shared / ((rows + columns) * depth * itemsize) ? rows-128-columns-256-depth-64-itemsize-2-shared-232448
+at least one: {PAIRS} -> return max(1, shared // ((rows + columns) * depth * itemsize)) ? rows-256-columns-256-depth-128-itemsize-4-shared-232448
+less than all: {PAIRS} -> return (shared - 1) // ((rows + columns) * depth * itemsize) ? rows-64-columns-64-depth-32-itemsize-4-shared-49152
 
 # early-wait
 none after the loop: {LAST} -> ? unfinished-product

@@ -277,7 +277,7 @@ def test_a_launch_too_large_to_trace(told):
         (["{}:double", *DOUBLE, "--array", "n=random:int8:4:C"], "Array n ends in 'C'"),
         (["{}:double", *DOUBLE, "--array", "n=file:gone.npy"], "Array n cannot be read from 'gone.npy'"),
         (["{}:double", *DOUBLE, "--scalar", "n=1", "--registers", "300"], "a thread has 1 to 255 registers, not 300"),
-        (["{}:double", *DOUBLE, "--scalar", "n=1", "--html", "gone/page.html"], "cannot be written to gone"),
+        (["{}:double", *DOUBLE, "--scalar", "n=1", "--html", "gone/page.html"], "gone.page.html: No such file"),
         (["{}:double", "--launch", "launch", "--grid", "1"], "--launch gives grid, block and arguments"),
         (["{}:double", "--check-all"], "cannot be guessed; give check_all a function"),
         (["{}:double", "--check-all", "LIMIT"], "'LIMIT' in .* is no function of sizes"),

@@ -85,6 +85,28 @@ a[i] = large[i] + last[i] - i
 b[2 * i] = small[2 * i]
 b[2 * i + 1] = small[2 * i + 1]
 
+# the dynamic shared memory, as numba's manual writes it @ 1, 1, 0, 8
+#= close([float(line) for line in run.printed.split()], [3.14, 1], 1e-6)
+f32 = cuda.shared.array(0, dtype=np.float32)
+i32 = cuda.shared.array(0, dtype=np.int32)[1:]
+f32[0] = 3.14
+i32[0] = 1
+print(f32[0])
+print(i32[0])
+
+# two names of the dynamic shared memory race @ 1, 32, 0, 4 * 33 : out=zeros(32)
+#? race; uninitialized-read
+t = cuda.threadIdx.x
+f32 = cuda.shared.array(0, dtype=np.float32)
+i32 = cuda.shared.array(0, dtype=np.int32)[1:]
+f32[t] = 1
+out[t] = i32[t]
+
+# the end of the dynamic shared memory @ 1, 1, 0, 8 : out=zeros(1)
+i32 = cuda.shared.array(0, dtype=np.int32)[1:]
+i32[1] = 1  #? out-of-bounds
+out[0] = i32[1]  #? out-of-bounds
+
 # a large element of the dynamic shared memory has the banks of its bytes @ 1, 32, 0, 512 : a=zeros(32)
 #= run.traffic.select(space="shared", op="load").wavefronts == 4 and run.traffic.bank_conflicts == 2
 i = cuda.threadIdx.x

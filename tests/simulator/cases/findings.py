@@ -115,6 +115,61 @@ for k in range(4):
 out[i] = a[i - 2, i - 3]  #? negative-index a (-2, -3) x3
 """)  # fmt: skip
 
+SYNCWARPS = Table(None, header=IMPORTS, arguments="a=np.arange(32, dtype='f4'), out=zeros(32, 'f4')",
+                  first="i = cuda.threadIdx.x\ntile = cuda.shared.array(32, float32)\n", text="""\
+# half of a warp meets @ 1, 32, schedule=$s ; flip,tag in 15, 16,#?race ; s in 'in-order' 'reversed' 1
+#= bool(run.findings) == bool("$tag")
+tile[i] = a[i]
+if i < 16:
+    cuda.syncwarp(0xFFFF)
+    out[i] = tile[i ^ $flip]  $tag
+
+# each quarter of a warp meets @ 1, 32, schedule=$s ; flip,tag in 7, 8,#?race ; s in 'in-order' 'reversed' 1
+#= bool(run.findings) == bool("$tag")
+tile[i] = a[i]
+cuda.syncwarp(0xFF << (i // 8 * 8))
+out[i] = tile[i ^ $flip]  $tag
+
+# half of a warp meets, and then the whole @ 1, 32, schedule=$s ; s in 'in-order' 'reversed' 1
+#= run.findings == ()
+if i < 16:
+    cuda.syncwarp(0xFFFF)
+    tile[i] = a[i]
+cuda.syncwarp()
+if i >= 16:
+    out[i] = tile[i - 16]
+
+# lanes 8 to 15 meet both @ 1, 32, schedule=$s ; one,other,tag in 0,8, 8,0,#?race ; s in 'in-order' 'reversed' 1
+#= bool(run.findings) == bool("$tag")
+tile[i] = a[i]
+for first in ($one, $other):
+    if first <= i < first + 16:
+        cuda.syncwarp(0xFFFF << first)
+if 16 <= i < 24:
+    out[i] = tile[i - 16]  $tag
+""")  # fmt: skip
+
+NAMES_OF_AN_ARRAY = Table(None, header=IMPORTS, launch="1, 32", arguments="a=zeros(32, 'i4'), b=zeros(32, 'i4')",
+                          first="i = cuda.threadIdx.x\n", text="""\
+a[0] = i  #? race a (0,)
+
+c = a if b.size > 0 else b
+c[0] = i  #? race a (0,)
+
+(a if b.size > 0 else b)[0] = i  #? race a (0,)
+
+pair = (b, a)
+pair[1][0] = i  #? race a (0,)
+
+b, a = a, b
+b[0] = i  #? race a (0,)
+
+#? race a (0,)
+pair = (b, a)
+cuda.atomic.add(pair[1], 0, i)
+b[i] = a[0]
+""")  # fmt: skip
+
 EACH_CALL = Table(None, header=HEADER, text="""\
 # the local array of a device function is new in each call @ 1, 64 : out=zeros(64)
 #= (out[:60] == 3).all()

@@ -514,3 +514,71 @@ x[0] = isinstance(x[0], np.floating)  #! floating
 
 x[0] = isinstance(x[0], type(None))  #!
 """)  # fmt: skip
+
+PUBLIC = Table(None, header=f"""{IMPORTS}
+@cuda.jit(device=True)
+def digits(a, b, c):
+    return 100 * a + 10 * b + c
+""", text="""\
+# two arrays in one statement @ 1, 32 : x=np.arange(32, dtype="f4"), out=zeros(32, "f4")
+#= out == 4 * x[::-1] + 2 * x
+#= {row.array for row in run.traffic.rows} == {"x", "out", "a", "b", "c"}
+a, (b, c) = cuda.shared.array(32, float32), (cuda.local.array(1, float32), cuda.shared.array(32, float32))
+i = cuda.threadIdx.x
+a[i] = x[i]
+b[0] = 2 * x[i]
+c[i] = 3 * x[i]
+cuda.syncthreads()
+out[i] = a[31 - i] + b[0] + c[31 - i]
+
+# arguments from a tuple @ 1, 8 : x=np.arange(8), out=zeros(8, int)
+#= out == 143 + 101 * x
+i = cuda.threadIdx.x
+both = x[i], 2
+out[i] = digits(*both, 3) + digits(1, *(both[1:] + both[:1]))
+
+# all lanes that match @ 1, 64 : x=np.where(np.arange(64) == 40, 8, 7), out=zeros(64, 2, int)
+#= out.tolist() == [[0xFFFFFFFF, 1]] * 32 + [[0, 0]] * 32
+i = cuda.threadIdx.x
+mask, same = cuda.match_all_sync(0xFFFFFFFF, x[i])
+out[i, 0], out[i, 1] = mask & 0xFFFFFFFF, same
+
+# all of ten lanes, as in numba's own test @ 1, 10 : x=np.full(10, 7), out=zeros(10, 2, int)
+#= out.tolist() == [[0b11_1111_1111, 1]] * 10
+i = cuda.threadIdx.x
+out[i, 0], out[i, 1] = cuda.match_all_sync(0xFFFFFFFF, x[i])
+
+# a pause computes nothing @ 1, 8 : x=zeros(8)
+#= (x.tolist(), run.findings) == ([*range(8)], ())
+i = cuda.threadIdx.x
+cuda.nanosleep(100 + i)
+x[i] = i
+
+# strings outside choose a branch, and numba leaves out the others : out=zeros(1) ; how,right in sum,3 product,2 other,0
+#= out[0] == $right
+how = "$how"
+@cuda.jit
+def kernel(out):
+    if how == "sum":
+        out[0] = 1 + 2
+    elif "product" == how:
+        out[0] = 1 * 2
+    elif how != "other":
+        out[0] = 2.5 & 1
+""")  # fmt: skip
+
+PUBLIC_AS_PYTHON = Table("python", header=IMPORTS, first="i = cuda.threadIdx.x\n", text="""\
+# parts of numbers @ 1, 6
+#: x=np.array([0, 1, -5, 7.75, 100.5, -0.25]).astype("$t"), out=zeros(6, 6) ; t in float32 float64 int32 int8
+m, e = math.frexp(x[i])
+part, whole = math.modf(x[i])
+out[0, i], out[1, i], out[2, i], out[3, i] = m, e, part, whole
+out[4, i] = math.ldexp(x[i], -2)
+out[5, i] = x.itemsize
+
+# tuples are ordered item by item, and the shorter one comes first @ 1, 81
+#: x=np.random.default_rng(5).integers(0, 3, (81, 4)), out=zeros(81, 6)
+a, b = (x[i, 0], x[i, 1]), (x[i, 2], x[i, 3])
+out[i, 0], out[i, 1], out[i, 2], out[i, 3] = a < b, a <= b, a > b, a >= b
+out[i, 4], out[i, 5] = a < b + (0,), a + (0,) >= b
+""")  # fmt: skip

@@ -612,4 +612,41 @@ if True:
     def kernel(out):
 # out[0] = 1
         out[0] = 2
+
+# all of the static shared memory @ 1, 32 : out=zeros(32, "f4")
+#= out.tolist() == [*range(32)]
+tile = cuda.shared.array(12288, float32)
+i = cuda.threadIdx.x
+tile[i] = i
+out[i] = tile[i]
+
+# a third dimension of grid and block @ (3, 2, 2), (2, 2, 3) : out=zeros(6, 4, 6, "i8")
+#= out == np.broadcast_to(1 + (z := np.arange(6)) % 3 + 10 * (z // 3), out.shape)
+x = cuda.grid(3)
+out[x[0], x[1], x[2]] += 1 + cuda.threadIdx.z + 10 * cuda.blockIdx.z
+
+# lanes beyond a guard do not count @ 1, 64 : a=np.arange(64, dtype="f4"), out=zeros(64, "f4")
+#= ((load := traffic(op="load")).accesses, load.requests, load.sectors) == (22, 2, 8)
+#= run.traffic.per_thread(op="load")[0].tolist() == [i % 3 == 0 for i in range(64)]
+i = cuda.grid(1)
+if i % 3 == 0:
+    out[i] = a[i]
+
+# idle lanes of a half warp, whose words 8·i are three in each of banks 0, 8, 16 and 24 @ 1, 32 : out=zeros(32)
+#= traffic(space="shared", op="load").wavefronts == 3
+tile = cuda.shared.array(64, float64)
+i = cuda.threadIdx.x
+tile[i] = i
+tile[i + 32] = i
+cuda.syncthreads()
+if i < 12:
+    out[i] = tile[4 * i]
+
+# atomics and local arrays have rows of their own @ 2, 32 : a=np.arange(64, dtype="i4") % 4, bins=zeros(4, "i4")
+#= (bins == 16).all() and traffic(op="atomic", array="bins").accesses == 64
+#= [traffic(space="local", op=op, array="seen").accesses for op in ("store", "load")] == [64, 64]
+seen = cuda.local.array(2, int32)
+i = cuda.grid(1)
+seen[0] = a[i]
+cuda.atomic.add(bins, seen[0], 1)
 """)  # fmt: skip

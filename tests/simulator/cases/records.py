@@ -24,6 +24,7 @@ POINTS = np.random.default_rng(6).random((4, 3)).astype("f4")
 
 HEADER = f"""{IMPORTS}
 PARTICLE = np.dtype([("x", "f4"), ("y", "f8")], align=True)
+Particle = numba.from_dtype(PARTICLE)
 PAIRS = np.array([(1, [2, 3]), (4, [5, 6]), (7, [8, 9])], np.dtype([("x", "f8"), ("y", "i2", 2)], align=True))
 TEXTS = np.zeros(2, [("x", "S4")])
 
@@ -128,6 +129,17 @@ if i == 2:
 a[counted(count)] = b[counted(count)]
 a[counted(count)]["at"] = b[counted(count)]["at"]
 
+# a field of a local record is read before it is written : out=zeros(1)
+own = cuda.local.array((1, 2), Particle)
+own[0, 1].x = 1
+out[0] = own[0, 1].y  #? uninitialized-read own.y
+
+# one shared record for two threads @ 1, 2 : out=zeros(2)
+#? race own.x
+own = cuda.shared.array(1, Particle)
+own[0].x = cuda.threadIdx.x
+out[cuda.threadIdx.x] = own[0].x
+
 # outside an array in a record : a=BODIES
 a[0].at[1] = a[1].at[3]  #? out-of-bounds a.at (3,)
 """)  # fmt: skip
@@ -135,6 +147,10 @@ a[0].at[1] = a[1].at[3]  #? out-of-bounds a.at (3,)
 REFUSED = Table(None, header=HEADER, text="""\
 # no such field : p=P, out=zeros(1)
 out[0] = p[0].weight  #! x charge mass id
+
+# too many local records : out=zeros(1)
+own = cuda.local.array(100_000, Particle)  #! own 1600000
+out[0] = own[0].x
 
 # a slice of records : p=P, out=zeros(1)
 out[0] = p[1:][0].x  #! p[1:]

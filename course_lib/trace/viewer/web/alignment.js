@@ -102,6 +102,11 @@ export class Alignment {
     return this.marks.length ? this.done + 1 : this.machines[0].length;
   }
 
+  /** What both runs show at a common step. */
+  get unit() {
+    return this.marks[0].what;
+  }
+
   /** Where each run is at a common step. @param {number} step */
   at(step) {
     if (!this.marks.length) return [step];

@@ -40,6 +40,7 @@ const CODE = { width: 25, share: 0.4, height: 8.6, least: 6, part: 0.17 }; // em
 const COUNTER = { width: 11, height: 7.6 }; // ems
 const NARROWEST = 9.5; // ems of the counter, where there is no more
 const PHONE = 40; // ems of a stage in one column
+const SMALLEST = 1 / 3; // of the size that arrays have below, at least, beside the matrices of one column
 const LOWEST = 28; // ems of a stage beside which a page scrolls
 
 /** The height of the code: rises more slowly than that of the stage. @param {number} height @param {number} em */
@@ -138,27 +139,41 @@ function beside(wanted, { name, product, used }, main, free, side, below, spare 
 
 /**
  * One column, as on a phone: the matrices, the code, the counter, the other arrays; what exceeds the height scrolls.
+ * Above A and beside C there is room for the other arrays and for the counter, where they are not too small there.
  * @param {Wanted} wanted
  * @param {number} codeHigh
  * @returns {Layout}
  */
 function stacked({ width, height, em, product, main, aside, counter }, codeHigh) {
   const caption = CAPTION * em;
+  const all = [...main, ...aside];
   /** @type {Layout["product"]} */
   let places = null;
   let y = 0;
+  /** @type {Box[]} */
+  let rooms = [];
   if (product) {
     const { A, B, C } = product;
     const scale = Math.max(0.01, Math.min(A.most, width / (A.width + C.width), Math.min(0.65 * height, height - codeHigh - GAP - 2 * caption) / (B.height + C.height)));
     places = atTheEdges(product, scale, caption);
-    y = scale * (B.height + C.height) + 2 * caption + GAP;
+    const [left, high] = [A.width * scale, scale * (B.height + C.height) + 2 * caption];
+    const end = left + C.width * scale + GAP;
+    rooms = [{ x: 0, y: 0, width: left - GAP, height: high - A.height * scale - caption }, { x: end, y: 0, width: width - end, height: high }];
+    y = high + GAP;
   }
-  const code = { x: 0, y, width, height: codeHigh / 2 };
-  y += codeHigh / 2 + GAP;
-  const counted = counter ? { x: 0, y, width, height: COUNTER.height * em } : null;
-  if (counted) y += counted.height + GAP;
-  const all = [...main, ...aside];
-  const found = flow(all, { x: 0, y, width, height: Math.max(16 * em, height) }, em);
+  const below = flow(all, { x: 0, y: 0, width, height: Math.max(16 * em, height) }, em);
+  const size = (/** @type {Place[]} */ places) => Math.min(...places.map(({ scale }, i) => scale / below[i].scale));
+  const fitting = rooms.map((room) => ({ room, places: flow(all, room, em) })).filter(({ room, places }) => Math.max(0, ...ends(all, places)) <= room.height && Math.max(0, ...rights(all, places)) <= room.x + room.width && size(places) >= SMALLEST);
+  const best = fitting.reduce((x, y) => (x && size(x.places) >= size(y.places) ? x : y), /** @type {typeof fitting[0] | null} */ (null));
+  const spare = counter ? rooms.find((room) => room !== best?.room && room.width >= NARROWEST * em && room.height >= COUNTER.height * em) : null;
+  const code = { x: 0, y, width, height: counter && !spare ? codeHigh / 2 : codeHigh };
+  y += code.height + GAP;
+  let counted = spare ?? null;
+  if (counter && !counted) {
+    counted = { x: 0, y, width, height: COUNTER.height * em };
+    y += counted.height + GAP;
+  }
+  const found = best?.places ?? below.map((place) => ({ ...place, y: place.y + y }));
   return { name: "column", product: places, main: found.slice(0, main.length), aside: found.slice(main.length), code, counter: counted, height: Math.max(y, ...ends(all, found)) };
 }
 
@@ -229,3 +244,6 @@ function placed(shapes, box, em, side) {
 
 /** The lower ends of drawings. @param {Shape[]} shapes @param {Place[]} places */
 const ends = (shapes, places) => places.map(({ y, scale }, i) => y + scale * shapes[i].height);
+
+/** The right ends of drawings. @param {Shape[]} shapes @param {Place[]} places */
+const rights = (shapes, places) => places.map(({ x, scale }, i) => x + Math.max(scale * shapes[i].width, shapes[i].least));

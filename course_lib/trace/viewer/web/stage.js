@@ -384,6 +384,10 @@ export class Stage {
     first.choose(blockNumber, thread);
     second?.choose(...partner(first.trace, second.trace, [blockNumber, thread]));
     this.alignment = this.meet();
+    if (second) {
+      const title = `A step is one ${this.alignment.unit}: both kernels are shown after the same one`;
+      for (const name of ["title", "aria-label"]) part(root, "mode").setAttribute(name, title);
+    }
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);
     const here = String(this.machine.block.at);
@@ -462,7 +466,7 @@ export class Stage {
     this.timeline.draw(step);
     const number = film.frameAt(step) + 1;
     write(part(root, "count"), this.filming ? `frame ${number} of ${film.frames.length}` : `step ${step} of ${this.last}`);
-    write(part(root, "mode"), runs.length > 1 ? "lock step" : this.filming ? "film" : "statements");
+    write(part(root, "mode"), runs.length > 1 ? `same ${this.alignment.unit.split(" ")[0]}` : this.filming ? "film" : "statements");
     if (this.stale.delete(this.lens)) for (const view of this.open.get(this.lens)?.views ?? []) view.choose();
     for (const view of this.views) view.draw();
     this.said = runs.map((run, i) => this.says(run, i));

@@ -36,22 +36,22 @@ test("no side of C shrinks when the stage grows by a pixel, in any size", () => 
   }
 });
 
-test("nothing is outside the stage, and matrices do not overlap", () => {
+test("nothing is outside the stage, and matrices, tiles, code and counter do not overlap", () => {
   for (const name of Object.keys(KERNELS)) {
-    for (const [width, height] of [[1000, 530], [1250, 480], [1340, 520], [1890, 830], [2530, 1190], [655, 520], [645, 520]]) {
+    for (const [width, height] of [[1000, 530], [1250, 480], [1340, 520], [1890, 830], [2530, 1190], [655, 520], [645, 520], [483, 525], [440, 480], [346, 640]]) {
       const asked = wanted(name, width, height);
-      const { product, code, counter } = arrange(asked);
+      const { name: how, product, aside, code, counter } = arrange(asked);
       for (const box of [code, counter]) assert.ok(!box || box.x + box.width <= width + 1, `${name} ${width}×${height}`);
-      const boxes = ["A", "B", "C"].map((role) => {
-        const { x, y, scale } = product[role];
-        return { left: x, top: y, right: x + scale * asked.product[role].width, bottom: y + scale * asked.product[role].height };
-      });
+      const drawn = ({ x, y, scale }, shape) => ({ left: x, top: y, right: x + scale * shape.width, bottom: y + scale * shape.height });
+      const boxes = ["A", "B", "C"].map((role) => drawn(product[role], asked.product[role]));
       for (const { left, right, bottom } of boxes) assert.ok(left >= 0 && right <= width + 1 && bottom <= height + 1, `${name} ${width}×${height}`);
-      for (const [i, j] of [[0, 1], [0, 2], [1, 2]]) {
-        const [one, other] = [boxes[i], boxes[j]];
+      boxes.push(...aside.map((place, i) => drawn(place, asked.aside[i])));
+      for (const { x, y, width: across, height: high } of [code, counter]) boxes.push({ left: x, top: y, right: x + across, bottom: y + high });
+      boxes.forEach((one, i) => boxes.slice(0, i).forEach((other, j) => {
         const apart = one.right <= other.left + 1 || other.right <= one.left + 1 || one.bottom <= other.top + 1 || other.bottom <= one.top + 1;
         assert.ok(apart, `${name} ${width}×${height}: ${i} and ${j}`);
-      }
+      }));
+      if (how === "column" && name === "tiled16") assert.ok(Math.max(...boxes.slice(3, -2).map(({ bottom }) => bottom)) < code.y, `tiles of ${name} at ${width} are beside its matrices`);
     }
   }
 });

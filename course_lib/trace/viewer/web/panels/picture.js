@@ -1,14 +1,14 @@
 // The arrays of one run, and what its threads hold: the product's matrices, shared memory, registers. Each is placed by
 // layout.js; of a matrix too large for numbers, a window shows a part, which moves where a reader drags it.
 
-import { html, part } from "../dom.js";
+import { html, part, write } from "../dom.js";
 import { Grid, layout, planes } from "../grid.js";
 import { Heat } from "../heat.js";
 import { arrange } from "../layout.js";
 import { WRITTEN } from "../machine.js";
 import { Ask } from "./ask.js";
 import { ACTIVE, EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
-import { WARP } from "../trace.js";
+import { ATOMIC, STORE, WARP } from "../trace.js";
 
 /** @typedef {import("../plane.js").Plane} Plane */
 
@@ -382,9 +382,18 @@ class Picture {
       }
     });
     this.drawThreads();
+    this.tellOfSums();
     this.drawn = { machine, thread: machine.thread, position: machine.position, frame, now: machine.now };
     this.window?.draw();
     this.ask.draw();
+  }
+
+  /** C has its old numbers as long as the sums are in registers: its caption says so. */
+  tellOfSums() {
+    const { machine } = this.context;
+    const stores = (/** @type {number} */ position) => machine.count("global", STORE, position).block + machine.count("global", ATOMIC, position).block;
+    const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small");
+    if (small) write(small, small.textContent?.split(",")[0] + (!stores(machine.position) && stores(machine.length) ? ", not stored yet" : ""));
   }
 
   drawThreads() {
