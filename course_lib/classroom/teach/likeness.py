@@ -227,20 +227,15 @@ def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], flo
     for author, parts in sorted(units.items()):
         if len(parts) >= _EVIDENCE:
             same.setdefault(tuple(sorted(parts)), []).append(author)
-    group = {text: [text] for text in same}
-    share = dict.fromkeys(same, 1.0)
+    found = [({text}, 1.0) for text in same]
     for one, other in combinations(same, 2):
-        both = shared(one, other)
-        if both >= ALIKE:
-            if group[one] is not group[other]:
-                group[one] += group[other]
-                for text in group[other]:
-                    group[text] = group[one]
-            for text in group[one]:
-                share[text] = min(both, share[one], share[other])
-    merged = {id(texts): texts for texts in group.values()}.values()
-    found = [(tuple(sorted(a for text in texts for a in same[text])), share[texts[0]]) for texts in merged]
-    return sorted(((authors, least) for authors, least in found if len(authors) > 1), key=lambda each: (-each[1], each))
+        if (both := shared(one, other)) >= ALIKE:
+            joined = [group for group in found if group[0] & {one, other}]
+            least = min(both, *(share for _, share in joined))
+            found = [group for group in found if group not in joined]
+            found.append((set().union(*(texts for texts, _ in joined)), least))
+    by_author = [(tuple(sorted(a for text in texts for a in same[text])), least) for texts, least in found]
+    return sorted((each for each in by_author if len(each[0]) > 1), key=lambda each: (-each[1], each))
 
 
 class Group(NamedTuple):
