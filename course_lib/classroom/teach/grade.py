@@ -370,9 +370,9 @@ def add_record(journal: Path, record: dict[str, Any]) -> None:
 
 
 def noted(journal: Path, name: str, draw: Callable[[], Any], chosen: Any = None) -> Any:
-    """Return a value of a table: the chosen one, else the last of this name in its journal, else a new one; it is kept."""
+    """Return a value that a table keeps: the chosen one, else the last of this name in its journal, else a new one."""
     *_, last = None, *recorded(journal, lambda record: record[name])
-    value = next((each for each in (chosen, last) if each is not None), None)
+    value = last if chosen is None else chosen
     value = draw() if value is None else value
     if value != last:
         add_record(journal, {name: value})
