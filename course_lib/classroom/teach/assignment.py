@@ -10,6 +10,7 @@ from typing import Any
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
 from ..lessons import title
+from ..pages.frame import write
 from .cells import NOTEBOOKS, counted, lesson_cells, lesson_named, notebook, places
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
@@ -29,8 +30,7 @@ def run(chosen: argparse.Namespace) -> int:
     path = chosen.out / f"{lesson}.ipynb"
     if path.resolve().is_relative_to(NOTEBOOKS.resolve()):
         raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n", encoding="utf-8")
+    write(chosen.out, {path.name: json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n"})
     points = sum(EXERCISES[name].points for name in places(lesson))
     print(f"{path}: {counted(len(places(lesson)), 'exercise')}, {points} points")
     return 0

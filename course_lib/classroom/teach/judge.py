@@ -19,7 +19,7 @@ from ...exercises.grading.explain import Explanation, compare
 from ...exercises.grading.grades import passed_by_baselines
 from ...exercises.grading.routines import Call, Routine
 from ...exercises.grading.routines import judge as call
-from ...exercises.grading.verdict import NOT_YET, PASSED, Verdict
+from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
 from . import likeness
 from .cells import NOTEBOOKS, lesson_cells, parsed, places
 from .extract import Missing, Refused, extract, text_of, trees_of
@@ -95,7 +95,7 @@ def received(exercise: str, fields: Mapping[str, Any]) -> Judged:
 
 def _has_sound_points(row: Judged, exercise: str) -> bool:
     in_words = isinstance(EXERCISES[exercise], Explanation)
-    statuses = {"failed", NOT_YET, REFUSED, MISSING, TO_READ if in_words else PASSED}
+    statuses = {FAILED, NOT_YET, REFUSED, MISSING, TO_READ if in_words else PASSED}
     if (row.exercise, row.of) != (exercise, EXERCISES[exercise].points) or row.status not in statuses:
         return False
     if row.status == TO_READ:
@@ -137,13 +137,16 @@ def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Jud
         if isinstance(EXERCISES[exercise], Explanation):
             return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
         return _function(exercise, lesson, answer, course, seed)
-    except Refused as refusal:
-        return unjudged(exercise, REFUSED, str(refusal))
-    except Missing as nothing:
-        return unjudged(exercise, NOT_YET, str(nothing))
-    except SyntaxError as error:
+    except (Refused, Missing, SyntaxError) as error:
+        return unjudged(exercise, *no_answer(error))
+
+
+def no_answer(error: Refused | Missing | SyntaxError) -> tuple[str, str]:
+    """Return the status of a cell that has no function to be judged, and a sentence."""
+    if isinstance(error, SyntaxError):
         where = f"line {error.lineno}" if error.lineno else "the cell"
-        return unjudged(exercise, "failed", f"{where} is no Python: {error.msg}.")
+        return FAILED, f"{where} is no Python: {error.msg}."
+    return REFUSED if isinstance(error, Refused) else NOT_YET, str(error)
 
 
 def _in_words(name: str, lesson: str, text: str | None) -> Judged:

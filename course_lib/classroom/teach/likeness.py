@@ -6,6 +6,7 @@ a comment makes no difference.
 
 import ast
 import builtins
+import contextlib
 import copy
 import io
 import pickle
@@ -146,14 +147,11 @@ def _known(given: ast.FunctionDef) -> Counter[str]:
 
 def comments(text: str) -> list[str]:
     """Return the comments of a text, each as "# " and its words."""
-    try:
-        return [
-            f"# {t.string.strip('# ')}"
-            for t in tokenize.generate_tokens(io.StringIO(text).readline)
-            if t.type == tokenize.COMMENT
-        ]
-    except (tokenize.TokenError, SyntaxError, IndentationError):
-        return []
+    found: list[str] = []
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        found += [f"# {each.string.strip('# ')}" for each in tokens if each.type == tokenize.COMMENT]
+    return found
 
 
 # ---- the course's own texts -----------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ def serve(executes: bool) -> None:
     walls.hide()
     if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it
-    from .judge import prepare  # the course: imported here, once
-    from .tasks import TASKS, prepared
+    from .judge import prepare, ready  # the course: imported here, once
+    from .tasks import TASKS
 
     prepare()
     gc.freeze()
@@ -58,7 +58,9 @@ def serve(executes: bool) -> None:
         limits = Limits(**request["limits"])
         task = TASKS[request["task"]]
         do = compiled if request["task"] == "time" else forked if hasattr(os, "fork") else _result
-        prepared(request["task"], request["arguments"])
+        if request["task"] == "judge":
+            name, lesson, _, *seed = request["arguments"]
+            ready(name, lesson, *seed)
         _reply(request["nonce"].encode() + do(task, request["arguments"], limits))
 
 

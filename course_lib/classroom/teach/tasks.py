@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .cells import places
-from .judge import judge, ready
+from .judge import judge
 from .submission import Answer, best
 
 
@@ -27,13 +27,6 @@ def attempt_in(name: str, data: str, seed: int | None = None, timed: bool = Fals
     from .capstone import judged  # the model of waiting, which no other task needs
 
     return asdict(judged(name, b64decode(data), seed, timed))
-
-
-def prepared(task: str, arguments: Sequence[Any]) -> None:
-    """Do once, before the processes of the tasks begin, what they share."""
-    if task == "judge":
-        exercise, lesson, _, *seed = arguments
-        ready(exercise, lesson, *seed)
 
 
 TASKS: Mapping[str, Callable[..., dict[str, Any]]] = {
