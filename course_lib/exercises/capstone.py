@@ -8,7 +8,7 @@ most a point more than the worst. The limits are rules of the score; beside them
 
 import html
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ class Band:
     limits: tuple[float, ...]
     rises: bool = False  # more is better
     form: str = ".3g"
+    by_code: bool = False  # the machine code shows what to change
 
     def points(self, costs: Costs) -> int:
         """The number of limits that are kept."""
@@ -54,8 +55,15 @@ BANDS = (
     Band("sectors of global memory", lambda costs: costs.sectors, (0.5, 0.25, 0.125, 0.0625, 0.05)),
     Band("wavefronts of shared memory", lambda costs: costs.wavefronts or None, (2, 1, 0.25, 0.2, 0.17)),
     Band("barriers", lambda costs: costs.barriers or None, (0.125, 0.0625, 0.004, 0.0025, 0.0015)),
-    Band("executed instructions", lambda costs: costs.instructions, (5, 3, 2, 1.5, 1.15)),
-    Band("GFLOP/s, at least", lambda costs: costs.least, (4e3, 8e3, 16e3, 25e3, 40e3), rises=True, form=",.0f"),
+    Band("executed instructions", lambda costs: costs.instructions, (5, 3, 2, 1.5, 1.15), by_code=True),
+    Band(
+        "GFLOP/s, at least",
+        lambda costs: costs.least,
+        (4e3, 8e3, 16e3, 25e3, 40e3),
+        rises=True,
+        form=",.0f",
+        by_code=True,
+    ),
 )
 OF = sum(len(band.limits) for band in BANDS)
 
@@ -172,17 +180,18 @@ class Attempt:
         if self.costs.gflops is None:
             return [*said, f"Cannot time: {self.costs.unknown}. Without a speed the milestones count.", *self._next()]
         said.append(f"The model predicts {_speed(self.costs.gflops)} GFLOP/s. The lower end counts.")
-        if any(band.points(self.costs) > points for band, points in zip(BANDS, self.points, strict=True)):
-            worst = BANDS[self.points.index(min(self.points))].name
-            said.append(f"Improve {worst} first: until then each other cost counts at most {max(self.points)} of 5.")
         return [*said, *self._next()]
 
     def _next(self) -> list[str]:
-        """What to do next: for the next milestone, or, after the last one, by the machine code."""
-        if self.milestones < len(MILESTONES):
-            following = MILESTONES[self.milestones]
-            return [f"Next, {following.title}: {following.hint}"]
-        return [f"Next, by the machine code: {advice}" for advice in self.costs.advice[:1]]
+        """What to do next, one thing: by the machine code where that sets the points, or for the next milestone."""
+        least, most = min(self.points), max(self.points)
+        worst = BANDS[self.points.index(least)]
+        said = [f"No cost counts more than {most} of 5 until this one improves: {worst.name}."] if most > least else []
+        by_code = most > least and worst.by_code or self.milestones == len(MILESTONES)
+        if by_code and self.costs.advice:
+            return [*said, f"Next, by the machine code: {self.costs.advice[0]}"]
+        following = MILESTONES[self.milestones : self.milestones + 1]
+        return [*said, *(f"Next, {milestone.title}: {milestone.hint}" for milestone in following)]
 
     def _head(self) -> str:
         (down, across), (x, y) = self.tile, self.threads
@@ -266,12 +275,12 @@ def attempt(
     """
     verdict = grade(exercise(tile, threads, seed or 0), kernel, seed)
     if not verdict.passed:
-        return verdict
+        return replace(verdict, of=OF)
     name = getattr(kernel, "__name__", NAME)
     try:
         counted = costs(kernel, tile, threads, seed or 0, timed)
     except (WrongProduct, SimulatorError) as fault:
-        return Verdict(NAME, FAILED, (Check(False, f"a launch of several tiles: {fault}"),), str(fault), of=verdict.of)
+        return Verdict(NAME, FAILED, (Check(False, f"a launch of several tiles: {fault}"),), str(fault), of=OF)
     result = Attempt(name, (tile[0], tile[1]), (threads[0], threads[1]), counted, verdict.remarks)
     if not keep:
         return result
@@ -303,12 +312,13 @@ def exercise(tile: Size, threads: Size, seed: int = 0) -> Exercise:
         )
     drawn = np.random.default_rng([seed, down, across])
     most = (2 * down, 2 * across, 220) + drawn.integers(1, (down + 1, across + 1, 100))
+    results = ceil_div(down * across, x * y)
     task = PRODUCT.but(
         shapes=((down + 3, across + 5, 21), (2 * down, across, 64), (5, 7, 3), (1, 1, 1), tuple(most.tolist())),
         grows="one",
         launch=grid_over(down, across, block=(x, y)),
-        share=lambda M, N, K: ceil_div(down * across, x * y),
-        max_steps=200_000,
+        share=lambda M, N, K: results,
+        max_steps=max(200_000, 4 * 3 * 3 * 320 * results),  # four loops around each multiplication, in 3×3 blocks
     )
     hints = {
         "out-of-bounds": "sizes are ragged: guard every load and every store by M, N and K.",

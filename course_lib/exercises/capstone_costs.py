@@ -29,6 +29,8 @@ _LARGE = 4096
 _TILES, _DEPTHS = 3, (288, 384)
 #: Cycles in the queue of a register bank, for each multiplication, that are worth a hint.
 _QUEUE = 0.15
+#: Results of a thread that may be doubled.
+_FEW_RESULTS = 64
 #: Of the instructions that a longer K adds, the part that must be in the loop that is played.
 _IN_LOOP = 0.9
 #: Instructions of the large launch that are run, to see that they are those that are played.
@@ -194,18 +196,24 @@ def _advice(loop: InnerLoop, results: float) -> Iterator[str]:
     if counts.get("address", 0) > products / 2:
         yield (
             f"the inner loop has {counts['address'] / products:.1f} instructions of addresses for a multiplication. "
-            "A signed index can be negative, and numba tests it: make indices of uint32(cuda.threadIdx.x)."
+            "numba tests whether a signed index is negative, and one of 64 bits takes two registers: make indices of "
+            "uint32(cuda.threadIdx.x)."
         )
     if products <= results:
         yield (
             "the inner loop stayed rolled, with one k in each iteration: write two steps in it, and read the elements "
             "of the next k into other variables before you multiply these."
         )
+    if results <= _FEW_RESULTS and code.registers + results * 3 / 2 <= MOST_REGISTERS:
+        yield (
+            f"a thread keeps {results:.0f} results in {code.registers} registers: with twice as many, such as 8×16 in "
+            "a tile of 128×256, each element that it reads is used more often, and sectors and barriers fall."
+        )
     starts, *_ = bank_queue([each.text for each in loop.body])
     if starts and (lost := (starts[-1] + 1) / len(starts) - 1) > _QUEUE:
         yield (
-            f"a multiplication waits {lost:.2f} cycles in the queue of a register bank: let two in succession share an "
-            "element, so that it is kept, and go through the rows in a snake."
+            f"a multiplication waits {lost:.2f} cycles in the queue of a register bank. The compiler chooses the "
+            "registers: try another order of the multiplications, and keep it only if this number falls."
         )
 
 

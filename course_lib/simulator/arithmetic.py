@@ -123,7 +123,6 @@ def _lane_by_lane(function: Callable[[Any], float], value: Vector) -> Vector:
 
 
 def erf(x: Vector) -> Vector:
-    """The error function."""
     return _lane_by_lane(math.erf, x)
 
 

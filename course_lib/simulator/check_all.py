@@ -307,7 +307,4 @@ def product_of(kernel: Any, block: tuple[int, int] | None = None, down: bool = F
         along_x, along_y = (M, N) if down else (N, M)
         return (ceil_div(along_x, x), ceil_div(along_y, y)), (x, y), (A, B, C, *numbers), {names[2]: A @ B}
 
-    def of_squares(n: int) -> Any:
-        return launch(n, n, n)
-
-    return of_squares if square else launch
+    return (lambda n: launch(n, n, n)) if square else launch

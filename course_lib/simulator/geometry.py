@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .findings import Coordinates, LaunchError, Thread
-from .hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, WARP_SIZE
+from .hardware import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, WARP_SIZE, ceil_div
 
 #: Vectors of about this many lanes ran fastest (256 lanes: 12x slower; 256 K: 2x slower).
 LANES_PER_VECTOR = 16384
@@ -80,13 +80,9 @@ class Launch:
     def blocks(self) -> int:
         return prod(self.grid)
 
-    @property
-    def warps_per_block(self) -> int:
-        return -(-self.threads_per_block // WARP_SIZE)
-
     @cached_property
     def warps(self) -> tuple[WarpLanes, ...]:
-        return tuple(WarpLanes(self, w) for w in range(self.warps_per_block))
+        return tuple(WarpLanes(self, w) for w in range(ceil_div(self.threads_per_block, WARP_SIZE)))
 
     def chunks(self, edges: tuple[bool, bool] = (False, False), most: int = LANES_PER_VECTOR) -> Iterator[Chunk]:
         """Divide the grid into rectangles of at most ``most`` blocks, with about LANES_PER_VECTOR lanes a vector.

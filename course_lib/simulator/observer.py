@@ -1,29 +1,25 @@
 """The base class of observers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .compile.unit import CompiledKernel
 from .findings import Finding, FindingKey, Thread
+from .lanes.access import Index, Site
+from .lanes.arrays import Array, Pattern, Watcher
+from .lanes.barrier import Barrier
+from .lanes.copies import SourceUse
+from .lanes.masks import Mask
+from .lanes.products import PendingProduct
+from .lanes.vector import LaneVector
+from .lanes.warp import WarpVector
+from .launch.prepare import Prepared
 
-if TYPE_CHECKING:
-    from .compile.unit import CompiledKernel
-    from .lanes.access import Index, Site
-    from .lanes.arrays import Array, Pattern, Watcher
-    from .lanes.barrier import Barrier
-    from .lanes.copies import SourceUse
-    from .lanes.masks import Mask
-    from .lanes.products import PendingProduct
-    from .lanes.vector import LaneVector
-    from .lanes.warp import WarpVector
-    from .launch.prepare import Prepared
-
-    #: The warps that met, and the lanes of each.
-    Arrivals = Sequence[tuple[WarpVector, Mask]]
+#: The warps that met, and the lanes of each.
+Arrivals = Sequence[tuple[WarpVector, Mask]]
 
 
 class Hooks:

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -145,7 +146,8 @@ class Simulation:
                 f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        prepared = prepare(self.kernel, grid, block, arguments, dynamic_shared, tracing=bool(self.tracer))
+        ready = partial(prepare, self.kernel, grid, block, arguments, dynamic_shared, tracing=bool(self.tracer))
+        prepared = ready()
         if prepared.unit.cooperative:
             check_resident(prepared)
         before = (
@@ -153,17 +155,10 @@ class Simulation:
         )
         try:
             return self._observed(prepared, grid, block)
-        except (
-            WaitsForOthers,
-            DifferentArrays,
-            PartOfGrid,
-        ):  # of other warps or blocks: run each block by itself, in turns
+        except (WaitsForOthers, DifferentArrays, PartOfGrid):  # of other blocks: run each by itself, in turns
             for array, values in before:
                 array.storage()[...] = values
-            prepared = prepare(
-                self.kernel, grid, block, arguments, dynamic_shared, tracing=bool(self.tracer), patient=True
-            )
-            return self._observed(prepared, grid, block)
+            return self._observed(ready(patient=True), grid, block)
 
     def _observed(self, prepared: Prepared, grid: Any, block: Any) -> Run:
         """Run a launch that is prepared, with all that watches it."""
@@ -250,9 +245,6 @@ def error_text(run: Run, source: tuple[tuple[int, str], ...]) -> str:
     lines = [n for n in dict.fromkeys((first.other_line, first.line)) if n in text]
     shown = [f"  line {n:>4} | {text[n].strip()}" for n in lines]
     more = len(run.errors) - 1
-    tail = (
-        [f"(and {plural(more, 'more finding')}; simulate(..., strict=False) returns the run with them all)"]
-        if more
-        else []
-    )
-    return "\n".join([f"{first.kind} in {run.kernel_name}: {first.message}", *shown, *tail])
+    if more:
+        shown.append(f"(and {plural(more, 'more finding')}; simulate(..., strict=False) returns the run with them all)")
+    return "\n".join([f"{first.kind} in {run.kernel_name}: {first.message}", *shown])

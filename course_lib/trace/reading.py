@@ -42,12 +42,16 @@ def timeline_rows(trace: Trace, block: tuple[int, int, int] = (0, 0, 0), warp: i
     return {row: position[yes].tolist() for row, yes in zip(ROWS, does, strict=True)}
 
 
+def uses(rows: Mapping[str, Sequence[int]]) -> dict[int, int]:
+    """Return for each global load the store to shared that needs its value; a load without one is left out."""
+    loads, _, stores, _ = (rows[name] for name in ROWS)
+    return {load: next(store for store in stores if store >= load) for load in loads if load <= max(stores, default=-1)}
+
+
 def slacks(rows: Mapping[str, Sequence[int]]) -> list[int]:
     """Return for each global load the number of multiply statements before the store to shared that needs its value.
 
     A GPU can hide the latency of a load only by statements that do not need its value, so this is an opportunity, not a
-    time. A load without a later store to shared memory is left out.
+    time.
     """
-    loads, multiplies, stores, _ = (rows[name] for name in ROWS)
-    uses = {load: min((store for store in stores if store >= load), default=None) for load in loads}
-    return [sum(load < multiply < use for multiply in multiplies) for load, use in uses.items() if use is not None]
+    return [sum(load < multiply < use for multiply in rows[ROWS[1]]) for load, use in uses(rows).items()]

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import cuda, float32, int32, int64
 
-from .case import BUGS, normal, safe, vector, zeros
+from .case import BUGS, normal, safe, vector, whole, zeros
 
 
 @safe(1, 64, vector(64), lambda x, out: {1: x[::-1]})
@@ -253,12 +253,7 @@ still reads.
 """
 
 
-@safe(
-    1,
-    64,
-    lambda rng: (rng.integers(-50, 50, 64, np.int32), zeros(64, dtype=np.int32)),
-    lambda x, out: {1: np.cumsum(x).astype(np.int32)},
-)
+@safe(1, 64, whole(-50, 50, 64, 64), lambda x, out: {1: np.cumsum(x).astype(np.int32)})
 @cuda.jit
 def running_sum(x, out):
     s = cuda.shared.array(64, int32)
@@ -406,7 +401,7 @@ bits hold.
 """
 
 
-@safe(1, 64, lambda rng: (rng.integers(0, 9, 64, np.int32), zeros(64, dtype=np.int32)), lambda x, out: {1: x})
+@safe(1, 64, whole(0, 9, 64, 64), lambda x, out: {1: x})
 @cuda.jit
 def large_ones_reversed(x, out):
     tile = cuda.shared.array(64, int32)
@@ -424,12 +419,7 @@ none.
 """
 
 
-@safe(
-    2,
-    64,
-    lambda rng: (rng.integers(0, 15, 128, np.int32), zeros(16, dtype=np.int32)),
-    lambda x, out: {1: np.bincount(x, minlength=16).astype(np.int32)},
-)
+@safe(2, 64, whole(0, 15, 128, 16), lambda x, out: {1: np.bincount(x, minlength=16).astype(np.int32)})
 @cuda.jit
 def counted(x, out):
     bins = cuda.shared.array(16, int32)
@@ -566,9 +556,7 @@ sum.
 """
 
 
-@safe(
-    1, 32, lambda rng: (rng.integers(0, 9, 20, np.int32), zeros(19, dtype=np.int32)), lambda x, out: {1: x[:-1] + x[1:]}
-)
+@safe(1, 32, whole(0, 9, 20, 19), lambda x, out: {1: x[:-1] + x[1:]})
 @cuda.jit
 def sums_of_two(x, out):
     i = cuda.grid(1)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from course_lib import simulate
+
 #: They break no rule of the machine in this launch: the values are wrong, the twin stores less often, or another
 #: schedule or another input would show the bug.
 SILENT_KINDS = ("wrong-value", "extra-stores", "unseen")
@@ -100,6 +102,11 @@ class Case:
 
     def arguments(self, seed=7):
         return self.row.arguments(np.random.default_rng(seed))
+
+    def simulated(self, which, **options):
+        """Return the run of a launch, which raises nothing for its findings, and the arguments after it."""
+        (grid, block), arguments = self.launch(which), self.arguments()
+        return simulate(getattr(self, which), strict=False, **options)[grid, block](*arguments), arguments
 
     def wrong(self, after):
         """Return the positions of the arrays that are not right after a launch."""
@@ -217,6 +224,16 @@ def word(dtype=np.int32):
 def vector(n):
     """Return what makes n random numbers, and room for as many."""
     return lambda rng: (normal(rng, n), zeros(n))
+
+
+def whole(low, high, n, *sizes):
+    """Return what makes n random whole numbers, and zeros of these sizes."""
+    return lambda rng: (rng.integers(low, high, n, np.int32), *(zeros(size, dtype=np.int32) for size in sizes))
+
+
+def summed(position):
+    """Return the answer of kernels that add up their first argument, in that one."""
+    return lambda x, *rest: {position: np.array([x.sum()], np.int32)}
 
 
 def factors(M, K, N):

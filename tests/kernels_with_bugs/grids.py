@@ -3,15 +3,10 @@
 import numpy as np
 from numba import cuda, int32
 
-from .case import BUGS, normal, safe, word, zeros
+from .case import BUGS, normal, safe, summed, whole, word, zeros
 
 
-@safe(
-    2,
-    64,
-    lambda rng: (rng.integers(0, 10, 100, np.int32), zeros(10, dtype=np.int32)),
-    lambda x, bins: {1: np.bincount(x, minlength=10).astype(np.int32)},
-)
+@safe(2, 64, whole(0, 10, 100, 10), lambda x, bins: {1: np.bincount(x, minlength=10).astype(np.int32)})
 @cuda.jit
 def histogram(x, bins):
     i = cuda.grid(1)
@@ -30,12 +25,7 @@ atomic_out_of_bounds: A histogram has one bin fewer than there are values.
 """
 
 
-@safe(
-    1,
-    32,
-    lambda rng: (rng.integers(-9, 9, 32, np.int32), word()),
-    lambda x, count: {1: np.array([(x > 0).sum()], np.int32)},
-)
+@safe(1, 32, whole(-9, 9, 32, 1), lambda x, count: {1: np.array([(x > 0).sum()], np.int32)})
 @cuda.jit
 def count_of_positive(x, count):
     i = cuda.grid(1)
@@ -53,7 +43,7 @@ add between is lost.
 """
 
 
-@safe(3, 32, lambda rng: (rng.integers(1, 1000, 90, np.int32), word()), lambda x, greatest: {1: x.max(keepdims=True)})
+@safe(3, 32, whole(1, 1000, 90, 1), lambda x, greatest: {1: x.max(keepdims=True)})
 @cuda.jit
 def maximum(x, greatest):
     i = cuda.grid(1)
@@ -71,7 +61,7 @@ others came between.
 """
 
 
-@safe(1, 64, lambda rng: (rng.integers(-9, 3, 64, np.int32), word()), lambda x, flag: {1: np.ones(1, np.int32)})
+@safe(1, 64, whole(-9, 3, 64, 1), lambda x, flag: {1: np.ones(1, np.int32)})
 @cuda.jit
 def any_negative(x, flag):
     i = cuda.grid(1)
@@ -174,9 +164,7 @@ thread may hang it elsewhere.
 """
 
 
-@safe(
-    3, 32, lambda rng: (rng.integers(-9, 9, 96, np.int32), word()), lambda x, total: {1: np.array([x.sum()], np.int32)}
-)
+@safe(3, 32, whole(-9, 9, 96, 1), summed(1))
 @cuda.jit
 def total_of_all(x, total):
     i = cuda.grid(1)
@@ -264,12 +252,7 @@ blocks.
 """
 
 
-@safe(
-    5,
-    32,
-    lambda rng: (rng.integers(-9, 9, 10, np.int32), zeros(5, dtype=np.int32), word(), word()),
-    lambda x, partial, tickets, out: {3: np.array([x.sum()], np.int32)},
-)
+@safe(5, 32, whole(-9, 9, 10, 5, 1, 1), summed(3))
 @cuda.jit
 def sum_by_the_last_block(x, partial, tickets, out):
     ticket = cuda.shared.array(1, int32)
@@ -326,7 +309,7 @@ word.
 """
 
 
-@safe(2, 32, lambda rng: (rng.integers(1, 9, 2, np.int32), word(), word()), lambda x, flag, result: {2: x[1:]})
+@safe(2, 32, whole(1, 9, 2, 1, 1), lambda x, flag, result: {2: x[1:]})
 @cuda.jit
 def overwritten(x, flag, result):
     if cuda.threadIdx.x == 0:
@@ -351,12 +334,7 @@ fence, the first may arrive last.
 """
 
 
-@safe(
-    4,
-    32,
-    lambda rng: (rng.integers(1, 9, 4, np.int32), zeros(2, dtype=np.int32), word()),
-    lambda x, mutex, total: {2: np.array([x.sum()], np.int32)},
-)
+@safe(4, 32, whole(1, 9, 4, 2, 1), summed(2))
 @cuda.jit
 def locked_sum(x, mutex, total):
     if cuda.threadIdx.x == 0:
@@ -380,12 +358,7 @@ threads of one block only.
 """
 
 
-@safe(
-    2,
-    32,
-    lambda rng: (rng.integers(1, 9, 2, np.int32), zeros(2, dtype=np.int32), word()),
-    lambda x, mutex, total: {2: np.array([x.sum()], np.int32)},
-)
+@safe(2, 32, whole(1, 9, 2, 2, 1), summed(2))
 @cuda.jit
 def sum_under_two_locks(x, mutex, total):
     if cuda.threadIdx.x == 0:
@@ -408,12 +381,7 @@ without end.
 """
 
 
-@safe(
-    4,
-    32,
-    lambda rng: (rng.integers(1, 9, 3, np.int32), word(), word(), word()),
-    lambda x, mutex, total, seen: {2: np.array([x.sum()], np.int32)},
-)
+@safe(4, 32, whole(1, 9, 3, 1, 1, 1), summed(2))
 @cuda.jit
 def sum_read_by_the_last_block(x, mutex, total, seen):
     if cuda.threadIdx.x == 0:
@@ -445,12 +413,7 @@ read_outside_the_lock: Blocks add to a sum under a lock; the block that comes la
 """
 
 
-@safe(
-    3,
-    64,
-    lambda rng: (rng.integers(1, 9, 6, np.int32), word(), word()),
-    lambda x, locks, total: {2: np.array([x.sum()], np.int32)},
-)
+@safe(3, 64, whole(1, 9, 6, 1, 1), summed(2))
 @cuda.jit
 def sum_of_warps(x, locks, total):
     mutex = locks

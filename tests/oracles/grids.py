@@ -21,8 +21,8 @@ from course_lib.trace.viewer.results import WrongElements
 PLAIN, REGION, SEEN, ACTIVE, EMPTY, READ, WRITTEN = ".rsaeRW"
 #: The longest row in which an array of one dimension is shown, so that numbers fit.
 WRAP = 16
-#: Grids with more elements, or wider ones, are shown without numbers, and a lens shows those around the thread's.
-NUMBERED, NUMBERED_SIDE, LENS = 1024, 40, 8
+#: Grids with more elements, or wider ones, are shown without numbers.
+NUMBERED, NUMBERED_SIDE = 1024, 40
 
 
 @dataclass
@@ -34,17 +34,13 @@ class Grid:
     of accesses outside the grid; ``owned`` are the elements of the result that the thread stores in the whole
     launch, and ``owned_by_warp`` those of its warp; ``wrong`` are those at which this step breaks a rule, or whose
     value is not the wanted one. ``frame`` is (top, left, bottom, right) of the block's region.
-    ``offset`` is the index of the grid's first element in its flat array.
     """
 
     name: str
-    array: str | None
-    hue: str
     rows: int
     columns: int
     looks: str
     texts: list[str] | None
-    offset: int = 0
     mine: list[int] = field(default_factory=list)
     dots: list[int] = field(default_factory=list)
     outside: list[tuple[int, int]] = field(default_factory=list)
@@ -53,8 +49,6 @@ class Grid:
     wrong: list[int] = field(default_factory=list)
     frame: tuple[int, int, int, int] | None = None
     tile: tuple[int, int] | None = None
-    wrapped: bool = False
-    lens: tuple[int, int, list[list[str]]] | None = None
 
 
 class Grids:
@@ -94,7 +88,6 @@ class Grids:
         values = self.state.values(array.name)
         values = values[self.thread] if array.space == "local" else values
         dots = self.state.loaded_by(array.name, self.thread) if array.space == "global" else np.empty(0, int)
-        role = self.roles.get(array.name)
         owned, warp_owned = self._owned(array)
         wrong = self._wrong(array)
         found = []
@@ -106,17 +99,13 @@ class Grids:
                 kept = elements[(elements >= offset) & (elements < offset + extent)] - offset
                 return [int(i) for i in kept]
 
-            chosen = values[offset : offset + extent]
             numbered = extent <= NUMBERED and columns <= NUMBERED_SIDE
             grid = Grid(
                 array.name if slices == 1 else f"{array.name}[{part}]",
-                array.name,
-                role or array.space,
                 rows,
                 columns,
                 "".join(looks[offset : offset + extent].tolist()),
-                texts_of(chosen) if numbered else None,
-                offset,
+                texts_of(values[offset : offset + extent]) if numbered else None,
                 inside(mine),
                 inside(dots),
                 self._outside(array, rows, columns) if part == slices - 1 else [],
@@ -124,12 +113,9 @@ class Grids:
                 inside(warp_owned),
                 inside(wrong),
                 tile=self.tiles.get(array.name),
-                wrapped=len(array.shape) == 1 and rows > 1,
             )
-            if array.space == "global" and not grid.wrapped:
+            if array.space == "global" and (len(array.shape) > 1 or rows == 1):
                 grid.frame = self._frame(grid)
-            if not numbered:
-                grid.lens = self._lens(grid, chosen)
             found.append(grid)
         return found
 
@@ -189,15 +175,6 @@ class Grids:
         y, x = np.divmod(np.flatnonzero(region), grid.columns)
         return int(y.min()), int(x.min()), int(y.max()), int(x.max())
 
-    def _lens(self, grid: Grid, values: Any) -> tuple[int, int, list[list[str]]]:
-        """(top, left, texts) of the elements around the first that the thread touches, has loaded or will store."""
-        focus = (grid.mine or grid.dots[-1:] or grid.owned or [0])[0]
-        height, width = min(LENS, grid.rows), min(LENS, grid.columns)
-        top = min(max(0, focus // grid.columns - height // 2), grid.rows - height)
-        left = min(max(0, focus % grid.columns - width // 2), grid.columns - width)
-        rows = [values[row * grid.columns + left :][:width] for row in range(top, top + height)]
-        return top, left, [texts_of(row) for row in rows]
-
     def _variable(self, name: str) -> Grid:
         """A variable in every thread of the block; without a name, only the active threads."""
         bx, by, bz = self.trace.block
@@ -210,9 +187,7 @@ class Grids:
             looks[step.threads] = WRITTEN if name in step.variables else ACTIVE
         texts = texts_of(values) if name and n <= NUMBERED else None
         letters = "".join(looks.tolist())
-        grid = Grid(name or "threads", None, "register", rows, columns, letters, texts, 0, [self.thread])
-        grid.wrong = list(self.threads)
-        return grid
+        return Grid(name or "threads", rows, columns, letters, texts, [self.thread], wrong=list(self.threads))
 
 
 def sides(shape: tuple[int, ...]) -> tuple[int, int, int]:

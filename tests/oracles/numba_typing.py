@@ -16,25 +16,8 @@ from numba.core.errors import NumbaError
 from numba.cuda.descriptor import cuda_target
 from numba.np.numpy_support import as_dtype, from_dtype
 
-SCALARS = tuple(
-    np.dtype(name)
-    for name in [
-        "bool",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "float16",
-        "float32",
-        "float64",
-        "complex64",
-        "complex128",
-    ]
-)
+NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+SCALARS = tuple(map(np.dtype, NAMES.split()))
 BINARY = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
     "%": operator.mod, "**": operator.pow, "&": operator.and_, "|": operator.or_, "^": operator.xor,

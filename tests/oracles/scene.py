@@ -1,12 +1,10 @@
 """The contents of the viewer at one step, as data: words, source, counts, registers, grids of elements and requests.
 
-The still picture and the text form are made from it, and the page's state must equal it (:meth:`Scene.data`).
-Elements are row-major numbers; threads are linear ids in the block.
+The page's state must equal it (:meth:`Scene.data`). Elements are row-major numbers, threads linear ids in the block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
@@ -19,12 +17,11 @@ from course_lib.trace.columns import OPS, REQUESTS
 from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.strips import Strip, waiting
-from course_lib.trace.structure import roles, shown_source
+from course_lib.trace.structure import shown_source
 from course_lib.trace.trace import Step
 from course_lib.trace.viewer.digits import number
 from course_lib.trace.viewer.exchanges import Exchanged, exchanged
 from course_lib.trace.viewer.results import WrongElements, heat
-from course_lib.trace.viewer.stepper import PANELS
 from course_lib.trace.viewer.words import (
     conditions,
     element,
@@ -38,9 +35,6 @@ from oracles.grids import Grid, Grids
 from oracles.pieces import flight_of
 from oracles.requests import Request, request_of
 
-#: The view that shows the requests to each space.
-_TELLS = {"global": "warp", "shared": "banks"}
-
 
 class Scene:
     """One step of a block, seen by one of its threads; its parts are computed when they are read."""
@@ -51,13 +45,11 @@ class Scene:
         position: int,
         thread: int,
         wrong: WrongElements | None = None,
-        panels: Collection[str] = PANELS,
     ):
         self.timeline, self.position, self.thread = timeline, position, thread
-        self.wrong, self.panels = wrong or {}, panels
+        self.wrong = wrong or {}
         self.trace = timeline.trace
         self.state, self.end = timeline.state(position), timeline.state(len(timeline))
-        self.roles = roles(self.trace)
 
     @cached_property
     def step(self) -> Step | None:
@@ -67,11 +59,6 @@ class Scene:
     @cached_property
     def says(self) -> str:
         return sentence(self.timeline, self.position, self.thread)
-
-    @property
-    def told(self) -> str:
-        """The sentence, with the number of its step."""
-        return f"step {self.position} of {len(self.timeline)}: {self.says}"
 
     @property
     def phase(self) -> str:
@@ -92,8 +79,6 @@ class Scene:
             f"step {self.position} of {len(self.timeline)}"
         )
 
-    # --- source --------------------------------------------------------------------------------------------------
-
     @cached_property
     def source(self) -> list[tuple[int, str, int, int]]:
         """(line, text, runs, global loads) of every line shown; the counts are the thread's."""
@@ -110,8 +95,6 @@ class Scene:
     def truth(self) -> str:
         """The thread's conditions on the line, with its numbers: ``7 < 5: false``."""
         return ", ".join(short_condition(text) for text in conditions(self.step, self.thread)) if self.step else ""
-
-    # --- findings ------------------------------------------------------------------------------------------------
 
     @cached_property
     def _located(self) -> list[tuple[Finding, tuple[int, ...]]]:
@@ -164,8 +147,6 @@ class Scene:
                     found.append(f"{place} holds {holds} in the end, and {wanted} was wanted.")
         return found
 
-    # --- counts --------------------------------------------------------------------------------------------------
-
     @cached_property
     def counts(self) -> dict[str, tuple[int, int, int, int]]:
         """(thread so far, block so far, thread in all, block in all) of "global load", "shared store" and so on."""
@@ -191,8 +172,6 @@ class Scene:
         """The variables that the thread assigned in this step."""
         return sorted(self.step.variables) if self.step and self.thread in self.step.threads else []
 
-    # --- grids ---------------------------------------------------------------------------------------------------
-
     @cached_property
     def grids(self) -> list[Grid]:
         """The elements of all arrays, and the accumulators in all threads."""
@@ -200,8 +179,6 @@ class Scene:
         block = self.timeline.block
         threads = [at.thread for finding in broken for at in locate(self.trace, finding) if at.block == block]
         return Grids(self.timeline, self.position, self.thread, broken, threads, self.wrong).all()
-
-    # --- the warp's requests ---------------------------------------------------------------------------------------
 
     @cached_property
     def requests(self) -> list[Request]:
@@ -243,13 +220,6 @@ class Scene:
         runs = self.step is not None and self.step.warp == self.thread // WARP_SIZE
         return self.thread % WARP_SIZE if runs else -1
 
-    @property
-    def requests_told(self) -> list[Request]:
-        """The requests that one of the chosen panels shows."""
-        return [request for request in self.requests if _TELLS[request.space] in self.panels]
-
-    # --- the whole launch --------------------------------------------------------------------------------------------
-
     @cached_property
     def launch(self) -> dict[str, Any]:
         """The launch's loads of each element of the arrays that it loads, the most loads of an element, and its counts.
@@ -265,19 +235,10 @@ class Scene:
             "rows": [[row[0] == self.line, *map(str, row)] for row in rows],
         }
 
-    # --- the warp's shuffles and votes -----------------------------------------------------------------------------
-
     @cached_property
     def exchanges(self) -> list[Exchanged]:
         """The shuffles and votes of the step's warp."""
         return [exchanged(each) for each in self.step.exchanges] if self.step else []
-
-    @property
-    def exchanges_told(self) -> list[Exchanged]:
-        """The shuffles and votes, if the panel that shows them is chosen."""
-        return self.exchanges if "warp" in self.panels else []
-
-    # --- matrices in a warp's registers -------------------------------------------------------------------------------
 
     @cached_property
     def matrices(self) -> list[Matrices]:
@@ -285,29 +246,9 @@ class Scene:
         return matrices_of(self.trace, self.step, self.thread)
 
     @property
-    def matrices_told(self) -> list[str]:
-        """The sentences of the matrices, if the panel that shows them is chosen."""
-        told = [self.flight] if self.flight else []
-        return [each.says for each in self.matrices] + told if "fragments" in self.panels else []
-
-    @property
-    def flight(self) -> str:
-        """A sentence with the products of the step's warp that are in flight."""
-        return flight_of(self.timeline, self.position)
-
-    # --- where warps wait ------------------------------------------------------------------------------------------
-
-    @property
     def strips(self) -> tuple[Strip, ...]:
         """The history of each warp, and of each buffer of shared memory, over all steps of the block."""
         return self.timeline.strips
-
-    @cached_property
-    def waiting(self) -> str:
-        """A sentence with the warps that wait at a barrier now, and those that they wait for."""
-        return waiting_sentence(self.timeline, self.position)
-
-    # --- for comparison ----------------------------------------------------------------------------------------------
 
     def data(self) -> dict[str, Any]:
         """All parts, ready for JSON: what a page must show for the same step."""
@@ -360,9 +301,9 @@ class Scene:
                 }
                 for each in self.matrices
             ],
-            "flight": self.flight,
+            "flight": flight_of(self.timeline, self.position),
             "strips": [[name, [list(span) for span in spans]] for name, spans in self.strips],
-            "waiting": self.waiting,
+            "waiting": waiting_sentence(self.timeline, self.position),
         }
 
 
@@ -371,14 +312,8 @@ def scene_of(stepper: Any, step: int | None = None) -> Scene:
     view = stepper._told()
     thread = stepper._linear_thread()
     if step is None:
-        return Scene(
-            view.timeline,
-            view.position,
-            view.places[0][1] if not stepper.step else thread,
-            stepper._wrong,
-            stepper.panels,
-        )
-    return Scene(stepper.timeline, step, thread, stepper._wrong, stepper.panels)
+        return Scene(view.timeline, view.position, thread if stepper.step else view.places[0][1], stepper._wrong)
+    return Scene(stepper.timeline, step, thread, stepper._wrong)
 
 
 def short_condition(text):

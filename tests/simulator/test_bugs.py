@@ -7,14 +7,6 @@ from kernels_with_bugs import case
 from course_lib import simulate
 
 
-def run(pair, which):
-    """Simulate the bug or the twin of a pair without raising; return the run and the arguments after it."""
-    grid, block = pair.launch(which)
-    arguments = pair.arguments()
-    result = simulate(getattr(pair, which), strict=False)[grid, block](*arguments)
-    return result, arguments
-
-
 def matches(finding, expected):
     """Say whether a finding is the expected one: kind, both lines and array."""
     if finding.kind != expected.kind or expected.array not in (None, finding.array):
@@ -32,13 +24,13 @@ def matches(finding, expected):
 def test_bug_is_caught(name):
     """The findings name what is wrong and where; nothing else is found."""
     pair = corpus.load(name)
-    result, arguments = run(pair, "bug")
+    result, arguments = pair.simulated("bug")
     found = [(f.kind, f.line, f.other_line, f.array) for f in result.findings]
     for expected in pair.expected:
         if expected.kind == "wrong-value":
             assert pair.wrong(arguments)
         elif expected.kind == "extra-stores":
-            assert stores(result) > stores(run(pair, "twin")[0])
+            assert stores(result) > stores(pair.simulated("twin")[0])
         elif expected.kind == "unseen":
             assert (result.findings, pair.wrong(arguments)) == ((), [])
         else:
@@ -73,7 +65,7 @@ def stores(result):
 def test_twin_is_silent(name):
     """No finding of any kind, and the values are NumPy's."""
     pair = corpus.load(name)
-    result, arguments = run(pair, "twin")
+    result, arguments = pair.simulated("twin")
     assert result.findings == ()
     assert pair.wrong(arguments) == []
 
@@ -88,4 +80,4 @@ def test_strict_raises(name):
     with pytest.raises(KernelError) as caught:
         simulate(pair.bug)[grid, block](*pair.arguments())
     assert any(str(f.line) in str(caught.value) for f in caught.value.run.findings)
-    assert caught.value.run.findings == run(pair, "bug")[0].findings
+    assert caught.value.run.findings == pair.simulated("bug")[0].findings

@@ -55,23 +55,23 @@ def test_nested_device_functions_are_compiled_once_each():
 
 
 def test_local_memory_is_counted_once():
-    """16 floats in a loop whose types change are 64 bytes, in a device function too."""
+    """16 floats are 64 bytes, however often their function is called, and in a loop whose types change."""
 
     @cuda.jit(device=True)
     def total(x):
         parts = cuda.local.array(16, float32)
-        for k in range(16):
-            parts[k] = x
-        result = 0
-        for k in range(16):
-            result += parts[k]
-        return result
+        parts[0] = x
+        return parts[0]
+
+    @cuda.jit(device=True)
+    def twice(x):
+        return total(x) + total(x + x)
 
     @cuda.jit
     def kernel(a):
         acc = 0
         for _ in range(3):
-            acc = acc + total(a[0])
+            acc = acc + twice(a[0]) + twice(a[0] * a[0])
         a[0] = acc
 
     assert prepare(kernel, 1, 1, (np.zeros(1, "f4"),)).unit.local_bytes == 64

@@ -80,19 +80,6 @@ def test_a_device_function_divides_by_its_own_options():
         simulate(second)[1, 1](x)
 
 
-def test_branches_that_are_not_taken_divide_nothing():
-    @cuda.jit(debug=True, opt=False)
-    def kernel(x, out):
-        i = cuda.grid(1)
-        out[i] = 1 / x[i] if x[i] != 0 else 5
-        if x[i] != 0 and 4 // x[i] == 2:
-            out[i] = 6
-
-    out = np.zeros(3)
-    simulate(kernel)[1, 3](np.array([0, 2, 4]), out)
-    assert out.tolist() == [5, 6, 0.25]
-
-
 def test_a_fast_quotient_of_float32_raises_nothing():
     """As numba compiles it: with fastmath=True, / of float32 alone is not checked."""
     fast = cuda.jit(debug=True, opt=False, fastmath=True)(divides.py_func)

@@ -128,9 +128,7 @@ def test_a_log_that_is_replayed_early_gives_the_same_findings(name, which, monke
     pair = corpus.load(name)
 
     def run():
-        grid, block = pair.launch(which)
-        found = simulate(getattr(pair, which), strict=False)[grid, block](*pair.arguments()).findings
-        return {(f.kind, f.line, f.other_line, f.array) for f in found}
+        return {(f.kind, f.line, f.other_line, f.array) for f in pair.simulated(which)[0].findings}
 
     whole = run()
     monkeypatch.setattr(log, "LOG_ENTRIES", 1)

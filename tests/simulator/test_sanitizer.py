@@ -3,7 +3,6 @@
 import kernels_with_bugs as corpus
 import pytest
 
-from course_lib import simulate
 from course_lib.machine import measurements
 
 ROWS = {(r["kernel"], r["which"], r["tool"]): r for r in measurements.load("sanitizer").results}
@@ -72,10 +71,7 @@ OF_DEBUG_CODE = {"two_locks_for_one_sum"}
 
 
 def errors(name, which):
-    pair = corpus.load(name)
-    grid, block = pair.launch(which)
-    run = simulate(getattr(pair, which), strict=False)[grid, block](*pair.arguments())
-    return run.errors
+    return corpus.load(name).simulated(which)[0].errors
 
 
 def test_every_kernel_was_judged_by_every_tool():

@@ -76,19 +76,13 @@ def test_kernels_of_the_course(rung):
             assert_same(run(schedule), right)
 
 
-def run_pair(pair, which, schedule):
-    grid, block = pair.launch(which)
-    arguments = pair.arguments()
-    return simulate(getattr(pair, which), strict=False, schedule=schedule)[grid, block](*arguments), arguments
-
-
 @pytest.mark.parametrize("name", every(8, corpus.NAMES))
 def test_innocent_twins(name):
     pair = corpus.load(name)
-    right = run_pair(pair, "twin", "in-order")
+    right = pair.simulated("twin", schedule="in-order")
     assert right[0].findings == ()
     for schedule in SCHEDULES:
-        assert_same(run_pair(pair, "twin", schedule), right)
+        assert_same(pair.simulated("twin", schedule=schedule), right)
 
 
 def found(run):
@@ -105,6 +99,6 @@ def found(run):
 def test_kernels_with_bugs(name):
     """A race gives other values, but it is found where it is, and so is everything else."""
     pair = corpus.load(name)
-    right = found(run_pair(pair, "bug", "in-order")[0])
+    right = found(pair.simulated("bug", schedule="in-order")[0])
     for schedule in SCHEDULES:
-        assert found(run_pair(pair, "bug", schedule)[0]) == right
+        assert found(pair.simulated("bug", schedule=schedule)[0]) == right

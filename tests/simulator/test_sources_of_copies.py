@@ -70,8 +70,7 @@ def wide_and_atomic(A, out, early):
 
 
 @pytest.mark.parametrize("kernel", [by_its_thread, after_a_barrier, one_group_too_few, wide_and_atomic])
-@pytest.mark.parametrize("blocks", [1, 3])
-def test_a_source_that_is_written_before_the_wait(kernel, blocks):
+def test_a_source_that_is_written_before_the_wait(kernel):
     """A finding with both lines, and none where the write comes after the wait."""
 
     def launch(early):

@@ -4,14 +4,15 @@ import inspect
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from ...lazy import install
+from ..gpu.device import replaced
 from .code import MachineCode, from_listing
 from .identity import functions_of
 
@@ -95,21 +96,19 @@ def _intermediate(
     return bytes(code)
 
 
-@contextmanager
-def _without_device(cc: tuple[int, int]) -> Iterator[None]:
+def _without_device(cc: tuple[int, int]) -> AbstractContextManager[None]:
     """Let device functions be compiled for this capability: numba-cuda asks the current device, and there is none.
 
     They get line information, too, which its own decorators have to ask for.
     """
     from numba.cuda import dispatcher
 
-    ask, compile_cuda = dispatcher.get_current_device, dispatcher.compile_cuda
-    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=cc)
-    dispatcher.compile_cuda = lambda *args, **options: compile_cuda(*args, **{**options, "lineinfo": True})
-    try:
-        yield
-    finally:
-        dispatcher.get_current_device, dispatcher.compile_cuda = ask, compile_cuda
+    compile_cuda = dispatcher.compile_cuda
+    return replaced(
+        dispatcher,
+        get_current_device=lambda: SimpleNamespace(compute_capability=cc),
+        compile_cuda=lambda *args, **options: compile_cuda(*args, **{**options, "lineinfo": True}),
+    )
 
 
 def _link(code: bytes, cc: tuple[int, int], options: Mapping[str, Any]) -> tuple[bytes, str]:

@@ -93,18 +93,6 @@ class MachineCode:
             widest[first] = max(last, widest.get(first, 0))
         return tuple(sorted(widest.items(), key=lambda loop: (loop[0], -loop[1])))
 
-    @cached_property
-    def main_loop(self) -> tuple[int, int] | None:
-        """The outermost loop with the most multiply-adds, or the longest; None if there is no loop."""
-        loops = [loop for loop in self.loops if loop[1] - loop[0] > 1]
-        outer = [loop for loop in loops if not any(o[0] <= loop[0] and loop[1] <= o[1] and o != loop for o in loops)]
-
-        def size(loop: tuple[int, int]) -> tuple[int, int]:
-            within = self.instructions[loop[0] : loop[1] + 1]
-            return sum(each.operation.startswith("FFMA") for each in within), len(within)
-
-        return max(outer, key=size, default=None)
-
     def text(self) -> list[str]:
         """Return the instructions as lines (see `from_text`)."""
         table: dict[tuple[Place, ...], int] = {}

@@ -18,6 +18,7 @@ from ...kernels.bulk_copy import Mapped, WithMaps
 from ...simulator.simulate import Simulation
 from .. import measurements
 from ..gpu.capstone import recorded
+from ..gpu.device import replaced
 from ..gpu.problem import widest
 from ..gpu.types import Progress
 from .build import options_of, versions
@@ -68,8 +69,7 @@ def handed_in(notebook: Path) -> Iterator[tuple[str, dict[str, Any], Any, tuple[
         return launch(self, grid, block, arguments, dynamic_shared)
 
     shell: Any = InteractiveShell()  # type: ignore[no-untyped-call]
-    Simulation._launch = noted  # type: ignore[method-assign]
-    try:
+    with replaced(Simulation, _launch=noted):
         for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
             if cell["cell_type"] != "code":
                 continue
@@ -81,8 +81,6 @@ def handed_in(notebook: Path) -> Iterator[tuple[str, dict[str, Any], Any, tuple[
                 own = cell["id"].startswith(("exercise", "own")) and known.get(name) is not value
                 if own and plain in launched:
                     yield f"{notebook.stem} {name}", {}, value, launched[plain]
-    finally:
-        Simulation._launch = launch  # type: ignore[method-assign]
 
 
 def record(progress: Progress, notebooks: Sequence[Path] = ()) -> dict[str, Any]:

@@ -350,8 +350,6 @@ def compare(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
 def compare_floats(value: Callable[[str], Value], mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     name, join = mods[0], JOIN[next(m for m in mods if m in JOIN)]
     unordered = len(name) == 3 and name.endswith("U")
-    if name.removesuffix("U") not in COMPARE:
-        raise UnknownInstruction(f"comparison {name}")
     compared = COMPARE[name.removesuffix("U") if unordered else name]
     outs = [truth_writer(p) for p in operands[:2]]
     a, b, given = value(operands[2]), value(operands[3]), predicate(operands[4])
@@ -482,8 +480,6 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def function(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    if mods[0] not in FUNCTIONS:
-        raise UnknownInstruction(f"MUFU.{mods[0]}")
     return floats(FUNCTIONS[mods[0]], mods, operands)
 
 

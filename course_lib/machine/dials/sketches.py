@@ -12,9 +12,18 @@ from .. import model
 from ..figures import sectors_of
 from .cube import TILES, draw_cube
 
-_WORD = 4
 _SIZE = 15  # of letters: 1000 units are the width of a cell's output, at least 760 pixels
 _LEFT = 130
+
+
+def _legend(y: float, *entries: tuple[str | None, str]) -> list[Shape]:
+    """Explain fills in a row at the height ``y``."""
+    shapes: list[Shape] = []
+    x: float = _LEFT
+    for fill, text in entries:
+        shapes += [Box(x, y, 18, 16, fill, GROUND), Text(x + 26, y + 9, text, _SIZE, GROUND)]
+        x += 60 + 8.5 * len(text)
+    return shapes
 
 
 @dataclass(frozen=True)
@@ -47,21 +56,22 @@ class Kind:
 def draw_sectors(stride: int, first: int) -> Sketch:
     """Draw a line of memory, and what 32 lanes load of it: lane i loads element ``first + stride * i`` of float32."""
     elements = [first + stride * lane for lane in range(WARP_SIZE)]
-    fetched, used = sectors_of([_WORD * element for element in elements]), sorted(set(elements))
-    each = SECTOR_BYTES // _WORD
+    fetched, used = sectors_of([WORD_BYTES * element for element in elements]), sorted(set(elements))
+    each = SECTOR_BYTES // WORD_BYTES
     in_row = 16
-    wide, high, pitch = (WIDTH - 60) / in_row, 24, 34
+    wide, high, pitch, left = (WIDTH - 90) / in_row, 24, 34, 90
+    light = tint(COLOURS["B"], 0.3)
     shapes: list[Shape] = []
     for row in range(8):
-        shapes.append(Text(50, row * pitch + 18, str(row * in_row * each), _SIZE, GROUND, "right"))
+        name = f"{'' if row else 'element '}{row * in_row * each}"
+        shapes.append(Text(left - 10, row * pitch + 18, name, _SIZE, GROUND, "right"))
     for sector in range(8 * in_row):
-        x, y = 60 + sector % in_row * wide, sector // in_row * pitch + 6
-        fill = tint(COLOURS["B"], 0.3) if sector in fetched else None
-        shapes.append(Box(x, y, wide - 4, high, fill, GROUND))
+        x, y = left + sector % in_row * wide, sector // in_row * pitch + 6
+        shapes.append(Box(x, y, wide - 4, high, light if sector in fetched else None, GROUND))
     cell = (wide - 4) / each
     for element in used:
         sector, place = divmod(element, each)
-        x, y = 60 + sector % in_row * wide + place * cell, sector // in_row * pitch + 6
+        x, y = left + sector % in_row * wide + place * cell, sector // in_row * pitch + 6
         shapes.append(Box(x + 0.5, y + 1, cell - 1, high - 2, COLOURS["B"]))
     share = len(used) / (each * len(fetched))
     says = (
@@ -70,7 +80,11 @@ def draw_sectors(stride: int, first: int) -> Sketch:
         f"Of {each * len(fetched)} numbers that are fetched, the warp uses {len(used)}: {100 * share:.3g} %",
         f"Each box is a sector of {each} numbers; the number at the left is the index of the first element of a row",
     )
-    return Sketch(tuple(shapes), 8 * pitch + 4, says)
+    counts = ((light, each * len(fetched), "fetched"), (COLOURS["B"], len(used), "used"))
+    shapes += _legend(8 * pitch + 8, *((fill, f"{count} numbers {what}") for fill, count, what in counts))
+    unit = (WIDTH - left) / (each * WARP_SIZE)
+    shapes += (Box(left, 8 * pitch + 32, unit * count, 14, fill) for fill, count, _ in counts)
+    return Sketch(tuple(shapes), 8 * pitch + 52, says)
 
 
 def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared: int) -> Sketch:
@@ -82,21 +96,24 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
     warps, slots = ceil_div(threads, WARP_SIZE), gpu["threads_per_multiprocessor"] // WARP_SIZE
     limiting = [resource for resource, blocks in held.room.items() if blocks == held.blocks]
     most = max(held.room["blocks"], held.blocks)
-    shapes: list[Shape] = []
+    shapes: list[Shape] = [Text(_LEFT, 10, "blocks that have room, by each resource", _SIZE, GROUND)]
     for row, (resource, blocks) in enumerate(held.room.items()):
-        y, limits = 8 + 34 * row, resource in limiting
+        y, limits = 28 + 34 * row, resource in limiting
         length = (WIDTH - _LEFT - 130) * min(blocks, most) / most
         shapes.append(Text(_LEFT - 10, y + 12, resource, _SIZE, GROUND, "right", bold=limits))
         shapes.append(Box(_LEFT, y, max(length, 2), 24, ISSUING if limits else FAINT))
         said = f"{blocks}{' (the limit)' if limits else ''}"
         shapes.append(Text(_LEFT + max(length, 2) + 8, y + 12, said, _SIZE, GROUND, bold=limits))
-    y, wide = 158, (WIDTH - _LEFT - 10) / 32
+    y, wide = 178, (WIDTH - _LEFT - 10) / 32
     shapes.append(Text(_LEFT - 10, y + 26, "warps", _SIZE, GROUND, "right"))
     for slot in range(slots):
         block = slot // warps
         fill = tint(COLOURS["register"], 0.9 if block % 2 else 0.5) if slot < held.warps else None
         place = _LEFT + slot % 32 * wide, y + 27 * (slot // 32)
         shapes.append(Box(*place, wide - 3, 24, fill, GROUND))
+    y += 27 * (slots // 32) + 8
+    pinks = (tint(COLOURS["register"], light) for light in (0.5, 0.9))
+    shapes += _legend(y, *zip(pinks, ("warps of a block", "of the next block"), strict=True), (None, "free"))
     room = ", ".join(f"{resource} {blocks}" for resource, blocks in held.room.items())
     says = (
         f"Blocks that have room on a multiprocessor of an {gpu['gpu']}, by each resource: {room}",
@@ -104,7 +121,7 @@ def draw_occupancy(gpu: Mapping[str, Any], threads: int, registers: int, shared:
         f"limited by {' and '.join(limiting)}",
         f"Occupancy: {held.warps} of {slots} warps, {100 * held.share:.0f} %",
     )
-    return Sketch(tuple(shapes), y + 27 * (slots // 32) + 6, says)
+    return Sketch(tuple(shapes), y + 22, says)
 
 
 @dataclass(frozen=True)
@@ -172,6 +189,11 @@ def draw_queue(launches: int, kernel: int, launch: int, filled: int) -> Sketch:
         shapes.append(Text(_LEFT - 10, y + 8, name, _SIZE, GROUND, "right"))
         shapes.append(Box(_LEFT + begin * scale, y + 4, max((last - begin) * scale, 1), 8, ISSUING))
         shapes.append(Text(_LEFT + last * scale + 8, y + 8, f"{last - begin} µs", _SIZE, GROUND, bold=True))
+    shapes.append(Text(_LEFT - 10, 198, "time (µs)", _SIZE, GROUND, "right"))
+    step = next(step for step in (5, 10, 20, 50, 100, 200, 500) if 10 * step > end)
+    for tick in range(0, end + 1, step):
+        shapes.append(Box(_LEFT + tick * scale, 184, 1, 6, GROUND))
+        shapes.append(Text(_LEFT + tick * scale, 199, str(tick), _SIZE, GROUND, "middle"))
     work = launches * kernel
     measured = ", ".join(f"{name} {last - begin} µs" for name, (begin, last) in queue.clocks.items())
     idle = queue.spans[-1][1] - queue.spans[0][0] - work
@@ -181,7 +203,7 @@ def draw_queue(launches: int, kernel: int, launch: int, filled: int) -> Sketch:
         f"The clocks show: {measured}",
         f"Between the kernels the GPU has nothing to do for {idle} µs",
     )
-    return Sketch(tuple(shapes), 186, says)
+    return Sketch(tuple(shapes), 212, says)
 
 
 #: The rows of a tile that a tensor core reads at the same time, the bytes of each and of its pieces, and the rows of a
@@ -214,7 +236,7 @@ def draw_layout(layout: int, piece: int) -> Sketch:
             x = _LEFT + group * wide
             shapes.append(Box(x, y, wide - 4, high - 4, fill, GROUND))
             if here:
-                shapes.append(Text(x + (wide - 4) / 2, y + 13, " ".join(map(str, here)), _SIZE, INK, "middle"))
+                shapes.append(Text(x + (wide - 4) / 2, y + 13, " ".join(map(str, here)), _SIZE - 2, INK, "middle"))
     written = max(places.count(group) for places in where for group in range(groups))
     read = max([places[piece] for places in where].count(group) for group in range(groups))
     says = (
@@ -222,7 +244,10 @@ def draw_layout(layout: int, piece: int) -> Sketch:
         f"The {pieces} pieces of one row are written in {plural(written, 'pass', 'es')}",
         f"Piece {piece} of the {_ROWS} rows, which are read together, takes {plural(read, 'pass', 'es')}",
     )
-    return Sketch(tuple(shapes), 24 + _ROWS * high + 4, says)
+    for x, passes, what in ((_LEFT, written, "write a row"), (WIDTH / 2, read, f"read piece {piece} of the rows")):
+        text = f"{plural(passes, 'pass', 'es')} to {what}"
+        shapes.append(Text(x, 38 + _ROWS * high, text, _SIZE, GROUND, bold=passes > 1))
+    return Sketch(tuple(shapes), 52 + _ROWS * high, says)
 
 
 _STRIDES, _THREADS = tuple(range(33)), tuple(range(32, 1025, 32))

@@ -11,6 +11,7 @@ from ...trace.figures.counts import (
     explored,
     lines_against_n,
     pairs,
+    scatter,
 )
 from ...trace.figures.memory import bank_strips, lane_addresses, row_major, sectors_of, warp_sectors
 from ...trace.figures.tiles import footprint, register_tiles, split_k, thread_map, tile_pairs
@@ -36,6 +37,7 @@ __all__ = [
     "roofline",
     "roofs",
     "row_major",
+    "scatter",
     "sectors_of",
     "show",
     "spans",

@@ -15,7 +15,6 @@ REGISTERS, SHARED, CACHE = mixed(COLOURS["register"], 0.5), mixed(COLOURS["share
 def machine(
     gpu: Mapping[str, int | str],
     shown: int = 3,
-    ax: Axes | None = None,
     latency: Mapping[str, float] | None = None,
     bandwidth: Mapping[str, float] | None = None,
 ) -> Axes:
@@ -30,7 +29,7 @@ def machine(
     cycles = {place: f", {number:.0f} cycles" for place, number in (latency or {}).items()}
     for place, rate in (bandwidth or {}).items():
         cycles[place] = f"{cycles.get(place, '')}, {rate:.0f} bytes a cycle for each multiprocessor"
-    ax = ax or new_axes(10.5, 6.2 if latency else 5.2)
+    ax = new_axes(10.5, 6.2 if latency else 5.2)
     count = int(gpu["multiprocessors"])
     threads = int(gpu["threads_per_multiprocessor"])
     registers = int(gpu["registers_per_multiprocessor"]) * 4 // 1024
@@ -43,21 +42,25 @@ def machine(
     ax.text(3.02, 1.28, "copies", ha="center", color=GROUND, fontsize=11)
     _part(ax, (3.6, 0), 12.4, 7.6, "" if latency else f"GPU ({gpu['gpu']})", None, size=13, top=True)
     wide = 12.0 / (shown + 0.75)
+    shared_text, cache_text = (cycles.get(place, "").replace(", ", "\n") for place in ("shared", "L1"))
+    parts = [
+        (f"4 schedulers,\n{threads // 32} warps" if latency else f"{threads:,} threads", None),
+        (f"registers, {registers} KiB", REGISTERS),
+        (f"shared, {shared} KiB{shared_text}", SHARED),
+        (f"L1 cache{cache_text}", CACHE),
+    ][: 4 if latency else 3]
+    high = 3.15 / len(parts)
     for i in range(shown):
         left = 3.9 + i * wide
         _part(ax, (left, 3.0), wide - 0.25, 3.8, "multiprocessor", WASH, top=True)
-        inner = wide - 0.65
-        if latency:
-            shared_text, cache_text = (cycles[place].replace(", ", "\n") for place in ("shared", "L1"))
-            _part(ax, (left + 0.2, 5.68), inner, 0.5, f"4 schedulers, {threads // 32} warps", None, size=9)
-            _part(ax, (left + 0.2, 5.08), inner, 0.5, f"registers, {registers} KiB", REGISTERS, size=10)
-            _part(ax, (left + 0.2, 4.13), inner, 0.85, f"shared, {shared} KiB{shared_text}", SHARED, size=10)
-            _part(ax, (left + 0.2, 3.18), inner, 0.85, f"L1 cache{cache_text}", CACHE, size=10)
-        else:
-            _part(ax, (left + 0.2, 5.3), inner, 0.75, f"{threads:,} threads", None, size=10)
-            _part(ax, (left + 0.2, 4.25), inner, 0.9, f"registers, {registers} KiB", REGISTERS, size=10)
-            _part(ax, (left + 0.2, 3.2), inner, 0.9, f"shared, {shared} KiB", SHARED, size=10)
+        for row, (text, fill) in enumerate(parts):
+            corner = left + 0.2, 3.15 + high * (len(parts) - 1 - row)
+            _part(ax, corner, wide - 0.65, 0.86 * high, text, fill, size=10)
     ax.text(3.9 + shown * wide + 0.25, 4.9, f"… {count}\nof them", va="center", color=GROUND, fontsize=12)
+    if not latency:
+        ax.annotate("", (15.5, 2.8), (15.5, 6.7), arrowprops={"arrowstyle": "->", "color": GROUND, "lw": 2})
+        ax.text(15.3, 6.5, "near: small, fast", ha="right", va="center", color=GROUND, fontsize=11)
+        ax.text(15.3, 2.85, "far: large, slow", ha="right", va="center", color=GROUND, fontsize=11)
     _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all{cycles.get('L2', '')}", CACHE)
     _part(ax, (3.9, 0.3), 11.8, 1.35, "", None)
     reach = cycles.get("DRAM", "").replace("cycles, ", "cycles,\n").replace("cycle for each", "cycle\nfor each")
@@ -68,20 +71,13 @@ def machine(
         ax.text(15.8, 7.2, f"GPU\n({gpu['gpu']})", ha="right", va="center", color=GROUND, fontsize=12)
         ax.text(15.8, 6.0, "grey bars:\nlatencies,\nto scale", ha="right", va="center", color=GROUND, fontsize=11)
         _landing_blocks(ax, [3.9 + i * wide for i in range(shown)], wide - 0.25, count)
-        longest = max(latency.values())
         for place, left, bottom in (
-            ("shared", 4.1, 4.13),
-            ("L1", 4.1, 3.18),
+            ("shared", 4.1, 3.15 + high),
+            ("L1", 4.1, 3.15),
             ("L2", 3.9, 1.95),
             ("DRAM", 3.9, 0.3),
         ):
-            ax.plot(
-                [left, left + 11.8 * latency[place] / longest],
-                [bottom, bottom],
-                color=GROUND,
-                lw=6,
-                solid_capstyle="butt",
-            )
+            ax.hlines(bottom, left, left + 11.8 * latency[place] / max(latency.values()), color=GROUND, lw=6)
     ax.set_title("Small and near, or large and far: where a number can be stored")
     ax.set_xlim(-0.2, 16.2)
     ax.set_ylim(-0.2, 9.6 if latency else 7.8)

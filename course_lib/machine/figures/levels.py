@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.lines import Line2D
 
 from ...simulator.tables import aligned
-from ...trace.figures.canvas import describe, new_axes
+from ...trace.figures.canvas import describe, legend, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements, model
 from ..model.machine import Machine
 
-#: Colours of the roofs, from the first level that a load meets to the last; and of a bound often mistaken for a roof.
+#: Colours of the roofs, from the first level that a load meets to the last.
 _COLOURS = {
     "instructions": ISSUING,
     "L1 and shared memory": COLOURS["shared"],
@@ -21,16 +21,15 @@ _COLOURS = {
     "DRAM": COLOURS["C"],
     "arithmetic": FAINT,
 }
-ASKED = "all loads from DRAM"
 
 
 @dataclass(frozen=True)
 class Level:
     """A rung's recorded counts for a whole launch, of bytes, requests, wavefronts and instructions.
 
-    `roofs` maps a level to the GFLOP/s that it would allow if nothing else took time, `asked_bound` is the same for
-    DRAM if every load went there. The recordings have no wavefronts of global loads: in the roof of L1 and shared
-    memory each request for global memory counts as one wavefront, its minimum, so the true roof is at most this high.
+    `roofs` maps a level to the GFLOP/s that it would allow if nothing else took time. The recordings have no wavefronts
+    of global loads: in the roof of L1 and shared memory each request for global memory counts as one wavefront, its
+    minimum, so the true roof is at most this high.
     """
 
     rung: str
@@ -45,7 +44,6 @@ class Level:
     milliseconds: float
     gflops: float
     roofs: dict[str, float]
-    asked_bound: float
 
     @property
     def name(self) -> str:
@@ -164,56 +162,36 @@ def levels(*rungs: str, gpu: str = measurements.DEFAULT_GPU) -> Levels:
                 flop / timed["gflops"] / 1e6,
                 timed["gflops"],
                 {level: flop / time / 1e9 for level, time in seconds.items()},
-                flop / asked * copy / 1e9,
             )
         )
     return Levels(found)
 
 
-def roofs(found: Sequence[Level], ax: Axes | None = None) -> Axes:
-    """Plot the measured speed of each rung under the roof of each level: a roofline with a column for each rung.
+def roofs(found: Sequence[Level]) -> Axes:
+    """Draw how long each level alone would need for each rung's launch, and a line where the measured time is.
 
-    A roof is the speed that one level alone would allow. The lowest one is the limit set by these levels; if a dot is
-    far below all of its roofs, something else limits the kernel.
+    The longest bar is the lowest roof, the limit set by these levels; if it is much shorter than the measured time,
+    something else limits the kernel. After a bar is its share of this time, which is that of the roof that is reached.
     """
-    ax = ax or new_axes(max(6, 3.9 * len(found) + 0.8), 4.8)
+    ax = new_axes(9.5, 1.9 * len(found) + 1.1)
+    ticks: dict[float, str] = {}
     sentences = []
     for place, level in enumerate(found):
-        ends = (place - 0.3, place - 0.02)
-        marks = sorted((height, name) for name, height in level.roofs.items())
-        labels: list[tuple[float, str]] = []
-        for height, name in marks:
-            ax.plot(ends, (height, height), color=_COLOURS[name], lw=4, solid_capstyle="butt")
-            if labels and height < 1.25 * labels[-1][0]:
-                labels[-1] = labels[-1][0], f"{labels[-1][1]}, {name}"
-            else:
-                labels.append((height, name))
-        ax.plot(ends, (level.asked_bound,) * 2, ":", color=GROUND, lw=2)
-        labels.append((level.asked_bound, ASKED))
-        for height, name in labels:
-            ax.annotate(name, (ends[1], height), (5, 0), textcoords="offset points", va="center", color=GROUND)
-        ax.plot([sum(ends) / 2], [level.gflops], "o", color=GROUND, ms=9)
-        ax.annotate(
-            f"{level.gflops:,.0f}",
-            (ends[0], level.gflops),
-            (-4, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            color=GROUND,
-            weight="bold",
-        )
-        heights = ", ".join(f"{name} {height:,.0f}" for height, name in marks)
-        sentences.append(
-            f"{level.name}: {level.gflops:,.0f} GFLOP/s; roofs: {heights}; {ASKED}: {level.asked_bound:,.0f}"
-        )
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter("{x:,g}")
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.set_xticks([place - 0.16 for place in range(len(found))], [level.name for level in found])
-    ax.set_xlim(-0.55, len(found) - 0.3)
-    ax.set_ylabel("GFLOP/s")
-    ax.set_title(f"The lowest roof is the limit (n = {found[0].n:,})")
-    ax.set_xlabel("dot: measured    line: what one level alone would allow\ndotted: not a roof")
+        base = -(len(_COLOURS) + 1.6) * place
+        times = {name: level.milliseconds * level.share(name) for name in _COLOURS}
+        places = [base - order for order in range(len(times))]
+        ax.barh(places, list(times.values()), 0.7, color=list(_COLOURS.values()))
+        said = [f"{time:.3g} ms, {100 * level.share(name):.0f} %" for name, time in times.items()]
+        for height, text in zip(places, said, strict=True):
+            ax.text(1.02 * level.milliseconds, height, f" {text}", va="center", color=GROUND, fontsize=11)
+        ax.plot((level.milliseconds,) * 2, (base + 0.5, places[-1] - 0.5), color=GROUND, lw=3)
+        ax.text(0, base + 0.65, f"{level.name}: {level.milliseconds:.3g} ms", weight="bold", color=GROUND, va="bottom")
+        ticks |= zip(places, times, strict=True)
+        roofs = ", ".join(f"{name} {part} ({level.roofs[name]:,.0f})" for name, part in zip(times, said, strict=True))
+        sentences.append(f"{level.name}: {level.milliseconds:.3g} ms ({level.gflops:,.0f} GFLOP/s); roofs: {roofs}")
+    name_strips(ax, ticks)
+    ax.set_xlim(0, 1.2 * max(level.milliseconds for level in found))
+    ax.set_xlabel(f"ms for a launch, n = {found[0].n:,}")
+    ax.set_title("The level that needs most time is the limit")
+    legend(ax, {}, Line2D([], [], color=GROUND, lw=3, label="measured"))
     return describe(ax, *sentences)

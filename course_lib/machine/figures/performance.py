@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from ...simulator.tables import plural
-from ...trace.figures.canvas import describe, log2_axis, mixed, new_axes
+from ...trace.figures.canvas import describe, legend, log2_axis, mixed, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, INK, ISSUING, SKY
-from ...trace.reading import ROWS, slacks
+from ...trace.reading import ROWS, slacks, uses
 
 if TYPE_CHECKING:
     from ...trace import Trace
@@ -23,31 +23,30 @@ Span = tuple[str, float, float, str]
 _ROW_COLOURS = (FAINT, COLOURS["register"], COLOURS["shared"], SKY)
 
 
-def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
+def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]]) -> Axes:
     """Draw the statements of one warp in order, one strip per entry of ``warps`` (`trace.reading.timeline_rows`).
 
-    The horizontal axis counts statements in program order, not time: the simulator has no clock.
+    An arrow leads from a load to the store that needs its value. The horizontal axis counts statements in program
+    order, not time: the simulator has no clock.
     """
-    ax = ax or new_axes(9.5, 1.9 * len(warps) + 1.0)
-    ticks, names = [], []
+    ax = new_axes(9.5, 1.9 * len(warps) + 1.0)
+    ticks: dict[float, str] = {}
     for strip, (label, rows) in enumerate(warps.items()):
         base = -(len(ROWS) + 1.6) * strip
         for order, (name, colour) in enumerate(zip(ROWS, _ROW_COLOURS, strict=True)):
             ax.broken_barh(
                 [(x, 0.92) for x in rows[name]], (base - order - 0.4, 0.8), color=colour, label=f"{label}: {name}"
             )
-            ticks.append(base - order)
-            names.append(name)
+            ticks[base - order] = name
         ax.text(0, base + 0.75, label, weight="bold", color=GROUND, va="bottom")
-    ax.set_yticks(ticks, names)
-    ax.tick_params(axis="y", length=0)
-    ax.set_ylim(min(ticks) - 0.8, 1.9)
+        for load, use in uses(rows).items():
+            arrow = {"arrowstyle": "->", "color": GROUND, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", (use + 0.46, base - 1.6), (load + 0.46, base), arrowprops=arrow)
+    name_strips(ax, ticks)
     ax.set_xlim(0, 1 + max(x for rows in warps.values() for row in rows.values() for x in row))
     ax.set_xlabel("statements of one warp, in program order (no clock: a statement is not a time)")
     message = "Prefetching puts the multiplications between a load and its use"
     ax.set_title(message if len(warps) > 1 else "What one warp does, statement by statement", pad=14)
-    for side in ("left", "right", "top"):
-        ax.spines[side].set_visible(False)
     return describe(
         ax,
         *(
@@ -58,7 +57,7 @@ def timeline(warps: Mapping[str, Mapping[str, Sequence[int]]], ax: Axes | None =
     )
 
 
-def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axes:
+def race(traces: Mapping[str, Trace], array: str) -> Axes:
     """Draw when the warps of the first block store to a shared array and read it, one strip per entry of ``traces``.
 
     The last entry is the right kernel; the others lack a barrier. A read that does not get the same number as there,
@@ -67,10 +66,11 @@ def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axe
     """
     *_, right = histories = [_history(trace, array) for trace in traces.values()]
     counts = [len({warp for warp, *_ in history}) for history in histories]
-    ax = ax or new_axes(9.5, 1.1 + sum(0.45 * count + 0.6 for count in counts))
+    ax = new_axes(9.5, 1.1 + sum(0.45 * count + 0.6 for count in counts))
     _, load, store, barrier = _ROW_COLOURS  # what is read is multiplied
     colours = {"store": store, "load": load, "barrier": barrier}
-    ticks, names, sentences, base = [], [], [], 0.0
+    ticks: dict[float, str] = {}
+    sentences, base = [], 0.0
     wanted = {warp: [seen for other, what, seen in right if (other, what) == (warp, "load")] for warp, *_ in right}
     for (label, history), count in zip(zip(traces, histories, strict=True), counts, strict=True):
         reads, wrong = dict.fromkeys(range(count), 0), dict.fromkeys(range(count), 0)
@@ -82,22 +82,17 @@ def race(traces: Mapping[str, Trace], array: str, ax: Axes | None = None) -> Axe
                     ax.plot(position + 0.46, base - warp, "x", color=INK, ms=7, mew=2)
                 reads[warp] += 1
         ax.text(0, base + 0.55, label, weight="bold", color=GROUND, va="bottom")
-        ticks += [base - warp for warp in range(count)]
-        names += [f"warp {warp}" for warp in range(count)]
+        ticks |= {base - warp: f"warp {warp}" for warp in range(count)}
         said = ", ".join(f"warp {warp} {wrong[warp]} of {reads[warp]}" for warp in range(count))
         sentences.append(f"{label}: reads of {array} that get a wrong number: {said}")
         base -= count + 1.3
-    ax.set_yticks(ticks, names)
-    ax.tick_params(axis="y", length=0)
+    name_strips(ax, ticks)
     ax.set_xlim(0, max(map(len, histories)))
-    ax.set_ylim(min(ticks) - 0.6, 1.4)
     ax.set_xticks([])
-    ax.set_xlabel(
-        "in the order of execution (no clock)\norange: stores    pink: reads    blue: barriers    ×: a wrong number"
-    )
-    ax.set_title(f"Two warps store to {array} and read it", pad=14)
-    for side in ("left", "right", "top"):
-        ax.spines[side].set_visible(False)
+    ax.set_xlabel("in the order of execution (no clock)")
+    ax.set_title(f"Two warps store to {array} and read it")
+    cross = Line2D([], [], color=GROUND, marker="x", ls="", ms=7, mew=2, label="reads a wrong number")
+    legend(ax, {"stores": store, "reads": load, "barrier": barrier}, cross)
     return describe(ax, *sentences)
 
 
@@ -141,10 +136,8 @@ def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str]
     ax.set_yticks(range(len(rows)), labels=[label for label, _ in rows])
     ax.tick_params(axis="y", length=0)
     ax.locator_params(axis="x", integer=True)
-    marks = [Rectangle((0, 0), 1, 1, fc=fill, ec=GROUND, lw=0.6, label=what) for what, fill in fills.items()]
-    style: dict[str, Any] = {"frameon": False, "fontsize": 10, "labelcolor": GROUND, "handlelength": 1.2}
-    ax.legend(handles=marks, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(marks), **style)
-    ax.set_title(title, pad=34)
+    ax.set_title(title)
+    legend(ax, fills)
     totals = {
         label: [f"{what} {sum(s[2] for s in found if s[0] == what):g}" for what in dict.fromkeys(s[0] for s in found)]
         for label, found in rows
@@ -152,13 +145,13 @@ def spans(rows: Sequence[tuple[str, Sequence[Span]]], colours: Mapping[str, str]
     return describe(ax, *(f"{label}: {', '.join(sums)}" for label, sums in totals.items() if sums))
 
 
-def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = None) -> Axes:
+def residency(results: Sequence[Mapping[str, Any]], gpu: str) -> Axes:
     """Plot the speed of prefetched relative to tiled, against the number of warps resident on a multiprocessor.
 
     ``results`` are those of the recording ``waiting``: marks and lines as measured on ``gpu``, dashes as modelled from
     the compiler's own instructions.
     """
-    ax = ax or new_axes(8, 3.8)
+    ax = new_axes(8, 3.8)
     tiles = [r for r in results if r["what"] == "residency" and "tile_width" in r["params"]]
     cases = {(r["rung"], r["params"]["tile_width"], r["warps"]): r for r in tiles}
     sentences = []
@@ -181,12 +174,12 @@ def residency(results: Sequence[Mapping[str, Any]], gpu: str, ax: Axes | None = 
     return describe(ax, *sentences)
 
 
-def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float], ax: Axes | None = None) -> Axes:
+def roofline(rows: Sequence[Mapping[str, Any]], modelled: Mapping[str, float]) -> Axes:
     """Plot the speeds of the ladder's kernels under the two ceilings, measured and modelled.
 
     ``rows`` are those of `gpu.ceilings.roofline`; ``modelled`` maps a rung to the GFLOP/s by the model of waiting.
     """
-    ax = ax or new_axes(9, 5.2)
+    ax = new_axes(9, 5.2)
     roof = sorted((row["flop_per_byte"], row["attainable_gflops"]) for row in rows)
     end = 9 * roof[-1][0]  # space for names beyond the last kernel
     (line,) = ax.plot(*zip(*roof, (end, roof[-1][1]), strict=True), color=FAINT, lw=3, zorder=1)

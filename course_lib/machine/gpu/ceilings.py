@@ -6,20 +6,8 @@ from pathlib import Path
 from ...kernels import rung
 from .. import measurements, model
 from ..measurements import Recording
+from .counters import STALLS
 from .types import Result, Results
-
-#: Descriptions of Nsight Compute's stalls, by name.
-WAITS = {
-    "short_scoreboard": "shared memory",
-    "long_scoreboard": "global memory",
-    "mio_throttle": "the queue to shared memory",
-    "lg_throttle": "the queue to global memory",
-    "barrier": "a barrier",
-    "math_pipe_throttle": "the arithmetic units",
-    "dispatch_stall": "dispatch to the unit",
-    "no_instruction": "the next instruction",
-    "wait": "the result before",
-}
 
 
 def roofline(ladder: Recording, ceilings: Recording, counters: Recording | None = None) -> Results:
@@ -78,5 +66,6 @@ def _counted(counters: Recording, result: Result) -> Result:
 
 
 def _waiting(counted: Result) -> Result:
-    stalls = {reason: counted[f"stalled_{reason}_percent"] for reason in WAITS}
-    return {"issue_percent": counted["issue_active_percent"], "waits_for": WAITS[max(stalls, key=stalls.__getitem__)]}
+    reasons = {name: what for name, (what, _) in STALLS.items() if name != "not_selected"}
+    stalls = {what: counted.get(f"stalled_{name}_percent", 0) for name, what in reasons.items()}
+    return {"issue_percent": counted["issue_active_percent"], "waits_for": max(stalls, key=stalls.__getitem__)}

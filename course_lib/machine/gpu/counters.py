@@ -12,23 +12,21 @@ from typing import Any
 from ...kernels import LADDER, TENSOR_CORES
 from .types import Names, Result, Results, Size
 
-#: Reasons for stalls of warps: a result of shared or of global memory, a full queue to memory, a barrier, the
-#: arithmetic units, the dispatch to a unit, the next instruction, a fixed latency, a branch, constants; and another
-#: warp that issues.
-STALLS = (
-    "short_scoreboard",
-    "long_scoreboard",
-    "mio_throttle",
-    "lg_throttle",
-    "barrier",
-    "math_pipe_throttle",
-    "dispatch_stall",
-    "no_instruction",
-    "wait",
-    "branch_resolve",
-    "imc_miss",
-    "not_selected",
-)
+#: Reasons for stalls of warps: what they wait for, and the reason of the model of waiting, "" for what it has not.
+STALLS = {
+    "short_scoreboard": ("shared memory", "shared memory"),
+    "long_scoreboard": ("global memory", "global memory"),
+    "mio_throttle": ("the queue to shared memory", "shared memory"),
+    "lg_throttle": ("the queue to global memory", "global memory"),
+    "barrier": ("a barrier", "barrier"),
+    "math_pipe_throttle": ("the arithmetic units", "arithmetic"),
+    "dispatch_stall": ("dispatch to the unit", "arithmetic"),
+    "no_instruction": ("the next instruction", ""),
+    "wait": ("the result before", "arithmetic"),
+    "branch_resolve": ("a branch", ""),
+    "imc_miss": ("constants", ""),
+    "not_selected": ("its turn", "its turn"),
+}
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",

@@ -1,8 +1,9 @@
 """The GPU and the software that drives it. numba is imported on first use."""
 
+import contextlib
 import functools
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from importlib import metadata
 from types import FunctionType
@@ -20,6 +21,22 @@ def available() -> bool:
     except ImportError:
         return False
     return not config.ENABLE_CUDASIM and cuda.is_available()
+
+
+@contextlib.contextmanager
+def replaced(owner: Any, **values: Any) -> Iterator[None]:
+    """Give attributes of a module or of a class, such as numba's, other values for a while."""
+    own = {name: vars(owner)[name] for name in values if name in vars(owner)}
+    for name, value in values.items():
+        setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        for name in values:
+            if name in own:
+                setattr(owner, name, own[name])
+            else:
+                delattr(owner, name)
 
 
 def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:

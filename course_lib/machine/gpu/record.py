@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -113,10 +114,7 @@ def main(arguments: Sequence[str], experiments: Mapping[str, Experiment], module
         print(f"{folder} has recordings of an {other}, and this is an {gpu}; choose another name", file=sys.stderr)
         return 2
 
-    def measure(what: str, folder: Path, repeats: int) -> tuple[int, str]:
-        return in_a_process(module, what, folder, repeats)
-
-    return record_all(folder, options.what or list(experiments), options.repeats, measure)
+    return record_all(folder, options.what or list(experiments), options.repeats, partial(in_a_process, module))
 
 
 def owner(folder: Path) -> str | None:

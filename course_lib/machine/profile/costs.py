@@ -26,10 +26,10 @@ class Cost:
 
     def __str__(self) -> str:
         one, best = self.value / self.requests, self.least / self.requests
-        verb = {"load": "load", "store": "store"}[self.op]
         ways = f"a {one / best:.0f}-way bank conflict" if one % best == 0 else "bank conflicts"
         why = f"would do ({ways})" if self.count == "wavefronts" else "would do for neighbouring elements"
-        return f"line {self.line}: {one:.3g} {self.count} for each {verb} of {self.array} by a warp, {best:.3g} {why}"
+        each = f"{self.op} of {self.array} by a warp"
+        return f"line {self.line}: {one:.3g} {self.count} for each {each}, {best:.3g} {why}"
 
 
 def costs(run: Run) -> tuple[Cost, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ..gpu.device import signatures_wait
+from ..gpu.device import replaced, signatures_wait
 from .host import NeedsGPU
 
 #: The function that a statement's failure calls, by a name that no file has.
@@ -74,6 +74,8 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
     Statements that fail are left out: launches, for which there is no GPU, imports of packages that are not installed,
     and what needs them. ``name`` is the module's: "__main__" for a script that is run. ``skipped`` takes what failed.
     """
+    from numba import cuda
+
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
     try:
@@ -99,12 +101,9 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
         skipped.append(f"line {place}{'' if place == line else f', called from line {line}'}, {_said(error)}")
 
     vars(module)[_SKIP] = skip
-    arguments, sys.argv = sys.argv, [str(path)]
-    try:
-        with _neighbours(path.parent), _signatures_wait(), contextlib.redirect_stdout(sys.stderr):
-            exec(_tolerant(tree, path), vars(module))
-    finally:
-        sys.argv = arguments
+    numba_waits, arguments = replaced(cuda, jit=signatures_wait(cuda.jit)), replaced(sys, argv=[str(path)])
+    with _neighbours(path.parent), numba_waits, arguments, contextlib.redirect_stdout(sys.stderr):
+        exec(_tolerant(tree, path), vars(module))
     return File(path, module, tuple(skipped))
 
 
@@ -164,16 +163,3 @@ def _neighbours(folder: Path) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(str(folder.resolve()))
-
-
-@contextlib.contextmanager
-def _signatures_wait() -> Iterator[None]:
-    """Let ``@cuda.jit`` with a signature compile nothing."""
-    from numba import cuda
-
-    original = cuda.jit
-    cuda.jit = signatures_wait(original)
-    try:
-        yield
-    finally:
-        cuda.jit = original

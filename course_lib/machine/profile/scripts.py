@@ -16,6 +16,7 @@ from ...simulator.hardware import ceil_div
 from ...simulator.language.source import python_function
 from ...simulator.simulate import simulate
 from .. import measurements
+from ..gpu.device import replaced
 from . import host
 from .files import load, place_of
 from .limit import OutOfTime, stopped_after
@@ -141,20 +142,5 @@ def _no_device(launch: Callable[..., None], gpu: dict[str, Any], note: Callable[
     of_cuda = {name: made for name, made in (host.stand_ins(gpu, note) | ufuncs).items() if hasattr(cuda, name)}
     with contextlib.ExitStack() as stack:
         for owner, names in ((cuda, of_cuda), (numba, ufuncs), (kind, methods)):
-            for name, stand_in in names.items():
-                stack.enter_context(_replaced(owner, name, stand_in))
+            stack.enter_context(replaced(owner, **names))
         yield
-
-
-@contextlib.contextmanager
-def _replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:
-    """Give an attribute another value for a while."""
-    own = vars(owner).get(name, _replaced)
-    setattr(owner, name, stand_in)
-    try:
-        yield
-    finally:
-        if own is _replaced:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, own)

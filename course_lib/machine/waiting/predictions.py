@@ -16,6 +16,7 @@ from ...simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
 from .. import measurements
 from ..compiler import MachineCode, machine_code
 from ..gpu.capstone import RECORDED, recorded
+from ..gpu.counters import STALLS as SAMPLED
 from ..gpu.types import Progress, Result
 from ..measurements import DEFAULT_GPU, Recording
 from ..model.machine import pace_of_barriers
@@ -27,13 +28,10 @@ from .product_launch import Played, ProductLaunch
 #: The recordings that are read.
 READS = ("latencies", "residency", "cached", "ladder", "counters")
 #: For each reason of the model, Nsight Compute's names of stalls. The profiler also samples stalls that the model does
-#: not have: for an instruction that is not fetched yet, and for the fixed latency of the one before.
-STALLS: dict[str, tuple[str, ...]] = {
-    "global memory": ("long_scoreboard", "lg_throttle"),
-    "shared memory": ("short_scoreboard", "mio_throttle"),
-    "arithmetic": ("math_pipe_throttle", "dispatch_stall", "wait"),
-    "barrier": ("barrier",),
-    "its turn": ("not_selected",),
+#: not have: for an instruction that is not fetched yet, for a branch, for constants.
+STALLS = {
+    reason: [name for name, (_, of) in SAMPLED.items() if of == reason]
+    for reason in ("global memory", "shared memory", "arithmetic", "barrier", "its turn")
 }
 #: Kernels whose outermost loop reads all of a large matrix, and the part of C for which a block of theirs runs.
 PARTS = {"per_row": (128, 16), "per_column": (16, 128)}

@@ -1,14 +1,4 @@
-"""A model of waiting: the warps of one multiprocessor, cycle by cycle, and what each of them waits for.
-
-    from course_lib import measurements, simulate
-    from course_lib import waiting
-    run = simulate(kernel, trace=True)[grid, block](A, B, C)
-    machine = waiting.Machine.measured(measurements.load("latencies"))
-    play = waiting.play(kernel, run.trace, machine, blocks=2)
-    play.cycles, play.issued_per_cycle, play.share("global memory")
-
-README.md in this folder says what it models, and its known errors.
-"""
+"""The entry point of the model of waiting (:mod:`waiting`): a play of warps on one multiprocessor."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

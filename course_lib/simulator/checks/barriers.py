@@ -1,21 +1,16 @@
 """Barriers that only some threads of a block reach, and warp operations whose mask is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..findings import Finding, FindingKey
-from ..observer import Observer
-
-if TYPE_CHECKING:
-    from ..lanes.barrier import Barrier
-    from ..lanes.masks import Mask
-    from ..lanes.warp import WarpVector
-    from ..launch.prepare import Prepared
-    from ..observer import Arrivals
+from ..lanes.barrier import Barrier
+from ..lanes.masks import Mask
+from ..lanes.warp import WarpVector
+from ..launch.prepare import Prepared
+from ..observer import Arrivals, Observer
 
 
 class BarriersObserver(Observer):
@@ -37,7 +32,7 @@ class BarriersObserver(Observer):
     ) -> None:
         line, branch = barrier.line, barrier.branch
         arrived = {vector.warp for vector, _ in arrivals}
-        parted = blocks_of(missing)
+        parted = np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)
         came = next(
             v.first_thread(v.full(mask) & parted)
             for v, mask in sorted(arrivals, key=lambda a: a[0].warp)
@@ -107,8 +102,3 @@ class BarriersObserver(Observer):
         }[what]
         said = f"{fault}; the mask must name exactly the lanes that take part"
         self.found("barrier-divergence", line, vector, lanes, said)
-
-
-def blocks_of(missing: dict[int, np.ndarray]) -> np.ndarray:
-    """The blocks with missing threads, as a mask over (1, 1, block rows, block columns)."""
-    return np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)[None, None]

@@ -1,18 +1,12 @@
 """Indices outside an array, and negative ones that numba wraps silently."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..findings import Finding
+from ..lanes.access import Index, Site
+from ..lanes.arrays import Array, Pattern
+from ..lanes.masks import Mask
 from ..observer import Observer
-
-if TYPE_CHECKING:
-    from ..lanes.access import Index, Site
-    from ..lanes.arrays import Array, Pattern
-    from ..lanes.masks import Mask
 
 
 class BoundsObserver(Observer):

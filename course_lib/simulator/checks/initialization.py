@@ -1,19 +1,15 @@
 """Shared and local words, variables and registers that are read before they are written."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..lanes.access import Site
+from ..lanes.arrays import Array, Pattern, Watcher
+from ..lanes.masks import Mask
 from ..lanes.memory import SharedArray
+from ..lanes.warp import WarpVector
 from ..observer import Observer
-
-if TYPE_CHECKING:
-    from ..lanes.access import Site
-    from ..lanes.arrays import Array, Pattern, Watcher
-    from ..lanes.masks import Mask
-    from ..lanes.warp import WarpVector
 
 
 class InitializationObserver(Observer):

@@ -1,17 +1,13 @@
 """What breaks a rule of the language: globals that changed, float64 by accident, failed assertions and raises."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from ..compile.unit import CompiledKernel
 from ..findings import Finding
+from ..lanes.warp import WarpVector
 from ..language.constants import shown
+from ..launch.prepare import Prepared
 from ..observer import Observer
-
-if TYPE_CHECKING:
-    from ..compile.unit import CompiledKernel
-    from ..lanes.warp import WarpVector
-    from ..launch.prepare import Prepared
 
 
 class LanguageObserver(Observer):

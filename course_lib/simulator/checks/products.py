@@ -36,8 +36,6 @@ class ProductsObserver(Observer):
             return self._results_accessed
         return None
 
-    # --- shared memory ------------------------------------------------------------------------------------------
-
     def copy_started(self, site: Any, pattern: Any, base: int, values: tuple[Any, ...]) -> None:
         if pattern.array in self.readers:
             for element in range(pattern.width):
@@ -77,8 +75,6 @@ class ProductsObserver(Observer):
                 left.append((array, keys[~done], rest))
         if left:
             self.stored[vector] = left
-
-    # --- products -----------------------------------------------------------------------------------------------
 
     def product_started(self, site: Any, vector: Any, product: Any) -> None:
         self._fenced(site, vector, product)
@@ -120,8 +116,6 @@ class ProductsObserver(Observer):
         count = int(np.count_nonzero(missing))
         self.add(Finding("missing-fence", site.line, text, line, array.name, index, (thread,), count))
 
-    # --- results ------------------------------------------------------------------------------------------------
-
     def register_fence(self, vector: Any, mask: Any) -> None:
         self.fenced.add(vector)
         for key in [key for key in self.touched if key[0] is vector]:
@@ -151,8 +145,6 @@ class ProductsObserver(Observer):
                 )
                 self.accessed("unfinished-product", site, pattern, base, lanes, said, other=product.line)
                 return
-
-    # --- the rest -----------------------------------------------------------------------------------------------
 
     def descriptor_fault(self, line: int, vector: Any, array: Any, operand: str, element: int) -> None:
         text = (

@@ -18,7 +18,6 @@ def generate(kernel: Function, tracing: bool, patient: bool) -> tuple[Module, Te
 
 
 def write(module: Module, template: Template) -> None:
-    """Write the code of one function."""
     function, out = template.function, Writer(module, template)
     parameters = [out.version(name, kind) for name, kind in function.parameters]
     block(out, function.body)

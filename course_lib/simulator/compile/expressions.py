@@ -33,7 +33,7 @@ def const(out: Writer, node: nodes.Const) -> Code:
 def local(out: Writer, node: nodes.Local) -> Code:
     code = out.version(node.name, node.type)
     if node.unsure:
-        out.emit(f"w.check_assigned(h_{node.name}, {out.mask}, {node.name!r}, {out.at(node.line)})")
+        out.emit(f"w.tell_missing('unassigned', h_{node.name}, {out.mask}, {node.name!r}, {out.at(node.line)})")
         poison = out.module.constant(DTYPE[str(node.type)].type(0))
         out.emit(f"if {code} is None: {code} = {poison}")
     return Code(code, True)
@@ -48,8 +48,8 @@ def apply(out: Writer, node: nodes.Apply) -> Code:
     code = node.operation.code.format(*operands, mask=out.mask, line=out.at(node.line), dtype=dtype)
     if told:
         truth = out.keep(code)
-        what = f"{node.text!r}, {operands[0]}, {operands[1]}, {truth.text}"
-        out.emit(f"w.tested({node.line}, {what}, {out.mask})")
+        what = f"{node.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
+        out.emit(f"w.tell('tested', {node.line}, {what}, {out.mask})")
         return truth
     if not node.operation.effect:
         return Code(code)
@@ -105,9 +105,7 @@ def bound_value(out: Writer, node: nodes.LoopValue) -> Code:
 def load(out: Writer, node: nodes.Load) -> Code:
     array, index = text(out, node.array), tuple_text(out, node.index)
     site = out.site(node.line, "matrices" if node.matrices else "load", node.width)
-    if is_view(node.array):
-        return out.keep(f"load_through({site}, {array}, {index}, {out.mask})")
-    return out.keep(f"{site}.load({array}, {index}, {out.mask})")
+    return out.keep(access(node.array, "load", site, f"{array}, {index}, {out.mask}"))
 
 
 def view(out: Writer, node: nodes.MakeView) -> Code:
@@ -124,10 +122,7 @@ def store(out: Writer, node: nodes.Store) -> Code:
     value = text(out, node.value)
     array, index = text(out, node.array), tuple_text(out, node.index)
     site = out.site(node.line, "store", node.width)
-    if is_view(node.array):
-        out.emit(f"store_through({site}, {array}, {index}, {value}, {out.mask})")
-    else:
-        out.emit(f"{site}.store({array}, {index}, {value}, {out.mask})")
+    out.emit(access(node.array, "store", site, f"{array}, {index}, {value}, {out.mask}"))
     return Code("None")
 
 
@@ -135,23 +130,20 @@ def atomic(out: Writer, node: nodes.Atomic) -> Code:
     array, index, values = text(out, node.array), tuple_text(out, node.index), tuple_text(out, node.values)
     site = out.site(node.line, "atomic")
     arguments = f"{node.operation!r}, {array}, {index}, {values}, {out.mask}, used={node.used}"
-    if is_view(node.array):
-        return out.keep(f"atomic_through({site}, {arguments})")
-    return out.keep(f"{site}.atomic({arguments})")
+    return out.keep(access(node.array, "atomic", site, arguments))
 
 
 def allocate(out: Writer, node: nodes.Allocate) -> Code:
-    assert isinstance(node.type, ArrayType)
     elements = prod(node.shape)
     number = -1 if node.dynamic else out.module.arrays
     out.module.arrays += not node.dynamic
-    size = elements * DTYPE[node.type.dtype].itemsize
+    size = elements * DTYPE[node.array_type.dtype].itemsize
     if node.space == "local":
         out.template.local_bytes += size
         out.own_arrays.append(number)
     else:
         out.template.shared.append((number, node.name, size, elements, out.own(node.line)))
-    dtype = out.module.dtype(node.type.dtype)
+    dtype = out.module.dtype(node.array_type.dtype)
     aligned = f", alignment={node.alignment}" if node.space == "shared" and (node.alignment or node.record) else ""
     aligned += f", record={node.record}" if node.record else ""
     return Code(f"w.{node.space}_array({number}, {node.name!r}, {dtype}, {node.shape!r}, {out.mask}{aligned})")
@@ -177,7 +169,7 @@ def call_device(out: Writer, node: CallDevice) -> Code:
     result, have = out.fresh("t"), out.fresh("h")
     out.emit(f"{result}, {have} = {call}")
     if node.used:
-        out.emit(f"w.check_returned({have}, {out.mask}, {node.function.name!r}, {out.at(node.line)})")
+        out.emit(f"w.tell_missing('unreturned', {have}, {out.mask}, {node.function.name!r}, {out.at(node.line)})")
         poison = out.module.constant(DTYPE[str(node.type)].type(0))
         out.emit(f"if {result} is None: {result} = {poison}")
     return Code(result, True, True)
@@ -357,8 +349,8 @@ def alternative(
     return yes, no
 
 
-def is_view(array: nodes.Expr) -> bool:
-    return isinstance(array.type, ArrayType) and array.type.view
+def access(array: nodes.Expr, how: str, site: str, arguments: str) -> str:
+    return f"{how}_through({site}, {arguments})" if array.array_type.view else f"{site}.{how}({arguments})"
 
 
 ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {

@@ -35,7 +35,7 @@ def statements(out: Writer, body: list[program.Stmt], region: int) -> None:
 
 def mark(out: Writer, node: program.Mark) -> None:
     if out.module.tracing and not out.function.foreign:  # lines of another file are not shown
-        out.emit(f"w.statement({node.line}, {out.mask})")
+        out.emit(f"w.tell('statement', {node.line}, {out.mask})")
 
 
 def evaluate(out: Writer, node: program.Evaluate) -> None:
@@ -56,7 +56,7 @@ def assign(out: Writer, node: program.Assign) -> None:
     if node.name in out.function.unsure:
         out.emit(f"h_{node.name} = unite(h_{node.name}, {out.mask})")
     if out.module.tracing and kind in SCALARS and not out.function.foreign:
-        out.emit(f"w.assigned({node.name!r}, {version}, {out.mask})")
+        out.emit(f"w.tell('assigned', {node.name!r}, {version}, {out.mask})")
 
 
 def convert(out: Writer, node: program.Convert) -> None:

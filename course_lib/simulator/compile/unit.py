@@ -1,14 +1,13 @@
 """The compiled kernel, as the engine uses it, and the cache of compiled kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import arithmetic
+from ..geometry import Launch
 from ..lanes import elementwise, loops, masks, view
 from ..lanes.barrier import Barrier
 from ..language.constants import Change
@@ -19,9 +18,6 @@ from ..language.variables import Variable
 from .emit import generate
 from .writer import Template
 from .writes import written
-
-if TYPE_CHECKING:
-    from ..geometry import Launch
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,6 @@ class CompiledKernel:
         return all(function(*arguments) is thing for function, arguments, thing in self._found)
 
     def may_write(self, argument: str) -> bool:
-        """Whether the kernel can store to this argument."""
         return self._written is None or argument in self._written
 
 

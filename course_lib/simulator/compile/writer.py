@@ -64,7 +64,6 @@ class Module:
         return self._by_value[key]
 
     def named(self, thing: object) -> str:
-        """Give an object a name in the generated code."""
         name = f"k{len(self.constants)}"
         self.constants[name] = thing
         return name
@@ -96,8 +95,6 @@ class Module:
 
 
 class Writer:
-    """Writes one function, node by node."""
-
     def __init__(self, module: Module, template: Template):
         self.module, self.template, self.function = module, template, template.function
         self.counter = self.position = 0

@@ -3,20 +3,16 @@
 README.md in this folder states the rule.
 """
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..hardware import BANKS, WARP_SIZE, WORD_BYTES
+from ..lanes.access import Site
+from ..lanes.arrays import Pattern
 from .copy_passes import CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
-
-if TYPE_CHECKING:
-    from ..lanes.access import Site
-    from ..lanes.arrays import Pattern
 
 #: The word of a lane that is not active.
 NOBODY = np.iinfo(np.int64).max

@@ -6,20 +6,16 @@ column of a wide matrix, 1 if all lanes read the same word. Asynchronous copies 
 differently, see :mod:`copy_passes`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..hardware import SECTOR_BYTES
+from ..lanes.access import Site
+from ..lanes.arrays import Pattern
+from ..lanes.masks import Mask
 from .copy_passes import WIDE_BYTES, CopyPasses, copied_places
 from .traffic import Counter, Key, key_of
-
-if TYPE_CHECKING:
-    from ..lanes.access import Site
-    from ..lanes.arrays import Pattern
-    from ..lanes.masks import Mask
 
 
 class CoalescingObserver(Counter):

@@ -3,19 +3,15 @@
 README.md in this folder states the rules.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
-
-if TYPE_CHECKING:
-    from ..lanes.access import Site
-    from ..lanes.arrays import Pattern
+from ..lanes.access import Site
+from ..lanes.arrays import Pattern
 
 #: (target, source) of each lane, as addresses in units of the copy's size.
 Places = Sequence[tuple[int, int]]

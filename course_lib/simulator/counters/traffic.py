@@ -6,21 +6,17 @@ and counts two requests with the same sectors; in shared memory the compiler joi
 a complex128.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..geometry import Chunk
+from ..lanes.access import Site
+from ..lanes.arrays import Pattern
+from ..lanes.warp import WarpVector
 from ..observer import Observer
-
-if TYPE_CHECKING:
-    from ..geometry import Chunk
-    from ..lanes.access import Site
-    from ..lanes.arrays import Pattern
-    from ..lanes.warp import WarpVector
 
 Key = tuple[int, str, str, str, int]  # line, array, space, op, bytes of an access
 
@@ -43,8 +39,6 @@ class Tally:
 
 
 class Counter(Observer):
-    """An observer that counts."""
-
     def columns(self) -> dict[str, dict[Key, int]]:
         """The counts by name of the column and key of the row of traffic."""
         raise NotImplementedError

@@ -410,5 +410,4 @@ def misaligned(pattern: Pattern, phase: int) -> np.ndarray:
 
 
 def active(condition: np.ndarray, mask: Mask) -> np.ndarray:
-    """``condition`` in the active lanes."""
     return condition if mask is True else condition & mask

@@ -103,11 +103,9 @@ class Array:
         raise NotImplementedError
 
     def cell(self, index: tuple[Any, ...]) -> int | None:
-        """See LocalArray."""
         return None
 
     def unwritten(self, vector: LaneVector, pattern: Pattern, base: int) -> Mask:
-        """See LocalArray."""
         return False
 
     def element_name(self, index: Any) -> str:
@@ -213,10 +211,8 @@ class Pattern:
     @property
     def only_lane(self) -> tuple[int, ...] | None:
         """The place in the vector of the lane that takes part, if there is only one."""
-        return self.once("only lane", self._only_lane)
-
-    def _only_lane(self) -> tuple[int, ...] | None:
-        return self.vector.first_lane(self.mask) if self.vector.count(self.mask) == 1 else None
+        vector, mask = self.vector, self.mask
+        return self.once("only lane", lambda: vector.first_lane(mask) if vector.count(mask) == 1 else None)
 
     def once(self, what: Hashable, compute: Callable[[], Result]) -> Result:
         """Return ``compute()``, which depends on this pattern and on ``what`` alone: computed once, then looked up."""

@@ -36,7 +36,6 @@ def widened(value: Vector, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def unite(a: Mask, b: Mask) -> Mask:
-    """Union of two masks."""
     if a is True or b is True:
         return True
     if a is False:
@@ -60,7 +59,6 @@ def split(mask: Mask, condition: Vector) -> tuple[Mask, Mask]:
 
 
 def minus(mask: Mask, gone: Vector) -> Mask:
-    """The lanes of ``mask`` that are not in ``gone``."""
     if gone is False or mask is False:
         return mask
     if gone is True or gone is mask:

@@ -156,8 +156,6 @@ class Mbarriers:
                 use.waited.add(vector.warp)
         return None
 
-    # --- the rest -----------------------------------------------------------------------------------------------
-
     def _words(self, vector: Any, array: Any, index: Any, mask: Any, line: int) -> tuple[Ints, np.ndarray, Pattern]:
         """Return the words of the active lanes' barriers, these lanes, and the access as a pattern."""
         lanes = vector.full(mask)

@@ -64,7 +64,6 @@ class GlobalArray(Array):
         return self.size
 
     def index_of_key(self, key: int) -> tuple[int, ...]:
-        """The index of the element that has this key."""
         return self.index_of(int(key))
 
 
@@ -92,8 +91,6 @@ class ConstantArray(GlobalArray):
 
 
 class ConstantField(FieldArray):
-    """A field of such an array of records."""
-
     space = "constant"
 
 

@@ -73,8 +73,6 @@ class PendingProduct(Pending):
 
 
 class Products(Groups[PendingProduct]):
-    """The products of one warp vector."""
-
     def __init__(self, vector: Any) -> None:
         super().__init__(vector)
         self.results: dict[LocalArray, Any] = {}  # of unfinished products: (items, lanes, blocks)

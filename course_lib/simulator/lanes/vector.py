@@ -24,7 +24,6 @@ class LaneVector:
         self.thread, self.block = lanes.thread, chunk.block
 
     def count(self, mask: Mask) -> int:
-        """Number of active lanes."""
         if mask is True:
             return self.size
         if mask is False:

@@ -142,9 +142,6 @@ def different_arrays(line: int) -> DifferentArrays:
     )
 
 
-# --- making views --------------------------------------------------------------------------------------------------
-
-
 def view(array: Array | View, parts: tuple[Any, ...], line: int) -> View:
     """``array[parts]``: an index, or (start, stop, step) of a slice, for each dimension; None for a new one."""
     places: list[Any] = []
@@ -163,7 +160,6 @@ def view(array: Array | View, parts: tuple[Any, ...], line: int) -> View:
 
 
 def transposed(array: Array | View) -> View:
-    """``array.T``."""
     last = array.ndim - 1
     zero, one = np.int64(0), np.int64(1)
     places = tuple((last - d, zero, one) for d in range(array.ndim))
@@ -270,9 +266,6 @@ def bounds(start: Any, stop: Any, step: Any, size: Vector, line: int) -> tuple[V
     length = np.maximum(0, np.where(up, (end - first + step - 1) // step, (first - end - step - 1) // -step))
     first, length = (np.asarray(v).astype(np.int64)[()] for v in (first, length))
     return first, length, step
-
-
-# --- accesses --------------------------------------------------------------------------------------------------------
 
 
 def through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) -> tuple[Any, tuple[Any, ...], Mask]:

@@ -133,17 +133,11 @@ class WarpVector(LaneVector):
         for number in numbers:
             self._cache.pop(("local", number), None)
 
-    def statement(self, line: int, mask: Mask) -> None:
-        self.engine.tell("statement", self, line, mask)
-
-    def assigned(self, name: str, value: Any, mask: Mask) -> None:
-        self.engine.tell("assigned", self, name, value, mask)
-
-    def tested(self, line: int, text: str, left: Any, right: Any, truth: Any, mask: Mask) -> None:
-        self.engine.tell("tested", self, line, text, (left, right), truth, mask)
+    def tell(self, hook: str, *event: Any) -> None:
+        """Report an event of this warp."""
+        self.engine.tell(hook, self, *event)
 
     def say(self, parts: tuple[Any, ...], mask: Mask) -> None:
-        """Run ``print`` of texts and numbers."""
         self.engine.printed.add(self, parts, mask)
 
     def failed(self, kind: str, text: str, mask: Mask, line: int) -> None:
@@ -161,15 +155,8 @@ class WarpVector(LaneVector):
             )
         return divisor
 
-    def check_assigned(self, have: Mask, mask: Mask, name: str, line: int) -> None:
-        """Report the active lanes in which variable ``name`` has no value yet."""
-        self._tell_missing("unassigned", have, mask, name, line)
-
-    def check_returned(self, have: Mask, mask: Mask, function: str, line: int) -> None:
-        """Report the active lanes to which a device function returned nothing."""
-        self._tell_missing("unreturned", have, mask, function, line)
-
-    def _tell_missing(self, hook: str, have: Mask, mask: Mask, name: str, line: int) -> None:
+    def tell_missing(self, hook: str, have: Mask, mask: Mask, name: str, line: int) -> None:
+        """Report the active lanes that are not in ``have``, those in which the variable or result has a value."""
         if have is True or have is mask:
             return
         missing = self.full(mask) & ~self.full(have)
@@ -207,13 +194,6 @@ class WarpVector(LaneVector):
         else:
             self.order = (clock.reshape(self.shape), known)
 
-    def threadfence(self, mask: Mask, block_only: bool) -> None:
-        """Make the active lanes' accesses visible to all threads before their later ones.
-
-        ``block_only``: only to the threads of their block.
-        """
-        self.engine.tell("fence", self, mask, block_only)
-
     def _gone(self) -> np.ndarray:
         """The lanes that have returned, as a boolean array of the whole shape."""
         gone = np.zeros(self.shape, bool)
@@ -246,12 +226,10 @@ class WarpVector(LaneVector):
 
     @cached_property
     def copies(self) -> Copies:
-        """The asynchronous copies of this warp."""
         return Copies(self)
 
     @cached_property
     def products(self) -> Products:
-        """The products of this warp, which is part of a warpgroup."""
         return Products(self)
 
     def shared_arrays(self) -> tuple[SharedArray, ...]:
@@ -281,14 +259,6 @@ class WarpVector(LaneVector):
         for number, shift in fields:
             bits = bits | ((np.asarray(number, np.int64) & 0x3FFFF) >> 4).astype(np.uint64) << np.uint64(shift)
         return bits
-
-    def fence_proxy(self, mask: Mask) -> None:
-        """Make the active lanes' stores to shared memory visible to the tensor cores."""
-        self.engine.tell("proxy_fence", self, mask)
-
-    def fence_registers(self, mask: Mask) -> None:
-        """Order the active lanes' accesses to registers before the products that follow."""
-        self.engine.tell("register_fence", self, mask)
 
     def vote(self, kind: str, members: Any, predicate: Any, mask: Mask, line: int | None = None, name: str = "") -> Any:
         """all_sync, any_sync, eq_sync, ballot_sync and match_any_sync over the active lanes of each warp.

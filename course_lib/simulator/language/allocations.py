@@ -29,34 +29,30 @@ def allocation(x: Context, node: ast.Assign) -> Expr | None:
     if records is not None:
         return _records(node, target.id, space, shape, records, alignment)
     dtype = _static_dtype(x, given["dtype"])
-    size = prod(shape) * types.DTYPE[dtype].itemsize
-    if space == "local" and size > LOCAL_LIMIT:
-        refuse(
-            node,
-            f"the local array {target.id!r} takes {size:,} bytes a thread, and a GPU allows "
-            f"{LOCAL_LIMIT:,}; use a smaller one",
-        )
     if shape == (0,) and space == "shared":
         return _dynamic(x, node, target.id, dtype, alignment)
-    if min(shape) < 1:
-        refuse(node, f"the {space} array {target.id!r} has shape {shape}; every dimension must be at least 1")
+    _check_size(node, space, target.id, shape, types.DTYPE[dtype].itemsize)
     kind = types.ArrayType(dtype, len(shape))
     return Allocate(space=space, name=target.id, shape=shape, type=kind, line=node.lineno, alignment=alignment)
 
 
+def _check_size(node: ast.Assign, space: str, name: str, shape: tuple[int, ...], itemsize: int) -> None:
+    if space == "local" and prod(shape) * itemsize > LOCAL_LIMIT:
+        refuse(
+            node,
+            f"the local array {name!r} takes {prod(shape) * itemsize:,} bytes a thread, and a GPU allows "
+            f"{LOCAL_LIMIT:,}; use a smaller one",
+        )
+    if min(shape) < 1:
+        refuse(node, f"the {space} array {name!r} has shape {shape}; every dimension must be at least 1")
+
+
 def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dtype: np.dtype, alignment: int) -> Expr:
     """A shared or local array of records: an array for each field, in shared memory at its true addresses."""
+    _check_size(node, space, name, shape, dtype.itemsize)
     records = np.zeros(shape, dtype)
     if reason := types.unfit_records(records):
         refuse(node, f"{name!r} {reason}")
-    if not records.size:
-        refuse(node, f"the {space} array {name!r} has shape {shape}; every dimension must be at least 1")
-    if space == "local" and records.nbytes > LOCAL_LIMIT:
-        refuse(
-            node,
-            f"the local array {name!r} takes {records.nbytes:,} bytes a thread, and a GPU allows {LOCAL_LIMIT:,}; use "
-            "a smaller one",
-        )
     kind, offsets = types.type_of_records(records), {field: int(of[1]) for field, of in (dtype.fields or {}).items()}
     fields = tuple(
         Allocate(
@@ -122,7 +118,6 @@ def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 def fill(x: Context, node: ast.Call, used: bool) -> Expr:
-    """``array.fill(number)``."""
     assert isinstance(node.func, ast.Attribute)
     array = x.expr(node.func.value)
     if not isinstance(array.type, types.ArrayType):

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..arithmetic import cast as machine_cast
+from ..tables import plural
 from . import allocations, conditions, forms, intrinsics, packages, python, refusals, tuples, types, views
 from .context import Context
 from .names import COORDINATES, Symbol, dtype_name, vector_of
@@ -25,7 +26,7 @@ from .nodes import Apply, Const, Elementwise, Expr, Given, Operation, Select, St
 from .operators import cast, function_of
 from .refusals import refuse
 from .source import Inner
-from .types import ArrayType, TupleType, Type, TypingError, describe_type, is_int, plural
+from .types import ArrayType, TupleType, Type, TypingError, describe_type, is_int
 
 #: The type of the result, and the types to which the arguments are converted.
 Signature = tuple[str, tuple[str, ...]]
@@ -41,12 +42,16 @@ class Row:
     """
 
     name: str
-    arity: tuple[int, ...]
     rule: Callable[..., Signature]
     code: str
     effect: bool = False
     widened: str = "of"
     complex: bool = False  # does it take complex numbers?
+    counts: tuple[int, ...] = ()  # of its arguments, if it has other forms, too
+
+    @property
+    def arity(self) -> tuple[int, ...]:
+        return self.counts or (operands_of(self.code),)
 
     @cached_property
     def operation(self) -> Operation:
@@ -75,6 +80,10 @@ class Row:
 
 
 # --- signatures -------------------------------------------------------------------------------------------------------
+
+
+def operands_of(code: str) -> int:
+    return sum(part in code for part in ("{0}", "{1}", "{2}"))
 
 
 def _math(name: str) -> Callable[[str], Signature]:
@@ -254,15 +263,14 @@ _OPERANDS = {1: "({0})", 2: "({0}, {1})"}
 
 #: The functions of math.
 MATH = {
-    name: Row(f"math.{name}", (1,), _math(name), f"np.{known}({{0}})", widened="math of")
+    name: Row(f"math.{name}", _math(name), f"np.{known}({{0}})", widened="math of")
     for name, known in _IN_NUMPY.items()
     if name not in (*_TESTS, *_OF_TWO)
 }
-MATH |= {name: Row(f"math.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in _TESTS}
+MATH |= {name: Row(f"math.{name}", _math_test, f"np.{name}({{0}})") for name in _TESTS}
 MATH |= {
     name: Row(
         f"math.{name}",
-        (2,),
         _math2 if name in _IN_DOUBLE else _narrow(2),
         f"np.{_IN_NUMPY[name]}({{0}}, {{1}})",
         widened="math of",
@@ -270,15 +278,15 @@ MATH |= {
     for name in _OF_TWO
 }
 MATH |= {
-    name: Row(f"math.{name}", (1,), _math(""), f"{name}({{0}})", widened="math of")
+    name: Row(f"math.{name}", _math(""), f"{name}({{0}})", widened="math of")
     for name in ("erf", "erfc", "gamma", "lgamma")
 }
-MATH["ldexp"] = Row("math.ldexp", (2,), _ldexp, "np.ldexp({0}, {1})", widened="math of")
-MATH["nextafter"] = Row("math.nextafter", (2,), _narrow(2), "np.nextafter({0}, {1})", widened="math of")
-MATH["remainder"] = Row("math.remainder", (2,), _narrow(2), "remainder({0}, {1})", widened="math of")
-MATH["pow"] = Row("math.pow", (2,), _pow, "power({0}, {1})", widened="math of")
+MATH["ldexp"] = Row("math.ldexp", _ldexp, "np.ldexp({0}, {1})", widened="math of")
+MATH["nextafter"] = Row("math.nextafter", _narrow(2), "np.nextafter({0}, {1})", widened="math of")
+MATH["remainder"] = Row("math.remainder", _narrow(2), "remainder({0}, {1})", widened="math of")
+MATH["pow"] = Row("math.pow", _pow, "power({0}, {1})", widened="math of")
 #: Functions of math that return a tuple.
-PARTS = {"frexp": forms.mantissa_and_exponent, "modf": forms.fraction_and_whole}
+PARTS = {"frexp": partial(forms.parts, "frexp", types.SINGLE), "modf": partial(forms.parts, "modf", ("float32",))}
 #: The functions of math by the equivalent names of NumPy or SciPy, for advice in messages.
 MATH_OF_NUMPY = {known: name for name, known in _IN_NUMPY.items()} | {n: n for n in ("erf", "erfc", "gamma")}
 
@@ -290,20 +298,15 @@ _UFUNCS = (
 #: NumPy's functions of numbers that numba's CUDA target takes.
 NUMPY = {
     name: Row(
-        f"np.{name}",
-        (getattr(np, name).nin,),
-        _ufunc(name),
-        f"np.{name}{_OPERANDS[getattr(np, name).nin]}",
-        widened="math of",
-        complex=True,
+        f"np.{name}", _ufunc(name), f"np.{name}{_OPERANDS[getattr(np, name).nin]}", widened="math of", complex=True
     )
     for name in _UFUNCS.split()
 }
 #: Those of them that take numbers alone.
-NUMPY_TESTS = {name: Row(f"np.{name}", (1,), _math_test, f"np.{name}({{0}})") for name in _TESTS}
+NUMPY_TESTS = {name: Row(f"np.{name}", _math_test, f"np.{name}({{0}})") for name in _TESTS}
 
 _HALF = {
-    f"h{name}": Row(f"cuda.fp16.h{name}", (2,), _half(2, result), f"({{0}} {symbol} {{1}})")
+    f"h{name}": Row(f"cuda.fp16.h{name}", _half(2, result), f"({{0}} {symbol} {{1}})")
     for result, symbols in {
         "float16": {"add": "+", "sub": "-", "mul": "*", "div": "/"},
         "bool": {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
@@ -311,14 +314,14 @@ _HALF = {
     for name, symbol in symbols.items()
 }
 _HALF |= {
-    "hneg": Row("cuda.fp16.hneg", (1,), _half(1), "(-{0})"),
-    "habs": Row("cuda.fp16.habs", (1,), _half(1), "np.abs({0})"),
-    "hfma": Row("cuda.fp16.hfma", (3,), _half(3), "fused({0}, {1}, {2})"),
-    "hmax": Row("cuda.fp16.hmax", (2,), _half(2), "larger({0}, {1})"),
-    "hmin": Row("cuda.fp16.hmin", (2,), _half(2), "smaller({0}, {1})"),
+    "hneg": Row("cuda.fp16.hneg", _half(1), "(-{0})"),
+    "habs": Row("cuda.fp16.habs", _half(1), "np.abs({0})"),
+    "hfma": Row("cuda.fp16.hfma", _half(3), "fused({0}, {1}, {2})"),
+    "hmax": Row("cuda.fp16.hmax", _half(2), "larger({0}, {1})"),
+    "hmin": Row("cuda.fp16.hmin", _half(2), "smaller({0}, {1})"),
 }
 _HALF |= {
-    f"h{name}": Row(f"cuda.fp16.h{name}", (1,), _half(1), f"np.{name}({{0}})")
+    f"h{name}": Row(f"cuda.fp16.h{name}", _half(1), f"np.{name}({{0}})")
     for name in ("sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt", "floor", "ceil", "trunc", "rint")
 }
 
@@ -327,9 +330,7 @@ _IN_SINGLE = {
     "hrcp": "np.float32(1) / {0}.astype(np.float32)",
     "hexp10": "np.power(np.float32(10), {0}.astype(np.float32))",
 }
-_HALF |= {
-    name: Row(f"cuda.fp16.{name}", (1,), _half(1), f"cast({code}, {{dtype}})") for name, code in _IN_SINGLE.items()
-}
+_HALF |= {name: Row(f"cuda.fp16.{name}", _half(1), f"cast({code}, {{dtype}})") for name, code in _IN_SINGLE.items()}
 
 #: The code of libdevice's functions by their names, without the f of the float32 versions.
 _LIBDEVICE = {
@@ -346,8 +347,8 @@ _FAST = ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10", "pow")
 
 
 def _of_libdevice(name: str, kind: str, code: str) -> Row:
-    count = len({part for part in ("{0}", "{1}", "{2}") if part in code})
-    return Row(f"libdevice.{name}", (count,), lambda *given: (kind, (kind,) * count), code)
+    count = operands_of(code)
+    return Row(f"libdevice.{name}", lambda *given: (kind, (kind,) * count), code)
 
 
 LIBDEVICE = {
@@ -368,17 +369,16 @@ def _voting(name: str, told: str = ", {line}") -> str:
 
 
 _WARP = {
-    name: Row(f"cuda.{name}", (2,), _vote(result, "bool"), _voting(name), effect=True)
+    name: Row(f"cuda.{name}", _vote(result, "bool"), _voting(name), effect=True)
     for name, result in {"all_sync": "bool", "any_sync": "bool", "ballot_sync": "int32"}.items()
 }
 _WARP |= {
-    name: Row(f"cuda.{name}", (2,), _vote(result), _voting(name), effect=True)
+    name: Row(f"cuda.{name}", _vote(result), _voting(name), effect=True)
     for name, result in {"eq_sync": "bool", "match_any_sync": "int32"}.items()
 }
 _WARP |= {
     name: Row(
         f"cuda.{name}",
-        (3,),
         _shuffle(name),
         f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})",
         effect=True,
@@ -410,7 +410,7 @@ def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 def _of_complex(name: str, code: str, result: Callable[[str], str] = str) -> Row:
-    return Row(f"cmath.{name}", (1,), _complex(result), code, complex=True)
+    return Row(f"cmath.{name}", _complex(result), code, complex=True)
 
 
 #: The functions of cmath. NumPy and numba both follow C99, also for infinities and NaN, but where products overflow.
@@ -432,7 +432,6 @@ CMATH = {
 
 LOG_TO_BASE = Row(
     "cmath.log",
-    (2,),
     _complex(str),
     "complex_quotient(np.log({0}), np.log({1}), w.full, {mask}, {line})",
     effect=True,
@@ -460,7 +459,7 @@ def polar(x: Context, node: ast.Call, used: bool) -> Expr:
 CALLS_OF_CMATH: dict[str, Row | forms.Form] = {
     **CMATH,
     "log": lambda x, node, used: (LOG_TO_BASE if len(node.args) == 2 else CMATH["log"]).apply(x, node),
-    "rect": Row("cmath.rect", (2,), _rect, "rectangular({0}, {1})"),
+    "rect": Row("cmath.rect", _rect, "rectangular({0}, {1})"),
     "polar": polar,
 }
 
@@ -475,24 +474,22 @@ CUDA: dict[str, Row | forms.Form] = {
     "match_all_sync": match_all,
     "activemask": Row(
         "cuda.activemask",
-        (0,),
         lambda: ("uint32", ()),
         "cast(w.vote('ballot_sync', 0, np.True_, {mask}), {dtype})",
         effect=True,
     ),
-    "lanemask_lt": Row("cuda.lanemask_lt", (0,), lambda: ("uint32", ()), "w.lanemask_lt()"),
-    "fma": Row("cuda.fma", (3,), _fma, "fused({0}, {1}, {2})"),
-    "selp": Row("cuda.selp", (3,), _selp, "pick({0}, {1}, {2})"),
-    "popc": Row("cuda.popc", (1,), _bits("popc"), "cast(bit_popc({0}), {dtype})"),
+    "lanemask_lt": Row("cuda.lanemask_lt", lambda: ("uint32", ()), "w.lanemask_lt()"),
+    "fma": Row("cuda.fma", _fma, "fused({0}, {1}, {2})"),
+    "selp": Row("cuda.selp", _selp, "pick({0}, {1}, {2})"),
+    "popc": Row("cuda.popc", _bits("popc"), "cast(bit_popc({0}), {dtype})"),
     "brev": Row(
         "cuda.brev",
-        (1,),
         _bits("brev", operand=lambda a: "uint64" if a == "uint64" else "uint32"),
         "cast(bit_brev({0}), {dtype})",
     ),
-    "clz": Row("cuda.clz", (1,), _bits("clz"), "cast(bit_clz({0}), {dtype})"),
-    "ffs": Row("cuda.ffs", (1,), _bits("ffs", "uint32"), "cast(bit_ffs({0}), {dtype})"),
-    "cbrt": Row("cuda.cbrt", (1,), _narrow(1), "np.cbrt({0})", widened="math of"),
+    "clz": Row("cuda.clz", _bits("clz"), "cast(bit_clz({0}), {dtype})"),
+    "ffs": Row("cuda.ffs", _bits("ffs", "uint32"), "cast(bit_ffs({0}), {dtype})"),
+    "cbrt": Row("cuda.cbrt", _narrow(1), "np.cbrt({0})", widened="math of"),
     "const.array_like": allocations.constant_array,
     "grid": forms.grid,
     "gridsize": forms.gridsize,
@@ -509,8 +506,8 @@ CUDA: dict[str, Row | forms.Form] = {
     "syncthreads_or": forms.reduction,
     **{f"atomic.{name}": forms.atomic for name in forms.ATOMICS},
 }
-ROUND = Row("round", (1, 2), _round, "cast(np.rint({0}), {dtype})")
-ROUND_TO = Row("round", (1, 2), _round_to, "rounded({0}, {1})", widened="math of")
+ROUND = Row("round", _round, "cast(np.rint({0}), {dtype})", counts=(1, 2))
+ROUND_TO = Row("round", _round_to, "rounded({0}, {1})", widened="math of", counts=(1, 2))
 #: These have no value: they are statements.
 STATEMENTS = (
     "syncthreads", "syncwarp", "nanosleep", "threadfence", "threadfence_block", "threadfence_system",
@@ -686,7 +683,7 @@ def _of_cmath(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr | None
 def _of_math(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr:
     name = getattr(thing, "__name__", "")
     if name in PARTS:
-        return PARTS[name](x, node, True)
+        return PARTS[name](x, node)
     if name not in MATH:
         advice = refusals.MATH.get(name, "write it out with arithmetic and other functions of math")
         refuse(node, f"the simulator does not run math.{name}; {advice}")

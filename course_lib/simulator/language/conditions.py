@@ -176,9 +176,6 @@ def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
     return after(values, x.number((values[0].type == values[1].type == NONE) == same))
 
 
-# --- and, or of values ------------------------------------------------------------------------------------------------
-
-
 def and_or(x: Context, node: ast.BoolOp) -> Expr:
     """``and`` and ``or`` as values: the value of the operand that decides."""
     parts: list[Expr] = []

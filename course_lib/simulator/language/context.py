@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..geometry import Launch
+from ..tables import plural
 from . import nodes, operators, reasons, types
 from .constants import Constants, is_constant
 from .names import COORDINATES, Symbol, cuda_name, is_cuda_module, part_of_cuda, vector_of
@@ -22,7 +23,7 @@ from .program import Function
 from .reasons import Part, Promotion, Reason, Why
 from .refusals import ABSENT, CUDA, NOT_TAKEN, refuse
 from .source import Inner, Source, inner
-from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError, describe_type, plural
+from .types import COMPILE_TIME, DTYPE, ArrayType, TupleType, Type, TypingError, describe_type
 from .variables import Variables
 
 #: Kinds of global objects whose attributes numba can read in a kernel.
@@ -347,14 +348,13 @@ class Context(ABC):
 
     def part(self, node: ast.AST, array: nodes.Expr, places: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
         """A part of ``array``; dimensions without an entry in ``places`` are taken whole, and None is a new one."""
-        assert isinstance(array.type, ArrayType)
-        places = places + [nodes.Slice()] * (array.type.ndim - sum(not isinstance(p, nodes.Nothing) for p in places))
-        kind = ArrayType(array.type.dtype, sum(isinstance(p, (nodes.Slice, nodes.Nothing)) for p in places), view=True)
+        of = array.array_type
+        places = places + [nodes.Slice()] * (of.ndim - sum(not isinstance(p, nodes.Nothing) for p in places))
+        kind = ArrayType(of.dtype, sum(isinstance(p, (nodes.Slice, nodes.Nothing)) for p in places), view=True)
         return nodes.MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
 
     def load(self, node: ast.expr, array: nodes.Expr, indices: tuple[nodes.Expr, ...]) -> nodes.Expr:
-        assert isinstance(array.type, ArrayType)
-        return nodes.Load(array=array, index=indices, type=array.type.dtype, line=node.lineno)
+        return nodes.Load(array=array, index=indices, type=array.array_type.dtype, line=node.lineno)
 
     def filled(self, node: ast.expr, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Store the number ``value`` to all elements of ``array``, one after another."""
@@ -364,7 +364,6 @@ class Context(ABC):
 
     def stored(self, node: ast.AST, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Convert ``value`` to be stored in an element of ``array``; refused if that is impossible."""
-        assert isinstance(array.type, ArrayType)
         if isinstance(array, nodes.Frozen):
             refuse(node, f"{array.name} is a constant of the kernel, and cannot be written; pass it as an argument")
         if not value.is_scalar:
@@ -374,7 +373,7 @@ class Context(ABC):
                 "store one number at a time",
             )
         if types.is_complex(str(value.type)):
-            cast(value, array.type.dtype)  # refused if the array holds real numbers
+            cast(value, array.array_type.dtype)  # refused if the array holds real numbers
         return value
 
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..tables import plural
 from . import calls, conditions, operators, reasons, records, tuples, types, views
 from .context import Context, of_array, of_literal
 from .names import GRID_GROUP, Symbol
@@ -27,23 +28,16 @@ class Expressions(Context):
     """Translates the expressions of one function; ``env`` holds its variables at the current statement."""
 
     def expr(self, node: ast.AST) -> Expr:
-        """Translate any expression."""
+        form = FORMS.get(type(node))
+        if form is None:
+            refused_expression(node)
         try:
-            return self._expr(node)
+            return form(self, node)
         except types.TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
 
     def takes(self, name: str) -> bool:
-        """Whether the simulator runs this function of numba.cuda."""
         return name in calls.CUDA
-
-    def _expr(self, node: ast.AST) -> Expr:
-        form = FORMS.get(type(node))
-        if form is None:
-            refused_expression(node)
-        return form(self, node)
-
-    # --- constants and names -------------------------------------------------------------------------------
 
     def _constant(self, node: ast.Constant) -> Expr:
         if node.value is None:
@@ -141,8 +135,6 @@ class Expressions(Context):
             f"dtype, fill, {', '.join((*views.ATTRIBUTES, *views.METHODS))}, and parts such as A[1:, ::2]",
         )
 
-    # --- why a result is float64 --------------------------------------------------------------------------------
-
     # --- operators -------------------------------------------------------------------------------------------
 
     def _binary_operator(self, node: ast.BinOp) -> Expr:
@@ -187,8 +179,6 @@ class Expressions(Context):
         yes, no = cast(yes, kind), cast(no, kind)
         return Select(test=test, yes=yes, no=no, type=kind, line=node.lineno, why=reason)
 
-    # --- elements --------------------------------------------------------------------------------------------
-
     def place(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
         """Translate the target of an assignment to (array, indices); ``A[i][j]`` is the same as ``A[i, j]``."""
         owner, chain = self._owner(node)
@@ -202,10 +192,8 @@ class Expressions(Context):
         return self._indexed(node, owner, chain)
 
     def element(self, node: ast.Subscript) -> tuple[Expr, tuple[Expr, ...]]:
-        """Translate a subscript of one element to (array, indices)."""
         array, indices = self.place(node)
-        assert isinstance(array.type, types.ArrayType)
-        if len(indices) < array.type.ndim:
+        if len(indices) < array.array_type.ndim:
             refuse(
                 node,
                 f"{ast.unparse(node)} is part of an array, not an element; write a loop over single elements, with "
@@ -263,24 +251,22 @@ class Expressions(Context):
                 found = tuples.items(found[0])
                 parts = [link] * len(found)
             indices += tuple(self.integer_index(node, p, i) for i, p in zip(found, parts, strict=True))
-        assert isinstance(array.type, types.ArrayType)
-        if len(indices) > array.type.ndim:
+        if len(indices) > array.array_type.ndim:
             refuse(
                 node,
-                f"{ast.unparse(base)} has {types.plural(array.type.ndim, 'dimension')} and is given "
+                f"{ast.unparse(base)} has {plural(array.array_type.ndim, 'dimension')} and is given "
                 f"{len(indices)} indices; give one index for each dimension",
             )
         return array, indices
 
     def _slice(self, node: ast.Subscript, array: Expr, indices: tuple[Expr, ...], parts: list[ast.expr]) -> Expr:
         """The part of ``array`` at ``indices`` and then at ``parts``, some of which are slices."""
-        assert isinstance(array.type, types.ArrayType)
-        missing = array.type.ndim - len(indices) - sum(not (is_ellipsis(p) or is_new_axis(p)) for p in parts)
+        missing = array.array_type.ndim - len(indices) - sum(not (is_ellipsis(p) or is_new_axis(p)) for p in parts)
         if missing < 0 or sum(map(is_ellipsis, parts)) > 1:
             refuse(
                 node,
                 f"{ast.unparse(node)} has more indices than {ast.unparse(node.value)} has dimensions, "
-                f"{array.type.ndim}; give one for each",
+                f"{array.array_type.ndim}; give one for each",
             )
         places: list[Expr | Slice] = [*indices]
         for part in parts:
@@ -307,8 +293,7 @@ class Expressions(Context):
         if not chain:
             return self.load(node, owner, ()) if is_field(owner) else owner
         array, indices = self._indexed(node, owner, chain)
-        assert isinstance(array.type, types.ArrayType)
-        if len(indices) == array.type.ndim:
+        if len(indices) == array.array_type.ndim:
             if not indices and isinstance(array, MakeView):
                 return array
             return self.load(node, array, indices)
@@ -317,8 +302,7 @@ class Expressions(Context):
     def refuse_in_array(self, target: ast.Subscript, node: ast.AST, value: Expr) -> NoReturn:
         """Refuse a value that is not a number as the new value of an element or a part of an array."""
         array, index = self.place(target)
-        assert isinstance(array.type, types.ArrayType)
-        if len(index) == array.type.ndim:
+        if len(index) == array.array_type.ndim:
             self.refuse_as_number(node, value)
         refuse(
             target,
@@ -344,7 +328,6 @@ def is_field(value: Expr) -> bool:
 
 
 def with_why(value: Expr, reason: Why) -> Expr:
-    """``value`` with a reason for its type."""
     return value if value.why == reason else replace(value, why=reason)
 
 

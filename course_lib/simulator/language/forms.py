@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..tables import plural
 from . import conditions, nodes, overloads, packages, records, signatures, tuples, types
 from .context import Context
 from .names import GRID_GROUP, Symbol, dtype_name
@@ -36,7 +37,7 @@ GLOBAL_ID = [
 ]
 SYNCWARP = nodes.statement("syncwarp", "w.syncwarp({0}, {mask}, {line})")
 FENCE, BLOCK_FENCE = (
-    nodes.statement(name, f"w.threadfence({{mask}}, {block_only})")
+    nodes.statement(name, f"w.tell('fence', {{mask}}, {block_only})")
     for name, block_only in (("threadfence", False), ("threadfence_block", True))
 )
 SMALLER = nodes.Operation("min", "smaller({0}, {1})", uniform)
@@ -63,7 +64,7 @@ TUPLES = {"frexp": (FREXP, "int32"), "modf": (MODF, ""), "sincos": (SINCOS, "")}
 def at_most(node: ast.Call, count: int) -> None:
     """Refuse a call that has more arguments than ``count``, or named ones."""
     if node.keywords or len(node.args) > count:
-        takes = f"at most {types.plural(count, 'argument')}, without a name" if count else "no arguments"
+        takes = f"at most {plural(count, 'argument')}, without a name" if count else "no arguments"
         refuse(node, f"{ast.unparse(node.func)}() takes {takes}; remove the extra arguments")
 
 
@@ -182,9 +183,8 @@ def atomic(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
         refuse(node, f"numba does not take a tuple of one index here; write {ast.unparse(place.elts[0])}")
     subscript = ast.copy_location(ast.Subscript(node.args[0], _place(x, place), ast.Load()), node)
     array, indices = x.element(subscript)
-    assert isinstance(array.type, types.ArrayType)
-    dtype = array.type.dtype
-    _check_atomic(name, dtype, ast.unparse(node.args[0]), array.type.ndim)
+    dtype = array.array_type.dtype
+    _check_atomic(name, dtype, ast.unparse(node.args[0]), array.array_type.ndim)
     operands = tuple(cast(x.scalar(v), dtype) for v in values)
     return nodes.Atomic(
         operation=name, array=array, index=indices, values=operands, line=node.lineno, used=used, type=dtype
@@ -254,7 +254,7 @@ def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
     if len(values) != count or node.keywords:
         refuse(
             node,
-            f"{ast.unparse(node.func)}() takes {types.plural(count, 'number')}, or vectors of {kind} that hold them",
+            f"{ast.unparse(node.func)}() takes {plural(count, 'number')}, or vectors of {kind} that hold them",
         )
     return nodes.tuple_of(tuple(values), tuple("xyzw"[:count]))
 
@@ -359,7 +359,9 @@ def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     )
 
 
-def _parts(x: Context, node: ast.Call, operations: list[nodes.Operation], kind: str, second: str) -> nodes.Expr:
+def _parts(x: Context, node: ast.Call, name: str, kind: str) -> nodes.Expr:
+    operations, other = TUPLES[name]
+    second = other or kind
     (value,) = x.arguments(node, (1,), ast.unparse(node.func))
     reason = x.reason(node, kind, [(value, node.args[0])], "math of")
     number = nodes.once(cast(value, kind))
@@ -369,28 +371,16 @@ def _parts(x: Context, node: ast.Call, operations: list[nodes.Operation], kind: 
     )
 
 
-def mantissa_and_exponent(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    """``math.frexp(x)``."""
-    kind = "float32" if _type_of_one(x, node) in types.SINGLE else "float64"
-    return _parts(x, node, FREXP, kind, "int32")
-
-
-def fraction_and_whole(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    """``math.modf(x)``."""
-    kind = "float32" if _type_of_one(x, node) == "float32" else "float64"
-    return _parts(x, node, MODF, kind, kind)
-
-
-def _type_of_one(x: Context, node: ast.Call) -> str:
-    return str(x.arguments(node, (1,), ast.unparse(node.func))[0].type)
+def parts(name: str, single: tuple[str, ...], x: Context, node: ast.Call) -> nodes.Expr:
+    """``math.frexp(x)`` and ``math.modf(x)``, in float32 for the types ``single``."""
+    (value,) = x.arguments(node, (1,), ast.unparse(node.func))
+    return _parts(x, node, name, "float32" if value.type in single else "float64")
 
 
 def of_libdevice(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """A function of libdevice that returns a tuple, such as ``libdevice.sincos(x)``; with f it takes a float32."""
     name = _name(x, node)
-    kind, known = ("float64", name) if name in TUPLES else ("float32", name[:-1])
-    operations, second = TUPLES[known]
-    return _parts(x, node, operations, kind, second or kind)
+    return _parts(x, node, name, "float64") if name in TUPLES else _parts(x, node, name[:-1], "float32")
 
 
 def power(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
@@ -411,7 +401,7 @@ def named_tuple(x: Context, node: ast.Call, thing: type) -> nodes.Expr:
     fields = tuple(getattr(thing, "_fields", ()))
     given = dict(zip(fields, node.args, strict=False)) | {str(k.arg): k.value for k in node.keywords}
     if len(node.args) + len(node.keywords) != len(fields) or set(given) != set(fields):
-        refuse(node, f"{thing.__name__} takes {types.plural(len(fields), 'value')}: {', '.join(fields)}")
+        refuse(node, f"{thing.__name__} takes {plural(len(fields), 'value')}: {', '.join(fields)}")
     values = {name: x.expr(part) for name, part in given.items()}
     if tuple(values) != fields and any(value.does for value in values.values()):
         values = {name: nodes.settled(value) for name, value in values.items()}

@@ -5,16 +5,15 @@ translated again until the types at the begin and the end of an iteration agree;
 for the types of its arguments.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..findings import UnsupportedKernelError
+from ..geometry import Launch
 from . import allocations, conditions, forms, records, tuples, types
 from .calls import CUDA, call
 from .context import Analysis
@@ -27,9 +26,6 @@ from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
 from .source import Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
 from .verify import verify
-
-if TYPE_CHECKING:
-    from ..geometry import Launch
 
 #: Limit for the translations of a loop, which is repeated until its types are final.
 MOST_PASSES = 12
@@ -206,8 +202,6 @@ class Statements(Expressions):
                 )
         return want
 
-    # --- statements --------------------------------------------------------------------------------------
-
     def block(self, body: list[ast.stmt]) -> Block:
         """Translate ``body``, up to a statement after which no lane continues."""
         outer, self.out = self.out, []
@@ -221,16 +215,13 @@ class Statements(Expressions):
         self.line = node.lineno
         if not isinstance(node, (ast.Pass, ast.While, ast.For)) and not docstring(node):
             self.out.append(Mark(node.lineno))
-        try:
-            return self._statement(node)
-        except types.TypingError as error:
-            refuse(node, str(error))
-
-    def _statement(self, node: ast.stmt) -> bool:
         form = FORMS.get(type(node))
         if form is None:
             refused_statement(node)
-        return bool(form(self, node))
+        try:
+            return bool(form(self, node))
+        except types.TypingError as error:
+            refuse(node, str(error))
 
     def _raise(self, node: ast.Raise) -> bool:
         if node.exc is None:
@@ -289,8 +280,6 @@ class Statements(Expressions):
         """End the thread and report it; a device function returns nothing to its caller then."""
         self.results.append(Part(types.NONE, None))
         self.out += [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
-
-    # --- assignments ---------------------------------------------------------------------------------------
 
     def _assignment(self, node: ast.Assign) -> None:
         (target, *others), given = node.targets, node.value
@@ -395,8 +384,7 @@ class Statements(Expressions):
 
     def _assign_subscript(self, target: ast.Subscript, value: Expr) -> None:
         array, index = self.place(target)
-        assert isinstance(array.type, types.ArrayType)
-        if len(index) == array.type.ndim:
+        if len(index) == array.array_type.ndim:
             self.store(target, array, index, value)
         else:
             self.out.append(Evaluate(self.filled(target, self.part(target, array, [*index]), value)))
@@ -421,8 +409,6 @@ class Statements(Expressions):
                 types.unify_types(variable.type, wanted) == wanted
             ):  # else the loop is translated again with a wider type
                 self.out.append(Convert(name, variable.type, wanted, self.line))
-
-    # --- if ------------------------------------------------------------------------------------------------
 
     def _if(self, node: ast.If) -> bool:
         test = conditions.condition(self, node.test)
@@ -456,13 +442,11 @@ class Statements(Expressions):
         self.reconcile(have, want)
         self.out = outer
 
-    # --- loops -----------------------------------------------------------------------------------------------
-
     def _loop(self, node: ast.For | ast.While) -> bool:
         """Translate a loop until the types at the begin and the end of an iteration agree."""
         iterated = tuples.iterated(self, node.iter) if isinstance(node, ast.For) else None
         entry, changed = dict(self.env), self.source.assigned(node)
-        header = {name: v.without_const() if name in changed else v for name, v in entry.items()}
+        header = {name: replace(v, const=None) if name in changed else v for name, v in entry.items()}
         for name, variable in self.headers.get(id(node), {}).items():
             header[name] = merge(header[name], variable) if name in header else variable
         after: Variables | None = None

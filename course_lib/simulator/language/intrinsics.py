@@ -299,6 +299,6 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "expect bytes": _on_barrier(EXPECT_BYTES),
     "wait barrier": _on_barrier(None),
     "tile copy": _tile_copy,
-    "fence proxy": _instruction(statement("fence proxy", "w.fence_proxy({mask})")),
-    "fence registers": _instruction(statement("fence registers", "w.fence_registers({mask})")),
+    "fence proxy": _instruction(statement("fence proxy", "w.tell('proxy_fence', {mask})")),
+    "fence registers": _instruction(statement("fence registers", "w.tell('register_fence', {mask})")),
 }

@@ -1,7 +1,6 @@
 """``match`` as ``if`` and ``elif``: numba compiles patterns that are values, alternatives of them, and names."""
 
 import ast
-from typing import NoReturn
 
 from .refusals import refuse
 
@@ -9,8 +8,6 @@ ONLY = "numba compiles patterns of values, | between them, names and _ alone; wr
 
 
 class Matches(ast.NodeTransformer):
-    """Replaces each ``match``."""
-
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
         self.generic_visit(node)
         if isinstance(node.subject, (ast.Name, ast.Constant)):
@@ -58,12 +55,8 @@ def _test(pattern: ast.pattern, subject: ast.expr, names: list[ast.expr]) -> ast
                 names.append(ast.copy_location(ast.Name(pattern.name, ast.Store()), pattern))
             return test
         case _:
-            _refuse(pattern)
+            refuse(pattern, f"{ast.unparse(pattern)}: {ONLY}")
     return ast.copy_location(made, pattern)
-
-
-def _refuse(pattern: ast.pattern) -> NoReturn:
-    refuse(pattern, f"{ast.unparse(pattern)}: {ONLY}")
 
 
 class _Renamed(ast.NodeTransformer):

@@ -1,8 +1,8 @@
 """The nodes of the typed program's expressions.
 
-An expression has a type, and the reason if that is float64 by accident (:mod:`why`). Operators and most functions are
-an :class:`Operation`, a row of the tables in :mod:`calls` or :mod:`operators`, applied to operands of the row's types;
-:mod:`verify` checks this for every node.
+An expression has a type, and the reason if that is float64 by accident (:mod:`reasons`). Operators and most functions
+are an :class:`Operation`, a row of the tables in :mod:`calls` or :mod:`operators`, applied to operands of the row's
+types; :mod:`verify` checks this for every node.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, dataclass_transform
 import numpy as np
 
 from .reasons import Why
-from .types import COMPILE_TIME, NONE, SCALARS, TupleType, Type, TypingError
+from .types import COMPILE_TIME, NONE, SCALARS, ArrayType, TupleType, Type, TypingError
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,6 @@ class Operation:
     code: str
     holds: Callable[[tuple[Type, ...], Type], bool]
     effect: bool = False
-
-
-# --- expressions -------------------------------------------------------------------------------------------------
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, frozen_default=True)
@@ -59,7 +56,6 @@ class Expr(Node):
 
     @property
     def acts(self) -> bool:
-        """Whether the node itself has an effect, apart from its operands."""
         return self._acts
 
     @cached_property
@@ -81,6 +77,16 @@ class Expr(Node):
     def is_scalar(self) -> bool:
         return self.type in SCALARS
 
+    @property
+    def array_type(self) -> ArrayType:
+        assert isinstance(self.type, ArrayType)
+        return self.type
+
+    @property
+    def tuple_type(self) -> TupleType:
+        assert isinstance(self.type, TupleType)
+        return self.type
+
 
 class Const(Expr):
     """A number known at compile time; ``literal``: numba knows it when it types the kernel."""
@@ -90,8 +96,6 @@ class Const(Expr):
 
 
 class Nothing(Expr):
-    """None."""
-
     type: Type = NONE
 
 
@@ -266,8 +270,6 @@ class Choice(Expr, acts=True):
 
 
 class Allocate(Expr, acts=True):
-    """A shared or local array."""
-
     space: str
     name: str
     shape: tuple[int, ...]

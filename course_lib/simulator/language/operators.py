@@ -35,9 +35,6 @@ PYTHON: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 
-# --- rules for types -------------------------------------------------------------------------------------------------
-
-
 def uniform(args: tuple[Type, ...], result: Type) -> bool:
     """Whether all operands have the type of the result."""
     return {*args, result} == {result}
@@ -55,8 +52,6 @@ def comparing(args: tuple[Type, ...], result: Type) -> bool:
 def scalars(args: tuple[Type, ...], result: Type) -> bool:
     return result in SCALARS and all(a in SCALARS for a in args)
 
-
-# --- the rows --------------------------------------------------------------------------------------------------------
 
 BINARY = {
     "Add": Operation("+", "({0} + {1})", promoting),
@@ -98,9 +93,6 @@ PARTS = {
     name: Operation(f".{name}", f"{{0}}.{name}", lambda args, result: result == PART.get(str(args[0]), args[0]))
     for name in ("real", "imag")
 }
-
-
-# --- constants -------------------------------------------------------------------------------------------------------
 
 
 @cache

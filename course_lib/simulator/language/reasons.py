@@ -75,7 +75,6 @@ def _item(part: Part, i: int) -> Part:
 
 
 def item_why(why: Why, i: int) -> Why:
-    """The reason of item ``i`` of a tuple."""
     return why[i] if isinstance(why, tuple) else None
 
 

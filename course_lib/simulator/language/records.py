@@ -58,8 +58,7 @@ def copies(x: Context, target: ast.Subscript, value: Expr) -> list[Expr]:
 
 
 def _copy(x: Context, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
-    assert isinstance(to.type, ArrayType)
-    if not to.type.ndim:
+    if not to.array_type.ndim:
         return [Store(array=to, index=(), value=x.load(target, of, ()), line=target.lineno)]
     return [Elementwise(array=to, function=itself, inputs=(of,), line=target.lineno, whole=True)]
 

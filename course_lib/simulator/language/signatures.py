@@ -29,8 +29,6 @@ class Signature:
         return f"({', '.join(map(str, self.arguments))})"
 
 
-# --- conversions ---------------------------------------------------------------------------------------------------
-
 #: numba's names of the qualities, the best first.
 EXACT, PROMOTE, SAFE, UNSAFE = QUALITIES = ("exact", "promote", "safe", "unsafe")
 
@@ -83,9 +81,6 @@ def choose(signatures: tuple[Signature, ...], given: tuple[Type, ...], name: str
             "the arguments"
         )
     return found[0]
-
-
-# --- reading a decorator -------------------------------------------------------------------------------------------
 
 
 def declared(kernel: object, source: Source) -> tuple[Signature, ...]:

@@ -54,7 +54,6 @@ class Source:
 
     @property
     def key(self) -> object:
-        """The identity of the function."""
         return self.function
 
     @property
@@ -77,16 +76,13 @@ class Source:
 
     @cached_property
     def regions(self) -> Regions:
-        """The regions of the function's variables."""
         return Regions(self.tree)
 
     @cached_property
     def locals(self) -> frozenset[str]:
-        """The names of the function's variables."""
         return frozenset(assigned_names(self.tree.body) | {*self.parameters})
 
     def assigned(self, statement: ast.stmt) -> frozenset[str]:
-        """The names that a statement assigns."""
         if statement not in self._assigned:
             self._assigned[statement] = frozenset(assigned_names([statement]))
         return self._assigned[statement]
@@ -350,6 +346,4 @@ def _read_lambda(function: FunctionType) -> Source:
     tree = as_def(found[0])
     last = found[0].end_lineno or first
     lines = tuple((i, text[i - 1].rstrip("\n")) for i in range(first, last + 1))
-    source = Source(function, tree, lines, code.co_filename)
-    _parsed[function] = code, source
-    return source
+    return parsed(function, tree, lines)

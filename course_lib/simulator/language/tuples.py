@@ -11,6 +11,7 @@ from functools import reduce
 
 import numpy as np
 
+from ..tables import plural
 from . import packages, refusals, types
 from .context import Context
 from .nodes import After, Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved, after, once, settled, tuple_of
@@ -18,7 +19,7 @@ from .operators import BINARY, INTEGER_QUOTIENT, applied, cast
 from .program import Each, Iterable, Numbered, Range, Together
 from .reasons import Why, item_why
 from .refusals import refuse
-from .types import ArrayType, TupleType, Type, describe_type, plural
+from .types import ArrayType, TupleType, Type, describe_type
 
 
 def make(x: Context, node: ast.Tuple) -> Expr:
@@ -45,23 +46,20 @@ def item(value: Expr, i: int) -> Expr:
             assert isinstance(value, MakeTuple)
             return after(value.items, value.items[i])
         return value.items[i]
-    assert isinstance(value.type, TupleType)
-    return Item(value=value, index=i, type=value.type.items[i], why=item_why(value.why, i))
+    return Item(value=value, index=i, type=value.tuple_type.items[i], why=item_why(value.why, i))
 
 
 def items(value: Expr) -> tuple[Expr, ...]:
     """The items of a tuple; the tuple is evaluated once."""
-    assert isinstance(value.type, TupleType)
     if isinstance(value, MakeTuple):
         return value.items
     kept = once(value)
-    return tuple(item(kept, i) for i in range(len(value.type.items)))
+    return tuple(item(kept, i) for i in range(len(value.tuple_type.items)))
 
 
 def item_type(value: Expr, node: ast.AST) -> Type:
     """The type of all of a tuple's items; refused if they differ, since numba cannot loop over them at run time."""
-    assert isinstance(value.type, TupleType)
-    kinds = tuple(dict.fromkeys(value.type.items))
+    kinds = tuple(dict.fromkeys(value.tuple_type.items))
     if len(kinds) != 1:
         if not kinds:
             refuse(
@@ -80,15 +78,13 @@ def item_type(value: Expr, node: ast.AST) -> Type:
 
 def any_why(value: Expr) -> Why:
     """Return why an item at an unknown index is float64: by accident if that is true of all items."""
-    assert isinstance(value.type, TupleType)
-    reasons = [item_why(value.why, i) for i in range(len(value.type.items))]
+    reasons = [item_why(value.why, i) for i in range(len(value.tuple_type.items))]
     return reasons[0] if all(reasons) else None
 
 
 def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
     """``owner[place]`` of a tuple: an item or a slice."""
-    assert isinstance(owner.type, TupleType)
-    count, text = len(owner.type.items), ast.unparse(node)
+    count, text = len(owner.tuple_type.items), ast.unparse(node)
     if isinstance(place, ast.Slice):
         bounds = [None if b is None else _known(x.expr(b)) for b in (place.lower, place.upper, place.step)]
         given = [b is not None for b in (place.lower, place.upper, place.step)]
@@ -107,7 +103,6 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
 
 
 def _known(value: Expr) -> int | None:
-    """The integer value of ``value``, if it is known; else None."""
     if isinstance(value, Const) and isinstance(value.type, str) and types.is_int(value.type):
         return int(value.value)
     return None
@@ -128,9 +123,6 @@ def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
         f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and {describe_type(right.type)}; + joins "
         "two tuples, * repeats one by a literal, anything else needs their items",
     )
-
-
-# --- iterables of for loops ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -175,8 +167,7 @@ def iterated(x: Context, node: ast.expr) -> Iterated:
 
 def _row(x: Context, node: ast.expr, array: Expr, index: Expr) -> Expr:
     """``array[index]``: an element, or a part of an array of more dimensions."""
-    assert isinstance(array.type, ArrayType)
-    return x.load(node, array, (index,)) if array.type.ndim == 1 else x.part(node, array, [index])
+    return x.load(node, array, (index,)) if array.array_type.ndim == 1 else x.part(node, array, [index])
 
 
 def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:

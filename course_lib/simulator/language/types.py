@@ -216,7 +216,6 @@ def math_result(a: str, name: str = "") -> str:
 
 
 def math_result2(a: str, b: str) -> str:
-    """Result of a two-argument ``math`` function."""
     return _float_result(a, b) if is_float(a) or is_float(b) else "float64"
 
 
@@ -278,7 +277,6 @@ def unfit_records(records: np.ndarray) -> str:
 
 
 def type_of_records(records: np.ndarray) -> RecordsType:
-    """The type of an array of records."""
     names = records.dtype.names or ()
     kinds = (records.dtype[name] for name in names)
     items = tuple(ArrayType(kind.base.name, records.ndim + kind.ndim) for kind in kinds)
@@ -297,11 +295,6 @@ def unify_types(a: Type, b: Type) -> Type:
     if isinstance(a, ArrayType) and isinstance(b, ArrayType) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
         return ArrayType(a.dtype, a.ndim, view=True)
     return CONFLICT
-
-
-def plural(count: int, noun: str) -> str:
-    """``1 item`` or ``2 items``."""
-    return f"{count} {noun}" + "s" * (count != 1)
 
 
 def describe_type(kind: Type) -> str:

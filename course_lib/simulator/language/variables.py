@@ -28,9 +28,6 @@ class Variable:
     const: Known | None = None
     maybe: bool = False
 
-    def without_const(self) -> "Variable":
-        return replace(self, const=None)
-
 
 Variables = dict[str, Variable]
 

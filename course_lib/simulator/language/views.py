@@ -49,14 +49,11 @@ def _retyped(dtype: str) -> Operation:
 
 
 def transposed(x: Context, node: ast.expr, array: Expr) -> Expr:
-    """``array.T``."""
-    assert isinstance(array.type, ArrayType)
-    kind = ArrayType(array.type.dtype, array.type.ndim, view=True)
+    kind = ArrayType(array.array_type.dtype, array.array_type.ndim, view=True)
     return Apply(operation=TRANSPOSED, args=(array,), type=kind, line=node.lineno)
 
 
 def transpose(x: Context, node: ast.Call, array: Expr) -> Expr:
-    """``array.transpose()``."""
     if node.args or node.keywords:
         refuse(
             node, f"numba compiles no order of the dimensions in {ast.unparse(node)}; write .T, and swap the indices"
@@ -66,8 +63,7 @@ def transpose(x: Context, node: ast.Call, array: Expr) -> Expr:
 
 def strides(x: Context, node: ast.expr, array: Expr) -> Expr:
     """The bytes from one element to the next in each dimension."""
-    assert isinstance(array.type, ArrayType)
-    count = array.type.ndim
+    count = array.array_type.ndim
     array = once(array)
     sizes = (Apply(operation=STRIDES[d], args=(array,), type="int64", line=node.lineno) for d in range(count))
     return after((array,), tuple_of(tuple(sizes)))
@@ -96,8 +92,7 @@ def flat(x: Context, node: ast.expr, array: Expr) -> Expr:
 
 
 def _shaped(node: ast.expr, array: Expr, sizes: tuple[Expr, ...], operation: Operation | None = None) -> Expr:
-    assert isinstance(array.type, ArrayType)
-    kind = ArrayType(array.type.dtype, len(sizes), view=True)
+    kind = ArrayType(array.array_type.dtype, len(sizes), view=True)
     operands = (array, *(cast(size, "int64") for size in sizes))
     return Apply(operation=operation or _reshaped(len(sizes)), args=operands, type=kind, line=node.lineno)
 
@@ -113,11 +108,10 @@ def asked_type(x: Context, node: ast.Call) -> str | None:
 
 def view(x: Context, node: ast.Call, array: Expr) -> Expr:
     """``array.view(dtype)``, of elements of the same size."""
-    assert isinstance(array.type, ArrayType)
     name = asked_type(x, node)
     if name is None:
         refuse(node, f"{ast.unparse(node.func)}() takes one type, such as np.int32")
-    have = array.type.dtype
+    have = array.array_type.dtype
     if DTYPE[name].itemsize != DTYPE[have].itemsize or "bool" in (have, name):
         refuse(
             node,
@@ -129,8 +123,7 @@ def view(x: Context, node: ast.Call, array: Expr) -> Expr:
 
 def retyped(array: Expr, name: str, line: int) -> Expr:
     """The same memory as elements of another type of their size."""
-    assert isinstance(array.type, ArrayType)
-    kind = ArrayType(name, array.type.ndim, view=True)
+    kind = ArrayType(name, array.array_type.ndim, view=True)
     return Apply(operation=_retyped(name), args=(array,), type=kind, line=line)
 
 

@@ -60,22 +60,15 @@ class Engine:
                 listeners[name].append(getattr(observer, name))
         self._listeners = listeners
 
-    # --- events ------------------------------------------------------------------------------------------------
-
     def tell(self, hook: str, *event: Any) -> None:
-        """Call a hook of every observer that overrides it."""
         for listener in self._listeners[hook]:
             listener(*event)
 
     def hears(self, hook: str) -> bool:
-        """Whether an observer overrides this hook."""
         return bool(self._listeners[hook])
 
     def watch(self, array: Array) -> None:
-        """Set the watchers of ``array``: the functions of observers that see each access to it."""
         array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
-
-    # --- the run -----------------------------------------------------------------------------------------------
 
     def run(self) -> None:
         for observer in self.observers:
@@ -121,7 +114,7 @@ class Engine:
             elif waits.resting:
                 if again:
                     raise WaitsForOthers(next(block.pause.line for block in waits.resting if block.pause))
-                waits.wake_all()
+                waits.wake(waits.resting)
                 again = True
             elif waits.at_grid:
                 self._meet_in_grid(waits)

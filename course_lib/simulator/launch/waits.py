@@ -97,14 +97,11 @@ class Waits:
             self.resting[block], block.seen = None, values
             for word in values:
                 self._looking.setdefault(word, {})[block] = None
-        self._wake(other for other in self._stirred if other in self.resting and _values(other.words) != other.seen)
+        self.wake(other for other in self._stirred if other in self.resting and _values(other.words) != other.seen)
         self._stirred.clear()
         return not calm
 
-    def wake_all(self) -> None:
-        self._wake(self.resting)
-
-    def _wake(self, blocks: Any) -> None:
+    def wake(self, blocks: Any) -> None:
         for block in [*blocks]:
             del self.resting[block]
             self.awake[block] = None

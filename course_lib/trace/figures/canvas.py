@@ -2,13 +2,15 @@
 
 import functools
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 from PIL import Image
@@ -96,6 +98,40 @@ def describe(ax: Axes, *sentences: str) -> Axes:
     ax.spines[:].set_color(GROUND)
     ax.set_label("\n".join([f"Figure: {ax.get_title()}.", *(f"  {sentence}." for sentence in sentences)]))
     return ax
+
+
+def legend(ax: Axes, fills: Mapping[str, Colour], *lines: Line2D) -> None:
+    """Explain the colours of fills, and labelled lines, in one row between the title and the picture."""
+    marks = [Rectangle((0, 0), 1, 1, fc=fill, ec=GROUND, lw=0.6, label=what) for what, fill in fills.items()]
+    style: dict[str, Any] = {"frameon": False, "fontsize": 11, "labelcolor": GROUND, "handlelength": 1.2}
+    handles = [*marks, *lines]
+    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(handles), **style)
+    ax.set_title(ax.get_title(), pad=34)
+
+
+def name_strips(ax: Axes, names: Mapping[float, str]) -> None:
+    """Name the rows of strips at these heights, with space above for the name of the first strip."""
+    ax.set_yticks(list(names), list(names.values()))
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(min(names) - 0.7, 1.7)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+
+
+def name_ends(ax: Axes, ends: Sequence[tuple[float, float, str]]) -> None:
+    """Write each name of ``ends`` (x, y, name) at the right of its point, higher than its place if another is there.
+
+    Call it when the limits and scales of ``ax`` are final.
+    """
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # for the places of things in pixels
+    taken: list[tuple[float, float]] = []
+    line = 15 * ax.figure.dpi / 72
+    for x, y, name in sorted(ends, key=lambda end: end[1]):
+        left, low = map(float, ax.transData.transform((x, y)))
+        height = max([low, *(other + line for at, other in taken if abs(at - left) < 120 and other + line > low)])
+        taken.append((left, height))
+        up = (height - low) * 72 / ax.figure.dpi
+        ax.annotate(name, (x, y), (7, up), textcoords="offset points", va="center", color=GROUND, fontsize=11)
 
 
 def log2_axis(axis: XAxis | YAxis, values: Iterable[float]) -> None:

@@ -5,10 +5,11 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from ..palette import COLOURS, FAINT, GROUND, ISSUING, KERNELS, SKY, STYLES, WASH
-from .canvas import Picture, describe, log2_axis, new_axes
+from .canvas import Picture, describe, legend, log2_axis, name_ends, new_axes
 
 _TEXT: dict[str, Any] = {"color": GROUND, "fontsize": 11}
 #: Lines of many kernels: Okabe and Ito's colours, without those that mean an array in the same picture.
@@ -77,27 +78,28 @@ def bars(
     """Draw a horizontal bar for each entry of ``values``, labelled with its number; ``unit`` labels the axis.
 
     ``colours`` maps a label to its colour; the others are grey. There are no error bars: a measured value is a median.
-    ``rivals``: what the lines across bars mean, and where each is, by the bar's label.
+    ``rivals``: what the lines across bars mean, and where each is, by the bar's label. Such a bar's share is written,
+    too.
     """
     ax = new_axes(9, (0.55 if len(values) <= 10 else 0.22) * len(values) + 1.2)
     places = range(len(values) - 1, -1, -1)
     ax.barh(list(places), list(values.values()), 0.62, color=[(colours or {}).get(name, FAINT) for name in values])
     meaning, lines = rivals
-    top = 1.12 * max([*values.values(), *lines.values()])
+    top = (1.25 if lines else 1.12) * max([*values.values(), *lines.values()])
     for place, (name, value) in zip(places, values.items(), strict=True):
         where = lines.get(name, 0)
-        end = where if 0 < where - value < 0.1 * top else value
-        ax.annotate(_value(value), (end, place), (5, 0), textcoords="offset points", va="center", **_TEXT)
+        end = where if 0 < where - value < 0.2 * top else value
+        said = f"{_value(value)}  ({100 * value / where:.0f} %)" if where else _value(value)
+        ax.annotate(said, (end, place), (5, 0), textcoords="offset points", va="center", **_TEXT)
         if where:
-            ax.plot([where, where], [place - 0.42, place + 0.42], color=GROUND, lw=3, label=meaning)
-            meaning = ""  # once in the legend
+            ax.plot([where, where], [place - 0.5, place + 0.5], color=GROUND, lw=3)
+    ax.set_title(title)
     if lines:
-        ax.legend(loc="lower right", bbox_to_anchor=(1, 0.98), fontsize=11, frameon=False, labelcolor=GROUND)
+        legend(ax, {}, Line2D([], [], color=GROUND, lw=3, label=meaning))
     ax.set_yticks(list(places), labels=list(values))
     ax.set_xlim(0, top)
     ax.xaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel(unit)
-    ax.set_title(title, pad=24 if lines else None)
     library = {name: f" of {_value(where)}" for name, where in lines.items()}
     said = "; ".join(f"{name}: {_value(value)}{library.get(name, '')}" for name, value in values.items())
     return describe(ax, f"{said} ({unit})")
@@ -119,9 +121,21 @@ def pairs(values: Mapping[str, tuple[float, float]], names: tuple[str, str], tit
     ax.set_yticks([-row for row in range(len(values))], labels=list(values))
     ax.set_xlim(0, 1.25 * max(map(max, values.values())))
     ax.xaxis.set_major_formatter("{x:,g}")
-    ax.set_xlabel(f"{unit}; upper bar: {names[0]}, lower bar: {names[1]}")
+    ax.set_xlabel(unit)
     ax.set_title(title)
+    legend(ax, {name: KERNELS[name] for name in names})
     return describe(ax, *(f"{label}: {a:,.0f} and {b:,.0f}, × {b / a:.3g}" for label, (a, b) in values.items()))
+
+
+def scatter(points: Mapping[str, tuple[float, float]], title: str, units: tuple[str, str]) -> Axes:
+    """Draw a named dot for each entry of ``points``, {name: (x, y)}, on axes from 0 on; ``units`` label the axes."""
+    ax = new_axes(9, 4.6)
+    ax.plot(*zip(*points.values(), strict=True), "o", color=SKY, ms=8)
+    ax.set(xlim=(0, 1.2 * max(x for x, _ in points.values())), ylim=(0, None), xlabel=units[0], ylabel=units[1])
+    ax.yaxis.set_major_formatter("{x:,g}")
+    ax.set_title(title)
+    name_ends(ax, [(x, y, name) for name, (x, y) in points.items()])
+    return describe(ax, *(f"{name}: {_value(x)} {units[0]}, {_value(y)} {units[1]}" for name, (x, y) in points.items()))
 
 
 def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit: str, log: bool = True) -> Axes:
@@ -129,24 +143,13 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
 
     ``log``: whether the values are on a logarithmic axis, too, or on one from 0 on.
 
-    Labels that are kernels of `palette.KERNELS` have their colours. Where nothing was measured there is no point. Lines
-    that end close to each other share a label.
+    Labels that are kernels of `palette.KERNELS` have their colours. Where nothing was measured there is no point.
     """
     ax = new_axes(9, 5)
-    ends: list[tuple[int, float, list[str]]] = []
+    series = {label: values for label, values in series.items() if values}
     for label, values in series.items():
-        if not values:
-            continue
         style = STYLES.get(label, "-")
         ax.plot(list(values), list(values.values()), style, marker="o", ms=5, lw=2, color=KERNELS.get(label, GROUND))
-        n, value = max(values.items())
-        near = [names for end, height, names in ends if end == n and 0.8 < height / value < 1.25]
-        if near:
-            near[0].append(label)
-        else:
-            ends.append((n, value, [label]))
-    for n, value, names in ends:
-        ax.annotate(", ".join(names), (n, value), (7, 0), textcoords="offset points", va="center", **_TEXT)
     log2_axis(ax.xaxis, sorted({n for values in series.values() for n in values}))
     ax.set(yscale="log") if log else ax.set_ylim(-0.03 * ax.get_ylim()[1])
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
@@ -154,6 +157,7 @@ def lines_against_n(series: Mapping[str, Mapping[int, float]], title: str, unit:
     ax.set_xlabel("n, for the product of two n × n matrices")
     ax.set_ylabel(unit)
     ax.set_title(title)
+    name_ends(ax, [(*max(values.items()), label) for label, values in series.items()])
     return describe(ax, *(f"{label}: {_pairs_of(values)}" for label, values in series.items()))
 
 

@@ -11,20 +11,15 @@ from matplotlib.patches import Rectangle
 
 from ...simulator.hardware import BANKS, SECTOR_BYTES
 from ...simulator.tables import plural
-from ..palette import COLOURS, EDGE, GROUND
-from .canvas import bare, cell, describe, new_axes
+from ..palette import COLOURS, GROUND
+from .canvas import bare, cell, describe, legend, mixed, new_axes
 
 if TYPE_CHECKING:
     from .. import Trace
 
 
 def row_major(
-    shape: tuple[int, int],
-    cells: Sequence[tuple[int, int]],
-    name: str = "A",
-    itemsize: int = 4,
-    outlined: bool = True,
-    ax: Axes | None = None,
+    shape: tuple[int, int], cells: Sequence[tuple[int, int]], name: str = "A", itemsize: int = 4, outlined: bool = True
 ) -> Axes:
     """Draw a row-major matrix above the memory that holds it: ``cells`` coloured in both, 32-byte sectors outlined.
 
@@ -32,7 +27,7 @@ def row_major(
     ``outlined=False`` sectors are neither drawn nor mentioned.
     """
     rows, cols = shape
-    ax = ax or new_axes(9.5, 0.55 * rows + 2.2)
+    ax = new_axes(9.5, 0.55 * rows + 2.2)
     chosen = set(cells)
     width = rows * cols
     left = (width - 2 * cols) / 2
@@ -41,7 +36,7 @@ def row_major(
             address = row * cols + col
             colour = COLOURS[name] if (row, col) in chosen else None
             cell(ax, left + 2 * col, 2.6 + 2 * (rows - 1 - row), 2, str(address), colour)
-            cell(ax, address, 0, 1, str(address), colour, size=8)
+            cell(ax, address, 0, 1, str(address), colour, size=9)
     per_sector = SECTOR_BYTES // itemsize
     for first in range(0, width if outlined else 0, per_sector):
         ax.add_patch(Rectangle((first, -0.25), min(per_sector, width - first), 1.5, fill=False, ec=GROUND, lw=2.2))
@@ -76,18 +71,22 @@ def lane_addresses(trace: Trace, array: str, op: str = "load") -> np.ndarray:
     raise ValueError(f"no {op} of {array} in this trace")
 
 
-def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]], ax: Axes | None = None) -> Axes:
-    """Draw one load of a warp for each entry of ``requests``: lanes above, the memory that they access below.
+def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]]) -> Axes:
+    """Draw one load of a warp for each entry of ``requests``: lanes above, and below the sectors that are fetched.
 
-    ``requests`` maps a label to (array, the byte address that each lane requests). Transferred sectors are filled.
+    ``requests`` maps a label to (array, the byte address of the 4 bytes that each lane requests). What is used of a
+    sector is dark, the rest light; memory between two sectors is left out.
     """
-    ax = ax or new_axes(9.5, 2.5 * len(requests) + 0.4)
+    ax = new_axes(9.5, 2.5 * len(requests) + 0.4)
     counts = {label: sectors_of(addresses) for label, (_, addresses) in requests.items()}
     for order, (label, (array, addresses)) in enumerate(requests.items()):
         _draw_request(ax, label, array, np.asarray(addresses), top=-4.6 * order)
     ax.set_title("32 lanes, one load each: " + " or ".join(plural(len(s), "sector") for s in counts.values()))
-    ax.set_xlim(-1, 33)
-    ax.set_ylim(-4.6 * len(requests) + 1.2, 1.6)
+    hues = {array: COLOURS[array] for array, _ in requests.values()}
+    parts = (("used", 1.0), ("not used", 0.3))
+    legend(ax, {f"{array} {what}": mixed(hue, light) for array, hue in hues.items() for what, light in parts})
+    ax.set_xlim(-0.2, 32.2)
+    ax.set_ylim(-4.6 * len(requests) + 1.2, 1.2)
     bare(ax)
     return describe(
         ax, *(f"{label}: {len(requests[label][1])} lanes, {plural(len(s), 'sector')}" for label, s in counts.items())
@@ -96,57 +95,44 @@ def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]], ax: Axes | N
 
 def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: float) -> None:
     sectors = sectors_of(addresses.tolist())
-    first = sectors[0] * SECTOR_BYTES
-    span = max((sectors[-1] + 1) * SECTOR_BYTES - first, 8 * SECTOR_BYTES)  # at least eight sectors, for scale
-    scale = 32 / span
-    wide = 32 / len(addresses)
-    for lane, address in enumerate(addresses):
-        cell(ax, lane * wide, top, wide, str(lane), None, size=8, height=0.8)
-        ends = [(lane + 0.5) * wide, (address - first + 2) * scale]
-        ax.plot(ends, [top, top - 1.6], color=EDGE, lw=0.9, zorder=1)
-    ax.add_patch(Rectangle((0, top - 2.4), 32, 0.8, fc="none", ec=GROUND, lw=1))
-    for sector in sectors:
-        corner = ((sector * SECTOR_BYTES - first) * scale, top - 2.4)
-        ax.add_patch(Rectangle(corner, 0.95 * SECTOR_BYTES * scale, 0.8, fc=COLOURS[array], lw=0, zorder=2))
-    ax.text(
-        0,
-        top - 3.0,
-        f"{label}: {plural(len(sectors), 'sector')} in {span:,} bytes of memory",
-        ha="left",
-        va="center",
-        color=GROUND,
-    )
+    wide, lane_wide = 32 / max(len(sectors), 8), 32 / len(addresses)  # at most an eighth, so that both can be compared
+    for place, sector in enumerate(sectors):
+        fill = mixed(COLOURS[array], 0.3)
+        ax.add_patch(Rectangle((place * wide, top - 2.4), 0.92 * wide, 0.8, fc=fill, lw=0, zorder=2))
+        if len(sectors) <= 8 or place % 4 == 0:
+            first = f"{'' if place else 'byte '}{sector * SECTOR_BYTES:,}"
+            ax.text(place * wide, top - 2.5, first, va="top", color=GROUND, fontsize=10)
+    byte = 0.92 * wide / SECTOR_BYTES
+    for lane, address in enumerate(addresses.tolist()):
+        cell(ax, lane * lane_wide, top, lane_wide, str(lane), None, size=9, height=0.8)
+        x = sectors.index(address // SECTOR_BYTES) * wide + address % SECTOR_BYTES * byte
+        ax.add_patch(Rectangle((x, top - 2.4), 4 * byte, 0.8, fc=COLOURS[array], lw=0, zorder=3))
+        ax.plot([(lane + 0.5) * lane_wide, x + 2 * byte], [top, top - 1.6], color=GROUND, lw=0.8, zorder=1)
+    size = SECTOR_BYTES * len(sectors)
+    said = f"{label}: {plural(len(sectors), 'sector')}, {size:,} bytes, {4 * len(set(addresses.tolist()))} of them used"
+    ax.text(0, top + 0.95, said, va="bottom", color=GROUND, fontsize=11)
 
 
-def bank_strips(requests: Mapping[str, Sequence[int]], ax: Axes | None = None) -> Axes:
+def bank_strips(requests: Mapping[str, Sequence[int]]) -> Axes:
     """Draw one request to shared memory for each entry of ``requests``: the number of different words in each bank.
 
     ``requests`` maps a label to the word that each lane requests, counted from the start of shared memory in 4-byte
     words. Lanes that request the same word are served together; the fullest bank determines the wavefronts.
     """
-    ax = ax or new_axes(11, 0.9 * len(requests) + 0.9)
+    ax = new_axes(11, 1.05 * len(requests) + 0.7)
     wavefronts = {}
     for order, (label, words) in enumerate(requests.items()):
         asked = np.bincount([word % BANKS for word in set(words)], minlength=BANKS)
         wavefronts[label] = int(asked.max())
         for bank, count in enumerate(asked):
-            light = 0.25 + 0.5 * count / wavefronts[label] if count else 1.0
-            cell(
-                ax,
-                bank,
-                -1.6 * order,
-                1,
-                str(count) if count else "",
-                COLOURS["shared"] if count else None,
-                size=9,
-                light=light,
-            )
+            light, fill = (0.25 + 0.5 * count / wavefronts[label], COLOURS["shared"]) if count else (1.0, None)
+            cell(ax, bank, -2 * order, 1, f"{count or ''}", fill, size=10, light=light)
         said = f"{label}: {plural(wavefronts[label], 'wavefront')}"
-        ax.text(0, -1.6 * order + 1.1, said, ha="left", va="bottom", color=GROUND, fontsize=11)
-    for bank in range(0, BANKS, 4):
-        ax.text(bank + 0.5, -1.6 * len(requests) + 1.5, f"bank {bank}", ha="center", va="top", color=GROUND, fontsize=9)
+        ax.text(0, -2 * order + 1.1, said, ha="left", va="bottom", color=GROUND, fontsize=11)
+        for bank in range(0, BANKS, 4):
+            ax.text(bank + 0.5, -2 * order - 0.05, f"bank {bank}", ha="center", va="top", color=GROUND, fontsize=10)
     ax.set_title("Different words that 32 lanes read from each bank")
     ax.set_xlim(-0.2, BANKS + 0.2)
-    ax.set_ylim(-1.6 * len(requests) + 0.9, 2.0)
+    ax.set_ylim(-2 * len(requests) + 1.3, 1.9)
     bare(ax)
     return describe(ax, *(f"{label}: {plural(count, 'wavefront')}" for label, count in wavefronts.items()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,20 +13,20 @@ from matplotlib.patches import Rectangle
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from ...simulator.tables import plural
 from ..palette import COLOURS, GROUND, INK, WASH
-from .canvas import bare, cell, describe, mixed, new_axes
+from .canvas import Colour, bare, cell, describe, legend, mixed, new_axes
 
 if TYPE_CHECKING:
     from .. import Trace
 
 
-def thread_map(M: int, N: int, block: tuple[int, int], ax: Axes | None = None) -> Axes:
+def thread_map(M: int, N: int, block: tuple[int, int]) -> Axes:
     """Draw C (M × N) with, in each element, the (x, y) of the thread that computes it; blocks outlined and named.
 
     ``block`` is blockDim as (x, y). Threads of the last blocks that are outside C are drawn grey.
     """
     bx, by = block
     gx, gy = -(-N // bx), -(-M // by)
-    ax = ax or new_axes(0.85 * gx * bx + 0.8, 0.85 * gy * by + 1.2)
+    ax = new_axes(0.85 * gx * bx + 0.8, 0.85 * gy * by + 1.2)
     for row in range(gy * by):
         for col in range(gx * bx):
             inside = row < M and col < N
@@ -44,81 +44,74 @@ def thread_map(M: int, N: int, block: tuple[int, int], ax: Axes | None = None) -
     return describe(ax, f"{gx * bx * gy * by} threads, {M * N} elements, {plural(idle, 'thread')} outside C")
 
 
-def tile_pairs(
-    M: int,
-    N: int,
-    K: int,
-    tile_width: int,
-    tile: tuple[int, int],
-    ax: Axes | None = None,
-) -> Axes:
+def tile_pairs(M: int, N: int, K: int, tile_width: int, tile: tuple[int, int]) -> Axes:
     """Draw A left of C and B above it, divided into tiles of ``tile_width``: the tile pairs for one tile of C.
 
     ``tile`` is the (row, column) of the tile of C, counted in tiles; each pair has its number. If the tile width does
     not divide a size, the tiles at the right and at the bottom are narrower.
     """
     row, col = tile
-    pairs = range(-(-K // tile_width))
-    gap = 0.6
-    ax = ax or new_axes(5.4, 5.4 * (K + M + 2) / (K + N + 2))
-    names_a = {(row, t): str(t) for t in pairs}
-    names_b = {(t, col): str(t) for t in pairs}
-    _matrix(ax, "A", (M, K), (0, 0), tile_width, names_a)
-    _matrix(ax, "B", (K, N), (K + gap, K + gap), tile_width, names_b)
-    _matrix(ax, "C", (M, N), (K + gap, 0), tile_width, {(row, col): "Σ"})
-    ax.set_xlim(-0.8, K + gap + N + 0.3)
-    ax.set_ylim(-M - 0.3, K + gap + 0.8)
-    bare(ax, equal=True)
-    terms = [f"A({row},{t})·B({t},{col})" for t in pairs]
-    ax.set_title(f"Tile C({row},{col}) needs {plural(len(pairs), 'tile pair')}")
-    return describe(ax, f"C({row},{col}) = " + " + ".join(terms))
+    high, wide = (min(tile_width, size - tile_width * at) for size, at in ((M, row), (N, col)))
+    said = f"{high * K} numbers of A, each used {wide} times", f"{wide * K} numbers of B, each used {high} times"
+    ax, pairs = _product((M, N, K), tile_width, tile, "Σ", "\n".join(said))
+    terms = [f"A({row},{t})·B({t},{col})" for t in range(pairs)]
+    ax.set_title(f"Tile C({row},{col}) needs {plural(pairs, 'tile pair')}")
+    return describe(ax, f"C({row},{col}) = " + " + ".join(terms), *said)
 
 
-def footprint(M: int, N: int, K: int, element: tuple[int, int], ax: Axes | None = None) -> Axes:
+def footprint(M: int, N: int, K: int, element: tuple[int, int]) -> Axes:
     """Draw A left of C and B above it, with the row and the column that the thread of element (row, col) reads."""
     row, col = element
-    gap = 0.6
-    ax = ax or new_axes(5.4, 5.4 * (K + M + 2) / (K + N + 2))
-    _matrix(ax, "A", (M, K), (0, 0), 1, {(row, k): "" for k in range(K)})
-    _matrix(ax, "B", (K, N), (K + gap, K + gap), 1, {(k, col): "" for k in range(K)})
-    _matrix(ax, "C", (M, N), (K + gap, 0), 1, {element: ""})
-    ax.set_xlim(-0.8, K + gap + N + 0.3)
-    ax.set_ylim(-M - 0.3, K + gap + 0.8)
-    bare(ax, equal=True)
+    ax, _ = _product((M, N, K), 1, element, "", f"for each k: A[{row}, k]·B[k, {col}]")
     ax.set_title(f"C[{row}, {col}] reads {2 * K} elements")
     return describe(ax, f"row {row} of A, {plural(K, 'element')}, and column {col} of B, {plural(K, 'element')}")
 
 
-def register_tiles(traces: Mapping[str, Trace], thread: int = 0, ax: Axes | None = None) -> Axes:
+def _product(
+    sizes: tuple[int, int, int], tile_width: int, tile: tuple[int, int], name: str, note: str
+) -> tuple[Axes, int]:
+    """Draw the tiles that a tile of C needs, each pair with its number; return the Axes and the number of pairs."""
+    (M, N, K), (row, col), gap = sizes, tile, 0.6
+    pairs = range(ceil_div(K, tile_width))
+    ax = new_axes(5.4, 5.4 * (K + M + 2) / (K + N + 2))
+    _matrix(ax, "A", (M, K), (0, 0), tile_width, {(row, t): str(t) for t in pairs})
+    _matrix(ax, "B", (K, N), (K + gap, K + gap), tile_width, {(t, col): str(t) for t in pairs})
+    _matrix(ax, "C", (M, N), (K + gap, 0), tile_width, {tile: name})
+    ax.text(0, -M - 0.2, note, va="top", color=GROUND, fontsize=12)
+    ax.set_xlim(-0.8, K + gap + N + 0.8)
+    ax.set_ylim(-M - 0.3 - 0.1 * (M + K), K + gap + 0.8)
+    bare(ax, equal=True)
+    return ax, len(pairs)
+
+
+def register_tiles(traces: Mapping[str, Trace], thread: int = 0) -> Axes:
     """Draw the tile of C that the first block of each trace computes: the part of a warp, and that of one thread.
 
     ``traces`` maps a label to the trace of a launch that stores C. Above and left of the tile are the columns of B and
     the rows of A that the ``thread`` needs for its results.
     """
-    ax = ax or new_axes(4.8 * len(traces), 5.9)
+    ax = new_axes(4.8 * len(traces), 5.9)
     sentences = []
     for place, (label, trace) in enumerate(traces.items()):
         owner = _owners(trace)
         (down, across), left = owner.shape, place * 1.25
-        high, wide = max(1 / down, 0.014), max(1 / across, 0.014)  # at least a few pixels
+        high, wide = max(1 / down, 0.025), max(1 / across, 0.025)  # large enough to be seen
         colours = np.full((down, across, 4), to_rgba(WASH))
         warp = thread // WARP_SIZE
         colours[owner // WARP_SIZE == warp] = (*mixed(COLOURS["register"], 0.4), 1)
         ax.imshow(colours, extent=(left, left + 1, -1, 0), interpolation="nearest", zorder=1)
         ax.add_patch(Rectangle((left, -1), 1, 1, fill=False, ec=GROUND, lw=2))
         rows, columns = (np.unique(found) for found in np.nonzero(owner == thread))
-        for row in rows:
-            ax.add_patch(Rectangle((left - 0.1, -(row + 0.5) / down - high / 2), 0.07, high, fc=COLOURS["A"], lw=0))
-        for column in columns:
-            ax.add_patch(
-                Rectangle((left + (column + 0.5) / across - wide / 2, 0.03), wide, 0.07, fc=COLOURS["B"], lw=0)
-            )
-        for row, column in np.argwhere(owner == thread):
-            corner = left + (column + 0.5) / across - wide / 2, -(row + 0.5) / down - high / 2
-            ax.add_patch(Rectangle(corner, wide, high, fc=COLOURS["C"], lw=0, zorder=2))
+        xs = {column: left + (column + 0.5) / across - wide / 2 for column in columns}
+        ys = {row: -(row + 0.5) / down - high / 2 for row in rows}
+        marks = [("A", left - 0.1, y, 0.07, high) for y in ys.values()]
+        marks += [("B", x, 0.03, wide, 0.07) for x in xs.values()]
+        marks += [("C", xs[column], ys[row], wide, high) for row, column in np.argwhere(owner == thread)]
+        for name, x, y, *size in marks:
+            ax.add_patch(Rectangle((x, y), *size, fc=COLOURS[name], lw=0, zorder=2))
         ax.text(left - 0.12, -0.5, "A", ha="right", va="center", fontsize=14, weight="bold", color=COLOURS["A"])
         ax.text(left + 0.5, 0.12, "B", ha="center", va="bottom", fontsize=14, weight="bold", color=COLOURS["B"])
-        ax.text(left + 0.5, -1.06, f"{label}: {down}×{across}", ha="center", va="top", fontsize=12, color=GROUND)
+        ax.text(left + 0.5, -1.03, f"{label}: {down}×{across}", ha="center", va="top", fontsize=12, color=GROUND)
         reads, results = len(rows) + len(columns), int((owner == thread).sum())
         sentences.append(
             f"{label}: a block computes {down}×{across} elements, warp {warp} "
@@ -126,11 +119,15 @@ def register_tiles(traces: Mapping[str, Trace], thread: int = 0, ax: Axes | None
             f"{', '.join(map(str, rows))} in columns {', '.join(map(str, columns))}. For each k the thread reads "
             f"{reads} numbers for {results} multiplications"
         )
-    note = "green: one thread    light: its warp    grey: the rest of the block"
-    ax.text(0.625 * len(traces) - 0.15, -1.17, note, ha="center", va="top", fontsize=11, color=GROUND)
     ax.set_title("What a block, a warp and a thread compute")
+    fills: dict[str, Colour] = {
+        "one thread": COLOURS["C"],
+        "its warp": mixed(COLOURS["register"], 0.4),
+        "the rest of the block": WASH,
+    }
+    legend(ax, fills)
     ax.set_xlim(-0.2, 1.25 * len(traces) - 0.2)
-    ax.set_ylim(-1.24, 0.22)
+    ax.set_ylim(-1.12, 0.22)
     bare(ax, equal=True)
     return describe(ax, *sentences)
 
@@ -146,36 +143,29 @@ def _owners(trace: Trace) -> np.ndarray:
     return owner[: rows.max() + 1, : columns.max() + 1]
 
 
-def split_k(M: int, N: int, K: int, parts: int, ax: Axes | None = None) -> Axes:
-    """Draw a product whose inner dimension is divided among ``parts`` blocks; C is the sum of what they compute.
+def split_k(M: int, N: int, K: int, shares: int) -> Axes:
+    """Draw a product whose inner dimension is divided among ``shares`` blocks; C is the sum of what they compute.
 
-    A is left of C and B above it; a part is a range of columns of A and the same range of rows of B.
+    A is left of C and B above it; a share is a range of columns of A and the same range of rows of B.
     """
     gap = 0.08 * max(M, N, K)
-    ax = ax or new_axes(9, 9 * (K + M + 3 * gap) / (K + N + M + 8 * gap))
-    edges = [K * part // parts for part in range(parts + 1)]
+    ax = new_axes(9, 9 * (K + M + 3 * gap) / (K + N + M + 8 * gap))
+    edges = [K * share // shares for share in range(shares + 1)]
     sentences = []
-    for part, (first, last) in enumerate(zip(edges, edges[1:], strict=False)):
-        light = 0.25 + 0.5 * part / max(parts - 1, 1)
-        for corner, wide, high, name in (
-            ((first, -M), last - first, M, "A"),
-            ((K + gap, gap + K - last), N, last - first, "B"),
-        ):
-            ax.add_patch(Rectangle(corner, wide, high, fc=mixed(COLOURS[name], light), ec=GROUND, lw=1.5))
-            middle = corner[0] + wide / 2, corner[1] + high / 2
-            ax.text(*middle, str(part), ha="center", va="center", color=INK, fontsize=14, weight="bold")
-        sentences.append(f"part {part}: k from {first} to {last - 1}, an M×N matrix of partial sums")
-    ax.add_patch(Rectangle((K + gap, -M), N, M, fc=mixed(COLOURS["C"], 0.45), ec=GROUND, lw=2))
-    total = "+".join(map(str, range(parts)))
-    ax.text(K + gap + N / 2, -M / 2, total, ha="center", va="center", color=INK, fontsize=14, weight="bold")
+    for share, (first, last) in enumerate(zip(edges, edges[1:], strict=False)):
+        look: dict[str, Any] = {"size": 14, "light": 0.25 + 0.5 * share / max(shares - 1, 1)}
+        cell(ax, first, -M, last - first, str(share), COLOURS["A"], height=M, **look)
+        cell(ax, K + gap, gap + K - last, N, str(share), COLOURS["B"], height=last - first, **look)
+        sentences.append(f"share {share}: k from {first} to {last - 1}, an M×N matrix of partial sums")
+    cell(ax, K + gap, -M, N, "+".join(map(str, range(shares))), COLOURS["C"], size=14, height=M, light=0.45)
     for name, x, y in (("A", -gap / 2, -M / 2), ("B", K + gap / 2, gap + K / 2), ("C", K + 1.6 * gap + N, -M / 2)):
         ax.text(x, y, name, ha="center", va="center", fontsize=16, weight="bold", color=COLOURS[name])
     ax.set_xlim(-gap, K + N + 3 * gap)
     ax.set_ylim(-M - gap, K + 2 * gap)
     bare(ax, equal=True)
-    ax.set_title(f"{plural(parts, 'part')} of K give {parts} times as many blocks")
+    ax.set_title(f"{plural(shares, 'share')} of K give {shares} times as many blocks")
     return describe(
-        ax, f"A is {M}×{K}, B is {K}×{N}, C is {M}×{N}", *sentences, f"C is the sum of {plural(parts, 'part')}"
+        ax, f"A is {M}×{K}, B is {K}×{N}, C is {M}×{N}", *sentences, f"C is the sum of {plural(shares, 'share')}"
     )
 
 
@@ -201,29 +191,12 @@ def _matrix(
             at = (left + x * tile_width, top - y * tile_width - high)
             ax.add_patch(Rectangle(at, wide, high, fill=False, ec=GROUND, lw=2.2, zorder=4))
             if (y, x) in chosen:
-                ax.text(
-                    at[0] + wide / 2,
-                    at[1] + high / 2,
-                    chosen[y, x],
-                    ha="center",
-                    va="center",
-                    fontsize=20,
-                    weight="bold",
-                    color=INK,
-                    zorder=5,
-                )
-    side = (left - 0.2, top - rows / 2) if name == "A" else (left + cols / 2, top + 0.15)
-    if name != "C":
-        ax.text(
-            *side,
-            name,
-            ha="right" if name == "A" else "center",
-            va="center" if name == "A" else "bottom",
-            fontsize=16,
-            weight="bold",
-            color=COLOURS[name],
-        )
-    else:
-        ax.text(
-            left + cols, top - rows - 0.05, name, ha="right", va="top", fontsize=16, weight="bold", color=COLOURS[name]
-        )
+                look: dict[str, Any] = {"weight": "bold", "color": INK, "zorder": 5}
+                middle = at[0] + wide / 2, at[1] + high / 2
+                ax.text(*middle, chosen[y, x], ha="center", va="center", fontsize=16, **look)
+    right, down, across, up = {
+        "A": (left - 0.2, top - rows / 2, "right", "center"),
+        "B": (left + cols / 2, top + 0.15, "center", "bottom"),
+        "C": (left + cols + 0.2, top - rows / 2, "left", "center"),
+    }[name]
+    ax.text(right, down, name, ha=across, va=up, fontsize=16, weight="bold", color=COLOURS[name])

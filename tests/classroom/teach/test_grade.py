@@ -5,14 +5,14 @@ import re
 
 import pytest
 from classroom.teach.cheats import LESSON
-from classroom.teach.here import WORDS, edit, page, raising, rows, run, words_of
+from classroom.teach.here import WORDS, edit, page, rows, run, words_of
 from classroom.teach.made_class import NAMES, exercises, save, surprises
 
 from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.collect import submissions
 from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.judge import Judged
-from course_lib.classroom.teach.limits import Limits, Stopped
+from course_lib.classroom.teach.limits import Limits
 from course_lib.classroom.teach.pages import BY_HAND, for_teacher, nearly_the_same, remarks
 
 
@@ -194,14 +194,6 @@ def test_points_that_cannot_be_are_refused(folder, judged, points, capsys):
     edit(folder, "anna", WORDS, points)
     assert run(folder) == 2
     assert f"grades.csv, line 5: the points of two-barriers are from 0 to 2, not '{points}'" in capsys.readouterr().err
-
-
-def test_an_answer_that_is_stopped_gets_a_sentence(folder, judged, monkeypatch):
-    monkeypatch.setattr(command, "Sandbox", raising(Stopped("it was not judged within 10 seconds of processor time")))
-    run(folder)
-    assert {(row["status"], row["hint"]) for row in rows(folder)} == {
-        ("stopped", "it was not judged within 10 seconds of processor time.")
-    }
 
 
 def test_equal_answers_in_words_are_listed(folder, judged):

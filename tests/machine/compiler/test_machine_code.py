@@ -60,7 +60,7 @@ def test_lines_are_the_kernels_own():
     lines = open(kernel.py_func.__code__.co_filename, encoding="utf-8").read().splitlines()
     found = {lines[code.line(i) - 1].strip() for i in code.instructions if i.operation == "FFMA"}
     assert len(found) == 1 and "+=" in found.pop()
-    first, last = code.main_loop
+    first, last = max(code.loops, key=lambda loop: loop[1] - loop[0])
     assert sum(i.operation == "FFMA" for i in code.instructions[first : last + 1]) == 16
 
 

@@ -154,9 +154,11 @@ def test_the_worst_cost_limits_the_points_of_the_others():
     conflicts = Attempt("conflicts", (32, 32), (16, 16), Costs(0.25, 9, 0.0156, 1, 0, 3.7, 2289))
     assert [band.points(conflicts.costs) for band in BANDS] == [2, 0, 2, 1, 0]
     assert conflicts.points == (1, 0, 1, 1, 0) and conflicts.score == 3
-    assert "Improve wavefronts of shared memory first" in repr(conflicts)
+    assert "1 of 5 until this one improves: wavefronts of shared memory.\nNext, 8×8: " in repr(conflicts)
+    slow = Attempt("slow", (16, 16), (16, 16), Costs(0.5, 2, 0.125, 2, 0, 6.12, 8_000, advice=("unsigned indices",)))
+    assert "improves: executed instructions.\nNext, by the machine code: unsigned indices" in repr(slow)
     even = Attempt("even", (24, 24), (24, 24), Costs(0.333, 2, 0.0833, 2, 0, 4.3, 8142))
-    assert even.score == 5 and "Improve" not in repr(even)
+    assert even.score == 5 and "improves" not in repr(even)
 
 
 def test_a_kernel_of_8_by_8_is_counted():

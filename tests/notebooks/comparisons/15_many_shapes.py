@@ -2,10 +2,10 @@
 
 assert -(-(multiprocessors + 1) // multiprocessors) == 2, "twice as long"
 edge = {n: recorded["ragged"].result("large_tiles", M=n)["gflops"] for n in (4096, 4097)}
-wave = busy_share(tiles_of(4097)) / busy_share(tiles_of(4096))
+wave = kept_busy(tiles_of(4097)) / kept_busy(tiles_of(4096))
 assert edge[4097] / edge[4096] < wave and 7.5 < 1 / (1 - wave) < 8.5, "takes an eighth of its speed"
 assert planning.plan(4097, 4097, 4097, gpu, wide=False).copied, "`product` first copies such matrices"
-assert max(abs(busy_share(tiles_of(n)) - speed[n] / speed[4096]) for n in speed) < 0.05, "a twentieth of the whole"
+assert max(abs(kept_busy(tiles_of(n)) - speed[n] / speed[4096]) for n in speed) < 0.05, "a twentieth of the whole"
 assert len(planning.TILES) > 12, "more than a dozen shapes"
 assert 0.0575 < speed[512] / speed[4096] < 0.0585, "5.8 % of the speed at n = 4096"
 assert tiles_of(2112) == 153, "153 tiles at n = 2112"

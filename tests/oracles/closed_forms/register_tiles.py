@@ -232,3 +232,7 @@ def narrow_request(words: Ints) -> Count:
 def wide_request(words: Ints) -> Count:
     """Count one request of a whole warp, four words a lane."""
     return Count(WARP_SIZE, 1, 0, wide_wavefronts(words))
+
+
+RUNGS = (outer_product, unrolled, register_1d, register_2d, vectorized, warp_tiled, staged, software_pipelined,
+         large_tiles, whole_tiles, best)  # fmt: skip

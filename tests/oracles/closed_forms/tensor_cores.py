@@ -129,3 +129,6 @@ def _copies(K: int, N: int, depth: int, each: int, tops: Ints) -> tuple[Count, C
 def _tops(rows: Span, height: int) -> Ints:
     """Return the first rows of requests of `rows` rows."""
     return np.arange(rows[0], rows[1], height)
+
+
+RUNGS = tensor_cores, tensor_cores_tiled, tensor_cores_bf16

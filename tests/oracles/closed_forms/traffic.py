@@ -270,31 +270,13 @@ def _inner_product(T: int) -> tuple[Count, Count]:
     return A, B
 
 
+#: By the names of the rungs.
 TRAFFIC: dict[str, Callable[..., Traffic]] = {
-    "per_row": per_row,
-    "per_column": per_column,
-    "per_element": per_element,
-    "uncoalesced": uncoalesced,
-    "naive": naive,
-    "single_block": single_block,
-    "tiled_uncoalesced": tiled_uncoalesced,
-    "bank_conflicts": bank_conflicts,
-    "padded": padded,
-    "tiled": tiled,
-    "prefetched": prefetched,
-    "pipelined": pipelined,
-    "outer_product": register_tiles.outer_product,
-    "unrolled": register_tiles.unrolled,
-    "register_1d": register_tiles.register_1d,
-    "register_2d": register_tiles.register_2d,
-    "vectorized": register_tiles.vectorized,
-    "warp_tiled": register_tiles.warp_tiled,
-    "staged": register_tiles.staged,
-    "software_pipelined": register_tiles.software_pipelined,
-    "large_tiles": register_tiles.large_tiles,
-    "whole_tiles": register_tiles.whole_tiles,
-    "best": register_tiles.best,
-    "tensor_cores": tensor_cores.tensor_cores,
-    "tensor_cores_tiled": tensor_cores.tensor_cores_tiled,
-    "tensor_cores_bf16": tensor_cores.tensor_cores_bf16,
+    count.__name__: count
+    for count in (
+        *(per_row, per_column, per_element, uncoalesced, naive, single_block, tiled_uncoalesced, bank_conflicts),
+        *(padded, tiled, prefetched, pipelined),
+        *register_tiles.RUNGS,
+        *tensor_cores.RUNGS,
+    )
 }

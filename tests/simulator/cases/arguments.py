@@ -154,6 +154,15 @@ memory[0] = a[0]
 """)  # fmt: skip
 
 WORDS = Table(None, header=HEADER, text="""\
+# branches that are not taken divide nothing @ 1, 3 : x=np.array([0, 2, 4]), out=zeros(3)
+#= out.tolist() == [5, 6, 0.25]
+@cuda.jit(debug=True, opt=False)
+def kernel(x, out):
+    i = cuda.grid(1)
+    out[i] = 1 / x[i] if x[i] != 0 else 5
+    if x[i] != 0 and 4 // x[i] == 2:
+        out[i] = 6
+
 # an assertion that fails ends its threads @ 2, 3 : a=np.arange(6), b=zeros(6)
 #= (b.tolist(), run.findings[0].threads) == ([1, 1, 1, 0, 0, 0], (((1, 0, 0), (0, 0, 0)),))
 #= said("assert a[i] < 3, 'too large'")

@@ -139,6 +139,17 @@ cuda.syncwarp()
 if i >= 16:
     out[i] = tile[i - 16]
 
+# each block passes its own number of syncwarps @ 4, 32 : out=zeros(4, 32, "i4")
+#= (out == np.arange(1, 5)[:, None]).all() and run.findings == ()
+b = cuda.blockIdx.x
+tile[i] = 0
+for _ in range(b + 1):
+    cuda.syncwarp()
+    mine = tile[(i + 1) % 32]
+    cuda.syncwarp()
+    tile[i] = mine + float32(1)
+out[b, i] = tile[i]
+
 # lanes 8 to 15 meet both @ 1, 32, schedule=$s ; one,other,tag in 0,8, 8,0,#?race ; s in 'in-order' 'reversed' 1
 #= bool(run.findings) == bool("$tag")
 tile[i] = a[i]

@@ -1,18 +1,14 @@
 """A log of the accesses to shared memory, checked for races once for each barrier interval."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from ...geometry import Chunk
+from ...lanes.access import Site
+from ...lanes.arrays import Pattern
+from ...lanes.memory import SharedArray
 from .shadow_memory import ATOMIC, READ, Access, Ints, Reporter, Shadow
-
-if TYPE_CHECKING:
-    from ...geometry import Chunk
-    from ...lanes.access import Site
-    from ...lanes.arrays import Pattern
-    from ...lanes.memory import SharedArray
 
 #: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024

@@ -1,29 +1,24 @@
 """Find races and report them; the package's docstring states the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...findings import Finding, FindingKey
+from ...geometry import Chunk
 from ...hardware import WARP_SIZE
-from ...lanes.arrays import Pattern
+from ...lanes.access import Site
+from ...lanes.arrays import Array, Pattern
+from ...lanes.copies import SourceUse
 from ...lanes.memory import GlobalArray, SharedArray
+from ...lanes.warp import WarpVector
+from ...launch.prepare import Prepared
 from ...observer import Observer
 from .acquire_release import Releases
 from .log import SharedLog
 from .shadow_memory import READ, Access, Ints, Shadow
-
-if TYPE_CHECKING:
-    from ...geometry import Chunk
-    from ...lanes.access import Site
-    from ...lanes.arrays import Array
-    from ...lanes.copies import SourceUse
-    from ...lanes.warp import WarpVector
-    from ...launch.prepare import Prepared
 
 Mask = Any
 Watcher = Callable[[Any, Any, int, Any], None]
@@ -34,8 +29,6 @@ VERBS = ("reads", "writes", "updates")
 
 
 class RacesObserver(Observer):
-    """Finds races."""
-
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
         self.logs: dict[SharedArray, SharedLog] = {}
@@ -79,8 +72,6 @@ class RacesObserver(Observer):
             mask = lanes.reshape(vector.shape)
             if mask.any():
                 self._at_once(use.site, Pattern(use.array, vector, words.reshape(vector.shape), mask), 0, None)
-
-    # --- accesses that are checked one by one -------------------------------------------------------------------
 
     def _at_once(self, site: Site, pattern: Pattern, base: int, value: Any) -> None:
         array = pattern.array
@@ -134,8 +125,6 @@ class RacesObserver(Observer):
         for array in [array for array in self.shadows if isinstance(array, SharedArray) and array.chunk is chunk]:
             del self.shadows[array]
         self.epochs.pop(chunk, None)
-
-    # --- reports ------------------------------------------------------------------------------------------------
 
     def report(
         self,

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from ...findings import FindingKey
+from ...geometry import Launch
 from ...hardware import WARP_SIZE
+from ...lanes.access import Site
+from ...lanes.arrays import Pattern
 from ...lanes.masks import widened
+from ...lanes.memory import GlobalArray, SharedArray
+from ...lanes.warp import WarpVector
 from .acquire_release import Releases, Stamps
-
-if TYPE_CHECKING:
-    from ...findings import FindingKey
-    from ...geometry import Launch
-    from ...lanes.access import Site
-    from ...lanes.arrays import Pattern
-    from ...lanes.memory import GlobalArray, SharedArray
-    from ...lanes.warp import WarpVector
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: A mask as a boolean array of a whole vector.
@@ -91,7 +89,6 @@ class ActiveLanes:
         return np.asarray(self.when >> CLOCK_BITS)
 
     def take(self, chosen: Ints) -> ActiveLanes:
-        """Select lanes."""
         some = object.__new__(ActiveLanes)
         some.access, some.mask, some.known = self.access, self.mask, self.known
         for name in ("thread", "block", "who", "when", "place"):
@@ -300,7 +297,6 @@ class Shadow:
         self.memory.steps.clear()
 
     def _save_values(self) -> None:
-        """Store the values of the looked-up writes, in order."""
         if self.memory is None or self.values is None:
             return
         for access in self.memory.written.values():
@@ -335,7 +331,6 @@ class Shadow:
             self.releases.update(self.array, keys, me.thread, me.barriers)
 
     def _put(self, keys: Ints, me: ActiveLanes, pattern: Pattern) -> None:
-        """Enter the lanes into the slots."""
         meet = pattern.once("meetings", lambda: meetings(keys, me))  # it does not depend on the base
         if me.access.kind == WRITE:
             self._write(keys, me, meet)
