@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
 from ..lessons import title
 from ..pages.frame import write
-from .cells import NOTEBOOKS, counted, lesson_cells, lesson_named, notebook, places
+from .cells import NOTEBOOKS, counted, lesson_cells, lesson_named, notebook, places, texts_above
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
 
@@ -48,7 +47,7 @@ def assignment(lesson: str, tool: str, solved: bool = False) -> dict[str, Any]:
     cells = [_cell("raw", "assignment", f"# ASSIGNMENT CONFIG\nname: {lesson}\nexport_cell: false")] * (tool == OTTER)
     cells += [_cell("markdown", "title", f"# {title(notebook(lesson))}: exercises")]
     cells += [_cell("code", "imports", imports, **marks)]
-    texts = _texts(lesson)
+    texts = texts_above(lesson)
     for name, place in given.items():
         about = _cell("markdown", f"about-{name}", texts[place.cell])
         answer = _cell("code", place.cell, (solutions if solved else given)[name].source)
@@ -112,15 +111,3 @@ def _for_otter(name: str, about: Cell, answer: Cell, solution: str) -> Iterator[
             yield _cell("code", f"test-{name}-{point}", test)
         yield _cell("raw", f"end-tests-{name}", "# END TESTS")
     yield _cell("raw", f"end-{name}", "# END QUESTION")
-
-
-def _texts(lesson: str) -> dict[str, str]:
-    """The text above each code cell, from its last heading on; speaker notes are left out."""
-    texts, above = {}, ""
-    for cell in notebook(lesson)["cells"]:
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "code":
-            texts[cell["id"]] = above
-        elif "Speaker notes" not in source:
-            above = re.split(r"(?m)^(?=#+ )", source)[-1].strip()
-    return texts

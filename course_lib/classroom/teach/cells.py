@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -72,6 +73,19 @@ def places(lesson: str, folder: Path = NOTEBOOKS) -> dict[str, ExerciseCell]:
             in_words = isinstance(EXERCISES.get(exercise), Explanation)
             found[exercise] = ExerciseCell(exercise, cell, source, "" if in_words else defined[-1])
     return {exercise.name: found[exercise.name] for exercise in LESSONS[lesson]}
+
+
+@cache
+def texts_above(lesson: str) -> dict[str, str]:
+    """Return the text above each code cell of a lesson, by the cell's id, from its last heading on; without notes."""
+    texts, above = {}, ""
+    for cell in notebook(lesson)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            texts[cell["id"]] = above
+        elif "Speaker notes" not in source:
+            above = re.split(r"(?m)^(?=#+ )", source)[-1].strip()
+    return texts
 
 
 def counted(number: int, noun: str) -> str:

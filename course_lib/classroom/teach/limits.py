@@ -28,7 +28,7 @@ class Limits:
 
     @property
     def runs(self) -> bool:
-        """Whether what comes from a student is executed or compiled: behind walls, or because ``executes`` says so."""
+        """Whether what comes from a student is executed or compiled: within walls, or because ``executes`` says so."""
         return self.executes or bool(walls.standing())
 
 

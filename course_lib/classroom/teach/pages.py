@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
-from .cells import counted
+from .cells import counted, places, texts_above
 from .gradebook import Total, summary, total
 from .judge import Judged
 from .likeness import Group, groups
@@ -82,6 +82,7 @@ def for_teacher(
             answers, points = words.setdefault(row.exercise, {}), f" ({row.points or 0:g} of {row.of})"
             if row.text:
                 answers.setdefault(row.text.strip(), []).append(student + points * (row.points is not None))
+    texts = texts_above(lesson)
     return rendered(
         "class.html",
         title=f"{lesson}: for the teacher",
@@ -90,7 +91,7 @@ def for_teacher(
         summary=summary(present),
         statuses=list(dict.fromkeys(row.status for rows in present for row in rows)),
         unread=sum(row.points is None for rows in present for row in rows),
-        words=[(EXERCISES[name], answers) for name, answers in words.items()],
+        words=[(EXERCISES[name], texts[places(lesson)[name].cell], answers) for name, answers in words.items()],
         same=same,
         no_proof=NO_PROOF,
         seed=seed,
