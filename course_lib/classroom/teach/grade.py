@@ -70,7 +70,7 @@ def batch_arguments(parser: argparse.ArgumentParser, seconds: int) -> Callable[.
 
 
 def walled(chosen: argparse.Namespace, work: str, done: str, *numbers: str) -> bool:
-    """Check what was chosen, and say which walls stand; return whether students' ``work`` is ``done``: within walls, or
+    """Check what was chosen, and say which walls there are; return whether students' ``work`` is ``done``: within walls, or
     because it was chosen. ``numbers`` are arguments of the command that must be at least 1."""
     for name in ("jobs", "seconds", *numbers):
         if getattr(chosen, name) < 1:

@@ -210,6 +210,7 @@ def test_the_page_of_the_class_shows_it(folder, judged):
     text = (folder / "grades.html").read_text()
     assert "Mean 0.0, median 0 of 15 points" in text and "2 answers in words have no points yet" in text
     assert "Content-Security-Policy" in text and page(folder, "anna").name in text
+    assert "What could go wrong without the first barrier" in text
 
 
 @pytest.mark.parametrize(
