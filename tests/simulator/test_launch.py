@@ -192,22 +192,6 @@ def test_a_grid_that_would_run_for_hours_is_refused_at_once():
         simulate(double)[(65535, 65535), 1](a, a.copy())
 
 
-def test_a_signature_without_names_for_all_arguments_is_refused_and_slashes_are_not():
-    from course_lib import UnsupportedKernelError
-
-    def variadic(*arrays):
-        arrays[0][0] = 1
-
-    def by_position(a, /, out):
-        out[0] = a[0]
-
-    with pytest.raises(UnsupportedKernelError, match="name each argument"):
-        simulate(variadic)[1, 1](np.zeros(1))
-    out = np.zeros(1)
-    simulate(by_position)[1, 1](np.full(1, 7.0), out)
-    assert out[0] == 7
-
-
 def test_a_matrix_is_an_array_and_numpy_integers_are_integers():
     A, C = rng.random((4, 4)).view(np.matrix), np.zeros((4, 4))
     simulate(naive, schedule=np.int64(3), max_steps=np.int32(1000))[1, (4, 4)](A, A, C)

@@ -70,8 +70,10 @@ def batch_arguments(parser: argparse.ArgumentParser, seconds: int) -> Callable[.
 
 
 def walled(chosen: argparse.Namespace, work: str, done: str, *numbers: str) -> bool:
-    """Check what was chosen, and say which walls there are; return whether students' ``work`` is ``done``: within walls, or
-    because it was chosen. ``numbers`` are arguments of the command that must be at least 1."""
+    """Check what was chosen, and say which walls there are; return whether students' ``work`` is ``done``.
+
+    It is done within walls, or because that was chosen. ``numbers`` are arguments that must be at least 1.
+    """
     for name in ("jobs", "seconds", *numbers):
         if getattr(chosen, name) < 1:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")

@@ -62,6 +62,11 @@ class Student:
     page: str
 
 
+def _question(lesson: str, name: str) -> str:
+    """Return what the lesson asks, from the text above its cell."""
+    return texts_above(lesson)[places(lesson)[name].cell].split("\n\n")[1]
+
+
 def for_teacher(
     lesson: str,
     graded: Mapping[str, Sequence[Judged]],
@@ -82,7 +87,6 @@ def for_teacher(
             answers, points = words.setdefault(row.exercise, {}), f" ({row.points or 0:g} of {row.of})"
             if row.text:
                 answers.setdefault(row.text.strip(), []).append(student + points * (row.points is not None))
-    texts = texts_above(lesson)
     return rendered(
         "class.html",
         title=f"{lesson}: for the teacher",
@@ -91,7 +95,7 @@ def for_teacher(
         summary=summary(present),
         statuses=list(dict.fromkeys(row.status for rows in present for row in rows)),
         unread=sum(row.points is None for rows in present for row in rows),
-        words=[(EXERCISES[name], texts[places(lesson)[name].cell], answers) for name, answers in words.items()],
+        words=[(EXERCISES[name], _question(lesson, name), answers) for name, answers in words.items()],
         same=same,
         no_proof=NO_PROOF,
         seed=seed,
