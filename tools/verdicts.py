@@ -16,7 +16,6 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests")]
 
 import kernels_with_bugs as corpus  # noqa: E402
 
-from course_lib import simulate  # noqa: E402
 from course_lib.machine import measurements  # noqa: E402
 from course_lib.simulator.findings import SimulatorError  # noqa: E402
 
@@ -63,9 +62,7 @@ def judge(name: str) -> Verdict:
 
 def launch(pair, which: str):
     """The findings of one kernel of a pair, and the positions of the arrays whose values are wrong."""
-    grid, block = pair.launch(which)
-    arguments = pair.arguments()
-    run = simulate(getattr(pair, which), strict=False)[grid, block](*arguments)
+    run, arguments = pair.simulated(which)
     return run.findings, pair.wrong(arguments)
 
 

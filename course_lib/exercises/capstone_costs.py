@@ -213,7 +213,7 @@ def _advice(loop: InnerLoop, results: float) -> Iterator[str]:
     if starts and (lost := (starts[-1] + 1) / len(starts) - 1) > _QUEUE:
         yield (
             f"a multiplication waits {lost:.2f} cycles in the queue of a register bank. The compiler chooses the "
-            "registers: try another order of the multiplications, and keep it only if this number falls."
+            "registers: try another order of the multiplications, and keep it only if the predicted speed rises."
         )
 
 

@@ -16,7 +16,7 @@ JupyterLab serves a temporary copy of notebooks/, so a test may edit and save; i
 outside the repository, with the course's own configuration and none of the user's.
 
 `show(stepper, ...)` puts steppers on a page of their own, without JupyterLab, and returns the page;
-`launch_of(name)` runs a launch of tests/launches/samples.py, once a session.
+`launch_of(name)` runs a launch of tests/launches/samples.py, once a session, and `walk(name, ...)` shows it.
 
 Also here: `lab` (the running server: `.url`, `.token`, `.folder`), `browser` (Playwright's Chromium), `visit()` (an
 empty page for a test that goes to an address) and `new_page()` (an empty page in a context of its own).
@@ -41,6 +41,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect, sync_playwright
 
 import course_lib.trace.viewer
+from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 
 REPOSITORY = Path(__file__).parents[2]
@@ -65,28 +66,47 @@ CHROMIUM_ARGUMENTS = (
 PATIENCE = 120
 expect.set_options(timeout=1000 * PATIENCE)
 VIEWER = Path(course_lib.trace.viewer.__file__).parent
-# As much of anywidget's model as the module uses.
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>Stepper</title>
-<style>%(theme)s</style><style>%(css)s</style><main><h1>A launch</h1>%(places)s</main>
-<script type="module">
-  if (!window.widget) {
-    const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
-    window.widget = (await import(url)).default;
-  }
-  window.undo = [];
-  window.models = %(states)s.map((state, number) => {
+# As much of anywidget's model as the modules use.
+MODEL = """const modelOf = (state) => {
     const listeners = {};
-    const model = {
+    return {
       get: (name) => state[name],
       set(name, value) {
         if (state[name] === value) return;
         state[name] = value;
         for (const listener of listeners[`change:${name}`] ?? []) listener();
       },
-      on: (name, listener) => (listeners[name] ??= []).push(listener),
+      on: (names, listener) => names.split(" ").forEach((name) => (listeners[name] ??= []).push(listener)),
       off() {},
       save_changes() {},
     };
+  };"""
+#: One widget; what it saves waits in `saved`, and `hear` takes Python's answer.
+ALONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A widget</title>
+<style>%(theme)s</style><style>%(css)s</style><main><h1>A widget</h1><div id="place"></div></main>
+<script type="module">
+  %(model)s
+  const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
+  const { default: widget } = await import(url);
+  const state = %(state)s;
+  const model = modelOf(state);
+  window.saved = [];
+  model.save_changes = () => window.saved.push({ ...state });
+  window.hear = (answered) => { for (const [name, value] of Object.entries(answered)) model.set(name, value); };
+  document.addEventListener("keydown", () => { window.leaked = true; });
+  widget.render({ model, el: document.getElementById("place") });
+</script>"""
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>Stepper</title>
+<style>%(theme)s</style><style>%(css)s</style><main><h1>A launch</h1>%(places)s</main>
+<script type="module">
+  %(model)s
+  if (!window.widget) {
+    const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
+    window.widget = (await import(url)).default;
+  }
+  window.undo = [];
+  window.models = %(states)s.map((state, number) => {
+    const model = modelOf(state);
     window.undo.push(window.widget.render({ model, el: document.getElementById(`place${number}`) }));
     return model;
   });
@@ -387,6 +407,7 @@ def show(new_page, reused, request):
             PAGE
             % {
                 "head": head,
+                "model": MODEL,
                 "theme": theme if painted else f"{theme} html {{ opacity: 0 }}",
                 "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
                 "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),
@@ -409,6 +430,32 @@ def show(new_page, reused, request):
         page.remove_listener("pageerror", hear)
         if request.session.testsfailed > failed:  # who knows what it left behind
             page.close()
+
+
+@pytest.fixture
+def alone(visit):
+    """Show the module of one widget, as `ALONE` says: `alone(widget, bundle, ("question", ...))`, with its traits."""
+
+    def alone(widget, bundle, traits, theme: str = "") -> Page:
+        page = visit()
+        state = json.dumps({name: getattr(widget, name) for name in traits})
+        css, esm = bundle.read("css"), json.dumps(bundle.read("js"))
+        page.set_content(ALONE % {"theme": theme, "css": css, "model": MODEL, "esm": esm, "state": state})
+        page.locator("#place > *").wait_for()
+        return page
+
+    return alone
+
+
+@pytest.fixture
+def walk(show, launch_of):
+    """A page with a stepper, and the steps of its first block."""
+
+    def walk(name, **state):
+        run = launch_of(name)
+        return show(Stepper(run), **state), Timeline(run.trace, (0, 0, 0))
+
+    return walk
 
 
 class LabPage:

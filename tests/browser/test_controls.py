@@ -21,18 +21,6 @@ ORDER = (
 )
 
 
-@pytest.fixture
-def walk(show, launch_of):
-    """A page with a stepper, and the steps of its first block."""
-
-    def walk(name, **state):
-        run = launch_of(name)
-        page = show(Stepper(run), **state)
-        return page, Timeline(run.trace, (0, 0, 0))
-
-    return walk
-
-
 def step(page):
     return page.evaluate("() => window.model.get('step')")
 
@@ -299,6 +287,7 @@ def test_click_on_the_strip_goes_there(walk):
     waiting = page.locator(".tt-waiting").get_attribute("data-waiting").split()
     assert {int(warp) for warp in waiting} == arrived
     assert arrived
+    expect(page.locator(".tt-lens-waits")).to_contain_text(ORDER)
 
 
 def test_two_runs_in_step(show, launch_of):
@@ -370,11 +359,6 @@ def test_findings_say_what_they_count(walk, launch_of, name, counted):
         f", {h.rpartition(', ')[2]}" for h in heads if counted in h
     ]
     assert any(n > 1 for n in numbers)
-
-
-def test_the_order_of_waiting_is_explained(walk):
-    page, _ = walk("tiled_two_warps", panel="waits")
-    expect(page.locator(".tt-lens-waits")).to_contain_text(ORDER)
 
 
 def test_a_page_with_a_kernel_offers_no_links(walk):

@@ -1,55 +1,23 @@
 """The prediction's ES module on a page of its own: what it shows before a guess, and after."""
 
-import json
-from pathlib import Path
+from functools import partial
 
 import pytest
 from playwright.sync_api import expect
 
-import course_lib.exercises
-from course_lib.exercises.predict import Prediction
+from course_lib.exercises.predict import PREDICTION, Prediction
 
-FOLDER = Path(course_lib.exercises.__file__).parent
 TRAITS = ("question", "choices", "answer", "because", "guess", "right", "problem", "score")
-PAGE = """<!doctype html><meta charset="utf-8"><style>%(css)s</style><div id="place"></div>
-<script type="module">
-  const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
-  const { default: widget } = await import(url);
-  const state = %(state)s;
-  let listener = () => {};
-  const model = {
-    get: (name) => state[name],
-    set: (name, value) => { state[name] = value; },
-    on: (names, called) => { listener = called; },
-    off() {},
-    save_changes: () => listener(),
-  };
-  window.hear = (answered) => { Object.assign(state, answered); listener(); };
-  window.state = state;
-  document.addEventListener("keydown", () => { window.leaked = true; });
-  widget.render({ model, el: document.getElementById("place") });
-</script>"""
 
 
 @pytest.fixture
-def show(visit):
-    """Show a prediction, and speak in Python's place when the reader has guessed."""
-
-    page = visit()
-
-    def shown(prediction):
-        state = {name: getattr(prediction, name) for name in TRAITS}
-        files = {name: (FOLDER / f"predict.{name}").read_text(encoding="utf-8") for name in ("js", "css")}
-        page.set_content(PAGE % {"css": files["css"], "esm": json.dumps(files["js"]), "state": json.dumps(state)})
-        page.wait_for_selector(".predict-question")
-        return page
-
-    return shown
+def show(alone):
+    return partial(alone, bundle=PREDICTION, traits=TRAITS)
 
 
 def answer(page, prediction):
     """Give the guess on the page to the Python side, and its answer to the page."""
-    prediction.guess = page.evaluate("window.state.guess")
+    prediction.guess = page.evaluate("window.saved.at(-1).guess")
     page.evaluate("answered => window.hear(answered)", {name: getattr(prediction, name) for name in TRAITS})
 
 

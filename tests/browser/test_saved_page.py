@@ -57,18 +57,34 @@ def offline(visit):
     return open_file
 
 
+@pytest.fixture
+def exported(offline, tmp_path):
+    """Open a notebook as a page, or as slides."""
+
+    def exported(book, convert):
+        path = tmp_path / "lesson.html"
+        path.write_text(convert(book, "A lesson"), encoding="utf-8")
+        return offline(path)
+
+    return exported
+
+
+def expect_alone(page):
+    """No error, and no request but the page's own."""
+    assert [] == page.errors
+    assert [page.url.partition("#")[0]] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
+
+
 def test_a_saved_stepper_lives_without_a_network(offline, tmp_path):
     run = launch("tiled")
-    path = Stepper(run, step=21).save(tmp_path / "page.html")
-    page = offline(path)
+    page = offline(Stepper(run, step=21).save(tmp_path / "page.html"))
     timeline = Timeline(run.trace, (0, 0, 0))
     expect(page.locator(".tt-count")).to_have_text(f"step 21 of {len(timeline)}")
     expect(page.locator("img")).to_have_count(0)  # the picture has given way
     page.locator(".tt-root").press("ArrowRight")
     expect(page.locator(".tt-count")).to_have_text(f"step 22 of {len(timeline)}")
     expect(page.locator(".tt-sentence")).to_have_text(sentence(timeline, 22, 0))
-    assert [] == page.errors
-    assert [path.resolve().as_uri()] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
+    expect_alone(page)
 
 
 def test_a_saved_comparison_is_drawn_in_a_small_window(offline, tmp_path):
@@ -79,6 +95,7 @@ def test_a_saved_comparison_is_drawn_in_a_small_window(offline, tmp_path):
     page.reload()
     expect(page.locator(".tt-count")).to_contain_text("step 9 of")
     expect(page.get_by_role("heading", level=1)).to_have_text("naive beside tiled, step by step")
+    expect(page.locator(".tt-kernel")).to_have_text("naive | tiled")
     expect(page.locator(".tt-until-drawn")).to_have_count(0)
     assert page.locator(".tt-root").bounding_box()["y"] < 480
     assert [] == page.errors
@@ -162,12 +179,6 @@ def test_a_link_leads_to_a_step(offline, tmp_path):
     assert [] == page.errors
 
 
-def test_two_runs_side_by_side_in_a_page(offline, tmp_path):
-    page = offline(compare(launch("naive"), launch("tiled")).save(tmp_path / "two.html"))
-    expect(page.locator(".tt-kernel")).to_have_text("naive | tiled")
-    assert [] == page.errors
-
-
 H200 = Machine.measured(measurements.load("latencies"))
 
 
@@ -202,8 +213,7 @@ def test_the_model_of_waiting_plays_what_was_recorded(offline, tmp_path, theme):
     rules = {"runOnly": ["color-contrast"]} if theme == "dark" and not NIGHTLY else {}
     found = Axe().run(page, ".tt-schedule", {"resultTypes": ["violations"], **rules}).response["violations"]
     assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in found] == []
-    assert [] == page.errors
-    assert [page.url] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
+    expect_alone(page)
 
 
 def lesson_of(*widgets):
@@ -220,13 +230,11 @@ def lesson_of(*widgets):
     return nbformat.v4.new_notebook(cells=cells, metadata={"widgets": {STATE: {"state": states}}})
 
 
-def test_a_lesson_that_nobody_has_scrolled_prints_with_its_pictures(offline, tmp_path):
+def test_a_lesson_that_nobody_has_scrolled_prints_with_its_pictures(exported):
     """A page is printed before a trace can be read: until its stepper is drawn, the still is in its place."""
     book = lesson_of(Stepper(launch("tiled"), step=21))
     book.cells.insert(0, nbformat.v4.new_markdown_cell("A line.\n\n" * 200))
-    path = tmp_path / "lesson.html"
-    path.write_text(html_page(book, "A lesson"), encoding="utf-8")
-    page = offline(path)
+    page = exported(book, html_page)
     still = page.locator(".tt-place img")
     expect(still).to_be_visible()
     assert "step 21" in still.get_attribute("alt")
@@ -236,13 +244,9 @@ def test_a_lesson_that_nobody_has_scrolled_prints_with_its_pictures(offline, tmp
 
 
 @pytest.mark.parametrize("convert", [html_page, at_night(slides)])
-def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp_path, convert):
+def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(exported, convert):
     """Beside a stepper, each alive, and no picture in the place of either."""
-    book = lesson_of(Stepper(launch("tiled"), step=21), Waiting(H200, 600))
-    path = tmp_path / "lesson.html"
-    path.write_text(convert(book, "A lesson"), encoding="utf-8")
-
-    page = offline(path)
+    page = exported(lesson_of(Stepper(launch("tiled"), step=21), Waiting(H200, 600)), convert)
     expect(page.locator(".tt-count")).to_contain_text("step 21 of")
     if convert is slides:
         page.wait_for_function("() => window.Reveal?.isReady()")
@@ -252,26 +256,17 @@ def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(offline, tmp
     expect(page.locator("img")).to_have_count(0)
     page.locator(".tt-slider-buffers").press("ArrowRight")
     expect_play(page, 600, 2, 8, 2)
-    assert [] == page.errors
-    assert [page.url.partition("#")[0]] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
+    expect_alone(page)
 
 
 @pytest.mark.parametrize("convert", [html_page, slides])
-def test_a_link_in_the_prose_moves_the_stepper_below_it(offline, tmp_path, convert):
+def test_a_link_in_the_prose_moves_the_stepper_below_it(exported, convert):
     """And gives it the focus; the stepper above stays. A deck goes to the stepper's slide."""
     prose = "Look at [the last step of warp 0](#step=9&thread=1,1&panel=waits), or [nothing](#chapter)."
-    stepper = Stepper(launch("tiled"), step=21)
-    view = nbformat.v4.new_output("execute_result", {VIEW: {"model_id": "m"}, "text/plain": "x"})
-    code, text = nbformat.v4.new_code_cell("shown", outputs=[view]), nbformat.v4.new_markdown_cell(prose)
-    cells = [code, text, nbformat.v4.new_code_cell("shown", outputs=[view])]
-    code.metadata["slideshow"] = {"slide_type": "slide"}
-    text.metadata["slideshow"] = {"slide_type": "slide"}
-    book = nbformat.v4.new_notebook(
-        cells=cells, metadata={"widgets": {STATE: {"state": {"m": {"state": stepper.get_state()}}}}}
-    )
-    path = tmp_path / "lesson.html"
-    path.write_text(convert(book, "A lesson"), encoding="utf-8")
-    page = offline(path)
+    book = lesson_of(Stepper(launch("tiled"), step=21))
+    shown = nbformat.v4.new_code_cell("shown", outputs=book.cells[0].outputs)
+    book.cells += [nbformat.v4.new_markdown_cell(prose, metadata=book.cells[0].metadata), shown]
+    page = exported(book, convert)
     above, below = page.locator(".tt-root").nth(0), page.locator(".tt-root").nth(1)
     if convert is slides:
         page.wait_for_function("() => window.Reveal?.isReady()")
@@ -308,7 +303,7 @@ LINES_OF_WORDS = """() => [...document.querySelectorAll("pre, td code")].flatMap
 
 
 @pytest.mark.parametrize("convert", [html_page, slides])
-def test_long_lines_are_whole_in_a_narrow_window(offline, tmp_path, convert):
+def test_long_lines_are_whole_in_a_narrow_window(exported, convert):
     """Code wraps, also in a table, output wraps between words, and text stays apart from the code above it."""
     words = " ".join(f"word{number:03}.of_a_line" for number in range(12))
     code = nbformat.v4.new_code_cell(f"# {words}", metadata={"slideshow": {"slide_type": "slide"}})
@@ -316,9 +311,7 @@ def test_long_lines_are_whole_in_a_narrow_window(offline, tmp_path, convert):
     table = nbformat.v4.new_output("display_data", {HTML: source._repr_html_()})
     code.outputs = [nbformat.v4.new_output("stream", name="stdout", text=words), table]
     prose = nbformat.v4.new_markdown_cell(f"```python\n# {words}\n```\nThe next sentence.")
-    path = tmp_path / "lesson.html"
-    path.write_text(convert(nbformat.v4.new_notebook(cells=[code, prose]), "A lesson"), encoding="utf-8")
-    page = offline(path)
+    page = exported(nbformat.v4.new_notebook(cells=[code, prose]), convert)
     page.set_viewport_size({"width": 853, "height": 480})
     expect(page.get_by_text("The next sentence.", exact=True)).to_be_visible()
     found = page.evaluate(LINES_OF_WORDS)
@@ -327,20 +320,11 @@ def test_long_lines_are_whole_in_a_narrow_window(offline, tmp_path, convert):
     assert page.get_by_text("The next sentence.", exact=True).bounding_box()["y"] >= above["y"] + above["height"] + 8
 
 
-def test_slides_live_without_a_network(offline, tmp_path):
+def test_slides_live_without_a_network(exported):
     """A slide fits 1280×720; its stepper steps by the arrow that turns the slide where the stepper has no focus."""
-    cells = [
-        nbformat.v4.new_markdown_cell("# A title", metadata={"slideshow": {"slide_type": "slide"}}),
-        nbformat.v4.new_code_cell("Stepper(run)", metadata={"slideshow": {"slide_type": "slide"}}),
-    ]
-    stepper = Stepper(launch("tiled"), step=21)
-    cells[1].outputs = [nbformat.v4.new_output("execute_result", {VIEW: {"model_id": "m"}, "text/plain": "x"})]
-    state = {"state": {"m": {"state": stepper.get_state()}}}
-    book = nbformat.v4.new_notebook(cells=cells, metadata={"widgets": {STATE: state}})
-    path = tmp_path / "lesson.slides.html"
-    path.write_text(slides(book, "A lesson"), encoding="utf-8")
-
-    page = offline(path)
+    book = lesson_of(Stepper(launch("tiled"), step=21))
+    book.cells.insert(0, nbformat.v4.new_markdown_cell("# A title", metadata=book.cells[0].metadata))
+    page = exported(book, slides)
     page.set_viewport_size({"width": 1280, "height": 720})
     page.wait_for_function("() => window.Reveal?.isReady()")
     expect(page.locator("h1")).to_be_visible()
@@ -353,5 +337,4 @@ def test_slides_live_without_a_network(offline, tmp_path):
     expect(page.locator(".tt-count")).to_have_text(re.compile(r"step 2[2-9] of 31"))
     page.locator("body").press("ArrowLeft")
     expect(page.locator("h1")).to_be_visible()
-    assert [] == page.errors
-    assert [path.resolve().as_uri()] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
+    expect_alone(page)

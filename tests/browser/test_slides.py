@@ -43,7 +43,7 @@ MEASURE = """() => {
 }"""
 
 
-#: What of a stepper is not inside its frame and on the screen: the running line, an array, a count, a register.
+#: What of a stepper is not inside its frame and on the screen: the running line and a finding's, an array, a count.
 OUTSIDE = """() => {
   const root = Reveal.getCurrentSlide().querySelector(".tt-root");
   const clips = (element) => {
@@ -53,7 +53,7 @@ OUTSIDE = """() => {
     return [...frames, { left: 0, top: 0, right: innerWidth, bottom: innerHeight }];
   };
   const parts = [
-    ...root.querySelectorAll(".tt-line.tt-current, .tt-counter b, .tt-say, .tt-memory svg.tt-grid"),
+    ...root.querySelectorAll(".tt-line:is(.tt-current, .tt-broken), .tt-counter b, .tt-say, .tt-memory svg.tt-grid"),
   ].filter((element) => element.getClientRects().length);
   return {
     parts: root.querySelector(".tt-current") ? parts.length : 0,

@@ -11,8 +11,6 @@ from course_lib import simulate
 from course_lib.kernels.tiled import tiled
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.digits import short
-from course_lib.trace.viewer.words import sentence
 
 SETUP = """\
 import numpy as np
@@ -30,7 +28,6 @@ import ipywidgets
 heard = ipywidgets.Label()
 stepper.observe(lambda _: heard.set_trait("value", f"{stepper.step} {stepper.block} {stepper.thread}"))
 heard"""
-NAIVE = "Stepper(simulate(naive, trace=True)[(2, 2), (2, 2)](A, B, np.zeros_like(C)))"
 
 
 def tiled_run():
@@ -59,9 +56,6 @@ class OnPage:
         for key in keys:
             self.root.press(key)
 
-    def expect_step(self, number, last):
-        expect(self.find("count")).to_have_text(f"step {number} of {last}")
-
 
 @pytest.fixture
 def opened(open_notebook):
@@ -69,48 +63,6 @@ def opened(open_notebook):
     notebook.run_all()
     yield notebook
     assert [] == notebook.page_errors
-
-
-@pytest.mark.nightly  # on a page test_controls.py and test_stepper_page.py check the same by day
-def test_buttons_keys_and_counts(open_notebook):
-    """Step, barrier, end, back and scrub show the step they name; a tiled thread ends with 4 loads, naive 8."""
-    opened = open_notebook([SETUP, TILED, NAIVE])
-    opened.run_all()
-    timeline = Timeline(tiled_run().trace, (0, 0, 0))
-    last, barrier = len(timeline), timeline.releases()[0]
-    stepper, naive = OnPage(opened, 1), OnPage(opened, 2)
-
-    stepper.expect_step(0, last)
-    assert [""] * 8 == stepper.shared()
-    stepper.find("forward").click()
-    stepper.expect_step(1, last)
-    expect(stepper.find("current")).to_have_attribute("data-line", str(timeline.steps[0].line))
-
-    stepper.press("n")
-    stepper.expect_step(barrier, last)
-    expect(stepper.find("sentence")).to_have_text(sentence(timeline, barrier, 0))
-    assert ["1", "2", "5", "6", "16", "15", "12", "11"] == stepper.shared()
-    expect(stepper.find("counter b")).to_have_text("8")
-
-    stepper.press("End")
-    stepper.expect_step(last, last)
-    expect(stepper.find("counter b")).to_have_text("16")
-    corner = stepper.root.locator(".tt-matrix-C .tt-t")
-    product = timeline.state(last).values("C")
-    assert [short(value) for value in product] == corner.all_text_contents()
-    assert "80" == corner.first.text_content()
-
-    stepper.press("ArrowLeft", "ArrowLeft")
-    stepper.expect_step(last - 2, last)
-    stepper.press("Home", "n", "ArrowRight", "p")
-    stepper.expect_step(barrier, last)
-    stepper.find("scrub").focus()
-    opened.page.keyboard.press("ArrowRight")
-    stepper.expect_step(barrier + 1, last)
-
-    naive.press("End")
-    expect(naive.find("counter b")).to_have_text("32")
-    assert [] == opened.page_errors
 
 
 def test_choosing_and_playing(opened):

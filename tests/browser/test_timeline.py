@@ -6,9 +6,6 @@ import pytest
 from nightly import at_night
 from playwright.sync_api import expect
 
-from course_lib.trace.replay import Timeline
-from course_lib.trace.viewer import Stepper
-
 SIZES = [(1280, 720), (853, 480), (390, 844)]
 BOXES = """() => [...document.querySelectorAll(".tt-labels span, .tt-order")].map((node) => {
   const { left, right } = node.getBoundingClientRect();
@@ -20,17 +17,6 @@ IN_SIGHT = """() => {
   const { last } = document.querySelector(".tt-root").stepper;
   return [(last * (bar.left - whole.left)) / whole.width, (last * bar.width) / whole.width];
 }"""
-
-
-@pytest.fixture
-def walk(show, launch_of):
-    """A page with a stepper, and the steps of its first block."""
-
-    def walk(name, **state):
-        run = launch_of(name)
-        return show(Stepper(run), **state), Timeline(run.trace, (0, 0, 0))
-
-    return walk
 
 
 def step(page):

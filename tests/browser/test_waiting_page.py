@@ -1,6 +1,7 @@
 """The model of waiting on a page of its own: its sliders by mouse and keyboard, its rows, axe-core in both themes."""
 
 import json
+from functools import partial
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -16,44 +17,11 @@ from course_lib.machine.waiting.widget import BUNDLE
 
 H200 = Machine.measured(measurements.load("latencies"))
 TRAITS = ("latency", "warps", "tile_width", "buffers", "_plan", "_offers")
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Waiting</title>
-<style>%(theme)s</style><style>%(css)s</style><main><h1>Waiting</h1><div id="place"></div></main>
-<script type="module">
-  const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
-  const { default: widget } = await import(url);
-  const state = %(state)s;
-  const listeners = {};
-  window.saved = [];
-  const model = {
-    get: (name) => state[name],
-    set(name, value) {
-      if (state[name] === value) return;
-      state[name] = value;
-      for (const listener of listeners[`change:${name}`] ?? []) listener();
-    },
-    on: (name, listener) => (listeners[name] ??= []).push(listener),
-    off() {},
-    save_changes: () => window.saved.push({ ...state }),
-  };
-  window.hear = (answered) => { for (const [name, value] of Object.entries(answered)) model.set(name, value); };
-  document.addEventListener("keydown", () => { window.leaked = true; });
-  widget.render({ model, el: document.getElementById("place") });
-</script>"""
 
 
 @pytest.fixture
-def show(visit):
-    """Show the widget; what the page saves waits there until `answer(page, widget)` gives Python's answer to it."""
-
-    def shown(widget, theme=""):
-        page = visit()
-        state = {name: getattr(widget, name) for name in TRAITS}
-        css, esm = BUNDLE.read("css"), BUNDLE.read("js")
-        page.set_content(PAGE % {"theme": theme, "css": css, "esm": json.dumps(esm), "state": json.dumps(state)})
-        page.wait_for_selector(".tt-cycles")
-        return page
-
-    return shown
+def show(alone):
+    return partial(alone, bundle=BUNDLE, traits=TRAITS)
 
 
 def answer(page, widget):
@@ -159,7 +127,7 @@ def test_a_reason_has_the_colour_of_the_still_picture(show):
 @pytest.mark.parametrize("warps, tile_width", [(8, 8), at_night(16, 32)])
 def test_axe_finds_nothing(show, themes, theme, warps, tile_width):
     """No rule of axe-core is broken; contrast and the names of controls are among them."""
-    page = show(Waiting(H200, 600, warps, tile_width, 2), themes[theme])
+    page = show(Waiting(H200, 600, warps, tile_width, 2), theme=themes[theme])
     assert page.locator(".tt-slider-tile_width").get_attribute("aria-valuetext").startswith(f"T = {tile_width},")
     found = Axe().run(page).response["violations"]
     assert [(rule["id"], [node["html"][:100] for node in rule["nodes"]]) for rule in found] == []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numba import cuda, float32
-from oracles.sources import import_module
+from oracles.sources import import_kernel, import_module
 
 from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator.compile.unit import CompiledKernels
@@ -55,23 +55,23 @@ def test_nested_device_functions_are_compiled_once_each():
 
 
 def test_local_memory_is_counted_once():
-    """16 floats in a loop whose types change are 64 bytes, in a device function too."""
+    """16 floats are 64 bytes, however often their function is called, and in a loop whose types change."""
 
     @cuda.jit(device=True)
     def total(x):
         parts = cuda.local.array(16, float32)
-        for k in range(16):
-            parts[k] = x
-        result = 0
-        for k in range(16):
-            result += parts[k]
-        return result
+        parts[0] = x
+        return parts[0]
+
+    @cuda.jit(device=True)
+    def twice(x):
+        return total(x) + total(x + x)
 
     @cuda.jit
     def kernel(a):
         acc = 0
         for _ in range(3):
-            acc = acc + total(a[0])
+            acc = acc + twice(a[0]) + twice(a[0] * a[0])
         a[0] = acc
 
     assert prepare(kernel, 1, 1, (np.zeros(1, "f4"),)).unit.local_bytes == 64
@@ -121,25 +121,18 @@ def test_a_program_that_is_not_well_typed_is_never_emitted():
         verify(function)
 
 
-def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone():
+def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone(tmp_path):
     """Anew for another block or another type; for another grid only where the kernel asks for its size."""
 
-    def by_block(C):
-        C[cuda.grid(1)] = cuda.blockDim.x
-
-    def by_grid(C):
-        C[cuda.grid(1)] = cuda.gridDim.x
-
-    def by_gridsize(C):
-        C[cuda.grid(1)] = cuda.gridsize(1)
-
-    for kernel, of_grids in ((by_block, 1), (by_grid, 2), (by_gridsize, 2)):
+    for size, of_grids in (("blockDim.x", 1), ("gridDim.x", 2), ("gridsize(1)", 2)):
+        text = f"from numba import cuda\ndef kernel(C):\n    C[cuda.grid(1)] = cuda.{size}\n"
+        kernel = import_kernel(text, tmp_path)
         units, compiled = CompiledKernels(), set()
         for grid, block, kind in ((2, 4, "f4"), (4, 4, "f4"), (4, 4, "f4"), (4, 8, "f4"), (4, 8, "i4")):
             C = np.zeros(grid * block, kind)
             prepared = prepare(kernel, grid, block, (C,), units=units)
             Engine(prepared).run()
-            assert (C == {by_block: block, by_grid: grid, by_gridsize: grid * block}[kernel]).all()
+            assert (C == {"blockDim.x": block, "gridDim.x": grid, "gridsize(1)": grid * block}[size]).all()
             compiled.add(prepared.unit)
         assert len(compiled) == of_grids + 2
         assert prepare(kernel, 4, 8, (C,)).unit not in compiled

@@ -56,43 +56,6 @@ def test_the_same_function_without_debug_goes_on():
             assert out[0] == np.inf
 
 
-def test_a_device_function_divides_by_its_own_options():
-    @cuda.jit(device=True)
-    def plain(a, b):
-        return a / b
-
-    @cuda.jit(device=True, debug=True, opt=False)
-    def careful(a, b):
-        return a / b
-
-    @cuda.jit(debug=True, opt=False)
-    def first(x):
-        x[0] = plain(x[1], x[2])
-
-    @cuda.jit
-    def second(x):
-        x[0] = careful(x[1], x[2])
-
-    x = np.array([0.0, 1.0, 0.0])
-    simulate(first)[1, 1](x)
-    assert x[0] == np.inf
-    with pytest.raises(KernelError, match="divides by zero"):
-        simulate(second)[1, 1](x)
-
-
-def test_branches_that_are_not_taken_divide_nothing():
-    @cuda.jit(debug=True, opt=False)
-    def kernel(x, out):
-        i = cuda.grid(1)
-        out[i] = 1 / x[i] if x[i] != 0 else 5
-        if x[i] != 0 and 4 // x[i] == 2:
-            out[i] = 6
-
-    out = np.zeros(3)
-    simulate(kernel)[1, 3](np.array([0, 2, 4]), out)
-    assert out.tolist() == [5, 6, 0.25]
-
-
 def test_a_fast_quotient_of_float32_raises_nothing():
     """As numba compiles it: with fastmath=True, / of float32 alone is not checked."""
     fast = cuda.jit(debug=True, opt=False, fastmath=True)(divides.py_func)
@@ -110,14 +73,3 @@ def test_a_constant_divisor_of_zero():
 
     with pytest.raises((KernelError, UnsupportedKernelError), match="divides by zero"):
         simulate(kernel)[1, 1](np.ones(1))
-
-
-@pytest.mark.parametrize(("debug", "words"), [(True, "the launch raises the exception"), (False, "silently")])
-def test_an_exception_says_what_a_gpu_does(debug, words):
-    @cuda.jit(debug=debug, opt=not debug)
-    def kernel(x):
-        if x[cuda.grid(1)] < 0:
-            raise ValueError
-
-    with pytest.raises(KernelError, match=words):
-        simulate(kernel)[1, 2](np.array([1, -1]))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32
+from numba import cuda, int32
 
 from course_lib import simulate
 from course_lib.simulator.lanes import masks
@@ -38,56 +38,6 @@ def test_atomic_extremes_with_nan(dtype):
             np.testing.assert_array_equal(olds, [[nan] * 5, [nan] * 5, [nan, nan, 3, 3, 5], [nan, nan, 3, 3, 3]])
         else:
             np.testing.assert_array_equal(olds, [[4, 4, 4, 4, 5], [4, 4, 3, 3, 3]] * 2)
-
-
-def test_a_syncwarp_of_all_blocks_but_one_after_another():
-    """Each block passes its own number of syncwarps, and none of them races."""
-
-    def shift(out):
-        tile = cuda.shared.array(32, int32)
-        i, b = cuda.threadIdx.x, cuda.blockIdx.x
-        tile[i] = 0
-        for _ in range(b + 1):
-            cuda.syncwarp()
-            mine = tile[(i + 1) % 32]
-            cuda.syncwarp()
-            tile[i] = mine + 1
-        out[b, i] = tile[i]
-
-    out = np.zeros((4, 32), "i4")
-    assert simulate(shift)[4, 32](out).findings == ()
-    assert (out == np.arange(1, 5)[:, None]).all()
-
-
-@cuda.jit(device=True)
-def through_an_array(x):
-    held = cuda.local.array(16, float32)
-    held[0] = x
-    return held[0]
-
-
-@cuda.jit(device=True)
-def twice(x):
-    return through_an_array(x) + through_an_array(x + x)
-
-
-@cuda.jit(device=True)
-def four_times(x):
-    return twice(x) + twice(x + x)
-
-
-def test_local_memory_is_counted_once_however_often_a_function_is_called():
-    """64 bytes a thread, so that a chunk holds as many blocks as it would without calls."""
-
-    def nested(a):
-        i = cuda.grid(1)
-        a[i] = four_times(a[i]) + four_times(a[i] * a[i])
-
-    prepared = prepare(nested, 1, 32, (np.zeros(32, "f4"),))
-    assert prepared.unit.local_bytes == 64
-
-
-# --- the law of masks: one mask object means one set of lanes ------------------------------------------------------
 
 
 def divergent(a, out, n):

@@ -56,31 +56,20 @@ def test_kernels_are_refused_as_the_compiler_refuses_them(statement, folder):
             simulate(kernel)[1, 1](np.zeros(32, np.float32))
 
 
-def moving():
-    def moves(x, out):
-        i = cuda.threadIdx.x
-        out[i] = cuda.shfl_sync(0xFFFFFFFF, x[i], 0)
-
-    return moves
-
-
-def voting():
-    def votes(x, out):
-        i = cuda.threadIdx.x
-        out[i] = cuda.any_sync(0xFFFFFFFF, x[i])
-
-    return votes
+CALLS = {"moves": "cuda.shfl_sync(0xFFFFFFFF, x[i], 0)", "votes": "cuda.any_sync(0xFFFFFFFF, x[i])"}
 
 
 @pytest.mark.parametrize("package", [packages.NUMBA, packages.NUMBA_CUDA])
-@pytest.mark.parametrize("make", [moving, voting])
+@pytest.mark.parametrize("does", CALLS)
 @pytest.mark.parametrize("dtype", "bool int8 uint16 int32 uint32 int64 uint64 float32 float64".split())
-def test_where_the_packages_differ_the_message_names_them(package, make, dtype, monkeypatch):
+def test_where_the_packages_differ_the_message_names_them(package, does, dtype, monkeypatch, folder):
     """numba-cuda moves four types between lanes, and votes on no float. Where it is installed, it is asked."""
-    kernel, asked = make(), packages.installed() == package
+    body = f"i = cuda.grid(1); out[i] = {CALLS[does]}"
+    kernel = import_kernel(f"{HEADER}def kernel(x, out):\n    {body}\n", folder)
+    asked = packages.installed() == package
     monkeypatch.setattr(packages, "installed", lambda: package)
     lacks = package == packages.NUMBA_CUDA and (
-        dtype not in ("int32", "int64", "float32", "float64") if make is moving else dtype.startswith("float")
+        dtype not in ("int32", "int64", "float32", "float64") if does == "moves" else dtype.startswith("float")
     )
     if asked:
         assert oracle.compiles(kernel, [types.Array(from_dtype(np.dtype(dtype)), 1, "C"), types.float64[::1]]) != lacks

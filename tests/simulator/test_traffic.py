@@ -1,11 +1,10 @@
 """Accesses, requests, sectors and wavefronts against numbers worked out by hand."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 from numba import complex64, cuda, float32, float64, int8, int32
 from numba.types import float16
+from oracles.sources import import_module
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels.naive import naive
@@ -173,10 +172,7 @@ def at_home(a, i):
 
 
 def test_a_device_function_of_another_file_counts_on_the_line_that_calls_it(tmp_path):
-    (tmp_path / "elsewhere.py").write_text(ELSEWHERE)
-    spec = importlib.util.spec_from_file_location("elsewhere", tmp_path / "elsewhere.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = import_module(ELSEWHERE, tmp_path)
     both, wrong = module.both, module.wrong
 
     def kernel(a, out):

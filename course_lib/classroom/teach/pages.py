@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
-from .cells import counted
+from .cells import counted, places, texts_above
 from .gradebook import Total, summary, total
 from .judge import Judged
 from .likeness import Group, groups
@@ -62,6 +62,11 @@ class Student:
     page: str
 
 
+def _question(lesson: str, name: str) -> str:
+    """Return what the lesson asks, from the text above its cell."""
+    return texts_above(lesson)[places(lesson)[name].cell].split("\n\n")[1]
+
+
 def for_teacher(
     lesson: str,
     graded: Mapping[str, Sequence[Judged]],
@@ -90,7 +95,7 @@ def for_teacher(
         summary=summary(present),
         statuses=list(dict.fromkeys(row.status for rows in present for row in rows)),
         unread=sum(row.points is None for rows in present for row in rows),
-        words=[(EXERCISES[name], answers) for name, answers in words.items()],
+        words=[(EXERCISES[name], _question(lesson, name), answers) for name, answers in words.items()],
         same=same,
         no_proof=NO_PROOF,
         seed=seed,

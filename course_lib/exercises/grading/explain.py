@@ -24,6 +24,7 @@ class Explanation:
     """
 
     name: str
+    question: str
     model: str
     ideas: tuple[str, ...]
     kind: str = EXPLAIN

@@ -12,7 +12,6 @@ from .. import model
 from ..figures import sectors_of
 from .cube import TILES, draw_cube
 
-_WORD = 4
 _SIZE = 15  # of letters: 1000 units are the width of a cell's output, at least 760 pixels
 _LEFT = 130
 
@@ -57,8 +56,8 @@ class Kind:
 def draw_sectors(stride: int, first: int) -> Sketch:
     """Draw a line of memory, and what 32 lanes load of it: lane i loads element ``first + stride * i`` of float32."""
     elements = [first + stride * lane for lane in range(WARP_SIZE)]
-    fetched, used = sectors_of([_WORD * element for element in elements]), sorted(set(elements))
-    each = SECTOR_BYTES // _WORD
+    fetched, used = sectors_of([WORD_BYTES * element for element in elements]), sorted(set(elements))
+    each = SECTOR_BYTES // WORD_BYTES
     in_row = 16
     wide, high, pitch, left = (WIDTH - 90) / in_row, 24, 34, 90
     light = tint(COLOURS["B"], 0.3)

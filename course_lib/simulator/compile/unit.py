@@ -39,17 +39,13 @@ class CompiledKernel:
 
     Attributes:
         program: the kernel's typed program.
-        sources: the kernel's source, and those of the device functions that share its file.
+        sources, cooperative, fences, copies, products, groups, asks_grid: see :class:`~.context.Analysis`.
         promotions: arithmetic that is in float64 by accident, by line and operand.
         changes: names that changed since the kernel was first compiled, by line and name.
         outside: the global arrays of the program that it reads, as constants.
         together: the NumPy function of each operation of whole warps, by line and name.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
         local_bytes: local memory of one thread.
-        cooperative: the kernel has a barrier of the whole grid.
-        fences: the kernel calls threadfence; copies: it starts asynchronous copies; products: those of warpgroups.
-        groups: it calls syncwarp with a mask that may name a part of the warp.
-        asks_grid: the code contains the size of the grid.
         text: the generated code.
     """
 

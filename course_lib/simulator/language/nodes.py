@@ -1,8 +1,8 @@
 """The nodes of the typed program's expressions.
 
-An expression has a type, and the reason if that is float64 by accident (:mod:`why`). Operators and most functions are
-an :class:`Operation`, a row of the tables in :mod:`calls` or :mod:`operators`, applied to operands of the row's types;
-:mod:`verify` checks this for every node.
+An expression has a type, and the reason if that is float64 by accident (:mod:`reasons`). Operators and most functions
+are an :class:`Operation`, a row of the tables in :mod:`calls` or :mod:`operators`, applied to operands of the row's
+types; :mod:`verify` checks this for every node.
 """
 
 from __future__ import annotations

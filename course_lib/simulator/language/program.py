@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from .constants import Constants
 from .nodes import Expr
@@ -175,59 +176,26 @@ class CallDevice(Expr, acts=True):
     line: int
 
 
-def own_expressions(statement: Stmt) -> Iterator[Expr]:
-    """The expressions of a statement, without those in its blocks."""
-    match statement:
-        case Assign() | Return() | Evaluate():
-            yield statement.value
-        case If():
-            yield statement.test
-        case Loop():
-            if statement.test is not None:
-                yield statement.test
-            if statement.iterable is not None:
-                yield from iterated(statement.iterable)
-
-
-def iterated(iterable: Iterable) -> Iterator[Expr]:
-    """The expressions of a for loop's iterable."""
-    match iterable:
-        case Range():
-            yield from (iterable.start, iterable.stop, iterable.step)
-        case Each():
-            yield iterable.value
-        case Numbered():
-            yield from iterated(iterable.inner)
-            yield iterable.start
-        case Together():
-            for part in iterable.parts:
-                yield from iterated(part)
-
-
-def inner(statement: Stmt) -> Iterator[list[Stmt]]:
-    """The lists of statements in a statement."""
-    match statement:
-        case Block():
-            yield statement.body
-        case If():
-            yield from (statement.body.body, statement.orelse.body)
-        case Loop():
-            yield from (statement.entry, statement.first, statement.body.body)
-            if statement.orelse is not None:
-                yield statement.orelse.body
+def _held(thing: object) -> Iterator[Any]:
+    """The statements, iterables and expressions in ``thing``, in the order of fields; no part of an expression."""
+    if isinstance(thing, (list, tuple)):
+        for part in thing:
+            yield from _held(part)
+    elif isinstance(thing, Expr):
+        yield thing
+    elif isinstance(thing, (Stmt, Iterable)):
+        yield thing
+        yield from _held(tuple(vars(thing).values()))
 
 
 def statements(body: list[Stmt]) -> Iterator[Stmt]:
     """All statements of ``body``, at any depth."""
-    for statement in body:
-        yield statement
-        for part in inner(statement):
-            yield from statements(part)
+    return (part for part in _held(body) if isinstance(part, Stmt))
 
 
 def expressions(body: list[Stmt]) -> Iterator[Expr]:
     """All expressions of ``body``, each once."""
-    return subexpressions(node for statement in statements(body) for node in own_expressions(statement))
+    return subexpressions(part for part in _held(body) if isinstance(part, Expr))
 
 
 def subexpressions(nodes: Iterator[Expr]) -> Iterator[Expr]:

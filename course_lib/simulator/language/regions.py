@@ -5,6 +5,7 @@ again and read it. Most variables of a guarded kernel are used only inside the g
 """
 
 import ast
+from os.path import commonprefix
 
 
 class Regions:
@@ -27,14 +28,7 @@ class Regions:
                 shared |= {n.id for n in nodes(node) if isinstance(n, ast.Name)}
         self.home = {}
         for name, paths in self._paths.items():
-            common = paths[0]
-            for path in paths[1:]:
-                common = common[
-                    : next(
-                        (i for i, (a, b) in enumerate(zip(common, path, strict=False)) if a != b),
-                        min(len(common), len(path)),
-                    )
-                ]
+            common = commonprefix(paths)
             while (
                 len(common) > 1
                 and name not in self._targets.get(common[-1], ())

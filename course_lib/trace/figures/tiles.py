@@ -143,36 +143,29 @@ def _owners(trace: Trace) -> np.ndarray:
     return owner[: rows.max() + 1, : columns.max() + 1]
 
 
-def split_k(M: int, N: int, K: int, parts: int) -> Axes:
-    """Draw a product whose inner dimension is divided among ``parts`` blocks; C is the sum of what they compute.
+def split_k(M: int, N: int, K: int, shares: int) -> Axes:
+    """Draw a product whose inner dimension is divided among ``shares`` blocks; C is the sum of what they compute.
 
-    A is left of C and B above it; a part is a range of columns of A and the same range of rows of B.
+    A is left of C and B above it; a share is a range of columns of A and the same range of rows of B.
     """
     gap = 0.08 * max(M, N, K)
     ax = new_axes(9, 9 * (K + M + 3 * gap) / (K + N + M + 8 * gap))
-    edges = [K * part // parts for part in range(parts + 1)]
+    edges = [K * share // shares for share in range(shares + 1)]
     sentences = []
-    for part, (first, last) in enumerate(zip(edges, edges[1:], strict=False)):
-        light = 0.25 + 0.5 * part / max(parts - 1, 1)
-        for corner, wide, high, name in (
-            ((first, -M), last - first, M, "A"),
-            ((K + gap, gap + K - last), N, last - first, "B"),
-        ):
-            ax.add_patch(Rectangle(corner, wide, high, fc=mixed(COLOURS[name], light), ec=GROUND, lw=1.5))
-            middle = corner[0] + wide / 2, corner[1] + high / 2
-            ax.text(*middle, str(part), ha="center", va="center", color=INK, fontsize=14, weight="bold")
-        sentences.append(f"part {part}: k from {first} to {last - 1}, an M×N matrix of partial sums")
-    ax.add_patch(Rectangle((K + gap, -M), N, M, fc=mixed(COLOURS["C"], 0.45), ec=GROUND, lw=2))
-    total = "+".join(map(str, range(parts)))
-    ax.text(K + gap + N / 2, -M / 2, total, ha="center", va="center", color=INK, fontsize=14, weight="bold")
+    for share, (first, last) in enumerate(zip(edges, edges[1:], strict=False)):
+        look: dict[str, Any] = {"size": 14, "light": 0.25 + 0.5 * share / max(shares - 1, 1)}
+        cell(ax, first, -M, last - first, str(share), COLOURS["A"], height=M, **look)
+        cell(ax, K + gap, gap + K - last, N, str(share), COLOURS["B"], height=last - first, **look)
+        sentences.append(f"share {share}: k from {first} to {last - 1}, an M×N matrix of partial sums")
+    cell(ax, K + gap, -M, N, "+".join(map(str, range(shares))), COLOURS["C"], size=14, height=M, light=0.45)
     for name, x, y in (("A", -gap / 2, -M / 2), ("B", K + gap / 2, gap + K / 2), ("C", K + 1.6 * gap + N, -M / 2)):
         ax.text(x, y, name, ha="center", va="center", fontsize=16, weight="bold", color=COLOURS[name])
     ax.set_xlim(-gap, K + N + 3 * gap)
     ax.set_ylim(-M - gap, K + 2 * gap)
     bare(ax, equal=True)
-    ax.set_title(f"{plural(parts, 'part')} of K give {parts} times as many blocks")
+    ax.set_title(f"{plural(shares, 'share')} of K give {shares} times as many blocks")
     return describe(
-        ax, f"A is {M}×{K}, B is {K}×{N}, C is {M}×{N}", *sentences, f"C is the sum of {plural(parts, 'part')}"
+        ax, f"A is {M}×{K}, B is {K}×{N}, C is {M}×{N}", *sentences, f"C is the sum of {plural(shares, 'share')}"
     )
 
 

@@ -8,6 +8,9 @@ from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.tasks import TASKS
 
 WORDS = "two-barriers"
+#: Names of students that a table, a page or a file name could change.
+ODD_NAMES = ["two  spaces", "no\xa0break", "new\nline", "trailing ", " leading", "sep\u2028arator", "'=1+1", "=1+1"]
+ODD_NAMES += ["＝1+1", "a;=1+1", "a\t@x", 'quo"te', "-1", "50%", "not utf8 \udce9", "tab\t", "\u202etxt", "NUL", "a, b"]
 
 
 def do(task, *arguments):

@@ -203,7 +203,6 @@ def main(number, folder):
     found = submissions(folder / "submitted", LESSON, Limits())
     batch = Batch(found, LESSON, folder / "grades.csv", folder / "feedback", Limits())
     new, used, began = sum(not batch.is_done(s) for s in batch.submissions), _used(), time.monotonic()
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak of memory so far
     batch.grade(jobs=2)
     seconds = _used() - used
     rows = [row for each in batch.graded().values() for row in each]
@@ -213,14 +212,6 @@ def main(number, folder):
     print(
         f"{new} judged: {seconds:.0f} CPU s, {seconds / max(new, 1):.2f} each; {time.monotonic() - began:.0f} s of time"
     )
-    kept = re.findall(r"Vm(?:HWM|RSS):\s*(\d+)", Path("/proc/self/status").read_text())
-    print("memory of the grader in MB, at most and now:", *(int(kb) >> 10 for kb in kept))
-    print(
-        "memory of the largest process that judged, in MB:",
-        resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10,
-    )
-    costly = sorted(rows, key=lambda row: -row.seconds)[:5]
-    print("the longest answers:", ", ".join(f"{row.exercise} {row.seconds:.1f} s" for row in costly))
     found = surprises(made, batch.graded())
     for surprise in found:
         print("NOT AS EXPECTED:", *surprise, sep=" | ")

@@ -85,7 +85,7 @@ def test_a_cheat_earns_what_its_kernel_earns(cheat):
         ("class A:\n        pass", "classdef"),
         ("return M.tofile", "`.tofile`"),
         ("M.real = 1", "assign to `.real`"),
-        ("return float('nan')", "1000-1000-times-1000-1000-in-1-ms"),
+        ("return float('nan')", "m-1000-n-1000-k-1000-milliseconds-1-0"),
     ],
 )
 def test_what_is_refused_is_named(line, words):
@@ -206,13 +206,6 @@ def test_an_answer_in_words_may_be_in_a_variable():
     assert judged('explain("two-barriers", open("friend.txt").read())', "two-barriers").status == "not yet"
 
 
-def test_what_is_written_is_shown_as_it_is():
-    cell = 'explain("two-barriers", "<script>alert(1)</script> and seven more words that make it long enough")'
-    assert "<script>" not in judged(cell, "two-barriers")._repr_html_()
-    named = judged(solution("barriers").replace("cuda.syncthreads()", "cuda.syncthreads  # <script>"))
-    assert named.status == "failed" and "<script>" not in named._repr_html_()
-
-
 #: What `ast.unparse` writes of this f-string is a text in which the braces hold an expression.
 _HIDDEN = '1 / len(f"{1:\\x7b().__class__.__base__.__subclasses__().append(CANARY)\\x7d}")'
 
@@ -230,13 +223,6 @@ def test_the_text_of_an_f_string_is_never_an_expression(cell):
     verdict = judged(cell, "rate", SPEED)
     assert verdict.status == "failed" and verdict.points == 0
     assert "Invalid format specifier" in verdict.hint
-
-
-@pytest.mark.nightly
-def test_a_function_without_end_is_stopped():
-    cell = 'def same(C, want):\n    while True:\n        pass\n\n\ncheck("same-result", same)\n'
-    verdict = judged(cell, "same-result", SPEED)
-    assert verdict.status == "failed" and "was still running" in verdict.hint
 
 
 def test_numpy_has_imported_its_own_parts():

@@ -186,10 +186,6 @@ def test_kernels_in_processes_of_their_own(save, tmp_path):
     assert [row[:2] for row in csv.reader(rows)] == [["1", "anna"], ["", "ben"], ["", "carl"]], rows
 
 
-def test_the_lesson_is_found_by_its_cell():
-    assert "def mine" in capstone._place().source
-
-
 @pytest.mark.nightly
 @pytest.mark.skipif(not compiler.available(), reason="the compiler is not installed")
 def test_an_accepted_kernel_is_compiled_behind_walls_and_timed(save, tmp_path):

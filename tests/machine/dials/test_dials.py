@@ -179,8 +179,7 @@ def test_the_passes_of_a_layout_are_those_that_the_simulator_counts(layout):
     sketch = draw_layout(layout, 5)
     assert all(f" {n} pass" in said for n, said in zip(taken, sketch.says[1:], strict=True))
     assert taken == [[1, 8], [8, 1], [1, 1]][layout]
-    shown = [text.text for text in sketch.shapes if isinstance(text, Text) and " pass" in text.text]
-    assert [int(text.split()[0]) for text in shown] == taken
+    assert [int(text.split()[0]) for text in texts(sketch) if " pass" in text] == taken
     assert len(boxes(sketch, COLOURS["shared"])) == 8
 
 

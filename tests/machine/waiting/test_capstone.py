@@ -178,7 +178,7 @@ def test_a_kernel_of_8_by_8_is_counted():
 
 def test_a_wrong_kernel_gets_a_verdict_and_no_score():
     wrong = attempt(unguarded, (8, 8), (8, 8))
-    assert wrong.status == "failed" and "ragged" in wrong.hint
+    assert wrong.status == "failed" and "ragged" in wrong.hint and (wrong.points, wrong.of) == (0, OF)
     assert attempt(empty, (8, 8), (8, 8)).status == "not yet"
     assert score().attempts == [] and "No kernel has passed" in repr(attempts())
 

@@ -122,6 +122,15 @@ def test_dead_multiply_adds_make_no_kernel_faster(tmp_path):
 
 
 @compiled
+def test_results_at_an_index_that_only_the_launch_knows_cost_time(tmp_path):
+    """They are in local memory, which has an address, as registers have none."""
+    array = ("    acc = float32(0)\n", "    acc = cuda.local.array(2, float32)\n    acc[0] = acc[1] = 0\n")
+    sums = ("            acc += A_tile", "            acc[start // 8 & 1] += A_tile")
+    found = costs(kernel(tmp_path, array, sums, (STORE, STORE.replace("acc", "acc[0] + acc[1]"))), (8, 8), (8, 8))
+    assert found.gflops < costs(kernel(tmp_path), (8, 8), (8, 8)).gflops
+
+
+@compiled
 @pytest.mark.nightly
 def test_registers_that_are_spilled_cost_time():
     """16×14 results have fewer loads for a multiplication than 8×8, whose kernels are predicted above 25,000."""

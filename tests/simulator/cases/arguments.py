@@ -154,6 +154,52 @@ memory[0] = a[0]
 """)  # fmt: skip
 
 WORDS = Table(None, header=HEADER, text="""\
+# arguments by position alone : a=np.full(1, 7.0), out=zeros(1)
+#= out[0] == 7
+@cuda.jit
+def kernel(a, /, out):
+    out[0] = a[0]
+
+# any number of arguments : a=zeros(1)
+#! name each argument
+@cuda.jit
+def kernel(*arrays):
+    arrays[0][0] = 1
+
+# a device function divides by its own options : x=np.array([0.0, 1, 0])
+#= x[0] == np.inf
+@cuda.jit(device=True)
+def plain(a, b):
+    return a / b
+@cuda.jit(debug=True, opt=False)
+def kernel(x):
+    x[0] = plain(x[1], x[2])
+
+# a careful device function of a kernel that is not : x=np.array([0.0, 1, 0])
+#! KernelError divides by zero
+@cuda.jit(device=True, debug=True, opt=False)
+def careful(a, b):
+    return a / b
+@cuda.jit
+def kernel(x):
+    x[0] = careful(x[1], x[2])
+
+# an exception says what a GPU does @ 1, 2 : x=np.array([1, -1]) ; debug,word in True,raises False,silently
+#= said("$word")
+@cuda.jit(debug=$debug, opt=not $debug)
+def kernel(x):
+    if x[cuda.grid(1)] < 0:
+        raise ValueError  #? raised-exception
+
+# branches that are not taken divide nothing @ 1, 3 : x=np.array([0, 2, 4]), out=zeros(3)
+#= out.tolist() == [5, 6, 0.25]
+@cuda.jit(debug=True, opt=False)
+def kernel(x, out):
+    i = cuda.grid(1)
+    out[i] = 1 / x[i] if x[i] != 0 else 5
+    if x[i] != 0 and 4 // x[i] == 2:
+        out[i] = 6
+
 # an assertion that fails ends its threads @ 2, 3 : a=np.arange(6), b=zeros(6)
 #= (b.tolist(), run.findings[0].threads) == ([1, 1, 1, 0, 0, 0], (((1, 0, 0), (0, 0, 0)),))
 #= said("assert a[i] < 3, 'too large'")

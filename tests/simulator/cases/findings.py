@@ -139,6 +139,17 @@ cuda.syncwarp()
 if i >= 16:
     out[i] = tile[i - 16]
 
+# each block passes its own number of syncwarps @ 4, 32 : out=zeros(4, 32, "i4")
+#= (out == np.arange(1, 5)[:, None]).all() and run.findings == ()
+b = cuda.blockIdx.x
+tile[i] = 0
+for _ in range(b + 1):
+    cuda.syncwarp()
+    mine = tile[(i + 1) % 32]
+    cuda.syncwarp()
+    tile[i] = mine + float32(1)
+out[b, i] = tile[i]
+
 # lanes 8 to 15 meet both @ 1, 32, schedule=$s ; one,other,tag in 0,8, 8,0,#?race ; s in 'in-order' 'reversed' 1
 #= bool(run.findings) == bool("$tag")
 tile[i] = a[i]
@@ -168,6 +179,61 @@ b[0] = i  #? race a (0,)
 pair = (b, a)
 cuda.atomic.add(pair[1], 0, i)
 b[i] = a[0]
+""")  # fmt: skip
+
+WIDE = Table(None, header=f"""{IMPORTS}
+from course_lib.kernels.vector import load4
+from course_lib.kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
+from course_lib.kernels.bulk_copy import init_barrier, tile_copy
+copy = tile_copy(64, 64)
+""", text="""\
+# vector and scalar accesses race @ 1, 64 : out=zeros(32, "f4")
+tile = cuda.shared.array((1, 256), float32)
+i = cuda.threadIdx.x
+tile[0, i] = i
+tile[0, i + 64] = i
+if i < 32:
+    a, b, c, d = load4(tile, 0, 4 * i)  #? race tile; uninitialized-read tile
+    out[i] = a + b + c + d
+
+# a vector access that begins inside and ends outside : A=zeros(1, 16, "f4"), out=zeros(1, "f4")
+#= said("reads 4 elements from A[0, 14] on", "may begin in dimension 1 at 0 to 12")
+a, b, c, d = load4(A, 0, 14)  #? out-of-bounds A (0, 14)
+out[0] = a
+
+# a vector access of one index : A=zeros(4, 4, "f4")
+load4(A, 0)  #! load4 2 indices
+
+# each block copies its own row and writes the next block's, which is free @ 3, 32
+#: A=zeros(6, 32, "f4"), out=zeros(3, 32, "f4")
+#= run.findings == ()
+s = cuda.shared.array((1, 32), float32)
+t, b = cuda.threadIdx.x, cuda.blockIdx.x
+copy_async(s, 0, t, A, b, t)
+commit_copies()
+A[b + 3, t] = 1
+wait_copies(0)
+out[b, t] = s[0, t]
+
+# lanes beyond n copy zeros, and read nothing @ 1, 32 : A=zeros(1, 128, "f4"), out=zeros(32, "f4"), n=64
+#= run.findings == ()
+s = cuda.shared.array((1, 128), float32)
+t = cuda.threadIdx.x
+copy4_async(s, 0, 4 * t, A, 0, 4 * t, 4 * t < n)
+commit_copies()
+if 4 * t >= n:
+    A[0, 4 * t] = 1
+wait_copies(0)
+out[t] = s[0, 4 * t]
+
+# a bulk copy changes no type @ 1, 32 : A=zeros(64, 64, "u2")
+tile = cuda.shared.array(4096, float32, 1024)
+barriers = cuda.shared.array(1, uint64)
+copy(tile, 0, A, 0, 0, barriers, 0)  #! uint16 float32
+
+# barriers are words of uint64 @ 1, 32 : A=zeros(64, 64, "u2")
+barriers = cuda.shared.array(1, float32)
+init_barrier(barriers, 0, 1)  #! init_barrier uint64
 """)  # fmt: skip
 
 EACH_CALL = Table(None, header=HEADER, text="""\

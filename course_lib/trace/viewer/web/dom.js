@@ -7,7 +7,6 @@ const ICONS = {
   play: "M4 2.5v11L13 8z",
   pause: "M4 3h3v10H4zM9 3h3v10H9z",
   forward: "M4.5 3v10l7-5z",
-  barrier: "M3 3v10l6.5-5zM10.5 3h2.5v10h-2.5z",
   end: "M10 3h2v10h-2zM3 3v10l6.5-5z",
   fault: "M8 1.6 15 14H1zM7.2 6v4h1.6V6zm0 5v1.6h1.6V11z",
   link: "M6.5 9.5 9.5 6.5M7 5l2-2a2.8 2.8 0 0 1 4 4l-2 2M9 11l-2 2a2.8 2.8 0 0 1-4-4l2-2",
@@ -15,30 +14,26 @@ const ICONS = {
   full: "M2 2h5v2H4v3H2zm7 0h5v5h-2V4H9zM2 9h2v3h3v2H2zm10 0h2v5H9v-2h3z",
 };
 
-/**
- * @param {string} tag
- * @param {Record<string, string | number>} attributes
- * @param {...(Node | string)} children
- * @returns {HTMLElement}
- */
-export function html(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
+/** @typedef {Record<string, string | number>} Attributes */
+
+/** Give an element attributes. @template {Element} E @param {E} node @param {Attributes} attributes */
+export function give(node, attributes) {
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
+  return node;
+}
+
+/** @param {string} tag @param {Attributes} attributes @param {...(Node | string)} children @returns {HTMLElement} */
+export function html(tag, attributes = {}, ...children) {
+  const node = give(document.createElement(tag), attributes);
   node.append(...children);
   return node;
 }
 
-/**
- * @param {string} tag
- * @param {Record<string, string | number>} attributes
- * @param {...(Node | string)} children
- * @returns {SVGElement}
- */
+/** @param {string} tag @param {Attributes} attributes @param {...(Node | string)} children */
 export function svg(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
+  const node = /** @type {SVGElement} */ (give(document.createElementNS(SVG, tag), attributes));
   node.append(...children);
-  return /** @type {SVGElement} */ (node);
+  return node;
 }
 
 /** @param {keyof typeof ICONS} name */

@@ -49,28 +49,8 @@ class Reordered extends Block {
   }
 
   /** @param {number} i */
-  line(i) {
-    return super.line(this.order[i]);
-  }
-
-  /** @param {number} i */
-  warp(i) {
-    return super.warp(this.order[i]);
-  }
-
-  /** @param {number} i */
-  mask(i) {
-    return super.mask(this.order[i]);
-  }
-
-  /** @param {number} i @param {number} flag */
-  has(i, flag) {
-    return super.has(this.order[i], flag);
-  }
-
-  /** @param {Parameters<Block["rows"]>[0]} what @param {number} i */
-  rows(what, i) {
-    return super.rows(what, this.order[i]);
+  row(i) {
+    return super.row(this.order[i]);
   }
 }
 
@@ -124,18 +104,6 @@ export class Film {
   /** How often a number that is loaded from global memory is an operand of a multiply-add, on average; 0 if that is unknown. */
   get uses() {
     return this.fetched && (2 * (this.products || this.multiplied)) / this.fetched;
-  }
-
-  /**
-   * Numbers loaded from global memory up to a frame, and operands that its multiply-adds have used.
-   * @param {number} number
-   */
-  until(number) {
-    const shown = this.frames.slice(0, number + 1);
-    return {
-      fetched: shown.reduce((sum, { facts }) => sum + facts.fetched, 0),
-      operands: shown.reduce((sum, { facts }) => sum + 2 * facts.multiplied, 0),
-    };
   }
 
   /**

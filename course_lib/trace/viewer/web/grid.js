@@ -1,7 +1,7 @@
 // Elements with their values: a matrix, one buffer of a shared array, or the threads of a block, as squares with numbers.
 // Arrays too large for numbers are a picture (heat.js).
 
-import { set, svg } from "./dom.js";
+import { give, set, svg } from "./dom.js";
 import { Heat } from "./heat.js";
 import { FAINT, LOOKS, NOW_READ, NOW_WRITTEN, Plane, UNIT } from "./plane.js";
 import { short } from "./text.js";
@@ -29,8 +29,7 @@ export class Grid extends Plane {
   /** @param {PlaneOptions} options */
   constructor(options) {
     super({ ...options, text: true });
-    this.layer.setAttribute("role", "img");
-    this.layer.setAttribute("aria-label", this.name);
+    give(this.layer, { role: "img", "aria-label": this.name });
     const side = UNIT - GAP;
     /** @type {SVGElement[]} */
     this.cells = [];

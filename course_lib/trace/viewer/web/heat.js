@@ -1,7 +1,7 @@
 // Elements without their values: a canvas, in which only changed elements are drawn again. An element is a square, as in
 // grid.js, if there is room for it; else a pixel.
 
-import { html, svg } from "./dom.js";
+import { give, html, svg } from "./dom.js";
 import { FAINT, LOOKS, Plane, UNIT } from "./plane.js";
 
 const SQUARE = 3; // pixels of the screen that an element needs to be more than a pixel
@@ -136,20 +136,27 @@ export function pixel(colour) {
  * @returns {Paint[]}
  */
 function paintsOf(place) {
+  return styled(place, LOOKS.map((look) => ({ class: `tt-c${look}` })), ({ fill, stroke, strokeWidth, strokeDasharray, rx }) => ({
+    fill,
+    stroke: stroke === "none" ? "" : stroke,
+    width: Number.parseFloat(strokeWidth),
+    dash: strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(Number.parseFloat),
+    round: Number.parseFloat(rx) > 0,
+  }));
+}
+
+/**
+ * What the stylesheet makes of an element with each of some attributes.
+ * @template T
+ * @param {HTMLElement | SVGElement} place
+ * @param {import("./dom.js").Attributes[]} attributes
+ * @param {(style: CSSStyleDeclaration) => T} read
+ */
+export function styled(place, attributes, read) {
   const probe = svg("rect");
   const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
   place.append(layer);
-  const paints = LOOKS.map((look) => {
-    probe.setAttribute("class", `tt-c${look}`);
-    const { fill, stroke, strokeWidth, strokeDasharray, rx } = getComputedStyle(probe);
-    return {
-      fill,
-      stroke: stroke === "none" ? "" : stroke,
-      width: Number.parseFloat(strokeWidth),
-      dash: strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(Number.parseFloat),
-      round: Number.parseFloat(rx) > 0,
-    };
-  });
+  const found = attributes.map((each) => read(getComputedStyle(give(probe, each))));
   layer.remove();
-  return paints;
+  return found;
 }

@@ -111,9 +111,10 @@ function beside(wanted, { name, product, used }, main, free, side, below, spare 
     }
     const inRest = all.filter((_, i) => !spare || aside[i].x < spare.x);
     const end = Math.max(free.x, ...inRest.map((_, i) => aside[i].x + Math.max(aside[i].scale * all[i].width, all[i].least) + 2 * GAP));
-    const counted = counter ? (spare ?? { x: end, y: free.y, width: countWide, height: Math.max(countHigh, codeHigh) }) : null;
+    const tall = Math.max(codeHigh, Math.min(CODE.height * em, Math.max(0, ...ends(all, aside)) - free.y)); // beside the arrays
+    const counted = counter ? (spare ?? { x: end, y: free.y, width: countWide, height: Math.max(countHigh, tall) }) : null;
     const left = end + wide;
-    const code = { x: left, y: free.y, width: Math.max(codeWide, free.x + free.width - left), height: codeHigh };
+    const code = { x: left, y: free.y, width: Math.max(codeWide, free.x + free.width - left), height: tall };
     return { name, product, main: [], aside, code, counter: counted, height: Math.max(used, code.y + code.height, ...ends(all, aside)) };
   }
   const together = countWide + GAP + codeWide <= side.width;

@@ -1,8 +1,8 @@
 // How often the whole launch loads each element of global memory, as pictures on one scale.
 
-import { html, svg } from "./dom.js";
+import { html } from "./dom.js";
 import { layout } from "./grid.js";
-import { pixel } from "./heat.js";
+import { pixel, styled } from "./heat.js";
 import { LOAD } from "./trace.js";
 
 /** @typedef {import("./trace.js").Trace} Trace */
@@ -88,12 +88,15 @@ export function picture(place, array, counts, scale, hues, range, tell) {
   return figure;
 }
 
+/** A colour of some strength. @param {string} hue @param {number} level */
+const mixed = (hue, level) => `color-mix(in srgb, ${hue} ${Math.round((100 * level) / LEVELS)}%, var(--tt-bg))`;
+
 /** What the strengths of a colour mean. @param {string} title @param {number} scale @param {string} hue */
 export function keyOf(title, scale, hue = "var(--tt-ink)") {
   const steps = [...new Set([0, 1, 2, 3, 4].map((part) => Math.round((part * scale) / 4)))];
   const boxes = steps.map((count) => {
     const box = html("i");
-    box.style.background = `color-mix(in srgb, ${hue} ${Math.round((100 * level(count, scale)) / LEVELS)}%, var(--tt-bg))`;
+    box.style.background = mixed(hue, level(count, scale));
     return html("span", {}, box, String(count));
   });
   return html("p", { class: "tt-loads-key" }, `${title}: `, ...boxes);
@@ -101,13 +104,6 @@ export function keyOf(title, scale, hue = "var(--tt-ink)") {
 
 /** Pixels from the background to a colour. @param {HTMLElement} place @param {string} hue */
 function ramp(place, hue) {
-  const probe = svg("rect");
-  const layer = svg("svg", { class: "tt-probe", width: 0, height: 0 }, probe);
-  place.append(layer);
-  const ramp = Array.from({ length: LEVELS + 1 }, (_, i) => {
-    probe.style.fill = `color-mix(in srgb, ${hue} ${Math.round((100 * i) / LEVELS)}%, var(--tt-bg))`;
-    return pixel(getComputedStyle(probe).fill);
-  });
-  layer.remove();
-  return ramp;
+  const strengths = Array.from({ length: LEVELS + 1 }, (_, i) => ({ style: `fill: ${mixed(hue, i)}` }));
+  return styled(place, strengths, ({ fill }) => pixel(fill));
 }

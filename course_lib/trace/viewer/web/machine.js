@@ -328,11 +328,6 @@ export class Machine {
     return this.survey.stored[array][element] <= this.position;
   }
 
-  /** Whether the chosen thread has loaded it by now. @param {number} array @param {number} element */
-  loadedByThread(array, element) {
-    return this.own.loaded[array][element] <= this.position;
-  }
-
   /** The elements of an array that the chosen thread has loaded by now, in their order. @param {number} array */
   elementsLoadedByThread(array) {
     const { position } = this;
@@ -446,13 +441,6 @@ export class Machine {
     const { block, length, position, thread } = this;
     for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.runs(i, thread)) return i + 1;
     return way > 0 ? length : 0;
-  }
-
-  /** The current phase of the chosen thread's warp, also at its end: its number and its kind. */
-  get phase() {
-    const phases = this.block.phases[this.thread >> 5] ?? [];
-    const number = phases.findIndex(([end]) => end >= this.position);
-    return number < 0 ? "" : `warp ${this.thread >> 5}: phase ${number + 1} of ${phases.length}, ${phases[number][1]}`;
   }
 
   /**

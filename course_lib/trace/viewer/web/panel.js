@@ -12,15 +12,6 @@
  */
 /** @typedef {{block?: readonly number[], thread?: readonly number[], step?: number}} Choice  in a run, of its own steps */
 /**
- * @typedef {object} Panel
- * @property {(trace: import("./trace.js").Trace) => boolean} wants  whether the trace has anything to show here
- * @property {(place: HTMLElement, context: Context) => View} build  what stays the same from step to step
- */
-/**
- * @typedef {Panel & {name: string, title: string, none?: string}} Lens  a panel of which one at a time is shown; `none` is
- *   the text for a run of two that has nothing to show here
- */
-/**
  * @typedef {object} View
  * @property {() => void} choose  another block or thread was chosen
  * @property {() => void} draw  the machine is at another step
@@ -40,4 +31,35 @@
  * @property {number} em  size of the text in pixels
  */
 
-export {};
+/** A view of one run: in a fixed part of the page, or a lens, of which one at a time is open. */
+export class Panel {
+  static at = ""; // the part of the page
+  static id = ""; // of a lens
+  static title = "";
+  static none = ""; // the text for a run of two that has nothing to show here
+
+  /** Whether a trace has anything to show here. @param {import("./trace.js").Trace} _trace */
+  static wants(_trace) {
+    return true;
+  }
+
+  /** Build what stays the same from step to step. @param {HTMLElement} place @param {Context} context */
+  constructor(place, context) {
+    this.place = place;
+    this.context = context;
+    this.painted = false;
+  }
+
+  choose() {}
+
+  draw() {}
+
+  /** Draw what depends on the colours of the theme. */
+  paint() {
+    this.painted = true;
+  }
+
+  repaint() {
+    if (this.painted) this.paint();
+  }
+}

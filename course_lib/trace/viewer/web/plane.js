@@ -1,6 +1,6 @@
 // The positions of an array's elements on the page, and the marks that are drawn over them.
 
-import { svg } from "./dom.js";
+import { give, svg } from "./dom.js";
 
 /** @typedef {import("./trace.js").Value} Value */
 /**
@@ -12,8 +12,7 @@ import { svg } from "./dom.js";
  * @property {number} [size]  elements, where the last row is not full
  * @property {number} [offset]  the array's element at the upper left corner
  * @property {[number, number] | null} [tile]
- * @property {number} [margin]  for the name and the indices, in SVG units
- * @property {boolean} [labels]  whether the name is in the corner
+ * @property {number} [margin]  for the indices, in SVG units
  * @property {number[]} [origin]  row and column numbers at the upper left corner, where they are not 0
  * @property {boolean} [text]  whether the elements show their values
  * @property {number} [pitch]  elements in a row of the vector that this is a part of
@@ -31,7 +30,7 @@ export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at m
 
 export class Plane {
   /** @param {PlaneOptions} options */
-  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, labels = true, origin = [0, 0], wrapped = false, pitch = columns, text = false }) {
+  constructor({ name, rows, columns, hue, size, offset = 0, tile = null, margin = 15, origin = [0, 0], wrapped = false, pitch = columns, text = false }) {
     this.name = name;
     this.rows = rows;
     this.columns = columns;
@@ -44,10 +43,6 @@ export class Plane {
     /** @type {HTMLElement | SVGElement}  its element on the page */
     this.node = this.layer;
     this.layer.style.setProperty("--hue", hue);
-    if (labels) {
-      const corner = { class: "tt-name", x: margin * 0.42, y: margin * 0.5, "font-size": margin * 0.8 };
-      this.layer.append(svg("text", corner, name));
-    }
     this.below = svg("g");
     this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
     this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
@@ -65,7 +60,8 @@ export class Plane {
     this.rings = svg("g", { class: "tt-rings" });
     this.faults = svg("g", { class: "tt-faults" });
     this.layer.append(this.below, this.tileLines(tile), this.outline, this.owns.warp, this.owns.thread, this.above);
-    this.asked = svg("rect", { class: "tt-asked", width: UNIT + 2, height: UNIT + 2, rx: 3, display: "none" });
+    this.asked = svg("rect", { class: "tt-asked", rx: 3, display: "none" });
+    /** Where the window on this plane is. */
     this.box = svg("rect", { class: "tt-window-box", display: "none" });
     this.layer.append(this.dots, this.rings, this.faults, this.asked, this.box);
     /** @type {Map<Element, string>}  what each group of marks shows */
@@ -128,12 +124,22 @@ export class Plane {
       [top, left] = [Math.min(top, row), Math.min(left, column)];
       [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
     }
-    this.outline.setAttribute("display", bottom < 0 ? "none" : "inline");
     this.framed = bottom < 0 ? null : [top, left, bottom, right];
-    if (bottom < 0) return;
+    this.around(this.outline, this.framed && [top, left, bottom - top + 1, right - left + 1]);
+  }
+
+  /**
+   * Put a rectangle around elements, or hide it.
+   * @param {SVGElement} rectangle
+   * @param {number[] | null} place  the first row and column, how many rows and columns
+   * @param {number} [away]  from the elements
+   */
+  around(rectangle, place, away = 0) {
+    rectangle.setAttribute("display", place ? "inline" : "none");
+    if (!place) return;
+    const [top, left, rows, columns] = place;
     const [x, y] = this.corner(top * this.columns + left);
-    const size = { x, y, width: (right - left + 1) * UNIT, height: (bottom - top + 1) * UNIT };
-    for (const [key, value] of Object.entries(size)) this.outline.setAttribute(key, String(value));
+    give(rectangle, { x: x - away, y: y - away, width: columns * UNIT + 2 * away, height: rows * UNIT + 2 * away });
   }
 
   /**
@@ -147,24 +153,20 @@ export class Plane {
     for (let i = 0; i < size; i++) all[i] = owned(i + offset) ? 1 : 0;
     const inside = (/** @type {number} */ r, /** @type {number} */ c) => r >= 0 && c >= 0 && c < columns && all[r * columns + c] === 1;
     let path = "";
-    for (let r = 0; r <= rows; r++) {
-      for (let c = 0, from = -1; c <= columns; c++) {
-        const edge = c < columns && inside(r, c) !== inside(r - 1, c);
-        if (edge && from < 0) from = c;
-        if (edge || from < 0) continue;
-        path += `M${this.margin + from * UNIT} ${this.margin + r * UNIT}h${(c - from) * UNIT}`;
-        from = -1;
+    /** @type {(lines: number, long: number, edge: (line: number, i: number) => boolean, draw: (line: number, from: number, length: number) => string) => void} */
+    const borders = (lines, long, edge, draw) => {
+      for (let line = 0; line <= lines; line++) {
+        for (let i = 0, from = -1; i <= long; i++) {
+          const here = i < long && edge(line, i);
+          if (here && from < 0) from = i;
+          if (here || from < 0) continue;
+          path += draw(this.margin + line * UNIT, this.margin + from * UNIT, (i - from) * UNIT);
+          from = -1;
+        }
       }
-    }
-    for (let c = 0; c <= columns; c++) {
-      for (let r = 0, from = -1; r <= rows; r++) {
-        const edge = r < rows && inside(r, c) !== inside(r, c - 1);
-        if (edge && from < 0) from = r;
-        if (edge || from < 0) continue;
-        path += `M${this.margin + c * UNIT} ${this.margin + from * UNIT}v${(r - from) * UNIT}`;
-        from = -1;
-      }
-    }
+    };
+    borders(rows, columns, (r, c) => inside(r, c) !== inside(r - 1, c), (y, x, length) => `M${x} ${y}h${length}`);
+    borders(columns, rows, (c, r) => inside(r, c) !== inside(r, c - 1), (x, y, length) => `M${x} ${y}v${length}`);
     this.owns[who].setAttribute("d", path);
     this.outlined[who] = [...all.keys()].filter((i) => all[i]);
   }
@@ -196,21 +198,7 @@ export class Plane {
 
   /** Frame the element of which the reader asks. @param {number | null} i */
   ask(i) {
-    this.asked.setAttribute("display", i === null ? "none" : "inline");
-    const [x, y] = this.corner(i ?? 0);
-    this.asked.setAttribute("x", String(x - 1));
-    this.asked.setAttribute("y", String(y - 1));
-  }
-
-  /**
-   * Show where the window on this plane is: its first row and column, its rows and columns.
-   * @param {[number, number, number, number] | null} place
-   */
-  boxed(place) {
-    this.box.setAttribute("display", place ? "inline" : "none");
-    const [top, left, rows, columns] = place ?? [0, 0, 0, 0];
-    const [x, y] = this.corner(top * this.columns + left);
-    for (const [name, value] of Object.entries({ x, y, width: columns * UNIT, height: rows * UNIT })) this.box.setAttribute(name, String(value));
+    this.around(this.asked, i === null ? null : [Math.floor(i / this.columns), i % this.columns, 1, 1], 1);
   }
 
   get dot() {

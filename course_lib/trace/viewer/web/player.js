@@ -1,6 +1,6 @@
 // The player: follows the model, the keys, the buttons and the clock, and sets the step that the stage shows.
 
-import { html, icon, part } from "./dom.js";
+import { give, html, icon, part } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
 import { partner } from "./alignment.js";
@@ -103,49 +103,44 @@ export class Player {
     UNSAVED.set(model, this.unsaved);
     this.buttons();
     this.root.addEventListener("keydown", (event) => this.key(event));
+    const choose = () => this.choose();
+    const chosen = { step: () => this.follow(), block: choose, thread: choose, panel: () => this.look(), text_size: () => this.textSize() };
     /** @type {Record<string, () => void>} */
-    this.listeners = {
-      "change:_data": () => this.load(),
-      "change:_other": () => this.load(),
-      "change:_wanted": () => this.load(),
-      "change:_orders": () => this.load(),
-      "change:panels": () => this.load(),
-      "change:step": () => this.changed("step", () => this.follow()),
-      "change:block": () => this.changed("block", () => this.choose()),
-      "change:thread": () => this.changed("thread", () => this.choose()),
-      "change:panel": () => this.changed("panel", () => this.look()),
-      "change:text_size": () => this.changed("text_size", () => this.textSize()),
-    };
+    this.listeners = Object.fromEntries([
+      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.load()]),
+      ...Object.entries(chosen).map(([name, show]) => [`change:${name}`, () => this.changed(name, show)]),
+    ]);
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
     this.sizes = new ResizeObserver(() => this.stage?.fit(true));
     this.themes = new MutationObserver(() => this.stage?.repaint());
     // JupyterLab and VS Code write their theme there.
     const attributeFilter = ["class", "style", "data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-kind"];
     this.themes.observe(document.body, { attributes: true, attributeFilter });
-    this.dark = matchMedia("(prefers-color-scheme: dark)");
-    this.repaint = () => this.stage?.repaint();
-    this.dark.addEventListener("change", this.repaint);
-    this.resize = () => this.stage?.fit();
-    document.addEventListener("fullscreenchange", this.resize);
-    window.addEventListener("resize", this.resize);
-    /** @type {(event: Event) => void}  on paper nothing scrolls, and nothing is wider than the sheet */
-    this.print = ({ type }) => {
+    this.life = new AbortController();
+    const { signal } = this.life;
+    /** @type {(place: EventTarget, what: string, listener: (event: any) => void) => void}  until this view is removed */
+    const hear = (place, what, listener) => place.addEventListener(what, listener, { signal });
+    hear(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.stage?.repaint());
+    hear(document, "fullscreenchange", () => this.stage?.fit());
+    hear(window, "resize", () => this.stage?.fit());
+    /** @param {Event} event  on paper nothing scrolls, and nothing is wider than the sheet */
+    const print = ({ type }) => {
       const paper = type === "beforeprint";
       this.root.classList.toggle("tt-whole", paper);
       this.root.style.width = paper ? `${Math.min(SHEET, this.root.clientWidth)}px` : ""; // known before it is laid out
       if (paper) this.pause();
       this.stage?.fit();
     };
-    for (const when of ["beforeprint", "afterprint"]) window.addEventListener(when, this.print);
-    /** @type {(event: KeyboardEvent) => void}  on a saved page of one stepper the keys need no focus */
-    this.typed = (event) => {
-      if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1) this.key(event);
-    };
-    if (model.get("_saved")) document.addEventListener("keydown", this.typed);
-    this.address = () => followAddress(this);
-    if (model.get("_saved")) window.addEventListener("hashchange", this.address);
+    for (const when of ["beforeprint", "afterprint"]) hear(window, when, print);
     document.addEventListener("click", followLink, true); // once, however many steppers there are
-    if (model.get("_saved")) this.address();
+    if (model.get("_saved")) {
+      hear(document, "keydown", (event) => {
+        // on a page of one stepper the keys need no focus
+        if (event.target === document.body && document.querySelectorAll(".tt-root").length === 1) this.key(event);
+      });
+      hear(window, "hashchange", () => followAddress(this));
+      followAddress(this);
+    }
     /** @type {(() => boolean)[]} */
     this.scouts = [];
     // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
@@ -161,7 +156,7 @@ export class Player {
     );
     this.approach = this.approach.bind(this);
     this.watch(el);
-    window.addEventListener("beforeprint", this.approach);
+    hear(window, "beforeprint", this.approach);
     /** The film stops out of sight. */
     this.seen = new IntersectionObserver(([{ isIntersecting }]) => (isIntersecting ? this.begin() : this.pause()));
   }
@@ -180,22 +175,16 @@ export class Player {
   }
 
   destroy() {
-    document.removeEventListener("fullscreenchange", this.resize);
-    window.removeEventListener("resize", this.resize);
-    window.removeEventListener("hashchange", this.address);
-    window.removeEventListener("beforeprint", this.approach);
-    document.removeEventListener("keydown", this.typed);
+    this.life.abort();
     this.sight.disconnect();
     this.seen.disconnect();
     this.near = false;
     this.gone = true;
     this.scouts = [];
-    for (const when of ["beforeprint", "afterprint"]) window.removeEventListener(when, this.print);
     this.pause();
     if (!--this.unsaved.views) clearTimeout(this.unsaved.timer); // its channel to the kernel may be closed
     this.sizes.disconnect();
     this.themes.disconnect();
-    this.dark.removeEventListener("change", this.repaint);
     for (const [name, listener] of Object.entries(this.listeners)) this.model.off(name, listener);
     // a front end that keeps the place of a closed view keeps nothing of the trace
     this.stage = null;
@@ -590,8 +579,7 @@ export class Player {
   offerLink(says, image) {
     const button = part(this.root, "link");
     button.replaceChildren(icon(image));
-    button.title = says;
-    button.setAttribute("aria-label", says);
+    give(button, { title: says, "aria-label": says });
   }
 
   fullScreen() {
@@ -711,7 +699,6 @@ export class Player {
     const button = part(this.root, "play");
     const title = this.timer === null ? "Play (space)" : "Pause (space)";
     button.replaceChildren(icon(this.timer === null ? "play" : "pause"));
-    button.title = title;
-    button.setAttribute("aria-label", title);
+    give(button, { title, "aria-label": title });
   }
 }

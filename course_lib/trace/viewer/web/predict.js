@@ -1,6 +1,7 @@
 // A question, a box or buttons for the guess, and the truth beside the guess once there is one.
 // What is right is decided in Python; without a kernel the page still shows the guess and the truth.
 
+import { html } from "./dom.js";
 import { initialize, replaceStill } from "./still.js";
 
 /**
@@ -8,29 +9,10 @@ import { initialize, replaceStill } from "./still.js";
  *   on(names: string, listener: () => void): void, off(names: string, listener: () => void): void}} Model
  */
 
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} className
- * @param {string} [text]
- * @returns {HTMLElementTagNameMap[Tag]}
- */
-function element(tag, className, text) {
-  const made = document.createElement(tag);
-  made.className = className;
-  if (text !== undefined) made.append(...coded(text));
-  return made;
-}
-
 // Words in backquotes become code.
 /** @param {string} text */
 function coded(text) {
-  return text.split("`").map((part, i) => {
-    if (i % 2 === 0) return document.createTextNode(part);
-    const code = document.createElement("code");
-    code.textContent = part;
-    return code;
-  });
+  return text.split("`").map((part, i) => (i % 2 ? html("code", {}, part) : part));
 }
 
 const TYPE = "Type your guess, then press Enter. Esc leaves the box.";
@@ -46,17 +28,12 @@ function input(model, submit, say) {
 
 /** @param {string[]} choices @param {(guess: string) => void} submit @param {(what: string) => void} say */
 function buttons(choices, submit, say) {
-  const group = element("div", "predict-choices");
-  group.setAttribute("role", "group");
-  group.tabIndex = -1;
-  group.title = KEYS;
   const all = choices.map((choice) => {
-    const button = element("button", "predict-choice", choice);
-    button.type = "button";
+    const button = html("button", { class: "predict-choice", type: "button" }, ...coded(choice));
     button.addEventListener("click", () => submit(choice));
     return button;
   });
-  group.append(...all);
+  const group = html("div", { class: "predict-choices", role: "group", tabindex: -1, title: KEYS }, ...all);
   group.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const at = all.findIndex((button) => button === event.target);
@@ -71,15 +48,11 @@ function buttons(choices, submit, say) {
 
 /** @param {string} question @param {(guess: string) => void} submit @param {(what: string) => void} say */
 function box(question, submit, say) {
-  const form = element("form", "predict-form");
-  const field = element("input", "predict-box");
-  field.type = "text";
-  field.placeholder = "your guess";
-  field.title = KEYS;
-  field.setAttribute("aria-label", question);
-  const button = element("button", "predict-choice", "Compare");
-  button.type = "submit";
-  form.append(field, button);
+  const field = /** @type {HTMLInputElement} */ (
+    html("input", { class: "predict-box", type: "text", placeholder: "your guess", title: KEYS, "aria-label": question })
+  );
+  const button = html("button", { class: "predict-choice", type: "submit" }, "Compare");
+  const form = /** @type {HTMLFormElement} */ (html("form", { class: "predict-form" }, field, button));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (field.value.trim()) submit(field.value.trim());
@@ -114,27 +87,19 @@ function leave(root, onward) {
 
 /** @param {Model} model */
 function outcome(model) {
-  const guess = model.get("guess");
-  const shown = element("div", `predict-outcome predict-${model.get("right") || "open"}`);
-  const table = element("dl", "predict-pair");
-  /** @type {Record<string, string>} */
-  const marks = { yes: "✓ ", no: "✗ " };
-  const mark = marks[model.get("right")] ?? "";
-  table.append(element("dt", "", "your guess"), element("dd", "", mark + guess));
-  table.append(element("dt", "", "the answer"), element("dd", "", model.get("answer")));
-  shown.append(table);
-  if (model.get("because")) shown.append(element("p", "predict-because", model.get("because")));
-  shown.append(element("p", "predict-score", model.get("score")));
-  return shown;
+  const mark = { yes: "✓ ", no: "✗ " }[/** @type {string} */ (model.get("right"))] ?? "";
+  const row = (/** @type {string} */ name, /** @type {string} */ text) => [html("dt", {}, name), html("dd", {}, ...coded(text))];
+  const pair = html("dl", { class: "predict-pair" }, ...row("your guess", mark + model.get("guess")), ...row("the answer", model.get("answer")));
+  const texts = ["because", "score"].filter((name) => name === "score" || model.get(name));
+  const said = texts.map((name) => html("p", { class: `predict-${name}` }, ...coded(model.get(name))));
+  return html("div", { class: `predict-outcome predict-${model.get("right") || "open"}` }, pair, ...said);
 }
 
 /** @param {{model: Model, el: HTMLElement}} place */
 function render({ model, el }) {
-  const root = element("section", "predict");
-  const live = element("div", "predict-live");
-  live.setAttribute("aria-live", "polite");
+  const live = html("div", { class: "predict-live", "aria-live": "polite" });
   let goesOn = false;
-  const say = (/** @type {string} */ what) => live.replaceChildren(element("p", "predict-problem", what));
+  const say = (/** @type {string} */ what) => live.replaceChildren(html("p", { class: "predict-problem" }, ...coded(what)));
   const submit = (/** @type {string} */ guess) => {
     if (guess === model.get("guess")) return draw();
     model.set("right", ""); // until Python has answered
@@ -142,10 +107,9 @@ function render({ model, el }) {
     model.set("guess", guess);
     model.save_changes();
   };
-  const question = element("p", "predict-question");
-  question.append(element("b", "", "Predict: "), ...coded(model.get("question")));
+  const question = html("p", { class: "predict-question" }, html("b", {}, "Predict: "), ...coded(model.get("question")));
   const { shown, focused } = input(model, submit, say);
-  root.append(question, shown, live);
+  const root = html("section", { class: "predict" }, question, shown, live);
   root.addEventListener("keydown", (event) => {
     event.stopPropagation(); // JupyterLab's shortcuts are not meant here
     if (event.key === "Escape") leave(root, false);

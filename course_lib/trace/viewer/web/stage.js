@@ -1,28 +1,27 @@
 // The stage: the layout of the page, and the panels of one run, or of two beside each other.
 
-import { html, icon, part, write } from "./dom.js";
+import { give, html, icon, part, write } from "./dom.js";
 import { Film, says } from "./film.js";
 import { marksIn, marksOf, wordsOn } from "./legend.js";
 import { Machine } from "./machine.js";
 import { finish } from "./survey.js";
-import { banks } from "./panels/banks.js";
-import { compare } from "./panels/compare.js";
-import { counter } from "./panels/counter.js";
-import { findings } from "./panels/findings.js";
-import { fragments } from "./panels/fragments.js";
-import { launch } from "./panels/launch.js";
-import { picture } from "./panels/picture.js";
-import { registers } from "./panels/registers.js";
-import { source } from "./panels/source.js";
-import { waits } from "./panels/waits.js";
-import { warp } from "./panels/warp.js";
+import { Banks } from "./panels/banks.js";
+import { Compare } from "./panels/compare.js";
+import { Counter } from "./panels/counter.js";
+import { Findings } from "./panels/findings.js";
+import { Fragments } from "./panels/fragments.js";
+import { Launch } from "./panels/launch.js";
+import { Picture } from "./panels/picture.js";
+import { Registers } from "./panels/registers.js";
+import { Source } from "./panels/source.js";
+import { Waits } from "./panels/waits.js";
+import { Warp } from "./panels/warp.js";
 import { tip } from "./terms.js";
 import { sentence, wrongNow } from "./text.js";
 import { Alignment, partner } from "./alignment.js";
 
-const PANELS = [picture, source, registers, counter];
-/** @type {import("./panel.js").Lens[]} */
-const LENSES = [findings, warp, banks, fragments, waits, launch];
+const PANELS = [Picture, Source, Registers, Counter];
+const LENSES = [Findings, Warp, Banks, Fragments, Waits, Launch];
 const BESIDE = 70; // ems of a page on which an open view is beside the picture, not below it
 const SHARE = 0.42; // of the page for an open view
 const PHONE = 40; // ems of a page in one column, as in layout.js
@@ -132,7 +131,7 @@ export class Run {
     this.film = film;
     this.projector = projector; // in that of the film
     /** @type {import("./panel.js").View[]} */
-    this.views = PANELS.filter((panel) => panel.wants(trace)).map((panel) => panel.build(this.node, this.context));
+    this.views = PANELS.map((Panel) => new Panel(part(this.node, Panel.at), this.context));
   }
 
   /** @param {number} blockNumber @param {number} thread */
@@ -181,7 +180,7 @@ export class Stage {
   constructor(root, traces, seats, actions, panels, timeline) {
     this.root = root;
     this.timeline = timeline;
-    this.offers = (/** @type {string} */ lens) => !panels || lens === findings.name || panels.includes(lens);
+    this.offers = (/** @type {string} */ lens) => !panels || lens === Findings.id || panels.includes(lens);
     const [trace, beside] = traces;
     this.trace = trace;
     if (trace.kernel === beside?.kernel) traces.forEach((one, i) => (one.name = `${one.kernel} (${i + 1})`));
@@ -215,9 +214,7 @@ export class Stage {
     this.lenses(actions.open);
     // a click on the picture of a whole frame leads to its statements
     for (const { node } of this.runs) node.addEventListener("dblclick", () => actions.into());
-    for (const node of root.querySelectorAll(".tt-main .tt-heading")) {
-      for (const [name, value] of Object.entries(tip(node.textContent ?? ""))) node.setAttribute(name, value);
-    }
+    for (const node of root.querySelectorAll(".tt-main .tt-heading")) give(node, tip(node.textContent ?? ""));
   }
 
   /** Tell each of two runs of the other; returns their common steps. */
@@ -237,7 +234,7 @@ export class Stage {
     const names = new Set(arrays.map(({ name }) => name));
     const variables = planes.map(({ name }) => name.replace(/\[\d+\]$/, "")).filter((name) => !names.has(name));
     const rows = /** @type {[string, import("./strips.js").Span[]][]} */ (
-      this.lens === waits.name ? this.runs.flatMap(({ lenses }) => lenses.flatMap((view) => view.state?.().strips ?? [])) : []
+      this.lens === Waits.id ? this.runs.flatMap(({ lenses }) => lenses.flatMap((view) => view.state?.().strips ?? [])) : []
     );
     const spans = [...this.timeline.strips, ...rows.map(([, spans]) => ({ spans }))].flatMap((row) => row.spans);
     const kinds = new Set(spans.map(([, , what]) => what.split(" ")[0]));
@@ -254,9 +251,8 @@ export class Stage {
     const { root, runs } = this;
     /** @type {Map<string, {tab: HTMLElement, node: HTMLElement, views: import("./panel.js").View[]}>} */
     this.open = new Map();
-    const wanted = LENSES.filter((lens) => this.offers(lens.name) && runs.some((run) => lens.wants(run.trace)));
-    if (runs.length > 1) wanted.unshift(compare);
-    const tabs = wanted.map(({ name, title }, i) => {
+    const wanted = [...(runs.length > 1 ? [Compare] : []), ...LENSES.filter((lens) => this.offers(lens.id) && runs.some((run) => lens.wants(run.trace)))];
+    const tabs = wanted.map(({ id: name, title }, i) => {
       const tab = html("button", { type: "button", class: `tt-tab-${name}`, "aria-expanded": "false", tabindex: i ? -1 : 0, ...tip(title) }, title);
       tab.addEventListener("click", ({ detail }) => {
         open(this.lens === name ? "" : name);
@@ -268,19 +264,19 @@ export class Stage {
       this.open.set(name, { tab, node, views });
       return tab;
     });
-    for (const lens of wanted) {
-      const { node, views } = /** @type {{node: HTMLElement, views: import("./panel.js").View[]}} */ (this.open.get(lens.name));
-      if (lens === compare) views.push(compare.build(node, runs[0].context));
+    for (const Lens of wanted) {
+      const { node, views } = /** @type {{node: HTMLElement, views: import("./panel.js").View[]}} */ (this.open.get(Lens.id));
+      if (Lens === Compare) views.push(new Lens(node, runs[0].context));
       else for (const run of runs) {
         const place = html("div", { class: "tt-lens-run" });
         if (runs.length > 1) place.append(html("div", { class: "tt-heading" }, run.trace.name));
         node.append(place);
-        if (!lens.wants(run.trace)) {
-          place.append(html("p", {}, lens.none ?? ""));
+        if (!Lens.wants(run.trace)) {
+          place.append(html("p", {}, Lens.none));
           continue;
         }
-        run.lenses.push(lens.build(place, run.context));
-        views.push(run.lenses[run.lenses.length - 1]);
+        views.push(new Lens(place, run.context));
+        run.lenses.push(views[views.length - 1]);
       }
     }
     part(root, "tabs").replaceChildren(...tabs);
@@ -365,7 +361,7 @@ export class Stage {
     const where = [trace.blocks[blockNumber].at, thread, position, length];
     const title = ["kernel", "launch", "count"].map((name) => part(this.root, name).textContent);
     const legend = [...part(this.root, "marks").children].map(({ textContent }) => textContent);
-    const shared = number ? [] : (this.open.get(compare.name)?.views ?? []);
+    const shared = number ? [] : (this.open.get(Compare.id)?.views ?? []);
     for (const view of shared) view.choose();
     for (const view of shared) view.draw();
     const frame = run.context.frame ? run.film.frames.indexOf(run.context.frame) : null;
@@ -386,7 +382,7 @@ export class Stage {
     this.alignment = this.meet();
     if (second) {
       const title = `A step is one ${this.alignment.unit}: both kernels are shown after the same one`;
-      for (const name of ["title", "aria-label"]) part(root, "mode").setAttribute(name, title);
+      give(part(root, "mode"), { title, "aria-label": title });
     }
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);

@@ -1,8 +1,7 @@
 // What each warp does over the statements of a block, as spans, and their picture: for the timeline and for Waiting.
 
-import { html } from "./dom.js";
 import { Film } from "./film.js";
-import { pixel } from "./heat.js";
+import { pixel, styled } from "./heat.js";
 import { BARRIER, LOAD } from "./trace.js";
 
 /** @typedef {[number, number, string]} Span  first and last position, and what: "load A", "other", "barrier", "wait", "held"; in cycles also "multiply", "wait for global memory" */
@@ -224,20 +223,14 @@ export function paint(canvas, strips, { from, to, pitch, hues, above = 0 }) {
  * @param {import("./trace.js").TraceArray[]} arrays
  */
 export function coloursOf(place, arrays) {
-  const probe = html("i");
-  place.append(probe);
-  /** @type {Map<string, string>} */
-  const known = new Map();
-  const take = (/** @type {string} */ what, /** @type {string} */ colour) => {
-    probe.style.color = colour;
-    const bytes = new Uint8Array(Uint32Array.of(pixel(getComputedStyle(probe).color)).buffer);
-    known.set(what, `rgb(${bytes[0]} ${bytes[1]} ${bytes[2]})`);
-  };
-  take("other", "var(--tt-still)");
-  take("multiply", "var(--tt-register)");
-  for (const what of ["barrier", "wait"]) take(what, "var(--tt-ink)");
-  for (const [memory, colour] of [["global", "other"], ["shared", "shared"]]) take(`wait for ${memory} memory`, `var(--tt-${colour})`);
-  for (const { name, hue } of arrays) for (const op of ["load", "store"]) take(`${op} ${name}`, hue);
-  probe.remove();
+  const colours = [
+    ["other", "var(--tt-still)"],
+    ["multiply", "var(--tt-register)"],
+    ...["barrier", "wait"].map((what) => [what, "var(--tt-ink)"]),
+    ...[["global", "other"], ["shared", "shared"]].map(([memory, colour]) => [`wait for ${memory} memory`, `var(--tt-${colour})`]),
+    ...arrays.flatMap(({ name, hue }) => ["load", "store"].map((op) => [`${op} ${name}`, hue])),
+  ];
+  const found = styled(place, colours.map(([, fill]) => ({ style: `fill: ${fill}` })), ({ fill }) => new Uint8Array(Uint32Array.of(pixel(fill)).buffer));
+  const known = new Map(colours.map(([what], i) => [what, `rgb(${found[i].slice(0, 3).join(" ")})`]));
   return (/** @type {string} */ what) => known.get(what) ?? "";
 }

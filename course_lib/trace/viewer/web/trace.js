@@ -226,24 +226,29 @@ export class Block {
     this.phases = sent.phases;
   }
 
+  /** Where a step is in the columns. @param {number} i */
+  row(i) {
+    return this.first + i;
+  }
+
   /** @param {number} i @returns {number} */
   line(i) {
-    return this.trace.columns.step_line[this.first + i];
+    return this.trace.columns.step_line[this.row(i)];
   }
 
   /** @param {number} i @returns {number} */
   warp(i) {
-    return this.trace.columns.step_warp[this.first + i];
+    return this.trace.columns.step_warp[this.row(i)];
   }
 
   /** The active lanes of the warp, a bit each. @param {number} i @returns {number} */
   mask(i) {
-    return this.trace.columns.step_lanes[this.first + i];
+    return this.trace.columns.step_lanes[this.row(i)];
   }
 
   /** @param {number} i @param {number} flag  BARRIER, ITERATION or RESUMED */
   has(i, flag) {
-    return Boolean(this.trace.columns.step_flags[this.first + i] & flag);
+    return Boolean(this.trace.columns.step_flags[this.row(i)] & flag);
   }
 
   /** @param {number} i @param {number} thread */
@@ -260,7 +265,8 @@ export class Block {
   rows(what, i) {
     const starts = this.trace.starts[what];
     if (!starts) return [0, 0]; // most launches have no exchanges
-    return [starts[this.first + i], starts[this.first + i + 1]];
+    const row = this.row(i);
+    return [starts[row], starts[row + 1]];
   }
 
   /** @param {number} i */

@@ -1,85 +1,64 @@
 // The request of a warp to shared memory: the 32 banks, the words that the lanes access in each, and the wavefronts.
 
-import { fill, html, set, svg, write } from "../dom.js";
+import { html, set, svg, write } from "../dom.js";
 import { beside, draw, unitsIn } from "../rows.js";
 import { BANKS, WARP, WORD_BYTES } from "../trace.js";
-import { Costs, requestSays, requestState, spread } from "./costs.js";
+import { requestSays, Requests, requestState, spread } from "./costs.js";
 
 const CELL = 20; // a bank, in SVG units
 const NUMBERS = 16; // the banks' numbers below a row of them
 const TALLEST = 8; // words in a bank with a lane's number in them; taller stacks are drawn thinner
 
-/** @type {import("../panel.js").Lens} */
-export const banks = {
-  name: "banks",
-  title: "Banks",
-  none: "It has no shared memory.",
-  wants: (trace) => trace.arrays.some(({ space }) => space === "shared"),
-  build: (place, context) => new Banks(place, context),
-};
+export class Banks extends Requests {
+  static id = "banks";
+  static title = "Banks";
+  static none = "It has no shared memory.";
+  /** @param {import("../trace.js").Trace} trace */
+  static wants(trace) {
+    return trace.arrays.some(({ space }) => space === "shared");
+  }
 
-class Banks {
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
-    this.context = context;
+    super(place, context, "shared", "wavefronts");
     this.idle = html("p");
-    this.said = html("div", { class: "tt-requests" });
-    this.costs = new Costs(context, "shared", "wavefronts");
-    place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.beside = BANKS; // banks in a row
-    this.tallest = TALLEST;
-    this.shown = -1;
-    this.empty = new Stacks(this.beside, this.tallest);
-    /** @type {Request[]}  one for each request that a step has made so far */
-    this.requests = [];
+    this.empty = new Stacks(this.beside);
   }
 
   /** @param {import("../panel.js").Size} size */
   fit(size) {
-    const tallest = TALLEST;
     const most = beside(unitsIn(size), CELL);
-    if (most === this.beside && tallest === this.tallest) return;
+    if (most === this.beside) return;
     this.beside = most;
-    this.tallest = tallest;
-    this.empty = new Stacks(this.beside, this.tallest);
-    this.requests = [];
-    this.shown = -1;
-    this.draw();
+    this.empty = new Stacks(this.beside);
+    this.again();
   }
 
   state() {
     return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState), bank_costs: this.costs.state() };
   }
 
-  choose() {
-    this.costs.choose();
-    this.shown = -1;
+  request() {
+    return new Request(this.beside);
   }
 
-  draw() {
-    this.costs.draw();
-    const { machine, trace } = this.context;
-    if (this.shown === machine.position) return;
-    this.shown = machine.position;
-    const accesses = machine.accesses.filter(({ array }) => trace.arrays[array].space === "shared");
-    accesses.sort((x, y) => y.conflicts - x.conflicts);
-    while (this.requests.length < accesses.length) this.requests.push(new Request(this.beside, this.tallest));
-    const requests = this.requests.slice(0, accesses.length);
-    requests.forEach((request, i) => request.draw(machine, accesses[i]));
-    if (!requests.length) {
-      write(this.idle, machine.line === null ? "No warp has run yet." : `Line ${machine.line} does not access shared memory.`);
-      this.empty.draw([], -1, "The banks of shared memory");
-    }
-    fill(this.said, requests.length ? requests.map(({ node }) => node) : [this.idle, this.empty.node]);
+  /** @param {boolean} alone */
+  others(alone) {
+    if (!alone) return [];
+    const { line } = this.context.machine;
+    write(this.idle, line === null ? "No warp has run yet." : `Line ${line} does not access shared memory.`);
+    this.empty.draw([], -1, "The banks of shared memory");
+    return [this.idle, this.empty.node];
   }
 }
 
 class Request {
-  /** @param {number} beside @param {number} tallest */
-  constructor(beside, tallest) {
+  /** @param {number} beside */
+  constructor(beside) {
     this.said = html("b");
     this.busiest = html("span");
-    this.stacks = new Stacks(beside, tallest);
+    this.stacks = new Stacks(beside);
     this.node = html("div", { class: "tt-request" }, html("p", {}, this.said, this.busiest), this.stacks.node);
   }
 
@@ -114,10 +93,9 @@ class Request {
 
 /** The banks side by side, in each its accessed words. */
 class Stacks {
-  /** @param {number} beside  banks in a row @param {number} tallest  words of full height in a bank */
-  constructor(beside, tallest) {
+  /** @param {number} beside  banks in a row */
+  constructor(beside) {
     this.beside = beside;
-    this.tallest = tallest;
     this.frames = svg("g");
     this.words = svg("g");
     this.node = svg("svg", { class: "tt-banks", role: "img" }, this.frames, this.words);
@@ -136,7 +114,7 @@ class Stacks {
     /** @type {(first: number, end: number) => number} */
     const words = (first, end) => Math.max(1, ...stacks.slice(first, end).map((stack) => stack.size));
     const most = words(0, BANKS);
-    const high = most <= this.tallest ? CELL * 0.8 : Math.max(2, (this.tallest * CELL * 0.8) / most);
+    const high = most <= TALLEST ? CELL * 0.8 : Math.max(2, (TALLEST * CELL * 0.8) / most);
     const rows = Array.from({ length: BANKS / this.beside }, (_, row) => words(row * this.beside, (row + 1) * this.beside));
     this.frame(rows.map((row) => Math.max(1.6 * CELL, row * high) + 2));
     const what = JSON.stringify([mine, stacks.map((stack) => [...stack])]);

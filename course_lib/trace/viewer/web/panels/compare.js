@@ -2,6 +2,7 @@
 
 import { html, write } from "../dom.js";
 import { keyOf, loadsOf, mostOf, picture, rangeOf, scaleOf } from "../loads.js";
+import { Panel } from "../panel.js";
 import { countUpTo } from "../survey.js";
 import { tip } from "../terms.js";
 
@@ -21,18 +22,13 @@ const COUNTS = [
 const ALWAYS = 3;
 const HUES = ["var(--tt-ink)", "var(--tt-focus)"]; // of the runs
 
-/** @type {import("../panel.js").Lens} */
-export const compare = {
-  name: "compare",
-  title: "Compare",
-  wants: () => false, // not for a single trace: the stage adds this lens if there are two
-  build: (place, context) => new Compare(place, context),
-};
+export class Compare extends Panel {
+  static id = "compare";
+  static title = "Compare";
 
-class Compare {
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
-    this.context = context;
+    super(place, context);
     this.bars = html("div", { class: "tt-compared" });
     this.maps = html("div", { class: "tt-row tt-maps" });
     place.append(this.bars, this.maps);
@@ -108,10 +104,6 @@ class Compare {
     if (least >= 0) return more(least, most, first);
     if (most <= 0) return more(-most, -least, second);
     return `up to ${more(most, most, first)}, up to ${more(-least, -least, second)}`;
-  }
-
-  repaint() {
-    if (this.painted) this.paint();
   }
 
   draw() {

@@ -1,12 +1,14 @@
 // The cost so far of the lines that access a space: a row for each line and array, with a bar for its average request.
 
-import { html, write } from "../dom.js";
+import { fill, html, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
+import { Panel } from "../panel.js";
 import { countUpTo } from "../survey.js";
 import { tip } from "../terms.js";
 import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 
 /** @typedef {"sectors" | "wavefronts"} Cost */
+/** @typedef {{node: HTMLElement, draw: (machine: import("../machine.js").Machine, access: import("../trace.js").Access) => void}} Drawn */
 
 /**
  * A request in a sentence, as course_lib/trace/viewer/scene.py says it; the figures are the observers'.
@@ -106,5 +108,59 @@ export class Costs {
       const [line, access, ...numbers] = [...row.children].map((cell) => cell.textContent ?? "");
       return [this.space, Number(line), access, ...numbers.slice(0, -1).map(Number), row.classList.contains("tt-here")];
     });
+  }
+}
+
+/** A view of the step's requests to a space, a drawing each, above what such requests have cost so far. */
+export class Requests extends Panel {
+  /**
+   * @param {HTMLElement} place
+   * @param {import("../panel.js").Context} context
+   * @param {import("../trace.js").Space} space
+   * @param {Cost} cost
+   */
+  constructor(place, context, space, cost) {
+    super(place, context);
+    this.space = space;
+    this.said = html("div", { class: "tt-requests" });
+    this.costs = new Costs(context, space, cost);
+    place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
+    this.shown = -1;
+    /** @type {Drawn[]}  one for each request that a step has made so far */
+    this.requests = [];
+  }
+
+  /** @returns {Drawn} */
+  request() {
+    throw new Error("a request to some space");
+  }
+
+  /** What is shown above the requests; or, of a step without any, alone. @param {boolean} _alone @returns {Element[]} */
+  others(_alone) {
+    return [];
+  }
+
+  choose() {
+    this.costs.choose();
+    this.shown = -1;
+  }
+
+  /** Draw all again, in another size. */
+  again() {
+    this.requests = [];
+    this.shown = -1;
+    this.draw();
+  }
+
+  draw() {
+    this.costs.draw();
+    const { machine, trace } = this.context;
+    if (this.shown === machine.position) return;
+    this.shown = machine.position;
+    const accesses = machine.accesses.filter(({ array }) => trace.arrays[array].space === this.space).sort((x, y) => y.conflicts - x.conflicts);
+    while (this.requests.length < accesses.length) this.requests.push(this.request());
+    const requests = this.requests.slice(0, accesses.length);
+    requests.forEach((request, i) => request.draw(machine, accesses[i]));
+    fill(this.said, [...this.others(!requests.length), ...requests.map(({ node }) => node)]);
   }
 }

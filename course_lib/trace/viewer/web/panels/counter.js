@@ -1,21 +1,17 @@
 // What the block has loaded from global memory so far, as numbers that grow, beside the run that it is compared with.
 
-import { html, part, write } from "../dom.js";
+import { html, write } from "../dom.js";
 import { Film } from "../film.js";
+import { Panel } from "../panel.js";
 import { SPACES } from "../survey.js";
 import { ATOMIC, OPS, RESULT } from "../trace.js";
 
-/** @type {import("../panel.js").Panel} */
-export const counter = {
-  wants: () => true,
-  build: (place, context) => new Counter(part(place, "counter"), context),
-};
+export class Counter extends Panel {
+  static at = "counter";
 
-class Counter {
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
-    this.place = place;
-    this.context = context;
+    super(place, context);
     this.number = html("b");
     this.all = html("span", { class: "tt-soft" });
     this.bar = html("i");

@@ -1,20 +1,20 @@
 // The findings of the launch: a list, in which those of this step are marked.
 
 import { html } from "../dom.js";
+import { Panel } from "../panel.js";
 
-/** @type {import("../panel.js").Lens} */
-export const findings = {
-  name: "findings",
-  title: "Findings",
-  none: "It breaks no rule.",
-  wants: (trace) => trace.findings.length > 0,
-  build: (place, context) => new Findings(place, context),
-};
+export class Findings extends Panel {
+  static id = "findings";
+  static title = "Findings";
+  static none = "It breaks no rule.";
+  /** @param {import("../trace.js").Trace} trace */
+  static wants(trace) {
+    return trace.findings.length > 0;
+  }
 
-class Findings {
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
-    this.context = context;
+    super(place, context);
     this.rows = context.trace.findings.map((finding) => this.row(finding));
     place.append(html("ol", { class: "tt-found-list" }, ...this.rows));
   }
@@ -39,8 +39,6 @@ class Findings {
     });
     return row;
   }
-
-  choose() {}
 
   draw() {
     const { machine, trace } = this.context;

@@ -1,6 +1,7 @@
 // The matrices that a warp multiplies with one instruction: the lane that holds each element in its registers.
 
 import { fill, html, set, svg, write } from "../dom.js";
+import { Panel } from "../panel.js";
 import { draw } from "../rows.js";
 import { WARP } from "../trace.js";
 import { flight, reads, show, shown as tables } from "./pieces.js";
@@ -10,19 +11,18 @@ const LEAST = 14; // pixels of its width, for digits of nine
 
 /** @typedef {import("../trace.js").MatrixOperation["fragments"][number]} Fragment */
 
-/** @type {import("../panel.js").Lens} */
-export const fragments = {
-  name: "fragments",
-  title: "Fragments",
-  none: "It multiplies no matrices with one instruction.",
-  wants: (trace) => trace.matrices.length > 0,
-  build: (place, context) => new Fragments(place, context),
-};
+export class Fragments extends Panel {
+  static id = "fragments";
+  static title = "Fragments";
+  static none = "It multiplies no matrices with one instruction.";
+  /** @param {import("../trace.js").Trace} trace */
+  static wants(trace) {
+    return trace.matrices.length > 0;
+  }
 
-class Fragments {
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
-    this.context = context;
+    super(place, context);
     this.said = html("div", { class: "tt-requests" });
     this.flight = html("p", { class: "tt-flight" });
     place.append(this.flight, this.said);
@@ -38,8 +38,6 @@ class Fragments {
   state() {
     return { matrices: [...this.said.querySelectorAll(".tt-multiplied")].map(shown), flight: this.flight.textContent };
   }
-
-  choose() {}
 
   draw() {
     const { machine } = this.context;

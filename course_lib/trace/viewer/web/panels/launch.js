@@ -2,27 +2,21 @@
 
 import { html } from "../dom.js";
 import { keyOf, loadsOf, mostOf, picture, rangeOf, scaleOf } from "../loads.js";
+import { Panel } from "../panel.js";
 import { tip } from "../terms.js";
 
-/** @type {import("../panel.js").Lens} */
-export const launch = {
-  name: "launch",
-  title: "Launch",
-  wants: () => true,
-  build: (place, context) => new Launch(place, context),
-};
+export class Launch extends Panel {
+  static id = "launch";
+  static title = "Launch";
 
-class Launch {
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
-    this.context = context;
-    this.place = place;
+    super(place, context);
     this.pictures = html("div", { class: "tt-row" });
     this.table = html("table", { class: "tt-costs" });
     place.append(this.pictures, html("div", { class: "tt-scroll tt-wide", tabindex: 0, role: "group", "aria-label": "Cost of each line in the whole launch" }, this.table));
     /** @type {{line: number, row: HTMLElement}[]} */
     this.rows = this.lines();
-    this.painted = false;
     /** @type {{scale: number, loads: [string, number[]][]}}  of the pictures */
     this.shown = { scale: 0, loads: [] };
   }
@@ -73,12 +67,6 @@ class Launch {
     const title = html("div", { class: "tt-heading" }, `Loads of each element by all blocks.${omitted}`);
     this.pictures.replaceChildren(title, ...figures, ...(scale ? [keyOf("Loads, in each array's colour", scale)] : []));
   }
-
-  repaint() {
-    if (this.painted) this.paint();
-  }
-
-  choose() {}
 
   draw() {
     if (!this.painted) this.paint();

@@ -1,11 +1,12 @@
 // The arrays of one run, and what its threads hold: the product's matrices, shared memory, registers. Each is placed by
 // layout.js; of a matrix too large for numbers, a window shows a part, which moves where a reader drags it.
 
-import { html, part, write } from "../dom.js";
+import { give, html, write } from "../dom.js";
 import { Grid, layout, planes } from "../grid.js";
 import { Heat } from "../heat.js";
 import { arrange } from "../layout.js";
 import { WRITTEN } from "../machine.js";
+import { Panel } from "../panel.js";
 import { Ask } from "./ask.js";
 import { ACTIVE, EMPTY, FAINT, FAR, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN, UNIT } from "../plane.js";
 import { ATOMIC, STORE, WARP } from "../trace.js";
@@ -19,12 +20,6 @@ const [MARGIN, NARROW] = [15, 3]; // of a drawing with indices and of one withou
 const WINDOW = { least: 4, usual: 8, most: 24 }; // elements a side
 const SWIPE = 45; // pixels of a finger that steps
 const FLIGHT = 650; // ms in which a tile moves to shared memory
-
-/** @type {import("../panel.js").Panel} */
-export const picture = {
-  wants: () => true,
-  build: (place, context) => new Picture(place, context),
-};
 
 /**
  * Row and column of an index in the drawing of an array; an index out of bounds is outside its edges.
@@ -71,12 +66,13 @@ function missed(trace) {
  * @property {string} name
  */
 
-class Picture {
+export class Picture extends Panel {
+  static at = "memory";
+
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
+    super(place, context);
     const { trace } = context;
-    this.context = context;
-    this.place = part(place, "memory");
     this.missed = missed(trace);
     /** @type {Drawing[]} */
     this.drawings = [];
@@ -122,7 +118,7 @@ class Picture {
     const small = long <= NUMBERED;
     const lines = inProduct && array.tile && Math.max(...shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
     const margin = inProduct ? Math.max(MARGIN, 0.035 * this.longest * UNIT) : array.space === "global" && small ? MARGIN : small ? 12 : NARROW;
-    const found = planes(array, { labels: false, tile: lines, margin, text: small });
+    const found = planes(array, { tile: lines, margin, text: small });
     for (const plane of found) {
       const group = inProduct ? "product" : array.space === "global" ? "main" : "aside";
       const caption = found.length > 1 ? plane.name : array.name;
@@ -159,7 +155,7 @@ class Picture {
     const held = trace.accumulators.filter((name) => trace.names.includes(name));
     return (held.length ? held : ["threads"]).map((name) => {
       const array = { name, shape: [rows, columns], size: rows * columns, hue: "var(--tt-register)" };
-      const [plane] = planes(array, { labels: false, margin: NARROW, text: true });
+      const [plane] = planes(array, { margin: NARROW, text: true });
       plane.node.addEventListener("click", (event) => {
         const thread = plane.elementAt(/** @type {MouseEvent} */ (event));
         if (thread !== null) choose({ thread: trace.threadPosition(thread) });
@@ -192,7 +188,7 @@ class Picture {
     const hint = "the arrow keys choose an element, and beyond an edge the next array; Enter lists its accesses";
     const attributes = { role: "application", tabindex: this.reached ? -1 : 0, "aria-label": `${plane.name}, ${plane.rows} by ${plane.columns}; ${hint}` };
     this.reached = true;
-    for (const [key, value] of Object.entries(attributes)) layer.setAttribute(key, String(value));
+    give(layer, attributes);
     const asked = () => ({ plane, i: cursor, array: number, element: cursor + plane.offset });
     const go = (/** @type {number} */ to) => {
       cursor = to;
@@ -535,7 +531,7 @@ class Part {
   move(array, top, left) {
     const { rows, columns } = this.size;
     if (array !== this.array) {
-      this.plane.boxed(null);
+      this.plane.around(this.plane.box, null);
       this.array = array;
       this.build();
     }
@@ -549,12 +545,12 @@ class Part {
     const { plane } = this;
     const { rows, columns } = this.size;
     const array = this.picture.context.trace.arrays[this.array];
-    this.grid = new Grid({ name: `a part of ${array.name}`, rows, columns, hue: array.hue, labels: false, margin: MARGIN, origin: this.corner });
+    this.grid = new Grid({ name: `a part of ${array.name}`, rows, columns, hue: array.hue, margin: MARGIN, origin: this.corner });
     this.node.style.setProperty("--hue", array.hue);
     const [top, left] = this.corner;
     this.caption.replaceChildren(`${array.name}[${top}:${top + rows}, ${left}:${left + columns}] `, html("small", {}, "drag the box, zoom by wheel"));
     this.node.replaceChildren(this.caption, this.grid.node);
-    plane.boxed([top, left, rows, columns]);
+    plane.around(plane.box, [top, left, rows, columns]);
     if (this.at) this.put(this.at);
   }
 

@@ -1,24 +1,21 @@
 // The variables of the chosen thread that the current line uses, the ones it has just set framed.
 
-import { html, part, write } from "../dom.js";
+import { html, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
+import { Panel } from "../panel.js";
 import { full } from "../text.js";
 
-/** @type {import("../panel.js").Panel} */
-export const registers = {
-  wants: () => true,
-  build: (place, context) => new Registers(part(place, "registers"), context),
-};
+export class Registers extends Panel {
+  static at = "registers";
 
-class Registers {
-  /** @param {HTMLElement} section @param {import("../panel.js").Context} context */
-  constructor(section, context) {
-    this.context = context;
+  /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
+  constructor(place, context) {
+    super(place, context);
     /** @type {Map<string, {row: HTMLElement, value: HTMLElement}>} */
     this.rows = new Map();
     this.list = html("dl");
-    section.append(this.list);
-    follow(section, "dl > div", context, ({ firstChild }) => context.machine.stepsThatSet(firstChild?.textContent ?? ""));
+    place.append(this.list);
+    follow(place, "dl > div", context, ({ firstChild }) => context.machine.stepsThatSet(firstChild?.textContent ?? ""));
   }
 
   choose() {

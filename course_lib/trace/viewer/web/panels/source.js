@@ -1,22 +1,18 @@
 // The kernel's source: the line that runs, how often the chosen thread ran each, and its global loads there.
 
-import { html, part, write } from "../dom.js";
+import { html, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
+import { Panel } from "../panel.js";
 import { highlight, truth } from "../text.js";
 
 const GROUP = 10; // lines
 
-/** @type {import("../panel.js").Panel} */
-export const source = {
-  wants: () => true,
-  build: (place, context) => new Source(part(place, "source"), context),
-};
+export class Source extends Panel {
+  static at = "source";
 
-class Source {
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
-    this.place = place;
-    this.context = context;
+    super(place, context);
     const { trace } = context;
     const hues = new Map(trace.arrays.map((a) => [a.name, a.hue]));
     for (const name of trace.accumulators) hues.set(name, "var(--tt-register)");
@@ -33,9 +29,7 @@ class Source {
     const rows = trace.source.map(([number, text]) => {
       const [runs, loads] = [html("span", { class: "tt-runs" }), html("span", { class: "tt-loads" })];
       const label = html("span", { class: "tt-number" }, lead(String(number), "runs the line"));
-      const code = highlight(text, hues);
-      code.style.setProperty("--deep", `${text.length - text.trimStart().length}ch`);
-      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, code);
+      const node = html("div", { class: "tt-line", "data-line": number }, label, runs, loads, highlight(text, hues));
       this.lines.set(number, { node, runs, loads });
       return node;
     });

@@ -1,7 +1,8 @@
 // The waiting of warps: a row for each warp over the statements of the block, and the history of each shared buffer.
 
-import { html, write } from "../dom.js";
+import { give, html, write } from "../dom.js";
 import { layout } from "../grid.js";
+import { Panel } from "../panel.js";
 import { coloursOf, ORDER, paint, Sight, usesOf, warpsIn, warpsOf } from "../strips.js";
 import { countUpTo } from "../survey.js";
 
@@ -18,14 +19,6 @@ const MODEL =
 
 /** The array of a buffer: of A_tiles[1] A_tiles. @param {string} name */
 const buffer = (name) => name.replace(/\[\d+\]$/, "");
-
-/** @type {import("../panel.js").Lens} */
-export const waits = {
-  name: "waits",
-  title: "Waiting",
-  wants: () => true,
-  build: (place, context) => new Waits(place, context),
-};
 
 /** @typedef {import("../strips.js").Span} Span */
 
@@ -66,10 +59,13 @@ class Buffers {
   }
 }
 
-class Waits {
+export class Waits extends Panel {
+  static id = "waits";
+  static title = "Waiting";
+
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
-    this.context = context;
+    super(place, context);
     this.said = html("p", { class: "tt-waiting" });
     this.canvas = /** @type {HTMLCanvasElement} */ (html("canvas", { role: "img" }));
     this.head = html("i", { class: "tt-playhead" });
@@ -83,8 +79,7 @@ class Waits {
       const [, step] = ends?.find(([end]) => end >= at) ?? ends?.[ends.length - 1] ?? [0, Math.ceil(at)];
       context.choose({ step: Math.max(1, step) });
     });
-    strip.title = "The wheel, + and − zoom";
-    for (const [name, value] of Object.entries({ tabindex: 0, role: "group", "aria-label": "The picture of waiting; + and − zoom" })) strip.setAttribute(name, String(value));
+    give(strip, { title: "The wheel, + and − zoom", tabindex: 0, role: "group", "aria-label": "The picture of waiting; + and − zoom" });
     strip.addEventListener("wheel", (event) => {
       const box = strip.getBoundingClientRect();
       const way = event.deltaX ? 0 : event.deltaY < 0 ? 1 : -1;
@@ -246,10 +241,6 @@ class Waits {
       pen.stroke();
     }
     pen.globalAlpha = 1;
-  }
-
-  repaint() {
-    if (this.painted) this.paint();
   }
 
   fit() {

@@ -1,10 +1,10 @@
 // What the 32 lanes of a warp do together: its requests to global memory, with their addresses and the 32-byte sectors
 // that are loaded or stored, and its shuffles and votes.
 
-import { fill, html, set, svg, write } from "../dom.js";
+import { html, set, svg, write } from "../dom.js";
 import { SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 import { beside, draw, unitsIn } from "../rows.js";
-import { Costs, requestSays, requestState, spread } from "./costs.js";
+import { requestSays, Requests, requestState, spread } from "./costs.js";
 import { picture as flows, shownExchange } from "./exchanges.js";
 
 const CELL = 20; // height of a lane, and its least width, in units
@@ -14,37 +14,26 @@ const WORD = 9; // four bytes of a sector
 const LINE = 4; // sectors side by side: 128 bytes, a line of the cache
 const MOST_LINES = 8; // with more, unused sectors are not drawn
 
-/** @type {import("../panel.js").Lens} */
-export const warp = {
-  name: "warp",
-  title: "Warp",
-  wants: () => true,
-  build: (place, context) => new Warp(place, context),
-};
-
 /** @typedef {{room: number, cell: number}} Row  the width of the place and of a lane, in units */
 
-class Warp {
+export class Warp extends Requests {
+  static id = "warp";
+  static title = "Warp";
+
   /** @param {HTMLElement} place @param {import("../panel.js").Context} context */
   constructor(place, context) {
-    this.context = context;
-    this.said = html("div", { class: "tt-requests" });
+    super(place, context, "global", "sectors");
+    const { trace } = context;
     this.said.addEventListener("click", ({ target }) => {
       const lane = target instanceof Element ? target.closest("[data-lane]")?.getAttribute("data-lane") : null;
-      const { trace, machine, choose } = this.context;
+      const { machine, choose } = this.context;
       const thread = WARP * machine.warp + Number(lane);
       if (lane && thread < trace.threads) choose({ thread: trace.threadPosition(thread) });
     });
-    this.costs = new Costs(context, "global", "sectors");
-    place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
-    const { trace } = context;
     const last = trace.arrays.map((array) => (array.space === "global" && array.size ? trace.address(array, array.size - 1) : 0));
     /** @type {Row}  of lanes, the longest address fitting below each */
     this.row = { room: 0, cell: Math.max(CELL, 3 + DIGIT * String(Math.max(...last)).length) };
-    this.shown = -1;
     this.idle = new Idle(this.row);
-    /** @type {Request[]}  one for each request that a step has made so far */
-    this.requests = [];
   }
 
   /** @param {import("../panel.js").Size} size */
@@ -53,9 +42,7 @@ class Warp {
     if (room === this.row.room) return;
     this.row = { ...this.row, room };
     this.idle = new Idle(this.row);
-    this.requests = [];
-    this.shown = -1;
-    this.draw();
+    this.again();
   }
 
   state() {
@@ -63,24 +50,17 @@ class Warp {
     return { requests: requests.map(requestState), exchanges: exchanges.map(shownExchange), costs: this.costs.state() };
   }
 
-  choose() {
-    this.costs.choose();
-    this.shown = -1;
+  request() {
+    return new Request(this.row);
   }
 
-  draw() {
-    this.costs.draw();
-    const { machine, trace } = this.context;
-    if (this.shown === machine.position) return;
-    this.shown = machine.position;
-    const accesses = machine.accesses.filter(({ array }) => trace.arrays[array].space === "global");
-    while (this.requests.length < accesses.length) this.requests.push(new Request(this.row));
-    const requests = this.requests.slice(0, accesses.length);
-    requests.forEach((request, i) => request.draw(machine, accesses[i]));
+  /** @param {boolean} alone */
+  others(alone) {
+    const { machine } = this.context;
     const exchanges = machine.exchanges.map((exchange) => flows(exchange, laneOf(machine), this.row.room));
-    const nodes = [...exchanges, ...requests.map(({ node }) => node)];
-    if (!nodes.length) this.idle.draw(machine);
-    fill(this.said, nodes.length ? nodes : [this.idle.node]);
+    if (exchanges.length || !alone) return exchanges;
+    this.idle.draw(machine);
+    return [this.idle.node];
   }
 }
 
