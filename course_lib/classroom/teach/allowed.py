@@ -58,15 +58,11 @@ def import_parts() -> None:
 
 def refusals(function: ast.FunctionDef, known: frozenset[str]) -> Iterator[str]:
     """Yield why the function is not executed, in sentences; ``known`` are the names defined beside it."""
-    bound = set(known) | set(BUILTINS) | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.add(node.id)
-        elif isinstance(node, ast.FunctionDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            bound.add(node.name)
-    for node in ast.walk(function):
+    nodes = list(ast.walk(function))
+    bound = {*known, *BUILTINS, *(node.arg for node in nodes if isinstance(node, ast.arg))}
+    bound |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bound |= {str(node.name) for node in nodes if isinstance(node, ast.FunctionDef | ast.ExceptHandler)}
+    for node in nodes:
         if isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop):
             continue
         where = f"line {getattr(node, 'lineno', function.lineno)}"

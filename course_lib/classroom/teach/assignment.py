@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
 from ..lessons import title
-from .cells import NOTEBOOKS, ExerciseCell, counted, lesson_cells, lesson_named, notebook, places
+from ..pages.frame import write
+from .cells import NOTEBOOKS, counted, lesson_cells, lesson_named, notebook, places, texts_above
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
 
@@ -29,8 +29,7 @@ def run(chosen: argparse.Namespace) -> int:
     path = chosen.out / f"{lesson}.ipynb"
     if path.resolve().is_relative_to(NOTEBOOKS.resolve()):
         raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n", encoding="utf-8")
+    write(chosen.out, {path.name: json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n"})
     points = sum(EXERCISES[name].points for name in places(lesson))
     print(f"{path}: {counted(len(places(lesson)), 'exercise')}, {points} points")
     return 0
@@ -42,19 +41,20 @@ def assignment(lesson: str, tool: str, solved: bool = False) -> dict[str, Any]:
     ``solved``: the cells hold the solutions. Otter's notebook has them in any case, between marks.
     Raise FileNotFoundError if the solutions are missing.
     """
-    solutions = places(lesson, NOTEBOOKS / "solutions")
+    given, solutions = places(lesson), places(lesson, NOTEBOOKS / "solutions")
     imports = dict(lesson_cells(lesson, NOTEBOOKS / "solutions"))["imports"]
-    cells = [_markdown("title", f"# {title(notebook(lesson))}: exercises"), _code("imports", imports)]
-    if tool == NBGRADER:
-        cells[1]["metadata"]["nbgrader"] = _nbgrader("imports", locked=True)
-    if tool == OTTER:
-        cells.insert(0, _raw("assignment", f"# ASSIGNMENT CONFIG\nname: {lesson}\nexport_cell: false"))
+    marks = {"nbgrader": _nbgrader("imports", locked=True)} if tool == NBGRADER else {}
+    cells = [_cell("raw", "assignment", f"# ASSIGNMENT CONFIG\nname: {lesson}\nexport_cell: false")] * (tool == OTTER)
+    cells += [_cell("markdown", "title", f"# {title(notebook(lesson))}: exercises")]
+    cells += [_cell("code", "imports", imports, **marks)]
     texts = texts_above(lesson)
-    for name, place in places(lesson).items():
-        about = _markdown(f"about-{name}", texts[place.cell])
-        answer = _code(place.cell, (solutions[name] if solved else place).source)
-        write = {NBGRADER: _for_nbgrader, OTTER: _for_otter, PLAIN: _plain}[tool]
-        cells += write(name, about, answer, solutions[name])
+    for name, place in given.items():
+        about = _cell("markdown", f"about-{name}", texts[place.cell])
+        answer = _cell("code", place.cell, (solutions if solved else given)[name].source)
+        if tool == OTTER:
+            cells += _for_otter(name, about, answer, solutions[name].source)
+        else:
+            cells += [about, answer] + [_for_nbgrader(name)] * (tool == NBGRADER)
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
@@ -62,30 +62,28 @@ def assignment(lesson: str, tool: str, solved: bool = False) -> dict[str, Any]:
 Cell = dict[str, Any]
 
 
-def _plain(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> Iterator[Cell]:
-    yield about
-    yield answer
+def _cell(kind: str, id: str, source: str, **metadata: Any) -> Cell:
+    own: Cell = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "id": id, "metadata": metadata, "source": source, **own}
 
 
 #: Imported in each test: a student may have given the name to something else.
 _ISOLATED = "from course_lib.classroom.teach.isolated import isolated\n\n"
 
 
-def _for_nbgrader(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> Iterator[Cell]:
-    """The cell of the answer has no marks of nbgrader, which would replace what is given by its own words."""
+def _for_nbgrader(name: str) -> Cell:
+    """The cell of the points. That of the answer has no marks of nbgrader, which would replace what is given by its
+    own words."""
     exercise = EXERCISES[name]
-    yield about
-    yield answer
     if isinstance(exercise, Explanation):
         ideas = "\n".join(f"- 1 point: {idea}" for idea in exercise.ideas)
         text = f"Your teacher reads the answer above: {counted(exercise.points, 'point')}."
         scheme = f"=== BEGIN MARK SCHEME ===\n{ideas}\n\nA model answer: {exercise.model}\n=== END MARK SCHEME ==="
-        cell = _markdown(f"points-{name}", f"{text}\n\n{scheme}")
-        cell["metadata"]["nbgrader"] = _nbgrader(f"points-{name}", locked=True, task=True, points=exercise.points)
-    else:
-        cell = _code(f"test-{name}", f'{_ISOLATED}verdict = isolated("{name}")\nprint(verdict)\nverdict.points')
-        cell["metadata"]["nbgrader"] = _nbgrader(f"test-{name}", locked=True, grade=True, points=exercise.points)
-    yield cell
+        marks = _nbgrader(f"points-{name}", locked=True, task=True, points=exercise.points)
+        return _cell("markdown", f"points-{name}", f"{text}\n\n{scheme}", nbgrader=marks)
+    marks = _nbgrader(f"test-{name}", locked=True, grade=True, points=exercise.points)
+    test = f'{_ISOLATED}verdict = isolated("{name}")\nprint(verdict)\nverdict.points'
+    return _cell("code", f"test-{name}", test, nbgrader=marks)
 
 
 def _nbgrader(grade_id: str, **changed: Any) -> dict[str, Any]:
@@ -93,47 +91,23 @@ def _nbgrader(grade_id: str, **changed: Any) -> dict[str, Any]:
     return plain | {"grade_id": grade_id} | changed
 
 
-def _for_otter(name: str, about: Cell, answer: Cell, solution: ExerciseCell) -> Iterator[Cell]:
+def _for_otter(name: str, about: Cell, answer: Cell, solution: str) -> Iterator[Cell]:
     """Write one test for each point, since a test of Otter gives all of its points or none."""
     exercise = EXERCISES[name]
     manual = isinstance(exercise, Explanation)
     config = f"name: {name.replace('-', '_')}\npoints: {exercise.points}" + "\nmanual: true" * manual
-    yield _raw(f"begin-{name}", f"# BEGIN QUESTION\n{config}")
+    yield _cell("raw", f"begin-{name}", f"# BEGIN QUESTION\n{config}")
     yield about
-    yield _raw(f"solution-{name}", "# BEGIN SOLUTION")
+    yield _cell("raw", f"solution-{name}", "# BEGIN SOLUTION")
     if not manual:
         prompt = f'""" # BEGIN PROMPT\n{answer["source"]}\n""" # END PROMPT\n'
-        answer = _code(answer["id"], f"{prompt}# BEGIN SOLUTION NO PROMPT\n{solution.source}\n# END SOLUTION")
+        answer["source"] = f"{prompt}# BEGIN SOLUTION NO PROMPT\n{solution}\n# END SOLUTION"
     yield answer
-    yield _raw(f"end-solution-{name}", "# END SOLUTION")
+    yield _cell("raw", f"end-solution-{name}", "# END SOLUTION")
     if not manual:
-        yield _raw(f"tests-{name}", "# BEGIN TESTS")
+        yield _cell("raw", f"tests-{name}", "# BEGIN TESTS")
         for point in range(1, exercise.points + 1):
             test = f'{_ISOLATED}verdict = isolated("{name}")\nassert verdict.points >= {point}, verdict'
-            yield _code(f"test-{name}-{point}", test)
-        yield _raw(f"end-tests-{name}", "# END TESTS")
-    yield _raw(f"end-{name}", "# END QUESTION")
-
-
-def texts_above(lesson: str) -> dict[str, str]:
-    """The text above each code cell, from its last heading on; speaker notes are left out."""
-    texts, above = {}, ""
-    for cell in notebook(lesson)["cells"]:
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "code":
-            texts[cell["id"]] = above
-        elif "Speaker notes" not in source:
-            above = re.split(r"(?m)^(?=#+ )", source)[-1].strip()
-    return texts
-
-
-def _markdown(cell: str, source: str) -> Cell:
-    return {"cell_type": "markdown", "id": cell, "metadata": {}, "source": source}
-
-
-def _raw(cell: str, source: str) -> Cell:
-    return {"cell_type": "raw", "id": cell, "metadata": {}, "source": source}
-
-
-def _code(cell: str, source: str) -> Cell:
-    return _markdown(cell, source) | {"cell_type": "code", "execution_count": None, "outputs": []}
+            yield _cell("code", f"test-{name}-{point}", test)
+        yield _cell("raw", f"end-tests-{name}", "# END TESTS")
+    yield _cell("raw", f"end-{name}", "# END QUESTION")

@@ -24,7 +24,7 @@ from ...simulator.bounded import Endless, bounded
 from ...simulator.language.source import defined
 from . import walls
 from .allowed import BUILTINS, import_parts
-from .limits import Limits, Stopped, limit
+from .limits import Limits, Stopped, apart
 
 #: Bytes of a request or a reply: one message of a socket.
 _MOST = 128 << 10
@@ -134,24 +134,15 @@ def _serve(connection: int) -> None:
 
 
 def _called(request: bytes) -> bytes:
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.dup2(writing, 3)
-            os.closerange(4, 1 << 16)
-            program, arguments = _Unpickler(io.BytesIO(request)).load()
-            limit(Limits(seconds=_SECONDS))
-            if walls.standing():
-                walls.build()
-            os.write(3, json.dumps(_result(program, arguments)).encode()[: _MOST - 8])
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as results:
-        reply = results.read(_MOST - 8)
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+    def work() -> bytes:
+        program, arguments = _Unpickler(io.BytesIO(request)).load()
+        if walls.standing():
+            walls.build()
+        return json.dumps(_result(program, arguments)).encode()[:most]
+
+    most = _MOST - 8
+    reply, number = apart(work, Limits(seconds=_SECONDS), most)
+    if number in (signal.SIGXCPU, signal.SIGKILL):
         return json.dumps({"stopped": f"a call needed more than {_SECONDS} seconds of processor time"}).encode()
     return reply or b"{}"
 

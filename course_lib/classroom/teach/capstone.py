@@ -13,7 +13,7 @@ from ...exercises.capstone_costs import Size
 from ...exercises.grading.verdict import Verdict
 from .cells import ExerciseCell, lesson_cells, parsed
 from .extract import Missing, Refused, extract, trees_of
-from .judge import MISSING, REFUSED, last_function, reason
+from .judge import MISSING, REFUSED, last_function, no_answer, reason
 from .likeness import nearest, written
 from .names import Unknown, constant, names_of
 from .submission import Answer, best
@@ -65,12 +65,12 @@ def judged(name: str, data: bytes, seed: int | None = None, timed: bool = True) 
     answer = Answer(source, tuple(others), remark)
     try:
         found = _judged(answer, seed, timed)
-    except (Refused, ValueError) as refusal:
-        found = Kernel(REFUSED, f"{refusal}.".replace("..", "."))
     except Missing as nothing:
         found = Kernel(MISSING, str(nothing))
-    except SyntaxError as error:
-        found = Kernel("failed", f"line {error.lineno or 1} is no Python: {error.msg}.")
+    except (Refused, SyntaxError) as error:
+        found = Kernel(*no_answer(error))
+    except ValueError as refusal:
+        found = Kernel(REFUSED, f"{refusal}.".replace("..", "."))
     return replace(found, seconds=round(time.process_time() - began, 2))
 
 

@@ -2,9 +2,10 @@
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,19 @@ def places(lesson: str, folder: Path = NOTEBOOKS) -> dict[str, ExerciseCell]:
     return {exercise.name: found[exercise.name] for exercise in LESSONS[lesson]}
 
 
+@cache
+def texts_above(lesson: str) -> dict[str, str]:
+    """Return the text above each code cell of a lesson, by the cell's id, from its last heading on; without notes."""
+    texts, above = {}, ""
+    for cell in notebook(lesson)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            texts[cell["id"]] = above
+        elif "Speaker notes" not in source:
+            above = re.split(r"(?m)^(?=#+ )", source)[-1].strip()
+    return texts
+
+
 def counted(number: int, noun: str) -> str:
     """Return "1 answer", or "2 answers"."""
     return f"{number} {noun}{'s' * (number != 1)}"
@@ -84,8 +98,12 @@ _DEEPEST = 100
 _TOO_DEEP = f"more than {_DEEPEST} expressions are inside each other"
 
 
+@lru_cache(1_000)
 def parsed(source: str) -> ast.Module:
-    """Return a cell's tree, if need be without the lines that only IPython reads (``%time``, ``!ls``); SyntaxError."""
+    """Return a cell's tree, if need be without the lines that only IPython reads (``%time``, ``!ls``); SyntaxError.
+
+    Most cells of a student are the lesson's: their trees, which nobody changes, are made once.
+    """
     try:
         try:
             tree = ast.parse(source)

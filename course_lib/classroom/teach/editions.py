@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from .. import lessons
+from ..pages.frame import write
 
 ROOT = lessons.home().parent
 #: Files and folders that students get, and what in them is for teachers alone.
@@ -68,10 +69,7 @@ def run(options: argparse.Namespace) -> int:
     if found := leaks(edition):
         print("Nothing is written, since students would find solutions.", *found, file=sys.stderr)
         return 1
-    for name, content in edition.items():
-        path = options.out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    write(options.out, edition)
     size = sum(map(len, edition.values())) / 1e6
     print(f"{options.out}: {len(edition)} files, {size:.1f} MB; {len(solutions())} solutions searched for, none found.")
     return 0

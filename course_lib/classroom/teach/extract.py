@@ -10,6 +10,7 @@ import linecache
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -93,9 +94,12 @@ def extract(
     given, own = trees_of(course), [*trees_of(others), cell]
     helpers = [f for f in _functions([*given, *own]) if f.name != tree.name]
     function, run = _function(exercise, tree, source, names_of([*given, *own]), helpers, simulated)
-    shown = {ast.dump(f) for f in _functions(given)}
-    mine = [f for f in _functions(own) if f.name != tree.name and ast.dump(f) not in shown]
+    shown = set(map(_dumped, _functions(given)))
+    mine = [f for f in _functions(own) if f.name != tree.name and _dumped(f) not in shown]
     return Extracted(function, tree, run, _called(tree, mine), tuple(remarks))
+
+
+_dumped = cache(ast.dump)
 
 
 def _called(tree: ast.FunctionDef, functions: Sequence[ast.FunctionDef]) -> tuple[ast.FunctionDef, ...]:

@@ -70,8 +70,10 @@ def batch_arguments(parser: argparse.ArgumentParser, seconds: int) -> Callable[.
 
 
 def walled(chosen: argparse.Namespace, work: str, done: str, *numbers: str) -> bool:
-    """Check what was chosen, and say which walls stand; return whether students' ``work`` is ``done``: behind walls, or
-    because it was chosen. ``numbers`` are arguments of the command that must be at least 1."""
+    """Check what was chosen, and say which walls there are; return whether students' ``work`` is ``done``.
+
+    It is done within walls, or because that was chosen. ``numbers`` are arguments that must be at least 1.
+    """
     for name in ("jobs", "seconds", *numbers):
         if getattr(chosen, name) < 1:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
@@ -161,7 +163,7 @@ class Batch:
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
         self._records = self._read_journal()
-        self._salt = noted(self.journal, "salt", secrets.token_hex(16))
+        self._salt = noted(self.journal, "salt", lambda: secrets.token_hex(16))
         self.seed = seed_of(self.journal, seed)
         self.labels = labels(handed_in)
         if anonymous:
@@ -369,19 +371,19 @@ def add_record(journal: Path, record: dict[str, Any]) -> None:
         file.write(f"\n{json.dumps(record)}")  # a line that was cut off stays alone
 
 
-def noted(journal: Path, name: str, new: Any, again: bool = False) -> Any:
-    """Return the last value of this name in a journal; ``new``, which is then noted, if there is none, or ``again``."""
+def noted(journal: Path, name: str, draw: Callable[[], Any], chosen: Any = None) -> Any:
+    """Return a value that a table keeps: the chosen one, else the last of this name in its journal, else a new one."""
     *_, last = None, *recorded(journal, lambda record: record[name])
-    if last is None or again:
-        add_record(journal, {name: new})
-        return new
-    return last
+    value = last if chosen is None else chosen
+    value = draw() if value is None else value
+    if value != last:
+        add_record(journal, {name: value})
+    return value
 
 
 def seed_of(journal: Path, chosen: int | None) -> int:
-    """Return the seed of a run: the chosen one, else that of the table's last run, else a new one."""
-    new = secrets.randbelow(1_000_000) if chosen is None else chosen
-    return int(noted(journal, "seed", new, again=chosen is not None))
+    """Return the seed of a run, which a new table draws."""
+    return int(noted(journal, "seed", lambda: secrets.randbelow(1_000_000), chosen))
 
 
 def drawn_by(seed: int) -> str:

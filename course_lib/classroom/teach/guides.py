@@ -13,6 +13,7 @@ from typing import Any
 from ...exercises import LESSONS, OPTIONAL
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation
+from ..pages.frame import write
 from .cells import notebook
 from .slides import FOLDER, lecture, plans, timed
 
@@ -28,10 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the guides and the plans; return 0."""
-    for name, text in pages().items():
-        path = options.out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
+    write(options.out, pages())
     print(f"{options.out}: guides to {len(LESSONS)} lessons, and plans.")
     return 0
 
@@ -82,8 +80,8 @@ def _guide(name: str, ours: Mapping[str, Any]) -> Iterator[str]:
     yield "\n## Key points\n"
     yield from re.findall(r"^- .*$", last, re.MULTILINE)
     yield "\n## Exercises\n\n| exercise | kind | points | a point for |\n|---|---|---:|---|"
-    yield from (f"| `{e.name}` | {_kind(e)} | {e.points} | {_rubric(e)} |" for e in LESSONS[name])
-    yield from (f"| `{e.name}` (optional) | {_kind(e)} | – | {_rubric(e)} |" for e in OPTIONAL[name])
+    yield from (f"| `{e.name}` | {e.kind} | {e.points} | {_rubric(e)} |" for e in LESSONS[name])
+    yield from (f"| `{e.name}` (optional) | {e.kind} | – | {_rubric(e)} |" for e in OPTIONAL[name])
     yield "\n## Quiz\n\nFive questions with fresh numbers:"
     yield f"`python -m course_lib.teach quiz {lesson} --seed 7 --for moodle`"
 
@@ -92,17 +90,12 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _kind(exercise: Any) -> str:
-    return "explain" if isinstance(exercise, Explanation) else str(exercise.kind)
-
-
 def _rubric(exercise: Any) -> str:
     if isinstance(exercise, Explanation):
         return "; ".join(exercise.ideas)
     if isinstance(exercise, Exercise):
-        return "; ".join(
-            ["no broken rule", "right values", *(f"{b.name}: at most {b.formula}" for b in exercise.budgets)]
-        )
+        budgets = (f"{budget.name}: at most {budget.formula}" for budget in exercise.budgets)
+        return "; ".join(["no broken rule", "right values", *budgets])
     return "each call that returns the right value"
 
 

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ import numpy as np
 from ...exercises import EXERCISES, LESSONS, check
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation, compare
+from ...exercises.grading.grades import passed_by_baselines
 from ...exercises.grading.routines import Call, Routine
 from ...exercises.grading.routines import judge as call
-from ...exercises.grading.verdict import NOT_YET, PASSED, Verdict
+from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
 from . import likeness
 from .cells import NOTEBOOKS, lesson_cells, parsed, places
-from .extract import Missing, Refused, extract, text_of
+from .extract import Missing, Refused, extract, text_of, trees_of
+from .names import names_of
 from .submission import LONGEST, Answer
 from .templates import rendered
 
@@ -92,7 +95,7 @@ def received(exercise: str, fields: Mapping[str, Any]) -> Judged:
 
 def _has_sound_points(row: Judged, exercise: str) -> bool:
     in_words = isinstance(EXERCISES[exercise], Explanation)
-    statuses = {"failed", NOT_YET, REFUSED, MISSING, TO_READ if in_words else PASSED}
+    statuses = {FAILED, NOT_YET, REFUSED, MISSING, TO_READ if in_words else PASSED}
     if (row.exercise, row.of) != (exercise, EXERCISES[exercise].points) or row.status not in statuses:
         return False
     if row.status == TO_READ:
@@ -134,13 +137,16 @@ def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Jud
         if isinstance(EXERCISES[exercise], Explanation):
             return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
         return _function(exercise, lesson, answer, course, seed)
-    except Refused as refusal:
-        return unjudged(exercise, REFUSED, str(refusal))
-    except Missing as nothing:
-        return unjudged(exercise, NOT_YET, str(nothing))
-    except SyntaxError as error:
+    except (Refused, Missing, SyntaxError) as error:
+        return unjudged(exercise, *no_answer(error))
+
+
+def no_answer(error: Refused | Missing | SyntaxError) -> tuple[str, str]:
+    """Return the status of a cell that has no function to be judged, and a sentence."""
+    if isinstance(error, SyntaxError):
         where = f"line {error.lineno}" if error.lineno else "the cell"
-        return unjudged(exercise, "failed", f"{where} is no Python: {error.msg}.")
+        return FAILED, f"{where} is no Python: {error.msg}."
+    return REFUSED if isinstance(error, Refused) else NOT_YET, str(error)
 
 
 def _in_words(name: str, lesson: str, text: str | None) -> Judged:
@@ -209,6 +215,17 @@ def _picture(verdict: Verdict) -> tuple[str, str]:
         return "", ""
     picture = verdict.show().picture(hint="")
     return base64.b64encode(picture.png).decode(), repr(picture)
+
+
+@cache
+def ready(name: str, lesson: str, seed: int | None = None) -> None:
+    """Do once, before a process judges an answer to an exercise, what all of them need, and what is no student's."""
+    trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), EXERCISES[name]
+    if not isinstance(exercise, Explanation):
+        given = last_function(places(lesson)[name].source)
+        likeness.nearest(given, given)
+    if isinstance(exercise, Exercise):
+        passed_by_baselines(exercise, seed, names_of(trees))
 
 
 def prepare() -> None:

@@ -6,6 +6,7 @@ a comment makes no difference.
 
 import ast
 import builtins
+import contextlib
 import copy
 import io
 import pickle
@@ -146,14 +147,11 @@ def _known(given: ast.FunctionDef) -> Counter[str]:
 
 def comments(text: str) -> list[str]:
     """Return the comments of a text, each as "# " and its words."""
-    try:
-        return [
-            f"# {t.string.strip('# ')}"
-            for t in tokenize.generate_tokens(io.StringIO(text).readline)
-            if t.type == tokenize.COMMENT
-        ]
-    except (tokenize.TokenError, SyntaxError, IndentationError):
-        return []
+    found: list[str] = []
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        found += [f"# {each.string.strip('# ')}" for each in tokens if each.type == tokenize.COMMENT]
+    return found
 
 
 # ---- the course's own texts -----------------------------------------------------------------------------------
@@ -186,8 +184,15 @@ def nearest(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, f
     The functions of the answer are compared one by one, since one of them may be the copy, and all as one.
     """
     own = {written(given, *functions), *(written(given, part) for part in functions)}
-    found = ((where, written(given, tree)) for where, tree in course_texts())
-    return max(((where, shared(text, part)) for where, text in found for part in own), key=lambda each: each[1])
+    return max(
+        ((where, shared(text, part)) for where, text in _beside(given) for part in own), key=lambda each: each[1]
+    )
+
+
+@cache
+def _beside(given: ast.FunctionDef) -> Sequence[tuple[str, tuple[str, ...]]]:
+    """What each text of the course says beside the lesson's own."""
+    return [(where, written(given, tree)) for where, tree in course_texts()]
 
 
 # ---- answers that are alike -----------------------------------------------------------------------------------
@@ -220,20 +225,15 @@ def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], flo
     for author, parts in sorted(units.items()):
         if len(parts) >= _EVIDENCE:
             same.setdefault(tuple(sorted(parts)), []).append(author)
-    group = {text: [text] for text in same}
-    share = dict.fromkeys(same, 1.0)
+    found = [({text}, 1.0) for text in same]
     for one, other in combinations(same, 2):
-        both = shared(one, other)
-        if both >= ALIKE:
-            if group[one] is not group[other]:
-                group[one] += group[other]
-                for text in group[other]:
-                    group[text] = group[one]
-            for text in group[one]:
-                share[text] = min(both, share[one], share[other])
-    merged = {id(texts): texts for texts in group.values()}.values()
-    found = [(tuple(sorted(a for text in texts for a in same[text])), share[texts[0]]) for texts in merged]
-    return sorted(((authors, least) for authors, least in found if len(authors) > 1), key=lambda each: (-each[1], each))
+        if (both := shared(one, other)) >= ALIKE:
+            joined = [group for group in found if group[0] & {one, other}]
+            least = min(both, *(share for _, share in joined))
+            found = [group for group in found if group not in joined]
+            found.append((set().union(*(texts for texts, _ in joined)), least))
+    by_author = [(tuple(sorted(a for text in texts for a in same[text])), least) for texts, least in found]
+    return sorted((each for each in by_author if len(each[0]) > 1), key=lambda each: (-each[1], each))
 
 
 class Group(NamedTuple):

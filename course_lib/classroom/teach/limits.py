@@ -1,7 +1,9 @@
-"""What one task may use of the machine."""
+"""What one task may use of the machine, and a process of its own for it."""
 
 import contextlib
 import os
+import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import walls
@@ -26,11 +28,39 @@ class Limits:
 
     @property
     def runs(self) -> bool:
-        """Whether what comes from a student is executed or compiled: behind walls, or because ``executes`` says so."""
+        """Whether what comes from a student is executed or compiled: within walls, or because ``executes`` says so."""
         return self.executes or bool(walls.standing())
 
 
 STANDARD = Limits()
+
+
+def apart(
+    work: Callable[[], bytes], limits: Limits, most: int, kept: int = 0, compiles: bool = False
+) -> tuple[bytes, int]:
+    """Do work in a fork with limits, and of the open descriptors only the one ``kept``.
+
+    Return what it returns, cut off after ``most`` bytes and one, or nothing; and the signal that ended it, or 0.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            low, high = sorted((writing, max(kept, 2)))
+            for first, end in ((3, low), (low + 1, high), (high + 1, 1 << 16)):  # `limit` replaces the outputs
+                os.closerange(first, end)
+            limit(limits, compiles)
+            with os.fdopen(writing, "wb") as out:
+                out.write(work())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as results:
+        reply = results.read(most + 1)
+    if len(reply) > most:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    return reply, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
 
 
 def limit(limits: Limits, compiles: bool = False) -> None:

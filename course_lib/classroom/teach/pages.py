@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
-from .assignment import texts_above
-from .cells import counted, places
+from .cells import counted, places, texts_above
 from .gradebook import Total, summary, total
 from .judge import Judged
 from .likeness import Group, groups

@@ -26,7 +26,7 @@ import numpy
 
 from ...machine.compiler import build
 from . import walls
-from .limits import STANDARD, Limits, Stopped, limit
+from .limits import STANDARD, Limits, Stopped, apart
 
 #: Bytes of a result: a verdict with a picture has some hundred thousand.
 _MOST_BYTES = 8 << 20
@@ -47,7 +47,7 @@ def serve(executes: bool) -> None:
     walls.hide()
     if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it
-    from .judge import prepare  # the course: imported here, once
+    from .judge import prepare, ready  # the course: imported here, once
     from .tasks import TASKS
 
     prepare()
@@ -58,6 +58,9 @@ def serve(executes: bool) -> None:
         limits = Limits(**request["limits"])
         task = TASKS[request["task"]]
         do = compiled if request["task"] == "time" else forked if hasattr(os, "fork") else _result
+        if request["task"] == "judge":
+            name, lesson, _, *seed = request["arguments"]
+            ready(name, lesson, *seed)
         _reply(request["nonce"].encode() + do(task, request["arguments"], limits))
 
 
@@ -97,29 +100,16 @@ def compiled(task: Any, arguments: list[Any], limits: Limits) -> bytes:
 def forked(task: Any, arguments: list[Any], limits: Limits, own: Path | None = None) -> bytes:
     """Do a task in a process of its own, with limits; return what `_result` says, or why there is none. One with a file
     of its ``own`` compiles."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            from . import calls
+    from . import calls
 
-            _close_all_but(writing, calls.connection())
-            limit(limits, compiles=own is not None)
-            build.own = own
-            if walls.standing():
-                walls.build(_readable(), own, build.programs() if own else ())
-            with os.fdopen(writing, "wb") as out:
-                out.write(_result(task, arguments, limits))
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as results:
-        reply = results.read(_MOST_BYTES + 1)
-    if too_long := len(reply) > _MOST_BYTES:
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-    if too_long:
+    def work() -> bytes:
+        build.own = own
+        if walls.standing():
+            walls.build(_readable(), own, build.programs() if own else ())
+        return _result(task, arguments, limits)
+
+    reply, number = apart(work, limits, _MOST_BYTES, calls.connection(), compiles=own is not None)
+    if len(reply) > _MOST_BYTES:
         said = f"its result has more than {_MOST_BYTES >> 20} MiB"
     elif reply and not number:
         return reply
@@ -128,15 +118,6 @@ def forked(task: Any, arguments: list[Any], limits: Limits, own: Path | None = N
     else:
         said = f"its process died ({signal.Signals(number).name if number else 'without a result'})"
     return json.dumps({"stopped": said}).encode()
-
-
-def _close_all_but(*kept: int) -> None:
-    """Close what the process inherited, but for its outputs, which `limit` replaces."""
-    first = 3
-    for number in (*sorted(kept), 1 << 16):
-        if number > first:
-            os.closerange(first, number)
-        first = max(first, number + 1)
 
 
 def _readable() -> list[str]:

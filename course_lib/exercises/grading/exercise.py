@@ -246,7 +246,7 @@ Diagnosis = Callable[[Outcome], str | None]
 Hints = Mapping[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Exercise:
     """An exercise for `grade`: a task, and how a kernel for it is graded.
 

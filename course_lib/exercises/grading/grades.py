@@ -3,10 +3,11 @@
 import contextlib
 import io
 import math
+import re
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from types import FunctionType
 from typing import Any
 
@@ -117,6 +118,22 @@ def _faults(*outcomes: Outcome) -> list[Finding]:
     return sorted(found, key=lambda finding: RANK[finding.kind])
 
 
+def passed_by_baselines(exercise: Exercise, seed: int | None, names: Mapping[str, Any]) -> list[frozenset[int]]:
+    """Return the numbers of the checks that each of the exercise's `baselines`, with the lesson's ``names``, passes."""
+    used = {name: names.get(name) for name in sorted({*re.findall(r"\w+", exercise.given)})}
+    return _passed(exercise, seed, tuple(each for each in used.items() if isinstance(each[1], int | float | Callable)))
+
+
+@lru_cache(200)
+def _passed(exercise: Exercise, seed: int | None, names: tuple[tuple[str, Any], ...]) -> list[frozenset[int]]:
+    found = []
+    for source in baselines(exercise, dict(names)):
+        with contextlib.suppress(*_REFUSALS):
+            checks = Grading(exercise, source.function, source, seed).launched().checks()
+            found.append(frozenset(number for number, check in enumerate(checks) if check.passed))
+    return found
+
+
 @dataclass(frozen=True)
 class Grading:
     """The grading of a kernel for an exercise: its launches on every shape, and what follows from them.
@@ -159,7 +176,7 @@ class Grading:
 
     def judged(self) -> Verdict:
         """Check rules, values and budgets, and return the verdict with a hint on the first check that failed."""
-        rules, values, *costs = checks = self._checks()
+        rules, values, *costs = checks = self.checks()
         remarks = self._remarks
         if not any("float64" in remark for remark in remarks):
             remarks += self._warnings()
@@ -174,7 +191,8 @@ class Grading:
         place, checks[place], hint = doubt
         return self._verdict(FAILED, checks, hint, remarks)
 
-    def _checks(self) -> list[Check]:
+    def checks(self) -> list[Check]:
+        """Rules, values, and each budget."""
         return [self._rules(), self._values(), *map(self._cost, self.exercise.budgets)]
 
     def _earned(self, checks: list[Check]) -> int:
@@ -185,13 +203,8 @@ class Grading:
         passed = {number for number, check in enumerate(checks) if check.passed}
         if self._wrong or not passed or self._is_unshared:
             return 0
-        for source in baselines(self.exercise, self.source.known):
-            with contextlib.suppress(*_REFUSALS):
-                grading = Grading(self.exercise, source.function, source, self.seed).launched()
-                met = {number for number, check in enumerate(grading._checks()) if check.passed}
-                if passed <= met and len(met) < len(checks):
-                    return 0
-        return len(passed)
+        met = passed_by_baselines(self.exercise, self.seed, self.source.known)
+        return 0 if any(passed <= each and len(each) < len(checks) for each in met) else len(passed)
 
     def _verdict(
         self,

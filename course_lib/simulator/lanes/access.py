@@ -17,7 +17,7 @@ from ..findings import KernelError
 from ..hardware import SECTOR_BYTES
 from .arrays import Array, Ints, Pattern
 from .host import Host
-from .masks import Mask
+from .masks import Mask, widened
 
 #: For each dimension, one number or an array of numbers.
 Index = tuple[Any, ...]
@@ -159,7 +159,7 @@ class Site:
             least, most = int(i.min()), int(i.max())
             if mask is not True and (least < 0 or most >= size):  # perhaps only in inactive lanes
                 shape = np.broadcast_shapes(i.shape, mask.shape)
-                here = np.broadcast_to(i, shape)[np.broadcast_to(mask, shape)]
+                here = widened(i, shape)[widened(mask, shape)]
                 least, most = int(here.min()), int(here.max())
                 i = np.where(mask, i, here[0])
             if least < 0 or most >= size:

@@ -85,7 +85,7 @@ def test_a_cheat_earns_what_its_kernel_earns(cheat):
         ("class A:\n        pass", "classdef"),
         ("return M.tofile", "`.tofile`"),
         ("M.real = 1", "assign to `.real`"),
-        ("return float('nan')", "1000-1000-times-1000-1000-in-1-ms"),
+        ("return float('nan')", "m-1000-n-1000-k-1000-milliseconds-1-0"),
     ],
 )
 def test_what_is_refused_is_named(line, words):

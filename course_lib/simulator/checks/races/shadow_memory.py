@@ -13,6 +13,7 @@ from ...geometry import Launch
 from ...hardware import WARP_SIZE
 from ...lanes.access import Site
 from ...lanes.arrays import Pattern
+from ...lanes.masks import widened
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
 from .acquire_release import Releases, Stamps
@@ -71,15 +72,16 @@ class ActiveLanes:
         clock: Any = access.order[0]
         self.known: Ints | None = access.order[1]
         self.access, self.mask = access, mask
-        self.thread: Ints = vector.ids[mask]
-        self.block: Ints = np.broadcast_to(vector.chunk.linear, vector.shape)[mask]
+        self.thread, self.block = access.pattern.once("lanes", self._lanes)
         self.who = (self.thread + 1 << LINE_BITS) + access.line
-        self.when = (np.broadcast_to(epoch, vector.shape)[mask] << CLOCK_BITS) + np.broadcast_to(
-            np.asarray(clock), vector.shape
-        )[mask]
+        self.when = widened((epoch << CLOCK_BITS) + clock, vector.shape)[mask]
         self.place: Ints | None = None  # of each lane's block in the chunk
         if self.known is not None:
-            self.place = np.broadcast_to(vector.chunk.places, vector.shape)[mask]
+            self.place = widened(vector.chunk.places, vector.shape)[mask]
+
+    def _lanes(self) -> tuple[Ints, Ints]:
+        vector = self.access.vector
+        return vector.ids[self.mask], widened(vector.chunk.linear, vector.shape)[self.mask]
 
     @property
     def barriers(self) -> Ints:
@@ -299,7 +301,7 @@ class Shadow:
             return
         for access in self.memory.written.values():
             keys, mask = access.pattern.words(access.base)
-            self.values[keys] = np.broadcast_to(np.asarray(access.value), mask.shape)[mask]
+            self.values[keys] = widened(access.value, mask.shape)[mask]
         self.memory.written.clear()
 
     def apply(self, access: Access, epoch: Ints) -> None:
@@ -395,7 +397,7 @@ class Shadow:
     @staticmethod
     def _values(me: ActiveLanes) -> np.ndarray:
         """The values written, one for each active lane."""
-        return np.broadcast_to(np.asarray(me.access.value), me.mask.shape)[me.mask]
+        return widened(me.access.value, me.mask.shape)[me.mask]
 
     def _write(self, keys: Ints, me: ActiveLanes, meet: list[Ints] | None) -> None:
         """Store the writer of each word and drop its older accesses, which are ordered before it or were reported."""
