@@ -56,6 +56,22 @@ def test_pictures_have_two_fifths_of_the_stepper(show, resize, launch_of, name):
                 assert larger >= side or wider < width or higher < height, ((width, height), (wider, higher), unit)
 
 
+@pytest.mark.parametrize("size", [(1040, 640), (390, 844)])
+def test_two_runs_have_their_tiles_in_sight_and_say_where_the_sums_are(show, launch_of, size):
+    """Beside the matrices, without scrolling inside the run; C says that nothing is stored, as long as that is so."""
+    runs = [Stepper(launch_of(name)) for name in ("naive_16", "tiled_16")]
+    page = show(runs[0], _other=runs[1]._data, size=size, step=5)
+    expect(page.locator(".tt-mode")).to_have_text("same multiply-add")
+    for run in page.locator(".tt-run").all():
+        code = run.locator(".tt-source").bounding_box()
+        asides = run.locator(".tt-figure[data-space=shared], .tt-of-threads")
+        assert all(each.bounding_box()["y"] < code["y"] for each in asides.all()) and asides.count()
+    captions = page.locator(".tt-matrix-C figcaption")
+    expect(captions).to_have_text(["C 16×16, not stored yet"] * 2)
+    page.locator(".tt-root").press("End")
+    expect(captions).to_have_text(["C 16×16"] * 2)
+
+
 def test_a_window_moves_over_a_large_matrix(show, launch_of):
     """A drag over C moves the window there; the wheel makes it smaller, and a box on the whole says where it is."""
     run = launch_of("naive_65")

@@ -71,7 +71,11 @@ class ProductLaunch:
         return 2 * prod(self.size) * self.machine.hertz / self.play().cycles / 1e9
 
     def play(self) -> Played:
-        """Play blocks of the kernel, and scale to the iterations that a block needs by its multiply-adds."""
+        """Play blocks of the kernel, and scale to the iterations that a block needs by its multiply-adds; once."""
+        return self._played
+
+    @cached_property
+    def _played(self) -> Played:
         played = {
             (a, b): self._play({"A": "DRAM" if a else "L2", "B": "DRAM" if b else "L2"})
             for a, b in product((False, True), repeat=2)

@@ -40,12 +40,6 @@ def test_a_file_that_is_not_there_is_named_first(double, capsys):
     assert "double: no such file: No such file or directory\n" in capsys.readouterr().err
 
 
-def test_an_unknown_command_shows_the_known_ones(double, capsys):
-    with pytest.raises(SystemExit):
-        main(["halve"])
-    assert "double" in capsys.readouterr().err
-
-
 def test_without_a_command_all_are_listed(capsys):
     assert main([]) == 0
     told = " ".join(capsys.readouterr().out.split())

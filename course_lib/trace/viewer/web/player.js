@@ -9,14 +9,7 @@ import { finish } from "./survey.js";
 import { Timeline } from "./timeline.js";
 import { BROKEN, open, Unreadable } from "./trace.js";
 
-/**
- * @typedef {object} Model  the part of the widget's model that is used here
- * @property {(name: string) => any} get
- * @property {(name: string, value: unknown) => void} set
- * @property {(name: string, listener: () => void) => void} on
- * @property {(name: string, listener: () => void) => void} off
- * @property {() => void} save_changes
- */
+/** @typedef {import("./still.js").Model} Model */
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8]; // times the usual speed
 const [SECONDS, PACE] = [1.6, 2]; // for a frame of the film, and statements in a second, at the usual speed

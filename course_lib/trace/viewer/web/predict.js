@@ -4,10 +4,7 @@
 import { html } from "./dom.js";
 import { initialize, replaceStill } from "./still.js";
 
-/**
- * @typedef {{get(name: string): any, set(name: string, value: any): void, save_changes(): void,
- *   on(names: string, listener: () => void): void, off(names: string, listener: () => void): void}} Model
- */
+/** @typedef {import("./still.js").Model} Model */
 
 // Words in backquotes become code.
 /** @param {string} text */

@@ -7,7 +7,10 @@ const SLOWEST = 5000;
 // The texts of a widget's model; the last one is short.
 const TEXTS = ["_esm", "_css", "_data", "_other", "_orders", "_plan", "_sketch", "_still"];
 
-/** @typedef {{get(name: string): any, set(name: string, value: any): void}} Model */
+/**
+ * @typedef {{get(name: string): any, set(name: string, value: any): void, save_changes(): void,
+ *   on(names: string, listener: () => void): void, off(names: string, listener: () => void): void}} Model  as far as it is used
+ */
 
 /**
  * When the kernel closes a widget, free the texts of its model: JupyterLab keeps the model until the kernel is shut down.

@@ -17,10 +17,8 @@ import { initialize, replaceStill } from "./still.js";
  * @property {number[]} in_flight bytes, in equal parts of the cycles that are drawn
  * @property {number} needed bytes in flight that use the whole bandwidth
  * @property {string[]} says
- *
- * @typedef {{get(name: string): any, set(name: string, value: any): void, save_changes(): void,
- *   on(name: string, listener: () => void): void, off(name: string, listener: () => void): void}} Model
  */
+/** @typedef {import("./still.js").Model} Model */
 
 const FILLS = ["issuing", "global", "shared", "register", "barrier", "plain"].map((name) => `var(--tt-${name})`);
 const LEFT = 84;
