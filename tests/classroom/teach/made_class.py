@@ -202,9 +202,9 @@ def main(number, folder):
     made = save(number, folder / "submitted")
     found = submissions(folder / "submitted", LESSON, Limits())
     batch = Batch(found, LESSON, folder / "grades.csv", folder / "feedback", Limits())
-    new, used, began = sum(not batch.is_done(s) for s in batch.submissions), _used(), time.monotonic()
+    new, before, began = sum(not batch.is_done(s) for s in batch.submissions), used(), time.monotonic()
     batch.grade(jobs=2)
-    seconds = _used() - used
+    seconds = used() - before
     rows = [row for each in batch.graded().values() for row in each]
     print(
         f"{number} submissions of {len({s.kind for s in made.values()})} kinds: {dict(Counter(r.status for r in rows))}"
@@ -218,7 +218,7 @@ def main(number, folder):
     return len(found)
 
 
-def _used():
+def used():
     """The processor's seconds of this process and of those that ended."""
     spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in spent)
