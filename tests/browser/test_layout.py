@@ -68,8 +68,13 @@ def test_two_runs_have_their_tiles_in_sight_and_say_where_the_sums_are(show, lau
         assert all(each.bounding_box()["y"] < code["y"] for each in asides.all()) and asides.count()
     captions = page.locator(".tt-matrix-C figcaption")
     expect(captions).to_have_text(["C 16×16, not stored yet"] * 2)
-    page.locator(".tt-root").press("End")
-    expect(captions).to_have_text(["C 16×16"] * 2)
+    looks = "() => [...document.querySelectorAll('.tt-matrix-C rect')].map((each) => each.getAttribute('class'))"
+    for key in ("End", "Home", *["ArrowRight"] * 17):
+        page.locator(".tt-root").press(key)
+        if key == "End":
+            expect(captions).to_have_text(["C 16×16"] * 2)
+            at_once = page.evaluate(looks)
+    assert page.evaluate(looks) == at_once, "step by step all elements look as they do after one jump"
 
 
 def test_a_window_moves_over_a_large_matrix(show, launch_of):

@@ -50,7 +50,7 @@ def on_page(page, step, run=0):
         [step, run],
     )
     state = json.loads(text)
-    state["says"] = state["says"].removesuffix(" Press space to play, → to step.")
+    state["says"] = state["says"].removesuffix(" Space plays and stops, → steps.")
     return state
 
 
@@ -331,7 +331,7 @@ def test_the_whole_launch(show, launch_of, name):
     assert [row[:4] for row in table(page, "launch")] == rows
 
 
-@pytest.mark.parametrize("name", ["complex", "large_integers", "half"])
+@pytest.mark.parametrize("name", ["complex", "large_integers", "half", "naive_16"])
 def test_numbers_stay_in_their_cells(show, launch_of, name):
     """No text is wider or higher than its element, so that none prints over another."""
     page = show(Stepper(launch_of(name), step=3))

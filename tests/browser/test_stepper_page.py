@@ -86,7 +86,7 @@ def test_every_step_agrees_with_python(show, kernel, grid, block, shape, at, thr
     assert len(timeline) + 1 == len(seen)
     for n, found in enumerate(seen):
         wanted = expected(timeline, n, linear)
-        found["says"] = found["says"].removesuffix(" Press space to play, → to step.")
+        found["says"] = found["says"].removesuffix(" Space plays and stops, → steps.")
         assert wanted == found, f"step {n}"
 
 

@@ -17,7 +17,7 @@ const LEGIBLE_IN_A_ROOM = 18; // on a slide of 720 pixels
 const GAP = 1; // between elements, in SVG units
 
 /** The size of the texts of each class, in SVG units, as the stylesheet has them. @type {Record<number, number>} */
-export const TEXT_SIZES = { 2: 11, 3: 8.4, 4: 6.6, 6: 4.6 };
+export const TEXT_SIZES = { 2: 11, 3: 9.8, 4: 6.6, 6: 4.6 };
 
 /** The class of a text by the length of its longest line: of two, four or six characters. @param {string} text */
 export const widthOf = (text) => {

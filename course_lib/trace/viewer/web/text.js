@@ -92,7 +92,7 @@ const STARTS = "starts a product of its warpgroup, for which the tensor cores re
 export function sentence(machine) {
   const { trace, block } = machine;
   if (machine.line === null) {
-    return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Press space to play, → to step.`];
+    return [`Block ${trace.label(block.at)} is about to start: ${block.length} steps. Space plays and stops, → steps.`];
   }
   const lead = [html("b", {}, `Line ${machine.line}`), `, warp ${machine.warp} (${lanes(machine.warp, machine.mask)}). `];
   if (machine.barrier) {

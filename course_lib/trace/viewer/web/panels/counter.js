@@ -33,7 +33,7 @@ export class Counter extends Panel {
     write(this.uses, !uses ? "" : uses === 1 ? "each used once" : `each used ${often} times`);
     const times = theirs > this.total ? theirs / this.total : 0;
     write(this.all, ` of ${this.total.toLocaleString("en")}`);
-    write(this.beside, times && this.total ? `in all, ${Number.isInteger(times) ? times : times.toFixed(1)} times fewer than ${other?.trace.name}` : "");
+    write(this.beside, times && this.total ? `${other?.trace.name}: ${theirs.toLocaleString("en")}, ${Number.isInteger(times) ? times : times.toFixed(1)} times as many` : "");
   }
 
   draw() {

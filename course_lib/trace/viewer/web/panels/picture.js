@@ -160,7 +160,7 @@ export class Picture extends Panel {
         const thread = plane.elementAt(/** @type {MouseEvent} */ (event));
         if (thread !== null) choose({ thread: trace.threadPosition(thread) });
       });
-      const node = this.figure(name, held.length ? "of all threads" : "of the block", plane, array.hue);
+      const node = this.figure(name, held.length ? "of each thread" : "of the block", plane, array.hue);
       node.classList.add("tt-of-threads");
       this.drawings.push({ plane, node, group: "aside", role: "", most: SMALLER, name });
       return { name, plane };
@@ -351,8 +351,9 @@ export class Picture extends Panel {
     const { frame, machine, trace } = this.context;
     const faults = this.faults();
     const { drawn } = this;
-    // From one step to the next only elements that either of them accesses can change their look.
-    const near = drawn !== null && drawn.machine === machine && drawn.thread === machine.thread && !frame && !drawn.frame && Math.abs(drawn.position - machine.position) <= 1;
+    // From one step to the next only elements that either of them accesses can change their look; of two runs, not all of
+    // these are known.
+    const near = drawn !== null && machine.now !== machine.nowMine && drawn.machine === machine && drawn.thread === machine.thread && !frame && !drawn.frame && Math.abs(drawn.position - machine.position) <= 1;
     trace.arrays.forEach((array, number) => {
       const planes = this.planes[number];
       if (!planes.length) return;
