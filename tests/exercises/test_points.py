@@ -156,3 +156,9 @@ def test_the_stored_calls_are_those_of_the_oracles():
         )
     assert set(PART) <= set(KERNELS)
     assert {name for name in KERNELS if not isinstance(EXERCISES[name], Exercise)} == set(oracles.ORACLES)
+
+
+def test_a_number_of_numpy_in_the_lesson_earns_no_points(tmp_path):
+    """What is given needs the lesson's TILE, of whatever type it is, to show what it passes without an idea."""
+    header = "import numpy as np\n" + HEADER.replace("TILE = 8", "TILE = np.int32(8)")
+    assert check("too-deep", kernel_from(_given_and_idle("too-deep"), tmp_path, header)).points == 0

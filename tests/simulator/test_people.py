@@ -135,7 +135,8 @@ def test_random_numbers_by_any_name(home, folder):
 
 
 def test_a_module_that_is_not_imported(monkeypatch, folder):
-    kernel = import_kernel(DRAWS.format("cuda.random."), folder)
+    call = "cuda.random.xoroshiro128p_uniform_float32(states, 0)"
+    kernel = import_kernel(f"from numba import cuda\ndef kernel(states, out):\n    out[0] = {call}\n", folder)
     monkeypatch.delattr(cuda, "random")
     with pytest.raises(UnsupportedKernelError, match="numba.cuda has no 'random'; write import numba.cuda.random"):
         simulate(kernel)[1, 1](np.zeros(1, nr.xoroshiro128p_dtype), np.zeros(1, np.float32))

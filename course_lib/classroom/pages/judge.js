@@ -35,7 +35,7 @@ for (const place of document.querySelectorAll("script.tile-by-tile-predict")) {
     if (!state.guess) return;
     [state.right, state.problem] = judged(state.guess, state.answer, state.choices);
     if (!state.right) return;
-    state.because = [reasons[state.guess], because].filter(Boolean).join(" ");
+    state.because = [(Object.hasOwn(reasons, state.guess) ? reasons[state.guess] : ""), because].filter(Boolean).join(" ");
     kept.set(key, state.guess);
     state.score = score();
     dispatchEvent(new CustomEvent("tile-by-tile-answered", { detail: el }));

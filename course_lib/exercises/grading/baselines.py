@@ -67,12 +67,15 @@ def naive(exercise: Exercise, idle: bool = False) -> str:
     return f"def naive({', '.join(exercise.parameters)}):\n{textwrap.indent(body, '    ')}\n"
 
 
+#: The names that every baseline may use.
+KNOWN = {"cuda": cuda, "float32": float32, "int": int, "min": min}
+
+
 def baselines(exercise: Exercise, names: Mapping[str, Any]) -> list[Submission]:
     """Return the naive kernel, with idle stores and barriers where the exercise asks for such, and the one that is
     given, which uses ``names`` of the lesson."""
-    known = {"cuda": cuda, "float32": float32, "int": int, "min": min}
     idle = [naive(exercise, True)] if any(budget.least for budget in exercise.budgets) else []
-    return [_submission(text, {**names, **known}) for text in (naive(exercise), *idle, exercise.given) if text]
+    return [_submission(text, {**names, **KNOWN}) for text in (naive(exercise), *idle, exercise.given) if text]
 
 
 def _submission(text: str, names: dict[str, Any]) -> Submission:

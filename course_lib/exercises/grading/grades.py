@@ -1,11 +1,12 @@
 """Grade an exercise: run the kernel on random matrices, then check findings, values and budgets."""
 
+import ast
+import builtins
 import contextlib
 import io
 import math
-import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from types import FunctionType
@@ -20,7 +21,7 @@ from ...simulator.launch.prepare import prepare
 from ...simulator.observer import Observer
 from ...simulator.simulate import Simulation
 from ...trace.record import TraceObserver
-from .baselines import baselines
+from .baselines import KNOWN, baselines
 from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, Tracer, differing
 from .handed_in import look_at
 from .opening import at_finding, at_wrong_store
@@ -120,8 +121,9 @@ def _faults(*outcomes: Outcome) -> list[Finding]:
 
 def passed_by_baselines(exercise: Exercise, seed: int | None, names: Mapping[str, Any]) -> list[frozenset[int]]:
     """Return the numbers of the checks that each of the exercise's `baselines`, with the lesson's ``names``, passes."""
-    used = {name: names.get(name) for name in sorted({*re.findall(r"\w+", exercise.given)})}
-    return _passed(exercise, seed, tuple(each for each in used.items() if isinstance(each[1], int | float | Callable)))
+    used = {node.id for node in ast.walk(ast.parse(exercise.given)) if isinstance(node, ast.Name)}
+    used &= names.keys() - KNOWN.keys() - vars(builtins).keys()
+    return _passed(exercise, seed, tuple((n, names[n]) for n in sorted(used) if isinstance(names[n], Hashable)))
 
 
 @lru_cache(200)

@@ -113,9 +113,10 @@ def _quadrants(outcome: Outcome) -> str | None:
 
 
 def _permuted(outcome: Outcome) -> bool:
-    """Whether the first tile has the right numbers."""
-    got, want = (np.sort(array[:TILE, :TILE], axis=None) for array in (outcome.got, outcome.want))
-    return got.size == TILE * TILE and np.array_equal(got, want)
+    """Whether the first tile has the right numbers, not all in their places."""
+    got, want = (array[:TILE, :TILE] for array in (outcome.got, outcome.want))
+    moved = got.size == TILE * TILE and not np.array_equal(got, want)
+    return moved and np.array_equal(np.sort(got, axis=None), np.sort(want, axis=None))
 
 
 _IN_OTHER_PLACES = shows(

@@ -171,7 +171,7 @@ def roofs(found: Sequence[Level]) -> Axes:
     """Draw how long each level alone would need for each rung's launch, and a line where the measured time is.
 
     The longest bar is the lowest roof, the limit set by these levels; if it is much shorter than the measured time,
-    something else limits the kernel. After a bar is its share of this time, which is that of the roof that is reached.
+    something else limits the kernel. Beside the line are the time and its share of the measured one.
     """
     ax = new_axes(9.5, 1.9 * len(found) + 1.1)
     ticks: dict[float, str] = {}

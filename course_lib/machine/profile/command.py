@@ -207,7 +207,10 @@ def _told(
         if more:
             print(f"{more} further launches are not profiled.")
     if options.html:
-        options.html.write_text(as_page(launches, f"tile-by-tile {options.command}"), encoding="utf-8")
+        try:
+            options.html.write_text(as_page(launches, f"tile-by-tile {options.command}"), encoding="utf-8")
+        except OSError as error:  # here: threads of a stopped script may still run
+            raise UsageError(f"{options.html}: {error.strerror}.") from None
         print(f"Page: {options.html}", file=sys.stderr if options.json else sys.stdout)
     return 1 if any(each.fails for each in launches) else 2 if any(each.profile is None for each in launches) else 0
 

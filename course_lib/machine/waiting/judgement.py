@@ -49,7 +49,7 @@ def missed(pair: tuple[Result, Result]) -> float:
 
 @cache
 def largest_error() -> float:
-    """Return the largest relative error of the recorded predictions for kernels that students wrote: 0.1 is 10 %."""
+    """Return the largest relative error of the recorded predictions for kernels as students write them: 0.1 is 10 %."""
     return _worst(r for r in measurements.load("waiting").results if r["what"] == "capstone")
 
 

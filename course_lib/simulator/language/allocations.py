@@ -43,8 +43,8 @@ def _check_size(node: ast.Assign, space: str, name: str, shape: tuple[int, ...],
             f"the local array {name!r} takes {prod(shape) * itemsize:,} bytes a thread, and a GPU allows "
             f"{LOCAL_LIMIT:,}; use a smaller one",
         )
-    if min(shape) < 1:
-        refuse(node, f"the {space} array {name!r} has shape {shape}; every dimension must be at least 1")
+    if min(shape, default=0) < 1:
+        refuse(node, f"the {space} array {name!r} has shape {shape}; it needs a dimension, and each must be at least 1")
 
 
 def _records(node: ast.Assign, name: str, space: str, shape: tuple[int, ...], dtype: np.dtype, alignment: int) -> Expr:

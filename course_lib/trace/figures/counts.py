@@ -135,6 +135,7 @@ def scatter(points: Mapping[str, tuple[float, float]], title: str, units: tuple[
     ax.yaxis.set_major_formatter("{x:,g}")
     ax.set_title(title)
     name_ends(ax, [(x, y, name) for name, (x, y) in points.items()])
+    ax.set_xticks([at for at in ax.get_xticks() if at <= max(x for x, _ in points.values())])
     return describe(ax, *(f"{name}: {_value(x)} {units[0]}, {_value(y)} {units[1]}" for name, (x, y) in points.items()))
 
 

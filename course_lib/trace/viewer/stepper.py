@@ -296,13 +296,16 @@ def compare(
     A step is one multiply-add of the element of C that the chosen thread computes first, whichever block and thread of
     the second launch compute it, so both show the same k and the same partial sum. Where nothing is multiplied, it is
     an iteration of the innermost loops. ``block`` is the first launch's; ``panels`` are those of Stepper, ``orders``
-    those of the first launch and of the second. Raises ValueError as it does. The still picture and the text show both.
+    those of the first launch and of the second, by the same names. Raises ValueError as it does. The still picture and
+    the text show both.
 
     >>> A, B, C = np.ones((3, 16, 16), np.float32)
     >>> runs = [simulate(rung(name).make(), trace=True)[1, (16, 16)](A, B, C) for name in ("naive", "tiled")]
     >>> both = compare(*runs, step=5)
     """
     data = _payload(other)
+    if len({tuple(each) for each in orders}) != 1 or len(orders) != 2:
+        raise ValueError(f"orders are two tables with the same names, not {', '.join(str([*each]) for each in orders)}")
     stepper = Stepper(run, panels=panels)
     stepper._other, stepper._beside = data, other
     stepper._play(*orders)

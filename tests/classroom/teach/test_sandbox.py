@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -122,7 +123,7 @@ def test_a_server_that_sleeps_is_ended():
         "a file elsewhere": (lambda outside: outside.write_text("x"), True),
         "a longer file": (lambda outside: build.own.write_bytes(bytes(17 << 20)), True),
         "a shell": (lambda outside: subprocess.run(["/bin/sh", "-c", "true"], check=True), True),
-        "a program of its own": (lambda _: subprocess.run([shutil.copyfile("/bin/true", build.own)]), True),
+        "a program of its own": (lambda _: subprocess.run([build.own], check=True), True),
         "a socket": (lambda outside: socket.socket(), True),
         "another process's end": (lambda outside: os.kill(os.getppid(), 0), True),
     }.values(),
@@ -130,6 +131,7 @@ def test_a_server_that_sleeps_is_ended():
 def test_a_process_that_compiles_writes_one_file_and_runs_no_other_program(tmp_path, monkeypatch, reach, refused):
     (tmp_path / "of tasks").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "of tasks"))
+    monkeypatch.setattr(Path, "touch", lambda path: shutil.copy("/bin/true", path))  # what could be executed
     reply = json.loads(compiled(lambda: str(reach(tmp_path / "outside"))[:0], [], Limits()))
     assert ("result" not in reply) == refused, reply
     assert [*(tmp_path / "of tasks").iterdir()] == [], "nothing is left after the task"

@@ -61,6 +61,7 @@ one term short: range(K) -> range(K - 1) ? last-term-missing
 # few-threads
 one element each: range(number, M * N, 64) -> range(number, min(M * N, number + 1), 64) ? first-elements-alone
 as many as a block has: M * N, 64) -> M * N, 32) ? race
+the factors added: A[row, k] * B[k, col] -> A[row, k] + B[k, col] ? pencil
 without the block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? race
 a row for each thread ? global-loads-per-thread
 - range(number, M * N, 64) -> range(number, M, 64)

@@ -55,18 +55,20 @@ function multiplyAdds(machine, element) {
 }
 
 /**
- * The iterations of the innermost loops of the chosen thread's warp, or else the ends of its phases.
+ * The iterations of the innermost loops of the chosen thread's warp, or null without any.
  * @param {Machine} machine
- * @returns {Marks}
+ * @returns {Marks | null}
  */
 function iterations({ block, thread, trace }) {
   const parents = new Set(trace.loops.values());
   const warp = thread >> 5;
   const positions = [];
   for (let i = 0; i < block.length; i++) if (block.warp(i) === warp && block.has(i, ITERATION) && !parents.has(block.line(i))) positions.push(i + 1);
-  if (positions.length) return { positions, what: "iteration", sum: () => "" };
-  return { positions: (block.phases[warp] ?? []).map(([end]) => end), what: "phase", sum: () => "" };
+  return positions.length ? { positions, what: "iteration", sum: () => "" } : null;
 }
+
+/** The ends of the phases of the chosen thread's warp. @param {Machine} machine @returns {Marks} */
+const phases = ({ block, thread }) => ({ positions: (block.phases[thread >> 5] ?? []).map(([end]) => end), what: "phase", sum: () => "" });
 
 /**
  * The block and thread of another run that store the same element of C as these; without one, those of the same numbers.
@@ -94,7 +96,8 @@ export class Alignment {
     const [{ trace, blockNumber, thread }] = machines;
     const element = trace.owned.indexOf(blockNumber * trace.threads + thread);
     const products = element < 0 ? [] : machines.map((machine) => multiplyAdds(machine, element));
-    this.marks = products.length && products.every((each) => each) ? /** @type {Marks[]} */ (products) : machines.map(iterations);
+    const known = [products, machines.map(iterations)].find((marks) => marks.length && marks.every((each) => each));
+    this.marks = /** @type {Marks[]} */ (known ?? machines.map(phases));
     this.done = Math.min(...this.marks.map(({ positions }) => positions.length));
   }
 

@@ -39,7 +39,7 @@ const FRAME = `
         <button type="button" class="tt-end" title="To the end (End)"></button>
         <button type="button" class="tt-fault" title="To the next finding (e; back with E)"></button>
       </span>
-      <button type="button" class="tt-mode" title="What a step is (u)"></button>
+      <button type="button" class="tt-mode"></button>
       <div class="tt-timeline">
         <div class="tt-heads"><div class="tt-labels"></div></div>
         <div class="tt-scrub" role="slider" tabindex="-1" aria-label="Step" aria-valuemin="0">
@@ -380,10 +380,7 @@ export class Stage {
     first.choose(blockNumber, thread);
     second?.choose(...partner(first.trace, second.trace, [blockNumber, thread]));
     this.alignment = this.meet();
-    if (second) {
-      const title = `A step is one ${this.alignment.unit}: both kernels are shown after the same one`;
-      give(part(root, "mode"), { title, "aria-label": title });
-    }
+    give(part(root, "mode"), { title: second ? `A step is one ${this.alignment.unit}: both kernels are shown after the same one` : "What a step is (u)" });
     /** @type {HTMLSelectElement} */ (part(root, "block")).value = String(blockNumber);
     /** @type {HTMLSelectElement} */ (part(root, "thread")).value = String(thread);
     const here = String(this.machine.block.at);
