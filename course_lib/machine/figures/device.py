@@ -60,7 +60,7 @@ def machine(
     if not latency:
         ax.annotate("", (15.9, 0.3), (15.9, 6.7), arrowprops={"arrowstyle": "->", "color": GROUND, "lw": 2})
         ax.text(15.7, 6.5, "near: small, fast", ha="right", va="center", color=GROUND, fontsize=11)
-        ax.text(15.5, 0.99, "far: large, slow", ha="right", va="center", color=GROUND, fontsize=11)
+        ax.text(9.1, 0.99, "far: large, slow", ha="right", va="center", color=GROUND, fontsize=11)
     _part(ax, (3.9, 1.95), 11.8, 0.75, f"L2 cache, {cache} MiB, for all{cycles.get('L2', '')}", CACHE)
     _part(ax, (3.9, 0.3), 11.8, 1.35, "", None)
     reach = cycles.get("DRAM", "").replace("cycles, ", "cycles,\n").replace("cycle for each", "cycle\nfor each")
