@@ -276,6 +276,7 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(exported, convert):
     expect(below.locator(".tt-thread")).to_have_value("3")
     expect(below.locator(".tt-tab-waits")).to_have_attribute("aria-expanded", "true")
     expect(above.locator(".tt-count")).to_have_text("step 21 of 31")
+    expect(below).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(below.locator(".tt-count")).to_have_text(re.compile(r"step 1\d of 31"))
     if convert is html_page:
