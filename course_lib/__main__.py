@@ -10,13 +10,13 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 
 from .classroom import lessons
-from .lazy import called
+from .lazy import called, ended
 
 #: The exit status of a command whose reader has ended, as a shell gives it: 128 + SIGPIPE.
 UNREAD = 141
@@ -88,17 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as missing:  # of an extra that is not installed
         print(f"{called(name)}: {missing}", file=sys.stderr)
         return 2
-    try:
-        status: int = module.main(rest)
-        return status
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        print(f"{called(name)}: {f'{error.filename}: {error.strerror}' if error.filename else error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"{called(name)}: interrupted", file=sys.stderr)
-        return 130
+    return ended(called(name), partial(module.main, rest))
 
 
 if __name__ == "__main__":

@@ -77,6 +77,22 @@ def called(command: str) -> str:
     return f"python -m {module} {'' if module.endswith(f'.{command}') else command}".rstrip()
 
 
+def ended(name: str, run: Callable[[], int], more: type[Exception] = OSError) -> int:
+    """Run a command and return its exit status; a file that cannot be read or written, an exception of the type
+    ``more`` and Ctrl-C end it with one sentence after its ``name``."""
+    try:
+        return run()
+    except BrokenPipeError:
+        raise
+    except (OSError, more) as error:
+        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
+        print(f"{name}: {said}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+        return 130
+
+
 def install(extra: str) -> str:
     """Return what to type to install an extra's packages, in the project or outside: no index has the course itself."""
     if Path(__file__).parents[1].joinpath("pyproject.toml").is_file():

@@ -11,9 +11,10 @@ python -m course_lib.teach ranking submissions --csv ranking.csv --page ranking.
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 
-from ...lazy import called
+from ...lazy import called, ended
 
 #: Each command: the module of this package that runs it, and what it does. The module has ``arguments(parser)``, and
 #: ``run(chosen)``, which returns the exit status; a ValueError or an OSError of it is shown as one sentence. It is
@@ -44,15 +45,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "run" not in chosen:
         parser.print_help()
         return 0
-    try:
-        status: int = chosen.run(chosen)
-        return status
-    except BrokenPipeError:
-        raise
-    except (ValueError, OSError) as error:
-        said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
-        print(f"{parser.prog} {words[0]}: {said}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"{parser.prog} {words[0]}: interrupted", file=sys.stderr)
-        return 130
+    return ended(f"{parser.prog} {words[0]}", partial(chosen.run, chosen), ValueError)
