@@ -100,7 +100,7 @@ export class Player {
     const chosen = { step: () => this.follow(), block: choose, thread: choose, panel: () => this.look(), text_size: () => this.textSize() };
     /** @type {Record<string, () => void>} */
     this.listeners = Object.fromEntries([
-      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.load()]),
+      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.near && (this.drawn = this.load())]),
       ...Object.entries(chosen).map(([name, show]) => [`change:${name}`, () => this.changed(name, show)]),
     ]);
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
@@ -138,6 +138,8 @@ export class Player {
     this.scouts = [];
     // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
     this.near = this.gone = false;
+    /** @type {Promise<void> | null} */
+    this.drawn = null;
     el.classList.add("tt-later");
     this.sight = new IntersectionObserver(
       (entries) => {
@@ -159,12 +161,12 @@ export class Player {
     if (!this.near) this.sight.observe(element);
   }
 
-  /** Read the trace and draw it, once. */
+  /** Read the trace and draw it, once: a promise of that, also for whoever asks meanwhile. */
   approach() {
     this.sight.disconnect();
-    if (this.near || this.gone) return Promise.resolve();
+    if (this.gone) return Promise.resolve();
     this.near = true;
-    return this.load();
+    return (this.drawn ??= this.load());
   }
 
   destroy() {
@@ -190,7 +192,6 @@ export class Player {
 
   // A trace that arrives while another is read replaces it.
   async load() {
-    if (!this.near) return;
     this.pause();
     const texts = [this.model.get("_data"), this.model.get("_other")].filter(Boolean);
     this.loading = texts;
