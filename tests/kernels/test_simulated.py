@@ -80,7 +80,7 @@ def test_rung_of_other_types_and_fortran_order(r, dtype):
     np.testing.assert_array_equal(C, A @ B)
 
 
-@pytest.mark.parametrize("tile_width", [2, 5, 32])
+@pytest.mark.parametrize("tile_width", [2, 5, 24, 32])
 @pytest.mark.parametrize("r", [r for r in LADDER if "tile_width" in r.params], ids=lambda r: r.name)
 def test_rung_with_other_tile_widths(r, tile_width):
     """The tile width is a compile-time constant of the kernel, and not always 16."""
