@@ -40,8 +40,9 @@ FENCE, BLOCK_FENCE = (
     nodes.statement(name, f"w.tell('fence', {{mask}}, {block_only})")
     for name, block_only in (("threadfence", False), ("threadfence_block", True))
 )
-SMALLER = nodes.Operation("min", "smaller({0}, {1})", uniform)
-LARGER = nodes.Operation("max", "larger({0}, {1})", uniform)
+#: If one number is NaN, the other one, like CUDA's fmin and fmax.
+SMALLER = nodes.Operation("min", "np.fmin({0}, {1})", uniform)
+LARGER = nodes.Operation("max", "np.fmax({0}, {1})", uniform)
 ABSOLUTE = nodes.Operation("abs", "np.abs({0})", uniform)
 MAGNITUDE = nodes.Operation("abs of complex", "magnitude({0})", scalars)
 CONJUGATE = nodes.Operation("conjugate", "np.conjugate({0})", uniform)

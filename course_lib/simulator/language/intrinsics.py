@@ -110,10 +110,6 @@ def _warp(
     return CallWarp(function=function, name=what, args=tuple(values), type=kind, line=node.lineno)
 
 
-def _lane(x: Context, node: ast.Call, function: Callable[..., Any], result: Dtypes | Callable[..., Dtypes]) -> Expr:
-    return replace(_warp(x, node, function, result), together=False)
-
-
 def _matrices(
     x: Context, node: ast.Call, function: Callable[..., Any], result: Callable[[tuple[str, ...]], Dtypes]
 ) -> Expr:
@@ -283,7 +279,7 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "commit": _instruction(COMMIT),
     "wait": _wait,
     "warp": _warp,
-    "lane": _lane,
+    "lane": lambda *given: replace(_warp(*given), together=False),
     "matrices": _matrices,
     "descriptor": _descriptor,
     "product": _product,
