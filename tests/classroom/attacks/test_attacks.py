@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from classroom.attacks.payloads import PAYLOADS
 from classroom.attacks.texts import CANARY, KERNELS, MADE, NAMES, ROUTINES, SPEED
-from classroom.teach.cheats import LESSON, solution
+from classroom.teach.cheats import LESSON, notebook, solution, solutions
 from nightly import at_night
 
 from course_lib.classroom.teach import calls, walls
@@ -43,22 +43,12 @@ USERS = {"as this user": [], "as nobody": _NOBODY.split()}
 SECONDS = 2
 
 
-def notebook(lesson, **changed):
-    """A notebook with some exercises of a lesson answered."""
-    cells = [{"id": places(lesson)[name].cell, "cell_type": "code", "source": text} for name, text in changed.items()]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
-
-
-def honest(lesson):
-    return notebook(lesson, **{name: solution(name, lesson) for name in places(lesson)})
-
-
 def attackers(lesson):
-    """The notebooks of the attackers: {student: text}."""
+    """The notebooks of the attackers, by student."""
     if lesson == SPEED:
-        return {name: notebook(lesson, rate=text) for name, text in ROUTINES.items()}
-    named = {name: notebook(lesson, **{"two-barriers": solution("two-barriers")}) for name in NAMES}
-    return {name: notebook(lesson, **{exercise: text}) for name, (exercise, text) in KERNELS.items()} | named
+        return {name: notebook(lesson, {"rate": text}) for name, text in ROUTINES.items()}
+    named = {name: notebook(lesson, {"two-barriers": solution("two-barriers")}) for name in NAMES}
+    return {name: notebook(lesson, {exercise: text}) for name, (exercise, text) in KERNELS.items()} | named
 
 
 @functools.cache
@@ -68,13 +58,10 @@ def graded(lesson, user, alone):
     try:
         submitted = folder / "submitted"
         submitted.mkdir()
-        for name, text in {
-            "ann": honest(lesson),
-            "zoe": honest(lesson),
-            **({} if alone else attackers(lesson)),
-        }.items():
+        honest = dict.fromkeys(("ann", "zoe"), notebook(lesson, solutions(lesson)))
+        for name, handed_in in (honest if alone else honest | attackers(lesson)).items():
             (submitted / name).mkdir()
-            (submitted / name / "work.ipynb").write_text(text, encoding="utf-8", errors="surrogatepass")
+            (submitted / name / "work.ipynb").write_text(json.dumps(handed_in))
         folder.chmod(0o777)
         script = str(Path(__file__).with_name("batch.py"))
         command = [*USERS[user], sys.executable, script, lesson[:2], str(folder), str(SECONDS)]

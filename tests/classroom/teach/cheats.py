@@ -21,6 +21,16 @@ def skeleton(exercise, lesson=LESSON):
     return places(lesson)[exercise].source
 
 
+def notebook(lesson, answers):
+    """A notebook of nothing but answers to exercises of a lesson: {exercise: text of its cell}."""
+    cells = [{"id": places(lesson)[name].cell, "cell_type": "code", "source": text} for name, text in answers.items()]
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+
+def solutions(lesson):
+    return {name: solution(name, lesson) for name in places(lesson)}
+
+
 #: A kernel that is wrong: without its parentheses a barrier is none.
 WRONG = solution("barriers").replace("cuda.syncthreads()", "cuda.syncthreads")
 EMPTY = skeleton("barriers")

@@ -94,11 +94,6 @@ def test_the_command_writes_a_notebook(tmp_path, capsys):
     assert json.loads(path.read_text(encoding="utf-8")) == assignment(LESSON, "nbgrader")
 
 
-def test_it_replaces_no_lesson(capsys):
-    assert main(["assignment", "4", "--out", "notebooks"]) == 2
-    assert "would replace a lesson" in capsys.readouterr().err
-
-
 # ---- what the tests of both tools call -------------------------------------------------------------------------
 
 

@@ -234,8 +234,10 @@ def test_ids_are_exact():
     assert all(safe(id) == id and id.isprintable() for id in ids)
 
 
-def test_a_cell_may_have_lines(tmp_path):
-    (tmp_path / "t.csv").write_text('id;comment\n1;"one\nand two"\n\n2;x\n')
+@pytest.mark.parametrize("separator", ",;\t")
+def test_a_cell_may_have_lines_and_a_table_empty_ones(tmp_path, separator):
+    table = 'id;comment\n1;"one\nand two"\n;\n2;x\n'.replace(";", separator)
+    (tmp_path / "t.csv").write_text(table, "utf-8-sig")
     assert list(read_table(tmp_path / "t.csv", ["id"])) == [
         (3, {"id": "1", "comment": "one\nand two"}),
         (5, {"id": "2", "comment": "x"}),

@@ -206,25 +206,6 @@ def test_an_answer_in_words_may_be_in_a_variable():
     assert judged('explain("two-barriers", open("friend.txt").read())', "two-barriers").status == "not yet"
 
 
-#: What `ast.unparse` writes of this f-string is a text in which the braces hold an expression.
-_HIDDEN = '1 / len(f"{1:\\x7b().__class__.__base__.__subclasses__().append(CANARY)\\x7d}")'
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        f"def rate(M: int, N, K, milliseconds):\n    return {_HIDDEN}\n",
-        f"def part():\n    return {_HIDDEN}\n\n\ndef rate(M, N, K, milliseconds):\n    return part()\n",
-    ],
-    ids=["an annotation", "a helper"],
-)
-def test_the_text_of_an_f_string_is_never_an_expression(cell):
-    """The tree that is checked is the one that is executed: the format is only a wrong format of an integer."""
-    verdict = judged(cell, "rate", SPEED)
-    assert verdict.status == "failed" and verdict.points == 0
-    assert "Invalid format specifier" in verdict.hint
-
-
 def test_numpy_has_imported_its_own_parts():
     """Where a method is used first, NumPy imports what it needs by the builtins of the caller: in a new interpreter."""
     code = """
