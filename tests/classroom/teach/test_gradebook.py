@@ -189,14 +189,14 @@ def judged_rows(*points, hint=""):
 
 def test_the_class_is_summed_up():
     """Two exercises of 5 points; totals 0, 3, 10 and 10."""
-    graded = [judged_rows(0, 0, hint="A race. Line 3."), judged_rows(3, 0, hint="A race. Line 9."), judged_rows(5, 5)]
-    found = summary([*graded, judged_rows(5, 5, hint="No barrier.")])
-    assert (found.mean, found.median, found.of) == (5.75, 6.5, 10)
-    assert [number for *_, number in found.bins] == [1, 0, 0, 1, 0, 0, 0, 0, 0, 2]
-    counts, mean, of, hints = found.exercises[NAMES[0]]
+    graded = {"a": judged_rows(0, 0, hint="A race. Line 3."), "b": judged_rows(3, 0, hint="A race. Line 9.")}
+    found = summary(graded | {"c": judged_rows(5, 5), "d": judged_rows(5, 5, hint="No barrier.")})
+    assert (found["mean"], found["median"], found["of"]) == (5.75, 6.5, 10)
+    assert [number for *_, number in found["bins"]] == [1, 0, 0, 1, 0, 0, 0, 0, 0, 2]
+    counts, mean, of, hints = found["exercises"][NAMES[0]]
     assert (counts, mean, of) == ({"failed": 4}, 3.25, 5)
     assert hints == (("A race.", 2), ("No barrier.", 1))
-    assert summary([]).bins == ()
+    assert summary({})["bins"] == ()
 
 
 def test_the_page_of_the_class_shows_it(folder, judged):

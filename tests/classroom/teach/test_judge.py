@@ -222,7 +222,7 @@ print(*names["found"])
 
 def test_a_function_may_use_imports_constants_and_other_functions():
     cell = """from math import isnan
-GIGA = 1e9
+GIGA = 2**-1 * (2 << 0) * 10**9
 
 
 def flop(M, N, K):
