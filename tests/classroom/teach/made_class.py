@@ -107,9 +107,6 @@ def wrong():
         ("a list of 64 GiB in the kernel", "float32(0)", "[0.0] * 2**33", ""),
         ("a syntax error", "for k in range(TILE):", "for k in range(TILE)", "is no Python"),
         ("an indentation error", "        cuda.syncthreads()\n", "     cuda.syncthreads()\n", "is no Python"),
-        ("parentheses without end", "float32(0)", "(" * 50_000, ""),
-        ("minus signs without end", "float32(0)", "-" * 50_000 + "1", ""),
-        ("an attribute of an attribute without end", "float32(0)", "cuda" + ".x" * 20_000, ""),
     ):
         yield _one(kind, name, text.replace(before, after, 1), "failed|stopped", words)
     yield _one("a cell of a megabyte", name, text + "# …\n" * 300_000, "refused", "characters")
@@ -139,17 +136,6 @@ def broken():
     stream = {"name": "stdout", "output_type": "stream", "text": "x" * 10**8}
     next(c for c in loud["cells"] if c["cell_type"] == "code")["outputs"] = [stream]
     yield Student("100 MB of stored output", loud)
-    text = json.dumps(whole).encode()
-    none = dict.fromkeys(NAMES, ("unreadable", ""))
-    for kind, data in (
-        ("an empty file", b""),
-        ("half a file", text[: len(text) // 2]),
-        ("no UTF-8", b"\xff\xfe" + text),
-        ("a list", b"[]"),
-        ("version 3", json.dumps({"nbformat": 3, "worksheets": []}).encode()),
-        ("lists without end", b"[" * 100_000),
-    ):
-        yield Student(kind, data, none)
     yield Student("no cells", {"cells": [None, 3, {"cell_type": "code"}]}, dict.fromkeys(NAMES, ("missing", "no cell")))
 
 

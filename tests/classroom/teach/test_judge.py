@@ -19,7 +19,7 @@ from course_lib.exercises.grading.explain import Explanation
 SPEED = lesson_named("14")
 ALL = [(lesson, exercise.name) for lesson, exercises in LESSONS.items() for exercise in exercises]
 #: Their verdicts take long: the hint is found by repairs.
-_COSTLY = ("nothing differs", "everything is close", "the right values as constants")
+_COSTLY = ("everything is close", "the right values as constants")
 
 
 def judged(cell, exercise="barriers", lesson=LESSON, beside=()):
@@ -109,7 +109,7 @@ print("passed:", eval(last).passed)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("cheat", CHEATS[:5], ids=lambda cheat: cheat.name)
+@pytest.mark.parametrize("cheat", CHEATS[:3], ids=lambda cheat: cheat.name)
 def test_the_cheat_is_one_in_the_students_own_interpreter(cheat, tmp_path):
     """Each of these makes `check` pass where the student's code runs beside it."""
     command = [sys.executable, "-c", _IN_THE_NOTEBOOK]
