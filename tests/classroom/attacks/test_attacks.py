@@ -6,7 +6,6 @@ tests, and as an ordinary user where the tests run as root.
 
 import ast
 import builtins
-import csv
 import functools
 import json
 import os
@@ -23,6 +22,7 @@ import pytest
 from classroom.attacks.payloads import PAYLOADS
 from classroom.attacks.texts import CANARY, KERNELS, MADE, NAMES, ROUTINES, SPEED
 from classroom.teach.cheats import LESSON, notebook, solution, solutions
+from classroom.teach.here import rows
 from nightly import at_night
 
 from course_lib.classroom.teach import calls, walls
@@ -67,10 +67,8 @@ def graded(lesson, user, alone):
         command = [*USERS[user], sys.executable, script, lesson[:2], str(folder), str(SECONDS)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=500, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, done.stderr[-2000:]
-        with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
-            table = list(csv.DictReader(file))
         pages = {p.name: p.read_text("utf-8") for p in [*(folder / "feedback").glob("*.html"), folder / "grades.html"]}
-        return table, (folder / "grades.csv").read_text("utf-8"), pages, done.stdout + done.stderr
+        return rows(folder), (folder / "grades.csv").read_text("utf-8"), pages, done.stdout + done.stderr
     finally:
         shutil.rmtree(folder)
 

@@ -1,6 +1,5 @@
 """The table an instructor needs: rosters, totals, hints, comments, pseudonyms, and the gradebooks of other systems."""
 
-import csv
 import json
 import re
 from dataclasses import replace
@@ -66,11 +65,6 @@ def a_class(request, tmp_path):
     return request.param, tmp_path, ids
 
 
-def table(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_everybody_in_the_roster_has_rows(a_class, judged):
     """Also who handed in nothing; files are matched by number, name, e-mail or login; nobody is there twice."""
     _, folder, ids = a_class
@@ -123,7 +117,7 @@ def test_a_gradebook_is_read_back(a_class, judged, system, capsys):
     assert run(folder, "--roster", names, "--export", system) == 0
     told = capsys.readouterr().out
     known = system == "canvas" or kind in ("canvas", "moodle", "by hand, in Canvas")
-    lines = table(folder / f"grades-{system}.csv")
+    lines = rows(folder, f"grades-{system}.csv")
     assert "Ben" in told and "Dora" in told, "Ben's answer in words is unread, Dora handed in nothing"
     if system == "canvas":
         columns = list(lines[0])
@@ -180,7 +174,7 @@ def test_pages_by_pseudonym_name_nobody(folder, judged):
         assert "anna" not in text and "ben" not in text, path
     assert all(page_name.removesuffix(".html") in (folder / "grades.html").read_text() for page_name in before.values())
     run(folder, "--anonymous", "--csv", str(folder / "other.csv"))
-    assert {row["page"] for row in table(folder / "other.csv")}.isdisjoint(before.values())
+    assert {row["page"] for row in rows(folder, "other.csv")}.isdisjoint(before.values())
 
 
 def judged_rows(*points, hint=""):

@@ -1,13 +1,12 @@
 """The ranking of a class in the capstone: places, ties, kernels without a place, and nothing of a student executed."""
 
-import csv
 import inspect
 import json
 import textwrap
 
 import pytest
 from classroom.teach.cheats import COPY
-from classroom.teach.here import do, here
+from classroom.teach.here import do, here, rows
 
 from course_lib.classroom.teach import capstone
 from course_lib.classroom.teach.capstone import RANKED, Kernel, judged
@@ -128,9 +127,7 @@ def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monke
     command = ["ranking", str(tmp_path / "in"), "--csv", str(tmp_path / "r.csv"), "--page", str(tmp_path / "r.html")]
     assert main(command) == 0
     assert "4 submissions: 2 ranked, 2 without a place" in capsys.readouterr().out
-    with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["place"], row["student"], row["status"]) for row in rows] == [
+    assert [(row["place"], row["student"], row["status"]) for row in rows(tmp_path, "r.csv")] == [
         ("1", "'=ben", RANKED),
         ("1", "anna", RANKED),
         ("", "<b>carl", "missing"),
@@ -161,7 +158,7 @@ def test_a_kernel_that_is_nearly_the_courses_is_listed(save):
 def test_an_accepted_kernel_is_compiled_behind_walls_and_timed(save, tmp_path):
     """The naive kernel in blocks of 8×8: an H200 reaches 1,340 GFLOP/s with blocks of 32×32."""
     save("anna", NAIVE)
-    table = tmp_path / "r.csv"
-    assert main(["ranking", str(tmp_path / "in"), "--csv", str(table), "--page", str(tmp_path / "r.html")]) == 0
-    (row,) = csv.DictReader(table.read_text(encoding="utf-8-sig").splitlines())
+    out = ["--csv", str(tmp_path / "r.csv"), "--page", str(tmp_path / "r.html")]
+    assert main(["ranking", str(tmp_path / "in"), *out]) == 0
+    (row,) = rows(tmp_path, "r.csv")
     assert 500 < float(row["GFLOP/s, at least"]) < 1_340 and not row["hint"], row
