@@ -85,9 +85,7 @@ class TraceObserver(StepCounter):
         self._fields = {field.name: field.host.copy() for each in records for field in each if hasattr(field, "host")}
         for value in prepared.values:
             if hasattr(value, "host"):
-                self._arrays[value.name] = TraceArray(
-                    value.name, "global", value.dtype.name, value.shape, value.host.copy(), tuple(value.strides)
-                )
+                self._add(value, value.host.copy())
         if prod(prepared.launch.grid) > 1:
             changed = {array.name for array in prepared.may_write}
             known = ((array.name, array.initial) for array in self._arrays.values() if array.name in changed)
@@ -109,15 +107,12 @@ class TraceObserver(StepCounter):
 
     def watch(self, array: Any) -> Callable[..., None] | None:
         if array.name not in self._arrays:
-            self._arrays[array.name] = TraceArray(
-                array.name,
-                array.space,
-                array.dtype.name,
-                array.shape,
-                self._fields.get(array.name),
-                tuple(array.strides),
-            )
+            self._add(array, self._fields.get(array.name))
         return self._access
+
+    def _add(self, array: Any, initial: np.ndarray | None) -> None:
+        about = array.name, array.space, array.dtype.name, array.shape
+        self._arrays[array.name] = TraceArray(*about, initial, tuple(array.strides))
 
     # --- what happens, in order ------------------------------------------------------------------------------
 
