@@ -1,4 +1,4 @@
-"""The contents of the viewer at one step, as data: words, source, counts, registers, grids of elements and requests.
+"""The contents of the viewer at one step, as data: words, source, registers, grids of elements and requests.
 
 The page's state must equal it (:meth:`Scene.data`). Elements are row-major numbers, threads linear ids in the block.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from course_lib.simulator.findings import Finding
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
-from course_lib.trace.columns import OPS, REQUESTS
+from course_lib.trace.columns import OPS
 from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.strips import Strip, waiting
@@ -49,7 +49,7 @@ class Scene:
         self.timeline, self.position, self.thread = timeline, position, thread
         self.wrong = wrong or {}
         self.trace = timeline.trace
-        self.state, self.end = timeline.state(position), timeline.state(len(timeline))
+        self.state = timeline.state(position)
 
     @cached_property
     def step(self) -> Step | None:
@@ -145,20 +145,6 @@ class Scene:
                     holds, wanted = elements[str(flat)]
                     place = element(name, flat, self.trace.arrays[name].shape)
                     found.append(f"{place} holds {holds} in the end, and {wanted} was wanted.")
-        return found
-
-    @cached_property
-    def counts(self) -> dict[str, tuple[int, int, int, int]]:
-        """(thread so far, block so far, thread in all, block in all) of "global load", "shared store" and so on."""
-        found = {}
-        for space in ("global", "shared", "local"):
-            if not any(a.space == space for a in self.trace.arrays.values()):
-                continue
-            for op in REQUESTS:
-                now, total = self.state.counts(space, op), self.end.counts(space, op)
-                mine = int(now[self.thread]), int(now.sum()), int(total[self.thread]), int(total.sum())
-                if mine[3] or (space == "global" and op != "atomic"):
-                    found[f"{space} {op}"] = mine
         return found
 
     @cached_property
@@ -264,7 +250,6 @@ class Scene:
             "broken": self.broken,
             "source": [list(row) for row in self.source],
             "findings": self.findings_now,
-            "counts": {name: list(row) for name, row in self.counts.items()},
             "registers": [list(row) for row in self.registers],
             "changed": self.changed,
             "grids": [

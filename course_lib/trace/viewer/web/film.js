@@ -71,7 +71,7 @@ export class Film {
     yield;
     const film = new Film(block, framesOf(block, keys));
     yield;
-    yield* film.count(block.trace);
+    yield* film.count();
     KNOWN.set(block, film);
     return film;
   }
@@ -106,14 +106,11 @@ export class Film {
     return this.fetched && (2 * (this.products || this.multiplied)) / this.fetched;
   }
 
-  /**
-   * Count what each frame does, in one pass over the accesses.
-   * @param {import("./trace.js").Trace} trace
-   * @returns {Generator<undefined, void>}
-   */
-  *count(trace) {
-    const { columns, arrays } = trace;
+  /** Count what each frame does, in one pass over the accesses. @returns {Generator<undefined, void>} */
+  *count() {
     const { block } = this;
+    const { trace } = block;
+    const { columns, arrays } = trace;
     const sums = new Set(trace.accumulators.map((name) => trace.names.indexOf(name)).filter((name) => name >= 0));
     const local = arrays.map(({ name, space }) => space === "local" && trace.accumulators.includes(name));
     const fresh = () => arrays.map(({ size, space }) => (space === "local" ? null : new Int32Array(size).fill(-1)));

@@ -27,28 +27,19 @@ const AT_ONCE = 256; // steps that are replayed ahead in one piece
 export class Machine {
   /**
    * Make a machine, in pieces.
-   * @param {import("./trace.js").Trace} trace
-   * @param {number} blockNumber
+   * @param {import("./trace.js").Block} block  in its recorded order or another
    * @param {number} thread
-   * @param {import("./trace.js").Block} [block]  the same block in another order
    * @returns {Generator<undefined, Machine>}
    */
-  static *making(trace, blockNumber, thread, block = trace.blocks[blockNumber]) {
-    const survey = yield* Survey.reading(trace, block);
-    return new Machine(trace, blockNumber, thread, block, survey, yield* ThreadSurvey.reading(trace, block, thread));
+  static *making(block, thread) {
+    const survey = yield* Survey.reading(block);
+    return new Machine(block, thread, survey, yield* ThreadSurvey.reading(block, thread));
   }
 
-  /**
-   * @param {import("./trace.js").Trace} trace
-   * @param {number} blockNumber
-   * @param {number} thread
-   * @param {import("./trace.js").Block} block
-   * @param {Survey} survey
-   * @param {ThreadSurvey} own
-   */
-  constructor(trace, blockNumber, thread, block, survey, own) {
-    this.trace = trace;
-    this.blockNumber = blockNumber;
+  /** @param {import("./trace.js").Block} block @param {number} thread @param {Survey} survey @param {ThreadSurvey} own */
+  constructor(block, thread, survey, own) {
+    this.trace = block.trace;
+    this.blockNumber = this.trace.blockNumber(block.at);
     this.block = block;
     this.length = this.block.length;
     this.survey = survey;
@@ -76,7 +67,7 @@ export class Machine {
 
   /** @param {number} thread */
   choose(thread) {
-    if (thread !== this.thread) this.own = finish(ThreadSurvey.reading(this.trace, this.block, thread));
+    if (thread !== this.thread) this.own = finish(ThreadSurvey.reading(this.block, thread));
     this.thread = thread;
     this.reset(0);
   }
@@ -281,11 +272,6 @@ export class Machine {
     }
   }
 
-  /** Light only what the chosen thread accesses. */
-  alone() {
-    this.now = this.nowMine;
-  }
-
   /**
    * The elements of an array that the chosen thread, and those that its warp, stores in the whole launch.
    * @param {number} array
@@ -357,16 +343,6 @@ export class Machine {
     return this.variables.get(name)?.[this.thread] ?? null;
   }
 
-  /**
-   * Loads (0), stores (1) or atomics (2) of a space: by the chosen thread and by the block, up to a position.
-   * @param {Space} space
-   * @param {number} op
-   * @param {number} position
-   */
-  count(space, op, position = this.position) {
-    return { thread: countUpTo(this.own.counts[space][op], position), block: this.survey.counts[space][op][position] };
-  }
-
   /** The numbers that the block has loaded from global memory by now. */
   fetched() {
     return this.survey.fetched[this.position];
@@ -423,17 +399,6 @@ export class Machine {
   /** The next position at which a barrier opens. @param {number} way */
   barrierFrom(way) {
     return this.nextOf(this.block.releases, way);
-  }
-
-  /** The next end of a phase (load, compute, store, barrier) of the chosen thread's warp. @param {number} way */
-  phaseFrom(way) {
-    const { block } = this;
-    const warp = this.thread >> 5;
-    const stops = (block.phases[warp] ?? []).map(([end, kind]) => {
-      const arrives = kind === "barrier" && block.warp(end - 1) === warp && block.has(end - 1, BARRIER);
-      return arrives ? (block.releases.find((release) => release >= end) ?? end) : end;
-    });
-    return this.nextOf(stops, way);
   }
 
   /** The next statement that the chosen thread runs. @param {number} way */

@@ -1,6 +1,8 @@
 // The trace of a launch, decoded, with the sizes and names derived from it.
 // `course_lib/trace/viewer/payload.py` writes it and describes the format.
 
+import { inflated } from "./dom.js";
+
 /** @typedef {number | string | null} Value  null if nothing was stored; a string if no JavaScript number equals it */
 /** @typedef {[number, number, number]} Position  of a block or a thread: x, y, z */
 /** @typedef {"global" | "shared" | "local"} Space */
@@ -68,6 +70,7 @@
  * @property {(k: number) => Value} result  what the k-th gets
  */
 /** @typedef {ArrayLike<number> | ArrayLike<string>} Vector  of length 1 where all lanes have the same */
+/** @typedef {Int8Array | Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array | Float64Array} Column */
 
 export const VERSION = 3;
 // The sizes of the hardware, as in course_lib/simulator/hardware.py; a test compares them.
@@ -101,19 +104,10 @@ export async function open(text) {
     if (sent.version > VERSION) throw new Unreadable(NEWER);
     if (sent.version < VERSION) throw new Unreadable(OLDER);
     if (sent.version !== VERSION) throw new Unreadable(BROKEN);
-    return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
+    return new Trace(sent, columns(sent.columns, await inflated(sent.packed).arrayBuffer()));
   } catch (error) {
     throw error instanceof Unreadable ? error : new Unreadable(BROKEN);
   }
-}
-
-/** @param {string} packed */
-async function inflate(packed) {
-  const letters = atob(packed);
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer();
 }
 
 /**
@@ -123,7 +117,7 @@ async function inflate(packed) {
  */
 function columns(named, buffer) {
   let from = 0;
-  /** @type {Record<string, any>} */
+  /** @type {Record<string, Column>} */
   const found = {};
   for (const [name, type, count] of named) {
     const column = new TYPES[type](count);
@@ -157,25 +151,19 @@ export class Access {
     const { columns } = trace;
     this.op = columns.access_op[row];
     this.loading = this.op === LOAD;
-    /** @type {number} */
     this.array = columns.access_array[row];
     this.warp = warp;
-    /** @type {number} */
     this.mask = columns.access_lanes[row];
     this.lanes = lanesOf(this.mask);
-    /** @type {number} */
     this.width = columns.access_width[row];
-    /** @type {number} */
     this.sectors = columns.access_sectors[row];
-    /** @type {number} */
     this.wavefronts = columns.access_wavefronts[row];
-    /** @type {number} */
     this.conflicts = columns.access_conflicts[row];
     this.base = columns.access_base[row];
     this.pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
     // of a load only if they are new to the block, because another one stored them
     this.values = columns.access_values[row] < 0 ? null : trace.vector(columns.access_values[row]);
-    /** @type {import("./trace.js").Update | null}  what an atomic did, null of any other access */
+    // what an atomic did, null of any other access
     this.update = this.op === ATOMIC ? trace.update(row, this.lanes.length) : null;
   }
 
@@ -339,7 +327,7 @@ export function at(vector, lane) {
 const within = (position, shape) => shape.map((extent, i) => Math.min(position[i], extent - 1));
 
 export class Trace {
-  /** @param {any} sent @param {Record<string, any>} columns */
+  /** @param {any} sent @param {Record<string, Column>} columns */
   constructor(sent, columns) {
     this.columns = columns;
     const { step_access, step_variable, step_test, step_outside, step_exchange } = columns;

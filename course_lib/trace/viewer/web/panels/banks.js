@@ -2,8 +2,8 @@
 
 import { html, set, svg, write } from "../dom.js";
 import { beside, draw, unitsIn } from "../rows.js";
-import { BANKS, WARP, WORD_BYTES } from "../trace.js";
-import { requestSays, Requests, requestState, spread } from "./costs.js";
+import { BANKS, WARP } from "../trace.js";
+import { askedOf, requestSays, Requests, requestState } from "./costs.js";
 
 const CELL = 20; // a bank, in SVG units
 const NUMBERS = 16; // the banks' numbers below a row of them
@@ -69,16 +69,8 @@ class Request {
     // For each bank, its words and the lanes that access them.
     /** @type {Map<number, number[]>[]} */
     const stacks = Array.from({ length: BANKS }, () => new Map());
-    const size = access.width * array.itemsize;
-    const starts = access.lanes.map((_, k) => trace.address(array, access.element(k)));
-    access.lanes.forEach((lane, k) => {
-      const start = starts[k];
-      for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) {
-        const lanes = stacks[word % BANKS].get(word) ?? [];
-        lanes.push(lane);
-        stacks[word % BANKS].set(word, lanes);
-      }
-    });
+    const { words, starts } = askedOf(trace, access);
+    words.forEach((lanes, word) => stacks[word % BANKS].set(word, lanes));
     const most = Math.max(...stacks.map((stack) => stack.size));
     write(this.said, requestSays(access, array, 0));
     write(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
@@ -87,7 +79,7 @@ class Request {
     this.node.style.setProperty("--hue", array.hue);
     set(this.node, "data-wavefronts", String(access.wavefronts));
     set(this.node, "data-conflicts", String(access.conflicts));
-    set(this.node, "data-lanes", JSON.stringify(spread(access, starts)));
+    set(this.node, "data-lanes", JSON.stringify(starts));
   }
 }
 

@@ -26,15 +26,25 @@ export function requestSays(access, array, used) {
 }
 
 /**
- * The address of each of the 32 lanes, null for one that takes no part.
+ * What a request asks for: of each word the lanes, the address of each lane, null for one that takes no part, and the
+ * number of bytes, each counted once.
+ * @param {import("../trace.js").Trace} trace
  * @param {import("../trace.js").Access} access
- * @param {number[]} starts
  */
-export function spread(access, starts) {
+export function askedOf(trace, access) {
+  const array = trace.arrays[access.array];
+  const size = access.width * array.itemsize;
+  /** @type {Map<number, number[]>} */
+  const words = new Map();
   /** @type {(number | null)[]} */
-  const lanes = new Array(WARP).fill(null);
-  access.lanes.forEach((lane, k) => (lanes[lane] = starts[k]));
-  return lanes;
+  const starts = new Array(WARP).fill(null);
+  const bytes = new Set();
+  access.lanes.forEach((lane, k) => {
+    const start = (starts[lane] = trace.address(array, access.element(k)));
+    for (let byte = start; byte < start + size; byte++) bytes.add(byte);
+    for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) words.set(word, [...(words.get(word) ?? []), lane]);
+  });
+  return { words, starts, used: bytes.size };
 }
 
 /** The text of a request on the page, with its words, and of these the chosen thread's. @param {Element} place */

@@ -3,8 +3,6 @@
 import { html, write } from "../dom.js";
 import { Film } from "../film.js";
 import { Panel } from "../panel.js";
-import { SPACES } from "../survey.js";
-import { ATOMIC, OPS, RESULT } from "../trace.js";
 
 export class Counter extends Panel {
   static at = "counter";
@@ -44,16 +42,6 @@ export class Counter extends Panel {
   }
 
   state() {
-    const { machine } = this.context;
-    /** @type {Record<string, number[]>}  accesses so far, of the chosen thread and the block */
-    const counts = {};
-    for (const space of SPACES) {
-      OPS.forEach((what, op) => {
-        if (op === RESULT || ((space !== "global" || op === ATOMIC) && !machine.count(space, op, machine.length).block)) return;
-        const { thread, block } = machine.count(space, op);
-        counts[`${space} ${what}`] = [thread, block];
-      });
-    }
-    return { counts, fetched: [Number(this.number.textContent?.replaceAll(",", "")), this.total], uses: this.uses.textContent };
+    return { fetched: [Number(this.number.textContent?.replaceAll(",", "")), this.total], uses: this.uses.textContent };
   }
 }

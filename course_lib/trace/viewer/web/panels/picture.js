@@ -1,7 +1,7 @@
 // The arrays of one run, and what its threads hold: the product's matrices, shared memory, registers. Each is placed by
 // layout.js; of a matrix too large for numbers, a window shows a part, which moves where a reader drags it.
 
-import { give, html, write } from "../dom.js";
+import { drag, give, html, write } from "../dom.js";
 import { Grid, layout, planes } from "../grid.js";
 import { Heat } from "../heat.js";
 import { arrange } from "../layout.js";
@@ -388,7 +388,7 @@ export class Picture extends Panel {
   /** C has its old numbers as long as the sums are in registers: its caption says so. */
   tellOfSums() {
     const { machine } = this.context;
-    const stores = (/** @type {number} */ position) => machine.count("global", STORE, position).block + machine.count("global", ATOMIC, position).block;
+    const stores = (/** @type {number} */ position) => machine.survey.counts.global[STORE][position] + machine.survey.counts.global[ATOMIC][position];
     const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small");
     if (small) write(small, small.textContent?.split(",")[0] + (!stores(machine.position) && stores(machine.length) ? ", not stored yet" : ""));
   }
@@ -487,17 +487,10 @@ class Part {
 
   /** @param {Plane} plane @param {number} array */
   follow(plane, array) {
-    const to = (/** @type {MouseEvent} */ event) => {
+    drag(plane.node, (event) => {
+      this.dragged = true;
       const i = plane.elementAt(event);
       if (i !== null) this.move(array, Math.floor(i / plane.columns) - (this.size.rows >> 1), (i % plane.columns) - (this.size.columns >> 1));
-    };
-    plane.node.addEventListener("pointerdown", (event) => {
-      if (/** @type {PointerEvent} */ (event).button) return;
-      this.dragged = true;
-      to(/** @type {PointerEvent} */ (event));
-      const drag = new AbortController();
-      window.addEventListener("pointermove", to, drag);
-      for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => drag.abort(), drag);
     });
     plane.node.addEventListener("wheel", (event) => this.zoom(/** @type {WheelEvent} */ (event)), { passive: false });
   }
@@ -508,7 +501,6 @@ class Part {
     const side = Math.min(WINDOW.most, Math.max(WINDOW.least, this.side * (event.deltaY < 0 ? 0.5 : 2)));
     if (side === this.side) return;
     this.side = side;
-    this.build();
     this.move(this.array, this.corner[0], this.corner[1]);
   }
 
@@ -534,7 +526,6 @@ class Part {
     if (array !== this.array) {
       this.plane.around(this.plane.box, null);
       this.array = array;
-      this.build();
     }
     const { plane } = this;
     this.corner = [Math.max(0, Math.min(plane.rows - rows, top)), Math.max(0, Math.min(plane.columns - columns, left))];

@@ -139,22 +139,22 @@ export class Waits extends Panel {
     const { machine, trace } = this.context;
     const { block } = machine;
     this.ordered.hidden = !this.orders.length || String(block.at) !== "0,0,0"; // the block that is played
-    this.arrivals = warpsOf(trace, block).arrivals;
+    this.arrivals = warpsOf(block).arrivals;
     const { order } = this;
     write(this.note, order ? MODEL : ORDER);
     if (order) {
       const [, cycles] = order;
       this.last = cycles.reduce((x, y) => Math.max(x, y));
-      const { strips, ends } = warpsIn(trace, block, order);
+      const { strips, ends } = warpsIn(block, order);
       [this.rows, this.ends] = [strips, ends];
       const theirs = this.context.other?.trace.orders.find(([name]) => name === order[0])?.[1] ?? []; // two runs have one scale
       this.sight = new Sight(CLOSEST, [...cycles, ...theirs].reduce((x, y) => Math.max(x, y)));
       const begins = (/** @type {number} */ i) => Math.max(0, ...ends[block.warp(i)].filter(([, step]) => step <= i).slice(-1).map(([end]) => end));
-      this.arrows = usesOf(trace, block).map(([load, use]) => ({ warp: block.warp(load), steps: [load + 1, use + 1], from: load === use ? begins(load) : cycles[load], to: cycles[use] }));
+      this.arrows = usesOf(block).map(([load, use]) => ({ warp: block.warp(load), steps: [load + 1, use + 1], from: load === use ? begins(load) : cycles[load], to: cycles[use] }));
       return;
     }
     this.arrows = [];
-    const { strips } = warpsOf(trace, block);
+    const { strips } = warpsOf(block);
     this.ends = null;
     this.sight = new Sight(CLOSEST, machine.length);
     const buffers = trace.arrays.flatMap((array, number) => (array.space === "shared" ? [new Buffers(array, number)] : []));
