@@ -272,19 +272,12 @@ function keysOf(block) {
  * @param {number[][]} parts
  */
 function fetchingLoop(block, does, parts) {
-  const { loops, source } = block.trace;
-  const around = (/** @type {number} */ header) => {
-    /** @type {number[]} */
-    const found = [];
-    for (let at = header; at && !found.includes(at); at = loops.get(at) ?? 0) found.push(at);
-    return found;
-  };
-  const inside = new Map(source.map(([line, , header]) => [line, around(header)]));
+  const inside = new Map(block.trace.source.map(([line]) => [line, block.trace.loopsAround(line)]));
   /** @type {Map<number, number>} */
   const kinds = new Map();
   does.forEach((kind, i) => kind && (inside.get(block.line(i)) ?? []).forEach((header) => kinds.set(header, (kinds.get(header) ?? 0) | kind)));
   const fetching = [...kinds].filter(([, kind]) => kind & FETCHES && (kind & READS || !(kind & SHARES))).map(([header]) => header);
-  for (const line of fetching.sort((x, y) => around(x).length - around(y).length)) {
+  for (const line of fetching.sort((x, y) => (inside.get(x)?.length ?? 0) - (inside.get(y)?.length ?? 0))) {
     const most = Math.max(...parts.map((steps) => steps.filter((i) => block.has(i, ITERATION) && block.line(i) === line).length));
     if (most > 1) return { line, most, inside: new Set([...inside].flatMap(([at, headers]) => (headers.includes(line) ? [at] : []))) };
   }

@@ -15,7 +15,7 @@ export function lead(text, what) {
  * Follow clicks on the rows of a list, and the keys on their buttons.
  * @param {HTMLElement} place
  * @param {string} rows  their selector
- * @param {Pick<import("./panel.js").Context, "machine" | "choose">} context
+ * @param {() => import("./panel.js").Context} context  of the moment
  * @param {(row: HTMLElement) => readonly number[]} positions  of the steps behind a row, ascending
  */
 export function follow(place, rows, context, positions) {
@@ -23,7 +23,7 @@ export function follow(place, rows, context, positions) {
   place.addEventListener("click", ({ target, shiftKey }) => {
     const row = /** @type {HTMLElement} */ (target).closest(rows);
     if (!row?.querySelector(".tt-lead") || !getSelection()?.isCollapsed) return;
-    const { machine, choose } = context;
+    const { machine, choose } = context();
     const found = positions(/** @type {HTMLElement} */ (row));
     const [before, after] = [found.filter((p) => p < machine.position), found.filter((p) => p > machine.position)];
     const step = shiftKey ? (before.pop() ?? after.pop()) : (after[0] ?? before[0]);

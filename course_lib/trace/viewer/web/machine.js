@@ -89,7 +89,7 @@ export class Machine {
     this.mask = 0; // of the active lanes of the warp
     /** @type {import("./trace.js").Access[]} */
     this.accesses = [];
-    /** @type {import("./trace.js").Outside[]} */
+    /** @type {ReturnType<import("./trace.js").Block["outside"]>} */
     this.outside = [];
     /** @type {import("./trace.js").Test[]} */
     this.tests = [];
@@ -403,9 +403,7 @@ export class Machine {
 
   /** The next statement that the chosen thread runs. @param {number} way */
   ownFrom(way) {
-    const { block, length, position, thread } = this;
-    for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.runs(i, thread)) return i + 1;
-    return way > 0 ? length : 0;
+    return this.nextOf(this.where((i) => this.block.runs(i, this.thread)), way);
   }
 
   /**
@@ -414,29 +412,13 @@ export class Machine {
    * @param {number} way
    */
   iterationFrom(way) {
-    const { block } = this;
+    const { block, position, trace } = this;
     const warp = this.thread >> 5;
-    let here = this.position - 1;
+    let here = position - 1;
     while (here >= 0 && block.warp(here) !== warp) here--;
-    const headers = here < 0 ? [] : this.loopsAround(block.line(here));
-    for (const header of [...headers, 0]) {
-      for (let i = this.position - 1 + way; i >= 0 && i < this.length; i += way) {
-        if (block.warp(i) === warp && block.has(i, ITERATION) && (!header || block.line(i) === header)) return i + 1;
-      }
-    }
-    return way > 0 ? this.length : 0;
-  }
-
-  /** The header lines of the loops around a line, from the inside out. @param {number} line */
-  loopsAround(line) {
-    const { source, loops } = this.trace;
-    /** @type {number[]} */
-    const headers = [];
-    let header = source.find(([number]) => number === line)?.[2] ?? 0;
-    while (header && !headers.includes(header)) {
-      headers.push(header);
-      header = loops.get(header) ?? 0;
-    }
-    return headers;
+    const headers = here < 0 ? [] : trace.loopsAround(block.line(here));
+    const begun = this.where((i) => block.warp(i) === warp && block.has(i, ITERATION));
+    const stops = [...headers, 0].map((header) => begun.filter((stop) => !header || block.line(stop - 1) === header));
+    return this.nextOf(stops.find((all) => all.some((stop) => way * (stop - position) > 0)) ?? [], way);
   }
 }

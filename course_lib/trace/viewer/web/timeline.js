@@ -30,14 +30,7 @@ export class Timeline {
     this.heads = part(root, "labels");
     /** @type {Map<HTMLElement, number[]>}  of each label of a barrier, the steps that arrive there */
     this.arrivals = new Map();
-    const timeline = this;
-    const first = {
-      get machine() {
-        return timeline.runs[0].context.machine;
-      },
-      choose: (/** @type {import("./panel.js").Choice} */ choice) => this.runs[0].context.choose(choice),
-    };
-    follow(this.heads, "span", first, (row) => this.arrivals.get(row) ?? []);
+    follow(this.heads, "span", () => this.runs[0].context, (row) => this.arrivals.get(row) ?? []);
     const to = (/** @type {PointerEvent} */ event) => {
       const box = this.slider.getBoundingClientRect();
       const share = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
@@ -185,7 +178,6 @@ export class Timeline {
     return {
       ticks: [...steps].sort((x, y) => x - y),
       timeline: warpsOf(context.machine.block).strips.map(({ name, spans }) => [name, spans]),
-      labels: [...this.heads.children].map(({ textContent }) => textContent),
     };
   }
 }

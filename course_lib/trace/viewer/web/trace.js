@@ -55,12 +55,6 @@ import { inflated } from "./dom.js";
  *   shared memory: for each piece of 16 bytes, in the order of reading, its first element
  */
 /**
- * @typedef {object} Update  what an atomic did
- * @property {string} operation  "add" or another of cuda.atomic
- * @property {(k: number) => Value} old  what the k-th lane found
- * @property {(k: number) => Value[]} given  its operands
- */
-/**
  * @typedef {object} Exchange  a shuffle or a vote of a warp
  * @property {string} operation  of cuda
  * @property {number[]} lanes  that take part
@@ -184,13 +178,6 @@ export class Access {
 }
 
 /**
- * @typedef {object} Outside  an access out of bounds, which was not performed
- * @property {number} array
- * @property {boolean} loading
- * @property {number} thread
- * @property {number[]} index
- */
-/**
  * @typedef {object} Test  a condition that some threads of a warp evaluated
  * @property {string} text
  * @property {string[]} parts  left, comparison, right; empty unless it is one plain comparison
@@ -263,12 +250,11 @@ export class Block {
     return Array.from({ length: to - from }, (_, k) => new Access(this.trace, from + k, this.warp(i)));
   }
 
-  /** @param {number} i @returns {Outside[]} */
+  /** The accesses out of bounds, which were not performed. @param {number} i */
   outside(i) {
     const { columns, arrays } = this.trace;
     const [from, to] = this.rows("outside", i);
-    /** @type {Outside[]} */
-    const found = [];
+    const found = /** @type {{array: number, loading: boolean, thread: number, index: number[]}[]} */ ([]);
     for (let row = from; row < to; row++) {
       const array = columns.outside_array[row];
       const dims = arrays[array].shape.length;
@@ -398,15 +384,15 @@ export class Trace {
     return (this.vectors[number] = Array.isArray(pool) ? pool.slice(from, to) : pool.subarray(from, to));
   }
 
-  /** @param {number} row  of an atomic @param {number} lanes @returns {Update} */
+  /** What an atomic did: its operation, what the k-th lane found, and its operands. @param {number} row @param {number} lanes */
   update(row, lanes) {
     const { access_old, access_given, access_operation } = this.columns;
     const [old, given] = [this.vector(access_old[row]), this.vector(access_given[row])];
     const each = given.length / lanes;
     return {
       operation: this.operations[access_operation[row]],
-      old: (k) => at(old, k),
-      given: (k) => Array.from({ length: each }, (_, i) => given[k * each + i]),
+      old: (/** @type {number} */ k) => at(old, k),
+      given: (/** @type {number} */ k) => Array.from({ length: each }, (_, i) => given[k * each + i]),
     };
   }
 
@@ -429,6 +415,18 @@ export class Trace {
       }
     });
     return owned;
+  }
+
+  /** The header lines of the loops around a line, from the inside out. @param {number} line */
+  loopsAround(line) {
+    /** @type {number[]} */
+    const headers = [];
+    let header = this.source.find(([number]) => number === line)?.[2] ?? 0;
+    while (header && !headers.includes(header)) {
+      headers.push(header);
+      header = this.loops.get(header) ?? 0;
+    }
+    return headers;
   }
 
   /** The contents of an array before the block starts. @param {TraceArray} array @returns {Value[]} */

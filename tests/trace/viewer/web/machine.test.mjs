@@ -209,8 +209,8 @@ test("accesses beyond the edge name each lane's own place", async () => {
 test("the next iteration is that of the loop around the line, or of the one around that", async () => {
   const at = await wideMachine();
   at.seek(3); // in the inner loop
-  assert.deepEqual(at.loopsAround(5), [3, 2]);
-  assert.deepEqual(at.loopsAround(6), []);
+  assert.deepEqual(at.trace.loopsAround(5), [3, 2]);
+  assert.deepEqual(at.trace.loopsAround(6), []);
   assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [1, 4]);
   at.seek(4); // in no loop: any iteration
   assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [2, 4]);

@@ -72,7 +72,7 @@ export class Costs {
     this.space = space;
     this.cost = cost;
     this.node = html("table", { class: "tt-costs" });
-    follow(this.node, "tr", context, (row) => this.rows.find((one) => one.row === row)?.site.positions ?? []);
+    follow(this.node, "tr", () => context, (row) => this.rows.find((one) => one.row === row)?.site.positions ?? []);
     /** @type {{site: import("../survey.js").Site, row: HTMLElement, cells: HTMLElement[], bar: HTMLElement}[]} */
     this.rows = [];
   }

@@ -106,15 +106,16 @@ export class Waits extends Panel {
     });
     this.ordered = html("label", { class: "tt-ordered" }, "Order: ", this.select);
     const key = html("p", { class: "tt-strip-key" });
+    const line = "height: 2px; vertical-align: 0.1em;";
     key.append(
       ...[
-        ["tt-key-global", "global memory, in the array's colour: load below, store in full"],
-        ["tt-key-shared", "shared memory"],
-        ["tt-key-other", "everything else"],
-        ["tt-key-barrier", "arrives at a barrier"],
-        ["tt-key-wait", "waits there"],
-        ...(this.orders.length ? [["tt-key-multiply", "multiplies and adds"], ["tt-key-memory", "waits for memory, in grey for global memory"]] : []),
-      ].map(([look, text]) => html("span", {}, html("i", { class: look }), text)),
+        ["background: var(--tt-a)", "global memory, in the array's colour: load below, store in full"],
+        ["background: var(--tt-shared)", "shared memory"],
+        ["height: 0.3em; background: var(--tt-still); vertical-align: 0", "everything else"],
+        ["width: 0.3em; background: var(--tt-ink)", "arrives at a barrier"],
+        [`${line} background: var(--tt-ink)`, "waits there"],
+        ...(this.orders.length ? [["background: var(--tt-register)", "multiplies and adds"], [`${line} background: var(--tt-other)`, "waits for memory, in grey for global memory"]] : []),
+      ].map(([style, text]) => html("span", {}, html("i", { style }), text)),
     );
     this.note = html("p", { class: "tt-soft" });
     place.append(this.ordered, this.said, html("div", { class: "tt-strips" }, this.names, strip), this.note, key);
