@@ -1,7 +1,7 @@
 // The request of a warp to shared memory: the 32 banks, the words that the lanes access in each, and the wavefronts.
 
 import { html, set, svg, write } from "../dom.js";
-import { beside, draw, unitsIn } from "../rows.js";
+import { beside, draw } from "../rows.js";
 import { BANKS, WARP } from "../trace.js";
 import { askedOf, requestSays, Requests, requestState } from "./costs.js";
 
@@ -22,17 +22,6 @@ export class Banks extends Requests {
   constructor(place, context) {
     super(place, context, "shared", "wavefronts");
     this.idle = html("p");
-    this.beside = BANKS; // banks in a row
-    this.empty = new Stacks(this.beside);
-  }
-
-  /** @param {import("../panel.js").Size} size */
-  fit(size) {
-    const most = beside(unitsIn(size), CELL);
-    if (most === this.beside) return;
-    this.beside = most;
-    this.empty = new Stacks(this.beside);
-    this.again();
   }
 
   state() {
@@ -40,7 +29,7 @@ export class Banks extends Requests {
   }
 
   request() {
-    return new Request(this.beside);
+    return new Request(beside(this.room, CELL));
   }
 
   /** @param {boolean} alone */
@@ -48,8 +37,9 @@ export class Banks extends Requests {
     if (!alone) return [];
     const { line } = this.context.machine;
     write(this.idle, line === null ? "No warp has run yet." : `Line ${line} does not access shared memory.`);
-    this.empty.draw([], -1, "The banks of shared memory");
-    return [this.idle, this.empty.node];
+    const empty = new Stacks(beside(this.room, CELL));
+    empty.draw([], -1, "The banks of shared memory");
+    return [this.idle, empty.node];
   }
 }
 

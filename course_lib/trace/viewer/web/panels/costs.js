@@ -3,6 +3,7 @@
 import { fill, html, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
 import { Panel } from "../panel.js";
+import { unitsIn } from "../rows.js";
 import { countUpTo } from "../survey.js";
 import { tip } from "../terms.js";
 import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
@@ -136,6 +137,7 @@ export class Requests extends Panel {
     this.costs = new Costs(context, space, cost);
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
+    this.room = 0; // in units
     /** @type {Drawn[]}  one for each request that a step has made so far */
     this.requests = [];
   }
@@ -155,8 +157,11 @@ export class Requests extends Panel {
     this.shown = -1;
   }
 
-  /** Draw all again, in another size. */
-  again() {
+  /** Draw all again, in another size. @param {import("../panel.js").Size} size */
+  fit(size) {
+    const room = unitsIn(size);
+    if (room === this.room) return;
+    this.room = room;
     this.requests = [];
     this.shown = -1;
     this.draw();

@@ -3,7 +3,7 @@
 
 import { html, set, svg, write } from "../dom.js";
 import { SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
-import { beside, draw, unitsIn } from "../rows.js";
+import { beside, draw } from "../rows.js";
 import { askedOf, requestSays, Requests, requestState } from "./costs.js";
 import { picture as flows, shownExchange } from "./exchanges.js";
 
@@ -31,18 +31,12 @@ export class Warp extends Requests {
       if (lane && thread < trace.threads) choose({ thread: trace.threadPosition(thread) });
     });
     const last = trace.arrays.map((array) => (array.space === "global" && array.size ? trace.address(array, array.size - 1) : 0));
-    /** @type {Row}  of lanes, the longest address fitting below each */
-    this.row = { room: 0, cell: Math.max(CELL, 3 + DIGIT * String(Math.max(...last)).length) };
-    this.idle = new Idle(this.row);
+    this.cell = Math.max(CELL, 3 + DIGIT * String(Math.max(...last)).length); // the longest address fits below each lane
   }
 
-  /** @param {import("../panel.js").Size} size */
-  fit(size) {
-    const room = unitsIn(size);
-    if (room === this.row.room) return;
-    this.row = { ...this.row, room };
-    this.idle = new Idle(this.row);
-    this.again();
+  /** @returns {Row} */
+  get row() {
+    return { room: this.room, cell: this.cell };
   }
 
   state() {
@@ -57,10 +51,8 @@ export class Warp extends Requests {
   /** @param {boolean} alone */
   others(alone) {
     const { machine } = this.context;
-    const exchanges = machine.exchanges.map((exchange) => flows(exchange, laneOf(machine), this.row.room));
-    if (exchanges.length || !alone) return exchanges;
-    this.idle.draw(machine);
-    return [this.idle.node];
+    const exchanges = machine.exchanges.map((exchange) => flows(exchange, laneOf(machine), this.room));
+    return exchanges.length || !alone ? exchanges : idle(machine, this.row);
   }
 }
 
@@ -108,24 +100,13 @@ class Lanes {
 /** @param {import("../machine.js").Machine} machine */
 const laneOf = (machine) => (machine.line !== null && machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1);
 
-/** Shown for a step without a request. */
-class Idle {
-  /** @param {Row} row */
-  constructor(row) {
-    this.said = html("p");
-    this.lanes = new Lanes(row, CELL + 2);
-    this.node = html("div", {}, this.said, this.lanes.node);
-  }
-
-  /** @param {import("../machine.js").Machine} machine */
-  draw(machine) {
-    const text =
-      machine.line === null
-        ? "No warp has run yet. Its 32 lanes:"
-        : `Warp ${machine.warp} does not access global memory on line ${machine.line}. Its 32 lanes:`;
-    write(this.said, text);
-    this.lanes.draw("The lanes of the warp", machine.line === null ? 0 : machine.mask, laneOf(machine));
-  }
+/** What is shown for a step without a request. @param {import("../machine.js").Machine} machine @param {Row} row */
+function idle(machine, row) {
+  const { line, mask, warp } = machine;
+  const text = line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${warp} does not access global memory on line ${line}. Its 32 lanes:`;
+  const lanes = new Lanes(row, CELL + 2);
+  lanes.draw("The lanes of the warp", line === null ? 0 : mask, laneOf(machine));
+  return [html("div", {}, html("p", {}, text), lanes.node)];
 }
 
 class Request {
