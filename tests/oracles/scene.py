@@ -5,6 +5,7 @@ The page's state must equal it (:meth:`Scene.data`). Elements are row-major numb
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
@@ -237,42 +238,19 @@ class Scene:
         return self.timeline.strips
 
     def data(self) -> dict[str, Any]:
-        """All parts, ready for JSON: what a page must show for the same step."""
-        return {
-            "where": [list(self.timeline.block), self.thread, self.position, len(self.timeline)],
-            "says": self.says,
-            "phase": self.phase,
-            "line": self.line,
-            "truth": self.truth,
-            "ticks": self.ticks,
-            "costs": self.costs,
-            "found": self.found,
-            "broken": self.broken,
-            "source": [list(row) for row in self.source],
+        """All parts, as JSON holds them: what a page must show for the same step."""
+        names = "says phase line truth ticks costs found broken source registers changed strips".split()
+        found = {name: getattr(self, name) for name in names} | {
+            "where": [self.timeline.block, self.thread, self.position, len(self.timeline)],
             "findings": self.findings_now,
-            "registers": [list(row) for row in self.registers],
-            "changed": self.changed,
-            "grids": [
-                {
-                    name: getattr(grid, name)
-                    for name in ("name", "rows", "columns", "looks", "texts", "mine", "dots", "outside")
-                }
-                | {
-                    "frame": grid.frame and list(grid.frame),
-                    "tile": grid.tile and list(grid.tile),
-                    "owned": grid.owned,
-                    "owned_by_warp": grid.owned_by_warp,
-                    "wrong": sorted(set(grid.wrong)),
-                }
-                for grid in self.grids
-            ],
+            "grids": [asdict(grid) | {"wrong": sorted(set(grid.wrong))} for grid in self.grids],
             "requests": [
                 {
                     "says": request.says,
                     "lanes": request.lanes,
-                    "words": [list(item) for item in sorted(request.words.items())],
+                    "words": sorted(request.words.items()),
                     "mine": sorted(word for word, lanes in request.words.items() if self._lane in lanes),
-                    "sectors": [list(item) for item in request.sectors.items()],
+                    "sectors": list(request.sectors.items()),
                     "banks": request.banks,
                 }
                 for request in self.requests
@@ -287,9 +265,10 @@ class Scene:
                 for each in self.matrices
             ],
             "flight": flight_of(self.timeline, self.position),
-            "strips": [[name, [list(span) for span in spans]] for name, spans in self.strips],
             "waiting": waiting_sentence(self.timeline, self.position),
         }
+        data: dict[str, Any] = json.loads(json.dumps(found, default=int))
+        return data
 
 
 def scene_of(stepper: Any, step: int | None = None) -> Scene:

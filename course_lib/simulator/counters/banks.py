@@ -12,7 +12,7 @@ from ..hardware import BANKS, WARP_SIZE, WORD_BYTES
 from ..lanes.access import Site
 from ..lanes.arrays import Pattern
 from .copy_passes import CopyPasses, copied_places
-from .traffic import Counter, Key, key_of
+from .traffic import Counter, key_of
 
 #: The word of a lane that is not active.
 NOBODY = np.iinfo(np.int64).max
@@ -21,14 +21,11 @@ NOBODY = np.iinfo(np.int64).max
 class BanksObserver(Counter):
     """Counts wavefronts and conflicts, once for each pattern."""
 
+    names = ("wavefronts", "bank_conflicts")
+
     def __init__(self) -> None:
         super().__init__()
-        self.wavefronts: dict[Key, int] = {}
-        self.conflicts: dict[Key, int] = {}
         self.copies = CopyPasses()
-
-    def columns(self) -> dict[str, dict[Key, int]]:
-        return {"wavefronts": self.wavefronts, "bank_conflicts": self.conflicts}
 
     def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "shared":
@@ -42,18 +39,14 @@ class BanksObserver(Counter):
             )
             needed += times * one
             extra += times * beyond
-        key = key_of(site, pattern)
-        self.wavefronts[key] = self.wavefronts.get(key, 0) + needed
-        self.conflicts[key] = self.conflicts.get(key, 0) + extra
+        self.add_counts(key_of(site, pattern), needed, extra)
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
         """Count the wavefronts that a copy needs in addition to a store to the same words, because it also reads."""
         to, of, active = copied_places(site, pattern, base, array, index)
         needed, _ = self.copies.of(to, of, active, pattern.access_bytes)
         beyond = needed - wavefronts(pattern, 0)[0]
-        key = key_of(site, pattern)
-        self.wavefronts[key] = self.wavefronts.get(key, 0) + beyond
-        self.conflicts[key] = self.conflicts.get(key, 0) + beyond
+        self.add_counts(key_of(site, pattern), beyond, beyond)
 
 
 def wavefronts(pattern: Pattern, phase: int, in_pairs: bool = True) -> tuple[int, int]:

@@ -1,10 +1,9 @@
 """A log of the accesses to shared memory, checked for races once for each barrier interval."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ...geometry import Chunk
 from ...lanes.access import Site
 from ...lanes.arrays import Pattern
 from ...lanes.memory import SharedArray
@@ -12,14 +11,6 @@ from .shadow_memory import ATOMIC, READ, Access, Ints, Reporter, Shadow
 
 #: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
-
-
-class Judge(Reporter, Protocol):
-    """Receives the races, and counts the barriers of a chunk's blocks."""
-
-    each: bool  # see Shadow
-
-    def epoch_of(self, chunk: Chunk) -> Ints: ...
 
 
 def size(*parts: Any) -> int:
@@ -30,7 +21,7 @@ def size(*parts: Any) -> int:
 class SharedLog:
     """The accesses to one shared array of a chunk since its last barrier."""
 
-    def __init__(self, observer: Judge, array: SharedArray) -> None:
+    def __init__(self, observer: Reporter, array: SharedArray) -> None:
         self.observer, self.array = observer, array
         self.entries: list[Access] = []
         self.patterns: set[int] = set()  # ids of the patterns that the entries keep alive
