@@ -8,6 +8,7 @@ from launches.samples import product
 from nightly import NIGHTLY, at_night
 from numba import cuda
 from oracles.grids import texts_of
+from oracles.replay import assignments
 from oracles.scene import Scene
 
 from course_lib import simulate
@@ -156,7 +157,7 @@ def multiply_adds(run, element):
         stores = np.flatnonzero(touches.store & (touches.element == element))
         if len(stores):
             thread = touches.thread[stores[0]]
-            position, who, value = timeline.assignments("acc")
+            position, who, value = assignments(timeline, "acc")
             mine = who == thread
             return timeline, int(thread), position[mine][1:].tolist(), value[mine][1:].tolist()
     raise AssertionError(element)

@@ -2,9 +2,10 @@
 
 import pytest
 from launches.samples import launch
+from oracles.strips import strips as strips_of
+from oracles.strips import waiting
 
 from course_lib.trace.replay import Timeline
-from course_lib.trace.strips import waiting
 
 NAMES = ["naive_ragged", "tiled_two_warps", "prefetched", "reduction", "histogram", "transpose", "divergent", "racy"]
 
@@ -32,7 +33,7 @@ def what_a_step_does(timeline, step):
 
 def test_a_warp_does_what_its_steps_do(timeline):
     """Every statement is in one span, that of its own warp and of its kind; between them the warp only waits."""
-    strips = dict(timeline.strips)
+    strips = dict(strips_of(timeline))
     for position in range(1, len(timeline) + 1):
         step = timeline.step(position)
         for name, spans in strips.items():
@@ -44,7 +45,7 @@ def test_a_warp_does_what_its_steps_do(timeline):
 
 def test_a_warp_waits_from_its_arrival_until_the_barrier_opens(timeline):
     """The warps that wait after a step are those that have arrived since the last opening, and the spans agree."""
-    strips = dict(timeline.strips)
+    strips = dict(strips_of(timeline))
     arrived = set()
     for position in range(1, len(timeline) + 1):
         step = timeline.step(position)
@@ -64,7 +65,7 @@ def test_a_warp_waits_from_its_arrival_until_the_barrier_opens(timeline):
 
 
 def test_spans_are_in_order_and_do_not_overlap(timeline):
-    for name, spans in timeline.strips:
+    for name, spans in strips_of(timeline):
         ends = [0, *(last for _, last, _ in spans)]
         assert all(first >= end for (first, _, _), end in zip(spans, ends, strict=False)), name
         assert all(first < last for first, last, _ in spans), name
@@ -74,7 +75,7 @@ def test_spans_are_in_order_and_do_not_overlap(timeline):
 def test_a_buffer_is_stored_while_the_other_is_read():
     """In prefetching with one warp, each tile is stored, held and read from one buffer, then from the other."""
     timeline = Timeline(launch("prefetched").trace, (0, 0, 0))
-    strips = dict(timeline.strips)
+    strips = dict(strips_of(timeline))
     assert set(strips) == {"warp 0", "A_tiles[0]", "A_tiles[1]", "B_tiles[0]", "B_tiles[1]"}
     lives = {name: [what for _, _, what in strips[name]] for name in strips}
     tile = ["store A_tiles", "held", "load A_tiles", "held", "load A_tiles"]

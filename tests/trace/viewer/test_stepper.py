@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from launches.samples import launch, matrices, numbers
+from oracles.replay import State
 from oracles.scene import scene_of
 from traitlets import TraitError
 
@@ -126,7 +127,7 @@ def test_atomics_of_one_of_several_blocks(block):
         others = "; other blocks changed it from 0" if before and not here and block else ""
         says = f"updates counts[{x[i]}]: {before} → {before + 1} (add 1{others})."
         assert sentence(timeline, last, thread).endswith(says)
-    state = timeline.state(last)
+    state = State(timeline, last)
     assert [int(state.counts("global", op).sum()) for op in ("atomic", "store")] == [thread + 1, 0]
     if block == 0:
         np.testing.assert_array_equal(state.values("counts"), np.bincount(x[:32], minlength=10))

@@ -58,7 +58,7 @@ const KNOWN = new WeakMap();
 /** A row for each warp of a block, without its spans. @param {import("./trace.js").Block} block @returns {Strip[]} */
 const rowsOf = ({ trace }) => Array.from({ length: trace.warps }, (_, warp) => ({ name: `warp ${warp}`, spans: [] }));
 
-/** The history of each warp of a block, as in course_lib/trace/strips.py. @param {import("./trace.js").Block} block */
+/** The history of each warp of a block, as in tests/oracles/strips.py. @param {import("./trace.js").Block} block */
 export function warpsOf(block) {
   const known = KNOWN.get(block);
   if (known) return known;

@@ -12,7 +12,7 @@ import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 /** @typedef {{node: HTMLElement, draw: (machine: import("../machine.js").Machine, access: import("../trace.js").Access) => void}} Drawn */
 
 /**
- * A request in a sentence, as course_lib/trace/viewer/scene.py says it; the figures are the observers'.
+ * A request in a sentence, as tests/oracles/scene.py says it; the figures are the observers'.
  * @param {import("../trace.js").Access} access
  * @param {import("../trace.js").TraceArray} array
  * @param {number} used  bytes asked for, each counted once

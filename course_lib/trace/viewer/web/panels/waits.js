@@ -135,7 +135,7 @@ export class Waits extends Panel {
     if (this.canvas.isConnected) this.paint();
   }
 
-  /** The history of each warp and each buffer, as in course_lib/trace/strips.py. */
+  /** The history of each warp and each buffer, as in tests/oracles/strips.py. */
   read() {
     const { machine, trace } = this.context;
     const { block } = machine;

@@ -1,13 +1,11 @@
 """The history of each warp of a block, and of each buffer of its shared memory, as spans of the block's statements."""
 
 from collections.abc import Iterable
-from typing import Protocol
 
 import numpy as np
 
-from ..simulator.hardware import WARP_SIZE, ceil_div
-from .columns import BARRIER, OPS, Columns, Touches
-from .trace import Trace
+from course_lib.simulator.hardware import WARP_SIZE, ceil_div
+from course_lib.trace.columns import BARRIER, OPS
 
 #: (first position, last position, what): statements number first + 1 to last. ``what`` is "load A" or "store A" (an
 #: atomic stores), "other", "barrier" (arrives), "wait" (for the other warps) or "held" (a buffer that is loaded later).
@@ -21,23 +19,7 @@ LOAD = OPS.index("load")
 _RANKS = {("local", True): 0, ("local", False): 0, ("shared", True): 1, ("shared", False): 2, ("global", True): 3}
 
 
-class BlockSteps(Protocol):
-    """The steps of one block (:class:`~.replay.Timeline`), as far as strips need them."""
-
-    trace: Trace
-    columns: Columns
-    first: int
-    last: int
-    n_threads: int
-    flags: np.ndarray
-    warps: np.ndarray
-
-    def __len__(self) -> int: ...
-    def releases(self) -> tuple[int, ...]: ...
-    def touches(self, name: str) -> Touches: ...
-
-
-def strips(timeline: BlockSteps) -> tuple[Strip, ...]:
+def strips(timeline) -> tuple[Strip, ...]:
     """Return a strip for each warp of the block, then one for each buffer.
 
     A buffer is an array of shared memory, or each first index of one that has more than two dimensions.
@@ -45,7 +27,7 @@ def strips(timeline: BlockSteps) -> tuple[Strip, ...]:
     return (*_warps(timeline), *_buffers(timeline))
 
 
-def _warps(timeline: BlockSteps) -> Iterable[Strip]:
+def _warps(timeline) -> Iterable[Strip]:
     columns, arrays = timeline.columns, timeline.trace.arrays
     names = columns.arrays
     rows = columns.rows("access", timeline.first, timeline.last)
@@ -77,7 +59,7 @@ def _warps(timeline: BlockSteps) -> Iterable[Strip]:
         yield f"warp {warp}", tuple(spans)
 
 
-def _buffers(timeline: BlockSteps) -> Iterable[Strip]:
+def _buffers(timeline) -> Iterable[Strip]:
     for array in timeline.trace.arrays.values():
         if array.space != "shared" or not array.size:
             continue
@@ -107,7 +89,7 @@ def _life(position: np.ndarray, store: np.ndarray, name: str) -> tuple[Span, ...
     return tuple(spans)
 
 
-def waiting(timeline: BlockSteps, position: int) -> tuple[int, ...]:
+def waiting(timeline, position: int) -> tuple[int, ...]:
     """Return the warps that have arrived at a barrier that is still closed after the first ``position`` steps."""
     released = max((release for release in timeline.releases() if release <= position), default=0)
     arrives = (timeline.flags[released:position] & BARRIER) != 0
