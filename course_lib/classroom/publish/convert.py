@@ -110,8 +110,9 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
         },
     }
     alive = living(notebook)
+    shown = [output.get("data", {}).get(HTML, "") for cell in alive.cells for output in cell.get("outputs", ())]
     for bundle in (WAITING, DIALS):
-        if holds(alive, bundle.mark):
+        if any(bundle.mark in text for text in shown):
             for part, bring in (("style", style), ("module", module)):
                 resources["tile_by_tile"][part] += bring(bundle)
     text, _ = exporter.from_notebook_node(alive, resources)
@@ -174,9 +175,3 @@ def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str,
     for child in state.get("children", ()):
         for found, bundle in _alive(models, str(child).removeprefix("IPY_MODEL_")):
             yield ({**found, "_launches": launches} if launches else found), bundle
-
-
-def holds(notebook: Any, text: str) -> bool:
-    """Whether an output is HTML that contains this text."""
-    outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
-    return any(text in output.get("data", {}).get(HTML, "") for output in outputs)
