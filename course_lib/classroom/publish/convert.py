@@ -25,7 +25,7 @@ from ...machine.waiting.widget import recorded
 from ...trace.viewer.explore import recorded as recorded_launches
 from ...trace.viewer.page import STEPPER, Bundle, module, place, style
 from ...trace.viewer.still import CLASS, HTML, VIEW, mark_of
-from .stills import STATE, Stills, is_view
+from .stills import STATE, Stills
 
 #: Of a slide, in CSS pixels: those of a projector.
 WIDTH, HEIGHT = 1280, 720
@@ -66,8 +66,8 @@ def cells(notebook: Any, bundles: Sequence[Bundle]) -> str:
     for cell in alive.cells:
         if cell.cell_type == "code":
             cell.metadata["site"] = _shown(cell)
-            cell.outputs = [output for output in cell.outputs if not is_view(output) and output.get("data") != {}]
-    text, _ = HTMLExporter(raw_template=_file("cells.html.j2")).from_notebook_node(alive)  # type: ignore[no-untyped-call]
+    exporter = HTMLExporter(raw_template=_file("cells.html.j2"), config=_config("light"))  # type: ignore[no-untyped-call]
+    text, _ = exporter.from_notebook_node(alive)
     return _PLAIN.sub(r"\1", str(text))
 
 
