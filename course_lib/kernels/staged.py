@@ -13,7 +13,7 @@ Source: the TU Eindhoven 5KK73 page (prefetching); its loop fetches one tile too
 
 from numba import cuda, float32
 
-from .rung import VECTORS, Rung, blocks, fixed, ready_made
+from .rung import VECTORS, Rung, blocks, elements, fixed, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -72,17 +72,12 @@ def staged(A, B, C):
             store4_inside(C, row, left + n + 16 * j, results)
 
 
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: two tiles of A with their padding and two of B."""
-    return TWICE * (PITCH + TILE) * itemsize
-
-
 RUNG = Rung(
     "staged",
     "Two buffers, registers in between",
     ready_made(staged),
     blocks(TILE, TILE, 256),
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(TWICE * (PITCH + TILE)),
     tile=fixed(128, 128),
     lesson="11_towards_best",
     change="warp_tiled, with the next tiles loaded meanwhile",

@@ -60,11 +60,6 @@ def test_a_kernel_keeps_its_colour_and_shared_memory_is_orange():
 # ---- where elements lie in memory
 
 
-def test_sectors_are_32_bytes():
-    assert figures.sectors_of([0, 4, 31, 32, 95, 96]) == [0, 1, 2, 3]
-    assert figures.sectors_of([100, 100]) == [3]
-
-
 def test_row_major_colours_the_same_elements_in_the_matrix_and_in_memory():
     cells = [(0, 2), (2, 1)]  # of 3 × 5: index 2 and 11
     ax = figures.row_major((3, 5), cells)
