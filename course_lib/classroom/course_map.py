@@ -54,13 +54,6 @@ class Roadmap:
     def __iter__(self) -> Iterator[Milestone]:
         return iter(self.steps)
 
-    def step(self, name: str) -> Milestone:
-        """Return the step of the rung called ``name``; raise KeyError if the map has none."""
-        for step in self.steps:
-            if step.rung == name:
-                return step
-        raise KeyError(f"no rung {name!r} on the map; it has {', '.join(step.rung for step in self.steps)}")
-
     def _cells(self) -> list[list[str]]:
         return [
             [

@@ -37,18 +37,18 @@ def test_figures_are_the_recordings_and_the_closed_forms(steps):
         if step.sectors is not None:
             counted = measurements.load("twins").result(PUT_RIGHT) if right else counters.result(step.rung, M=n)
             assert step.sectors * n**2 == counted["global_load_sectors"]
-    assert steps.step("naive").loads == 2 * n
-    assert steps.step("tiled").loads == loads_per_output(n, n, n, 32) == 2 * n / 32
-    assert steps.step("best").loads == loads_per_output(n, n, n, 128, 256)
-    assert steps.step("per_row").sectors is None
+    by_name = {step.rung: step for step in steps}
+    assert by_name["naive"].loads == 2 * n
+    assert by_name["tiled"].loads == loads_per_output(n, n, n, 32) == 2 * n / 32
+    assert by_name["best"].loads == loads_per_output(n, n, n, 128, 256)
+    assert by_name["per_row"].sectors is None
 
 
 def test_the_tile_is_compared_with_its_fair_neighbour(steps):
     """Straight after `naive` comes the same with one change to its indices and one to its loop, then the tile."""
-    names = [step.rung for step in steps]
-    place = names.index("naive")
-    assert names[place : place + 3] == ["naive", PUT_RIGHT, "tiled"]
-    (naive, right, tiled), twins = (steps.step(name) for name in names[place : place + 3]), measurements.load("twins")
+    place = [step.rung for step in steps].index("naive")
+    (naive, right, tiled), twins = steps.steps[place : place + 3], measurements.load("twins")
+    assert (naive.rung, right.rung, tiled.rung) == ("naive", PUT_RIGHT, "tiled")
     assert (naive.speeds.written, right.speeds.written) == (measurements.load("ladder").result("naive")["gflops"], None)
     assert naive.speeds.unsigned == twins.result("naive_uint64_left")["gflops"]
     assert right.speeds.unsigned == twins.result("naive_uint64_32")["gflops"]
@@ -73,11 +73,6 @@ def test_without_twins_there_are_only_the_speeds_of_the_ladder(tmp_path):
     steps = roadmap(tmp_path)
     assert PUT_RIGHT not in [step.rung for step in steps]
     assert {(step.speeds.unsigned, step.speeds.c) for step in steps} == {(None, None)}
-
-
-def test_a_rung_that_is_not_on_the_map_is_named(steps):
-    with pytest.raises(KeyError, match="no rung 'cublas' on the map; it has per_row, per_column"):
-        steps.step("cublas")
 
 
 def test_text_and_markdown_say_the_same(steps):

@@ -10,7 +10,7 @@ from course_lib.kernels import LADDER, rung
 from course_lib.kernels.vector import load4, store4
 from course_lib.machine import model
 
-SIZES = [(37, 70, 18), (33, 36, 24), (1, 1, 1), (3, 2, 0), (20, 30, 25), (0, 4, 4)]
+SIZES = [(37, 70, 18), (33, 36, 24), (1, 1, 1), (3, 2, 0), (20, 30, 25), (0, 4, 4), (4, 0, 3)]
 #: More sizes for the formulas: several blocks each way, rows at every phase to a sector, whole tiles, thin edges.
 MODELLED_SIZES = [(150, 3, 7), (3, 150, 9), (17, 32, 16), (130, 133, 5)]
 #: A tile of 128-bit loads and a ragged one after it in K; whole tiles of a matrix whose rows, or whose partner's, begin
@@ -60,7 +60,7 @@ def assert_modelled(run, r, size, **params):
     ids=lambda x: getattr(x, "name", str(x)),
 )
 def test_rung_equals_numpy(r, size):
-    """Sizes are rectangles that no tile divides, a single element, an empty inner dimension and an empty result.
+    """Sizes are rectangles that no tile divides, a single element, an empty inner dimension and empty results.
 
     The formulas for its traffic give the simulator's counts.
     """
@@ -80,7 +80,7 @@ def test_rung_of_other_types_and_fortran_order(r, dtype):
     np.testing.assert_array_equal(C, A @ B)
 
 
-@pytest.mark.parametrize("tile_width", [2, 5, 32])
+@pytest.mark.parametrize("tile_width", [2, 5, 24, 32])
 @pytest.mark.parametrize("r", [r for r in LADDER if "tile_width" in r.params], ids=lambda r: r.name)
 def test_rung_with_other_tile_widths(r, tile_width):
     """The tile width is a compile-time constant of the kernel, and not always 16."""

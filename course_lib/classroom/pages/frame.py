@@ -65,8 +65,7 @@ def framed(pages: Mapping[str, Page], address: str = "", home: str = "index.html
         files[name] = template.substitute(
             title=html.escape(page.title),
             description=html.escape(page.description, quote=True),
-            card=f'<meta property="og:image" content="{html.escape(address.rstrip("/"))}/assets/card.png">'
-            * bool(address),
+            card=_CARD.format(html.escape(address.rstrip("/"))) * bool(address),
             up=up,
             home=home,
             styles="".join(f'<link rel="stylesheet" href="{up}assets/{b.name}.css">\n' for b in page.bundles),

@@ -8,9 +8,10 @@ from typing import Any
 
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
+from ...simulator.tables import plural
 from ..lessons import title
 from ..pages.frame import write
-from .cells import NOTEBOOKS, counted, lesson_cells, lesson_named, notebook, places, texts_above
+from .cells import NOTEBOOKS, lesson_cells, lesson_named, notebook, places, texts_above
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
 
@@ -31,7 +32,7 @@ def run(chosen: argparse.Namespace) -> int:
         raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
     write(chosen.out, {path.name: json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n"})
     points = sum(EXERCISES[name].points for name in places(lesson))
-    print(f"{path}: {counted(len(places(lesson)), 'exercise')}, {points} points")
+    print(f"{path}: {plural(len(places(lesson)), 'exercise')}, {points} points")
     return 0
 
 
@@ -77,7 +78,7 @@ def _for_nbgrader(name: str) -> Cell:
     exercise = EXERCISES[name]
     if isinstance(exercise, Explanation):
         ideas = "\n".join(f"- 1 point: {idea}" for idea in exercise.ideas)
-        text = f"Your teacher reads the answer above: {counted(exercise.points, 'point')}."
+        text = f"Your teacher reads the answer above: {plural(exercise.points, 'point')}."
         scheme = f"=== BEGIN MARK SCHEME ===\n{ideas}\n\nA model answer: {exercise.model}\n=== END MARK SCHEME ==="
         marks = _nbgrader(f"points-{name}", locked=True, task=True, points=exercise.points)
         return _cell("markdown", f"points-{name}", f"{text}\n\n{scheme}", nbgrader=marks)

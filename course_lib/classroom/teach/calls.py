@@ -6,6 +6,7 @@ trees that `allowed.py` accepted, constants, and functions of NumPy by their nam
 """
 
 import ast
+import copyreg
 import gc
 import importlib
 import io
@@ -45,13 +46,9 @@ class Program:
 
 
 class _Pickler(pickle.Pickler):
-    def persistent_id(self, thing: Any) -> str | None:
-        return thing.__name__ if isinstance(thing, ModuleType) else None
+    """Sends a module by its name."""
 
-
-class _Unpickler(pickle.Unpickler):
-    def persistent_load(self, name: str) -> ModuleType:
-        return importlib.import_module(name)
+    dispatch_table = copyreg.dispatch_table | {ModuleType: lambda module: (importlib.import_module, (module.__name__,))}
 
 
 def _packed(thing: object) -> bytes:
@@ -135,7 +132,7 @@ def _serve(connection: int) -> None:
 
 def _called(request: bytes) -> bytes:
     def work() -> bytes:
-        program, arguments = _Unpickler(io.BytesIO(request)).load()
+        program, arguments = pickle.loads(request)
         if walls.standing():
             walls.build()
         return json.dumps(_result(program, arguments)).encode()[:most]

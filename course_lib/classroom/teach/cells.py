@@ -88,11 +88,6 @@ def texts_above(lesson: str) -> dict[str, str]:
     return texts
 
 
-def counted(number: int, noun: str) -> str:
-    """Return "1 answer", or "2 answers"."""
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 #: Expressions and statements inside each other. What reads a tree calls itself for each, and Python ends that at 1,000.
 _DEEPEST = 100
 _TOO_DEEP = f"more than {_DEEPEST} expressions are inside each other"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from .. import lessons
 from ..pages.frame import write
+from .cells import lesson_cells
 
 ROOT = lessons.home().parent
 #: Files and folders that students get, and what in them is for teachers alone.
@@ -160,8 +161,7 @@ def solutions() -> tuple[Solution, ...]:
     known = {line for path in lessons.files() for _, line in _lines(text_of(path.name, path.read_bytes()))}
     found = []
     for path in sorted((lessons.home() / "solutions").glob("*.ipynb")):
-        for cell in json.loads(path.read_bytes())["cells"]:
-            source = "".join(cell["source"])
+        for _, source in lesson_cells(path.stem, path.parent):
             for called in _CALL.findall(source):
                 lines = _lines("\n".join(line for line in source.splitlines() if not _FRAME.match(line)))
                 own = frozenset(line for _, line in lines) - known

@@ -25,8 +25,9 @@ from tqdm import tqdm
 
 from ...exercises import EXERCISES
 from ...exercises.grading.routines import Routine
+from ...simulator.tables import plural
 from . import container, walls
-from .cells import counted, lesson_named, places
+from .cells import lesson_named, places
 from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
 from .gradebook import EXPORTS, Entry, exact, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
@@ -200,7 +201,7 @@ class Batch:
         """Say what there is now, for the person who graded."""
         rows = [row for each in self.graded().values() for row in each]
         statuses = ", ".join(f"{count} {status}" for status, count in Counter(row.status for row in rows).items())
-        lines = [f"{counted(len(self.submissions), 'submission')}, {counted(len(rows), 'answer')}: {statuses}."]
+        lines = [f"{plural(len(self.submissions), 'submission')}, {plural(len(rows), 'answer')}: {statuses}."]
         lines.append(drawn_by(self.seed))
         if any(row.points is None for row in rows):
             lines.append(
@@ -227,7 +228,7 @@ class Batch:
         columns = (column for each in self.submissions for column in each.roster if column.startswith(self.lesson))
         write_table(path, *EXPORTS[system](next(columns, self.lesson), entries))  # titled as Canvas itself does
         left = f" Without a line in it, since something is unread, unknown or not handed in: {', '.join(without)}."
-        return f"{path}: {counted(len(entries), 'total')} for {system.title()}.{left * bool(without)}"
+        return f"{path}: {plural(len(entries), 'total')} for {system.title()}.{left * bool(without)}"
 
     def is_done(self, submission: HandedIn) -> bool:
         """Return whether the same notebooks were judged before."""
@@ -442,7 +443,7 @@ def judged_submission(
     read, spent, notes = 0, 0.0, list[str]()
     for number, path in enumerate(submission.paths):
         if spent >= limits.student:
-            left = counted(len(submission.paths) - number, "notebook")
+            left = plural(len(submission.paths) - number, "notebook")
             notes.append(f"{left} were not read, since {limits.student} seconds are over")
             break
         began = time.monotonic()
@@ -459,7 +460,7 @@ def judged_submission(
         rows = [unjudged(name, UNREADABLE, f"{(notes or [NOTHING])[0]}.") for name in places(lesson)]
         return rows, "; ".join(notes[1:])
     if read > 1:
-        notes.insert(0, f"{best['name']} counts: {counted(best['answered'], 'answer')}, the most of {read} notebooks")
+        notes.insert(0, f"{best['name']} counts: {plural(best['answered'], 'answer')}, the most of {read} notebooks")
     rows = []
     for name in places(lesson):
         answer = best["answers"][name]

@@ -98,28 +98,26 @@ def commonest(rows: Sequence[Judged]) -> tuple[tuple[str, int], ...]:
     return tuple((said[id], n) for id, n in Counter(row.hint_id or hint_of(row) for row in told).most_common(3))
 
 
-@dataclass(frozen=True)
-class Summary:
-    """A class in one lesson. ``exercises`` maps each to ({status: students}, mean points or None while some are not
-    given, of, commonest hints with their numbers), ``bins`` are (from, to, students) of the totals."""
-
-    mean: float
-    median: float
-    of: int
-    bins: tuple[tuple[float, float, int], ...]
-    exercises: Mapping[str, tuple[Mapping[str, int], float | None, int, tuple[tuple[str, int], ...]]]
+def by_exercise(graded: Mapping[str, Sequence[Judged]]) -> dict[str, dict[str, Judged]]:
+    """Return {exercise: {student: row}} of {student: rows}."""
+    found: dict[str, dict[str, Judged]] = {}
+    for student, rows in graded.items():
+        for row in rows:
+            found.setdefault(row.exercise, {})[student] = row
+    return found
 
 
-def summary(graded: Sequence[Sequence[Judged]]) -> Summary:
-    """Return the mean, the histogram, and for each exercise its statuses and commonest hints."""
-    totals = [total(rows) for rows in graded] or [Total(0, 0)]
+def summary(graded: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
+    """Return what a class has reached in one lesson: "mean", "median" and "of" of the totals, and their histogram.
+
+    "bins" are (from, to, students). "exercises" maps each to ({status: students}, mean points or None while some are
+    not given, of, commonest hints with their numbers).
+    """
+    totals = [total(rows) for rows in graded.values()] or [Total(0, 0)]
     points, of = [each.points for each in totals], totals[0].of
     width = -(-of // _BINS) or 1
     counts = Counter(min(int(reached // width), (of - 1) // width) for reached in points)
     bins = tuple((n * width, min((n + 1) * width, of), counts[n]) for n in range(-(-of // width)))
-    by_exercise: dict[str, list[Judged]] = {}
-    for row in (row for rows in graded for row in rows):
-        by_exercise.setdefault(row.exercise, []).append(row)
     exercises = {
         name: (
             Counter(row.status for row in rows),
@@ -127,9 +125,10 @@ def summary(graded: Sequence[Sequence[Judged]]) -> Summary:
             rows[0].of,
             commonest(rows),
         )
-        for name, rows in by_exercise.items()
+        for name, rows in ((name, list(found.values())) for name, found in by_exercise(graded).items())
     }
-    return Summary(statistics.fmean(points), statistics.median(points), of, bins if graded else (), exercises)
+    middle = {"mean": statistics.fmean(points), "median": statistics.median(points), "of": of}
+    return middle | {"bins": bins if graded else (), "exercises": exercises}
 
 
 # ---- gradebooks of learning systems ----------------------------------------------------------------------------

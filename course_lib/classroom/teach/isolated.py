@@ -8,6 +8,8 @@ import atexit
 from collections.abc import Sequence
 from functools import cache
 
+from IPython import get_ipython
+
 from ...exercises import LESSONS
 from .cells import places
 from .grade import judged_answer
@@ -32,12 +34,7 @@ def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
 
 def _executed() -> list[str]:
     """The cells that were executed, in this order."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        get_ipython = None
-    shell = get_ipython() if get_ipython else None
-    if shell is None:
+    if (shell := get_ipython()) is None:
         raise RuntimeError("isolated reads the cells of a notebook, and there is none here; name them in cells=")
     return list(shell.history_manager.input_hist_raw)
 

@@ -1,6 +1,7 @@
 """The meaning of an answer's names: imports and constants of a list of allowed ones, read without executing them."""
 
 import ast
+import contextlib
 import importlib
 import math
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numba import cuda, types
 
+from ...simulator.language.operators import PYTHON
 from .allowed import ATTRIBUTES, BUILTINS
 
 #: The modules that an answer may import, or import from.
@@ -114,21 +116,10 @@ def _computed(node: ast.UnaryOp | ast.BinOp, names: dict[str, Any]) -> Any:
     for value in values:
         if not isinstance(value, int | float) or (isinstance(value, int) and value.bit_length() > _BITS):
             raise Unknown
-    known = {
-        ast.USub: lambda x: -x,
-        ast.Add: lambda x, y: x + y,
-        ast.Sub: lambda x, y: x - y,
-        ast.Mult: lambda x, y: x * y,
-        ast.FloorDiv: lambda x, y: x // y,
-        ast.Div: lambda x, y: x / y,
-        ast.Mod: lambda x, y: x % y,
-        ast.Pow: lambda x, y: x**y if 0 <= y <= _BITS else math.nan,
-    }.get(type(node.op))
-    try:
-        if known is not None:
-            return known(*values)  # type: ignore[operator]
-    except ArithmeticError:
-        pass
+    grows = isinstance(node.op, ast.Pow | ast.LShift)
+    if (operation := PYTHON.get(type(node.op))) and not (grows and not abs(values[1]) <= _BITS):
+        with contextlib.suppress(ArithmeticError, TypeError, ValueError):
+            return operation(*values)
     raise Unknown
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
-from .cells import counted, places, texts_above
-from .gradebook import Total, summary, total
+from ...simulator.tables import plural
+from .cells import places, texts_above
+from .gradebook import Total, by_exercise, summary, total
 from .judge import Judged
 from .likeness import Group, groups
 from .templates import rendered
@@ -24,13 +25,9 @@ def feedback(lesson: str, student: str, rows: Sequence[Judged], seed: int, note:
 
 def nearly_the_same(graded: Mapping[str, Sequence[Judged]]) -> list[tuple[str, Group]]:
     """Return the groups of answers that are nearly the same, or nearly what the course has, with their exercise."""
-    by_exercise: dict[str, dict[str, Judged]] = {}
-    for student, each in graded.items():
-        for row in each:
-            by_exercise.setdefault(row.exercise, {})[student] = row
     return [
         (name, group)
-        for name, rows in by_exercise.items()
+        for name, rows in by_exercise(graded).items()
         for group in groups({s: row.units for s, row in rows.items()}, {s: row.course for s, row in rows.items()})
     ]
 
@@ -40,7 +37,7 @@ def remarks(same: Sequence[tuple[str, Group]], page: str) -> dict[tuple[str, str
     found: dict[tuple[str, str], list[str]] = {}
     for name, group in same:
         for student in group.students:
-            like = group.course or counted(len(group.students) - 1, "other answer")
+            like = group.course or plural(len(group.students) - 1, "other answer")
             found.setdefault((student, name), []).append(like)
     return {key: f"Nearly the same as {' and '.join(like)}: see {page}." for key, like in found.items()}
 
@@ -80,21 +77,23 @@ def for_teacher(
     ``graded`` and ``students`` are by label; those in ``absent`` handed in nothing, so they are in no mean.
     ``seed`` is that of the grading.
     """
-    present = [rows for student, rows in graded.items() if student not in absent]
+    present = {student: rows for student, rows in graded.items() if student not in absent}
+    judged = [row for rows in present.values() for row in rows]
     words: dict[str, dict[str, list[str]]] = {}
-    for student, row in ((student, row) for student, each in graded.items() for row in each):
-        if isinstance(EXERCISES[row.exercise], Explanation):
-            answers, points = words.setdefault(row.exercise, {}), f" ({row.points or 0:g} of {row.of})"
-            if row.text:
-                answers.setdefault(row.text.strip(), []).append(student + points * (row.points is not None))
+    for name, row_of in by_exercise(graded).items():
+        if isinstance(EXERCISES[name], Explanation):
+            words[name] = {}
+            for student, row in ((student, row) for student, row in row_of.items() if row.text):
+                points = f" ({row.points or 0:g} of {row.of})" * (row.points is not None)
+                words[name].setdefault(row.text.strip(), []).append(student + points)
     return rendered(
         "class.html",
         title=f"{lesson}: for the teacher",
         lesson=lesson,
         students=students,
         summary=summary(present),
-        statuses=list(dict.fromkeys(row.status for rows in present for row in rows)),
-        unread=sum(row.points is None for rows in present for row in rows),
+        statuses=list(dict.fromkeys(row.status for row in judged)),
+        unread=sum(row.points is None for row in judged),
         words=[(EXERCISES[name], _question(lesson, name), answers) for name, answers in words.items()],
         same=same,
         no_proof=NO_PROOF,

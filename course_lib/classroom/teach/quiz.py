@@ -18,6 +18,7 @@ from ...kernels import rung
 from ...machine import measurements
 from ...simulator.hardware import ceil_div
 from ...trace.viewer.explore import run_product
+from ..pages.frame import write
 from . import quiz_files
 from .cells import lesson_named
 from .quiz_files import Question
@@ -40,11 +41,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write a quiz; return 0."""
     name = lesson_named(options.lesson)
-    ending, write = quiz_files.WRITERS[options.platform]
+    ending, made = quiz_files.WRITERS[options.platform]
     path = options.out or Path(f"quiz-{name[:2]}-{options.seed}{ending}")
     found = quiz(name[:2], options.seed)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(write(f"Lesson {name[:2]}, quiz {options.seed}", found))
+    write(path.parent, {path.name: made(f"Lesson {name[:2]}, quiz {options.seed}", found)})
     print(f"{path}: {len(found)} questions; right: {', '.join('abcd'[each.right] for each in found)}")
     return 0
 

@@ -13,9 +13,9 @@ from typing import Any
 from tqdm import tqdm
 
 from ...exercises.capstone import BANDS, MILESTONES, OF
+from ...simulator.tables import plural
 from . import container
 from .capstone import RANKED, Kernel, lesson
-from .cells import counted
 from .collect import HandedIn, labels, submissions
 from .grade import add_record, alone, batch_arguments, contents, drawn_by, each_judged, recorded, seed_of, walled
 from .gradebook import write_table
@@ -69,7 +69,7 @@ def run(chosen: argparse.Namespace) -> int:
             chosen.page.write_text(page(places), encoding="utf-8", errors="backslashreplace")
     without = sum(place is None for place, _, _ in places)
     said = f"{len(places) - without} ranked, {without} without a place. See {chosen.page}."
-    print(f"{counted(len(places), 'submission')}: {said}\n{drawn_by(seed)}")
+    print(f"{plural(len(places), 'submission')}: {said}\n{drawn_by(seed)}")
     return 0
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import nbformat
 
 from ..lessons import home
+from ..pages.frame import write
 from ..publish.convert import executed, slides
 
 FOLDER = home().parent / "docs" / "teach"  # in the repository alone
@@ -36,8 +37,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"there is no deck {options.plan!r}; choose from {', '.join(titles)}.")
     path = options.out or Path(f"{options.plan}.html")
     text = slides(deck(executed(written, FOLDER), options.plan), titles[options.plan], options.theme)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write(path.parent, {path.name: text})
     shown = timed(written, options.plan)
     print(f"{path}: {len(shown)} slides, {sum(minutes for _, minutes in shown)} minutes, {len(text) / 1e6:.1f} MB")
     return 0

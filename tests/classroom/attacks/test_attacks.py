@@ -6,7 +6,6 @@ tests, and as an ordinary user where the tests run as root.
 
 import ast
 import builtins
-import csv
 import functools
 import json
 import os
@@ -22,7 +21,8 @@ from pathlib import Path
 import pytest
 from classroom.attacks.payloads import PAYLOADS
 from classroom.attacks.texts import CANARY, KERNELS, MADE, NAMES, ROUTINES, SPEED
-from classroom.teach.cheats import LESSON, solution
+from classroom.teach.cheats import LESSON, notebook, solution, solutions
+from classroom.teach.here import rows
 from nightly import at_night
 
 from course_lib.classroom.teach import calls, walls
@@ -43,22 +43,12 @@ USERS = {"as this user": [], "as nobody": _NOBODY.split()}
 SECONDS = 2
 
 
-def notebook(lesson, **changed):
-    """A notebook with some exercises of a lesson answered."""
-    cells = [{"id": places(lesson)[name].cell, "cell_type": "code", "source": text} for name, text in changed.items()]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
-
-
-def honest(lesson):
-    return notebook(lesson, **{name: solution(name, lesson) for name in places(lesson)})
-
-
 def attackers(lesson):
-    """The notebooks of the attackers: {student: text}."""
+    """The notebooks of the attackers, by student."""
     if lesson == SPEED:
-        return {name: notebook(lesson, rate=text) for name, text in ROUTINES.items()}
-    named = {name: notebook(lesson, **{"two-barriers": solution("two-barriers")}) for name in NAMES}
-    return {name: notebook(lesson, **{exercise: text}) for name, (exercise, text) in KERNELS.items()} | named
+        return {name: notebook(lesson, {"rate": text}) for name, text in ROUTINES.items()}
+    named = {name: notebook(lesson, {"two-barriers": solution("two-barriers")}) for name in NAMES}
+    return {name: notebook(lesson, {exercise: text}) for name, (exercise, text) in KERNELS.items()} | named
 
 
 @functools.cache
@@ -68,22 +58,17 @@ def graded(lesson, user, alone):
     try:
         submitted = folder / "submitted"
         submitted.mkdir()
-        for name, text in {
-            "ann": honest(lesson),
-            "zoe": honest(lesson),
-            **({} if alone else attackers(lesson)),
-        }.items():
+        honest = dict.fromkeys(("ann", "zoe"), notebook(lesson, solutions(lesson)))
+        for name, handed_in in (honest if alone else honest | attackers(lesson)).items():
             (submitted / name).mkdir()
-            (submitted / name / "work.ipynb").write_text(text, encoding="utf-8", errors="surrogatepass")
+            (submitted / name / "work.ipynb").write_text(json.dumps(handed_in))
         folder.chmod(0o777)
         script = str(Path(__file__).with_name("batch.py"))
         command = [*USERS[user], sys.executable, script, lesson[:2], str(folder), str(SECONDS)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=500, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, done.stderr[-2000:]
-        with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
-            table = list(csv.DictReader(file))
         pages = {p.name: p.read_text("utf-8") for p in [*(folder / "feedback").glob("*.html"), folder / "grades.html"]}
-        return table, (folder / "grades.csv").read_text("utf-8"), pages, done.stdout + done.stderr
+        return rows(folder), (folder / "grades.csv").read_text("utf-8"), pages, done.stdout + done.stderr
     finally:
         shutil.rmtree(folder)
 
@@ -118,18 +103,15 @@ def test_no_attack_runs_earns_or_changes_a_neighbour(lesson, user):
         assert MADE not in text and "Traceback" not in text and "uid=" not in text and "root:x" not in text
 
 
-@pytest.mark.parametrize("name", ROUTINES)
-def test_an_attack_gets_a_sentence(name, user):
-    row = next(r for r in graded(SPEED, user, False)[0] if (r["student"], r["exercise"]) == (name, "rate"))
-    assert row["status"] in ("failed", "refused", "not yet", "stopped") and row["hint"], row
+ATTACKS = [*((SPEED, name, "rate") for name in ROUTINES), *((LESSON, name, KERNELS[name][0]) for name in KERNELS)]
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_an_attack_around_a_kernel_gets_a_sentence(name, user):
-    wanted = name, KERNELS[name][0]
-    row = next(r for r in graded(LESSON, user, False)[0] if (r["student"], r["exercise"]) == wanted)
-    assert row["status"] in ("failed", "refused", "not yet", "stopped", "to read", "unreadable"), row
-    assert row["hint"] or row["status"] == "to read"
+@pytest.mark.parametrize("lesson, name, exercise", ATTACKS, ids=[name for _, name, _ in ATTACKS])
+def test_an_attack_gets_a_sentence(lesson, name, exercise, user):
+    table = graded(lesson, user, False)[0]
+    (row,) = (row for row in table if (row["student"], row["exercise"]) == (name, exercise))
+    told = ("failed", "refused", "not yet", "stopped", "unreadable") if row["hint"] else ("to read",)
+    assert row["status"] in told, row
 
 
 class _Page(HTMLParser):

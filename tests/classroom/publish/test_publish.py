@@ -36,6 +36,11 @@ def cell(source, kind=None, **metadata):
     return new(source, metadata={"slideshow": {"slide_type": kind}} | metadata if kind else metadata)
 
 
+def book(*cells):
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    return nbformat.v4.new_notebook(cells=list(cells), metadata={"kernelspec": kernel})
+
+
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
     """Return an executed lesson of one slide and one note."""
@@ -46,16 +51,14 @@ def notebook(tmp_path_factory):
         cell("# Say this", "notes"),
         *map(cell, OTHERS),
     ]
-    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-    book = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    return executed(book, tmp_path_factory.mktemp("lesson"))
+    return executed(book(*cells), tmp_path_factory.mktemp("lesson"))
 
 
 def without_states(notebook):
     """Return it as JupyterLab saves a notebook."""
-    book = copy.deepcopy(notebook)
-    book.metadata.pop("widgets")
-    return book
+    saved = copy.deepcopy(notebook)
+    saved.metadata.pop("widgets")
+    return saved
 
 
 @pytest.fixture(scope="module")
@@ -132,23 +135,21 @@ def test_the_code_of_a_prediction_is_left_out(convert):
     """It contains the reason, which would be above the question."""
     cells = [cell("predict(1, because=unlikely_words)"), cell("shown = 3")]
     cells[0].metadata["jupyter"] = {"source_hidden": True}
-    text = convert(nbformat.v4.new_notebook(cells=cells), "Lesson")
+    text = convert(book(*cells), "Lesson")
     assert "unlikely_words" not in text and "shown" in text
 
 
 def test_notes_are_the_speakers(page_of):
     text = page_of(as_slides)
     assert re.search(r'<aside class="notes">.*?Say this', text, re.DOTALL)
-    assert "<title>A &lt;b&gt;</title>" in as_slides(nbformat.v4.new_notebook(cells=[cell("# A", "slide")]), "A <b>")
+    assert "<title>A &lt;b&gt;</title>" in as_slides(book(cell("# A", "slide")), "A <b>")
 
 
 @pytest.mark.nightly
 def test_the_command_writes_a_file_or_says_why_not(tmp_path, capsys):
     """A notebook becomes a file named after it; one that fails gives status 1, and one that does not exist 2."""
-    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     for name, source in (("right", "6 * 7"), ("wrong", "1 / 0")):
-        book = nbformat.v4.new_notebook(cells=[cell("# Right"), cell(source)], metadata={"kernelspec": kernel})
-        nbformat.write(book, tmp_path / f"{name}.ipynb")
+        nbformat.write(book(cell("# Right"), cell(source)), tmp_path / f"{name}.ipynb")
     assert 0 == export.main([str(tmp_path / "right.ipynb"), "--output", str(tmp_path / "out"), "--theme", "dark"])
     text = (tmp_path / "out" / "right.html").read_text()
     assert "42" in text and 'data-jp-theme-light="false"' in text and "<title>Right</title>" in text
@@ -194,10 +195,8 @@ def test_nbconvert_alone_shows_the_pictures(notebook, kept, to, tmp_path):
 
 @pytest.mark.nightly
 def test_nbconvert_alone_executes_and_shows_the_pictures(tmp_path):
-    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     predicted = "from course_lib.exercises import predict\npredict('How many?', 3)"
-    book = nbformat.v4.new_notebook(cells=list(map(cell, (SETUP, STEPPER, predicted))), metadata={"kernelspec": kernel})
-    nbformat.write(book, tmp_path / "lesson.ipynb")
+    nbformat.write(book(*map(cell, (SETUP, STEPPER, predicted))), tmp_path / "lesson.ipynb")
     said, text = nbconvert(tmp_path / "lesson.ipynb", "--execute")
     assert "Alternative text is missing" not in said
     assert f'<script type="{VIEW}">' not in text
@@ -217,6 +216,5 @@ def test_widgets_of_others_stay():
     data, alone = {VIEW: {"model_id": "a"}, "text/html": "<p>", "image/png": "AAAA"}, {VIEW: {"model_id": "b"}}
     outputs = [nbformat.v4.new_output("display_data", data=each) for each in (data, alone, alone)]
     outputs[2].metadata = {KEY: "view"}
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
-    changed, _ = Stills().preprocess(book, {})
+    changed, _ = Stills().preprocess(book(nbformat.v4.new_code_cell(outputs=outputs)), {})
     assert [data, alone] == [output.data for output in changed.cells[0].outputs]

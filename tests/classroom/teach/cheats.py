@@ -2,7 +2,7 @@
 
 That is (status, the id of the hint, or words of one without an id).
 
-The first five earn full marks where `check` runs in the student's own interpreter, as a nightly test confirms.
+The first three earn full marks where `check` runs in the student's own interpreter, as a nightly test confirms.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,16 @@ def solution(exercise, lesson=LESSON):
 
 def skeleton(exercise, lesson=LESSON):
     return places(lesson)[exercise].source
+
+
+def notebook(lesson, answers):
+    """A notebook of nothing but answers to exercises of a lesson: {exercise: text of its cell}."""
+    cells = [{"id": places(lesson)[name].cell, "cell_type": "code", "source": text} for name, text in answers.items()]
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+
+def solutions(lesson):
+    return {name: solution(name, lesson) for name in places(lesson)}
 
 
 #: A kernel that is wrong: without its parentheses a barrier is none.
@@ -96,23 +106,6 @@ _TOLD = {
             "from course_lib.exercises.grading.verdict import Verdict\nVerdict.passed = property(lambda self: True)\n",
         ),
         *_WRONG,
-    ),
-    "check is replaced": (
-        _checked(
-            WRONG,
-            "import course_lib.exercises as e\nfrom course_lib.exercises import Verdict\n"
-            'check = e.check = lambda name, kernel: Verdict(name, "passed", points=5, of=5)\n',
-        ),
-        *_WRONG,
-    ),
-    "nothing differs": (
-        _checked(
-            solution("barriers").replace("+=", "="),
-            "import numpy as np\nfrom course_lib.exercises.grading.exercise import Outcome\n"
-            "Outcome.differs = property(lambda self: np.zeros(1, bool))\n",
-        ),
-        "failed",
-        "sum",
     ),
     "everything is close": (
         _checked(

@@ -39,9 +39,9 @@ def run(folder, *more):
     return main(["grade", str(folder / "submitted"), "--lesson", "4", *files, *more])
 
 
-def rows(folder):
-    """The table's lines, also after `edit`."""
-    with (folder / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+def rows(folder, table="grades.csv"):
+    """A table's lines, also after `edit`."""
+    with (folder / table).open(encoding="utf-8-sig", newline="") as file:
         edited = ";" in file.readline()
         file.seek(0)
         return list(csv.DictReader(file, delimiter=";" if edited else ","))

@@ -1,43 +1,36 @@
 """python -m course_lib.teach takes its subcommands from a table."""
 
-import sys
-from types import ModuleType
-
 import pytest
 
+from course_lib.classroom.teach.cells import NOTEBOOKS
 from course_lib.classroom.teach.command import COMMANDS, main
 
 
-@pytest.fixture
-def double(monkeypatch):
-    """A command that doubles a number and refuses 0."""
-    module = ModuleType("course_lib.classroom.teach.doubling")
-
-    def run(chosen):
-        if chosen.number == 0:
-            raise ValueError("0 cannot be doubled; take another number")
-        if chosen.number == 1:
-            open("no such file")
-        return 2 * chosen.number
-
-    module.arguments = lambda parser: parser.add_argument("number", type=int)
-    module.run = run
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(COMMANDS, "double", ("doubling", "Double a number."))
-
-
-def test_a_command_of_the_table_runs(double):
-    assert main(["double", "4"]) == 8
-
-
-def test_an_error_is_one_sentence(double, capsys):
-    assert main(["double", "0"]) == 2
-    assert capsys.readouterr().err == "tile-by-tile teach double: 0 cannot be doubled; take another number\n"
-
-
-def test_a_file_that_is_not_there_is_named_first(double, capsys):
-    assert main(["double", "1"]) == 2
-    assert "double: no such file: No such file or directory\n" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        ("assignment 4 --out NOTEBOOKS", "04_tiling.ipynb would replace a lesson; choose another folder with --out"),
+        ("grade nowhere --lesson 4", "nowhere is no folder"),
+        ("grade . --lesson 4 --jobs 0", "--jobs must be at least 1, not 0"),
+        ("grade . --lesson 4 --seed -1", "--seed must be at least 0, not -1"),
+        ("grade . --lesson 4", ". holds no notebook"),
+        ("grade . --lesson 99", "there is no lesson '99'; the lessons are 00_start_here,"),
+        ("guides --out file", "lessons: "),
+        ("quiz 44 --seed 7 --for qti", "there is no lesson '44'"),
+        ("quiz 4 --seed -1 --for qti", "there is no seed -1: choose a whole number from 0 on."),
+        ("ranking . --jobs 0", "--jobs must be at least 1, not 0"),
+        ("ranking .", ". holds no notebook"),
+        ("slides --plan lecture-3", "there is no deck 'lecture-3'; choose from lecture-50, lecture-100."),
+        ("students --out NOTEBOOKS", "is not empty: name a new folder."),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_sentence(words, told, tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    command, *more = (str(NOTEBOOKS) if word == "NOTEBOOKS" else word for word in words.split())
+    assert main([command, *more]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"tile-by-tile teach {command}: ") and told in said and said.count("\n") == 1
 
 
 def test_without_a_command_all_are_listed(capsys):

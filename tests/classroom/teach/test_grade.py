@@ -10,10 +10,8 @@ from classroom.teach.made_class import NAMES, exercises, save, surprises
 
 from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.collect import submissions
-from course_lib.classroom.teach.command import main
-from course_lib.classroom.teach.judge import Judged
 from course_lib.classroom.teach.limits import Limits
-from course_lib.classroom.teach.pages import BY_HAND, for_teacher, nearly_the_same, remarks
+from course_lib.classroom.teach.pages import BY_HAND
 
 
 def test_who_handed_in_no_notebook_is_in_the_table(folder, judged, capsys):
@@ -173,15 +171,6 @@ def test_a_table_that_cannot_be_read_is_kept(folder, judged, change, told, capsy
     assert table.read_bytes() == before
 
 
-def test_a_table_may_have_tabs_and_empty_lines(folder, judged):
-    run(folder)
-    edit(folder, "anna", WORDS, "2")
-    table = folder / "grades.csv"
-    table.write_text(table.read_text("utf-8-sig").replace(";", "\t") + "\t\t\t\t\t\t\n", "utf-8")
-    assert run(folder) == 0
-    assert words_of(folder, "anna") == ("2", BY_HAND)
-
-
 def test_a_number_that_a_spreadsheet_wrote_in_its_own_way_is_the_same(folder, judged):
     run(folder)
     edit(folder, "ben", "barriers", "0,00")
@@ -206,38 +195,9 @@ def test_equal_answers_in_words_are_listed(folder, judged):
     assert hints == {"Nearly the same as 1 other answer and the solution of the course: see grades.html."}
 
 
-def test_answers_like_a_kernel_of_the_course_are_listed_for_the_teacher():
-    """And no others: a part of a kernel is in every kernel."""
-    likes = {"anna": 0.95, "ben": 0.5}
-    graded = {s: [Judged("barriers", 5, 5, "passed", course=("the kernel tiled", n))] for s, n in likes.items()}
-    same = nearly_the_same(graded)
-    assert remarks(same, "grades.html") == {
-        ("anna", "barriers"): "Nearly the same as the kernel tiled of the course: see grades.html."
-    }
-    page = for_teacher(LESSON, graded, same)
-    assert "<td>barriers</td><td>95%</td><td>the kernel tiled of the course, anna</td>" in page
-    assert "no proof" in page and "ben" not in page
-
-
-@pytest.mark.parametrize(
-    "arguments, said",
-    [
-        (["nowhere", "--lesson", "4"], "nowhere is no folder"),
-        ([".", "--lesson", "4", "--jobs", "0"], "--jobs must be at least 1, not 0"),
-        ([".", "--lesson", "4", "--seed", "-1"], "--seed must be at least 0, not -1"),
-        ([".", "--lesson", "4"], ". holds no notebook"),
-        ([".", "--lesson", "99"], "there is no lesson '99'; the lessons are 00_start_here,"),
-    ],
-)
-def test_wrong_input_is_told_in_a_sentence(arguments, said, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["grade", *arguments]) == 2
-    assert said in capsys.readouterr().err
-
-
 @pytest.mark.nightly
 def test_a_class_gets_the_grades_that_are_expected(tmp_path):
-    """One student of each kind; `made_class.py` grades three hundred, and says what that costs."""
+    """One student of each kind."""
     made = save(128, tmp_path / "submitted")
     found = submissions(tmp_path / "submitted", LESSON, Limits())
     batch = command.Batch(found, LESSON, tmp_path / "grades.csv", tmp_path / "feedback", Limits(), seed=0)

@@ -1,6 +1,5 @@
 """The table an instructor needs: rosters, totals, hints, comments, pseudonyms, and the gradebooks of other systems."""
 
-import csv
 import json
 import re
 from dataclasses import replace
@@ -66,11 +65,6 @@ def a_class(request, tmp_path):
     return request.param, tmp_path, ids
 
 
-def table(path):
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_everybody_in_the_roster_has_rows(a_class, judged):
     """Also who handed in nothing; files are matched by number, name, e-mail or login; nobody is there twice."""
     _, folder, ids = a_class
@@ -123,7 +117,7 @@ def test_a_gradebook_is_read_back(a_class, judged, system, capsys):
     assert run(folder, "--roster", names, "--export", system) == 0
     told = capsys.readouterr().out
     known = system == "canvas" or kind in ("canvas", "moodle", "by hand, in Canvas")
-    lines = table(folder / f"grades-{system}.csv")
+    lines = rows(folder, f"grades-{system}.csv")
     assert "Ben" in told and "Dora" in told, "Ben's answer in words is unread, Dora handed in nothing"
     if system == "canvas":
         columns = list(lines[0])
@@ -180,7 +174,7 @@ def test_pages_by_pseudonym_name_nobody(folder, judged):
         assert "anna" not in text and "ben" not in text, path
     assert all(page_name.removesuffix(".html") in (folder / "grades.html").read_text() for page_name in before.values())
     run(folder, "--anonymous", "--csv", str(folder / "other.csv"))
-    assert {row["page"] for row in table(folder / "other.csv")}.isdisjoint(before.values())
+    assert {row["page"] for row in rows(folder, "other.csv")}.isdisjoint(before.values())
 
 
 def judged_rows(*points, hint=""):
@@ -189,14 +183,14 @@ def judged_rows(*points, hint=""):
 
 def test_the_class_is_summed_up():
     """Two exercises of 5 points; totals 0, 3, 10 and 10."""
-    graded = [judged_rows(0, 0, hint="A race. Line 3."), judged_rows(3, 0, hint="A race. Line 9."), judged_rows(5, 5)]
-    found = summary([*graded, judged_rows(5, 5, hint="No barrier.")])
-    assert (found.mean, found.median, found.of) == (5.75, 6.5, 10)
-    assert [number for *_, number in found.bins] == [1, 0, 0, 1, 0, 0, 0, 0, 0, 2]
-    counts, mean, of, hints = found.exercises[NAMES[0]]
+    graded = {"a": judged_rows(0, 0, hint="A race. Line 3."), "b": judged_rows(3, 0, hint="A race. Line 9.")}
+    found = summary(graded | {"c": judged_rows(5, 5), "d": judged_rows(5, 5, hint="No barrier.")})
+    assert (found["mean"], found["median"], found["of"]) == (5.75, 6.5, 10)
+    assert [number for *_, number in found["bins"]] == [1, 0, 0, 1, 0, 0, 0, 0, 0, 2]
+    counts, mean, of, hints = found["exercises"][NAMES[0]]
     assert (counts, mean, of) == ({"failed": 4}, 3.25, 5)
     assert hints == (("A race.", 2), ("No barrier.", 1))
-    assert summary([]).bins == ()
+    assert summary({})["bins"] == ()
 
 
 def test_the_page_of_the_class_shows_it(folder, judged):
@@ -234,8 +228,10 @@ def test_ids_are_exact():
     assert all(safe(id) == id and id.isprintable() for id in ids)
 
 
-def test_a_cell_may_have_lines(tmp_path):
-    (tmp_path / "t.csv").write_text('id;comment\n1;"one\nand two"\n\n2;x\n')
+@pytest.mark.parametrize("separator", ",;\t")
+def test_a_cell_may_have_lines_and_a_table_empty_ones(tmp_path, separator):
+    table = 'id;comment\n1;"one\nand two"\n;\n2;x\n'.replace(";", separator)
+    (tmp_path / "t.csv").write_text(table, "utf-8-sig")
     assert list(read_table(tmp_path / "t.csv", ["id"])) == [
         (3, {"id": "1", "comment": "one\nand two"}),
         (5, {"id": "2", "comment": "x"}),

@@ -91,6 +91,10 @@ LONG = "one keeps the tile, the other one fills it, " * 3
 HANDED_IN = {
     "no JSON": (lambda f: place(f, "carl.ipynb").write_bytes(b"junk"), "the file is no notebook"),
     "an empty file": (lambda f: place(f, "carl.ipynb").touch(), "the file is no notebook"),
+    "half a file": (lambda f: place(f, "carl.ipynb").write_text(notebook()[:999]), "the file is no notebook"),
+    "no UTF-8": (lambda f: place(f, "carl.ipynb").write_text(notebook(), "utf-16"), "the file is no notebook"),
+    "a list": (lambda f: place(f, "carl.ipynb").write_text("[]"), "it has no list of cells"),
+    "lists without end": (lambda f: place(f, "carl.ipynb").write_text("[" * 100_000), "the file is no notebook"),
     "no list of cells": (lambda f: place(f, "carl.ipynb").write_text('{"cells": 3}'), "it has no list of cells"),
     "a folder named as a notebook": (lambda f: place(f, "carl.ipynb").mkdir(), "no notebook"),
     "a lone surrogate in a cell": (file(barriers="product = '\ud800'"), ""),

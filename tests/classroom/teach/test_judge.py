@@ -19,7 +19,7 @@ from course_lib.exercises.grading.explain import Explanation
 SPEED = lesson_named("14")
 ALL = [(lesson, exercise.name) for lesson, exercises in LESSONS.items() for exercise in exercises]
 #: Their verdicts take long: the hint is found by repairs.
-_COSTLY = ("nothing differs", "everything is close", "the right values as constants")
+_COSTLY = ("everything is close", "the right values as constants")
 
 
 def judged(cell, exercise="barriers", lesson=LESSON, beside=()):
@@ -109,7 +109,7 @@ print("passed:", eval(last).passed)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("cheat", CHEATS[:5], ids=lambda cheat: cheat.name)
+@pytest.mark.parametrize("cheat", CHEATS[:3], ids=lambda cheat: cheat.name)
 def test_the_cheat_is_one_in_the_students_own_interpreter(cheat, tmp_path):
     """Each of these makes `check` pass where the student's code runs beside it."""
     command = [sys.executable, "-c", _IN_THE_NOTEBOOK]
@@ -206,25 +206,6 @@ def test_an_answer_in_words_may_be_in_a_variable():
     assert judged('explain("two-barriers", open("friend.txt").read())', "two-barriers").status == "not yet"
 
 
-#: What `ast.unparse` writes of this f-string is a text in which the braces hold an expression.
-_HIDDEN = '1 / len(f"{1:\\x7b().__class__.__base__.__subclasses__().append(CANARY)\\x7d}")'
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        f"def rate(M: int, N, K, milliseconds):\n    return {_HIDDEN}\n",
-        f"def part():\n    return {_HIDDEN}\n\n\ndef rate(M, N, K, milliseconds):\n    return part()\n",
-    ],
-    ids=["an annotation", "a helper"],
-)
-def test_the_text_of_an_f_string_is_never_an_expression(cell):
-    """The tree that is checked is the one that is executed: the format is only a wrong format of an integer."""
-    verdict = judged(cell, "rate", SPEED)
-    assert verdict.status == "failed" and verdict.points == 0
-    assert "Invalid format specifier" in verdict.hint
-
-
 def test_numpy_has_imported_its_own_parts():
     """Where a method is used first, NumPy imports what it needs by the builtins of the caller: in a new interpreter."""
     code = """
@@ -241,7 +222,7 @@ print(*names["found"])
 
 def test_a_function_may_use_imports_constants_and_other_functions():
     cell = """from math import isnan
-GIGA = 1e9
+GIGA = 2**-1 * (2 << 0) * 10**9
 
 
 def flop(M, N, K):

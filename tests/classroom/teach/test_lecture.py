@@ -64,11 +64,6 @@ def test_the_figures_that_are_told_are_those_of_the_recordings(notebook):
     assert all(f"{times:.3g}"[:3] in notes for times in told.values())
 
 
-def test_an_unknown_deck_is_named(capsys):
-    assert main(["slides", "--plan", "lecture-3"]) == 2
-    assert capsys.readouterr().err.endswith("there is no deck 'lecture-3'; choose from lecture-50, lecture-100.\n")
-
-
 def test_a_course_without_the_lecture_says_so(monkeypatch, capsys):
     monkeypatch.setattr(slides, "FOLDER", Path("nowhere"))
     assert main(["slides", "--plan", "lecture-50"]) == 2

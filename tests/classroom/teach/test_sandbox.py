@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.classroom.teach import walls
-from course_lib.classroom.teach.limits import Limits, Stopped
+from course_lib.classroom.teach.limits import STANDARD, Limits, Stopped
 from course_lib.classroom.teach.sandbox import Sandbox, compiled, forked
 from course_lib.machine.compiler import build
 
@@ -62,43 +62,37 @@ def test_the_process_is_another_one_and_writes_no_file(tmp_path):
     assert not (tmp_path / "grades.csv").exists() or (tmp_path / "grades.csv").read_text() == ""
 
 
-class _Silent(Sandbox):
-    """Its server answers nothing, or ends; ``program`` is what it runs."""
+READY = "import json, os, sys, threading; print('ready', flush=True); "
 
-    program = ""
+
+class _Other(Sandbox):
+    """Its server runs another program."""
+
+    def __init__(self, program, limits=STANDARD):
+        super().__init__(limits)
+        self.program = program
 
     def _command(self):
-        return [sys.executable, "-I", "-c", f"import sys, time; print('ready', flush=True); {self.program}"]
+        return [sys.executable, "-I", "-c", self.program]
 
 
 @pytest.mark.parametrize("program", ["sys.stdin.readline()", "sys.stdin.readline(); print(1 / 0)"])
 def test_a_server_that_ends_is_replaced(program):
-    with _Silent() as sandbox:
-        sandbox.program = program
+    with _Other(READY + program) as sandbox:
         for _ in range(2):
             with pytest.raises(Stopped, match="its process was ended"):
                 sandbox.do("read", "anna.ipynb", "04_tiling")
 
 
 def test_a_server_that_does_not_start_is_told():
-    class Broken(Sandbox):
-        def _command(self):
-            return [sys.executable, "-I", "-c", ""]
-
-    with Broken() as sandbox, pytest.raises(RuntimeError, match="did not start"):
+    with _Other("") as sandbox, pytest.raises(RuntimeError, match="did not start"):
         sandbox.do("read", "anna.ipynb", "04_tiling")
 
 
 def test_the_environment_holds_nothing_of_the_graders(monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "12345")
-
-    class Telling(Sandbox):
-        def _command(self):
-            tell = "import os, json, sys; print('ready', flush=True); asked = json.loads(sys.stdin.readline()); "
-            told = "print(asked['nonce'] + json.dumps({'result': [dict(os.environ), os.getcwd()]}))"
-            return [sys.executable, "-I", "-c", tell + told]
-
-    with Telling() as sandbox:
+    told = "print(json.loads(sys.stdin.readline())['nonce'] + json.dumps({'result': [dict(os.environ), os.getcwd()]}))"
+    with _Other(READY + told) as sandbox:
         environment, folder = sandbox.do("read")
         assert "SECRET_TOKEN" not in environment
         assert os.path.realpath(folder) == os.path.realpath(environment["HOME"]) and os.listdir(folder) == []
@@ -107,8 +101,8 @@ def test_the_environment_holds_nothing_of_the_graders(monkeypatch):
 @pytest.mark.nightly
 def test_a_server_that_sleeps_is_ended():
     """It uses no processor: the clock ends it."""
-    with _Silent(Limits(seconds=1)) as sandbox, pytest.raises(Stopped, match="within 6 seconds"):
-        sandbox.program = "import threading; threading.Event().wait()"
+    sleeps = READY + "threading.Event().wait()"
+    with _Other(sleeps, Limits(seconds=1)) as sandbox, pytest.raises(Stopped, match="within 6 seconds"):
         sandbox.do("read")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from classroom.teach.cheats import solution
+from classroom.teach.cheats import notebook, solution, solutions
 from classroom.teach.here import rows, run
 
 from course_lib.classroom.teach import calls, container, walls
@@ -38,13 +38,8 @@ def folder(tmp_path, monkeypatch):
     """A class of one, anna, who has solved a lesson, on a system without walls."""
     monkeypatch.setattr(walls, "standing", lambda: "")
     monkeypatch.setattr(command, "Sandbox", Bare)
-    cells = [
-        {"id": place.cell, "cell_type": "code", "source": solution(name, LESSON)}
-        for name, place in places(LESSON).items()
-    ]
     (tmp_path / "submitted").mkdir()
-    text = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
-    (tmp_path / "submitted" / "anna.ipynb").write_text(text, encoding="utf-8")
+    (tmp_path / "submitted" / "anna.ipynb").write_text(json.dumps(notebook(LESSON, solutions(LESSON))))
     return tmp_path
 
 
