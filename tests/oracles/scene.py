@@ -1,4 +1,4 @@
-"""The contents of the viewer at one step, as data: words, source, counts, registers, grids of elements and requests.
+"""The contents of the viewer at one step, as data: words, source, registers, grids of elements and requests.
 
 The page's state must equal it (:meth:`Scene.data`). Elements are row-major numbers, threads linear ids in the block.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.simulator.findings import Finding
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
-from course_lib.trace.columns import OPS, REQUESTS
+from course_lib.trace.columns import OPS
 from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.strips import Strip, waiting
@@ -50,7 +50,7 @@ class Scene:
         self.timeline, self.position, self.thread = timeline, position, thread
         self.wrong = wrong or {}
         self.trace = timeline.trace
-        self.state, self.end = timeline.state(position), timeline.state(len(timeline))
+        self.state = timeline.state(position)
 
     @cached_property
     def step(self) -> Step | None:
@@ -149,20 +149,6 @@ class Scene:
         return found
 
     @cached_property
-    def counts(self) -> dict[str, tuple[int, int, int, int]]:
-        """(thread so far, block so far, thread in all, block in all) of "global load", "shared store" and so on."""
-        found = {}
-        for space in ("global", "shared", "local"):
-            if not any(a.space == space for a in self.trace.arrays.values()):
-                continue
-            for op in REQUESTS:
-                now, total = self.state.counts(space, op), self.end.counts(space, op)
-                mine = int(now[self.thread]), int(now.sum()), int(total[self.thread]), int(total.sum())
-                if mine[3] or (space == "global" and op != "atomic"):
-                    found[f"{space} {op}"] = mine
-        return found
-
-    @cached_property
     def registers(self) -> list[tuple[str, str]]:
         """(name, value) of every variable that the thread has assigned, in the order of their first assignments."""
         held = ((name, self.state.variable(name)[self.thread]) for name in self.timeline.variables)
@@ -253,7 +239,7 @@ class Scene:
 
     def data(self) -> dict[str, Any]:
         """All parts, as JSON holds them: what a page must show for the same step."""
-        names = "says phase line truth ticks costs found broken source counts registers changed strips".split()
+        names = "says phase line truth ticks costs found broken source registers changed strips".split()
         found = {name: getattr(self, name) for name in names} | {
             "where": [self.timeline.block, self.thread, self.position, len(self.timeline)],
             "findings": self.findings_now,
