@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from nightly import at_night
 from oracles import closed_forms
+from oracles.comparison import assert_modelled
 
 from course_lib import simulate
 from course_lib.kernels import LADDER, rung
@@ -37,21 +38,6 @@ def simulated(r, A, B, C, **params):
     except ValueError as reason:
         pytest.skip(str(reason))
     return simulate(r.make(dtype=C.dtype.type, **params))[grid, block](A, B, C)
-
-
-def assert_modelled(run, r, size, **params):
-    """Assert that the formulas equal a run: accesses, requests, sectors and wavefronts of exactly these arrays."""
-    modelled = closed_forms.traffic(r.name, *size, **{**r.params, **params})
-    known = {(row.space, row.op, row.array) for row in run.traffic.rows}
-    for (space, op, array), count in modelled.items():
-        if (space, op, array) not in known:
-            assert count == closed_forms.Count(), f"{r.name} {size} {params}: {array} was never asked for"
-            continue
-        part = run.traffic.select(space=space, op=op, array=array)
-        sectors, wavefronts = (part.sectors, 0) if space == "global" else (0, part.wavefronts)
-        counted = closed_forms.Count(part.accesses, part.requests, sectors, wavefronts)
-        assert count == counted, f"{r.name} {size} {params}: {op} of {array}"
-    assert {key for key in known if key[0] != "local"} <= set(modelled)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]]) -> Axes:
     ax.set_title("32 lanes, one load each: " + " or ".join(plural(len(s), "sector") for s in counts.values()))
     fills = {}
     for label, (array, addresses) in requests.items():
-        fills[f"{array} used"] = COLOURS[array]
+        fills[f"{array} used"] = mixed(COLOURS[array], 1.0)
         if SECTOR_BYTES * len(counts[label]) > 4 * len(set(addresses)):
             fills[f"{array} not used"] = mixed(COLOURS[array], 0.3)
     legend(ax, fills)
