@@ -9,11 +9,6 @@ import pytest
 
 from course_lib import __main__ as commands
 
-#: Where `python -m` may begin, and words with which each prints something.
-DOORS = {
-    "course_lib.__main__": [],
-}
-
 
 @pytest.mark.parametrize("name", commands.COMMANDS)
 def test_each_command_has_a_main(name):
@@ -41,17 +36,6 @@ def test_alone_it_lists_them():
     done = subprocess.run([sys.executable, "-m", "course_lib"], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == commands.listing().replace("tile-by-tile COMMAND", "python -m course_lib COMMAND")
-
-
-@pytest.mark.parametrize("module", DOORS)
-def test_a_reader_that_ends_early_sees_no_trace(module, monkeypatch):
-    """As `head` does: the command ends with the status of a broken pipe, and a last flush finds an open file."""
-    main = import_module(module).main
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w") as unread:
-        monkeypatch.setattr("sys.stdout", unread)
-        assert main(DOORS[module]) == 141
 
 
 def test_a_command_whose_output_is_not_read_is_silent():

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, blocks, fixed
+from .rung import Rung, blocks, elements, fixed
 
 T = 32
 
@@ -52,16 +52,11 @@ def four_rows(dtype=float32):
     return four_rows
 
 
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: one tile of A and one of B."""
-    return 2 * T * T * itemsize
-
-
 RUNG = Rung(
     "four_rows",
     "Tiles, four rows a thread, as a student writes it",
     four_rows,
     blocks(T, T, T, 8),
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(2 * T * T),
     tile=fixed(T, T),
 )

@@ -14,7 +14,7 @@ kernels say.
 
 from numba import cuda, float32, uint64
 
-from .rung import VECTORS, Rung, blocks, fixed, ready_made
+from .rung import VECTORS, Rung, blocks, elements, fixed, ready_made
 from .vector import load4, load4_or_zeros, store4
 
 ROWS = 128
@@ -132,12 +132,7 @@ def large_tiles(A, B, C):
                     C[uint64(row), uint64(col)] = acc[i, j]
 
 
-launch = blocks(ROWS, COLUMNS, THREADS)
-
-
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: one tile of A with its padding and one of B."""
-    return DEPTH * (PITCH + COLUMNS) * itemsize
+launch, shared_bytes = blocks(ROWS, COLUMNS, THREADS), elements(DEPTH * (PITCH + COLUMNS))
 
 
 RUNG = Rung(

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, fixed
+from .rung import Rung, blocks, elements, fixed
 
 ROWS = 16
 COLUMNS = 64
@@ -54,17 +54,12 @@ def outer_product(dtype=float32):
     return outer_product
 
 
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: one tile of A."""
-    return ROWS * ROWS * itemsize
-
-
 RUNG = Rung(
     "outer_product",
     "Outer products, a column per thread",
     outer_product,
     blocks(ROWS, COLUMNS, COLUMNS),
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(ROWS * ROWS),
     tile=fixed(16, 64),
     lesson="07_register_tiles",
     change="tiled, 16 results a thread, B not shared",

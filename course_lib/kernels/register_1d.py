@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, fixed
+from .rung import Rung, blocks, elements, fixed
 
 TILE = 64
 DEPTH = 8
@@ -63,17 +63,12 @@ def register_1d(dtype=float32):
     return register_1d
 
 
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: one tile of A and one of B."""
-    return 2 * TILE * DEPTH * itemsize
-
-
 RUNG = Rung(
     "register_1d",
     "Register tiles, 8 results per thread",
     register_1d,
     blocks(TILE, TILE, TILE * TILE // RESULTS),
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(2 * TILE * DEPTH),
     tile=fixed(64, 64),
     lesson="07_register_tiles",
     change="outer_product, B shared, 8 results, 64×64 tiles",

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, fixed
+from .rung import Rung, blocks, elements, fixed
 
 TILE = 128
 DEPTH = 8
@@ -69,17 +69,12 @@ def register_2d(dtype=float32):
     return register_2d
 
 
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: one tile of A and one of B."""
-    return 2 * TILE * DEPTH * itemsize
-
-
 RUNG = Rung(
     "register_2d",
     "Register tiles, 8×8 results per thread",
     register_2d,
     blocks(TILE, TILE, SIDE * SIDE),
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(2 * TILE * DEPTH),
     tile=fixed(128, 128),
     lesson="07_register_tiles",
     change="register_1d, with 8×8 results a thread",

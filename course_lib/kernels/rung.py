@@ -43,6 +43,11 @@ def two_tiles(tile_width=16, itemsize=4):
     return 2 * tile_width**2 * itemsize
 
 
+def elements(count, size=None):
+    """Return the shared memory of a kernel whose blocks hold `count` elements, of `size` bytes or as those of C."""
+    return lambda itemsize=4, **params: count * (size or itemsize)
+
+
 def as_given(X, **params):
     """Return X: the kernel takes and multiplies a float32 matrix as it is."""
     return X

@@ -15,7 +15,7 @@ from functools import partial
 
 from numba import cuda, float32
 
-from .rung import Rung, blocks, fixed, ready_made
+from .rung import Rung, blocks, elements, fixed, ready_made
 from .tensor_core import mma_tf32
 from .tensor_core_formats import as_tf32, to_tf32
 from .vector import element_or_zero
@@ -61,17 +61,12 @@ def tensor_cores(A, B, C):
         C[y + 8, x + 1] = c3
 
 
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: the two tiles with their padding."""
-    return T * (A_PITCH + B_PITCH) * itemsize
-
-
 RUNG = Rung(
     "tensor_cores",
     "Tensor cores, TF32",
     ready_made(tensor_cores),
     blocks(T, T, T, WARPS),
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(T * (A_PITCH + B_PITCH)),
     tile=fixed(32, 32),
     dtypes=("float32",),
     multiplied=partial(as_tf32, rounded=True),

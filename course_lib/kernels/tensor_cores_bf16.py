@@ -18,13 +18,11 @@ here.
 from numba import cuda, float32, uint16, uint32, uint64
 
 from .async_copy import commit_copies, copy8_async, wait_copies
-from .rung import VECTORS, Rung, fixed, ready_made
+from .rung import VECTORS, Rung, elements, fixed, ready_made
 from .tensor_core import mma_bf16
 from .tensor_core_formats import as_bfloat16, to_bfloat16
 from .tensor_core_loads import load_matrices, load_matrices_transposed
 from .tensor_core_tiles import COLUMNS, ROWS, STAGES, WARP_COLUMNS, WARP_ROWS, corner_of_tile, launch
-
-__all__ = ["launch", "shared_bytes", "tensor_cores_bf16"]
 
 DEPTH = 32
 A_ROWS, B_ROWS = STAGES * ROWS, STAGES * DEPTH
@@ -167,17 +165,12 @@ def tensor_cores_bf16(A, B, C):
     store_results(C, top, left, acc)
 
 
-def shared_bytes(itemsize=2):
-    """Return the bytes of shared memory per block: three tiles of A and three of B."""
-    return STAGES * DEPTH * (ROWS + COLUMNS) * 2
-
-
 RUNG = Rung(
     "tensor_cores_bf16",
     "Tensor cores, bfloat16",
     ready_made(tensor_cores_bf16),
     launch,
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(STAGES * DEPTH * (ROWS + COLUMNS), 2),
     tile=fixed(128, 128),
     operand=to_bfloat16,
     multiplied=as_bfloat16,

@@ -27,14 +27,12 @@ from functools import cache
 from numba import cuda, float32, uint64
 
 from .async_copy import commit_copies, copy4_async, wait_copies
-from .rung import VECTORS, Rung, fixed
+from .rung import VECTORS, Rung, elements, fixed
 from .tensor_core import mma_tf32
 from .tensor_core_formats import as_tf32, to_tf32
 from .tensor_core_loads import load2, load_matrices
 from .tensor_core_tiles import COLUMNS, ROWS, STAGES, WARP_COLUMNS, WARP_ROWS, corner_of_tile, launch
 from .vector import element_or_zero
-
-__all__ = ["launch", "shared_bytes", "tensor_cores_tiled"]
 
 DEPTH = 16
 A_ROWS, B_ROWS = STAGES * ROWS, STAGES * DEPTH
@@ -192,18 +190,13 @@ def tensor_cores_tiled(dtype=float32, rounded=False):
     return tensor_cores_tiled
 
 
-def shared_bytes(itemsize=4, **params):
-    """Return the bytes of shared memory per block: three tiles of A and three of B."""
-    return STAGES * DEPTH * (ROWS + COLUMNS) * 4
-
-
 RUNG = Rung(
     "tensor_cores_tiled",
     "Tensor cores, tiles and copies",
     tensor_cores_tiled,
     launch,
     params={"rounded": False},
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(STAGES * DEPTH * (ROWS + COLUMNS), 4),
     tile=fixed(128, 128),
     multiplied=as_tf32,
     **VECTORS,

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, fixed
+from .rung import Rung, blocks, elements, fixed
 
 ROWS = 16
 COLUMNS = 64
@@ -56,17 +56,12 @@ def unrolled(dtype=float32):
     return unrolled
 
 
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: one tile of A."""
-    return ROWS * ROWS * itemsize
-
-
 RUNG = Rung(
     "unrolled",
     "Outer products, unrolled",
     unrolled,
     blocks(ROWS, COLUMNS, COLUMNS),
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(ROWS * ROWS),
     tile=fixed(16, 64),
     lesson="08_unrolling_and_occupancy",
     change="outer_product, with constant loops, B loaded first",

@@ -13,7 +13,7 @@ warp tiling.
 
 from numba import cuda, float32
 
-from .rung import VECTORS, Rung, blocks, fixed, ready_made
+from .rung import VECTORS, Rung, blocks, elements, fixed, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -69,17 +69,12 @@ def warp_tiled(A, B, C):
             store4_inside(C, row, left + n + 16 * j, results)
 
 
-def shared_bytes(itemsize=4):
-    """Return the bytes of shared memory per block: one tile of A with its padding and one of B."""
-    return DEPTH * (PITCH + TILE) * itemsize
-
-
 RUNG = Rung(
     "warp_tiled",
     "Warp tiles",
     ready_made(warp_tiled),
     blocks(TILE, TILE, 256),
-    shared_bytes=shared_bytes,
+    shared_bytes=elements(DEPTH * (PITCH + TILE)),
     tile=fixed(128, 128),
     lesson="11_towards_best",
     change="vectorized, with compact pieces for the warps",

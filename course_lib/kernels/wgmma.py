@@ -16,7 +16,7 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on wgmma; the layou
 
 from numba import cuda, float32, uint16
 
-from .rung import VECTORS, Rung, fixed, ready_made
+from .rung import VECTORS, Rung, blocks, elements, fixed, ready_made
 from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
@@ -76,22 +76,12 @@ def wgmma(A, B, C):
     store_results(C, top, left, acc, COLUMNS)
 
 
-def launch(M, N, K, **params):
-    """Return (grid, block) for an M×N result: one warpgroup per 64×128 tile of C."""
-    return (max(1, -(-N // COLUMNS)), max(1, -(-M // ROWS))), (THREADS, 1)
-
-
-def shared_bytes(itemsize=2):
-    """Return the bytes of shared memory per block: the two tiles."""
-    return (ROWS + COLUMNS) * DEPTH * 2
-
-
 RUNG = Rung(
     "wgmma",
     "A warpgroup, bfloat16",
     ready_made(wgmma),
-    launch,
-    shared_bytes=shared_bytes,
+    blocks(ROWS, COLUMNS, THREADS),
+    shared_bytes=elements((ROWS + COLUMNS) * DEPTH, 2),
     tile=fixed(64, 128),
     operand=lines_of_bfloat16,
     multiplied=as_bfloat16,

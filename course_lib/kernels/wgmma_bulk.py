@@ -24,12 +24,10 @@ from numba import cuda, float32, int32, uint16, uint32, uint64
 from .bulk_copy import WithMaps, expect_bytes, init_barrier, tile_copy, wait_barrier
 from .rung import VECTORS, Rung
 from .tensor_core_formats import as_bfloat16, as_float16, lines_of_bfloat16, lines_of_float16
-from .warpgroup import THREADS, commit_products, descriptor, fence_proxy, fence_registers, products, wait_for_products
-from .wgmma_results import corner_of_tile, fitting_width, launch_tiles, store_results
-from .wgmma_staged import B_START, FORMS, PAIR, STAGES, dynamic_bytes
+from .warpgroup import THREADS, fence_proxy, wait_for_products
+from .wgmma_results import bands, corner_of_tile, fitting_width, store_results
+from .wgmma_staged import B_START, PAIR, STAGES, dynamic_bytes, products_of_pairs
 from .wgmma_swizzled import COLUMNS, DEPTH, PANEL, ROWS
-
-__all__ = ["dynamic_bytes", "launch", "wgmma_bulk"]
 
 #: What one copy brings: all rows of A's tile, and a panel of B's.
 A_BOX, B_BOX = (ROWS, DEPTH), (DEPTH, 64)
@@ -45,7 +43,7 @@ def stages_of(columns):
 
 def one_tile(form, columns):
     """Return the device function that computes a tile of C with so many columns, a multiple of 64."""
-    multiply, wait = products(FORMS[form], columns), wait_for_products(columns)
+    multiply_pair, wait = products_of_pairs(form, columns), wait_for_products(columns)
     results, panels, stages = columns // 2, columns // 64, stages_of(columns)
     pair_size = B_START + panels * PANEL
     ahead = stages - 1  # the pair before the one that is multiplied has been read: its place is free
@@ -59,16 +57,6 @@ def one_tile(form, columns):
         for panel in range(panels):
             place = stage * pair_size + B_START + panel * PANEL
             copy_B(tiles, place, B, pair * DEPTH, left + 64 * panel, barriers, stage)
-
-    @cuda.jit(device=True)
-    def multiply_pair(tiles, first, rows, acc, later):
-        """Start the products of the pair of tiles at `first` as one group; `later` is 0 for the first pair."""
-        a = descriptor(tiles, first + rows * DEPTH, 0, 1024, 128)
-        b = descriptor(tiles, first + B_START, 2 * PANEL, 1024, 128)
-        fence_registers()
-        for i in range(4):  # 16 columns of A, 16 rows of B: in units of 16 bytes, as descriptors count
-            multiply(acc, a + uint64(2 * i), b + uint64(128 * i), later + i > 0)
-        commit_products()
 
     @cuda.jit(device=True)
     def compute(A, B, C, tiles, barriers, top, left):
@@ -120,11 +108,6 @@ def wgmma_bulk(dtype=float32, form="bfloat16", columns=COLUMNS):
     return WithMaps(wgmma_bulk, A_BOX, B_BOX)
 
 
-def launch(M, N, K, columns=COLUMNS, **params):
-    """Return (grid, block) for an M×N result: two warpgroups per tile of C, 128 rows of so many columns."""
-    return launch_tiles(M, N, ROWS, columns)
-
-
 def fitted(M, N, multiprocessors):
     """Return the parameters with which a GPU with so many multiprocessors computes an M×N result fastest."""
     return {"columns": fitting_width(N, -(-M // ROWS), (128, 192, 256), multiprocessors)}
@@ -132,6 +115,7 @@ def fitted(M, N, multiprocessors):
 
 #: What both rungs of this kernel share: the width of their tiles is a parameter.
 _SHARED: dict[str, Any] = {
+    "launch": bands(ROWS, COLUMNS),
     "params": {"columns": 256},
     "tile": lambda columns=256: (128, columns),
     "dynamic_bytes": dynamic_bytes,
@@ -141,7 +125,6 @@ RUNG = Rung(
     "wgmma_bulk",
     "Tiles from the copy engine",
     wgmma_bulk,
-    launch,
     operand=lines_of_bfloat16,
     multiplied=as_bfloat16,
     **_SHARED,
@@ -150,7 +133,6 @@ FLOAT16 = Rung(
     "wgmma_float16",
     "The same in float16",
     partial(wgmma_bulk, form="float16"),
-    launch,
     operand=lines_of_float16,
     multiplied=as_float16,
     **_SHARED,

@@ -21,10 +21,14 @@ def corner_of_tile(rows, columns):
     return (band * BAND + cuda.blockIdx.x % BAND) * rows, cuda.blockIdx.x // BAND * columns
 
 
-def launch_tiles(M, N, rows, columns):
-    """Return (grid, block) for an M×N result: 256 threads per tile of C, in bands of rows of tiles."""
-    down, across = max(1, -(-M // rows)), max(1, -(-N // columns))
-    return (BAND * across, -(-down // BAND)), (THREADS, 1)
+def bands(rows, columns):
+    """Return the launch of a kernel with 256 threads per tile of C, in bands of rows of tiles, as a function."""
+
+    def launch(M, N, K, rows=rows, columns=columns, **params):
+        down, across = max(1, -(-M // rows)), max(1, -(-N // columns))
+        return (BAND * across, -(-down // BAND)), (THREADS, 1)
+
+    return launch
 
 
 def fitting_width(length, across, widths, multiprocessors):

@@ -20,7 +20,7 @@ from functools import cache
 from numba import cuda, float32, int32, uint16, uint32, uint64
 
 from .async_copy import commit_copies, copy8_async, wait_copies
-from .rung import VECTORS, Rung, fixed
+from .rung import VECTORS, Rung, elements, fixed
 from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
@@ -34,7 +34,7 @@ from .warpgroup import (
     products,
     wait_for_products,
 )
-from .wgmma_results import corner_of_tile, launch_tiles, store_results
+from .wgmma_results import bands, corner_of_tile, store_results
 from .wgmma_swizzled import COLUMNS, DEPTH, PANEL, RESULTS, ROWS, place_in_A, place_in_B
 
 #: Pairs of tiles; how many pairs ahead the copies are; the elements of a pair, and where its B begins.
@@ -82,10 +82,9 @@ def store_tiles(A, B, tiles, top, left, start):
         tiles[B_START + place_in_B(k, col)] = bits_or_zero(B, start + k, left + col)
 
 
-@cache
-def wgmma_staged(dtype=float32, form="bfloat16"):
-    """Return the kernel for one of the formats of 16 bits: "bfloat16" or "float16"."""
-    multiply = products(FORMS[form], COLUMNS)
+def products_of_pairs(form, columns):
+    """Return the device function that multiplies a pair of tiles, for a format and so many columns of C."""
+    multiply = products(FORMS[form], columns)
 
     @cuda.jit(device=True)
     def multiply_pair(tiles, first, rows, acc, later):
@@ -96,6 +95,14 @@ def wgmma_staged(dtype=float32, form="bfloat16"):
         for i in range(4):  # 16 columns of A, 16 rows of B: in units of 16 bytes, as descriptors count
             multiply(acc, a + uint64(2 * i), b + uint64(128 * i), later + i > 0)
         commit_products()
+
+    return multiply_pair
+
+
+@cache
+def wgmma_staged(dtype=float32, form="bfloat16"):
+    """Return the kernel for one of the formats of 16 bits: "bfloat16" or "float16"."""
+    multiply_pair = products_of_pairs(form, COLUMNS)
 
     @cuda.jit
     def wgmma_staged(A, B, C):
@@ -137,21 +144,12 @@ def wgmma_staged(dtype=float32, form="bfloat16"):
     return wgmma_staged
 
 
-def launch(M, N, K, **params):
-    """Return (grid, block) for an M×N result: two warpgroups per 128×256 tile of C."""
-    return launch_tiles(M, N, ROWS, COLUMNS)
-
-
-def dynamic_bytes(**params):
-    """Return the bytes of dynamic shared memory per block: four pairs of tiles."""
-    return STAGES * PAIR * 2
-
-
+dynamic_bytes = elements(STAGES * PAIR, 2)
 RUNG = Rung(
     "wgmma_staged",
     "Copies two tiles ahead",
     wgmma_staged,
-    launch,
+    bands(ROWS, COLUMNS),
     dynamic_bytes=dynamic_bytes,
     tile=fixed(128, 256),
     operand=lines_of_bfloat16,

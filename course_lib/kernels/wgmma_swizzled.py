@@ -15,7 +15,7 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on wgmma; the layou
 from numba import cuda, float32, uint16
 
 from .async_copy import commit_copies, copy8_async, wait_copies
-from .rung import VECTORS, Rung, fixed, ready_made
+from .rung import VECTORS, Rung, elements, fixed, ready_made
 from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
@@ -28,7 +28,7 @@ from .warpgroup import (
     products,
     wait_for_products,
 )
-from .wgmma_results import corner_of_tile, launch_tiles, store_results
+from .wgmma_results import bands, corner_of_tile, store_results
 
 #: The tile of C of a block, the depth of the tiles of A and B, and their elements.
 ROWS, COLUMNS, DEPTH = 128, 256, 64
@@ -105,22 +105,12 @@ def wgmma_swizzled(A, B, C):
     store_results(C, top + 64 * group, left, acc, COLUMNS)
 
 
-def launch(M, N, K, **params):
-    """Return (grid, block) for an M×N result: two warpgroups per 128×256 tile of C."""
-    return launch_tiles(M, N, ROWS, COLUMNS)
-
-
-def shared_bytes(itemsize=2):
-    """Return the bytes of shared memory per block: the two tiles."""
-    return (ROWS + COLUMNS) * DEPTH * 2
-
-
 RUNG = Rung(
     "wgmma_swizzled",
     "Swizzled tiles",
     ready_made(wgmma_swizzled),
-    launch,
-    shared_bytes=shared_bytes,
+    bands(ROWS, COLUMNS),
+    shared_bytes=elements((ROWS + COLUMNS) * DEPTH, 2),
     tile=fixed(128, 256),
     operand=lines_of_bfloat16,
     multiplied=as_bfloat16,

@@ -20,11 +20,11 @@ from functools import cache
 from numba import cuda, float32, int32, uint32, uint64
 
 from .bulk_copy import WithMaps, expect_bytes, init_barrier, tile_copy, wait_barrier
-from .rung import VECTORS, Rung
+from .rung import VECTORS, Rung, elements
 from .tensor_core_formats import as_tf32, with_whole_lines
 from .tensor_core_loads import load2
 from .warpgroup import TF32, commit_products, descriptor, fence_proxy, fence_registers, products, wait_for_products
-from .wgmma_results import corner_of_tile, fitting_width, launch_tiles, store_pair
+from .wgmma_results import bands, corner_of_tile, fitting_width, store_pair
 
 #: The tile of C of a block, and the depth of the tiles of A and B.
 ROWS, COLUMNS, DEPTH = 256, 128, 32
@@ -135,28 +135,18 @@ def wgmma_tf32(dtype=float32, rows=ROWS):
     return WithMaps(wgmma_tf32, A_box, B_BOX)
 
 
-def launch(M, N, K, rows=ROWS, **params):
-    """Return (grid, block) for an M×N result: two warpgroups per tile of C, so many rows of 128 columns."""
-    return launch_tiles(M, N, rows, COLUMNS)
-
-
 def fitted(M, N, multiprocessors):
     """Return the parameters with which a GPU with so many multiprocessors computes an M×N result fastest."""
     return {"rows": fitting_width(M, -(-N // COLUMNS), range(128, 257, 8), multiprocessors)}
-
-
-def dynamic_bytes(**params):
-    """Return the bytes of dynamic shared memory per block: four pairs of tiles."""
-    return STAGES * PAIR * 4
 
 
 RUNG = Rung(
     "wgmma_tf32",
     "A warpgroup, TF32",
     wgmma_tf32,
-    launch,
+    bands(ROWS, COLUMNS),
     params={"rows": 256},
-    dynamic_bytes=dynamic_bytes,
+    dynamic_bytes=elements(STAGES * PAIR, 4),
     tile=lambda rows=256: (rows, 128),
     operand=with_whole_lines,
     multiplied=as_tf32,

@@ -1,9 +1,9 @@
 """How to divide a product of any shape: the plan whose busiest multiprocessor is predicted to finish first.
 
-`product`, a function for float32 matrices of any shape, chose by this rule among the fourteen tiles below, kernels
-without shared memory, and inner products. The recording `product` has its speed on 48 shapes of an NVIDIA H200. Commit
-5298e14 is the last one with these kernels and with the command that measures them; `course_lib.kernels.stream_k` shares
-the work of tiles in the same way.
+`product`, a function for float32 matrices of any shape, chose by this rule among the fourteen tiles below; where C is
+small or thin, it also had kernels without tiles. The recording `product` has its speed on 48 shapes of an NVIDIA H200.
+Commit 5298e14 is the last one with these kernels and their part of the rule, and with the command that measures them;
+`course_lib.kernels.stream_k` shares the work of tiles in the same way.
 
 Predicted are, in cycles of a multiprocessor: the multiplications of its blocks, with the words that they read from
 shared memory and the elements that they store there, or the time the L2 cache takes to deliver these if that is longer,
@@ -92,63 +92,10 @@ STORED_BY_WARP = 0.8
 BEST = 0.985
 #: With so many units of K or fewer, only the existing elements of a ragged unit are multiplied, without zero padding.
 SHORT = 8
-# Cycles of kernels without shared memory, fitted to 700 candidates for 66 sizes on an H200.
-#: For the launch; for an iteration along K, and for each element that a thread loads in a step of it.
-DIRECT_START, DIRECT_ITERATION, DIRECT_WAIT = 5670, 406, 46
-#: For each warp, each of its loads of A or of B, and each store; for the ticket of a part of K, and to add each part.
-DIRECT_WARP, DIRECT_A, DIRECT_B, DIRECT_STORE, DIRECT_TICKET, DIRECT_PART = 50, 1.17, 2.58, 8.9, 3330, 106
-#: Lengths of K for whole sums and for slices; the least for a part; with parts, the blocks of a multiprocessor.
-DIRECT_WHOLE, DIRECT_SLICED, DIRECT_LEAST, DIRECT_BLOCKS = 256, 24, 32, (0.5, 1, 2, 4)
-#: The most blocks across, a limit of the hardware.
-MOST_ACROSS = 65535
-# Cycles of inner products, fitted to 34 sizes: the launch, an iteration along K, the loads and the sums of a warp, and
-# parts of K.
-INNER_START, INNER_ITERATION, INNER_LOAD, INNER_SUM, INNER_TICKET, INNER_PART = 7770, 620, 2.2, 6.9, 3550, 46
 #: The least work for a block, in units of K, and a bound that the product of units and shares must not reach.
 LEAST_UNITS, MOST_UNITS = 2, 2**32
-#: Products with so few rows, and those with at most TINY rows and columns, may be inner products, and are not tiled.
-FEWEST, TINY = 2, 8
-
-
-# Kernels without shared memory: warps of a block, and the steps along K whose operands a thread loads at once.
-WARPS, AHEAD = 8, 4
-# Inner products: threads and warps of a block, and its rows of an operand along K or columns of one across it.
-ALONG_THREADS, ALONG_WARPS, ROWS = 256, 8, 8
-ACROSS_THREADS, ACROSS_WARPS, COLUMNS = 1024, 32, 32
-#: Blocks that saturate a multiprocessor's share of the memory bandwidth, of either kind.
-ALONG_BLOCKS, ACROSS_BLOCKS = 4, 1
-#: Products with at most so many rows or columns, or with so many beyond the last whole tile, may be inner products.
+#: So many rows or columns beyond the last whole tile may be inner products.
 FEW = 4
-
-
-@dataclass(frozen=True)
-class Direct:
-    """The results of a thread, rows×columns, the lanes of a warp across C, and the slices of K in a block."""
-
-    lanes: int
-    rows: int
-    columns: int
-    slices: int
-
-    @property
-    def width(self) -> int:
-        """Columns of C for a block."""
-        return self.lanes * self.columns
-
-    def blocks(self, M: int, N: int) -> tuple[int, int]:
-        """Return the number of blocks down and across an M×N result."""
-        return ceil(M / (WARPS // self.slices * 32 // self.lanes * self.rows)), ceil(N / self.width)
-
-
-#: Shapes for results of every form, without and with slices of K.
-DIRECT = tuple(
-    Direct(lanes, rows, columns, slices)
-    for slices in (1, WARPS)
-    for lanes, rows, columns in (
-        *((32, 4, 4), (32, 4, 1), (32, 1, 1), (16, 4, 1), (8, 4, 2), (8, 4, 1)),
-        *(((4, 4, 1),) if slices == 1 else ((16, 4, 4), (4, 2, 1))),
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -162,31 +109,26 @@ class Gpu:
 class ProductPlan:
     """The way in which an M×N product over K is computed.
 
-    tile: None if `best` computes `rows`, or if all are inner products. direct: the kernel without shared memory for all
-    of C, with `parts` of K, or None. rows, columns: those of C in tiles; the rest are inner products. whole: the number
-    of blocks with one tile each; shares: the number of blocks that divide the other tiles equally. copied: whether A
-    and B are first copied into rows on 16-byte boundaries. cycles: the prediction.
+    tile: None if `best` computes all of C. rows, columns: those of C in tiles; the rest are inner products. whole: the
+    number of blocks with one tile each; shares: the number of blocks that divide the other tiles equally. copied:
+    whether A and B are first copied into rows on 16-byte boundaries. cycles: the prediction.
     """
 
     M: int
     N: int
     K: int
-    tile: Tile | None = None
-    rows: int = 0
-    columns: int = 0
-    whole: int = 0
-    shares: int = 0
-    copied: bool = False
-    cycles: float = 0.0
-    direct: Direct | None = None
-    parts: int = 1
+    tile: Tile | None
+    rows: int
+    columns: int
+    whole: int
+    shares: int
+    copied: bool
+    cycles: float
 
     @property
     def kernels(self) -> str:
-        """A word for the kernels: direct, the shape of the tiles, `best`, or inner products."""
-        if self.direct:
-            return "direct"
-        return str(self.tile) if self.tile else "best" if self.rows else "inner products"
+        """A word for the kernel: the shape of its tiles, or `best`."""
+        return str(self.tile or "best")
 
 
 def _inside(size: int, tile_size: int) -> int:
@@ -213,7 +155,7 @@ def _cycles(tile: Tile, blocks: int, units: float, gpu: Gpu, wide: bool) -> floa
 
 
 def plans(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = False) -> list[ProductPlan]:
-    """Return the candidates for a product with tiles: every shape, with and without shares.
+    """Return the candidates for a product: every shape of tile, with and without shares.
 
     wide: the rows of A and B begin on 16-byte boundaries; plain: neither scaled nor transposed.
     """
@@ -229,9 +171,8 @@ def plans(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = Fal
     if plain and wide and M % LARGEST.rows == 0 and N % LARGEST.columns == 0:
         tiles = ceil(M / LARGEST.rows) * ceil(N / LARGEST.columns)
         cycles = BEST * _cycles(LARGEST, tiles, max(1, ceil(K / UNIT)), gpu, wide)
-        found.append(
-            ProductPlan(M, N, K, None, M, N, tiles, cycles=START + cycles + _ends(LARGEST, tiles, tiles, gpu, N))
-        )
+        cycles += START + _ends(LARGEST, tiles, tiles, gpu, N)
+        found.append(ProductPlan(M, N, K, None, M, N, tiles, 0, False, cycles))
     return found
 
 
@@ -273,54 +214,6 @@ def _ends(tile: Tile, blocks: int, tiles: int, gpu: Gpu, columns: int) -> float:
     return FIRST * rounds + 4 * tile.rows * tile.columns * ceil(tiles / gpu.multiprocessors) / stored
 
 
-def direct_plans(M: int, N: int, K: int, gpu: Gpu) -> list[ProductPlan]:
-    """Return the candidates without shared memory: whole sums where K is short, slices and parts where it is long."""
-    found: list[ProductPlan] = []
-    for shape in DIRECT:
-        across = shape.lanes > 4 and shape.width > 2 * N
-        if across or (K > DIRECT_WHOLE if shape.slices == 1 else K < DIRECT_SLICED):
-            continue
-        down, side = shape.blocks(M, N)
-        if side > MOST_ACROSS:
-            continue
-        wanted = (ceil(n * gpu.multiprocessors / (down * side)) for n in (DIRECT_BLOCKS if shape.slices > 1 else ()))
-        for most in {1, *(max(1, min(parts, K // DIRECT_LEAST)) for parts in wanted)}:
-            chunk = max(1, ceil(K / most))
-            parts = max(1, ceil(K / chunk))
-            iterations, per = ceil(chunk / (AHEAD * shape.slices)), ceil(down * side * parts / gpu.multiprocessors)
-            loads = AHEAD * iterations * (DIRECT_A * shape.rows + DIRECT_B * shape.columns)
-            cycles: float = DIRECT_START + iterations * (DIRECT_ITERATION + DIRECT_WAIT * (shape.rows + shape.columns))
-            cycles += per * WARPS * (DIRECT_WARP + loads + DIRECT_STORE * shape.rows * shape.columns)
-            cycles += (DIRECT_TICKET + DIRECT_PART * parts) if parts > 1 else 0
-            found.append(ProductPlan(M, N, K, cycles=cycles, direct=shape, parts=parts))
-    return found
-
-
-def _inner_plan(M: int, N: int, K: int, gpu: Gpu, wide: bool) -> ProductPlan:
-    """Return the candidate of inner products alone: the longer side of C is read along K if it is A's."""
-    along_k, count, end = M >= N, min(M, N), max(M, N)
-    vector = 4 if wide else 1
-    if along_k:
-        each, least, most, warps = ROWS, 4 * ALONG_THREADS, ALONG_BLOCKS, ALONG_WARPS
-        step, loads, sums = vector * ALONG_THREADS, each * (1 + count * vector), 6 * count
-    else:
-        each, least, most, warps = COLUMNS, AHEAD * ACROSS_THREADS * vector // COLUMNS, ACROSS_BLOCKS, ACROSS_WARPS
-        step, loads, sums = least, AHEAD * (1 + count), 1
-    parts = min(max(1, most * gpu.multiprocessors // ceil(end / each)), max(1, K // least))
-    chunk = max(1, ceil(K / parts / least)) * least
-    parts = max(1, ceil(K / chunk))
-    iterations, per = ceil(min(K, chunk) / step), ceil(ceil(end / each) * parts / gpu.multiprocessors)
-    cycles: float = INNER_START + INNER_ITERATION * iterations
-    cycles += per * warps * (INNER_LOAD * iterations * loads + INNER_SUM * sums)
-    cycles += (INNER_TICKET + INNER_PART * parts) if parts > 1 else 0
-    return ProductPlan(M, N, K, cycles=cycles)
-
-
 def plan(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = False) -> ProductPlan:
     """Return the ProductPlan of an M×N product over K on `gpu`; wide and plain as in `plans`."""
-    found = direct_plans(M, N, K, gpu)
-    if N <= min(M, FEW) or M <= FEWEST or max(M, N) <= TINY:
-        found.append(_inner_plan(M, N, K, gpu, wide))
-    else:
-        found += plans(M, N, K, gpu, wide, plain)
-    return min(found, key=lambda p: p.cycles)
+    return min(plans(M, N, K, gpu, wide, plain), key=lambda p: p.cycles)

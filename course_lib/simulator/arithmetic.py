@@ -86,11 +86,6 @@ def rounded(x: Vector, digits: Vector) -> Vector:
     return np.where(~np.isfinite(value) | (up & np.isinf(y)), value, result).astype(x.dtype)[()]
 
 
-def dim(array: Any, axis: int) -> np.int64:
-    """``array.shape[axis]``, as numba types it."""
-    return np.int64(array.shape[axis])
-
-
 def remainder(a: Vector, b: Vector) -> Vector:
     """``a - n * b``, where n is the integer nearest to a / b, the even one of two: IEEE 754's remainder, exact."""
     size, step = np.abs(a), np.abs(b)
@@ -98,16 +93,6 @@ def remainder(a: Vector, b: Vector) -> Vector:
     other = step - rest
     even = np.fmod((size - rest) / 2, step) == 0
     return np.copysign(a.dtype.type(1), a) * np.where((rest < other) | ((rest == other) & even), rest, -other)
-
-
-def smaller(a: Vector, b: Vector) -> Vector:
-    """``min(a, b)``; if one is NaN, the other one, like CUDA's fmin."""
-    return np.fmin(a, b)
-
-
-def larger(a: Vector, b: Vector) -> Vector:
-    """``max(a, b)``; if one is NaN, the other one, like CUDA's fmax."""
-    return np.fmax(a, b)
 
 
 def fused(a: Vector, b: Vector, c: Vector) -> Vector:

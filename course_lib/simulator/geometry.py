@@ -10,7 +10,7 @@ in all blocks is computed, checked and counted once for all of them.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -138,8 +138,12 @@ class Launch:
         return linear % x, linear // x % y, linear // (x * y)
 
 
-def _coordinate(values: np.ndarray) -> Any:
-    """``values`` as int32; a plain scalar where there is only one value."""
+def _coordinate(values: np.ndarray, axes: Iterable[int] = ()) -> Any:
+    """``values`` as int32, of length 1 along those of ``axes`` on which they do not depend; a scalar for one value."""
+    for axis in axes:
+        first = values[(slice(None),) * axis + (slice(1),)]
+        if (values == first).all():
+            values = first
     return np.int32(values.item()) if values.size == 1 else np.ascontiguousarray(values, dtype=np.int32)
 
 
@@ -158,17 +162,8 @@ class WarpLanes:
         self.warp, self.count, self.shape = warp, count, shape
         self.linear = linear.reshape(*shape, 1, 1)
         x, y, z = (c.reshape(*shape, 1, 1) for c in (linear % bx, linear // bx % by, linear // (bx * by)))
-        self.thread = tuple(_coordinate(_squeeze(c)) for c in (x, y, z))
+        self.thread = tuple(_coordinate(c, (0, 1)) for c in (x, y, z))
         self.lane = _coordinate(self.linear - first)
-
-
-def _squeeze(values: np.ndarray) -> np.ndarray:
-    """Give length 1 to each lane axis along which ``values`` does not change."""
-    if (values == values[:1]).all():
-        values = values[:1]
-    if (values == values[:, :1]).all():
-        values = values[:, :1]
-    return values
 
 
 class Chunk:
@@ -180,15 +175,10 @@ class Chunk:
         columns = np.arange(column0, column1).reshape(1, 1, 1, -1)
         self.shape = (row1 - row0, column1 - column0)
         self.count = self.shape[0] * self.shape[1]
-        self.block = tuple(_coordinate(_squeeze_rows(c)) for c in (columns, rows % gy, rows // gy))
+        self.block = tuple(_coordinate(c, (2,)) for c in (columns, rows % gy, rows // gy))
         self.linear = (rows * gx + columns).astype(np.int64)
 
     @property
     def places(self) -> np.ndarray:
         """The index of each block in the chunk, as the last two axes of a vector."""
         return np.arange(self.count).reshape(1, 1, *self.shape)
-
-
-def _squeeze_rows(values: np.ndarray) -> np.ndarray:
-    """Give length 1 to the row axis of blocks where ``values`` does not change along it."""
-    return values[:, :, :1] if (values == values[:, :, :1]).all() else values

@@ -53,11 +53,8 @@ class Hooks:
     def unwritten(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:
         """A read, in ``lanes`` (a mask), of an element of a local array that has not been written."""
 
-    def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
-        """A read, in ``lanes``, of a variable, or of another lane's register, that has no value yet."""
-
-    def unreturned(self, function: str, line: int, vector: WarpVector, lanes: Mask) -> None:
-        """A use, in ``lanes``, of the result of a device function that returned nothing there."""
+    def missing(self, what: str, name: str, line: int, vector: WarpVector, lanes: Mask) -> None:
+        """A use, in ``lanes``, of a "variable", a "register" of another lane or a function's "result" without value."""
 
     def barrier(self, arrivals: Arrivals, complete: bool) -> None:
         """A barrier at which warps met. ``arrivals`` are (vector, mask); ``complete``: all threads arrived."""

@@ -275,9 +275,7 @@ class Run:
         return f"{self.kernel_name}: grid {trimmed(self.grid)}, block {trimmed(self.block)}"
 
     def _verdict(self) -> str:
-        if not self.findings:
-            return "no findings"
-        return plural(len(self.findings), "finding")
+        return plural(len(self.findings), "finding") if self.findings else "no findings"
 
     def __repr__(self) -> str:
         lines = [

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from course_lib.exercises import predict
-from course_lib.exercises import predict as exported
 from course_lib.exercises.progress import Score, score
 
 
@@ -15,7 +14,6 @@ def fresh_score():
 
 def test_without_a_guess_the_answer_is_folded_and_the_text_is_stable():
     asked = predict("How many loads?", np.int64(8), because="`2*K` of them.")
-    assert exported is predict
     assert repr(asked) == (
         "Predict: How many loads?\n  no guess yet: run this cell to guess, or add guess=… to it\n"
         "  answer: 8. `2*K` of them."

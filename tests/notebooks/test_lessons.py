@@ -70,12 +70,6 @@ def _is_text(source):
     return bool(_calls(source, "predict") or _calls(source, "tabs")) and len(ast.parse(source).body) == 1
 
 
-def test_each_lesson_has_its_solutions():
-    """Where it has exercises; the first lesson may have none."""
-    with_exercises = [path for path in LESSONS if any("check(" in s or "explain(" in s for s in _sources(path, "code"))]
-    assert {path.name for path in with_exercises} <= {path.name for path in SOLUTIONS}
-
-
 @lessons
 def test_cells_are_short(path):
     """A cell that only asks for a prediction, or only holds what the text says, is the lesson's text, not its code.

@@ -1,10 +1,11 @@
-"""The contents of the viewer at one step, as data: words, source, counts, registers, grids of elements and requests.
+"""The contents of the viewer at one step, as data: words, source, registers, grids of elements and requests.
 
 The page's state must equal it (:meth:`Scene.data`). Elements are row-major numbers, threads linear ids in the block.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from course_lib.simulator.findings import Finding
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
-from course_lib.trace.columns import OPS, REQUESTS
+from course_lib.trace.columns import OPS
 from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.strips import Strip, waiting
@@ -49,7 +50,7 @@ class Scene:
         self.timeline, self.position, self.thread = timeline, position, thread
         self.wrong = wrong or {}
         self.trace = timeline.trace
-        self.state, self.end = timeline.state(position), timeline.state(len(timeline))
+        self.state = timeline.state(position)
 
     @cached_property
     def step(self) -> Step | None:
@@ -148,20 +149,6 @@ class Scene:
         return found
 
     @cached_property
-    def counts(self) -> dict[str, tuple[int, int, int, int]]:
-        """(thread so far, block so far, thread in all, block in all) of "global load", "shared store" and so on."""
-        found = {}
-        for space in ("global", "shared", "local"):
-            if not any(a.space == space for a in self.trace.arrays.values()):
-                continue
-            for op in REQUESTS:
-                now, total = self.state.counts(space, op), self.end.counts(space, op)
-                mine = int(now[self.thread]), int(now.sum()), int(total[self.thread]), int(total.sum())
-                if mine[3] or (space == "global" and op != "atomic"):
-                    found[f"{space} {op}"] = mine
-        return found
-
-    @cached_property
     def registers(self) -> list[tuple[str, str]]:
         """(name, value) of every variable that the thread has assigned, in the order of their first assignments."""
         held = ((name, self.state.variable(name)[self.thread]) for name in self.timeline.variables)
@@ -251,43 +238,19 @@ class Scene:
         return self.timeline.strips
 
     def data(self) -> dict[str, Any]:
-        """All parts, ready for JSON: what a page must show for the same step."""
-        return {
-            "where": [list(self.timeline.block), self.thread, self.position, len(self.timeline)],
-            "says": self.says,
-            "phase": self.phase,
-            "line": self.line,
-            "truth": self.truth,
-            "ticks": self.ticks,
-            "costs": self.costs,
-            "found": self.found,
-            "broken": self.broken,
-            "source": [list(row) for row in self.source],
+        """All parts, as JSON holds them: what a page must show for the same step."""
+        names = "says phase line truth ticks costs found broken source registers changed strips".split()
+        found = {name: getattr(self, name) for name in names} | {
+            "where": [self.timeline.block, self.thread, self.position, len(self.timeline)],
             "findings": self.findings_now,
-            "counts": {name: list(row) for name, row in self.counts.items()},
-            "registers": [list(row) for row in self.registers],
-            "changed": self.changed,
-            "grids": [
-                {
-                    name: getattr(grid, name)
-                    for name in ("name", "rows", "columns", "looks", "texts", "mine", "dots", "outside")
-                }
-                | {
-                    "frame": grid.frame and list(grid.frame),
-                    "tile": grid.tile and list(grid.tile),
-                    "owned": grid.owned,
-                    "owned_by_warp": grid.owned_by_warp,
-                    "wrong": sorted(set(grid.wrong)),
-                }
-                for grid in self.grids
-            ],
+            "grids": [asdict(grid) | {"wrong": sorted(set(grid.wrong))} for grid in self.grids],
             "requests": [
                 {
                     "says": request.says,
                     "lanes": request.lanes,
-                    "words": [list(item) for item in sorted(request.words.items())],
+                    "words": sorted(request.words.items()),
                     "mine": sorted(word for word, lanes in request.words.items() if self._lane in lanes),
-                    "sectors": [list(item) for item in request.sectors.items()],
+                    "sectors": list(request.sectors.items()),
                     "banks": request.banks,
                 }
                 for request in self.requests
@@ -302,9 +265,10 @@ class Scene:
                 for each in self.matrices
             ],
             "flight": flight_of(self.timeline, self.position),
-            "strips": [[name, [list(span) for span in spans]] for name, spans in self.strips],
             "waiting": waiting_sentence(self.timeline, self.position),
         }
+        data: dict[str, Any] = json.loads(json.dumps(found, default=int))
+        return data
 
 
 def scene_of(stepper: Any, step: int | None = None) -> Scene:

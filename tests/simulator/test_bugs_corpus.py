@@ -54,17 +54,15 @@ def test_bug_is_guilty_as_charged(name):
 
 
 def assert_found(expected, pair, record, arguments):
+    noted = {"uninitialized-read": record.uninitialized, "negative-index": record.negative}
+    noted["out-of-bounds"] = record.out_of_bounds
     if expected.kind == "race":
         pairs = {(array, line, other) for array, lines in record.races()
                  for line in lines for other in (lines - {line} or lines)}  # fmt: skip
         wanted = {(expected.array, a, b) for a in expected.lines for b in expected.other_lines}
         assert wanted & pairs
-    elif expected.kind == "uninitialized-read":
-        assert {(expected.array, line) for line in expected.lines} & set(record.uninitialized)
-    elif expected.kind == "negative-index":
-        assert {(expected.array, line) for line in expected.lines} & set(record.negative)
-    elif expected.kind == "out-of-bounds":
-        assert {(expected.array, line) for line in expected.lines} & set(record.out_of_bounds)
+    elif expected.kind in noted:
+        assert {(expected.array, line) for line in expected.lines} & set(noted[expected.kind])
     elif expected.kind == "wrong-value":
         assert pair.wrong(arguments)
     elif expected.kind == "extra-stores":

@@ -1,10 +1,11 @@
 """A global or closure variable keeps the value that it had when the kernel was first compiled, as in numba."""
 
 import numpy as np
+import pytest
 from numba import cuda
 from oracles.sources import line_of
 
-from course_lib import simulate
+from course_lib import UnsupportedKernelError, simulate
 
 FACTOR = 2
 SETTINGS = (1, 2)
@@ -16,58 +17,43 @@ def scaled(x):
     return x * FACTOR
 
 
+def launched(kernel, dtype="i8", size=1):
+    """Return what an array of ones holds after a launch with one thread, and the findings."""
+    a = np.ones(size, dtype)
+    run = simulate(kernel)[1, 1](a)
+    return a.tolist(), run.findings
+
+
 def test_a_changed_global_keeps_its_first_value_and_is_reported(monkeypatch):
+    """Arguments of other types are compiled with the new value."""
+
     def kernel(a):
         a[0] = FACTOR
 
-    a = np.zeros(1, "i8")
-    assert simulate(kernel)[1, 1](a).findings == () and a[0] == 2
+    assert launched(kernel) == ([2], ())
     monkeypatch.setitem(globals(), "FACTOR", 5)
-    (finding,) = simulate(kernel)[1, 1](a).findings
-    assert a[0] == 2
-    assert (finding.kind, finding.severity, finding.line) == (
-        "changed-constant",
-        "warning",
-        line_of(kernel, "= FACTOR"),
-    )
+    held, (finding,) = launched(kernel)
+    assert (held, finding.kind, finding.severity) == ([2], "changed-constant", "warning")
+    assert finding.line == line_of(kernel, "= FACTOR")
     assert "FACTOR was 2" in finding.message and "is 5 now" in finding.message
+    assert launched(kernel, "f4") == ([5], ())
 
 
-def test_a_new_signature_is_compiled_with_the_new_value(monkeypatch):
-    def kernel(a):
-        a[0] = FACTOR
-
-    simulate(kernel)[1, 1](np.zeros(1, "i8"))
-    monkeypatch.setitem(globals(), "FACTOR", 5)
-    a = np.zeros(1, "f4")
-    assert simulate(kernel)[1, 1](a).findings == () and a[0] == 5
-
-
-def test_a_changed_closure_variable_and_a_device_functions_global(monkeypatch):
+def test_a_changed_closure_variable_a_tuple_and_a_device_functions_global(monkeypatch):
     width = 3
 
     def kernel(a):
         a[0] = width
         a[1] = scaled(a[1])
+        a[2] = SETTINGS[0]
 
-    a = np.ones(2, "i8")
-    simulate(kernel)[1, 1](a)
-    assert tuple(a) == (3, 2)
+    assert launched(kernel, size=3) == ([3, 2, 1], ())
     width = 4
     monkeypatch.setitem(globals(), "FACTOR", 5)
-    run = simulate(kernel)[1, 1](a)
-    assert tuple(a) == (3, 4)
-    assert sorted(f.message.split()[0] for f in run.findings) == ["FACTOR", "width"]
-
-
-def test_a_shape_in_a_changed_tuple(monkeypatch):
-    def kernel(a):
-        a[0] = SETTINGS[0]
-
-    a = np.zeros(1, "i8")
-    simulate(kernel)[1, 1](a)
     monkeypatch.setitem(globals(), "SETTINGS", (7, 2))
-    assert len(simulate(kernel)[1, 1](a).findings) == 1 and a[0] == 1
+    held, findings = launched(kernel, size=3)
+    assert held == [3, 2, 1]
+    assert sorted(f.message.split()[0] for f in findings) == ["FACTOR", "SETTINGS", "width"]
 
 
 def test_a_launch_that_is_refused_keeps_nothing(monkeypatch):
@@ -75,19 +61,11 @@ def test_a_launch_that_is_refused_keeps_nothing(monkeypatch):
         a[0] = FACTOR
         a[1] = MISSING  # noqa: F821
 
-    import pytest
-
-    from course_lib import UnsupportedKernelError
-
-    a = np.zeros(2, "i8")
     with pytest.raises(UnsupportedKernelError):
-        simulate(kernel)[1, 1](a)
+        launched(kernel, size=2)
     monkeypatch.setitem(globals(), "FACTOR", 5)
     monkeypatch.setitem(globals(), "MISSING", 1)
-    try:
-        assert simulate(kernel)[1, 1](a).findings == () and a[0] == 5
-    finally:
-        globals().pop("MISSING", None)
+    assert launched(kernel, size=2) == ([5, 1], ())
 
 
 def test_arrays_from_outside_are_constants():

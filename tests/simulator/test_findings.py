@@ -9,28 +9,11 @@ from course_lib import KernelError, simulate
 from course_lib.simulator.lanes.loops import Steps
 
 
-def findings(kernel, grid, block, *arguments, **options):
-    return simulate(kernel, strict=False, **options)[grid, block](*arguments).findings
-
-
 def unsynchronized(a, out):
     tile = cuda.shared.array(64, float32)
     i = cuda.threadIdx.x
     tile[i] = a[i]
     out[i] = tile[63 - i]
-
-
-@pytest.mark.parametrize("schedule", ["in-order", "reversed", 1, 2, 3])
-def test_a_race_names_both_lines_whatever_the_schedule(schedule):
-    a = np.arange(64, dtype="f4")
-    races = [f for f in findings(unsynchronized, 1, 64, a, a.copy(), schedule=schedule) if f.kind == "race"]
-    (race,) = races
-    assert race.severity == "error"
-    assert race.array == "tile"
-    assert {race.other_line, race.line} == {line_of(unsynchronized, "tile[i] = a"), line_of(unsynchronized, "63 - i")}
-    (block_a, thread_a), (block_b, thread_b) = race.threads
-    assert block_a == block_b == (0, 0, 0)
-    assert thread_a[0] + thread_b[0] == 63
 
 
 def test_a_strict_launch_raises_once_it_has_run_and_carries_the_run():
@@ -39,7 +22,9 @@ def test_a_strict_launch_raises_once_it_has_run_and_carries_the_run():
         simulate(unsynchronized)[1, 64](a, out)
     error = caught.value
     assert error.run.traffic.select(array="a").accesses == 64
-    assert {f.kind for f in error.findings} == {"race", "uninitialized-read"}
+    race, unwritten = error.findings
+    assert (race.kind, unwritten.kind) == ("race", "uninitialized-read")
+    assert sum(x for _, (x, _, _) in race.threads) == 63
     text = "\n".join(error._render_traceback_())
     assert "tile[i] = a[i]" in text and "out[i] = tile[63 - i]" in text
     assert "course_lib" not in text and "Traceback" not in text
@@ -107,3 +92,19 @@ def test_a_launch_that_was_stopped_says_what_it_broke_before():
         assert "Before that: out-of-bounds in overrun: thread 63 of block 0 reads a[64]" in str(error)
         assert {f.kind for f in error.findings} == {"out-of-bounds", "barrier-divergence"}
         assert error.run.traffic.select(array="out").accesses == 64
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_launch_that_waits_for_ever_says_what_it_did_before(together):
+    def kernel(flag, out):
+        out[0] = cuda.threadIdx.x
+        if together or cuda.threadIdx.x == 0:
+            while cuda.atomic.add(flag, 0, 0) == 0:
+                pass
+
+    with pytest.raises(KernelError, match="waits(.|\n)* race") as caught:
+        simulate(kernel, trace=True)[3, 64](np.zeros(1, np.int32), np.zeros(1, np.int32))
+    run = caught.value.run
+    assert {finding.array for finding in run.findings} == {"out"}
+    assert run.traffic.select(array="out").accesses == 3 * 64
+    assert {step.line for step in run.trace.steps} >= {finding.line for finding in run.findings}

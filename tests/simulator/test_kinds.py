@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import course_lib
-from course_lib.simulator.findings import KINDS, RANK, Finding, FindingKey
+from course_lib.simulator.findings import KINDS, RANK, Finding
 
 
 def test_severity_is_the_kinds():
@@ -19,12 +19,6 @@ def test_severity_is_the_kinds():
 def test_a_kind_that_is_not_in_the_table_is_refused():
     with pytest.raises(ValueError, match="no kind of finding is called 'rase'; there are out-of-bounds, "):
         Finding("rase", 3, "what")
-
-
-def test_findings_of_one_key_are_one():
-    finding = Finding("race", 7, "what", other_line=3, array="A", index=(1,), count=5)
-
-    assert finding.key == FindingKey("race", 7, 3, "A")
 
 
 def test_rank_puts_errors_first_and_causes_before_what_follows_from_them():

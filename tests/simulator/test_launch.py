@@ -70,12 +70,6 @@ def test_arguments_a_gpu_would_not_take_are_refused(arguments, words):
         simulate(double)[1, 4](*arguments)
 
 
-def test_reading_one_array_under_two_names_is_fine():
-    A, C = rng.random((5, 5), "f4"), np.zeros((5, 5), "f4")
-    simulate(naive)[1, (8, 8)](A, A, C)
-    np.testing.assert_allclose(C, A @ A, rtol=1e-5)
-
-
 def test_a_launch_without_grid_and_block_or_with_names_says_how():
     with pytest.raises(LaunchError, match="by position; give out without a name"):
         simulate(double)[1, 4](np.zeros(4, "f4"), out=np.zeros(4, "f4"))
@@ -118,17 +112,6 @@ def test_scalars_have_the_type_numba_gives_them():
     (finding,) = run.findings
     assert (finding.kind, finding.severity) == ("float64", "warning")
     assert "factor, a Python float argument" in finding.message
-
-
-@pytest.mark.parametrize("shape", [(0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 0)])
-def test_empty_dimensions(shape):
-    M, K, N = shape
-    A, B = np.ones((M, K), "f4"), np.ones((K, N), "f4")
-    for kernel in (naive, tiled(4)):
-        C = np.full((M, N), 7, "f4")
-        run = simulate(kernel)[(1, 1), (4, 4)](A, B, C)
-        np.testing.assert_array_equal(C, A @ B)
-        assert run.traffic.select(op="store", space="global").accesses == M * N
 
 
 def test_shapes_that_do_not_fit_name_the_access_that_left_the_array():

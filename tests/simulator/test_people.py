@@ -57,18 +57,6 @@ def test_a_range_of_a_float_is_cut(dtype):
         assert out.tolist() == [i + 1 if i in range(begin, end, 2) else 0 for i in range(8)]
 
 
-def test_the_ceiling_and_the_larger_of_two():
-    def kernel(x, out):
-        for _ in range(math.ceil(x[0])):
-            out[0] += 1
-        for _ in range(max(2, math.ceil(x[1]))):
-            out[1] += 1
-
-    out = np.zeros(2, np.int32)
-    simulate(kernel)[1, 1](np.float32([2.1, -4]), out)
-    assert out.tolist() == [3, 2]
-
-
 @pytest.mark.parametrize(
     ("statement", "wanted"),
     [
@@ -285,24 +273,3 @@ def test_records_in_a_shared_array(trace):
     run = simulate(exchanged, trace=trace)[1, 32](given, out)
     assert PARTICLE.itemsize == 20 and out.tolist() == [31 - t + (t + 1) % 32 for t in range(32)]
     assert run.traffic.select(space="shared").bank_conflicts == 0
-
-
-def test_banks_of_records():
-    """Records of 16 words: a bank is met by every second lane, as in an array of 16 columns."""
-    wide = np.dtype([("head", "f4"), ("rest", "f4", (15,))])
-    Wide = from_dtype(wide)
-
-    def kernel(out):
-        t = cuda.threadIdx.x
-        own = cuda.shared.array(32, Wide)
-        own[t].head = t
-        out[t] = own[t].head
-
-    def columns(out):
-        t = cuda.threadIdx.x
-        own = cuda.shared.array((32, 16), float32)
-        own[t, 0] = t
-        out[t] = own[t, 0]
-
-    found = [simulate(k)[1, 32](np.zeros(32, np.float32)).traffic.select(space="shared") for k in (kernel, columns)]
-    assert found[0].bank_conflicts == found[1].bank_conflicts == 30

@@ -6,7 +6,7 @@ import kernels_with_bugs as corpus
 import numpy as np
 import pytest
 from nightly import at_night, every
-from numba import cuda, float32, int32
+from numba import cuda, int32
 from oracles import happens_before
 from oracles.sources import line_of
 
@@ -22,42 +22,6 @@ def findings(kernel, grid, block, *arguments, **options):
 
 def kinds(*launch, **options):
     return [f.kind for f in findings(*launch, **options)]
-
-
-def test_syncwarps_that_only_some_blocks_pass():
-    def kernel(out):
-        tile = cuda.shared.array(32, float32)
-        i, b = cuda.threadIdx.x, cuda.blockIdx.x
-        tile[i] = i
-        if b % 2 == 0:
-            cuda.syncwarp()
-        if b % 3 == 0:
-            out[b, i] = tile[31 - i]
-
-    (race,) = findings(kernel, 6, 32, np.zeros((6, 32), "f4"))
-    assert race.kind == "race"
-    assert {block for (block, _, _), _ in race.threads} == {3}
-    assert kinds(kernel, 1, 32, np.zeros((6, 32), "f4")) == []
-
-
-def test_a_syncwarp_without_a_mask_waits_for_every_lane():
-    def kernel(a, out):
-        i = cuda.threadIdx.x
-        if i < 20:
-            cuda.syncwarp()
-            out[i] = a[i]
-
-    def returned(a, out):
-        i = cuda.threadIdx.x
-        if i >= 20:
-            return
-        cuda.syncwarp()
-        out[i] = a[i]
-
-    (finding,) = findings(kernel, 1, 32, np.zeros(32), np.zeros(32))
-    assert (finding.kind, finding.count, finding.threads[0][1]) == ("barrier-divergence", 12, (20, 0, 0))
-    assert kinds(kernel, 1, 20, np.zeros(32), np.zeros(32)) == []  # a warp of 20 lanes
-    assert kinds(returned, 1, 32, np.zeros(32), np.zeros(32)) == []
 
 
 def shared_total(total, out):
@@ -222,24 +186,6 @@ def test_a_race_with_one_of_three_that_touched_the_word(kernel, grid, block, who
         assert who in {race.threads[0][0][0] + race.threads[0][1][0] // (32 if block == 128 else 1)}
 
 
-def writes_what_it_read_last(out):
-    """The first threads of two warps read a word, and the second, which read it last, writes it."""
-    s = cuda.shared.array(1, int32)
-    if cuda.threadIdx.x == 0:
-        s[0] = 1
-    cuda.syncthreads()
-    if cuda.threadIdx.x % 32 == 0:
-        out[cuda.threadIdx.x // 32] = s[0]
-        if cuda.threadIdx.x == 32:
-            s[0] = 2
-
-
-def test_the_reader_of_another_warp_is_kept_beside_the_latest_one():
-    (race,) = findings(writes_what_it_read_last, 1, 64, np.zeros(2, "i4"))
-    assert (race.kind, race.array) == ("race", "s")
-    assert [thread[0] for _, thread in race.threads] == [0, 32]
-
-
 def check_with_vector_clocks(program, drawn, schedule="in-order"):
     """No race is found that the clocks do not find, and one if they find any."""
     texts = ("total += tile", "tile[index[k, t]] =", "add(tile", "total += words", "words[index[k, t]] =", "add(words")
@@ -297,199 +243,6 @@ def test_random_programs_with_fences_are_of_both_kinds():
     assert racing > 50 and ordered > 30 and narrow > 10
 
 
-def tickets(kernel, blocks=40, threads=32):
-    """Launch a ticket reduction; return what it found, and the sum beside the right one."""
-    a, out = np.arange(blocks), np.zeros(1, "i8")
-    found = findings(kernel, blocks, threads, a, np.zeros(blocks, "i8"), np.zeros(2, "i8"), out)
-    return found, out[0], a.sum()
-
-
-def test_a_fence_and_a_ticket_order_blocks():
-    """One thread stores, fences and takes the ticket; all threads of the last block read, after a barrier."""
-
-    def last_block(a, partial, tickets, out):
-        last = cuda.shared.array(1, int32)
-        i, b = cuda.threadIdx.x, cuda.blockIdx.x
-        if i == 0:
-            partial[b] = a[b]
-            cuda.threadfence()
-            last[0] = cuda.atomic.add(tickets, 0, 1)
-        cuda.syncthreads()
-        if last[0] == cuda.gridDim.x - 1:
-            for k in range(i, cuda.gridDim.x, cuda.blockDim.x):
-                cuda.atomic.add(out, 0, partial[k])
-
-    found, total, right = tickets(last_block)
-    assert (found, total) == ((), right)
-
-
-def test_a_barrier_tells_a_block_of_its_threads_fences():
-    """Every thread stores its own part and fences; after the barrier one of them takes the ticket."""
-
-    def last_block(a, partial, tickets, out):
-        last = cuda.shared.array(1, int32)
-        i, b = cuda.threadIdx.x, cuda.blockIdx.x
-        partial[(b + i) % partial.size] = a[b]
-        cuda.threadfence()
-        cuda.syncthreads()
-        if i == 0:
-            last[0] = cuda.atomic.add(tickets, 0, 1)
-        cuda.syncthreads()
-        if last[0] == cuda.gridDim.x - 1 and i == 0:
-            for k in range(cuda.gridDim.x):
-                out[0] += partial[k]
-
-    found, total, right = tickets(last_block, threads=1)
-    assert (found, total) == ((), right)
-
-
-def with_a_fence(early=False, of_block=False):
-    """Return a reduction by the last block whose fence is before the store, or one of the block, or missing."""
-
-    def kernel(a, partial, tickets, out):
-        last = cuda.shared.array(1, int32)
-        i, b = cuda.threadIdx.x, cuda.blockIdx.x
-        if i == 0:
-            if early:
-                cuda.threadfence()
-            partial[b] = a[b]
-            if of_block:
-                cuda.threadfence_block()
-            last[0] = cuda.atomic.add(tickets, 0, 1)
-        cuda.syncthreads()
-        if last[0] == cuda.gridDim.x - 1 and i == 0:
-            for k in range(cuda.gridDim.x):
-                out[0] += partial[k]
-
-    return kernel
-
-
-def another_word(a, partial, tickets, out):
-    b = cuda.blockIdx.x
-    if b < cuda.gridDim.x - 1:
-        partial[b] = a[b]
-        cuda.threadfence()
-        cuda.atomic.add(tickets, 1, 1)
-    else:
-        cuda.atomic.add(tickets, 0, 1)
-        for k in range(cuda.gridDim.x):
-            out[0] += partial[k]
-
-
-def read_before_the_ticket(a, partial, tickets, out):
-    last = cuda.shared.array(1, int32)
-    i, b = cuda.threadIdx.x, cuda.blockIdx.x
-    if i == 0:
-        partial[b] = a[b]
-        cuda.threadfence()
-        last[0] = partial[(b + 1) % cuda.gridDim.x]
-        cuda.atomic.add(tickets, 0, 1)
-
-
-@pytest.mark.parametrize(
-    "kernel",
-    [with_a_fence(), with_a_fence(early=True), with_a_fence(of_block=True), another_word, read_before_the_ticket],
-)
-def test_without_release_and_acquire_it_is_a_race(kernel):
-    found, *_ = tickets(kernel, threads=1)
-    (race,) = [f for f in found if f.array == "partial"]
-    assert race.kind == "race" and race.threads[0][0] != race.threads[1][0]
-
-
-def test_the_message_says_where_the_fence_must_stand():
-    found, *_ = tickets(with_a_fence(early=True))
-    (race,) = [f for f in found if f.array == "partial"]
-    assert "threadfence() orders them only if it is between the first and an atomic" in race.message
-
-
-@pytest.mark.parametrize("blocks", [1, 2])
-def test_a_fence_of_the_block_orders_the_threads_of_one_block(blocks):
-    """Warp after warp adds to one word: of one block, which is in order, or of two, which is not."""
-
-    def chain(words, turns):
-        g = cuda.grid(1) // 32
-        for turn in range(cuda.gridsize(1) // 32):
-            if turn == g and cuda.laneid == 0:
-                cuda.atomic.add(turns, 0, 1)
-                words[0] += 1
-                cuda.threadfence_block()
-                cuda.atomic.add(turns, 0, 1)
-
-    words, turns = np.zeros(1, "i8"), np.zeros(1, "i8")
-    found = findings(chain, blocks, 64, words, turns)
-    assert {f.kind for f in found} == ({"race"} if blocks > 1 else set())
-    assert all(f.threads[0][0] != f.threads[1][0] for f in found)
-
-
-def handed_over_in_shared_memory(early):
-    """The first warp stores, fences for its block and raises a flag in shared memory; the second one reads."""
-
-    def kernel(a, out):
-        flag = cuda.shared.array(1, int32)
-        tile = cuda.shared.array(1, int32)
-        t = cuda.threadIdx.x
-        if t == 0:
-            flag[0] = 0
-        cuda.syncthreads()
-        if t == 0:
-            tile[0] = 7
-            if early:
-                cuda.threadfence_block()
-                tile[0] += 1
-            a[cuda.blockIdx.x] = 8
-            if not early:
-                cuda.threadfence_block()
-            cuda.atomic.add(flag, 0, 1)
-        if t == 32 and cuda.atomic.add(flag, 0, 0) == 1:
-            out[cuda.blockIdx.x] = tile[0] + a[cuda.blockIdx.x]
-
-    return kernel
-
-
-def test_a_word_of_shared_memory_hands_on_what_a_fence_made_visible():
-    """To the threads of the block: what lies in shared and in global memory; only what came before the fence."""
-    out = np.zeros(3, "i8")
-    assert findings(handed_over_in_shared_memory(early=False), 3, 64, np.zeros(3, "i8"), out) == ()
-    assert out.tolist() == [15, 15, 15]
-    found = findings(handed_over_in_shared_memory(early=True), 3, 64, np.zeros(3, "i8"), np.zeros(3, "i8"))
-    assert sorted((f.kind, f.array) for f in found) == [("race", "a"), ("race", "tile")]
-
-
-def test_a_later_fence_of_the_block_does_not_widen_what_an_earlier_one_of_the_device_released():
-    """Thread 0 fences for all, stores, and fences for its block: only the first store has reached the other block."""
-
-    def two_stores(a, flag, out):
-        if cuda.blockIdx.x == 0:
-            a[0] = 1
-            cuda.threadfence()
-            a[1] = 1
-            cuda.threadfence_block()
-            cuda.atomic.add(flag, 0, 1)
-        else:
-            cuda.atomic.add(flag, 0, 1)
-            out[0] = a[0]
-            out[1] = a[1]
-
-    (race,) = findings(two_stores, 2, 1, np.zeros(2, "i8"), np.zeros(1, "i8"), np.zeros(2, "i8"))
-    assert (race.kind, race.index) == ("race", (1,))
-
-
-def test_releases_are_passed_on():
-    """Block after block waits for the one before: the last has heard of the first through all others."""
-
-    def chain(a, partial, tickets, out):
-        b = cuda.blockIdx.x
-        for turn in range(cuda.gridDim.x):
-            if turn == b:
-                cuda.atomic.add(tickets, b % 2, 1)
-                out[0] += a[b]
-                cuda.threadfence()
-                cuda.atomic.add(tickets, (b + 1) % 2, 1)
-
-    found, total, right = tickets(chain, threads=1)
-    assert (found, total) == ((), right)
-
-
 def count_up(a, out, n):
     i = cuda.threadIdx.x
     for _ in range(n):
@@ -542,43 +295,3 @@ def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, th
     assert (looked_up, results) == (worked_out, expected)
     assert many > 480
     assert few < many / (10 if kernel is not take_turns else 1.5)
-
-
-def test_the_race_between_warps_is_shown_rather_than_the_one_within():
-    """Threads of one warp race first, but the cure must serve those of two warps as well."""
-
-    def transpose(A, C):
-        s = cuda.shared.array((8, 8), float32)
-        x, y = cuda.threadIdx.x, cuda.threadIdx.y
-        s[y, x] = A[y, x]
-        C[y, x] = s[x, y]
-
-    A = np.arange(64, dtype=np.float32).reshape(8, 8)
-    for schedule in ("in-order", "reversed", 3):
-        run = simulate(transpose, strict=False, schedule=schedule)[1, (8, 8)](A, np.zeros_like(A))
-        (race,) = (f for f in run.findings if f.kind == "race")
-        (_, one), (_, other) = race.threads
-        assert (one[0] + 8 * one[1]) // 32 != (other[0] + 8 * other[1]) // 32
-        assert race.message.endswith("put cuda.syncthreads() between the two")
-    half = np.ascontiguousarray(A[:4])
-    run = simulate(transpose, strict=False)[1, (4, 4)](half, np.zeros((4, 8), np.float32))
-    (race,) = (f for f in run.findings if f.kind == "race")
-    assert race.message.endswith("put cuda.syncwarp() or cuda.syncthreads() between the two")
-
-
-def test_no_race_is_said_to_need_only_a_syncwarp_beside_one_that_needs_more():
-    """A_tile is read by the warp that stored it, B_tile by the other one: one barrier cures both."""
-
-    @cuda.jit
-    def without_barrier(A, B, C):
-        A_tile = cuda.shared.array((8, 8), float32)
-        B_tile = cuda.shared.array((8, 8), float32)
-        x, y = cuda.threadIdx.x, cuda.threadIdx.y
-        A_tile[y, x] = A[y, x]
-        B_tile[y, x] = B[y, x]
-        C[y, x] = A_tile[y, 7 - x] + B_tile[7 - y, x]
-
-    A = np.ones((8, 8), np.float32)
-    races = [f for f in simulate(without_barrier, strict=False)[1, (8, 8)](A, A, A * 0).findings if f.kind == "race"]
-    assert {race.array for race in races} == {"A_tile", "B_tile"}
-    assert all(race.message.endswith("; put cuda.syncthreads() between the two") for race in races)

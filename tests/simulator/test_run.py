@@ -19,6 +19,7 @@ def heads(text, first):
 
 
 def test_a_table_has_every_count_unless_told(run):
+    assert repr(run).startswith("tiled: grid 2×2, block 2×2\n") and repr(run).endswith("\nno findings")
     assert heads(repr(run), "line")[4:] == ["accesses", "requests", "sectors", "wavefronts", "conflicts"]
     assert heads(repr(run.source), "line") == ["line", "accesses", "requests", "sectors", "wavefronts"]
 

@@ -134,19 +134,6 @@ def test_select_refuses_what_the_run_does_not_have():
     assert run.traffic.select(space="shared").accesses == 0
 
 
-def test_a_run_shows_itself_as_text_and_as_html():
-    A = np.ones((4, 4), "f4")
-    run = simulate(naive)[1, (4, 4)](A, A, np.zeros((4, 4), "f4"))
-    text = repr(run)
-    assert "naive: grid 1, block 4×4" in text
-    assert "no findings" in text
-    assert " 0x" not in text
-    assert "<table>" in run._repr_html_() and "<table>" in run.source._repr_html_()
-    line = next(n for n, t in run.source.lines if "A[row, k]" in t)
-    row = next(r for r in str(run.source).splitlines() if r.lstrip().startswith(f"{line} "))
-    assert "128" in row and "A[row, k]" in row
-
-
 ELSEWHERE = """from numba import cuda
 
 

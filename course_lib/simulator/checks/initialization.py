@@ -33,19 +33,14 @@ class InitializationObserver(Observer):
         )
         self.accessed("uninitialized-read", site, pattern, base, lanes, said)
 
-    def unassigned(self, name: str | None, line: int, vector: WarpVector, lanes: Mask) -> None:
-        said = f"reads the variable {name!r} before it assigned it; assign it on every path"
-        if name is None:
-            said = (
-                "reads a register of a lane that does not take part in this shuffle; let all lanes that are read from "
-                "reach it"
-            )
-        self.found("uninitialized-read", line, vector, lanes, said, array=name)
-
-    def unreturned(self, function: str, line: int, vector: WarpVector, lanes: Mask) -> None:
-        what = f"the result of {function}()"
-        said = f"uses {what}, which returned nothing there; return a value on every path"
-        self.found("uninitialized-read", line, vector, lanes, said, array=what)
+    def missing(self, what: str, name: str, line: int, vector: WarpVector, lanes: Mask) -> None:
+        said = {
+            "variable": f"reads the variable {name!r} before it assigned it; assign it on every path",
+            "register": "reads a register of a lane that does not take part in this shuffle; let all lanes that are "
+            "read from reach it",
+            "result": f"uses {name}, which returned nothing there; return a value on every path",
+        }[what]
+        self.found("uninitialized-read", line, vector, lanes, said, array=name or None)
 
 
 class SharedInitialization:

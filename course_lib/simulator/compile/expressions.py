@@ -33,7 +33,7 @@ def const(out: Writer, node: nodes.Const) -> Code:
 def local(out: Writer, node: nodes.Local) -> Code:
     code = out.version(node.name, node.type)
     if node.unsure:
-        out.emit(f"w.tell_missing('unassigned', h_{node.name}, {out.mask}, {node.name!r}, {out.at(node.line)})")
+        out.emit(f"w.tell_missing('variable', h_{node.name}, {out.mask}, {node.name!r}, {out.at(node.line)})")
         poison = out.module.constant(DTYPE[str(node.type)].type(0))
         out.emit(f"if {code} is None: {code} = {poison}")
     return Code(code, True)
@@ -169,7 +169,8 @@ def call_device(out: Writer, node: CallDevice) -> Code:
     result, have = out.fresh("t"), out.fresh("h")
     out.emit(f"{result}, {have} = {call}")
     if node.used:
-        out.emit(f"w.tell_missing('unreturned', {have}, {out.mask}, {node.function.name!r}, {out.at(node.line)})")
+        what = f"the result of {node.function.name}()"
+        out.emit(f"w.tell_missing('result', {have}, {out.mask}, {what!r}, {out.at(node.line)})")
         poison = out.module.constant(DTYPE[str(node.type)].type(0))
         out.emit(f"if {result} is None: {result} = {poison}")
     return Code(result, True, True)

@@ -11,8 +11,9 @@ import numpy as np
 from ..hardware import BANKS, WARP_SIZE, WORD_BYTES
 from ..lanes.access import Site
 from ..lanes.arrays import Pattern
+from ..lanes.masks import widened
 from .copy_passes import CopyPasses, copied_places
-from .traffic import Counter, Key, key_of
+from .traffic import Counter, key_of
 
 #: The word of a lane that is not active.
 NOBODY = np.iinfo(np.int64).max
@@ -21,14 +22,11 @@ NOBODY = np.iinfo(np.int64).max
 class BanksObserver(Counter):
     """Counts wavefronts and conflicts, once for each pattern."""
 
+    names = ("wavefronts", "bank_conflicts")
+
     def __init__(self) -> None:
         super().__init__()
-        self.wavefronts: dict[Key, int] = {}
-        self.conflicts: dict[Key, int] = {}
         self.copies = CopyPasses()
-
-    def columns(self) -> dict[str, dict[Key, int]]:
-        return {"wavefronts": self.wavefronts, "bank_conflicts": self.conflicts}
 
     def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "shared":
@@ -42,18 +40,14 @@ class BanksObserver(Counter):
             )
             needed += times * one
             extra += times * beyond
-        key = key_of(site, pattern)
-        self.wavefronts[key] = self.wavefronts.get(key, 0) + needed
-        self.conflicts[key] = self.conflicts.get(key, 0) + extra
+        self.add_counts(key_of(site, pattern), needed, extra)
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
         """Count the wavefronts that a copy needs in addition to a store to the same words, because it also reads."""
         to, of, active = copied_places(site, pattern, base, array, index)
         needed, _ = self.copies.of(to, of, active, pattern.access_bytes)
         beyond = needed - wavefronts(pattern, 0)[0]
-        key = key_of(site, pattern)
-        self.wavefronts[key] = self.wavefronts.get(key, 0) + beyond
-        self.conflicts[key] = self.conflicts.get(key, 0) + beyond
+        self.add_counts(key_of(site, pattern), beyond, beyond)
 
 
 def wavefronts(pattern: Pattern, phase: int, in_pairs: bool = True) -> tuple[int, int]:
@@ -74,7 +68,7 @@ def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> 
     blocks = np.broadcast_shapes(word.shape, np.shape(mask))[2:]
     shape = (*vector.lanes.shape, *blocks) if words_each > 1 else np.broadcast_shapes(word.shape, np.shape(mask))
     columns = blocks[0] * blocks[1]
-    word = np.broadcast_to(word if mask is True else np.where(mask, word, NOBODY), shape).reshape(-1, columns)
+    word = widened(word if mask is True else np.where(mask, word, NOBODY), shape).reshape(-1, columns)
     if words_each == 1:
         busy = busiest(word, 1)
         needed, ideal = busy, np.minimum(busy, 1)
@@ -114,6 +108,5 @@ def busiest(word: np.ndarray, words_each: int) -> np.ndarray:
     first = np.ones(words.shape, bool)
     first[1:] = words[1:] != words[:-1]
     first &= words != NOBODY
-    column = np.broadcast_to(np.arange(columns), words.shape)
-    load = np.bincount((column * BANKS + words % BANKS)[first], minlength=columns * BANKS)
+    load = np.bincount((np.arange(columns) * BANKS + words % BANKS)[first], minlength=columns * BANKS)
     return load.reshape(columns, BANKS).max(axis=1)

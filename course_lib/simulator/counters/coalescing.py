@@ -15,26 +15,23 @@ from ..lanes.access import Site
 from ..lanes.arrays import Pattern
 from ..lanes.masks import Mask
 from .copy_passes import WIDE_BYTES, CopyPasses, copied_places
-from .traffic import Counter, Key, key_of
+from .traffic import Counter, key_of
 
 
 class CoalescingObserver(Counter):
     """Counts distinct sectors, computed once for each pattern and each position of its base in a sector."""
 
+    names = ("sectors",)
+
     def __init__(self) -> None:
         super().__init__()
-        self.sectors: dict[Key, int] = {}
         self.copies = CopyPasses()
-
-    def columns(self) -> dict[str, dict[Key, int]]:
-        return {"sectors": self.sectors}
 
     def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "global":
             return
         total = sum(times * self._sectors(pattern, phase) for phase, times in pattern.tally.items())
-        key = key_of(site, pattern)
-        self.sectors[key] = self.sectors.get(key, 0) + total
+        self.add_counts(key_of(site, pattern), total)
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
         """Correct the sectors of a copy of 16 bytes, which was counted as a load so far."""
@@ -43,7 +40,7 @@ class CoalescingObserver(Counter):
         to, of, active = copied_places(site, pattern, base, array, index)
         loaded = distinct(np.expand_dims(of, (1, 2)) * WIDE_BYTES // SECTOR_BYTES, np.expand_dims(active, (1, 2)))
         key = site.line, array.name, array.space, "load", WIDE_BYTES
-        self.sectors[key] = self.sectors.get(key, 0) + self.copies.of(to, of, active, WIDE_BYTES)[1] - int(loaded.sum())
+        self.add_counts(key, self.copies.of(to, of, active, WIDE_BYTES)[1] - int(loaded.sum()))
 
     def _sectors(self, pattern: Pattern, phase: int) -> int:
         if pattern.offsets is None:

@@ -39,9 +39,22 @@ class Tally:
 
 
 class Counter(Observer):
+    """Adds up counts, by ``names`` of columns of the traffic."""
+
+    names: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._columns: dict[str, dict[Key, int]] = {name: {} for name in self.names}
+
     def columns(self) -> dict[str, dict[Key, int]]:
         """The counts by name of the column and key of the row of traffic."""
-        raise NotImplementedError
+        return self._columns
+
+    def add_counts(self, key: Key, *more: int) -> None:
+        """Add one number to each column."""
+        for column, count in zip(self._columns.values(), more, strict=True):
+            column[key] = column.get(key, 0) + count
 
 
 class TrafficObserver(Counter):

@@ -155,13 +155,13 @@ class WarpVector(LaneVector):
             )
         return divisor
 
-    def tell_missing(self, hook: str, have: Mask, mask: Mask, name: str, line: int) -> None:
-        """Report the active lanes that are not in ``have``, those in which the variable or result has a value."""
+    def tell_missing(self, what: str, have: Mask, mask: Mask, name: str, line: int) -> None:
+        """Report the active lanes that are not in ``have``, those in which the "variable" or "result" has a value."""
         if have is True or have is mask:
             return
         missing = self.full(mask) & ~self.full(have)
         if missing.any():
-            self.engine.tell(hook, name, line, self, missing)
+            self.engine.tell("missing", what, name, line, self, missing)
 
     def syncwarp(self, members: Any, mask: Mask, line: int) -> None:
         """Order the memory accesses before and after it, among the active lanes that pass the same ``members``."""
@@ -391,7 +391,7 @@ class WarpVector(LaneVector):
             given_by &= members == np.take_along_axis(members, safe, axis=0)
         silent = here & ~given_by
         if silent.any():
-            self.engine.tell("unassigned", None, line, self, silent.reshape(self.shape))
+            self.engine.tell("missing", "register", "", line, self, silent.reshape(self.shape))
         result = np.take_along_axis(value, safe, axis=0).reshape(self.shape)
         source = np.where(given_by, source, source - WARP_SIZE).reshape(self.shape)
         self.engine.tell("exchanged", self, line, kind, (given, source, result), mask)

@@ -317,8 +317,8 @@ _HALF |= {
     "hneg": Row("cuda.fp16.hneg", _half(1), "(-{0})"),
     "habs": Row("cuda.fp16.habs", _half(1), "np.abs({0})"),
     "hfma": Row("cuda.fp16.hfma", _half(3), "fused({0}, {1}, {2})"),
-    "hmax": Row("cuda.fp16.hmax", _half(2), "larger({0}, {1})"),
-    "hmin": Row("cuda.fp16.hmin", _half(2), "smaller({0}, {1})"),
+    "hmax": Row("cuda.fp16.hmax", _half(2), "np.fmax({0}, {1})"),
+    "hmin": Row("cuda.fp16.hmin", _half(2), "np.fmin({0}, {1})"),
 }
 _HALF |= {
     f"h{name}": Row(f"cuda.fp16.h{name}", _half(1), f"np.{name}({{0}})")

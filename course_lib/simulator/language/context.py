@@ -45,7 +45,7 @@ VALUES = {
     for name, attribute in (("threadIdx", "thread"), ("blockIdx", "block"))
     for axis, number in AXES.items()
 } | {("laneid",): _nullary("laneid", "w.lanes.lane", "int32")}
-SHAPE = [of_array(f"shape[{axis}]", f"dim({{0}}, {axis})") for axis in range(32)]
+SHAPE = [of_array(f"shape[{axis}]", f"np.int64({{0}}.shape[{axis}])") for axis in range(32)]
 
 
 class Analysis:

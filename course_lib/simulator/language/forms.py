@@ -10,7 +10,7 @@ from .context import Context
 from .names import GRID_GROUP, Symbol, dtype_name
 from .operators import cast, cut, scalars, uniform
 from .program import CallDevice
-from .refusals import refuse
+from .refusals import at_most, check_arguments, refuse
 from .source import Inner, Source, read
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
@@ -40,8 +40,9 @@ FENCE, BLOCK_FENCE = (
     nodes.statement(name, f"w.tell('fence', {{mask}}, {block_only})")
     for name, block_only in (("threadfence", False), ("threadfence_block", True))
 )
-SMALLER = nodes.Operation("min", "smaller({0}, {1})", uniform)
-LARGER = nodes.Operation("max", "larger({0}, {1})", uniform)
+#: If one number is NaN, the other one, like CUDA's fmin and fmax.
+SMALLER = nodes.Operation("min", "np.fmin({0}, {1})", uniform)
+LARGER = nodes.Operation("max", "np.fmax({0}, {1})", uniform)
 ABSOLUTE = nodes.Operation("abs", "np.abs({0})", uniform)
 MAGNITUDE = nodes.Operation("abs of complex", "magnitude({0})", scalars)
 CONJUGATE = nodes.Operation("conjugate", "np.conjugate({0})", uniform)
@@ -59,13 +60,6 @@ MODF = [nodes.Operation(f"modf[{i}]", f"np.modf({{0}})[{i}]", uniform) for i in 
 SINCOS = [nodes.Operation(name, f"np.{name}({{0}})", uniform) for name in ("sin", "cos")]
 #: The functions of libdevice that return a tuple: its items, and the type of the second if it is another.
 TUPLES = {"frexp": (FREXP, "int32"), "modf": (MODF, ""), "sincos": (SINCOS, "")}
-
-
-def at_most(node: ast.Call, count: int) -> None:
-    """Refuse a call that has more arguments than ``count``, or named ones."""
-    if node.keywords or len(node.args) > count:
-        takes = f"at most {plural(count, 'argument')}, without a name" if count else "no arguments"
-        refuse(node, f"{ast.unparse(node.func)}() takes {takes}; remove the extra arguments")
 
 
 def _name(x: Context, node: ast.Call) -> str:
@@ -162,17 +156,13 @@ def atomic(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.atomic.<name>(...)``."""
     name = _name(x, node)
     takes = ("the array", *ATOMICS[name])
-    if node.keywords or len(node.args) != len(takes):
-        refuse(
-            node,
-            f"cuda.atomic.{name} takes {len(takes)} arguments without names: {', '.join(takes[:-1])} and {takes[-1]}",
-        )
+    said = f"{', '.join(takes[:-1])} and {takes[-1]}"
+    check_arguments(node, f"{len(takes)} arguments, {said}", len(takes))
     array = x.expr(node.args[0])
     if not isinstance(array.type, types.ArrayType):
         refuse(
             node,
-            f"{ast.unparse(node.args[0])} is {types.describe_type(array.type)}; cuda.atomic.{name} takes "
-            f"{', '.join(takes[:-1])} and {takes[-1]}",
+            f"{ast.unparse(node.args[0])} is {types.describe_type(array.type)}; cuda.atomic.{name} takes {said}",
         )
     place: ast.expr
     if name == "compare_and_swap":
@@ -229,8 +219,7 @@ def hinted(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     name = _name(x, node)
     packages.check(f"cuda.{name}", ())
     loads = name in HINTED_LOADS
-    if node.keywords or len(node.args) != 3 - loads:
-        refuse(node, f"cuda.{name}() takes an array, an index{'' if loads else ' and a value'}, without names")
+    check_arguments(node, f"an array, an index{'' if loads else ' and a value'}", 3 - loads)
     if used > loads:
         refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
     place = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
@@ -390,8 +379,7 @@ def power(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 
 def quotient_and_remainder(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    if len(node.args) != 2 or node.keywords:
-        refuse(node, "divmod() takes two numbers, without names")
+    check_arguments(node, "two numbers", 2)
     a, b = (nodes.once(x.scalar(part)) for part in node.args)
     return nodes.tuple_of(tuple(x.binary(node, name, a, b, node.args[0], node.args[1]) for name in ("FloorDiv", "Mod")))
 
@@ -411,8 +399,7 @@ def named_tuple(x: Context, node: ast.Call, thing: type) -> nodes.Expr:
 
 def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``print`` of literal texts and of numbers."""
-    if node.keywords:
-        refuse(node, "print() in a kernel takes texts and numbers, without names; it prints one line")
+    check_arguments(node, "texts and numbers of one line")
     parts: list[str] = []
     values: list[nodes.Expr] = []
     for part in node.args:

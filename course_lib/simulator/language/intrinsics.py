@@ -13,7 +13,7 @@ import numpy as np
 from . import tuples, types
 from .context import Context
 from .nodes import Apply, Await, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store, statement
-from .refusals import refuse
+from .refusals import at_most, check_arguments, refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
 
@@ -45,14 +45,9 @@ def _place(x: Context, node: ast.Call, width: int, values: int) -> tuple[Expr, A
         refuse(node, f"{what} takes a whole array, and {ast.unparse(node.args[0])} is a part of one; pass the array")
     parts = node.args[1 : 1 + array.type.ndim]
     rest = node.args[1 + array.type.ndim :]
-    if node.keywords or len(parts) != array.type.ndim or len(rest) != values:
-        indices = "1 index" if array.type.ndim == 1 else f"{array.type.ndim} indices"
-        refuse(
-            node,
-            f"{what} takes the array"
-            + (f", {indices} and a tuple of {width} values" if values else f" and {indices}")
-            + ", without names",
-        )
+    indices = "1 index" if array.type.ndim == 1 else f"{array.type.ndim} indices"
+    takes = f"the array, {indices} and a tuple of {width} values" if values else f"the array and {indices}"
+    check_arguments(node, takes, 1 + array.type.ndim + values)
     found = [x.integer_index(node, part, x.scalar(part)) for part in parts]
     return array, array.type, found, [x.expr(part) for part in rest]
 
@@ -91,8 +86,7 @@ def _warp(
     result: Dtypes | Callable[..., Dtypes],
 ) -> CallWarp:
     what = ast.unparse(node.func)
-    if node.keywords:
-        refuse(node, f"{what} takes its arguments without names")
+    check_arguments(node, "numbers and tuples of numbers")
     values = [x.expr(a) for a in node.args]
     for value, part in zip(values, node.args, strict=True):
         flat = tuples.items(value) if isinstance(value.type, TupleType) else (value,)
@@ -109,10 +103,6 @@ def _warp(
             refuse(node, f"{what}: {error}")
     kind: Type = TupleType(result) if isinstance(result, tuple) else result
     return CallWarp(function=function, name=what, args=tuple(values), type=kind, line=node.lineno)
-
-
-def _lane(x: Context, node: ast.Call, function: Callable[..., Any], result: Dtypes | Callable[..., Dtypes]) -> Expr:
-    return replace(_warp(x, node, function, result), together=False)
 
 
 def _matrices(
@@ -173,8 +163,7 @@ def _instruction(operation: Operation) -> Callable[..., Expr]:
     """Return the translation of a call without arguments."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
-        if node.args or node.keywords:
-            refuse(node, f"{ast.unparse(node.func)} takes no arguments; leave them out")
+        at_most(node, 0)
         return Apply(operation=operation, args=(), type=NONE, line=node.lineno)
 
     return call_of
@@ -188,8 +177,7 @@ WAIT_PRODUCTS = statement("wait for products", "w.products.wait({1}, {mask})")
 
 def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
     what = ast.unparse(node.func)
-    if node.keywords or len(node.args) != 5:
-        refuse(node, f"{what} takes a shared array, a place in it, two distances in bytes and a swizzle, without names")
+    check_arguments(node, "a shared array, a place in it, two distances in bytes and a swizzle", 5)
     array, *numbers = (x.expr(part) for part in node.args)
     if not isinstance(array.type, ArrayType) or array.type.ndim != 1 or array.type.view:
         refuse(node, f"{what} takes a whole shared array of one dimension first; declare it so")
@@ -203,8 +191,7 @@ def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
 
 def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
     what = ast.unparse(node.func)
-    if node.keywords or len(node.args) != 4:
-        refuse(node, f"{what} takes the results, A, B and whether to add, without names")
+    check_arguments(node, "the results, A, B and whether to add", 4)
     results, a, b, add = (x.expr(part) for part in node.args)
     wanted: Type = TupleType(("float32",) * 4) if spec.registers else "uint64"
     if results.type != ArrayType("float32", 1):
@@ -242,8 +229,7 @@ def _on_barrier(operation: Operation | None) -> Callable[..., Expr]:
     """Return the translation of f(barriers, i, number) to ``operation``; without one, to a wait for a phase."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
-        if node.keywords or len(node.args) != 3:
-            refuse(node, f"{ast.unparse(node.func)} takes barriers, the index of one and a number, without names")
+        check_arguments(node, "barriers, the index of one and a number", 3)
         barriers = _barrier(x, node, node.args[0])
         index, number = (x.integer_index(node, part, x.scalar(part)) for part in node.args[1:])
         x.analysis.fences = x.analysis.copies = True
@@ -257,8 +243,7 @@ def _on_barrier(operation: Operation | None) -> Callable[..., Expr]:
 
 def _tile_copy(x: Context, node: ast.Call, rows: int, columns: int) -> Expr:
     what = ast.unparse(node.func)
-    if node.keywords or len(node.args) != 7:
-        refuse(node, f"{what} takes a tile, a place, a matrix, a row, a column, barriers and an index, without names")
+    check_arguments(node, "a tile, a place, a matrix, a row, a column, barriers and an index", 7)
     tile, matrix = x.expr(node.args[0]), x.expr(node.args[2])
     if not isinstance(tile.type, ArrayType) or tile.type.ndim != 1 or tile.type.view:
         refuse(node, f"{what} takes a whole shared array of one dimension as its tile; declare it so")
@@ -289,7 +274,7 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "commit": _instruction(COMMIT),
     "wait": _wait,
     "warp": _warp,
-    "lane": _lane,
+    "lane": lambda *given: replace(_warp(*given), together=False),
     "matrices": _matrices,
     "descriptor": _descriptor,
     "product": _product,

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..tables import plural
 from . import operators, packages, tuples, views
 from .context import Context
 from .names import dtype_name
 from .nodes import Expr, Static, after, compile_time, settled, tuple_of
-from .refusals import refuse
+from .refusals import check_arguments, refuse
 from .types import COMPILE_TIME, DTYPE, NONE, TupleType, describe_type, is_float, is_int
 
 #: Functions of operator, by the name of their operator in Python's syntax tree; some also exist in place.
@@ -30,8 +31,7 @@ def of_operator(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr | No
     count = 1 if thing in UNARY else 2 if thing in BINARY or thing in COMPARISONS or thing is operator.getitem else 0
     if not count:
         return None
-    if node.keywords or len(node.args) != count:
-        refuse(node, f"{ast.unparse(node.func)}() takes {count} value{'s' * (count > 1)} without names")
+    check_arguments(node, plural(count, "value"), count)
     first = node.args[0]
     made: ast.expr
     if thing is operator.getitem:
@@ -50,8 +50,7 @@ def of_operator(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr | No
 
 def total(x: Context, node: ast.Call, used: bool) -> Expr:
     """``sum`` of a tuple, which begins with an integer 0."""
-    if node.keywords or len(node.args) not in (1, 2):
-        refuse(node, "sum() takes a tuple, and perhaps a first number, without names")
+    check_arguments(node, "a tuple, and perhaps a first number", 1, 2)
     value = x.expr(node.args[0])
     if not isinstance(value.type, TupleType):
         refuse(node, f"the simulator runs sum() of tuples, not of {describe_type(value.type)}; add in a loop")
@@ -72,8 +71,7 @@ _OTHERS = (str, bytes, list, dict, set, range)
 
 def is_instance(x: Context, node: ast.Call, used: bool) -> Expr:
     """``isinstance``, by the exact type: int is int64 and float is float64, as in numba."""
-    if node.keywords or len(node.args) != 2:
-        refuse(node, "isinstance() takes a value and a type, without names")
+    check_arguments(node, "a value and a type", 2)
     value, asked = x.expr(node.args[0]), compile_time(x.expr(node.args[1]))
     kinds = asked[0] if asked and isinstance(asked[0], tuple) else asked or ()
     if value.type in (NONE, COMPILE_TIME) or not kinds:
@@ -103,8 +101,7 @@ def make_tuple(x: Context, node: ast.Call, used: bool) -> Expr:
 
 def type_of(x: Context, node: ast.Call, used: bool) -> Expr:
     """``type`` of a number, as in ``type(x)(0)``."""
-    if len(node.args) != 1 or node.keywords:
-        refuse(node, "type() takes one number")
+    check_arguments(node, "one number", 1)
     value = x.scalar(node.args[0])
     return after((value,), Static(thing=DTYPE[str(value.type)].type))
 

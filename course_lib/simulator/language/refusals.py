@@ -4,6 +4,7 @@ import ast
 from typing import NoReturn
 
 from ..findings import UnsupportedKernelError
+from ..tables import plural
 
 #: Statements that no kernel may contain.
 STATEMENTS: dict[type[ast.stmt], str] = {
@@ -134,6 +135,19 @@ class SmallerItems(Exception):
 def refuse(node: ast.AST, text: str) -> NoReturn:
     """Raise UnsupportedKernelError at the line of ``node``."""
     raise UnsupportedKernelError(text, getattr(node, "lineno", None))
+
+
+def at_most(node: ast.Call, count: int) -> None:
+    """Refuse a call that has more arguments than ``count``, or named ones."""
+    if node.keywords or len(node.args) > count:
+        takes = f"at most {plural(count, 'argument')}, without a name" if count else "no arguments"
+        refuse(node, f"{ast.unparse(node.func)}() takes {takes}; remove the extra arguments")
+
+
+def check_arguments(node: ast.Call, takes: str, *counts: int) -> None:
+    """Refuse a call with named arguments, or with another number of them than one of ``counts``, if there are any."""
+    if node.keywords or counts and len(node.args) not in counts:
+        refuse(node, f"{ast.unparse(node.func)}() takes {takes}, without names")
 
 
 def refused_statement(node: ast.stmt) -> NoReturn:

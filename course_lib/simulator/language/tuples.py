@@ -18,7 +18,7 @@ from .nodes import After, Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved
 from .operators import BINARY, INTEGER_QUOTIENT, applied, cast
 from .program import Each, Iterable, Numbered, Range, Together
 from .reasons import Why, item_why
-from .refusals import refuse
+from .refusals import check_arguments, refuse
 from .types import ArrayType, TupleType, Type, describe_type
 
 
@@ -211,8 +211,7 @@ def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
 
 
 def _range(x: Context, node: ast.Call) -> Iterated:
-    if node.keywords or not 1 <= len(node.args) <= 3:
-        refuse(node, "range() takes a stop, or a start and a stop, and perhaps a step, without names")
+    check_arguments(node, "a stop, or a start and a stop, and perhaps a step", 1, 2, 3)
     given = [x.scalar(a) for a in node.args]
     kind = types.range_type([str(a.type) for a in given])
     values = [cast(a, kind) for a in given]
@@ -225,8 +224,7 @@ def _range(x: Context, node: ast.Call) -> Iterated:
 
 
 def _enumerate(x: Context, node: ast.Call) -> Iterated:
-    if node.keywords or not 1 <= len(node.args) <= 2:
-        refuse(node, "enumerate() takes an iterable, and perhaps the first number, without names")
+    check_arguments(node, "an iterable, and perhaps the first number", 1, 2)
     inner = iterated(x, node.args[0])
     start = x.number(0) if len(node.args) == 1 else x.scalar(node.args[1])
     if not types.is_int(str(start.type)):

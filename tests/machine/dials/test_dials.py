@@ -164,6 +164,8 @@ def test_what_no_slider_offers_is_refused():
         widget.setting = {**widget.setting, "threads": 100}
     with pytest.raises(traitlets.TraitError, match="a setting has launches, kernel, launch, filled, not launches"):
         dials.queue().setting = {"launches": 1}
+    with pytest.raises(ValueError, match="n is 20"):
+        dials.cube(n=20)
 
 
 @pytest.mark.parametrize("layout", range(3))
@@ -215,8 +217,3 @@ def test_the_faces_of_a_sub_cube_are_its_tiles(tile):
     numbers, work = 2 * tile**2, tile**3
     assert f"has {numbers:,} numbers" in said and f"{work:,} multiply-add" in said
     assert f"is used {tile} time" in said and 2 * work == tile * numbers
-
-
-def test_a_cube_that_tiles_do_not_divide_is_refused():
-    with pytest.raises(ValueError, match="n is 20"):
-        dials.cube(n=20)

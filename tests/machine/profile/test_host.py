@@ -120,6 +120,9 @@ CALLS = {
     "    assert d.copy_to_host().tolist() == [1] * 60 + [2] * 32 + [1] * 8": "",
     "f = numba.vectorize(['float64(float64)'], target='cuda')(lambda v: v + 1)\n    e = f(d)\n    double[1, 32](e)\n"
     "    assert e.copy_to_host()[:33].tolist() == [4] * 32 + [2]": "runs on the CPU and is not profiled",
+    "h = np.ones(100)\n    e = cuda.to_device(h)\n    h[0] = 9\n    e.copy_to_device(d)\n    double[1, 32](e)\n"
+    "    assert type(e.copy_to_host()) is np.ndarray and h[0] == 9 and d[0] == 1\n"
+    "    assert e.copy_to_host(h) is h and h[:33].tolist() == [2] * 32 + [1]": "",
     "h = np.ones(8)\n    double[1, 32](cuda.InOut(h))\n    assert h.tolist() == [2] * 8": "",
     "h = np.ones(8)\n    double[1, 32](cuda.In(h))\n    assert h.tolist() == [1] * 8": "",
     "cuda.stream().add_callback(lambda stream, status, arg: double[1, 32, stream](arg), d)": "",
@@ -230,8 +233,3 @@ def test_a_script_that_resists(tmp_path, loop, words):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     assert done.returncode == 2 and words in done.stderr
-
-
-def test_a_limit_is_a_time(profiled):
-    status, _, err = profiled("", "--limit", "0")
-    assert status == 2 and "--limit is 0; it is a number of seconds above 0" in err

@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 from numba import cuda
@@ -152,21 +151,6 @@ def test_of_several_scripts_each_launch_says_its_own(tmp_path, capsys):
     assert [each["script"] for each in launches] == names
 
 
-def test_arrays_go_there_and_back():
-    """A copy in each direction, as between a host and a GPU."""
-    from course_lib.machine.profile.host import DeviceArray
-
-    host = np.arange(4)
-    array = np.array(host).view(DeviceArray)
-    host[0] = 9
-    array.copy_to_device([5, 6, 7, 8])
-    back = array.copy_to_host()
-    array[0] = 0
-
-    assert back.tolist() == [5, 6, 7, 8] and type(back) is np.ndarray
-    assert array.copy_to_host(host) is host and host.tolist() == [0, 6, 7, 8]
-
-
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
@@ -174,6 +158,7 @@ def test_arrays_go_there_and_back():
         ("print(1)", ["--launch", "f"], "--launch and --check-all need a kernel"),
         ("print(1)", ["--grid", "1"], "A script gives grid, block and arguments"),
         ("print(1)", ["--shared-bytes", "8"], "leave out --shared-bytes"),
+        ("print(1)", ["--limit", "0"], "--limit is 0; it is a number of seconds above 0"),
         ("print(", [], "line 1, is not Python"),
     ],
 )

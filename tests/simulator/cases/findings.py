@@ -113,6 +113,44 @@ for k in range(4):
 # a thread that wraps in two dimensions counts once @ 1, 5 : a=np.arange(25.0).reshape(5, 5), out=zeros(5)
 #= said("dimension 0", "to 3")
 out[i] = a[i - 2, i - 3]  #? negative-index a (-2, -3) x3
+
+# a reader of another warp is kept beside the latest one, which writes @ 1, 64 : out=zeros(2, "i4")
+#= [thread[0] for _, thread in run.findings[0].threads] == [0, 32]
+s = cuda.shared.array(1, int32)
+if i == 0:
+    s[0] = 1
+cuda.syncthreads()
+if i % 32 == 0:
+    out[i // 32] = s[0]
+    if i == 32:
+        s[0] = 2  #? race s
+
+# the race between warps is shown rather than the one within @ 1, (8, 8), schedule=$s
+#: A=np.ones((8, 8), "f4"), C=zeros(8, 8) ; s in 'in-order' 'reversed' 3
+#= len({(x + 8 * y) // 32 for _, (x, y, _) in run.findings[0].threads}) == 2
+#= run.findings[0].message.endswith("put cuda.syncthreads() between the two")
+#? uninitialized-read s
+s = cuda.shared.array((8, 8), float32)
+y = cuda.threadIdx.y
+s[y, i] = A[y, i]
+C[y, i] = s[i, y]  #? race s
+
+# a race within one warp needs no more than a syncwarp @ 1, (4, 4) : A=np.ones((4, 4), "f4"), C=zeros(4, 4)
+#= run.findings[0].message.endswith("put cuda.syncwarp() or cuda.syncthreads() between the two")
+s = cuda.shared.array((8, 8), float32)
+y = cuda.threadIdx.y
+s[y, i] = A[y, i]
+C[y, i] = s[i, y]  #? race s
+
+# no race is said to need a syncwarp alone beside one that needs more @ 1, (8, 8)
+#: A=np.ones((8, 8), "f4"), C=zeros(8, 8)
+#= all(f.message.endswith("; put cuda.syncthreads() between the two") for f in run.findings if f.kind == "race")
+#? uninitialized-read two
+one = cuda.shared.array((8, 8), float32)
+two = cuda.shared.array((8, 8), float32)
+y = cuda.threadIdx.y
+one[y, i] = two[y, i] = A[y, i]
+C[y, i] = one[y, 7 - i] + two[7 - y, i]  #? race one; race two
 """)  # fmt: skip
 
 SYNCWARPS = Table(None, header=IMPORTS, arguments="a=np.arange(32, dtype='f4'), out=zeros(32, 'f4')",
@@ -158,6 +196,120 @@ for first in ($one, $other):
         cuda.syncwarp(0xFFFF << first)
 if 16 <= i < 24:
     out[i] = tile[i - 16]  $tag
+
+# syncwarps that only some blocks pass @ $grid, 32 : out=zeros(6, 32, "f4") ; grid,tag in 6,#?race 1,
+#= all({block for (block, _, _), _ in f.threads} == {3} for f in run.findings)
+b = cuda.blockIdx.x
+tile[i] = i
+if b % 2 == 0:
+    cuda.syncwarp()
+if b % 3 == 0:
+    out[b, i] = tile[31 - i]  $tag
+
+# a syncwarp without a mask waits for every lane of the warp @ 1, $n ; n,tag in 32,#?barrier-divergence 20,
+#= [(f.count, f.threads[0][1]) for f in run.findings] == [(12, (20, 0, 0))] * ($n > 20)
+if i < 20:
+    cuda.syncwarp()  $tag
+    out[i] = a[i]
+
+# a syncwarp without a mask waits for no lane that has returned @ 1, 32
+#= run.findings == ()
+if i >= 20:
+    return
+cuda.syncwarp()
+out[i] = a[i]
+""")  # fmt: skip
+
+#: The reductions by the block that takes the last ticket, with and without their fence, are in `kernels_with_bugs`.
+FENCES = Table(None, header=IMPORTS, launch="40, 1", first="t, b = cuda.threadIdx.x, cuda.blockIdx.x\n",
+               arguments="a=np.arange(40), partial=zeros(40, int), tickets=zeros(2, int), out=zeros(1, int)", text="""\
+# a barrier tells a block of its threads' fences, of which one takes the ticket
+#= (out[0], run.findings) == (a.sum(), ())
+last = cuda.shared.array(1, int32)
+partial[(b + t) % partial.size] = a[b]
+cuda.threadfence()
+cuda.syncthreads()
+if t == 0:
+    last[0] = cuda.atomic.add(tickets, 0, 1)
+cuda.syncthreads()
+if last[0] == cuda.gridDim.x - 1 and t == 0:
+    for k in range(cuda.gridDim.x):
+        out[0] += partial[k]
+
+# a fence before the store
+#= said("threadfence() orders them only if it is between the first and an atomic")
+cuda.threadfence()
+partial[b] = a[b]
+if cuda.atomic.add(tickets, 0, 1) == cuda.gridDim.x - 1:
+    for k in range(cuda.gridDim.x):
+        out[0] += partial[k]  #? race partial
+
+# an atomic on another word
+if b < cuda.gridDim.x - 1:
+    partial[b] = a[b]
+    cuda.threadfence()
+    cuda.atomic.add(tickets, 1, 1)
+else:
+    cuda.atomic.add(tickets, 0, 1)
+    for k in range(cuda.gridDim.x):
+        out[0] += partial[k]  #? race partial
+
+# a read before the ticket
+partial[b] = a[b]
+cuda.threadfence()
+out[0] = partial[(b + 1) % cuda.gridDim.x]  #? race partial; race out
+cuda.atomic.add(tickets, 0, 1)
+
+# releases are passed on, and the last block has heard of the first through all others
+#= (out[0], run.findings) == (a.sum(), ())
+for turn in range(cuda.gridDim.x):
+    if turn == b:
+        cuda.atomic.add(tickets, b % 2, 1)
+        out[0] += a[b]
+        cuda.threadfence()
+        cuda.atomic.add(tickets, (b + 1) % 2, 1)
+
+# a fence of the block orders the warps of one block, and not those of two @ $n, 64 ; n,tag in 1, 2,#?race
+#= all(f.threads[0][0] != f.threads[1][0] for f in run.findings)
+for turn in range(cuda.gridsize(1) // 32):
+    if turn == cuda.grid(1) // 32 and cuda.laneid == 0:
+        cuda.atomic.add(tickets, 0, 1)
+        out[0] += 1  $tag
+        cuda.threadfence_block()
+        cuda.atomic.add(tickets, 0, 1)
+
+# a word of shared memory hands on what came before the fence, in shared and in global memory @ 3, 64
+#: partial=zeros(3, int), out=zeros(3, int) ; early,tag in False, True,#?race
+#= sorted(f.array for f in run.findings) == ["partial", "tile"] * $early
+#= $early or out.tolist() == [15] * 3
+flag = cuda.shared.array(1, int32)
+tile = cuda.shared.array(1, int32)
+if t == 0:
+    flag[0] = 0
+cuda.syncthreads()
+if t == 0:
+    tile[0] = 7
+    if $early:
+        cuda.threadfence_block()
+        tile[0] += 1
+    partial[b] = 8
+    if not $early:
+        cuda.threadfence_block()
+    cuda.atomic.add(flag, 0, 1)
+if t == 32 and cuda.atomic.add(flag, 0, 0) == 1:
+    out[b] = tile[0] + partial[b]  $tag
+
+# a later fence of the block does not widen what an earlier one of the device released @ 2, 1
+if b == 0:
+    partial[0] = 1
+    cuda.threadfence()
+    partial[1] = 1
+    cuda.threadfence_block()
+    cuda.atomic.add(tickets, 0, 1)
+else:
+    cuda.atomic.add(tickets, 0, 1)
+    out[0] = partial[0]
+    out[0] = partial[1]  #? race partial (1,)
 """)  # fmt: skip
 
 NAMES_OF_AN_ARRAY = Table(None, header=IMPORTS, launch="1, 32", arguments="a=zeros(32, 'i4'), b=zeros(32, 'i4')",

@@ -548,6 +548,14 @@ out[i, 0], out[i, 1] = mask & 0xFFFFFFFF, same
 i = cuda.threadIdx.x
 out[i, 0], out[i, 1] = cuda.match_all_sync(0xFFFFFFFF, x[i])
 
+# loops up to a ceiling, which is a float on a GPU, and to the larger of two
+#: x=np.array([2.1, -4], "f4"), out=zeros(2, int)
+#= out.tolist() == [3, 2]
+for _ in range(math.ceil(x[0])):
+    out[0] += 1
+for _ in range(max(2, math.ceil(x[1]))):
+    out[1] += 1
+
 # a pause computes nothing @ 1, 8 : x=zeros(8)
 #= (x.tolist(), run.findings) == ([*range(8)], ())
 i = cuda.threadIdx.x

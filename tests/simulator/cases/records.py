@@ -25,6 +25,7 @@ POINTS = np.random.default_rng(6).random((4, 3)).astype("f4")
 HEADER = f"""{IMPORTS}
 PARTICLE = np.dtype([("x", "f4"), ("y", "f8")], align=True)
 Particle = numba.from_dtype(PARTICLE)
+Wide = numba.from_dtype(np.dtype([("head", "f4"), ("rest", "f4", 15)]))
 PAIRS = np.array([(1, [2, 3]), (4, [5, 6]), (7, [8, 9])], np.dtype([("x", "f8"), ("y", "i2", 2)], align=True))
 TEXTS = np.zeros(2, [("x", "S4")])
 
@@ -139,6 +140,15 @@ out[0] = own[0, 1].y  #? uninitialized-read own.y
 own = cuda.shared.array(1, Particle)
 own[0].x = cuda.threadIdx.x
 out[cuda.threadIdx.x] = own[0].x
+
+# records of 16 words lie in two banks, as the rows of 16 columns do @ 1, 32 : out=zeros(32, "f4")
+#= [row.bank_conflicts for row in run.traffic.rows if row.space == "shared"] == [15] * 4
+t = cuda.threadIdx.x
+own = cuda.shared.array(32, Wide)
+tile = cuda.shared.array((32, 16), float32)
+own[t].head = t
+tile[t, 0] = t
+out[t] = own[t].head + tile[t, 0]
 
 # outside an array in a record : a=BODIES
 a[0].at[1] = a[1].at[3]  #? out-of-bounds a.at (3,)

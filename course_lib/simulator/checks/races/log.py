@@ -1,25 +1,17 @@
 """A log of the accesses to shared memory, checked for races once for each barrier interval."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ...geometry import Chunk
 from ...lanes.access import Site
 from ...lanes.arrays import Pattern
+from ...lanes.masks import widened
 from ...lanes.memory import SharedArray
 from .shadow_memory import ATOMIC, READ, Access, Ints, Reporter, Shadow
 
 #: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
-
-
-class Judge(Reporter, Protocol):
-    """Receives the races, and counts the barriers of a chunk's blocks."""
-
-    each: bool  # see Shadow
-
-    def epoch_of(self, chunk: Chunk) -> Ints: ...
 
 
 def size(*parts: Any) -> int:
@@ -30,7 +22,7 @@ def size(*parts: Any) -> int:
 class SharedLog:
     """The accesses to one shared array of a chunk since its last barrier."""
 
-    def __init__(self, observer: Judge, array: SharedArray) -> None:
+    def __init__(self, observer: Reporter, array: SharedArray) -> None:
         self.observer, self.array = observer, array
         self.entries: list[Access] = []
         self.patterns: set[int] = set()  # ids of the patterns that the entries keep alive
@@ -94,9 +86,7 @@ class SharedLog:
     def _each_once(self, writers: list[Access]) -> bool:
         """Whether each word is written at most once in each block."""
         if all(e.pattern.mask is True and e.pattern.same_in_blocks for e in writers):
-            words = np.concatenate(
-                [np.broadcast_to(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers]
-            )
+            words = np.concatenate([widened(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers])
             return int(np.bincount(words, minlength=1).max()) <= 1
         count = np.zeros(self.array.words(), np.int64)
         for e in writers:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...findings import FindingKey
-from ...geometry import Launch
+from ...geometry import Chunk, Launch
 from ...hardware import WARP_SIZE
 from ...lanes.access import Site
 from ...lanes.arrays import Pattern
@@ -37,6 +37,10 @@ class Reporter(Protocol):
 
     launch: Launch
     reported: list[tuple[FindingKey, bool]]
+    each: bool  # see Shadow
+
+    def epoch_of(self, chunk: Chunk) -> Ints:
+        """Barriers passed by each block of the chunk."""
 
     def repeat(self, key: FindingKey, times: int) -> None:
         """Count a known race ``times`` more."""
