@@ -7,11 +7,13 @@ While the kernel runs, only references are kept; a chunk of blocks is converted 
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from ..simulator.compile.unit import CompiledKernel
 from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.lanes.arrays import ATOMIC
 from ..simulator.lanes.masks import DifferentArrays
@@ -27,6 +29,12 @@ MAX_STEPS = 200_000
 #: After so many recorded statements, or an eighth of MAX_STEPS, the steps of the whole launch are counted: that takes a
 #: fifth of the time.
 COUNT_AFTER = 5_000
+
+
+@lru_cache(8)
+def listing(unit: CompiledKernel) -> Listing:
+    """Return the listing of a compiled kernel, whose launches have all the same."""
+    return Listing(unit.sources)
 
 
 class StepCounter(Observer):
@@ -70,7 +78,7 @@ class TraceObserver(StepCounter):
     def start(self, prepared: Any) -> None:
         super().start(prepared)
         self.prepared = prepared
-        self._program = Listing(prepared.unit.sources)
+        self._program = listing(prepared.unit)
         self._before = [(array, array.flat.copy()) for array in prepared.may_write if array.flat.flags.writeable]
         #: fields of records, which become arrays of the trace when the kernel first accesses them
         records = [value for value in prepared.values if isinstance(value, tuple)]
@@ -99,7 +107,7 @@ class TraceObserver(StepCounter):
             self._of = vector.chunk
             self._chunk, self._now, self._latest = self._running.setdefault(self._of, (Events(), {}, {}))
 
-    def watch(self, array: Any) -> Callable[..., None]:
+    def watch(self, array: Any) -> Callable[..., None] | None:
         if array.name not in self._arrays:
             self._arrays[array.name] = TraceArray(
                 array.name,
@@ -312,6 +320,23 @@ class TraceObserver(StepCounter):
 
 class StepObserver(TraceObserver):
     """Records the steps and arrays of a launch, without the accesses of its statements: enough for counting."""
+
+    def start(self, prepared: Any) -> None:
+        super().start(prepared)
+        #: only after the call of a device function does an access, an assignment or a test begin a step again
+        self._may_resume = len(prepared.unit.sources) > 1
+
+    def watch(self, array: Any) -> Callable[..., None] | None:
+        watcher = super().watch(array)
+        return watcher if self._may_resume else None
+
+    def assigned(self, *event: Any) -> None:
+        if self._may_resume:
+            super().assigned(*event)
+
+    def tested(self, *event: Any) -> None:
+        if self._may_resume:
+            super().tested(*event)
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])

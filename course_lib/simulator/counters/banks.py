@@ -11,6 +11,7 @@ import numpy as np
 from ..hardware import BANKS, WARP_SIZE, WORD_BYTES
 from ..lanes.access import Site
 from ..lanes.arrays import Pattern
+from ..lanes.masks import widened
 from .copy_passes import CopyPasses, copied_places
 from .traffic import Counter, key_of
 
@@ -67,7 +68,7 @@ def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> 
     blocks = np.broadcast_shapes(word.shape, np.shape(mask))[2:]
     shape = (*vector.lanes.shape, *blocks) if words_each > 1 else np.broadcast_shapes(word.shape, np.shape(mask))
     columns = blocks[0] * blocks[1]
-    word = np.broadcast_to(word if mask is True else np.where(mask, word, NOBODY), shape).reshape(-1, columns)
+    word = widened(word if mask is True else np.where(mask, word, NOBODY), shape).reshape(-1, columns)
     if words_each == 1:
         busy = busiest(word, 1)
         needed, ideal = busy, np.minimum(busy, 1)
@@ -107,6 +108,5 @@ def busiest(word: np.ndarray, words_each: int) -> np.ndarray:
     first = np.ones(words.shape, bool)
     first[1:] = words[1:] != words[:-1]
     first &= words != NOBODY
-    column = np.broadcast_to(np.arange(columns), words.shape)
-    load = np.bincount((column * BANKS + words % BANKS)[first], minlength=columns * BANKS)
+    load = np.bincount((np.arange(columns) * BANKS + words % BANKS)[first], minlength=columns * BANKS)
     return load.reshape(columns, BANKS).max(axis=1)

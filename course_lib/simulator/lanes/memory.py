@@ -126,8 +126,8 @@ class SharedArray(Array):
 
     def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
         if pattern.mask is True and pattern.same_in_blocks and pattern.offsets is not None:
-            offsets = np.broadcast_to(pattern.offsets, (*vector.lanes.shape, 1, 1)).reshape(-1) + base
-            self.data[offsets] = np.broadcast_to(value, vector.shape).reshape(-1, *self.chunk.shape)
+            offsets = widened(pattern.offsets, (*vector.lanes.shape, 1, 1)).reshape(-1) + base
+            self.data[offsets] = widened(value, vector.shape).reshape(-1, *self.chunk.shape)
             return
         keys, value = spread(self.keys(vector, pattern, base), value, pattern.mask)
         self.data.reshape(-1)[keys] = value

@@ -46,7 +46,11 @@ class LaneVector:
 
     def full(self, mask: Mask) -> np.ndarray:
         """``mask`` as a boolean array of the whole shape."""
-        return widened(mask, self.shape)
+        return self._everyone if mask is True else widened(mask, self.shape)
+
+    @cached_property
+    def _everyone(self) -> np.ndarray:
+        return np.broadcast_to(True, self.shape)
 
     def first_lane(self, mask: Mask) -> tuple[int, ...]:
         """The position in the vector of the first thread (in launch order) of a mask that is not empty."""

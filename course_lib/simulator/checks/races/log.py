@@ -6,6 +6,7 @@ import numpy as np
 
 from ...lanes.access import Site
 from ...lanes.arrays import Pattern
+from ...lanes.masks import widened
 from ...lanes.memory import SharedArray
 from .shadow_memory import ATOMIC, READ, Access, Ints, Reporter, Shadow
 
@@ -85,9 +86,7 @@ class SharedLog:
     def _each_once(self, writers: list[Access]) -> bool:
         """Whether each word is written at most once in each block."""
         if all(e.pattern.mask is True and e.pattern.same_in_blocks for e in writers):
-            words = np.concatenate(
-                [np.broadcast_to(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers]
-            )
+            words = np.concatenate([widened(elements(e), (*e.vector.lanes.shape, 1, 1)).reshape(-1) for e in writers])
             return int(np.bincount(words, minlength=1).max()) <= 1
         count = np.zeros(self.array.words(), np.int64)
         for e in writers:
