@@ -2,23 +2,19 @@
 
 import ast
 import math
-import operator
 from collections.abc import Callable
+
+from ..simulator.language.operators import PYTHON
 
 #: Characters. Python's parser could not hold an expression that is nested without limit.
 _LONGEST = 100
 
 _SIGNS = str.maketrans({"×": "*", "·": "*", "−": "-", "^": "**"})
 
-_BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: math.pow,
-}
+#: The arithmetic of Python, but that a power has no value where it is complex.
+_ARITHMETIC: dict[type[ast.AST], Callable[..., float]] = {
+    kind: PYTHON[kind] for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.USub, ast.UAdd)
+} | {ast.Pow: math.pow}
 
 
 def calculated(text: str) -> float:
@@ -39,10 +35,8 @@ def _value(node: ast.expr) -> float:
     match node:
         case ast.Constant(int() | float() as number) if not isinstance(number, bool):
             return float(number)
-        case ast.UnaryOp(ast.USub(), operand):
-            return -_value(operand)
-        case ast.UnaryOp(ast.UAdd(), operand):
-            return _value(operand)
-        case ast.BinOp(left, operation, right) if type(operation) in _BINARY:
-            return _BINARY[type(operation)](_value(left), _value(right))
+        case ast.UnaryOp(sign, operand) if type(sign) in _ARITHMETIC:
+            return float(_ARITHMETIC[type(sign)](_value(operand)))
+        case ast.BinOp(left, operation, right) if type(operation) in _ARITHMETIC:
+            return float(_ARITHMETIC[type(operation)](_value(left), _value(right)))
     raise ValueError(f"{ast.unparse(node)} is not arithmetic with numbers")

@@ -9,7 +9,7 @@ Source: Paul Richmond's lab notes (the naive kernel), with the guard of the lect
 
 from numba import cuda, float32
 
-from .rung import Rung, ready_made
+from .rung import Rung, ready_made, square_blocks
 
 
 @cuda.jit
@@ -27,17 +27,11 @@ def naive(A, B, C):
         C[row, col] = acc
 
 
-def launch(M, N, K, block_width=16):
-    """Return (grid, block) for an M×N result: square blocks, rounded up in both directions."""
-    grid = (max(1, -(-N // block_width)), max(1, -(-M // block_width)))
-    return grid, (block_width, block_width)
-
-
 RUNG = Rung(
     "naive",
     "One thread per element",
     ready_made(naive),
-    launch,
+    lambda M, N, K, block_width=16: square_blocks(M, N, K, block_width),
     params={"block_width": 16},
     lesson="02_naive",
     change="a thread for each element",

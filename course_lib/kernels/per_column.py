@@ -26,16 +26,11 @@ def per_column(A, B, C):
             C[row, col] = acc
 
 
-def launch(M, N, K, block_width=128):
-    """Return (grid, block): a line of threads, one per column."""
-    return (max(1, -(-N // block_width)), 1), (block_width, 1)
-
-
 RUNG = Rung(
     "per_column",
     "One thread per column",
     ready_made(per_column),
-    launch,
+    lambda M, N, K, block_width=128: ((max(1, -(-N // block_width)), 1), (block_width, 1)),
     params={"block_width": 128},
     lesson="01_threads_and_data",
     change="a thread for each column, not each row",

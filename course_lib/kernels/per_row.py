@@ -26,16 +26,11 @@ def per_row(A, B, C):
             C[row, col] = acc
 
 
-def launch(M, N, K, block_width=128):
-    """Return (grid, block): a line of threads, one per row."""
-    return (max(1, -(-M // block_width)), 1), (block_width, 1)
-
-
 RUNG = Rung(
     "per_row",
     "One thread per row",
     ready_made(per_row),
-    launch,
+    lambda M, N, K, block_width=128: ((max(1, -(-M // block_width)), 1), (block_width, 1)),
     params={"block_width": 128},
     lesson="01_threads_and_data",
     change="a thread for each row",

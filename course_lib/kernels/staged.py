@@ -14,23 +14,10 @@ Source: the TU Eindhoven 5KK73 page (prefetching); its loop fetches one tile too
 from numba import cuda, float32
 
 from .rung import VECTORS, Rung, blocks, elements, fixed, ready_made
-from .vector import load4, load4_or_zeros, store4, store4_inside
+from .vector import load4_or_zeros, store4, store4_inside
+from .warp_tiled import DEPTH, PITCH, TILE, add_outer_product
 
-TILE = 128
-DEPTH = 8
 TWICE = 2 * DEPTH
-PITCH = TILE + 4
-
-
-@cuda.jit(device=True)
-def add_outer_product(A_tile, B_tile, k, m, n, a, b, acc):
-    """Add column k of A_tile times row k of B_tile to the thread's 8×8 results."""
-    for i in range(2):
-        a[4 * i], a[4 * i + 1], a[4 * i + 2], a[4 * i + 3] = load4(A_tile, k, m + 32 * i)
-        b[4 * i], b[4 * i + 1], b[4 * i + 2], b[4 * i + 3] = load4(B_tile, k, n + 16 * i)
-    for i in range(8):
-        for j in range(8):
-            acc[i, j] += a[i] * b[j]
 
 
 @cuda.jit

@@ -9,7 +9,7 @@ Source: the report's device kernel, which takes the row from x too.
 
 from numba import cuda, float32
 
-from .rung import Rung, ready_made
+from .rung import Rung, ready_made, square_blocks
 
 
 @cuda.jit
@@ -26,17 +26,11 @@ def uncoalesced(A, B, C):
         C[row, col] = acc
 
 
-def launch(M, N, K, block_width=16):
-    """Return (grid, block) for an M×N result, x along the rows."""
-    grid = (max(1, -(-M // block_width)), max(1, -(-N // block_width)))
-    return grid, (block_width, block_width)
-
-
 RUNG = Rung(
     "uncoalesced",
     "One thread per element, x along the rows",
     ready_made(uncoalesced),
-    launch,
+    lambda M, N, K, block_width=16: square_blocks(N, M, K, block_width),
     params={"block_width": 16},
     lesson="05_coalescing",
     change="naive, with x and y exchanged",

@@ -157,16 +157,6 @@ class Columns:
         steps = getattr(self, table)["step"]
         return slice(*np.searchsorted(steps, [begin, end]).tolist())
 
-    def in_flight(self, step: int) -> list[tuple[int, int]]:
-        """Return (group, line) of the products of a step's warp that were started and not waited for until its end."""
-        table, steps = self.product, self.step
-        of = table["step"]
-        mine = (steps["block"][of] == steps["block"][step]) & (steps["warp"][of] == steps["warp"][step])
-        busy = mine & (of <= step) & ((table["end"] == NONE) | (table["end"] > step))
-        return sorted(
-            {(int(group), int(line)) for group, line in zip(table["group"][busy], steps["line"][of[busy]], strict=True)}
-        )
-
     def values(self, numbers: np.ndarray, row: np.ndarray, place: np.ndarray, dtype: Any = None) -> np.ndarray:
         """Return for each i item ``place[i]`` of list ``numbers[row[i]]`` (item 0 of a list of length one)."""
         kind, start, length = (column[numbers] for column in self.vector_table)

@@ -43,9 +43,19 @@ def timeline_rows(trace: Trace, block: tuple[int, int, int] = (0, 0, 0), warp: i
 
 
 def uses(rows: Mapping[str, Sequence[int]]) -> dict[int, int]:
-    """Return for each global load the store to shared that needs its value; a load without one is left out."""
+    """Return for each global load the store to shared that needs its value; a load without one is left out.
+
+    Of loads that come together the first one is stored first.
+    """
     loads, _, stores, _ = (rows[name] for name in ROWS)
-    return {load: next(store for store in stores if store >= load) for load in loads if load <= max(stores, default=-1)}
+    found: dict[int, int] = {}
+    for load in loads:
+        later = [store for store in stores if store >= load]
+        run = [store for store in later if not any(later[0] < other <= store for other in loads)]
+        if run:
+            taken = sum(use in run for use in found.values())
+            found[load] = run[min(taken, len(run) - 1)]
+    return found
 
 
 def slacks(rows: Mapping[str, Sequence[int]]) -> list[int]:

@@ -1,14 +1,12 @@
 """The replay of one block, step by step: the trace of a launch in the form that the viewer draws."""
 
-from bisect import bisect_right
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .columns import BARRIER, NONE, OPS, RESUMED, Touches, lanes_of
-from .strips import Strip, strips
+from .columns import BARRIER, NONE, OPS, Touches, lanes_of
 from .structure import phases
 from .trace import Dim3, RecordedSteps, Step, Trace
 
@@ -35,7 +33,6 @@ class Timeline:
             columns.step[name][rows] for name in ("line", "warp", "lanes", "flags")
         )
         self._touches: dict[str, Touches] = {}
-        self._assigned: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
     def __len__(self) -> int:
         return self.last - self.first
@@ -90,20 +87,6 @@ class Timeline:
         position = table["step"][row] - self.first + 1
         return Touches(position, thread, element, op != LOAD, op == ATOMIC, new, value, (part == 0) & (op != RESULT))
 
-    def assignments(self, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (position, thread, value) of every assignment to a variable, in order."""
-        if name not in self._assigned:
-            columns = self.columns
-            rows = columns.rows("variable", self.first, self.last)
-            table = {key: column[rows] for key, column in columns.variable.items()}
-            here = table["name"] == columns.names.index(name)
-            table = {key: column[here] for key, column in table.items()}
-            at = table["step"] - self.first
-            row, lane, rank = lanes_of(self.lanes[at])
-            value = columns.values(table["values"], row, rank) if len(row) else np.empty(0)
-            self._assigned[name] = at[row] + 1, table_threads(self.warps, at, row, lane), value
-        return self._assigned[name]
-
     def outside(self, position: int) -> list[tuple[str, int, tuple[int, ...]]]:
         """Return (array, thread, index) of every access outside its array in the step before ``position``."""
         if not position:
@@ -120,18 +103,6 @@ class Timeline:
                 at = index[place if len(index) > 1 else 0]
                 found.append((array, int(columns.step["warp"][step]) * WARP_SIZE + lane, tuple(at.tolist())))
         return found
-
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """Return the variables that the block assigned, in the order of their first assignments."""
-        rows = self.columns.rows("variable", self.first, self.last)
-        return tuple(self.columns.names[i] for i in dict.fromkeys(self.columns.variable["name"][rows].tolist()))
-
-    def runs(self, thread: int, position: int) -> dict[int, int]:
-        """Return how often a thread ran each line in the first ``position`` steps."""
-        mine = self.of_thread(thread) & ((self.flags & RESUMED) == 0)
-        lines, counts = np.unique(self.lines[:position][mine[:position]], return_counts=True)
-        return dict(zip(lines.tolist(), counts.tolist(), strict=True))
 
     def statement_of(self, line: int) -> int:
         """Return the first line of the statement that contains a line: the nearest line above that ran."""
@@ -169,11 +140,6 @@ class Timeline:
     def phases(self) -> tuple[tuple[tuple[int, str], ...], ...]:
         """Return for each warp its phases: (last position, "load", "compute", "store" or "barrier")."""
         return phases(self.columns, self.trace.arrays, self.first, self.last, ceil_div(self.n_threads, WARP_SIZE))
-
-    @cached_property
-    def strips(self) -> tuple[Strip, ...]:
-        """Return the history of each warp and of each buffer of shared memory: names and spans of positions."""
-        return strips(self)
 
     def telling_step(self, thread: int) -> int:
         """Return the step that a still picture shows: the middle one in which the thread reads shared memory.
@@ -229,60 +195,6 @@ class State:
         held[element + (touches.thread[done][new] * array.size if array.space == "local" else 0)] = value
         by_thread: np.ma.MaskedArray = held.reshape(rows, array.size)
         return by_thread if array.space == "local" else held
-
-    def _marked(self, name: str, store: bool) -> np.ndarray:
-        touches = self.timeline.touches(name)
-        done = touches.until(self.position)
-        marked = np.zeros(self.timeline.trace.arrays[name].size, bool)
-        marked[touches.element[done][touches.store[done] == store]] = True
-        return marked
-
-    def loaded(self, name: str) -> np.ndarray:
-        """Return which elements of an array the block has loaded."""
-        return self._marked(name, store=False)
-
-    def stored(self, name: str) -> np.ndarray:
-        """Return which elements of an array the block has stored."""
-        return self._marked(name, store=True)
-
-    def loaded_by(self, name: str, thread: int) -> np.ndarray:
-        """Return the elements of an array that a thread has loaded, in ascending order."""
-        touches = self.timeline.touches(name)
-        done = touches.until(self.position)
-        return np.unique(touches.element[done][(touches.thread[done] == thread) & ~touches.store[done]])
-
-    def counts(self, space: str, op: str) -> np.ndarray:
-        """Return the number of loads, stores or atomics of each thread; a wide access counts as one."""
-        total = np.zeros(self.timeline.n_threads, np.int64)
-        for name, array in self.timeline.trace.arrays.items():
-            if array.space == space:
-                total += self._counted(name, op, None)
-        return total
-
-    def line_loads(self, line: int) -> np.ndarray:
-        """Return the number of global loads of each thread on a line."""
-        arrays = self.timeline.trace.arrays
-        return sum(
-            (self._counted(name, "load", line) for name, array in arrays.items() if array.space == "global"),
-            start=np.zeros(self.timeline.n_threads, np.int64),
-        )
-
-    def _counted(self, name: str, op: str, line: int | None) -> np.ndarray:
-        touches = self.timeline.touches(name)
-        done = touches.until(self.position)
-        kinds = {"load": ~touches.store, "store": touches.store & ~touches.atomic, "atomic": touches.atomic}
-        chosen = (touches.first & kinds[op])[done]
-        if line is not None:
-            chosen &= self.timeline.lines[touches.position[done] - 1] == line
-        return np.bincount(touches.thread[done][chosen], minlength=self.timeline.n_threads)
-
-    def variable(self, name: str) -> np.ma.MaskedArray:
-        """Return a variable's value in each thread; masked if it has none yet."""
-        position, thread, value = self.timeline.assignments(name)
-        done = slice(0, bisect_right(position, self.position))
-        held = nothing(self.timeline.n_threads, value.dtype)
-        held[thread[done]] = value[done]
-        return held
 
 
 def table_threads(warps: np.ndarray, step: np.ndarray, row: np.ndarray, lane: np.ndarray) -> np.ndarray:

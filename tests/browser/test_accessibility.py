@@ -135,7 +135,12 @@ def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
     ground = "#000000" if scheme == "dark" else "#ffffff"
     for panel, marks in {
         "warp": [".tt-ticks .tt-release", ".tt-ticks .tt-found", ".tt-lens-warp .tt-bar-of", ".tt-matrix-A svg"],
-        "waits": [".tt-strip canvas", ".tt-strip-key .tt-key-shared", ".tt-strip-key .tt-key-barrier", ".tt-playhead"],
+        "waits": [
+            ".tt-strip canvas",
+            ".tt-strip-key span:nth-child(2) i",
+            ".tt-strip-key span:nth-child(4) i",
+            ".tt-playhead",
+        ],
         "launch": [".tt-loads-key i >> nth=-1", ".tt-loads-picture >> nth=0"],
     }.items():
         page.evaluate("panel => window.model.set('panel', panel)", panel)

@@ -6,6 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from nightly import at_night
+from oracles.replay import assignments
 from playwright.sync_api import expect
 
 from course_lib.trace.replay import Timeline
@@ -194,7 +195,7 @@ def steps_behind(timeline, thread):
     """For a row of each list of the page, its place and the positions of its steps, from the columns of the trace."""
     columns, rows = timeline.columns, timeline.columns.rows("access", timeline.first, timeline.last)
     line = int(timeline.lines[timeline.of_thread(thread)][-3])
-    position, who, _ = timeline.assignments("acc")
+    position, who, _ = assignments(timeline, "acc")
     load = (columns.access["op"][rows] == 0) & (columns.access["array"][rows] == columns.arrays.index("A"))
     step = columns.access["step"][rows][load] - timeline.first
     first = timeline.lines[step].min()

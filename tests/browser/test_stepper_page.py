@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from nightly import at_night
 from numba import cuda, float32
+from oracles.replay import State
 from oracles.stops import line_runs
 from playwright.sync_api import expect
 
@@ -49,7 +50,7 @@ def launch(kernel, grid, block, M, K, N, seed=3):
 
 def expected(timeline, n, thread):
     """What the page must say after n steps of the block, from the Python side."""
-    state = timeline.state(n)
+    state = State(timeline, n)
     text = lambda values: ["" if value is np.ma.masked else short(value) for value in values]  # noqa: E731
     shared = [a.name for a in timeline.trace.arrays.values() if a.space == "shared"]
     accumulators = state.variable("acc")
@@ -60,7 +61,7 @@ def expected(timeline, n, thread):
         "accumulators": text(accumulators),
         "C": text(state.values("C")),
         "runs": [int(line_runs(timeline, n, line)[thread]) for line, _ in shown_source(timeline.trace)],
-        "loads": [int(state.line_loads(line)[thread]) for line, _ in shown_source(timeline.trace)],
+        "loads": [int(state.counts("global", "load", line)[thread]) for line, _ in shown_source(timeline.trace)],
         "current": str(timeline.steps[n - 1].line) if n else None,
     }
 

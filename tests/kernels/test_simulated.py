@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from nightly import at_night
 from oracles import closed_forms
+from oracles.comparison import assert_modelled
 
 from course_lib import simulate
 from course_lib.kernels import LADDER, rung
@@ -16,7 +17,8 @@ MODELLED_SIZES = [(150, 3, 7), (3, 150, 9), (17, 32, 16), (130, 133, 5)]
 #: A tile of 128-bit loads and a ragged one after it in K; whole tiles of a matrix whose rows, or whose partner's, begin
 #: off 16 bytes; four blocks with rows at every phase to a sector.
 WHOLE = [(128, 256, 20), (128, 257, 16), (128, 256, 17), (130, 133, 5)]
-#: Those take the simulator the longest.
+#: The parameters that say how wide a tile or a block is.
+WIDTHS = {"tile_width", "block_width"}
 #: Kernels with large tiles, whose launches take longest here: those that load four elements at once.
 HEAVY = tuple(r.name for r in LADDER if "F" not in r.orders)
 
@@ -37,21 +39,6 @@ def simulated(r, A, B, C, **params):
     except ValueError as reason:
         pytest.skip(str(reason))
     return simulate(r.make(dtype=C.dtype.type, **params))[grid, block](A, B, C)
-
-
-def assert_modelled(run, r, size, **params):
-    """Assert that the formulas equal a run: accesses, requests, sectors and wavefronts of exactly these arrays."""
-    modelled = closed_forms.traffic(r.name, *size, **{**r.params, **params})
-    known = {(row.space, row.op, row.array) for row in run.traffic.rows}
-    for (space, op, array), count in modelled.items():
-        if (space, op, array) not in known:
-            assert count == closed_forms.Count(), f"{r.name} {size} {params}: {array} was never asked for"
-            continue
-        part = run.traffic.select(space=space, op=op, array=array)
-        sectors, wavefronts = (part.sectors, 0) if space == "global" else (0, part.wavefronts)
-        counted = closed_forms.Count(part.accesses, part.requests, sectors, wavefronts)
-        assert count == counted, f"{r.name} {size} {params}: {op} of {array}"
-    assert {key for key in known if key[0] != "local"} <= set(modelled)
 
 
 @pytest.mark.parametrize(
@@ -80,14 +67,15 @@ def test_rung_of_other_types_and_fortran_order(r, dtype):
     np.testing.assert_array_equal(C, A @ B)
 
 
-@pytest.mark.parametrize("tile_width", [2, 5, 24, 32])
-@pytest.mark.parametrize("r", [r for r in LADDER if "tile_width" in r.params], ids=lambda r: r.name)
-def test_rung_with_other_tile_widths(r, tile_width):
-    """The tile width is a compile-time constant of the kernel, and not always 16."""
+@pytest.mark.parametrize("width", [2, 5, 24, 32])
+@pytest.mark.parametrize("r", [r for r in LADDER if WIDTHS & {*r.params}], ids=lambda r: r.name)
+def test_rung_with_other_widths(r, width):
+    """The width of a tile or a block is not always 16; a warp begins inside a row of those that are 24 wide."""
     A, B, C = matrices(19, 9, 11)
-    run = simulated(r, A, B, C, tile_width=tile_width)
+    params = dict.fromkeys(WIDTHS & {*r.params}, width)
+    run = simulated(r, A, B, C, **params)
     np.testing.assert_array_equal(C, A @ B)
-    assert_modelled(run, r, (19, 9, 11), tile_width=tile_width)
+    assert_modelled(run, r, (19, 9, 11), **params)
 
 
 @pytest.mark.parametrize("size", MODELLED_SIZES, ids=str)
@@ -126,7 +114,7 @@ def test_model_equals_the_simulators_counts_of_random_sizes(r):
     rng = np.random.default_rng()
     most = 32 if r.name in ("single_block", "per_element") else 70 if r.name == "best" else 160
     size = tuple(int(n) for n in rng.integers(1, most + 1, 2)) + (int(rng.integers(1, 32)),)
-    params = {key: int(rng.integers(2, 33)) for key in r.params if key in ("tile_width", "block_width")}
+    params = {key: int(rng.integers(2, 33)) for key in WIDTHS & {*r.params}}
     assert_modelled(simulated(r, *matrices(*size), **params), r, size, **params)
 
 

@@ -10,7 +10,7 @@ from launches.samples import matrices, multiply
 from nightly import at_night
 from numba import cuda, float32, int32, types, uint16
 from numba.core import errors
-from oracles import closed_forms
+from oracles.comparison import assert_modelled
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels import TENSOR_CORES, rung, tensor_core
@@ -39,17 +39,6 @@ def of_whole_numbers(name, size):
     M, N, K = size
     A, B, _ = matrices(M, K, N, -9)
     return A, B, *multiply(rung(name), A, B)
-
-
-def assert_modelled(run, r, size):
-    """Assert that the formulas equal the counts, array by array."""
-    modelled = {key: count for key, count in closed_forms.traffic(r.name, *size, **r.params).items() if count.accesses}
-    counted = {(row.space, row.op, row.array) for row in run.traffic.rows if row.accesses}
-    assert modelled.keys() == {key for key in counted if key[0] != "local"}
-    for (space, op, array), count in modelled.items():
-        part = run.traffic.select(space=space, op=op, array=array)
-        sectors, wavefronts = (part.sectors, 0) if space == "global" else (0, part.wavefronts)
-        assert count == closed_forms.Count(part.accesses, part.requests, sectors, wavefronts), (op, array)
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,10 @@ from course_lib.kernels import rung
 from course_lib.machine import figures, measurements, waiting
 from course_lib.machine.gpu.ceilings import roofline
 from course_lib.machine.waiting.instruction import Instruction
-from course_lib.trace import Step, Trace, TraceAccess, TraceArray
 from course_lib.trace.figures.canvas import mixed
 from course_lib.trace.palette import COLOURS, GROUND, WASH
 from course_lib.trace.png import element, packed_in, quantized
-from course_lib.trace.reading import slacks, timeline_rows
+from course_lib.trace.reading import ROWS, slacks, timeline_rows
 from tools.report import ladder_axes, series_axes
 
 
@@ -200,55 +199,41 @@ def test_a_race_crosses_the_reads_that_get_another_number_than_numpys(barriers, 
 # ---- prefetching
 
 
-def _steps(*kinds, block=(0, 0, 0), warp=0):
-    """Steps of a warp: 'load', 'multiply', 'store', 'both' (a load stored at once) or 'barrier'."""
-    touches = {
-        "load": [("A", "load")],
-        "multiply": [("tile", "load")],
-        "store": [("tile", "store")],
-        "both": [("A", "load"), ("tile", "store")],
-        "barrier": [],
-        "other": [],
-    }
-    lane = np.array([32 * warp])
-    return [
-        Step(
-            1,
-            block,
-            warp,
-            lane,
-            tuple(TraceAccess(op, array, lane, np.array([[0]]), None) for array, op in touches[kind]),
-            barrier=kind == "barrier",
-        )
-        for kind in kinds
-    ]
-
-
-def _warp_trace(steps):
-    arrays = {name: TraceArray(name, space, "float32", (1,)) for name, space in (("A", "global"), ("tile", "shared"))}
-    return Trace("kernel", (2, 1, 1), (64, 1, 1), (), arrays, steps)
+@cuda.jit
+def _read_at_once(A, C):
+    """Warp 1 of block 0, and all of block 1, load once more."""
+    tile = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    tile[i] = A[i]
+    if i >= 32 or cuda.blockIdx.x == 1:
+        tile[i] = A[i] + float32(1)
+    cuda.syncthreads()
+    x = tile[63 - i]
+    C[cuda.grid(1)] = x * tile[i]
 
 
 def test_timeline_rows_follow_one_warp_and_skip_other_statements():
-    steps = [
-        *_steps("other", "both", "barrier", "multiply"),
-        *_steps("load", warp=1),
-        *_steps("load", block=(1, 0, 0)),
-        *_steps("multiply"),
-    ]
-    rows = timeline_rows(_warp_trace(steps))
-    assert list(rows.values()) == [[0], [2, 3], [0], [1]]
+    A, C = np.ones(64, np.float32), np.zeros(128, np.float32)
+    trace = simulate(_read_at_once, trace=True)[2, 64](A, C).trace
+    assert list(timeline_rows(trace).values()) == [[0], [2, 3], [0], [1]]
+    for which in ({"warp": 1}, {"block": (1, 0, 0)}):
+        assert list(timeline_rows(trace, **which).values()) == [[0, 1], [3, 4], [0, 1], [2]]
+
+
+def _rows(*kinds):
+    """The rows of a warp's statements: 'load', 'multiply', 'store', 'both' (a load stored at once) or 'barrier'."""
+    does = ("load", "both"), ("multiply",), ("store", "both"), ("barrier",)
+    return {row: [n for n, kind in enumerate(kinds) if kind in found] for row, found in zip(ROWS, does, strict=True)}
 
 
 def test_slacks_count_the_multiplies_between_a_load_and_its_store():
-    at_once = timeline_rows(_warp_trace(_steps("both", "barrier", "multiply", "multiply")))
-    assert slacks(at_once) == [0]
-    early = _steps("load", "load", "multiply", "multiply", "multiply", "store", "barrier", "load", "store", "load")
-    assert slacks(timeline_rows(_warp_trace(early))) == [3, 3, 0]
+    assert slacks(_rows("both", "barrier", "multiply", "multiply")) == [0]
+    early = _rows("load", "load", "multiply", "multiply", "multiply", "store", "barrier", "load", "store", "load")
+    assert slacks(early) == [3, 3, 0]
 
 
 def test_timeline_draws_a_strip_per_kernel_and_disowns_time():
-    rows = timeline_rows(_warp_trace(_steps("both", "barrier", "multiply", "multiply", "barrier")))
+    rows = _rows("both", "barrier", "multiply", "multiply", "barrier")
     ax = figures.timeline({"one": rows, "two": rows})
     segments = {bars.get_label(): len(bars.get_paths()) for bars in ax.collections}
     assert segments["one: multiply and add"] == segments["two: barrier"] == 2
@@ -274,7 +259,7 @@ def _drawn():
     machine = waiting.Machine.measured(measurements.load("latencies"))
     ladder, judged = measurements.load("ladder"), measurements.load("waiting").results
     chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
-    rows = timeline_rows(_warp_trace(_steps("both", "barrier", "multiply", "multiply", "barrier")))
+    rows = _rows("both", "barrier", "multiply", "multiply", "barrier")
     lanes = [4 * lane for lane in range(32)]
     counts = {4: {"naive": (128, 40), "tiled": (64, 20)}, 8: {"naive": (1024, 300)}}
     axes = {

@@ -15,6 +15,7 @@ from course_lib.trace.structure import accumulators, roles, tiles
 from course_lib.trace.trace import TraceArray
 from course_lib.trace.viewer.digits import short
 from course_lib.trace.viewer.results import WrongElements
+from oracles.replay import State
 
 #: The look of an element, a letter each: not used by the block, in its region, accessed by it, of an active lane,
 #: nothing stored yet, read in this step, written in this step.
@@ -68,7 +69,7 @@ class Grids:
     ):
         self.timeline, self.position, self.thread = timeline, position, thread
         self.broken, self.threads, self.wrong = broken, threads, wrong or {}
-        self.trace, self.state = timeline.trace, timeline.state(position)
+        self.trace, self.state = timeline.trace, State(timeline, position)
         self.roles, self.tiles = roles(self.trace), tiles(self.trace)
 
     def all(self) -> list[Grid]:

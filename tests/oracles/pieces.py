@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.simulator.hardware import BANKS, WARP_SIZE, WORD_BYTES, ceil_div
+from course_lib.trace.columns import NONE
 from course_lib.trace.replay import Timeline
 from course_lib.trace.trace import Pieces, Step, Trace
 
@@ -56,6 +57,10 @@ def flight_of(timeline: Timeline, position: int) -> str:
     columns = timeline.trace.columns
     if not position or not len(columns.product["step"]):
         return ""
-    step = timeline.first + position - 1
-    groups = ", ".join(f"group {group + 1} (line {line})" for group, line in columns.in_flight(step))
+    step, steps, table = timeline.first + position - 1, columns.step, columns.product
+    of = table["step"]
+    mine = (steps["block"][of] == steps["block"][step]) & (steps["warp"][of] == steps["warp"][step])
+    busy = mine & (of <= step) & ((table["end"] == NONE) | (table["end"] > step))
+    found = sorted(set(zip(table["group"][busy].tolist(), steps["line"][of[busy]].tolist(), strict=True)))
+    groups = ", ".join(f"group {group + 1} (line {line})" for group, line in found)
     return f"Products of warp {columns.step['warp'][step]} in flight: {groups or 'none'}."

@@ -1,4 +1,4 @@
-"""The contents of the viewer at one step, as data: words, source, counts, registers, grids of elements and requests.
+"""The contents of the viewer at one step, as data: words, source, registers, grids of elements and requests.
 
 The page's state must equal it (:meth:`Scene.data`). Elements are row-major numbers, threads linear ids in the block.
 """
@@ -14,10 +14,9 @@ import numpy as np
 
 from course_lib.simulator.findings import Finding
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
-from course_lib.trace.columns import OPS, REQUESTS
+from course_lib.trace.columns import OPS
 from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
-from course_lib.trace.strips import Strip, waiting
 from course_lib.trace.structure import shown_source
 from course_lib.trace.trace import Step
 from course_lib.trace.viewer.digits import number
@@ -34,7 +33,10 @@ from course_lib.trace.viewer.words import label as position_label
 from oracles.fragments import Matrices, matrices_of
 from oracles.grids import Grid, Grids
 from oracles.pieces import flight_of
+from oracles.replay import State
 from oracles.requests import Request, request_of
+from oracles.stops import line_runs
+from oracles.strips import Strip, strips, waiting
 
 
 class Scene:
@@ -50,7 +52,7 @@ class Scene:
         self.timeline, self.position, self.thread = timeline, position, thread
         self.wrong = wrong or {}
         self.trace = timeline.trace
-        self.state, self.end = timeline.state(position), timeline.state(len(timeline))
+        self.state = State(timeline, position)
 
     @cached_property
     def step(self) -> Step | None:
@@ -83,10 +85,10 @@ class Scene:
     @cached_property
     def source(self) -> list[tuple[int, str, int, int]]:
         """(line, text, runs, global loads) of every line shown; the counts are the thread's."""
-        runs = self.timeline.runs(self.thread, self.position)
-        lines = shown_source(self.trace)
-        loads = {line: int(self.state.line_loads(line)[self.thread]) if line in runs else 0 for line, _ in lines}
-        return [(line, text, runs.get(line, 0), loads[line]) for line, text in lines]
+        at = self.timeline, self.position
+        runs = {line: int(line_runs(*at, line)[self.thread]) for line, _ in shown_source(self.trace)}
+        loads = {line: int(self.state.counts("global", "load", line)[self.thread]) for line in runs if runs[line]}
+        return [(line, text, runs[line], loads.get(line, 0)) for line, text in shown_source(self.trace)]
 
     @property
     def line(self) -> int | None:
@@ -149,23 +151,12 @@ class Scene:
         return found
 
     @cached_property
-    def counts(self) -> dict[str, tuple[int, int, int, int]]:
-        """(thread so far, block so far, thread in all, block in all) of "global load", "shared store" and so on."""
-        found = {}
-        for space in ("global", "shared", "local"):
-            if not any(a.space == space for a in self.trace.arrays.values()):
-                continue
-            for op in REQUESTS:
-                now, total = self.state.counts(space, op), self.end.counts(space, op)
-                mine = int(now[self.thread]), int(now.sum()), int(total[self.thread]), int(total.sum())
-                if mine[3] or (space == "global" and op != "atomic"):
-                    found[f"{space} {op}"] = mine
-        return found
-
-    @cached_property
     def registers(self) -> list[tuple[str, str]]:
         """(name, value) of every variable that the thread has assigned, in the order of their first assignments."""
-        held = ((name, self.state.variable(name)[self.thread]) for name in self.timeline.variables)
+        columns, timeline = self.trace.columns, self.timeline
+        numbers = columns.variable["name"][columns.rows("variable", timeline.first, timeline.last)]
+        names = [columns.names[i] for i in dict.fromkeys(numbers.tolist())]
+        held = ((name, self.state.variable(name)[self.thread]) for name in names)
         return [(name, number(value)) for name, value in held if value is not np.ma.masked]
 
     @property
@@ -249,11 +240,11 @@ class Scene:
     @property
     def strips(self) -> tuple[Strip, ...]:
         """The history of each warp, and of each buffer of shared memory, over all steps of the block."""
-        return self.timeline.strips
+        return strips(self.timeline)
 
     def data(self) -> dict[str, Any]:
         """All parts, as JSON holds them: what a page must show for the same step."""
-        names = "says phase line truth ticks costs found broken source counts registers changed strips".split()
+        names = "says phase line truth ticks costs found broken source registers changed strips".split()
         found = {name: getattr(self, name) for name in names} | {
             "where": [self.timeline.block, self.thread, self.position, len(self.timeline)],
             "findings": self.findings_now,

@@ -3,23 +3,18 @@
 import numpy as np
 
 from course_lib.simulator.hardware import WARP_SIZE
-from course_lib.trace.columns import BARRIER, ITERATION, RESUMED, lanes_of
+from course_lib.trace.columns import ITERATION, RESUMED, lanes_of
 from course_lib.trace.structure import loops
 
 
 def next_stop(timeline, by, position, warp):
-    """Return the next position of a kind: loop "iteration", "phase" (of a warp) or "barrier".
+    """Return the next position of a kind: loop "iteration" or "barrier".
 
     Without a further one, return the end.
     """
     if by == "iteration":
         return _next_iteration(timeline, position, warp)
-    stops = releases = timeline.releases()
-    if by == "phase":
-        arrivals = np.flatnonzero((timeline.warps == warp) & ((timeline.flags & BARRIER) != 0)) + 1
-        opening = dict(zip(arrivals.tolist(), releases, strict=False))
-        stops = [opening.get(last, last) if kind == "barrier" else last for last, kind in timeline.phases[warp]]
-    return next((stop for stop in stops if stop > position), len(timeline))
+    return next((stop for stop in timeline.releases() if stop > position), len(timeline))
 
 
 def _next_iteration(timeline, position, warp):

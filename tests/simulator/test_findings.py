@@ -92,3 +92,19 @@ def test_a_launch_that_was_stopped_says_what_it_broke_before():
         assert "Before that: out-of-bounds in overrun: thread 63 of block 0 reads a[64]" in str(error)
         assert {f.kind for f in error.findings} == {"out-of-bounds", "barrier-divergence"}
         assert error.run.traffic.select(array="out").accesses == 64
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_launch_that_waits_for_ever_says_what_it_did_before(together):
+    def kernel(flag, out):
+        out[0] = cuda.threadIdx.x
+        if together or cuda.threadIdx.x == 0:
+            while cuda.atomic.add(flag, 0, 0) == 0:
+                pass
+
+    with pytest.raises(KernelError, match="waits(.|\n)* race") as caught:
+        simulate(kernel, trace=True)[3, 64](np.zeros(1, np.int32), np.zeros(1, np.int32))
+    run = caught.value.run
+    assert {finding.array for finding in run.findings} == {"out"}
+    assert run.traffic.select(array="out").accesses == 3 * 64
+    assert {step.line for step in run.trace.steps} >= {finding.line for finding in run.findings}

@@ -154,6 +154,12 @@ def test_variables(body, tmp_path):
     assert values[-1].dtype == wanted
 
 
+def test_values_of_the_reference_have_their_types(tmp_path):
+    """What it stores from v is what the type says: run, it never meets a type that it did not foresee."""
+    for body in BODIES:
+        reference.run(kernel_with(body + "\nZ[7] = v", tmp_path), 1, threads(body), *arguments())
+
+
 @cuda.jit
 def joined_after_a_break(x, end):
     t = cuda.threadIdx.x

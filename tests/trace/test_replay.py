@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from launches.samples import matrices
+from oracles.replay import State
 from oracles.stops import line_runs
 
 from course_lib.trace import Trace
@@ -15,7 +16,7 @@ def test_tiling_halves_the_loads_of_4x4_in_2x2_blocks(naive_run, tiled_run):
     loads = {}
     for run in (naive_run, tiled_run):
         timeline = Timeline(run(*matrices(4, 4, 4)).trace, (1, 0, 0))
-        loads[run.__name__] = timeline.state(len(timeline)).counts("global", "load").tolist()
+        loads[run.__name__] = State(timeline, len(timeline)).counts("global", "load").tolist()
 
     assert {"naive_run": [8] * 4, "tiled_run": [4] * 4} == loads
 
@@ -29,7 +30,7 @@ def test_blocks_together_compute_the_product(tiled_run, shape, T):
 
     for block in {step.block for step in trace.steps}:
         timeline = Timeline(trace, block)
-        state = timeline.state(len(timeline))
+        state = State(timeline, len(timeline))
         stored = state.stored("C").reshape(C.shape)
         shown[stored] = state.values("C").reshape(C.shape)[stored]
 
@@ -42,7 +43,7 @@ def test_shared_memory_fills_as_it_is_stored(tiled_run):
     timeline = Timeline(tiled_run(A, B, C).trace, (0, 1, 0))
     at_load = next(n for n, step in enumerate(timeline.steps, start=1) if step.line == 9)
 
-    before, after = timeline.state(at_load - 1), timeline.state(at_load)
+    before, after = State(timeline, at_load - 1), State(timeline, at_load)
 
     assert before.values("As").mask.all()
     np.testing.assert_array_equal(A[2:, :2].reshape(-1), after.values("As").filled(np.nan))
@@ -53,12 +54,12 @@ def test_shared_memory_fills_as_it_is_stored(tiled_run):
 def test_runs_and_loads_by_line(tiled_run):
     """With K = 7 and tiles of 2 there are four iterations, and the thread at column 1 has no element in the last."""
     timeline = Timeline(tiled_run(*matrices(5, 7, 3)).trace, (0, 0, 0))
-    state = timeline.state(len(timeline))
+    state = State(timeline, len(timeline))
 
     assert [4, 4, 4, 4] == line_runs(timeline, len(timeline), 9).tolist()
     assert [8, 8, 8, 8] == line_runs(timeline, len(timeline), 13).tolist()
-    assert [4, 3, 4, 3] == state.line_loads(9).tolist()
-    assert [4, 4, 3, 3] == state.line_loads(10).tolist()
+    assert [4, 3, 4, 3] == state.counts("global", "load", 9).tolist()
+    assert [4, 4, 3, 3] == state.counts("global", "load", 10).tolist()
 
 
 def test_tiles_are_measured(naive_run, tiled_run):

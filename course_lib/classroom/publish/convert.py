@@ -25,7 +25,7 @@ from ...machine.waiting.widget import recorded
 from ...trace.viewer.explore import recorded as recorded_launches
 from ...trace.viewer.page import STEPPER, Bundle, module, place, style
 from ...trace.viewer.still import CLASS, HTML, VIEW, mark_of
-from .stills import STATE, Stills, is_view
+from .stills import STATE, Stills
 
 #: Of a slide, in CSS pixels: those of a projector.
 WIDTH, HEIGHT = 1280, 720
@@ -66,8 +66,8 @@ def cells(notebook: Any, bundles: Sequence[Bundle]) -> str:
     for cell in alive.cells:
         if cell.cell_type == "code":
             cell.metadata["site"] = _shown(cell)
-            cell.outputs = [output for output in cell.outputs if not is_view(output) and output.get("data") != {}]
-    text, _ = HTMLExporter(raw_template=_file("cells.html.j2")).from_notebook_node(alive)  # type: ignore[no-untyped-call]
+    exporter = HTMLExporter(raw_template=_file("cells.html.j2"), config=_config("light"))  # type: ignore[no-untyped-call]
+    text, _ = exporter.from_notebook_node(alive)
     return _PLAIN.sub(r"\1", str(text))
 
 
@@ -110,8 +110,9 @@ def _converted(exporter: HTMLExporter, notebook: Any, title: str) -> str:
         },
     }
     alive = living(notebook)
+    shown = [output.get("data", {}).get(HTML, "") for cell in alive.cells for output in cell.get("outputs", ())]
     for bundle in (WAITING, DIALS):
-        if holds(alive, bundle.mark):
+        if any(bundle.mark in text for text in shown):
             for part, bring in (("style", style), ("module", module)):
                 resources["tile_by_tile"][part] += bring(bundle)
     text, _ = exporter.from_notebook_node(alive, resources)
@@ -174,9 +175,3 @@ def _alive(models: Mapping[str, Any], model: str) -> Iterator[tuple[Mapping[str,
     for child in state.get("children", ()):
         for found, bundle in _alive(models, str(child).removeprefix("IPY_MODEL_")):
             yield ({**found, "_launches": launches} if launches else found), bundle
-
-
-def holds(notebook: Any, text: str) -> bool:
-    """Whether an output is HTML that contains this text."""
-    outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
-    return any(text in output.get("data", {}).get(HTML, "") for output in outputs)

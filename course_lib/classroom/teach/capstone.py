@@ -61,8 +61,7 @@ def judged(name: str, data: bytes, seed: int | None = None, timed: bool = True) 
     seed: draws sizes and numbers. timed: compile it as well, once the simulator has accepted it, and play its code.
     """
     began = time.process_time()
-    source, others, remark = best(name, data, lesson(), {NAME: _place()})["answers"][NAME]
-    answer = Answer(source, tuple(others), remark)
+    answer = best(name, data, lesson(), {NAME: _place()})["answers"][NAME]
     try:
         found = _judged(answer, seed, timed)
     except Missing as nothing:

@@ -32,7 +32,7 @@ from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
 from .gradebook import EXPORTS, Entry, exact, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
 from .limits import Limits, Stopped
-from .pages import BY_HAND, Student, feedback, for_teacher, nearly_the_same, remarks
+from .pages import BY_HAND, feedback, for_teacher, nearly_the_same, remarks
 from .sandbox import Sandbox
 from .submission import LARGEST, NOTHING
 
@@ -326,7 +326,7 @@ class Batch:
         by_label = {self.labels[id]: rows for id, rows in graded.items()}
         same = nearly_the_same(by_label)
         alike = remarks(same, self.teacher.name)
-        table, students = [], []
+        table, students = [], {}
         for each in (each for each in self.submissions if each.id in graded):
             label, page, rows = self.labels[each.id], self._page(each.id), graded[each.id]
             read = self._records[each.id]["note"] if each.paths else ""
@@ -340,8 +340,7 @@ class Batch:
                 feedback(self.lesson, label, rows, self.seed, note), encoding="utf-8", errors="backslashreplace"
             )
             link = quote(os.path.relpath(page, self.teacher.parent).replace(os.sep, "/"))
-            students.append(Student(label, total(rows), each.late, note or each.problem, link))
-        students.sort(key=lambda student: student.label)  # pseudonyms would tell their names in the order of the names
+            students[label] = each.late, note or each.problem, link
         for name in self._pages - {row[-2] for row in table}:  # of names that are not shown any more
             (self.pages / name).unlink(missing_ok=True)
         write_table(self.table, COLUMNS, table)
@@ -485,7 +484,7 @@ def contents(path: Path) -> str:
 
 
 def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, seed: int | None = None) -> Judged:
-    """Return the verdict on one answer, which is values of JSON (`submission.as_json`); the rest as in `judge`."""
+    """Return the verdict on one answer, which is values of JSON (`submission.Answer`); the rest as in `judge`."""
     try:
         return received(name, sandbox.do("judge", name, lesson, answer, seed))
     except (Stopped, ValueError) as error:

@@ -15,7 +15,7 @@ from .cells import places
 from .grade import judged_answer
 from .judge import Judged
 from .sandbox import Sandbox
-from .submission import answers, as_json
+from .submission import answers
 
 
 def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
@@ -28,7 +28,7 @@ def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
         raise ValueError(f"there is no exercise {exercise!r}")
     texts = _executed() if cells is None else cells
     place = {exercise: places(lesson)[exercise]}
-    answer = as_json(answers([("", text) for text in texts], place))[exercise]
+    answer = answers([("", text) for text in texts], place)[exercise]
     return judged_answer(exercise, lesson, answer, _sandbox())
 
 

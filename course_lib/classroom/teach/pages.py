@@ -1,13 +1,12 @@
 """The grader's pages: one for each student, and one for the teacher."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
 from ...simulator.tables import plural
 from .cells import places, texts_above
-from .gradebook import Total, by_exercise, summary, total
+from .gradebook import by_exercise, summary, total
 from .judge import Judged
 from .likeness import Group, groups
 from .templates import rendered
@@ -48,17 +47,6 @@ NO_PROOF = (
 )
 
 
-@dataclass(frozen=True)
-class Student:
-    """A line of the class's page; ``label`` is the name or the pseudonym, ``page`` a link."""
-
-    label: str
-    total: Total
-    late: str
-    note: str
-    page: str
-
-
 def _question(lesson: str, name: str) -> str:
     """Return what the lesson asks, from the text above its cell."""
     return texts_above(lesson)[places(lesson)[name].cell].split("\n\n")[1]
@@ -68,14 +56,14 @@ def for_teacher(
     lesson: str,
     graded: Mapping[str, Sequence[Judged]],
     same: Sequence[tuple[str, Group]],
-    students: Sequence[Student] = (),
-    absent: Sequence[str] = (),
-    seed: int = 0,
+    students: Mapping[str, tuple[str, str, str]],
+    absent: Sequence[str],
+    seed: int,
 ) -> str:
     """Return the class's page: totals, statuses and hints, answers in words beside their rubrics, and equal answers.
 
-    ``graded`` and ``students`` are by label; those in ``absent`` handed in nothing, so they are in no mean.
-    ``seed`` is that of the grading.
+    ``graded`` and ``students``, of whom each is (how late, a note, a link to the page), are by label: the name or the
+    pseudonym. Those in ``absent`` handed in nothing, so they are in no mean. ``seed`` is that of the grading.
     """
     present = {student: rows for student, rows in graded.items() if student not in absent}
     judged = [row for rows in present.values() for row in rows]
@@ -90,7 +78,8 @@ def for_teacher(
         "class.html",
         title=f"{lesson}: for the teacher",
         lesson=lesson,
-        students=students,
+        # in the order of the labels: in that of the names, pseudonyms would tell them
+        students=[(label, total(graded[label]), *students[label]) for label in sorted(students)],
         summary=summary(present),
         statuses=list(dict.fromkeys(row.status for row in judged)),
         unread=sum(row.points is None for row in judged),

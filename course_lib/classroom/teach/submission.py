@@ -6,10 +6,9 @@ import json
 import lzma
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...exercises import LESSONS
 from .cells import ExerciseCell, calls, code_cells, parsed
@@ -23,15 +22,14 @@ _MOST_FILES = 1_000
 NOTHING = "there is no notebook (*.ipynb)"
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """The cell that answers an exercise, and the other cells of the notebook: those below it, then those above.
 
     ``remark`` says how the cell was found where its id was lost. ``source`` is None where there is none.
     """
 
     source: str | None
-    others: tuple[str, ...] = ()
+    others: Sequence[str] = ()
     remark: str = ""
 
 
@@ -94,7 +92,7 @@ def best(name: str, data: bytes, lesson: str, places: Mapping[str, ExerciseCell]
             problem = str(error)
             continue
         answered = sum(_answers(answer, places[name]) for name, answer in read_here.items())
-        found.append({"name": each, "answered": answered, "answers": as_json(read_here)})
+        found.append({"name": each, "answered": answered, "answers": read_here})
     if not found:
         raise ValueError(problem)
     return max(found, key=lambda each: each["answered"]) | {"notebooks": len(found)}
@@ -147,8 +145,3 @@ def _tree(source: str) -> ast.Module | None:
         return parsed(source) if len(source) <= LONGEST else None
     except SyntaxError:
         return None
-
-
-def as_json(found: Mapping[str, Answer]) -> dict[str, Any]:
-    """Return the answers as values of JSON."""
-    return {name: [answer.source, list(answer.others), answer.remark] for name, answer in found.items()}

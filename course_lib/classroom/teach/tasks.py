@@ -18,8 +18,7 @@ def read_notebook(name: str, data: str, lesson: str) -> dict[str, Any]:
 
 def judge_answer(exercise: str, lesson: str, answer: Sequence[Any], seed: int | None = None) -> dict[str, Any]:
     """Return the verdict on one of them."""
-    source, others, remark = answer
-    return asdict(judge(exercise, lesson, Answer(source, tuple(others), remark), seed))
+    return asdict(judge(exercise, lesson, Answer(*answer), seed))
 
 
 def attempt_in(name: str, data: str, seed: int | None = None, timed: bool = False) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from ..grading.budgets import barriers, sectors_per_request
 from ..grading.exercise import TILE, Array, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import grid_over, one_array, result_is, shows
+from .threads import OWN_ELEMENT
 from .tiling import GRAM
 
 
@@ -65,15 +66,7 @@ _STILL_DOWN = (
 #: A matrix doubled, with x along the rows.
 ALONG_THE_ROW = make_cheaper(
     "along-the-row",
-    Task(
-        ("A", "C"),
-        one_array,
-        lambda A: 2 * A,
-        grid_over(16, 16),
-        shapes=((32, 32), (48, 48), (40, 40), (21, 21)),
-        element="C[row, col] = float32(2) * A[row, col]",
-        sizes="(rows, columns)",
-    ),
+    OWN_ELEMENT.task.but(launch=grid_over(16, 16), shapes=((32, 32), (48, 48), (40, 40), (21, 21))),
     given="""@cuda.jit
 def double(A, C):
     row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
@@ -114,14 +107,11 @@ _ALONG_C = (
 #: C = Aᵀ, with both accesses to global memory coalesced.
 TURN_A_TILE = fill_in(
     "turn-a-tile",
-    Task(
-        ("A", "C"),
-        one_array,
-        lambda A: A.T,
-        grid_over(TILE, TILE),
+    OWN_ELEMENT.task.but(
+        answer=lambda A: A.T,
+        launch=grid_over(TILE, TILE),
         shapes=((16, 16), (24, 8), (8, 40), (13, 21), (1, 1)),
         element="C[col, row] = A[row, col]",
-        sizes="(rows, columns)",
     ),
     budgets=(
         sectors_per_request("A", "4", _ALONG_A, _aligned),

@@ -40,10 +40,6 @@ ROWS_OF_B = find_bug(
 )
 
 
-def _added(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
-    return *product_inputs(rng, M, N, K), whole_numbers(rng, M, N)
-
-
 _ADDED_FOR_EACH_PAIR = result_is(
     lambda A, B, D: A @ B + ceil_div(A.shape[1], TILE) * D,
     "C is right if K is at most 8. Which part of C grows with the number of pairs of tiles, and should not?",
@@ -62,7 +58,7 @@ UNSEEN_ADD = find_bug(
     "unseen-add",
     PRODUCT.but(
         parameters=("A", "B", "D", "C"),
-        inputs=_added,
+        inputs=lambda rng, M, N, K: (*product_inputs(rng, M, N, K), whole_numbers(rng, M, N)),
         answer=lambda A, B, D: A @ B + D,
         element="C[row, col] = sum(A[row, k] * B[k, col] for k in range(A.shape[1])) + D[row, col]",
     ),

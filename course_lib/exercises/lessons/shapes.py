@@ -46,18 +46,9 @@ def _sums(A: Array, B: Array, part: _Part) -> Array:
     return np.stack([A[:, k] @ B[k] for k in parts])
 
 
-def _partial_sums(A: Array, B: Array) -> Array:
-    """The sums of nearly equal shares of K."""
-    return _sums(A, B, lambda s, K: slice(s * K // SHARES, (s + 1) * K // SHARES))
-
-
 def _shares_are(part: _Part, advice: str) -> Diagnosis:
     """Recognise other shares; those of a small K are too much alike."""
     return result_is(lambda A, B: _sums(A, B, part) if A.shape[1] >= 2 * SHARES else None, advice)
-
-
-def _launch_shares(M: int, N: int, K: int) -> tuple[tuple[int, int, int], tuple[int, int]]:
-    return (ceil_div(N, TILE), ceil_div(M, TILE), SHARES), (TILE, TILE)
 
 
 #: The partial sums of one share of K, in the elements of P that belong to the block.
@@ -66,8 +57,8 @@ SHARE_OF_K = fill_in(
     Task(
         ("A", "B", "P"),
         product_inputs,
-        _partial_sums,
-        _launch_shares,
+        lambda A, B: _sums(A, B, lambda s, K: slice(s * K // SHARES, (s + 1) * K // SHARES)),
+        lambda M, N, K: ((ceil_div(N, TILE), ceil_div(M, TILE), SHARES), (TILE, TILE)),
         shapes=((8, 8, 16), (13, 11, 10), (5, 9, 19), (1, 1, 3)),
         element="P[s, row, col] = sum(A[row, k] * B[k, col] "
         "for k in range(s * A.shape[1] // 4, (s + 1) * A.shape[1] // 4))",
@@ -111,10 +102,6 @@ SHARE_OF_K = fill_in(
 )
 
 
-def _shares(rng: np.random.Generator, M: int, N: int) -> tuple[Array]:
-    return (whole_numbers(rng, SHARES, M, N),)
-
-
 def _one_share_alone(outcome: Outcome) -> str | None:
     (P,) = outcome.inputs
     for number, partial in enumerate(P):
@@ -128,7 +115,7 @@ ADD_SHARES = fill_in(
     "add-shares",
     Task(
         ("P", "C"),
-        _shares,
+        lambda rng, M, N: (whole_numbers(rng, SHARES, M, N),),
         lambda P: P.sum(axis=0),
         launch_per_element,
         shapes=((16, 16), (13, 11), (5, 9), (1, 1)),
@@ -160,14 +147,13 @@ ONE_SHAPE = Explanation(
 )
 
 
-def _launch_slices(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    return (ceil_div(N, TILE), ceil_div(M, TILE)), (TILE, TILE, SHARES)
-
-
 #: Slices of K inside a block: four threads for each element of C.
 SLICED = fill_in(
     "sliced",
-    PRODUCT.but(launch=_launch_slices, shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 3))),
+    PRODUCT.but(
+        launch=lambda M, N, K: ((ceil_div(N, TILE), ceil_div(M, TILE)), (TILE, TILE, SHARES)),
+        shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 3)),
+    ),
     budgets=(
         global_loads("2·⌈K/4⌉", "a thread sums over its slice of K only."),
         global_stores("M·N", "one of the four threads of an element adds their sums, and stores the element."),

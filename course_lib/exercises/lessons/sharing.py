@@ -4,7 +4,7 @@ import numpy as np
 
 from ...simulator.hardware import ceil_div
 from ..grading.budgets import barriers, global_loads, shared_loads
-from ..grading.exercise import Array, Budget, Launch, Task, fill_in, find_bug, write
+from ..grading.exercise import Array, Budget, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, last_term_alone, last_term_missing, one_array, result_is, shows
 
@@ -97,15 +97,13 @@ NEIGHBOURS = fill_in(
 )
 
 
-def _launch_small(M: int, N: int, K: int) -> Launch:
-    return (1, 1), (max(N, K), max(M, K))
-
-
 #: The barrier is inside the guard of C.
 DIVERGENT = find_bug(
     "divergent",
     PRODUCT.but(
-        shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (8, 5, 3), (1, 1, 1)), launch=_launch_small, grows="none"
+        shapes=((8, 8, 8), (3, 8, 5), (8, 2, 8), (5, 4, 7), (8, 5, 3), (1, 1, 1)),
+        launch=lambda M, N, K: ((1, 1), (max(N, K), max(M, K))),
+        grows="none",
     ),
     given="""@cuda.jit
 def divergent(A, B, C):
@@ -153,16 +151,12 @@ FIRST_BARRIER = Explanation(
 )
 
 
-def _sums_of_blocks(A: Array) -> Array:
-    sums: Array = np.add.reduceat(A, np.arange(0, A.size, 64))
-    return sums
-
-
 #: A sum over each block in six steps, with a barrier in the loop.
 BLOCK_SUMS = write(
     "block-sums",
     NEIGHBOURS.task.but(
-        answer=_sums_of_blocks, element="C[i] = sum(A[k] for k in range(64 * i, min(64 * i + 64, A.size)))"
+        answer=lambda A: np.add.reduceat(A, np.arange(0, A.size, 64)),
+        element="C[i] = sum(A[k] for k in range(64 * i, min(64 * i + 64, A.size)))",
     ),
     budgets=(
         global_loads("1", "each thread loads its own element, and finds the others in shared memory."),

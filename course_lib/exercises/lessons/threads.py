@@ -6,7 +6,7 @@ import numpy as np
 
 from ...simulator.hardware import ceil_div
 from ..grading.budgets import global_loads, global_stores
-from ..grading.exercise import TILE, Array, Launch, Outcome, Task, fill_in, find_bug, write
+from ..grading.exercise import TILE, Array, Outcome, Task, fill_in, find_bug, write
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import (
@@ -47,10 +47,6 @@ def _stored_after_the_loop(outcome: Outcome) -> str | None:
     return None
 
 
-def _launch_columns(M: int, N: int, K: int) -> Launch:
-    return (1, 1), (N, 1)
-
-
 _ROWS_LEFT_OUT = shows(
     lambda outcome: np.isfinite(outcome.got[0]).any() and np.isnan(outcome.got).all(axis=1).any(),
     "some rows of C were never stored: the loop over rows has A.shape[0] iterations, one for each row of A.",
@@ -60,7 +56,11 @@ _ROWS_LEFT_OUT = shows(
 #: The loop over the rows, in a thread that has its column.
 COLUMN_THREAD = fill_in(
     "column-thread",
-    PRODUCT.but(shapes=((4, 6, 3), (7, 5, 2), (3, 4, 9), (1, 1, 1)), launch=_launch_columns, share=lambda M, N, K: M),
+    PRODUCT.but(
+        shapes=((4, 6, 3), (7, 5, 2), (3, 4, 9), (1, 1, 1)),
+        launch=lambda M, N, K: ((1, 1), (N, 1)),
+        share=lambda M, N, K: M,
+    ),
     budgets=(
         global_loads("2·K·M", "a thread computes one column: M elements, with K elements of A and K of B for each."),
         _ONE_STORE,
@@ -106,10 +106,6 @@ OWN_ELEMENT = fill_in(
 )
 
 
-def _flat_inputs(rng: np.random.Generator, width: int) -> tuple[Array, ...]:
-    return whole_numbers(rng, width * width), whole_numbers(rng, width * width)
-
-
 def _squares(outcome: Outcome) -> tuple[Array, Array]:
     first, second = (array.reshape(2 * (math.isqrt(array.size),)) for array in outcome.inputs)
     return first, second
@@ -148,7 +144,7 @@ FLAT = fill_in(
     "flat",
     Task(
         ("A", "B", "C"),
-        _flat_inputs,
+        lambda rng, width: (whole_numbers(rng, width * width), whole_numbers(rng, width * width)),
         _flat_product,
         lambda width: launch_per_element(width, width),
         shapes=((8,), (16,), (24,)),
@@ -164,10 +160,6 @@ FLAT = fill_in(
 )
 
 
-def _launch_rows(M: int, N: int, K: int) -> Launch:
-    return (ceil_div(M, TILE), 1), (TILE, 1)
-
-
 def _rows_without_thread(outcome: Outcome) -> str | None:
     stored = np.asarray(np.isfinite(outcome.got).any(axis=1))
     if len(stored) > TILE and stored[:TILE].all() and not stored[TILE:].any():
@@ -180,7 +172,11 @@ def _rows_without_thread(outcome: Outcome) -> str | None:
 #: One thread per row, for any number of rows.
 GUARDED_ROWS = write(
     "guarded-rows",
-    PRODUCT.but(shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)), launch=_launch_rows, share=lambda M, N, K: N),
+    PRODUCT.but(
+        shapes=((8, 8, 8), (13, 6, 5), (21, 3, 4), (1, 1, 1)),
+        launch=lambda M, N, K: ((ceil_div(M, TILE), 1), (TILE, 1)),
+        share=lambda M, N, K: N,
+    ),
     budgets=(global_loads("2·K·N", "2·K for each of the N elements of a row."), _ONE_STORE),
     hints={
         "out-of-bounds": "row M is already outside: only threads with row < M may work. If yours are guarded like "
@@ -228,10 +224,6 @@ def half_a_guard(A, B, C):
 _FEW = 64
 
 
-def _elements_of_a_thread(M: int, N: int, K: int) -> int:
-    return ceil_div(M * N, _FEW)
-
-
 _FIRST_ELEMENTS_ALONE = shows(
     lambda outcome: (
         outcome.got.size > _FEW
@@ -260,7 +252,7 @@ FEW_THREADS = write(
     PRODUCT.but(
         shapes=((8, 8, 8), (13, 6, 5), (9, 21, 4), (1, 1, 1)),
         launch=lambda M, N, K: ((_FEW // 32, 1), (32, 1)),
-        share=_elements_of_a_thread,
+        share=lambda M, N, K: ceil_div(M * N, _FEW),
     ),
     budgets=(
         global_loads(

@@ -53,10 +53,6 @@ BARRIERS = fill_in(
 )
 
 
-def _one_matrix(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
-    return (whole_numbers(rng, M, K),)
-
-
 _SQUARE = result_is(
     lambda A: A @ A if A.shape[0] == A.shape[1] else None,
     "this is A·A: element (row, col) of A·Aᵀ multiplies row `row` of A with row `col` of A.",
@@ -96,7 +92,7 @@ GRAM = fill_in(
     "gram",
     Task(
         ("A", "C"),
-        _one_matrix,
+        lambda rng, M, N, K: (whole_numbers(rng, M, K),),
         lambda A: A @ A.T,
         launch_per_element,
         shapes=((16, 16, 16), (13, 13, 26), (21, 21, 5), (24, 24, 32), (1, 1, 1)),  # C is M×M, so N = M
@@ -136,10 +132,6 @@ GRAM = fill_in(
 )
 
 
-def _transposed_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, ...]:
-    return whole_numbers(rng, K, M), whole_numbers(rng, K, N)
-
-
 _NOT_TRANSPOSED = result_is(
     lambda At, B: At @ B if At.shape[0] == At.shape[1] else None,
     "At was read as if it were A: element (row, start + tx) of A is at At[start + tx, row].",
@@ -176,7 +168,7 @@ TILES_OF_TRANSPOSE = fill_in(
     "tiles-of-transpose",
     Task(
         ("At", "B", "C"),
-        _transposed_inputs,
+        lambda rng, M, N, K: (whole_numbers(rng, K, M), whole_numbers(rng, K, N)),
         lambda At, B: At.T @ B,
         launch_per_element,
         shapes=_EVEN_SHAPES,

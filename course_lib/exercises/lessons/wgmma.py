@@ -1,6 +1,6 @@
 """The exercises of the lesson on wgmma: the swizzle, the fence, the stages, and products that stay in flight."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -93,11 +93,9 @@ STAGES = Routine(
 def _begun_alone(outcome: Outcome) -> int:
     """The pairs of tiles whose products do not start while those of an earlier group are in flight, in a warp."""
     columns = outcome.run.trace.columns
-    groups: dict[
-        tuple[int, int], dict[int, list[int]]
-    ] = {}  # of a warp: its groups, with their first step and their end
+    groups = defaultdict[tuple[int, int], dict[int, list[int]]](dict)  # of a warp, with their first step and their end
     for step, end, group in zip(*(columns.product[name].tolist() for name in ("step", "end", "group")), strict=True):
-        of = groups.setdefault((int(columns.step["block"][step]), int(columns.step["warp"][step])), {})
+        of = groups[int(columns.step["block"][step]), int(columns.step["warp"][step])]
         of.setdefault(group, [step, end])[1] = end
     beside: Counter[tuple[int, int]] = Counter()
     for warp, of in groups.items():

@@ -15,7 +15,7 @@ from ...lazy import called
 from ...simulator.hardware import ceil_div
 from .. import measurements
 from .device import NoGPUError, require
-from .experiments import Wanted, beside_cublas, timed
+from .experiments import Experiment, Wanted, beside_cublas, measure, timed
 from .types import Results, Size
 
 #: Those of the milestones, and the fastest.
@@ -113,8 +113,5 @@ def main(
 
 def beside(own: Sequence[Rung], size: Size, repeats: int) -> Results:
     """Measure the kernels, then the rungs and cuBLAS, on the same matrices."""
-    results: Results = []
-    for case in beside_cublas([size], [*own, *map(rung, BESIDE)]):
-        columns = timed(case, Wanted(repeats=repeats))
-        results += columns if isinstance(columns, list) else [columns]
-    return results
+    cases = beside_cublas([size], [*own, *map(rung, BESIDE)])
+    return measure(Experiment("capstone", "", lambda ask: cases, timed), Wanted(repeats=repeats))

@@ -216,22 +216,19 @@ def orelse(out: Writer, node: program.Block, lanes: str, line: int) -> None:
 
 def exits(body: list[program.Stmt], kinds: tuple[type, ...]) -> bool:
     """Whether ``body`` contains one of ``kinds`` that leaves ``body`` itself."""
-    for statement in body:
-        match statement:
-            case program.Return() | program.Break() | program.Continue():
-                found = isinstance(statement, kinds)
-            case program.If():
-                found = exits(statement.body.body, kinds) or exits(statement.orelse.body, kinds)
-            case program.Loop():
-                found = program.Return in kinds and exits(statement.body.body, (program.Return,))
-                found = found or (statement.orelse is not None and exits(statement.orelse.body, kinds))
-            case program.Block():
-                found = exits(statement.body, kinds)
-            case _:
-                found = False
-        if found:
-            return True
-    return False
+    return any(_exits(statement, kinds) for statement in body)
+
+
+def _exits(statement: program.Stmt, kinds: tuple[type, ...]) -> bool:
+    match statement:
+        case program.If():
+            return exits([statement.body, statement.orelse], kinds)
+        case program.Loop():  # its own breaks and continues stay inside
+            within = program.Return in kinds and exits(statement.body.body, (program.Return,))
+            return within or statement.orelse is not None and exits(statement.orelse.body, kinds)
+        case program.Block():
+            return exits(statement.body, kinds)
+    return isinstance(statement, kinds)
 
 
 ROWS: dict[type, Callable[..., None]] = {

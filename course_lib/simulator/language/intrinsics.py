@@ -45,14 +45,9 @@ def _place(x: Context, node: ast.Call, width: int, values: int) -> tuple[Expr, A
         refuse(node, f"{what} takes a whole array, and {ast.unparse(node.args[0])} is a part of one; pass the array")
     parts = node.args[1 : 1 + array.type.ndim]
     rest = node.args[1 + array.type.ndim :]
-    if node.keywords or len(parts) != array.type.ndim or len(rest) != values:
-        indices = "1 index" if array.type.ndim == 1 else f"{array.type.ndim} indices"
-        refuse(
-            node,
-            f"{what} takes the array"
-            + (f", {indices} and a tuple of {width} values" if values else f" and {indices}")
-            + ", without names",
-        )
+    indices = "1 index" if array.type.ndim == 1 else f"{array.type.ndim} indices"
+    takes = f"the array, {indices} and a tuple of {width} values" if values else f"the array and {indices}"
+    check_arguments(node, takes, 1 + array.type.ndim + values)
     found = [x.integer_index(node, part, x.scalar(part)) for part in parts]
     return array, array.type, found, [x.expr(part) for part in rest]
 

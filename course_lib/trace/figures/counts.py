@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from ..palette import COLOURS, FAINT, GROUND, ISSUING, KERNELS, SKY, STYLES, WASH
+from ..palette import COLOURS, FAINT, GROUND, INK, ISSUING, KERNELS, SKY, STYLES, WASH
 from .canvas import Picture, describe, legend, log2_axis, name_ends, new_axes
 
 _TEXT: dict[str, Any] = {"color": GROUND, "fontsize": 11}
@@ -88,14 +88,16 @@ def bars(
     top = (1.25 if lines else 1.12) * max([*values.values(), *lines.values()])
     for place, (name, value) in zip(places, values.items(), strict=True):
         where = lines.get(name, 0)
-        end = where if 0 < where - value < 0.2 * top else value
         said = f"{_value(value)}  ({100 * value / where:.0f} %)" if where else _value(value)
-        ax.annotate(said, (end, place), (5, 0), textcoords="offset points", va="center", **_TEXT)
+        beside: dict[str, Any] = {"xytext": (5, 0), **_TEXT}
+        if 0.2 * top < value < where < value + 0.2 * top:  # the line is where the text would be
+            beside |= {"xytext": (-5, 0), "ha": "right", "color": INK}
+        ax.annotate(said, (value, place), textcoords="offset points", va="center", **beside)
         if where:
             ax.plot([where, where], [place - 0.5, place + 0.5], color=GROUND, lw=3)
     ax.set_title(title)
     if lines:
-        legend(ax, {}, Line2D([], [], color=GROUND, lw=3, label=meaning))
+        legend(ax, {}, Line2D([], [], color=GROUND, lw=3, label=f"{meaning} = 100 %"))
     ax.set_yticks(list(places), labels=list(values))
     ax.set_xlim(0, top)
     ax.xaxis.set_major_formatter("{x:,g}")

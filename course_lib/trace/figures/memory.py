@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,9 +83,12 @@ def warp_sectors(requests: Mapping[str, tuple[str, Sequence[int]]]) -> Axes:
     for order, (label, (array, addresses)) in enumerate(requests.items()):
         _draw_request(ax, label, array, np.asarray(addresses), top=-4.6 * order)
     ax.set_title("32 lanes, one load each: " + " or ".join(plural(len(s), "sector") for s in counts.values()))
-    hues = {array: COLOURS[array] for array, _ in requests.values()}
-    parts = (("used", 1.0), ("not used", 0.3))
-    legend(ax, {f"{array} {what}": mixed(hue, light) for array, hue in hues.items() for what, light in parts})
+    fills = {}
+    for label, (array, addresses) in requests.items():
+        fills[f"{array} used"] = mixed(COLOURS[array], 1.0)
+        if SECTOR_BYTES * len(counts[label]) > 4 * len(set(addresses)):
+            fills[f"{array} not used"] = mixed(COLOURS[array], 0.3)
+    legend(ax, fills)
     ax.set_xlim(-0.2, 32.2)
     ax.set_ylim(-4.6 * len(requests) + 1.2, 1.2)
     bare(ax)
@@ -110,6 +114,9 @@ def _draw_request(ax: Axes, label: str, array: str, addresses: np.ndarray, top: 
         ax.plot([(lane + 0.5) * lane_wide, x + 2 * byte], [top, top - 1.6], color=GROUND, lw=0.8, zorder=1)
     size = SECTOR_BYTES * len(sectors)
     said = f"{label}: {plural(len(sectors), 'sector')}, {size:,} bytes, {4 * len(set(addresses.tolist()))} of them used"
+    gaps = {(after - before) * SECTOR_BYTES for before, after in pairwise(sectors)} - {SECTOR_BYTES}
+    if len(gaps) == 1:
+        said += f" (sectors that are {gaps.pop():,} bytes apart)"
     ax.text(0, top + 0.95, said, va="bottom", color=GROUND, fontsize=11)
 
 

@@ -104,7 +104,7 @@ def test_the_test_reads_the_cell_that_was_executed_last(monkeypatch):
     verdict = isolated("barriers", ["", "TILE = 8", skeleton("barriers"), solution("barriers"), "rest"])
     _, name, lesson, (source, others, _), seed = sandbox.do.call_args.args
     assert (name, lesson, source, seed) == ("barriers", LESSON, solution("barriers"), None)
-    assert others == ["rest", "", "TILE = 8", skeleton("barriers")]
+    assert others == ("rest", "", "TILE = 8", skeleton("barriers"))
     assert str(verdict) == "barriers: stopped, 0 of 5 points. as asked."
 
 

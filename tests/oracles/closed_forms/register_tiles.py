@@ -18,7 +18,7 @@ import numpy as np
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 
 from ..wavefronts import wavefronts_of, wide_wavefronts
-from .requests import Count, Ints, Traffic, count_patches, count_quads
+from .requests import Count, Ints, Traffic, count_patches, count_quads, of_global
 
 LANE = np.arange(WARP_SIZE)
 
@@ -38,7 +38,7 @@ def register_1d(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     grid_x, grid_y = _grid(M, N, 64, 64)
     tiles = ceil_div(K, 8)
     steps = grid_x * grid_y * tiles * 8 * 16
-    return _global(
+    return of_global(
         count_patches(K, (0, M), (0, K), 8, range(4), np.arange(0, M, 4), itemsize) * grid_x,
         count_patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
         count_patches(N, (0, M), (0, N), 32, itemsize=itemsize),
@@ -55,7 +55,7 @@ def register_2d(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     grid_x, grid_y = _grid(M, N, 128, 128)
     rounds = grid_x * grid_y * ceil_div(K, 8) * 8
     ty, tx = LANE // 16, LANE % 16
-    return _global(
+    return of_global(
         count_patches(K, (0, M), (0, K), 8, range(4), np.arange(0, M, 4), itemsize) * grid_x,
         count_patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
         count_patches(N, (0, M), (0, N), 16, range(2), np.arange(0, M, 2), itemsize),
@@ -93,7 +93,7 @@ def large_tiles(M: int, N: int, K: int) -> Traffic:
     A = count_quads(K, (0, M), (0, K), 16, range(8), np.arange(0, M, 8), K % 4 == 0) * grid_x
     B = count_quads(N, (0, K), (0, N), 128, wide=N % 4 == 0) * grid_y
     C = count_quads(N, (0, M), (0, N), 16, range(0, 32, 4), _striped(M, 32), N % 4 == 0)
-    return _global(A, B, C) | _large_tiles_in_shared_memory(grid_x * grid_y, ceil_div(K, 16))
+    return of_global(A, B, C) | _large_tiles_in_shared_memory(grid_x * grid_y, ceil_div(K, 16))
 
 
 def _large_tiles_in_shared_memory(blocks: int, tiles: int) -> Traffic:
@@ -140,7 +140,7 @@ def whole_tiles(M: int, N: int, K: int) -> Traffic:
     C += count_patches(N, (rows, rows + few), (0, columns), 32)
     counts["shared", "store", "B_tile"] += narrow_request(LANE) * (8 * 8 * few * across)
     counts["shared", "load", "B_tile"] += narrow_request(LANE) * (8 * 8 * few * across)
-    return _global(A, B, C) | counts
+    return of_global(A, B, C) | counts
 
 
 def best(M: int, N: int, K: int) -> Traffic:
@@ -151,7 +151,7 @@ def best(M: int, N: int, K: int) -> Traffic:
 def _column_per_thread(M: int, N: int, K: int, itemsize: int, depth: int) -> Traffic:
     """Count blocks of 64 threads with 16×16 tiles of A; each column of A's tiles is read `depth` deep in all."""
     grid_x, grid_y = _grid(M, N, 16, 64)
-    return _global(
+    return of_global(
         count_patches(K, (0, M), (0, K), 16, range(2), np.arange(0, M, 2), itemsize) * grid_x,
         count_patches(N, (0, K), (0, N), 32, itemsize=itemsize) * grid_y,
         count_patches(N, (0, M), (0, N), 32, itemsize=itemsize),
@@ -175,7 +175,7 @@ def _four_at_a_time(
     suffix = "tile" if buffers == 1 else "tiles"
     stored, steps = 8 * blocks * (tiles + buffers - 1), 8 * blocks * (tiles * 8 + ahead)
     of_A, of_B = fragments
-    return _global(
+    return of_global(
         count_quads(K, (0, M), (0, K), 8, range(16), np.arange(0, M, 16), K % 4 == 0) * grid_x,
         count_quads(N, (0, K), (0, N), 128, wide=N % 4 == 0) * grid_y,
         count_quads(N, (0, M), (0, N), width, stripe, _striped(M, len(stripe) * 4), N % 4 == 0),
@@ -201,10 +201,6 @@ def _fetched(
 def _grid(M: int, N: int, rows: int, columns: int) -> tuple[int, int]:
     """Return the blocks across and down for tiles of C of rows×columns."""
     return max(1, ceil_div(N, columns)), max(1, ceil_div(M, rows))
-
-
-def _global(A: Count, B: Count, C: Count) -> Traffic:
-    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
 
 
 def _striped(rows: int, height: int) -> Ints:

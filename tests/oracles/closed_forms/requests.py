@@ -140,6 +140,11 @@ def add_to(counts: Traffic, key: Key, count: Count) -> None:
     counts[key] = counts.get(key, Count()) + count
 
 
+def of_global(A: Count, B: Count, C: Count) -> Traffic:
+    """Return the traffic of a product with global memory."""
+    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+
+
 def clip(first: Ints | int, last: Ints | int, limit: int) -> tuple[Ints, Ints]:
     """Return the part of columns first..last below `limit`; an empty one has first == last."""
     return np.minimum(first, limit), np.minimum(last, limit)

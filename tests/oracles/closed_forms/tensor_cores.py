@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 
 from ..wavefronts import wavefronts_of
-from .requests import Count, Ints, Span, Traffic, count_copy, count_patches, count_pieces, piece_of
+from .requests import Count, Ints, Span, Traffic, count_copy, count_patches, count_pieces, of_global, piece_of
 
 #: The tile of C of a block of `tensor_cores`, and of the two tiled ones, whose four warps have 64×64 each.
 SMALL, LARGE = 32, 128
@@ -28,10 +28,11 @@ def tensor_cores(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
     lane = np.arange(WARP_SIZE)
     q, t = lane // 4, lane % 4
     multiplications = (T // 16) * (T // 8) * (T // 8) * tiles
-    return {
-        ("global", "load", "A"): count_patches(K, (0, M), (0, K), T, itemsize=itemsize) * grid_x,
-        ("global", "load", "B"): count_patches(N, (0, K), (0, N), T, itemsize=itemsize) * grid_y,
-        ("global", "store", "C"): _results(M, N, range(8), range(0, 8, 2), (8, 8), 1),
+    return of_global(
+        count_patches(K, (0, M), (0, K), T, itemsize=itemsize) * grid_x,
+        count_patches(N, (0, K), (0, N), T, itemsize=itemsize) * grid_y,
+        _results(M, N, range(8), range(0, 8, 2), (8, 8), 1),
+    ) | {
         ("shared", "store", "A_tile"): stored,
         ("shared", "store", "B_tile"): stored,
         # The other items of A (4) and of B (2) are in other rows and columns, which rotates all banks alike.
@@ -95,10 +96,7 @@ def _tiled(
     by_store = blocks * tiles - whole * (deep // depth)
     stored = Count(WARP_SIZE, 1, 0, 1) * (LARGE * depth // WARP_SIZE * by_store)
     steps = WARPS * (2 * blocks * tiles + whole * (deep > 0))
-    return {
-        ("global", "load", "A"): A,
-        ("global", "load", "B"): B,
-        ("global", "store", "C"): C,
+    return of_global(A, B, C) | {
         ("shared", "store", "A_tiles"): replace(A_copies, sectors=0) + stored,
         ("shared", "store", "B_tiles"): replace(B_copies, sectors=0) + stored,
         ("shared", "load", "A_tiles"): fragments[0] * steps,

@@ -25,6 +25,7 @@ from .requests import (
     count_pieces,
     count_requests,
     lanes_of,
+    of_global,
     piece_of,
     warps_of_block,
     warps_of_line,
@@ -61,7 +62,7 @@ def naive(M: int, N: int, K: int, block_width: int = 16, itemsize: int = 4) -> T
             loads = (active * np.array(lanes)[:, None]).sum() * K
             B += count_pieces(union, N, K, itemsize, accesses=loads)
             C += count_pieces([(r, a, b) for r, (a, b) in zip(rows, spans, strict=True)], N, M, itemsize)
-    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+    return of_global(A, B, C)
 
 
 def uncoalesced(M: int, N: int, K: int, block_width: int = 16, itemsize: int = 4) -> Traffic:
@@ -78,7 +79,7 @@ def uncoalesced(M: int, N: int, K: int, block_width: int = 16, itemsize: int = 4
                     C += count_requests((top + rows) * N + columns, lefts, itemsize)
                 for left in lefts:
                     B += count_requests(left + columns, ks * N, itemsize) * len(tops)
-    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+    return of_global(A, B, C)
 
 
 def per_row(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -> Traffic:
@@ -88,7 +89,7 @@ def per_row(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -
         A += count_requests(rows * K, np.arange(K), itemsize) * N
         B += Count(len(rows), 1, 1) * (K * N)
         C += count_requests(rows * N, np.arange(N), itemsize)
-    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+    return of_global(A, B, C)
 
 
 def per_column(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4) -> Traffic:
@@ -98,7 +99,7 @@ def per_column(M: int, N: int, K: int, block_width: int = 128, itemsize: int = 4
         A += Count(len(columns), 1, 1) * (K * M)
         B += count_requests(columns, np.arange(K) * N, itemsize) * M
         C += count_requests(columns, np.arange(M) * N, itemsize)
-    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+    return of_global(A, B, C)
 
 
 def per_element(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
@@ -109,7 +110,7 @@ def per_element(M: int, N: int, K: int, itemsize: int = 4) -> Traffic:
         A += count_requests(rows * K, np.arange(K), itemsize)
         B += count_requests(columns, np.arange(K) * N, itemsize)
         C += count_requests(rows * N + columns, np.arange(1), itemsize)
-    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+    return of_global(A, B, C)
 
 
 def tiled(M: int, N: int, K: int, tile_width: int = 16, itemsize: int = 4) -> Traffic:
@@ -249,7 +250,7 @@ def _tile_traffic(M: int, N: int, K: int, T: int, itemsize: int, down_B: bool = 
         in_B = _turned(pieces) if down_B else pieces
         B += count_pieces([piece_of(along, across, N, p) for p in in_B], N, K, itemsize) * grid_y
         C += count_pieces([piece_of(down, across, N, p) for p in pieces], N, M, itemsize)
-    return {("global", "load", "A"): A, ("global", "load", "B"): B, ("global", "store", "C"): C}
+    return of_global(A, B, C)
 
 
 def _turned(pieces: Pieces) -> Pieces:

@@ -8,6 +8,7 @@ import pytest
 from launches.samples import launch, numbers
 from nightly import at_night
 from numba import cuda, float32, int32
+from oracles.replay import State
 from oracles.scene import scene_of
 
 from course_lib import simulate
@@ -68,7 +69,7 @@ def test_the_registers_are_the_matrices():
     first, second = steps[:2]
 
     def gathered(step, held, names):
-        state = stepper_of(run).timeline.state(step)
+        state = State(stepper_of(run).timeline, step)
         matrix = np.full((held.rows, held.columns), np.nan)
         for lane in range(32):
             mine = scene_of(at(run, step, lane)).matrices[0].held

@@ -4,6 +4,7 @@ import numpy as np
 from launches.kernels import groups_in_flight
 from launches.samples import launch, numbers
 from oracles.pieces import flight_of
+from oracles.replay import State
 from oracles.scene import Scene
 
 from course_lib import simulate
@@ -86,6 +87,6 @@ def test_the_results_arrive_in_the_registers_at_the_wait_for_the_last_group():
     assert timeline.state(at - 1).values("acc")[70].mask.all()
     assert timeline.state(at).values("acc")[70].tolist() == mine.tolist()
     assert sentence(timeline, at, 70).endswith(f"Thread 70 receives acc[0:32] = {', '.join(f'{x:.0f}' for x in mine)}.")
-    assert Scene(timeline, len(timeline), 70).counts["local load"] == (32, 4096, 32, 4096)
+    last = State(timeline, len(timeline))
+    assert last.counts("local", "load").tolist() == [32] * 128 and not last.counts("local", "store").any()
     assert not run.traffic.select(space="local", op="store").accesses
-    assert not any("local" in name and name != "local load" for name in Scene(timeline, len(timeline), 70).counts)

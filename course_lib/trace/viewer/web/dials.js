@@ -1,9 +1,9 @@
 // Sliders beside a picture. Python draws each setting and sends its shapes; here they become SVG. On a page without a
 // kernel the pictures of some settings are recorded, and the sliders go from one of these to the next.
 
-import { html, part, svg, write } from "./dom.js";
+import { html, inflated, part, svg, write } from "./dom.js";
 import { initialize, replaceStill } from "./still.js";
-import { slider, unpacked } from "./waiting.js";
+import { slider } from "./waiting.js";
 
 /**
  * @typedef {object} Sketch
@@ -44,7 +44,7 @@ function picture(sketch) {
 /** @param {{model: import("./waiting.js").Model, el: HTMLElement}} place */
 function render({ model, el }) {
   const offers = JSON.parse(model.get("_offers"));
-  const sketches = offers.recorded ? unpacked(model.get("_sketches")) : null;
+  const sketches = offers.recorded ? inflated(model.get("_sketches")).json() : null;
   const names = Object.keys(offers.dials);
   const ask = (/** @type {string} */ name) => async (/** @type {number} */ value) => {
     model.set("setting", { ...model.get("setting"), [name]: value });

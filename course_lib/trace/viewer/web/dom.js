@@ -77,3 +77,50 @@ export function fill(place, nodes) {
   const there = place.children;
   if (there.length !== nodes.length || nodes.some((node, i) => node !== there[i])) place.replaceChildren(...nodes);
 }
+
+/** What a page holds as text: bytes that were deflated. @param {string} packed */
+export function inflated(packed) {
+  const letters = atob(packed);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate")));
+}
+
+/**
+ * Follow a pointer that is pressed on an element, also beside it, until it is released.
+ * @param {Element} place
+ * @param {(event: PointerEvent) => void} to
+ */
+export function drag(place, to) {
+  const pressed = (/** @type {any} */ event) => {
+    if (event.button) return;
+    to(event);
+    const held = new AbortController();
+    window.addEventListener("pointermove", to, held);
+    for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => held.abort(), held);
+  };
+  place.addEventListener("pointerdown", pressed);
+}
+
+/**
+ * One stop of Tab for some elements of a place; arrow keys go from one that is shown to the next.
+ * @param {HTMLElement} place
+ * @param {string} which
+ * @param {[string, string]} keys  on and back
+ * @param {boolean} [around]  whether the first follows the last
+ */
+export function rove(place, which, [on, back], around = false) {
+  const all = () => /** @type {HTMLElement[]} */ ([...place.querySelectorAll(which)]).filter((one) => one.getClientRects().length);
+  place.addEventListener("keydown", (event) => {
+    const [some, way] = [all(), { [on]: 1, [back]: -1 }[event.key]];
+    const at = some.indexOf(/** @type {HTMLElement} */ (event.target));
+    if (at < 0 || !way) return;
+    event.preventDefault();
+    event.stopPropagation();
+    some[around ? (at + way + some.length) % some.length : at + way]?.focus();
+  });
+  place.addEventListener("focusin", ({ target }) => {
+    const some = all();
+    if (some.includes(/** @type {HTMLElement} */ (target))) for (const one of some) one.tabIndex = one === target ? 0 : -1;
+  });
+}

@@ -7,23 +7,17 @@ const BITS = ["ballot_sync", "match_any_sync"]; // the result has a bit for each
 export const UNDEFINED = "undefined"; // where the lane that it takes from gives none
 
 /** @typedef {import("./trace.js").Exchange} Exchange */
-/**
- * @typedef {object} Exchanged  an item for each lane of the warp, null for one that takes no part
- * @property {string} operation
- * @property {(string | null)[]} gave
- * @property {(number | null)[]} source  null for a vote
- * @property {(string | null)[]} got
- * @property {string} says
- */
+/** @typedef {ReturnType<typeof exchanged>} Exchanged */
 
 /**
- * The texts of an exchange, as course_lib/trace/viewer/exchanges.py has them.
+ * The texts of an exchange, as course_lib/trace/viewer/exchanges.py has them: of each lane what it gave, from which lane it
+ * took, and what it got; null of a lane that takes no part, and as the source of a vote.
  * @param {Exchange} exchange
  * @param {(value: import("./trace.js").Value) => string} digits
- * @returns {Exchanged}
  */
 export function exchanged({ operation, lanes, given, source, result }, digits) {
-  const [gave, from, got] = [0, 1, 2].map(() => new Array(WARP).fill(null));
+  const [gave, got] = [0, 1].map(() => /** @type {(string | null)[]} */ (new Array(WARP).fill(null)));
+  const from = /** @type {(number | null)[]} */ (new Array(WARP).fill(null));
   const condition = !source && !COMPARE.includes(operation);
   lanes.forEach((lane, k) => {
     gave[lane] = condition ? (given(k) ? "yes" : "no") : digits(given(k));
@@ -39,7 +33,7 @@ export function exchanged({ operation, lanes, given, source, result }, digits) {
   return { operation, gave, source: from, got, says: says(operation, lanes, gave, from, got) };
 }
 
-/** @type {(operation: string, lanes: number[], gave: string[], source: number[], got: string[]) => string} */
+/** @type {(operation: string, lanes: number[], gave: (string | null)[], source: (number | null)[], got: (string | null)[]) => string} */
 function says(operation, lanes, gave, source, got) {
   const results = [...new Set(lanes.map((lane) => got[lane]))].sort();
   if (operation.startsWith("shfl")) {

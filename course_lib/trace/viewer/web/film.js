@@ -71,7 +71,7 @@ export class Film {
     yield;
     const film = new Film(block, framesOf(block, keys));
     yield;
-    yield* film.count(block.trace);
+    yield* film.count();
     KNOWN.set(block, film);
     return film;
   }
@@ -106,14 +106,11 @@ export class Film {
     return this.fetched && (2 * (this.products || this.multiplied)) / this.fetched;
   }
 
-  /**
-   * Count what each frame does, in one pass over the accesses.
-   * @param {import("./trace.js").Trace} trace
-   * @returns {Generator<undefined, void>}
-   */
-  *count(trace) {
-    const { columns, arrays } = trace;
+  /** Count what each frame does, in one pass over the accesses. @returns {Generator<undefined, void>} */
+  *count() {
     const { block } = this;
+    const { trace } = block;
+    const { columns, arrays } = trace;
     const sums = new Set(trace.accumulators.map((name) => trace.names.indexOf(name)).filter((name) => name >= 0));
     const local = arrays.map(({ name, space }) => space === "local" && trace.accumulators.includes(name));
     const fresh = () => arrays.map(({ size, space }) => (space === "local" ? null : new Int32Array(size).fill(-1)));
@@ -275,19 +272,12 @@ function keysOf(block) {
  * @param {number[][]} parts
  */
 function fetchingLoop(block, does, parts) {
-  const { loops, source } = block.trace;
-  const around = (/** @type {number} */ header) => {
-    /** @type {number[]} */
-    const found = [];
-    for (let at = header; at && !found.includes(at); at = loops.get(at) ?? 0) found.push(at);
-    return found;
-  };
-  const inside = new Map(source.map(([line, , header]) => [line, around(header)]));
+  const inside = new Map(block.trace.source.map(([line]) => [line, block.trace.loopsAround(line)]));
   /** @type {Map<number, number>} */
   const kinds = new Map();
   does.forEach((kind, i) => kind && (inside.get(block.line(i)) ?? []).forEach((header) => kinds.set(header, (kinds.get(header) ?? 0) | kind)));
   const fetching = [...kinds].filter(([, kind]) => kind & FETCHES && (kind & READS || !(kind & SHARES))).map(([header]) => header);
-  for (const line of fetching.sort((x, y) => around(x).length - around(y).length)) {
+  for (const line of fetching.sort((x, y) => (inside.get(x)?.length ?? 0) - (inside.get(y)?.length ?? 0))) {
     const most = Math.max(...parts.map((steps) => steps.filter((i) => block.has(i, ITERATION) && block.line(i) === line).length));
     if (most > 1) return { line, most, inside: new Set([...inside].flatMap(([at, headers]) => (headers.includes(line) ? [at] : []))) };
   }

@@ -16,7 +16,7 @@ export const LEGIBLE = 9; // pixels of the digits, at least; smaller ones are no
 const LEGIBLE_IN_A_ROOM = 18; // on a slide of 720 pixels
 const GAP = 1; // between elements, in SVG units
 
-/** The size of the texts of each class, in SVG units, as the stylesheet has them. @type {Record<number, number>} */
+/** The size of the texts of each class, in SVG units. @type {Record<number, number>} */
 export const TEXT_SIZES = { 2: 11, 3: 9.8, 4: 6.6, 6: 4.6 };
 
 /** The class of a text by the length of its longest line: of two, four or six characters. @param {string} text */
@@ -104,6 +104,7 @@ export class Grid extends Plane {
   /** Give the texts their size, and hide them where it is too small. */
   write() {
     const small = this.scale > 0 && TEXT_SIZES[this.widest] * this.scale < this.least - 0.05;
+    set(this.labels, "style", `font-size: ${TEXT_SIZES[this.widest]}px`);
     set(this.labels, "class", `tt-texts tt-wide-${this.widest}${small ? " tt-illegible" : ""}`);
   }
 }

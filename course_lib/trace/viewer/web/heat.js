@@ -9,14 +9,7 @@ const MOST_SQUARES = 4096;
 const UNKNOWN = 255; // the look of an element before the first step
 const MOST_DOTS = 256; // more of them, on small elements, would hide the elements
 
-/**
- * @typedef {object} Paint  the stylesheet's look of an element
- * @property {string} fill
- * @property {string} stroke  empty without
- * @property {number} width  of the stroke, in SVG units
- * @property {number[]} dash
- * @property {boolean} round
- */
+/** @typedef {ReturnType<typeof paintsOf>[number]} Paint  the stylesheet's look of an element */
 
 export class Heat extends Plane {
   /** @param {import("./plane.js").PlaneOptions} options */
@@ -130,16 +123,12 @@ export function pixel(colour) {
   return found;
 }
 
-/**
- * The paint of each look in the present theme, read from the stylesheet.
- * @param {HTMLElement | SVGElement} place
- * @returns {Paint[]}
- */
+/** The paint of each look in the present theme, read from the stylesheet. @param {HTMLElement | SVGElement} place */
 function paintsOf(place) {
   return styled(place, LOOKS.map((look) => ({ class: `tt-c${look}` })), ({ fill, stroke, strokeWidth, strokeDasharray, rx }) => ({
     fill,
     stroke: stroke === "none" ? "" : stroke,
-    width: Number.parseFloat(strokeWidth),
+    width: Number.parseFloat(strokeWidth), // of the stroke, in SVG units
     dash: strokeDasharray === "none" ? [] : strokeDasharray.split(",").map(Number.parseFloat),
     round: Number.parseFloat(rx) > 0,
   }));

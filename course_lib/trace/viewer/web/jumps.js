@@ -1,6 +1,6 @@
 // Lists whose rows lead to the steps behind them, one after another: lines, registers, counts, costs.
 
-import { html } from "./dom.js";
+import { html, rove } from "./dom.js";
 
 /**
  * The button of a row; of a list, Tab reaches one of them, and the arrow keys reach the others.
@@ -15,32 +15,19 @@ export function lead(text, what) {
  * Follow clicks on the rows of a list, and the keys on their buttons.
  * @param {HTMLElement} place
  * @param {string} rows  their selector
- * @param {Pick<import("./panel.js").Context, "machine" | "choose">} context
+ * @param {() => import("./panel.js").Context} context  of the moment
  * @param {(row: HTMLElement) => readonly number[]} positions  of the steps behind a row, ascending
  */
 export function follow(place, rows, context, positions) {
-  const buttons = () => /** @type {HTMLElement[]} */ ([...place.querySelectorAll(".tt-lead")]);
+  rove(place, ".tt-lead", ["ArrowDown", "ArrowUp"]);
   place.addEventListener("click", ({ target, shiftKey }) => {
     const row = /** @type {HTMLElement} */ (target).closest(rows);
     if (!row?.querySelector(".tt-lead") || !getSelection()?.isCollapsed) return;
-    const { machine, choose } = context;
+    const { machine, choose } = context();
     const found = positions(/** @type {HTMLElement} */ (row));
     const [before, after] = [found.filter((p) => p < machine.position), found.filter((p) => p > machine.position)];
     const step = shiftKey ? (before.pop() ?? after.pop()) : (after[0] ?? before[0]);
     if (step !== undefined) choose({ step });
-  });
-  place.addEventListener("keydown", (event) => {
-    const all = buttons();
-    const at = all.indexOf(/** @type {HTMLElement} */ (event.target));
-    const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (at < 0 || !way) return;
-    event.preventDefault();
-    event.stopPropagation();
-    all[at + way]?.focus();
-  });
-  place.addEventListener("focusin", ({ target }) => {
-    const all = buttons();
-    if (all.includes(/** @type {HTMLElement} */ (target))) for (const one of all) one.tabIndex = one === target ? 0 : -1;
   });
 }
 

@@ -1,6 +1,6 @@
 // The legend: the colours and marks of the picture, and the words of the glossary on the page.
 
-import { html, svg } from "./dom.js";
+import { give, html, svg } from "./dom.js";
 import { PART } from "./strips.js";
 import { GLOSSARY } from "./terms.js";
 
@@ -21,9 +21,6 @@ const ELEMENTS = [
   ["tt-c tt-empty", "nothing stored yet", looks("e")],
   ["thread", "what the chosen thread stores", some("owned")],
   ["warp", "what its warp stores", some("owned_by_warp")],
-];
-/** @type {Mark[]} */
-const MORE = [
   ["tt-c", "not used by this block", looks(".")],
   ["tt-c tt-active", "a thread that takes part in this step", looks("a")],
   ["frame", "around the block's region", (planes) => planes.some(({ frame }) => frame)],
@@ -84,15 +81,13 @@ const OVER = {
 };
 /** @param {Mark} mark */
 function entry([look, text]) {
-  const sample = svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" });
   const over = OVER[look];
   const below = look === "ring" ? "tt-c tt-now tt-read" : over ? "tt-c tt-seen" : look;
-  sample.append(svg("rect", { ...BOX, class: below }), ...(over ? [over()] : []));
-  return html("span", { class: `tt-legend-${look.split("tt-").pop()}` }, sample, text);
+  return give(item(text, svg("rect", { ...BOX, class: below }), ...(over ? [over()] : [])), { class: `tt-legend-${look.split("tt-").pop()}` });
 }
 
-/** @param {Element} sample @param {string} text */
-const item = (sample, text) => html("span", {}, svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" }, sample), text);
+/** @param {string} text @param {...Element} samples */
+const item = (text, ...samples) => html("span", {}, svg("svg", { class: "tt-grid", viewBox: "0 0 20 20", "aria-hidden": "true" }, ...samples), text);
 
 /**
  * The marks of the timeline, the source and the view in sight.
@@ -101,7 +96,7 @@ const item = (sample, text) => html("span", {}, svg("svg", { class: "tt-grid", v
  */
 export function marksIn(root, kinds) {
   const bars = SPANS.filter(([kind]) => kinds.has(kind)).map(([, high, fill, text]) =>
-    item(svg("rect", { x: 1, y: 19 - 18 * high, width: 18, height: 18 * high, style: `fill: ${fill}` }), text),
+    item(text, svg("rect", { x: 1, y: 19 - 18 * high, width: 18, height: 18 * high, style: `fill: ${fill}` })),
   );
   const marks = DRAWN.flatMap(([places, look, text]) => {
     const node = [...root.querySelectorAll(places)].find((each) => each.getClientRects().length && !each.closest(".tt-keys"));
@@ -115,7 +110,7 @@ export function marksIn(root, kinds) {
       : shape === "text " ? svg("text", { x: 5, y: 15, ...how }, "b")
       : svg("rect", { ...box, ...how });
     sample.style.setProperty("--hue", getComputedStyle(node).getPropertyValue("--hue"));
-    return [item(sample, text)];
+    return [item(text, sample)];
   });
   return [...marks, ...bars];
 }
@@ -137,7 +132,7 @@ export function marksOf(planes, arrays, variables) {
     node.style.setProperty("--hue", hue);
     return node;
   });
-  return [...colours, ...[...ELEMENTS, ...MORE].filter(([, , shown]) => shown(planes)).map(entry)];
+  return [...colours, ...ELEMENTS.filter(([, , shown]) => shown(planes)).map(entry)];
 }
 
 /** The words of the glossary that a page shows, with their meanings. @param {ParentNode} page */

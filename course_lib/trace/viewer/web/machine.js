@@ -27,28 +27,19 @@ const AT_ONCE = 256; // steps that are replayed ahead in one piece
 export class Machine {
   /**
    * Make a machine, in pieces.
-   * @param {import("./trace.js").Trace} trace
-   * @param {number} blockNumber
+   * @param {import("./trace.js").Block} block  in its recorded order or another
    * @param {number} thread
-   * @param {import("./trace.js").Block} [block]  the same block in another order
    * @returns {Generator<undefined, Machine>}
    */
-  static *making(trace, blockNumber, thread, block = trace.blocks[blockNumber]) {
-    const survey = yield* Survey.reading(trace, block);
-    return new Machine(trace, blockNumber, thread, block, survey, yield* ThreadSurvey.reading(trace, block, thread));
+  static *making(block, thread) {
+    const survey = yield* Survey.reading(block);
+    return new Machine(block, thread, survey, yield* ThreadSurvey.reading(block, thread));
   }
 
-  /**
-   * @param {import("./trace.js").Trace} trace
-   * @param {number} blockNumber
-   * @param {number} thread
-   * @param {import("./trace.js").Block} block
-   * @param {Survey} survey
-   * @param {ThreadSurvey} own
-   */
-  constructor(trace, blockNumber, thread, block, survey, own) {
-    this.trace = trace;
-    this.blockNumber = blockNumber;
+  /** @param {import("./trace.js").Block} block @param {number} thread @param {Survey} survey @param {ThreadSurvey} own */
+  constructor(block, thread, survey, own) {
+    this.trace = block.trace;
+    this.blockNumber = this.trace.blockNumber(block.at);
     this.block = block;
     this.length = this.block.length;
     this.survey = survey;
@@ -76,7 +67,7 @@ export class Machine {
 
   /** @param {number} thread */
   choose(thread) {
-    if (thread !== this.thread) this.own = finish(ThreadSurvey.reading(this.trace, this.block, thread));
+    if (thread !== this.thread) this.own = finish(ThreadSurvey.reading(this.block, thread));
     this.thread = thread;
     this.reset(0);
   }
@@ -98,7 +89,7 @@ export class Machine {
     this.mask = 0; // of the active lanes of the warp
     /** @type {import("./trace.js").Access[]} */
     this.accesses = [];
-    /** @type {import("./trace.js").Outside[]} */
+    /** @type {ReturnType<import("./trace.js").Block["outside"]>} */
     this.outside = [];
     /** @type {import("./trace.js").Test[]} */
     this.tests = [];
@@ -281,11 +272,6 @@ export class Machine {
     }
   }
 
-  /** Light only what the chosen thread accesses. */
-  alone() {
-    this.now = this.nowMine;
-  }
-
   /**
    * The elements of an array that the chosen thread, and those that its warp, stores in the whole launch.
    * @param {number} array
@@ -357,16 +343,6 @@ export class Machine {
     return this.variables.get(name)?.[this.thread] ?? null;
   }
 
-  /**
-   * Loads (0), stores (1) or atomics (2) of a space: by the chosen thread and by the block, up to a position.
-   * @param {Space} space
-   * @param {number} op
-   * @param {number} position
-   */
-  count(space, op, position = this.position) {
-    return { thread: countUpTo(this.own.counts[space][op], position), block: this.survey.counts[space][op][position] };
-  }
-
   /** The numbers that the block has loaded from global memory by now. */
   fetched() {
     return this.survey.fetched[this.position];
@@ -425,22 +401,9 @@ export class Machine {
     return this.nextOf(this.block.releases, way);
   }
 
-  /** The next end of a phase (load, compute, store, barrier) of the chosen thread's warp. @param {number} way */
-  phaseFrom(way) {
-    const { block } = this;
-    const warp = this.thread >> 5;
-    const stops = (block.phases[warp] ?? []).map(([end, kind]) => {
-      const arrives = kind === "barrier" && block.warp(end - 1) === warp && block.has(end - 1, BARRIER);
-      return arrives ? (block.releases.find((release) => release >= end) ?? end) : end;
-    });
-    return this.nextOf(stops, way);
-  }
-
   /** The next statement that the chosen thread runs. @param {number} way */
   ownFrom(way) {
-    const { block, length, position, thread } = this;
-    for (let i = position - 1 + way; i >= 0 && i < length; i += way) if (block.runs(i, thread)) return i + 1;
-    return way > 0 ? length : 0;
+    return this.nextOf(this.where((i) => this.block.runs(i, this.thread)), way);
   }
 
   /**
@@ -449,29 +412,13 @@ export class Machine {
    * @param {number} way
    */
   iterationFrom(way) {
-    const { block } = this;
+    const { block, position, trace } = this;
     const warp = this.thread >> 5;
-    let here = this.position - 1;
+    let here = position - 1;
     while (here >= 0 && block.warp(here) !== warp) here--;
-    const headers = here < 0 ? [] : this.loopsAround(block.line(here));
-    for (const header of [...headers, 0]) {
-      for (let i = this.position - 1 + way; i >= 0 && i < this.length; i += way) {
-        if (block.warp(i) === warp && block.has(i, ITERATION) && (!header || block.line(i) === header)) return i + 1;
-      }
-    }
-    return way > 0 ? this.length : 0;
-  }
-
-  /** The header lines of the loops around a line, from the inside out. @param {number} line */
-  loopsAround(line) {
-    const { source, loops } = this.trace;
-    /** @type {number[]} */
-    const headers = [];
-    let header = source.find(([number]) => number === line)?.[2] ?? 0;
-    while (header && !headers.includes(header)) {
-      headers.push(header);
-      header = loops.get(header) ?? 0;
-    }
-    return headers;
+    const headers = here < 0 ? [] : trace.loopsAround(block.line(here));
+    const begun = this.where((i) => block.warp(i) === warp && block.has(i, ITERATION));
+    const stops = [...headers, 0].map((header) => begun.filter((stop) => !header || block.line(stop - 1) === header));
+    return this.nextOf(stops.find((all) => all.some((stop) => way * (stop - position) > 0)) ?? [], way);
   }
 }

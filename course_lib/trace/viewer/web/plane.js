@@ -24,7 +24,7 @@ export const UNIT = 20; // side of one element in SVG units
 export const LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
 export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
 export const FAINT = 8;
-/** A letter for each look, as course_lib/trace/viewer/scene.py has them. */
+/** A letter for each look, as tests/oracles/scene.py has them. */
 export const LETTERS = ".rsaeRW";
 export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at most
 
@@ -235,7 +235,7 @@ export class Plane {
     ]);
   }
 
-  /** The contents of the page, as course_lib/trace/viewer/scene.py describes them. */
+  /** The contents of the page, as tests/oracles/scene.py describes them. */
   state() {
     const marks = (/** @type {Element} */ group) => JSON.parse(this.shown.get(group) ?? "[]");
     return {

@@ -1,6 +1,6 @@
 // The player: follows the model, the keys, the buttons and the clock, and sets the step that the stage shows.
 
-import { give, html, icon, part } from "./dom.js";
+import { give, html, icon, part, rove } from "./dom.js";
 import { listOfKeys } from "./keys.js";
 import { followAddress, followLink } from "./links.js";
 import { partner } from "./alignment.js";
@@ -393,7 +393,8 @@ export class Player {
     this.setSpeed(this.speed);
     /** @type {HTMLSelectElement} */ (find("unit")).value = String(this.unit);
     part(find("choices"), "close").addEventListener("click", () => this.menu());
-    this.rove();
+    for (const name of ["controls", "tabs"]) rove(find(name), "button", ["ArrowRight", "ArrowLeft"], true);
+    for (const button of find("controls").querySelectorAll("button")) button.tabIndex = button.matches(".tt-play") ? 0 : -1;
     find("key-list").append(listOfKeys());
     part(find("keys"), "close").addEventListener("click", () => {
       this.help();
@@ -416,26 +417,6 @@ export class Player {
     this.stopped = true;
     if (this.filming) this.setUnit(1);
     this.set({ step: stage.alignment.step(run, step) });
-  }
-
-  /** One stop of Tab for all buttons of the bar, and one for all tabs; the arrow keys go from one to the next. */
-  rove() {
-    for (const name of ["controls", "tabs"]) {
-      const place = part(this.root, name);
-      const all = () => /** @type {HTMLElement[]} */ ([...place.querySelectorAll("button")]).filter((button) => button.getClientRects().length);
-      if (name === "controls") for (const button of place.querySelectorAll("button")) button.tabIndex = button.matches(".tt-play") ? 0 : -1;
-      place.addEventListener("keydown", (event) => {
-        const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        const buttons = all();
-        const at = buttons.indexOf(/** @type {HTMLElement} */ (event.target));
-        if (at < 0 || !way) return;
-        event.preventDefault();
-        event.stopPropagation();
-        const next = buttons[(at + way + buttons.length) % buttons.length];
-        for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
-        next.focus();
-      });
-    }
   }
 
   menu() {
@@ -484,12 +465,10 @@ export class Player {
       Z: () => this.timeline.zoomBy(-1),
       ArrowRight: () => arrow(1),
       ArrowLeft: () => arrow(-1),
-      PageDown: () => this.goBy("barrier", 1),
-      PageUp: () => this.goBy("barrier", -1),
       n: () => this.goBy("barrier", 1),
       p: () => this.goBy("barrier", -1),
-      ".": () => this.goBy("this phase", 1),
-      ",": () => this.goBy("this phase", -1),
+      PageDown: () => this.goBy("barrier", 1),
+      PageUp: () => this.goBy("barrier", -1),
       l: () => this.goBy("iteration", 1),
       L: () => this.goBy("iteration", -1),
       e: () => this.finding(1),
@@ -499,14 +478,12 @@ export class Player {
       u: () => this.setUnit(this.unit + 1),
       "+": () => this.setSpeed(this.speed + 1),
       "-": () => this.setSpeed(this.speed - 1),
-      t: () => this.cycleThread(1),
-      T: () => this.cycleThread(-1),
-      b: () => this.cycleBlock(1),
-      B: () => this.cycleBlock(-1),
-      v: () => this.view(1),
-      V: () => this.view(-1),
-      "[": () => this.scale(-1),
-      "]": () => this.scale(1),
+      t: () => this.cycle("thread", 1),
+      T: () => this.cycle("thread", -1),
+      b: () => this.cycle("block", 1),
+      B: () => this.cycle("block", -1),
+      v: () => this.cycle("panel", 1),
+      V: () => this.cycle("panel", -1),
       f: () => this.fullScreen(),
       "?": () => this.help(),
     };
@@ -515,32 +492,13 @@ export class Player {
     actions[event.key]();
   }
 
-  /** @param {number} way */
-  cycleThread(way) {
-    if (!this.stage) return;
-    const { machine, trace } = this.stage;
-    this.set({ thread: trace.threadPosition((machine.thread + way + trace.threads) % trace.threads) });
-  }
-
-  /** @param {number} way */
-  cycleBlock(way) {
-    if (!this.stage) return;
-    const { machine, trace } = this.stage;
-    const n = trace.blocks.length;
-    this.set({ block: trace.blocks[(machine.blockNumber + way + n) % n].at });
-  }
-
-  /** @param {number} way */
-  view(way) {
-    const { names, lens } = this.stage ?? { names: [], lens: "" };
-    const all = ["", ...names];
-    this.set({ panel: all[(all.indexOf(lens) + way + all.length) % all.length] });
-  }
-
-  /** @param {number} way */
-  scale(way) {
-    const number = Number(/** @type {HTMLSelectElement} */ (part(this.root, "text")).value) + way;
-    if (SIZES[number]) this.set({ text_size: SIZES[number] });
+  /** Choose the next one, or the one before. @param {"thread" | "block" | "panel"} what @param {number} way */
+  cycle(what, way) {
+    const { lens, machine, names, trace } = /** @type {Stage} */ (this.stage);
+    const next = (/** @type {number} */ at, /** @type {number} */ count) => (at + way + count) % count;
+    if (what === "thread") this.set({ thread: trace.threadPosition(next(machine.thread, trace.threads)) });
+    else if (what === "block") this.set({ block: trace.blocks[next(machine.blockNumber, trace.blocks.length)].at });
+    else this.set({ panel: ["", ...names][next(names.indexOf(lens) + 1, names.length + 1)] });
   }
 
   help() {
@@ -565,15 +523,14 @@ export class Player {
     ];
     history.replaceState(history.state, "", `#${asked.map((pair) => pair.join("=")).join("&")}`);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-    const says = copied ? "The link is copied" : "The link is in the address bar";
-    this.offerLink(says, "done");
+    this.label("link", "done", copied ? "The link is copied" : "The link is in the address bar");
   }
 
-  /** @param {string} says @param {"link" | "done"} image */
-  offerLink(says, image) {
-    const button = part(this.root, "link");
+  /** Give a button another picture and another title. @param {string} name @param {Parameters<typeof icon>[0]} image @param {string} title */
+  label(name, image, title) {
+    const button = part(this.root, name);
     button.replaceChildren(icon(image));
-    give(button, { title: says, "aria-label": says });
+    give(button, { title, "aria-label": title });
   }
 
   fullScreen() {
@@ -615,8 +572,7 @@ export class Player {
     // With two runs, the nearer target counts: a run at its end has none.
     const stops = (this.stage?.runs ?? []).map(({ machine }, run) => {
       machine.seek(this.stage?.alignment.at(this.step)[run] ?? 0);
-      const to = { barrier: "barrierFrom", "this phase": "phaseFrom", thread: "ownFrom" }[unit] ?? "iterationFrom";
-      const stop = machine[/** @type {"barrierFrom" | "phaseFrom" | "ownFrom" | "iterationFrom"} */ (to)](way);
+      const stop = unit === "barrier" ? machine.barrierFrom(way) : unit === "thread" ? machine.ownFrom(way) : machine.iterationFrom(way);
       return this.stage?.alignment.step(run, stop) ?? stop;
     });
     const beyond = stops.filter((stop) => way * (stop - this.step) > 0);
@@ -637,7 +593,7 @@ export class Player {
   set(values) {
     const { model, unsaved } = this;
     Object.assign(unsaved.values, values);
-    if (part(this.root, "link").title !== LINK) this.offerLink(LINK, "link");
+    if (part(this.root, "link").title !== LINK) this.label("link", "link", LINK);
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     clearTimeout(unsaved.timer);
     unsaved.timer = setTimeout(() => {
@@ -680,19 +636,12 @@ export class Player {
       else this.timer = setTimeout(tick, pause());
     };
     this.timer = setTimeout(tick, this.step ? pause() : 400);
-    this.playing();
+    this.label("play", "pause", "Pause (space)");
   }
 
   pause() {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    this.playing();
-  }
-
-  playing() {
-    const button = part(this.root, "play");
-    const title = this.timer === null ? "Play (space)" : "Pause (space)";
-    button.replaceChildren(icon(this.timer === null ? "play" : "pause"));
-    give(button, { title, "aria-label": title });
+    this.label("play", "play", "Play (space)");
   }
 }

@@ -101,9 +101,9 @@ export function layOut(root) {
  * @param {number} thread
  */
 export function* seat(trace, blockNumber, thread) {
-  const machine = yield* Machine.making(trace, blockNumber, thread);
+  const machine = yield* Machine.making(trace.blocks[blockNumber], thread);
   const film = yield* Film.making(machine.block);
-  const projector = film.recorded ? machine : yield* Machine.making(trace, blockNumber, thread, film.block);
+  const projector = film.recorded ? machine : yield* Machine.making(film.block, thread);
   return { machine, film, projector };
 }
 
@@ -163,7 +163,7 @@ export class Run {
     context.frame = null;
     context.machine = this.machine;
     this.machine.seek(position);
-    if (alone) this.machine.alone();
+    if (alone) this.machine.now = this.machine.nowMine;
   }
 }
 
@@ -252,7 +252,8 @@ export class Stage {
     /** @type {Map<string, {tab: HTMLElement, node: HTMLElement, views: import("./panel.js").View[]}>} */
     this.open = new Map();
     const wanted = [...(runs.length > 1 ? [Compare] : []), ...LENSES.filter((lens) => this.offers(lens.id) && runs.some((run) => lens.wants(run.trace)))];
-    const tabs = wanted.map(({ id: name, title }, i) => {
+    wanted.forEach((Lens, i) => {
+      const { id: name, title } = Lens;
       const tab = html("button", { type: "button", class: `tt-tab-${name}`, "aria-expanded": "false", tabindex: i ? -1 : 0, ...tip(title) }, title);
       tab.addEventListener("click", ({ detail }) => {
         open(this.lens === name ? "" : name);
@@ -262,10 +263,6 @@ export class Stage {
       /** @type {import("./panel.js").View[]} */
       const views = [];
       this.open.set(name, { tab, node, views });
-      return tab;
-    });
-    for (const Lens of wanted) {
-      const { node, views } = /** @type {{node: HTMLElement, views: import("./panel.js").View[]}} */ (this.open.get(Lens.id));
       if (Lens === Compare) views.push(new Lens(node, runs[0].context));
       else for (const run of runs) {
         const place = html("div", { class: "tt-lens-run" });
@@ -278,10 +275,11 @@ export class Stage {
         views.push(new Lens(place, run.context));
         run.lenses.push(views[views.length - 1]);
       }
-    }
-    part(root, "tabs").replaceChildren(...tabs);
-    part(root, "tabs").hidden = !tabs.length;
-    part(root, "lens").replaceChildren(...[...this.open.values()].map(({ node }) => node));
+    });
+    const all = [...this.open.values()];
+    part(root, "tabs").replaceChildren(...all.map(({ tab }) => tab));
+    part(root, "tabs").hidden = !all.length;
+    part(root, "lens").replaceChildren(...all.map(({ node }) => node));
   }
 
   /** The names of the lenses, in their order. */

@@ -55,17 +55,15 @@ export class Sight {
 /** @type {WeakMap<import("./trace.js").Block, Warps>} */
 const KNOWN = new WeakMap();
 
-/**
- * The history of each warp of a block, as in course_lib/trace/strips.py.
- * @param {import("./trace.js").Trace} trace
- * @param {import("./trace.js").Block} block
- */
-export function warpsOf(trace, block) {
+/** A row for each warp of a block, without its spans. @param {import("./trace.js").Block} block @returns {Strip[]} */
+const rowsOf = ({ trace }) => Array.from({ length: trace.warps }, (_, warp) => ({ name: `warp ${warp}`, spans: [] }));
+
+/** The history of each warp of a block, as in tests/oracles/strips.py. @param {import("./trace.js").Block} block */
+export function warpsOf(block) {
   const known = KNOWN.get(block);
   if (known) return known;
-  const what = kindsOf(trace, block);
-  /** @type {Strip[]} */
-  const strips = Array.from({ length: trace.warps }, (_, warp) => ({ name: `warp ${warp}`, spans: [] }));
+  const what = kindsOf(block);
+  const strips = rowsOf(block);
   /** @type {number[][]} */
   const arrivals = strips.map(() => []);
   let open = 0; // the next barrier
@@ -86,12 +84,9 @@ export function warpsOf(trace, block) {
   return read;
 }
 
-/**
- * What a step is drawn as: its access to the outermost memory, a store before a load.
- * @param {import("./trace.js").Trace} trace
- * @param {import("./trace.js").Block} block
- */
-function kindsOf(trace, block) {
+/** What a step is drawn as: its access to the outermost memory, a store before a load. @param {import("./trace.js").Block} block */
+function kindsOf(block) {
+  const { trace } = block;
   const { access_array, access_op } = trace.columns;
   // for each array, what a store and what a load is called, and its rank among a statement's accesses
   const kinds = trace.arrays.map(({ name, space }) => {
@@ -113,16 +108,15 @@ function kindsOf(trace, block) {
 /**
  * The history of each warp in another order: a statement lasts from the end of the one before it, or from the opening of
  * the barrier after that, to its own cycle. Beside the strips, for each warp its steps with their ends.
- * @param {import("./trace.js").Trace} trace
  * @param {import("./trace.js").Block} block
  * @param {Order} order
  */
-export function warpsIn(trace, block, [, cycles, waits]) {
-  const kinds = kindsOf(trace, block);
+export function warpsIn(block, [, cycles, waits]) {
+  const kinds = kindsOf(block);
   const { adds } = Film.of(block);
-  const outer = new Set(trace.arrays.flatMap(({ name, space }) => (space === "global" ? [`load ${name}`] : [])));
+  const outer = new Set(block.trace.arrays.flatMap(({ name, space }) => (space === "global" ? [`load ${name}`] : [])));
   const what = (/** @type {number} */ i) => (adds.has(i) && !outer.has(kinds(i)) ? "multiply" : kinds(i));
-  const strips = Array.from({ length: trace.warps }, (_, warp) => ({ name: `warp ${warp}`, spans: /** @type {Span[]} */ ([]) }));
+  const strips = rowsOf(block);
   const ends = strips.map(() => /** @type {[number, number][]} */ ([]));
   const from = strips.map(() => 0);
   /** @type {number[]}  steps that wait at the next barrier */
@@ -153,11 +147,11 @@ export function warpsIn(trace, block, [, cycles, waits]) {
 /**
  * From each step that loads from global memory to the one of the same warp that first uses what it loads: itself, if it
  * stores to shared memory or adds; else the next that names the variable, or loads from the local array, that holds it.
- * @param {import("./trace.js").Trace} trace
  * @param {import("./trace.js").Block} block
  * @returns {[number, number][]}
  */
-export function usesOf(trace, block) {
+export function usesOf(block) {
+  const { trace } = block;
   const { access_array, access_op, variable_name } = trace.columns;
   const { adds } = Film.of(block);
   const text = new Map(trace.source.map(([line, text]) => [line, text.replace(/^\s*[\w, ]+=(?!=)/, "")])); // without targets

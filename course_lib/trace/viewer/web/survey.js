@@ -52,21 +52,23 @@ export const pauses = (step) => step % AT_ONCE === AT_ONCE - 1;
 export class Survey {
   /**
    * Read a block, in pieces: a large one takes long.
-   * @param {import("./trace.js").Trace} trace
    * @param {import("./trace.js").Block} block
    * @returns {Generator<undefined, Survey>}
    */
-  static *reading(trace, block) {
-    const survey = new Survey(trace, block);
+  static *reading(block) {
+    const survey = new Survey(block);
     for (let i = 0; i < block.length; i++) {
       if (pauses(i)) yield;
-      survey.read(trace, block, i);
+      for (const list of survey.rising) list[i + 1] = list[i];
+      const [from, to] = block.rows("access", i);
+      for (let row = from; row < to; row++) survey.add(block, row, i);
     }
     return survey;
   }
 
-  /** @param {import("./trace.js").Trace} trace @param {import("./trace.js").Block} block */
-  constructor(trace, block) {
+  /** @param {import("./trace.js").Block} block */
+  constructor(block) {
+    const { trace } = block;
     const never = block.length + 1;
     // For each array, the position at which each element is first loaded and first stored.
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
@@ -83,21 +85,15 @@ export class Survey {
     this.sites = new Map();
   }
 
-  /** @param {import("./trace.js").Trace} trace @param {import("./trace.js").Block} block @param {number} i */
-  read(trace, block, i) {
-    for (const list of this.rising) list[i + 1] = list[i];
-    const [from, to] = block.rows("access", i);
-    for (let row = from; row < to; row++) this.add(trace, row, i + 1, block.line(i));
-  }
-
   /**
-   * @param {import("./trace.js").Trace} trace
+   * @param {import("./trace.js").Block} block
    * @param {number} row  of the access; read from the columns, because there may be a hundred thousand
-   * @param {number} position
-   * @param {number} line
+   * @param {number} i
    */
-  add(trace, row, position, line) {
+  add(block, row, i) {
+    const { trace } = block;
     const { columns } = trace;
+    const [position, line] = [i + 1, block.line(i)];
     const number = columns.access_array[row];
     const op = columns.access_op[row];
     const { space } = trace.arrays[number];
@@ -136,16 +132,15 @@ export class Survey {
 export class ThreadSurvey {
   /**
    * Read a thread of a block, in pieces.
-   * @param {import("./trace.js").Trace} trace
    * @param {import("./trace.js").Block} block
    * @param {number} thread
    * @returns {Generator<undefined, ThreadSurvey>}
    */
-  static *reading(trace, block, thread) {
-    const survey = new ThreadSurvey(trace, block);
+  static *reading(block, thread) {
+    const survey = new ThreadSurvey(block);
     for (let i = 0; i < block.length; i++) {
       if (pauses(i)) yield;
-      if (block.runs(i, thread)) survey.read(trace, block, i, thread % WARP);
+      if (block.runs(i, thread)) survey.read(block, i, thread % WARP);
     }
     survey.everLoaded = survey.loaded.map((first) => {
       /** @type {number[]} */
@@ -156,13 +151,11 @@ export class ThreadSurvey {
     return survey;
   }
 
-  /** @param {import("./trace.js").Trace} trace @param {import("./trace.js").Block} block */
-  constructor(trace, block) {
+  /** @param {import("./trace.js").Block} block */
+  constructor(block) {
+    const { trace } = block;
     const never = block.length + 1;
     this.loaded = trace.arrays.map((a) => new Int32Array(a.size).fill(never));
-    const kinds = () => OPS.map(() => /** @type {number[]} */ ([]));
-    /** @type {Record<Space, number[][]>} */
-    this.counts = { global: kinds(), shared: kinds(), local: kinds() };
     /** @type {Map<number, number[]>} */
     this.runs = new Map(trace.source.map(([line]) => [line, []]));
     /** @type {Map<number, number[]>} */
@@ -171,24 +164,17 @@ export class ThreadSurvey {
     this.everLoaded = [];
   }
 
-  /**
-   * @param {import("./trace.js").Trace} trace
-   * @param {import("./trace.js").Block} block
-   * @param {number} i
-   * @param {number} lane
-   */
-  read(trace, block, i, lane) {
+  /** @param {import("./trace.js").Block} block @param {number} i @param {number} lane */
+  read(block, i, lane) {
     const line = block.line(i);
     if (!block.has(i, RESUMED)) this.runs.get(line)?.push(i + 1);
     for (const access of block.accesses(i)) {
       if (!((access.mask >>> lane) & 1)) continue;
-      const { space } = trace.arrays[access.array];
-      this.counts[space][access.op].push(i + 1);
       if (!access.loading) continue;
       const element = access.element(popcount(access.mask & ((1 << lane) - 1)));
       const loaded = this.loaded[access.array];
       for (let w = 0; w < access.width; w++) if (loaded[element + w] > i + 1) loaded[element + w] = i + 1;
-      if (space === "global") this.loads.get(line)?.push(i + 1);
+      if (block.trace.arrays[access.array].space === "global") this.loads.get(line)?.push(i + 1);
     }
   }
 }

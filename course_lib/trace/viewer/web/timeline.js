@@ -1,6 +1,6 @@
 // The timeline: what each warp does over the statements of a block, its barriers and phases. It is the page's slider.
 
-import { fill, html, part, set, write } from "./dom.js";
+import { drag, fill, html, part, set, write } from "./dom.js";
 import { follow, lead, reach } from "./jumps.js";
 import { coloursOf, ORDER, paint, Sight, warpsOf } from "./strips.js";
 
@@ -30,26 +30,13 @@ export class Timeline {
     this.heads = part(root, "labels");
     /** @type {Map<HTMLElement, number[]>}  of each label of a barrier, the steps that arrive there */
     this.arrivals = new Map();
-    const timeline = this;
-    const first = {
-      get machine() {
-        return timeline.runs[0].context.machine;
-      },
-      choose: (/** @type {import("./panel.js").Choice} */ choice) => this.runs[0].context.choose(choice),
-    };
-    follow(this.heads, "span", first, (row) => this.arrivals.get(row) ?? []);
+    follow(this.heads, "span", () => this.runs[0].context, (row) => this.arrivals.get(row) ?? []);
     const to = (/** @type {PointerEvent} */ event) => {
       const box = this.slider.getBoundingClientRect();
       const share = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
       return Math.min(this.sight.end, Math.ceil(this.sight.from + share * this.sight.span));
     };
-    this.slider.addEventListener("pointerdown", (event) => {
-      if (event.button) return;
-      go(to(event));
-      const drag = new AbortController(); // also beside the timeline, until the button is released
-      window.addEventListener("pointermove", (moved) => go(to(moved)), drag);
-      for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => drag.abort(), drag);
-    });
+    drag(this.slider, (event) => go(to(event)));
     this.slider.addEventListener("pointermove", (event) => {
       if (!event.buttons) this.slider.title = this.tells(to(event));
     });
@@ -71,8 +58,8 @@ export class Timeline {
   choose(runs, last, found, at) {
     if (last !== this.sight.end) this.sight = new Sight(CLOSEST, last);
     this.runs = runs;
-    this.strips = runs.flatMap(({ context: { machine }, trace }, run) =>
-      warpsOf(trace, machine.block).strips.map(({ name, spans }) => ({
+    this.strips = runs.flatMap(({ context: { machine } }, run) =>
+      warpsOf(machine.block).strips.map(({ name, spans }) => ({
         name,
         spans: spans.map(([from, to, what]) => /** @type {import("./strips.js").Span} */ ([at(run, from), at(run, to - 1) + 1, what])),
       })),
@@ -91,7 +78,7 @@ export class Timeline {
       node.firstElementChild?.setAttribute("aria-label", name);
       return { at: at(0, position), to: i + 1 < all.length ? at(0, all[i + 1]) : last, texts: [name, String(i + 1)], node };
     });
-    const arrivals = warpsOf(runs[0].trace, block).arrivals.flat().sort((x, y) => x - y);
+    const arrivals = warpsOf(block).arrivals.flat().sort((x, y) => x - y);
     this.arrivals = new Map(barriers.map(({ node }, i) => [node, arrivals.filter((p) => p > (block.releases[i - 1] ?? 0) && p <= block.releases[i])]));
     this.labels = [
       ...barriers,
@@ -186,12 +173,11 @@ export class Timeline {
 
   /** What it shows; of several runs, the warps of one. @param {number} number */
   state(number) {
-    const { context, trace } = this.runs[number];
+    const { context } = this.runs[number];
     const steps = new Set(this.marks.map(({ step }) => step));
     return {
       ticks: [...steps].sort((x, y) => x - y),
-      timeline: warpsOf(trace, context.machine.block).strips.map(({ name, spans }) => [name, spans]),
-      labels: [...this.heads.children].map(({ textContent }) => textContent),
+      timeline: warpsOf(context.machine.block).strips.map(({ name, spans }) => [name, spans]),
     };
   }
 }

@@ -1,6 +1,8 @@
 // The trace of a launch, decoded, with the sizes and names derived from it.
 // `course_lib/trace/viewer/payload.py` writes it and describes the format.
 
+import { inflated } from "./dom.js";
+
 /** @typedef {number | string | null} Value  null if nothing was stored; a string if no JavaScript number equals it */
 /** @typedef {[number, number, number]} Position  of a block or a thread: x, y, z */
 /** @typedef {"global" | "shared" | "local"} Space */
@@ -53,12 +55,6 @@
  *   shared memory: for each piece of 16 bytes, in the order of reading, its first element
  */
 /**
- * @typedef {object} Update  what an atomic did
- * @property {string} operation  "add" or another of cuda.atomic
- * @property {(k: number) => Value} old  what the k-th lane found
- * @property {(k: number) => Value[]} given  its operands
- */
-/**
  * @typedef {object} Exchange  a shuffle or a vote of a warp
  * @property {string} operation  of cuda
  * @property {number[]} lanes  that take part
@@ -68,6 +64,7 @@
  * @property {(k: number) => Value} result  what the k-th gets
  */
 /** @typedef {ArrayLike<number> | ArrayLike<string>} Vector  of length 1 where all lanes have the same */
+/** @typedef {Int8Array | Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array | Float64Array} Column */
 
 export const VERSION = 3;
 // The sizes of the hardware, as in course_lib/simulator/hardware.py; a test compares them.
@@ -101,19 +98,10 @@ export async function open(text) {
     if (sent.version > VERSION) throw new Unreadable(NEWER);
     if (sent.version < VERSION) throw new Unreadable(OLDER);
     if (sent.version !== VERSION) throw new Unreadable(BROKEN);
-    return new Trace(sent, columns(sent.columns, await inflate(sent.packed)));
+    return new Trace(sent, columns(sent.columns, await inflated(sent.packed).arrayBuffer()));
   } catch (error) {
     throw error instanceof Unreadable ? error : new Unreadable(BROKEN);
   }
-}
-
-/** @param {string} packed */
-async function inflate(packed) {
-  const letters = atob(packed);
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer();
 }
 
 /**
@@ -123,7 +111,7 @@ async function inflate(packed) {
  */
 function columns(named, buffer) {
   let from = 0;
-  /** @type {Record<string, any>} */
+  /** @type {Record<string, Column>} */
   const found = {};
   for (const [name, type, count] of named) {
     const column = new TYPES[type](count);
@@ -157,25 +145,19 @@ export class Access {
     const { columns } = trace;
     this.op = columns.access_op[row];
     this.loading = this.op === LOAD;
-    /** @type {number} */
     this.array = columns.access_array[row];
     this.warp = warp;
-    /** @type {number} */
     this.mask = columns.access_lanes[row];
     this.lanes = lanesOf(this.mask);
-    /** @type {number} */
     this.width = columns.access_width[row];
-    /** @type {number} */
     this.sectors = columns.access_sectors[row];
-    /** @type {number} */
     this.wavefronts = columns.access_wavefronts[row];
-    /** @type {number} */
     this.conflicts = columns.access_conflicts[row];
     this.base = columns.access_base[row];
     this.pattern = /** @type {ArrayLike<number>} */ (trace.vector(columns.access_pattern[row]));
     // of a load only if they are new to the block, because another one stored them
     this.values = columns.access_values[row] < 0 ? null : trace.vector(columns.access_values[row]);
-    /** @type {import("./trace.js").Update | null}  what an atomic did, null of any other access */
+    // what an atomic did, null of any other access
     this.update = this.op === ATOMIC ? trace.update(row, this.lanes.length) : null;
   }
 
@@ -195,13 +177,6 @@ export class Access {
   }
 }
 
-/**
- * @typedef {object} Outside  an access out of bounds, which was not performed
- * @property {number} array
- * @property {boolean} loading
- * @property {number} thread
- * @property {number[]} index
- */
 /**
  * @typedef {object} Test  a condition that some threads of a warp evaluated
  * @property {string} text
@@ -275,12 +250,11 @@ export class Block {
     return Array.from({ length: to - from }, (_, k) => new Access(this.trace, from + k, this.warp(i)));
   }
 
-  /** @param {number} i @returns {Outside[]} */
+  /** The accesses out of bounds, which were not performed. @param {number} i */
   outside(i) {
     const { columns, arrays } = this.trace;
     const [from, to] = this.rows("outside", i);
-    /** @type {Outside[]} */
-    const found = [];
+    const found = /** @type {{array: number, loading: boolean, thread: number, index: number[]}[]} */ ([]);
     for (let row = from; row < to; row++) {
       const array = columns.outside_array[row];
       const dims = arrays[array].shape.length;
@@ -339,7 +313,7 @@ export function at(vector, lane) {
 const within = (position, shape) => shape.map((extent, i) => Math.min(position[i], extent - 1));
 
 export class Trace {
-  /** @param {any} sent @param {Record<string, any>} columns */
+  /** @param {any} sent @param {Record<string, Column>} columns */
   constructor(sent, columns) {
     this.columns = columns;
     const { step_access, step_variable, step_test, step_outside, step_exchange } = columns;
@@ -410,15 +384,15 @@ export class Trace {
     return (this.vectors[number] = Array.isArray(pool) ? pool.slice(from, to) : pool.subarray(from, to));
   }
 
-  /** @param {number} row  of an atomic @param {number} lanes @returns {Update} */
+  /** What an atomic did: its operation, what the k-th lane found, and its operands. @param {number} row @param {number} lanes */
   update(row, lanes) {
     const { access_old, access_given, access_operation } = this.columns;
     const [old, given] = [this.vector(access_old[row]), this.vector(access_given[row])];
     const each = given.length / lanes;
     return {
       operation: this.operations[access_operation[row]],
-      old: (k) => at(old, k),
-      given: (k) => Array.from({ length: each }, (_, i) => given[k * each + i]),
+      old: (/** @type {number} */ k) => at(old, k),
+      given: (/** @type {number} */ k) => Array.from({ length: each }, (_, i) => given[k * each + i]),
     };
   }
 
@@ -441,6 +415,18 @@ export class Trace {
       }
     });
     return owned;
+  }
+
+  /** The header lines of the loops around a line, from the inside out. @param {number} line */
+  loopsAround(line) {
+    /** @type {number[]} */
+    const headers = [];
+    let header = this.source.find(([number]) => number === line)?.[2] ?? 0;
+    while (header && !headers.includes(header)) {
+      headers.push(header);
+      header = this.loops.get(header) ?? 0;
+    }
+    return headers;
   }
 
   /** The contents of an array before the block starts. @param {TraceArray} array @returns {Value[]} */

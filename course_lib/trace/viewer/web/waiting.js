@@ -1,7 +1,7 @@
 // The model of waiting. Python plays each setting and sends its timeline; here it is asked for and drawn. On a page
 // without a kernel the plays of some settings are recorded, and the sliders go from one of these to the next.
 
-import { html, part, svg, write } from "./dom.js";
+import { html, inflated, part, svg, write } from "./dom.js";
 import { initialize, replaceStill } from "./still.js";
 
 /**
@@ -138,36 +138,25 @@ function legend(reasons) {
   return html("ul", { class: "tt-reasons", "aria-label": "What a warp does or waits for" }, ...items);
 }
 
-/**
- * The recorded pictures of a page without a kernel, by their settings: "latency,warps,T,buffers".
- * @param {string} packed @returns {Promise<Record<string, any>>}
- */
-export function unpacked(packed) {
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).json();
-}
-
 /** @param {{model: Model, el: HTMLElement}} place */
 function render({ model, el }) {
   const offers = JSON.parse(model.get("_offers"));
   const [first, last, step] = offers.latency;
-  const plays = offers.recorded ? unpacked(model.get("_plays")) : null;
+  /** @type {Promise<Record<string, Plan>> | null}  by their settings: "latency,warps,T,buffers" */
+  const plays = offers.recorded ? inflated(model.get("_plays")).json() : null;
   const latencies = offers.latencies ?? Array.from({ length: (last - first) / step + 1 }, (_, i) => first + i * step);
   const widths = Object.keys(offers.widths).map(Number);
   const ask = (/** @type {string} */ name) => (/** @type {number} */ value) => {
     if (model.get(name) === value) return;
     model.set(name, value);
-    if (plays) playRecorded(plays);
+    if (plays) playRecorded();
     else model.save_changes();
   };
-  /** @param {Promise<Record<string, Plan>>} all */
-  const playRecorded = async (all) => {
+  const playRecorded = async () => {
     const counts = offers.recorded[model.get("tile_width")];
     const held = counts.filter((/** @type {number} */ count) => count <= model.get("warps"));
     model.set("warps", held.at(-1) ?? counts[0]); // whole blocks, as Python has it
-    const found = await all;
-    model.set("_plan", JSON.stringify(found[SETTING.map((name) => model.get(name)).join()]));
+    model.set("_plan", JSON.stringify((await plays)?.[SETTING.map((name) => model.get(name)).join()]));
   };
   const many = (/** @type {number} */ count, /** @type {string} */ noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   const counts = Array.from({ length: offers.warps }, (_, i) => i + 1);

@@ -9,7 +9,7 @@ import { full, lanes, short, truth, wrongNow } from "../../../../course_lib/trac
 import { open, popcount, Unreadable } from "../../../../course_lib/trace/viewer/web/trace.js";
 import { tiny, wide } from "./tiny.mjs";
 
-const machine = async (thread = 0) => finish(Machine.making(await open(await tiny()), 0, thread));
+const machine = async (thread = 0) => finish(Machine.making((await open(await tiny())).blocks[0], thread));
 
 test("memory holds what was stored, step by step, and nothing before", async () => {
   const at = await machine();
@@ -76,10 +76,9 @@ test("a copy shares with the one before what no step between them has changed", 
 test("counts and lines are those of the thread and of the block", async () => {
   const at = await machine(0);
   at.seek(7);
-  assert.deepEqual(at.count("shared", 0), { thread: 1, block: 32 });
-  assert.deepEqual(at.count("shared", 1), { thread: 1, block: 64 });
+  assert.deepEqual([0, 1].map((op) => at.survey.counts.shared[op][7]), [32, 64]);
   assert.deepEqual(at.onLine(5), { runs: 1, loads: 0 });
-  assert.deepEqual(at.count("shared", 0, 8).block, 33);
+  assert.deepEqual(at.survey.counts.shared[0][8], 33);
   assert.deepEqual(at.survey.totals.wavefronts[8], 4);
 });
 
@@ -94,13 +93,11 @@ test("a load finds what another warp stored, and the chosen thread's variable fo
   assert.equal(full(at.variable("v")), "0.1");
 });
 
-test("the next barrier, phase and iteration, and the ones before", async () => {
+test("the next barrier and iteration, and the ones before", async () => {
   const at = await machine(0);
-  assert.deepEqual([at.barrierFrom(1), at.phaseFrom(1), at.iterationFrom(1)], [4, 1, 5]);
+  assert.deepEqual([at.barrierFrom(1), at.iterationFrom(1)], [4, 5]);
   at.seek(4);
   assert.deepEqual([at.barrierFrom(1), at.barrierFrom(-1)], [8, 0]);
-  assert.equal(at.phaseFrom(1), 7);
-  assert.equal(at.phaseFrom(-1), 1);
   at.seek(7);
   assert.equal(at.iterationFrom(1), 8);
   assert.equal(at.iterationFrom(-1), 5);
@@ -157,7 +154,7 @@ test("small things", () => {
   assert.equal(lanes(0, 0b101), "2 threads");
 });
 
-const wideMachine = async (thread = 0, block = 0) => finish(Machine.making(await open(await wide()), block, thread));
+const wideMachine = async (thread = 0, block = 0) => finish(Machine.making((await open(await wide())).blocks[block], thread));
 
 test("a wide store fills neighbours of the lanes that take part, and each thread has its own local array", async () => {
   const at = await wideMachine(2);
@@ -196,7 +193,8 @@ test("what a thread has loaded, and what requests cost so far, line by line and 
   assert.deepEqual([...at.survey.totals.requests], [0, 1, 1, 1, 3]);
   const sites = [...at.survey.sites.values()].map(({ line, array, op, positions, sectors }) => [line, array, op, positions, sectors]);
   assert.deepEqual(sites, [[3, 0, 1, [1], [1]], [6, 0, 0, [4, 4], [2, 5]]]);
-  assert.deepEqual([at.count("global", 0), at.count("global", 1), at.count("local", 1)], [{ thread: 2, block: 4 }, { thread: 0, block: 2 }, { thread: 1, block: 4 }]);
+  const { global, local } = at.survey.counts;
+  assert.deepEqual([global[0][4], global[1][4], local[1][4]], [4, 2, 4]);
   assert.deepEqual(at.onLine(6), { runs: 1, loads: 2 });
   assert.deepEqual(at.onLine(5), { runs: 0, loads: 0 }); // it goes on with a line that was counted before
 });
@@ -211,8 +209,8 @@ test("accesses beyond the edge name each lane's own place", async () => {
 test("the next iteration is that of the loop around the line, or of the one around that", async () => {
   const at = await wideMachine();
   at.seek(3); // in the inner loop
-  assert.deepEqual(at.loopsAround(5), [3, 2]);
-  assert.deepEqual(at.loopsAround(6), []);
+  assert.deepEqual(at.trace.loopsAround(5), [3, 2]);
+  assert.deepEqual(at.trace.loopsAround(6), []);
   assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [1, 4]);
   at.seek(4); // in no loop: any iteration
   assert.deepEqual([at.iterationFrom(-1), at.iterationFrom(1)], [2, 4]);

@@ -1,9 +1,9 @@
 // The request of a warp to shared memory: the 32 banks, the words that the lanes access in each, and the wavefronts.
 
 import { html, set, svg, write } from "../dom.js";
-import { beside, draw, unitsIn } from "../rows.js";
-import { BANKS, WARP, WORD_BYTES } from "../trace.js";
-import { requestSays, Requests, requestState, spread } from "./costs.js";
+import { beside, draw } from "../rows.js";
+import { BANKS, WARP } from "../trace.js";
+import { askedOf, requestSays, Requests, requestState } from "./costs.js";
 
 const CELL = 20; // a bank, in SVG units
 const NUMBERS = 16; // the banks' numbers below a row of them
@@ -22,17 +22,6 @@ export class Banks extends Requests {
   constructor(place, context) {
     super(place, context, "shared", "wavefronts");
     this.idle = html("p");
-    this.beside = BANKS; // banks in a row
-    this.empty = new Stacks(this.beside);
-  }
-
-  /** @param {import("../panel.js").Size} size */
-  fit(size) {
-    const most = beside(unitsIn(size), CELL);
-    if (most === this.beside) return;
-    this.beside = most;
-    this.empty = new Stacks(this.beside);
-    this.again();
   }
 
   state() {
@@ -40,7 +29,7 @@ export class Banks extends Requests {
   }
 
   request() {
-    return new Request(this.beside);
+    return new Request(beside(this.room, CELL));
   }
 
   /** @param {boolean} alone */
@@ -48,8 +37,9 @@ export class Banks extends Requests {
     if (!alone) return [];
     const { line } = this.context.machine;
     write(this.idle, line === null ? "No warp has run yet." : `Line ${line} does not access shared memory.`);
-    this.empty.draw([], -1, "The banks of shared memory");
-    return [this.idle, this.empty.node];
+    const empty = new Stacks(beside(this.room, CELL));
+    empty.draw([], -1, "The banks of shared memory");
+    return [this.idle, empty.node];
   }
 }
 
@@ -69,16 +59,8 @@ class Request {
     // For each bank, its words and the lanes that access them.
     /** @type {Map<number, number[]>[]} */
     const stacks = Array.from({ length: BANKS }, () => new Map());
-    const size = access.width * array.itemsize;
-    const starts = access.lanes.map((_, k) => trace.address(array, access.element(k)));
-    access.lanes.forEach((lane, k) => {
-      const start = starts[k];
-      for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) {
-        const lanes = stacks[word % BANKS].get(word) ?? [];
-        lanes.push(lane);
-        stacks[word % BANKS].set(word, lanes);
-      }
-    });
+    const { words, starts } = askedOf(trace, access);
+    words.forEach((lanes, word) => stacks[word % BANKS].set(word, lanes));
     const most = Math.max(...stacks.map((stack) => stack.size));
     write(this.said, requestSays(access, array, 0));
     write(this.busiest, ` The busiest bank: ${most} word${most === 1 ? "" : "s"}.`);
@@ -87,7 +69,7 @@ class Request {
     this.node.style.setProperty("--hue", array.hue);
     set(this.node, "data-wavefronts", String(access.wavefronts));
     set(this.node, "data-conflicts", String(access.conflicts));
-    set(this.node, "data-lanes", JSON.stringify(spread(access, starts)));
+    set(this.node, "data-lanes", JSON.stringify(starts));
   }
 }
 

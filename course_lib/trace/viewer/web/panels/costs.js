@@ -3,6 +3,7 @@
 import { fill, html, write } from "../dom.js";
 import { follow, lead, reach } from "../jumps.js";
 import { Panel } from "../panel.js";
+import { unitsIn } from "../rows.js";
 import { countUpTo } from "../survey.js";
 import { tip } from "../terms.js";
 import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
@@ -11,7 +12,7 @@ import { OPS, SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 /** @typedef {{node: HTMLElement, draw: (machine: import("../machine.js").Machine, access: import("../trace.js").Access) => void}} Drawn */
 
 /**
- * A request in a sentence, as course_lib/trace/viewer/scene.py says it; the figures are the observers'.
+ * A request in a sentence, as tests/oracles/scene.py says it; the figures are the observers'.
  * @param {import("../trace.js").Access} access
  * @param {import("../trace.js").TraceArray} array
  * @param {number} used  bytes asked for, each counted once
@@ -26,15 +27,25 @@ export function requestSays(access, array, used) {
 }
 
 /**
- * The address of each of the 32 lanes, null for one that takes no part.
+ * What a request asks for: of each word the lanes, the address of each lane, null for one that takes no part, and the
+ * number of bytes, each counted once.
+ * @param {import("../trace.js").Trace} trace
  * @param {import("../trace.js").Access} access
- * @param {number[]} starts
  */
-export function spread(access, starts) {
+export function askedOf(trace, access) {
+  const array = trace.arrays[access.array];
+  const size = access.width * array.itemsize;
+  /** @type {Map<number, number[]>} */
+  const words = new Map();
   /** @type {(number | null)[]} */
-  const lanes = new Array(WARP).fill(null);
-  access.lanes.forEach((lane, k) => (lanes[lane] = starts[k]));
-  return lanes;
+  const starts = new Array(WARP).fill(null);
+  const bytes = new Set();
+  access.lanes.forEach((lane, k) => {
+    const start = (starts[lane] = trace.address(array, access.element(k)));
+    for (let byte = start; byte < start + size; byte++) bytes.add(byte);
+    for (let word = Math.floor(start / WORD_BYTES); word * WORD_BYTES < start + size; word++) words.set(word, [...(words.get(word) ?? []), lane]);
+  });
+  return { words, starts, used: bytes.size };
 }
 
 /** The text of a request on the page, with its words, and of these the chosen thread's. @param {Element} place */
@@ -62,7 +73,7 @@ export class Costs {
     this.space = space;
     this.cost = cost;
     this.node = html("table", { class: "tt-costs" });
-    follow(this.node, "tr", context, (row) => this.rows.find((one) => one.row === row)?.site.positions ?? []);
+    follow(this.node, "tr", () => context, (row) => this.rows.find((one) => one.row === row)?.site.positions ?? []);
     /** @type {{site: import("../survey.js").Site, row: HTMLElement, cells: HTMLElement[], bar: HTMLElement}[]} */
     this.rows = [];
   }
@@ -126,6 +137,7 @@ export class Requests extends Panel {
     this.costs = new Costs(context, space, cost);
     place.append(html("div", { class: "tt-split" }, this.said, this.costs.node));
     this.shown = -1;
+    this.room = 0; // in units
     /** @type {Drawn[]}  one for each request that a step has made so far */
     this.requests = [];
   }
@@ -145,8 +157,11 @@ export class Requests extends Panel {
     this.shown = -1;
   }
 
-  /** Draw all again, in another size. */
-  again() {
+  /** Draw all again, in another size. @param {import("../panel.js").Size} size */
+  fit(size) {
+    const room = unitsIn(size);
+    if (room === this.room) return;
+    this.room = room;
     this.requests = [];
     this.shown = -1;
     this.draw();

@@ -3,8 +3,6 @@
 import { html, write } from "../dom.js";
 import { Film } from "../film.js";
 import { Panel } from "../panel.js";
-import { SPACES } from "../survey.js";
-import { ATOMIC, OPS, RESULT } from "../trace.js";
 
 export class Counter extends Panel {
   static at = "counter";
@@ -25,15 +23,14 @@ export class Counter extends Panel {
   choose() {
     const { machine, other, trace } = this.context;
     const film = Film.of(trace.blocks[machine.blockNumber]);
-    this.total = film.fetched;
+    const { fetched: total, uses } = film;
     const theirs = other ? Film.of(other.trace.blocks[other.blockNumber]).fetched : 0;
-    this.most = Math.max(1, this.total, theirs);
-    const { uses } = film;
+    this.most = Math.max(1, total, theirs);
     const often = Number.isInteger(uses) ? String(uses) : uses.toFixed(1);
     write(this.uses, !uses ? "" : uses === 1 ? "each used once" : `each used ${often} times`);
-    const times = theirs > this.total ? theirs / this.total : 0;
-    write(this.all, ` of ${this.total.toLocaleString("en")}`);
-    write(this.beside, times && this.total ? `${other?.trace.name}: ${theirs.toLocaleString("en")}, ${Number.isInteger(times) ? times : times.toFixed(1)} times as many` : "");
+    const times = theirs > total ? theirs / total : 0;
+    write(this.all, ` of ${total.toLocaleString("en")}`);
+    write(this.beside, times && total ? `${other?.trace.name}: ${theirs.toLocaleString("en")}, ${Number.isInteger(times) ? times : times.toFixed(1)} times as many` : "");
   }
 
   draw() {
@@ -41,19 +38,5 @@ export class Counter extends Panel {
     const now = machine.fetched();
     write(this.number, now.toLocaleString("en"));
     this.bar.style.setProperty("--part", String(now / this.most));
-  }
-
-  state() {
-    const { machine } = this.context;
-    /** @type {Record<string, number[]>}  accesses so far, of the chosen thread and the block */
-    const counts = {};
-    for (const space of SPACES) {
-      OPS.forEach((what, op) => {
-        if (op === RESULT || ((space !== "global" || op === ATOMIC) && !machine.count(space, op, machine.length).block)) return;
-        const { thread, block } = machine.count(space, op);
-        counts[`${space} ${what}`] = [thread, block];
-      });
-    }
-    return { counts, fetched: [Number(this.number.textContent?.replaceAll(",", "")), this.total], uses: this.uses.textContent };
   }
 }

@@ -4,7 +4,7 @@ import { fill, html, set, svg, write } from "../dom.js";
 import { Panel } from "../panel.js";
 import { draw } from "../rows.js";
 import { WARP } from "../trace.js";
-import { flight, reads, show, shown as tables } from "./pieces.js";
+import { flight, reads, shown as tables, table } from "./pieces.js";
 
 const [CELL, ROW] = [16, 13]; // an element, in units
 const LEAST = 14; // pixels of its width, for digits of nine
@@ -46,7 +46,7 @@ export class Fragments extends Panel {
     write(this.flight, flight(machine));
     for (const each of here) {
       each.draw(says(each.operation, lane), "", lane);
-      show(each.tables, reads(machine, each.operation.pieces ?? []));
+      fill(each.tables, reads(machine, each.operation.pieces ?? []).map(table));
     }
     if (!here.length) this.operations[0].draw("", this.elsewhere(), -1);
     fill(this.said, (here.length ? here : [this.operations[0]]).map(({ node }) => node));
@@ -82,7 +82,7 @@ class Multiplied {
    */
   draw(here, elsewhere, mine) {
     write(this.words.here, here);
-    if (!here) show(this.tables, []);
+    if (!here) fill(this.tables, []);
     write(this.words.elsewhere, elsewhere);
     this.node.classList.toggle("tt-multiplied", here !== "");
     if (mine === this.mine) return;

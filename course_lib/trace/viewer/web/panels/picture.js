@@ -1,7 +1,7 @@
 // The arrays of one run, and what its threads hold: the product's matrices, shared memory, registers. Each is placed by
 // layout.js; of a matrix too large for numbers, a window shows a part, which moves where a reader drags it.
 
-import { give, html, write } from "../dom.js";
+import { drag, give, html, write } from "../dom.js";
 import { Grid, layout, planes } from "../grid.js";
 import { Heat } from "../heat.js";
 import { arrange } from "../layout.js";
@@ -89,25 +89,20 @@ export class Picture extends Panel {
     const shared = (/** @type {Drawing} */ { node }) => (node.dataset.space === "shared" ? 0 : 1);
     this.drawings.sort((x, y) => order.indexOf(x.group) - order.indexOf(y.group) || x.role.localeCompare(y.role) || (x.group === "aside" ? flat(x) - flat(y) || shared(x) - shared(y) : 0));
     this.signs = this.product ? ["·", "="].map((text) => html("span", { class: "tt-sign", "aria-hidden": "true" }, text)) : [];
-    this.window = this.windowed();
-    this.swiped(context);
+    const large = this.planes.flatMap((planes, array) => (planes[0] instanceof Heat && trace.arrays[array].space === "global" ? [array] : []));
+    /** A window on the matrices, if one of them is too large for numbers. */
+    this.window = large.length ? new Part(this, large, large.includes(trace.owner) ? trace.owner : large[0]) : null;
+    let from = 0; // of a finger, which steps when it moves sideways over the picture
+    place.addEventListener("touchstart", ({ touches }) => (from = touches[0].clientX), { passive: true });
+    place.addEventListener("touchend", ({ changedTouches }) => {
+      const way = changedTouches[0].clientX - from;
+      if (Math.abs(way) > SWIPE && !this.window) context.step(way < 0 ? 1 : -1);
+    });
     this.place.append(...this.signs, ...this.drawings.map(({ node }) => node), ...(this.window ? [this.window.node] : []));
     /** @type {{machine: import("../machine.js").Machine, thread: number, position: number, frame: object | null, now: Map<number, number>[]} | null} */
     this.drawn = null;
     /** @type {{warp: Set<number>, thread: Set<number>}}  elements of the result that they store */
     this.owned = { warp: new Set(), thread: new Set() };
-    /** @type {import("../layout.js").Layout | null} */
-    this.layout = null;
-  }
-
-  /** A finger that moves sideways over the picture steps. @param {import("../panel.js").Context} context */
-  swiped({ step }) {
-    let from = 0;
-    this.place.addEventListener("touchstart", ({ touches }) => (from = touches[0].clientX), { passive: true });
-    this.place.addEventListener("touchend", ({ changedTouches }) => {
-      const way = changedTouches[0].clientX - from;
-      if (Math.abs(way) > SWIPE && !this.window) step(way < 0 ? 1 : -1);
-    });
   }
 
   /** @param {import("../trace.js").TraceArray} array @param {number} number */
@@ -117,7 +112,8 @@ export class Picture extends Panel {
     const [{ shape }, long] = [array, Math.max(rows, columns)];
     const small = long <= NUMBERED;
     const lines = inProduct && array.tile && Math.max(...shape) / Math.min(...array.tile) <= 64 ? array.tile : null;
-    const margin = inProduct ? Math.max(MARGIN, 0.035 * this.longest * UNIT) : array.space === "global" && small ? MARGIN : small ? 12 : NARROW;
+    const longest = Math.max(...this.context.trace.arrays.flatMap(({ role, shape }) => (role ? shape : [1]))); // of the product
+    const margin = inProduct ? Math.max(MARGIN, 0.035 * longest * UNIT) : array.space === "global" && small ? MARGIN : small ? 12 : NARROW;
     const found = planes(array, { tile: lines, margin, text: small });
     for (const plane of found) {
       const group = inProduct ? "product" : array.space === "global" ? "main" : "aside";
@@ -130,12 +126,6 @@ export class Picture extends Panel {
       plane.beyond = this.missed[number];
     }
     return found;
-  }
-
-  /** The longest side of the product, in elements. */
-  get longest() {
-    const { arrays } = this.context.trace;
-    return Math.max(...arrays.flatMap(({ role, shape }) => (role ? shape : [1])));
   }
 
   /** @param {string} name @param {string} what @param {Plane} plane @param {string} hue */
@@ -181,7 +171,7 @@ export class Picture extends Panel {
    * @param {number} number
    */
   interact(plane, number) {
-    this.listen(plane, number);
+    const { context: { trace } } = this;
     const { layer } = plane;
     let cursor = 0;
     const most = plane.size - 1;
@@ -221,11 +211,6 @@ export class Picture extends Panel {
       if (event.key === "Enter") this.ask.pin(asked(), true);
       else if (cursor + ways[event.key] <= most) go(cursor + ways[event.key]);
     });
-  }
-
-  /** @param {Plane} plane @param {number} number */
-  listen(plane, number) {
-    const { trace } = this.context;
     const under = (/** @type {MouseEvent} */ event) => {
       const i = plane.elementAt(event);
       return i === null ? null : { plane, i, array: number, element: i + plane.offset };
@@ -245,8 +230,7 @@ export class Picture extends Panel {
       if (owner < 0) return;
       const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
       this.context.choose({ block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
-    });
-  }
+    });  }
 
   /**
    * How each element of an array looks now. A drag asks for all elements of large arrays, so what they share is read once.
@@ -308,18 +292,18 @@ export class Picture extends Panel {
     const [A, B, C] = of("product").map(shape);
     const aside = of("aside").map(shape);
     if (part) aside.push({ ...part.shape, most: (SMALLER * em) / UNIT, least: 8 * em, weight: 1.7 });
-    this.layout = arrange({ width, height, em, counter, product: this.product ? { A, B, C } : null, main: of("main").map(shape), aside });
-    const { product, main } = this.layout;
-    const places = [...(product ? [product.A, product.B, product.C] : []), ...main, ...this.layout.aside];
+    const layout = arrange({ width, height, em, counter, product: this.product ? { A, B, C } : null, main: of("main").map(shape), aside });
+    const { product, main } = layout;
+    const places = [...(product ? [product.A, product.B, product.C] : []), ...main, ...layout.aside];
     if (part) part.put(places.splice(places.length - 1, 1)[0]);
     drawings.forEach(({ node, plane }, i) => put(node, plane, places[i]));
     this.signs.forEach((sign, i) => {
       const { A, B, C } = /** @type {NonNullable<import("../layout.js").Layout["product"]>} */ (product);
-      sign.hidden = this.layout?.name !== "row";
+      sign.hidden = layout.name !== "row";
       const [left, right] = i ? [B.x + drawings[1].plane.width * B.scale, C.x] : [A.x + drawings[0].plane.width * A.scale, B.x];
       Object.assign(sign.style, { left: `${(left + right) / 2}px`, top: `${A.y + (drawings[2].plane.height * A.scale) / 2}px` });
     });
-    return this.layout;
+    return layout;
   }
 
   repaint() {
@@ -388,7 +372,7 @@ export class Picture extends Panel {
   /** C has its old numbers as long as the sums are in registers: its caption says so. */
   tellOfSums() {
     const { machine } = this.context;
-    const stores = (/** @type {number} */ position) => machine.count("global", STORE, position).block + machine.count("global", ATOMIC, position).block;
+    const stores = (/** @type {number} */ position) => machine.survey.counts.global[STORE][position] + machine.survey.counts.global[ATOMIC][position];
     const small = this.drawings.find(({ role }) => role === "C")?.node.querySelector("small");
     if (small) write(small, small.textContent?.split(",")[0] + (!stores(machine.position) && stores(machine.length) ? ", not stored yet" : ""));
   }
@@ -448,20 +432,11 @@ export class Picture extends Panel {
       grids: this.planes.flat().map(shown),
       variables: this.threads.map(({ plane }) => shown(plane)),
       window: this.window?.state() ?? null,
-      layout: this.layout,
     };
   }
 
   close() {
     return this.ask.shut(true);
-  }
-
-  /** A window on the matrices, if one of them is too large for numbers. */
-  windowed() {
-    const large = this.planes.flatMap((planes, array) => (planes[0] instanceof Heat && this.context.trace.arrays[array].space === "global" ? [array] : []));
-    if (!large.length) return null;
-    const start = large.includes(this.context.trace.owner) ? this.context.trace.owner : large[0];
-    return new Part(this, large, start);
   }
 }
 
@@ -487,17 +462,10 @@ class Part {
 
   /** @param {Plane} plane @param {number} array */
   follow(plane, array) {
-    const to = (/** @type {MouseEvent} */ event) => {
+    drag(plane.node, (event) => {
+      this.dragged = true;
       const i = plane.elementAt(event);
       if (i !== null) this.move(array, Math.floor(i / plane.columns) - (this.size.rows >> 1), (i % plane.columns) - (this.size.columns >> 1));
-    };
-    plane.node.addEventListener("pointerdown", (event) => {
-      if (/** @type {PointerEvent} */ (event).button) return;
-      this.dragged = true;
-      to(/** @type {PointerEvent} */ (event));
-      const drag = new AbortController();
-      window.addEventListener("pointermove", to, drag);
-      for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, () => drag.abort(), drag);
     });
     plane.node.addEventListener("wheel", (event) => this.zoom(/** @type {WheelEvent} */ (event)), { passive: false });
   }
@@ -508,7 +476,6 @@ class Part {
     const side = Math.min(WINDOW.most, Math.max(WINDOW.least, this.side * (event.deltaY < 0 ? 0.5 : 2)));
     if (side === this.side) return;
     this.side = side;
-    this.build();
     this.move(this.array, this.corner[0], this.corner[1]);
   }
 
@@ -534,7 +501,6 @@ class Part {
     if (array !== this.array) {
       this.plane.around(this.plane.box, null);
       this.array = array;
-      this.build();
     }
     const { plane } = this;
     this.corner = [Math.max(0, Math.min(plane.rows - rows, top)), Math.max(0, Math.min(plane.columns - columns, left))];

@@ -1,6 +1,6 @@
 // What the tensor cores read from shared memory themselves: the banks of each piece, and the products in flight.
 
-import { fill, html } from "../dom.js";
+import { html } from "../dom.js";
 import { BANKS, LOAD, WARP, WORD_BYTES } from "../trace.js";
 
 const PIECE = 16; // bytes
@@ -70,15 +70,6 @@ export function table([title, rows]) {
     html("table", { "aria-label": `${title}: the first element of each piece, by its banks; a row is read at once` },
       html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...body)),
   );
-}
-
-/**
- * Show what a step reads; nothing where its line multiplies nothing.
- * @param {HTMLElement} place
- * @param {Read[]} read
- */
-export function show(place, read) {
-  fill(place, read.map(table));
 }
 
 /** The texts of the tables on the page. @param {Element} place @returns {Read[]} */

@@ -15,7 +15,7 @@ export class Registers extends Panel {
     this.rows = new Map();
     this.list = html("dl");
     place.append(this.list);
-    follow(place, "dl > div", context, ({ firstChild }) => context.machine.stepsThatSet(firstChild?.textContent ?? ""));
+    follow(place, "dl > div", () => context, ({ firstChild }) => context.machine.stepsThatSet(firstChild?.textContent ?? ""));
   }
 
   choose() {

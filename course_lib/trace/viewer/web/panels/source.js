@@ -46,7 +46,7 @@ export class Source extends Panel {
     });
     this.head.append(html("div", { class: "tt-registers" }), this.all);
     place.replaceChildren(this.head, this.list);
-    follow(place, ".tt-line", context, ({ dataset }) => context.machine.stepsOnLine(Number(dataset.line)));
+    follow(place, ".tt-line", () => context, ({ dataset }) => context.machine.stepsOnLine(Number(dataset.line)));
     reach(place);
     /** @type {HTMLElement | undefined} */
     this.current = undefined;

@@ -106,15 +106,16 @@ export class Waits extends Panel {
     });
     this.ordered = html("label", { class: "tt-ordered" }, "Order: ", this.select);
     const key = html("p", { class: "tt-strip-key" });
+    const line = "height: 2px; vertical-align: 0.1em;";
     key.append(
       ...[
-        ["tt-key-global", "global memory, in the array's colour: load below, store in full"],
-        ["tt-key-shared", "shared memory"],
-        ["tt-key-other", "everything else"],
-        ["tt-key-barrier", "arrives at a barrier"],
-        ["tt-key-wait", "waits there"],
-        ...(this.orders.length ? [["tt-key-multiply", "multiplies and adds"], ["tt-key-memory", "waits for memory, in grey for global memory"]] : []),
-      ].map(([look, text]) => html("span", {}, html("i", { class: look }), text)),
+        ["background: var(--tt-a)", "global memory, in the array's colour: load below, store in full"],
+        ["background: var(--tt-shared)", "shared memory"],
+        ["height: 0.3em; background: var(--tt-still); vertical-align: 0", "everything else"],
+        ["width: 0.3em; background: var(--tt-ink)", "arrives at a barrier"],
+        [`${line} background: var(--tt-ink)`, "waits there"],
+        ...(this.orders.length ? [["background: var(--tt-register)", "multiplies and adds"], [`${line} background: var(--tt-other)`, "waits for memory, in grey for global memory"]] : []),
+      ].map(([style, text]) => html("span", {}, html("i", { style }), text)),
     );
     this.note = html("p", { class: "tt-soft" });
     place.append(this.ordered, this.said, html("div", { class: "tt-strips" }, this.names, strip), this.note, key);
@@ -134,27 +135,27 @@ export class Waits extends Panel {
     if (this.canvas.isConnected) this.paint();
   }
 
-  /** The history of each warp and each buffer, as in course_lib/trace/strips.py. */
+  /** The history of each warp and each buffer, as in tests/oracles/strips.py. */
   read() {
     const { machine, trace } = this.context;
     const { block } = machine;
     this.ordered.hidden = !this.orders.length || String(block.at) !== "0,0,0"; // the block that is played
-    this.arrivals = warpsOf(trace, block).arrivals;
+    this.arrivals = warpsOf(block).arrivals;
     const { order } = this;
     write(this.note, order ? MODEL : ORDER);
     if (order) {
       const [, cycles] = order;
       this.last = cycles.reduce((x, y) => Math.max(x, y));
-      const { strips, ends } = warpsIn(trace, block, order);
+      const { strips, ends } = warpsIn(block, order);
       [this.rows, this.ends] = [strips, ends];
       const theirs = this.context.other?.trace.orders.find(([name]) => name === order[0])?.[1] ?? []; // two runs have one scale
       this.sight = new Sight(CLOSEST, [...cycles, ...theirs].reduce((x, y) => Math.max(x, y)));
       const begins = (/** @type {number} */ i) => Math.max(0, ...ends[block.warp(i)].filter(([, step]) => step <= i).slice(-1).map(([end]) => end));
-      this.arrows = usesOf(trace, block).map(([load, use]) => ({ warp: block.warp(load), steps: [load + 1, use + 1], from: load === use ? begins(load) : cycles[load], to: cycles[use] }));
+      this.arrows = usesOf(block).map(([load, use]) => ({ warp: block.warp(load), steps: [load + 1, use + 1], from: load === use ? begins(load) : cycles[load], to: cycles[use] }));
       return;
     }
     this.arrows = [];
-    const { strips } = warpsOf(trace, block);
+    const { strips } = warpsOf(block);
     this.ends = null;
     this.sight = new Sight(CLOSEST, machine.length);
     const buffers = trace.arrays.flatMap((array, number) => (array.space === "shared" ? [new Buffers(array, number)] : []));

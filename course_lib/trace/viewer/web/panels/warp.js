@@ -3,8 +3,8 @@
 
 import { html, set, svg, write } from "../dom.js";
 import { SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
-import { beside, draw, unitsIn } from "../rows.js";
-import { requestSays, Requests, requestState, spread } from "./costs.js";
+import { beside, draw } from "../rows.js";
+import { askedOf, requestSays, Requests, requestState } from "./costs.js";
 import { picture as flows, shownExchange } from "./exchanges.js";
 
 const CELL = 20; // height of a lane, and its least width, in units
@@ -31,18 +31,12 @@ export class Warp extends Requests {
       if (lane && thread < trace.threads) choose({ thread: trace.threadPosition(thread) });
     });
     const last = trace.arrays.map((array) => (array.space === "global" && array.size ? trace.address(array, array.size - 1) : 0));
-    /** @type {Row}  of lanes, the longest address fitting below each */
-    this.row = { room: 0, cell: Math.max(CELL, 3 + DIGIT * String(Math.max(...last)).length) };
-    this.idle = new Idle(this.row);
+    this.cell = Math.max(CELL, 3 + DIGIT * String(Math.max(...last)).length); // the longest address fits below each lane
   }
 
-  /** @param {import("../panel.js").Size} size */
-  fit(size) {
-    const room = unitsIn(size);
-    if (room === this.row.room) return;
-    this.row = { ...this.row, room };
-    this.idle = new Idle(this.row);
-    this.again();
+  /** @returns {Row} */
+  get row() {
+    return { room: this.room, cell: this.cell };
   }
 
   state() {
@@ -57,10 +51,8 @@ export class Warp extends Requests {
   /** @param {boolean} alone */
   others(alone) {
     const { machine } = this.context;
-    const exchanges = machine.exchanges.map((exchange) => flows(exchange, laneOf(machine), this.row.room));
-    if (exchanges.length || !alone) return exchanges;
-    this.idle.draw(machine);
-    return [this.idle.node];
+    const exchanges = machine.exchanges.map((exchange) => flows(exchange, laneOf(machine), this.room));
+    return exchanges.length || !alone ? exchanges : idle(machine, this.row);
   }
 }
 
@@ -96,12 +88,11 @@ class Lanes {
     });
   }
 
-  /** @param {Map<number, [number, string]>} addresses  lane -> its byte address, and the name of its element */
-  ask(addresses) {
+  /** @param {(number | null)[]} starts  the byte address of each lane @param {Map<number, string>} names  of their elements */
+  ask(starts, names) {
     this.lanes.forEach(({ byte, title }, lane) => {
-      const asked = addresses.get(lane);
-      write(byte, asked ? String(asked[0]) : "");
-      write(title, asked ? `${asked[1]}, byte ${asked[0]}` : "");
+      write(byte, String(starts[lane] ?? ""));
+      write(title, names.has(lane) ? `${names.get(lane)}, byte ${starts[lane]}` : "");
     });
   }
 }
@@ -109,24 +100,13 @@ class Lanes {
 /** @param {import("../machine.js").Machine} machine */
 const laneOf = (machine) => (machine.line !== null && machine.thread >> 5 === machine.warp ? machine.thread % WARP : -1);
 
-/** Shown for a step without a request. */
-class Idle {
-  /** @param {Row} row */
-  constructor(row) {
-    this.said = html("p");
-    this.lanes = new Lanes(row, CELL + 2);
-    this.node = html("div", {}, this.said, this.lanes.node);
-  }
-
-  /** @param {import("../machine.js").Machine} machine */
-  draw(machine) {
-    const text =
-      machine.line === null
-        ? "No warp has run yet. Its 32 lanes:"
-        : `Warp ${machine.warp} does not access global memory on line ${machine.line}. Its 32 lanes:`;
-    write(this.said, text);
-    this.lanes.draw("The lanes of the warp", machine.line === null ? 0 : machine.mask, laneOf(machine));
-  }
+/** What is shown for a step without a request. @param {import("../machine.js").Machine} machine @param {Row} row */
+function idle(machine, row) {
+  const { line, mask, warp } = machine;
+  const text = line === null ? "No warp has run yet. Its 32 lanes:" : `Warp ${warp} does not access global memory on line ${line}. Its 32 lanes:`;
+  const lanes = new Lanes(row, CELL + 2);
+  lanes.draw("The lanes of the warp", line === null ? 0 : mask, laneOf(machine));
+  return [html("div", {}, html("p", {}, text), lanes.node)];
 }
 
 class Request {
@@ -144,51 +124,32 @@ class Request {
   draw(machine, access) {
     const { trace } = machine;
     const array = trace.arrays[access.array];
-    const bytes = access.width * array.itemsize;
     const mine = laneOf(machine);
-    // For each sector, the lanes that access each of its words.
-    /** @type {Map<number, Map<number, number[]>>} */
-    const sectors = new Map();
-    const used = new Set();
-    const starts = access.lanes.map((_, k) => trace.address(array, access.element(k)));
-    access.lanes.forEach((lane, k) => {
-      for (let byte = starts[k]; byte < starts[k] + bytes; byte++) {
-        used.add(byte);
-        const sector = Math.floor(byte / SECTOR_BYTES);
-        const words = sectors.get(sector) ?? new Map();
-        sectors.set(sector, words);
-        const word = Math.floor((byte % SECTOR_BYTES) / WORD_BYTES);
-        const lanes = words.get(word) ?? [];
-        if (lanes[lanes.length - 1] !== lane) lanes.push(lane);
-        words.set(word, lanes);
-      }
-    });
-    write(this.said, requestSays(access, array, used.size));
+    const { words, starts, used } = askedOf(trace, access);
+    write(this.said, requestSays(access, array, used));
     this.lanes.draw(`The lanes of the warp and the element of ${array.name} that each accesses`, access.mask, mine);
-    this.lanes.ask(new Map(access.lanes.map((lane, k) => [lane, [starts[k], trace.elements(array, access.element(k), access.width)]])));
-    const where = JSON.stringify([starts, bytes, access.mask, mine]);
-    if (this.drawn !== where) {
-      const old = this.sectors;
-      old.replaceWith((this.sectors = picture(sectors, mine, this.row.room)));
-      this.drawn = where;
-    }
+    this.lanes.ask(starts, new Map(access.lanes.map((lane, k) => [lane, trace.elements(array, access.element(k), access.width)])));
+    const where = JSON.stringify([...words, mine]);
+    if (this.drawn !== where) this.sectors.replaceWith((this.sectors = picture(words, mine, this.row.room)));
+    this.drawn = where;
     this.node.style.setProperty("--hue", array.hue);
     set(this.node, "data-sectors", String(access.sectors));
-    set(this.node, "data-used", String(used.size));
-    set(this.node, "data-lanes", JSON.stringify(spread(access, starts)));
+    set(this.node, "data-used", String(used));
+    set(this.node, "data-lanes", JSON.stringify(starts));
   }
 }
 
 /**
  * The sectors in lines of the cache, including unused ones; if there are many lines, only the used sectors.
- * @param {Map<number, Map<number, number[]>>} sectors
+ * @param {Map<number, number[]>} asked  the words, with the lanes that access each
  * @param {number} mine  the lane of the chosen thread, or -1
  * @param {number} room  in units
  */
-function picture(sectors, mine, room) {
-  const numbers = [...sectors.keys()].sort((x, y) => x - y);
-  const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
+function picture(asked, mine, room) {
   const words = SECTOR_BYTES / WORD_BYTES;
+  const sectors = new Set([...asked.keys()].map((word) => Math.floor(word / words)));
+  const numbers = [...sectors].sort((x, y) => x - y);
+  const many = new Set(numbers.map((sector) => Math.floor(sector / LINE))).size > MOST_LINES;
   const [width, height] = [words * WORD + 4, WORD + 5];
   const beside = many ? 1 : ([LINE, LINE / 2].find((count) => count * width + GUTTER <= room) ?? 1);
   const groups = [...new Set(numbers.map((sector) => Math.floor(sector / beside)))];
@@ -205,17 +166,15 @@ function picture(sectors, mine, room) {
     const [left, top] = [(i % columns) * across, Math.floor(i / columns) * height];
     node.append(svg("text", { x: left + GUTTER - 4, y: top + height / 2, class: "tt-byte" }, String(group * beside * SECTOR_BYTES)));
     for (let s = 0; s < beside; s++) {
-      const asked = sectors.get(group * beside + s);
-      const x = left + GUTTER + s * width;
-      const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: asked ? "tt-sector" : "tt-no-sector" };
+      const [sector, x] = [group * beside + s, left + GUTTER + s * width];
+      const frame = { x, y: top + 1, width: width - 3, height: WORD + 2, class: sectors.has(sector) ? "tt-sector" : "tt-no-sector" };
       node.append(svg("rect", frame));
-      if (!asked) continue;
-      for (let w = 0; w < words; w++) {
-        const lanes = asked.get(w);
+      for (let w = 0; w < words && sectors.has(sector); w++) {
+        const lanes = asked.get(sector * words + w);
         const look = !lanes ? "tt-unused" : lanes.includes(mine) ? "tt-used tt-mine-lane" : "tt-used";
         const box = { x: x + 1 + w * WORD, y: top + 2, width: WORD - 1, height: WORD, class: look };
         const who = lanes ? `lanes ${lanes.join(", ")}` : "not used by any lane";
-        node.append(svg("rect", box, svg("title", {}, `byte ${(group * beside + s) * SECTOR_BYTES + WORD_BYTES * w}: ${who}`)));
+        node.append(svg("rect", box, svg("title", {}, `byte ${sector * SECTOR_BYTES + WORD_BYTES * w}: ${who}`)));
       }
     }
   });

@@ -1,13 +1,12 @@
 """The history of each warp of a block, and of each buffer of its shared memory, as spans of the block's statements."""
 
+import functools
 from collections.abc import Iterable
-from typing import Protocol
 
 import numpy as np
 
-from ..simulator.hardware import WARP_SIZE, ceil_div
-from .columns import BARRIER, OPS, Columns, Touches
-from .trace import Trace
+from course_lib.simulator.hardware import WARP_SIZE, ceil_div
+from course_lib.trace.columns import BARRIER, OPS
 
 #: (first position, last position, what): statements number first + 1 to last. ``what`` is "load A" or "store A" (an
 #: atomic stores), "other", "barrier" (arrives), "wait" (for the other warps) or "held" (a buffer that is loaded later).
@@ -21,23 +20,8 @@ LOAD = OPS.index("load")
 _RANKS = {("local", True): 0, ("local", False): 0, ("shared", True): 1, ("shared", False): 2, ("global", True): 3}
 
 
-class BlockSteps(Protocol):
-    """The steps of one block (:class:`~.replay.Timeline`), as far as strips need them."""
-
-    trace: Trace
-    columns: Columns
-    first: int
-    last: int
-    n_threads: int
-    flags: np.ndarray
-    warps: np.ndarray
-
-    def __len__(self) -> int: ...
-    def releases(self) -> tuple[int, ...]: ...
-    def touches(self, name: str) -> Touches: ...
-
-
-def strips(timeline: BlockSteps) -> tuple[Strip, ...]:
+@functools.lru_cache(maxsize=8)
+def strips(timeline) -> tuple[Strip, ...]:
     """Return a strip for each warp of the block, then one for each buffer.
 
     A buffer is an array of shared memory, or each first index of one that has more than two dimensions.
@@ -45,39 +29,31 @@ def strips(timeline: BlockSteps) -> tuple[Strip, ...]:
     return (*_warps(timeline), *_buffers(timeline))
 
 
-def _warps(timeline: BlockSteps) -> Iterable[Strip]:
+def _warps(timeline) -> Iterable[Strip]:
+    """Read step by step what each warp does, and how long it waits for the others."""
     columns, arrays = timeline.columns, timeline.trace.arrays
-    names = columns.arrays
     rows = columns.rows("access", timeline.first, timeline.last)
-    step, op, array = (columns.access[name][rows] for name in ("step", "op", "array"))
-    space = np.array(
-        [[_RANKS.get((arrays[name].space, load), 4) for load in (False, True)] for name in names] or [[0, 0]]
-    )
-    rank = space[array, (op == LOAD).astype(int)]
-    # For each step the first access of the highest rank: sorted last, so that it is assigned last.
-    order = np.lexsort((-np.arange(len(step)), rank, step))
-    kinds = [OTHER, ARRIVES, *(f"{verb} {name}" for name in names for verb in ("store", "load"))]
-    kind = np.zeros(len(timeline), np.int64)
-    chosen = order[rank[order] > 0]
-    kind[step[chosen] - timeline.first] = 2 + 2 * array[chosen] + (op[chosen] == LOAD)
-    kind[(timeline.flags & BARRIER) != 0] = kinds.index(ARRIVES)
-    releases = np.array([*timeline.releases(), len(timeline)])
-    for warp in range(ceil_div(timeline.n_threads, WARP_SIZE)):
-        mine = np.flatnonzero(timeline.warps == warp)
-        new = np.ones(len(mine), bool)
-        new[1:] = (np.diff(mine) > 1) | (np.diff(kind[mine]) != 0)
-        starts = np.flatnonzero(new)
-        ends = mine[np.append(starts[1:], len(mine))[: len(starts)] - 1] + 1
-        spans: list[Span] = []
-        for first, last, what in zip(mine[starts].tolist(), ends.tolist(), kind[mine[starts]].tolist(), strict=True):
-            spans.append((first, last, kinds[what]))
-            release = int(releases[min(np.searchsorted(releases, last), len(releases) - 1)])
-            if kinds[what] == ARRIVES and release > last:
-                spans.append((last, release, WAITS))
-        yield f"warp {warp}", tuple(spans)
+    does = [(0, OTHER)] * len(timeline)
+    for step, op, array in zip(*(columns.access[name][rows].tolist() for name in ("step", "op", "array")), strict=True):
+        name, loads, at = columns.arrays[array], op == LOAD, step - timeline.first
+        rank = _RANKS.get((arrays[name].space, loads), 4)
+        if rank > does[at][0]:
+            does[at] = rank, f"{'load' if loads else 'store'} {name}"
+    releases = [*timeline.releases(), len(timeline)]
+    warps: list[list[Span]] = [[] for _ in range(ceil_div(timeline.n_threads, WARP_SIZE))]
+    for i, (warp, flags) in enumerate(zip(timeline.warps.tolist(), timeline.flags.tolist(), strict=True)):
+        spans, what = warps[warp], ARRIVES if flags & BARRIER else does[i][1]
+        if spans and spans[-1][1:] == (i, what):
+            spans[-1] = spans[-1][0], i + 1, what
+        else:
+            spans.append((i, i + 1, what))
+        release = next(release for release in releases if release > i)
+        if what == ARRIVES and release > i + 1:
+            spans.append((i + 1, release, WAITS))
+    return ((f"warp {number}", tuple(spans)) for number, spans in enumerate(warps))
 
 
-def _buffers(timeline: BlockSteps) -> Iterable[Strip]:
+def _buffers(timeline) -> Iterable[Strip]:
     for array in timeline.trace.arrays.values():
         if array.space != "shared" or not array.size:
             continue
@@ -107,7 +83,7 @@ def _life(position: np.ndarray, store: np.ndarray, name: str) -> tuple[Span, ...
     return tuple(spans)
 
 
-def waiting(timeline: BlockSteps, position: int) -> tuple[int, ...]:
+def waiting(timeline, position: int) -> tuple[int, ...]:
     """Return the warps that have arrived at a barrier that is still closed after the first ``position`` steps."""
     released = max((release for release in timeline.releases() if release <= position), default=0)
     arrives = (timeline.flags[released:position] & BARRIER) != 0
