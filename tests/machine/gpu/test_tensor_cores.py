@@ -28,7 +28,7 @@ INSTRUCTIONS += [
 ]
 
 
-@pytest.mark.parametrize(("name", "case", "compare"), INSTRUCTIONS, ids=str)
+@pytest.mark.parametrize(("name", "case", "compare"), INSTRUCTIONS, ids=lambda of: getattr(of, "__name__", str(of)))
 def test_one_instruction_bit_by_bit(name, case, compare):
     """Near and far exponents, zeros, denormals, overflow, infinities: the same bits, but for the payload of a NaN."""
     result = compare(name, case)
