@@ -189,7 +189,8 @@ def expect_play(page, latency, warps, tile_width, buffers):
     expect(page.locator(".tt-asking")).to_have_text("")
 
 
-@pytest.mark.parametrize("theme", ["light", at_night("dark")])
+@pytest.mark.nightly
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_model_of_waiting_plays_what_was_recorded(offline, tmp_path, theme):
     """From the setting where it was saved, beside the grid; each slider leads to a play, and the page says so."""
     page = offline(Waiting(H200, 340, 6, 8, 1).save(tmp_path / "page.html"))

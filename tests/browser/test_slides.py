@@ -2,7 +2,6 @@
 
 import nbformat
 import pytest
-from nightly import at_night
 from playwright.sync_api import expect
 
 from course_lib.classroom.publish.convert import HEIGHT, WIDTH, executed, slides
@@ -95,7 +94,8 @@ def lectures(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("size", [(WIDTH, HEIGHT), at_night((1920, 1080))], ids=str)
+@pytest.mark.nightly
+@pytest.mark.parametrize("size", [(WIDTH, HEIGHT), (1920, 1080)], ids=str)
 def test_every_slide_can_be_read_in_the_last_row(visit, lectures, size):
     """→ leads to each; text has 24 pixels of 720, that of steppers 18; at each step of a stepper nothing is cut off."""
     page = visit()

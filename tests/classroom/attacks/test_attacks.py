@@ -87,7 +87,7 @@ def user(request):
     return request.param
 
 
-@pytest.mark.parametrize("lesson", [LESSON, SPEED])
+@pytest.mark.parametrize("lesson", [LESSON, at_night(SPEED)])
 def test_no_attack_runs_earns_or_changes_a_neighbour(lesson, user):
     """A row for everyone, the honest rows as they are alone, no canary, and nothing that only a program makes."""
     Path(CANARY).unlink(missing_ok=True)
@@ -138,7 +138,7 @@ class _Page(HTMLParser):
             self.found.append((tag, attrs))
 
 
-@pytest.mark.parametrize("lesson", [LESSON, SPEED])
+@pytest.mark.parametrize("lesson", [LESSON, at_night(SPEED)])
 def test_pages_execute_nothing(lesson, user):
     for name, text in graded(lesson, user, False)[2].items():
         page = _Page()

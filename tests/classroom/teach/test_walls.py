@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from classroom.teach.cheats import notebook, solution, solutions
 from classroom.teach.here import rows, run
+from nightly import at_night
 
 from course_lib.classroom.teach import calls, container, walls
 from course_lib.classroom.teach import grade as command
@@ -99,7 +100,7 @@ sys.exit(subprocess.call([pathlib.Path(sys.executable).with_name(inner[0]), *inn
 """
 
 
-@pytest.mark.parametrize("tool", ["docker", "podman"])
+@pytest.mark.parametrize("tool", ["docker", at_night("podman")])
 def test_a_container_grades_what_its_line_names(tool, folder, monkeypatch, capfd):
     """A stand-in for Docker notes its line, and runs the command inside; each path in that is a mounted one."""
     (folder / "bin").mkdir()
