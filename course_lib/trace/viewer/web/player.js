@@ -83,6 +83,8 @@ export class Player {
     el.classList.add("tt-place");
     Object.assign(el, { stepper: this });
     layOut(this.root);
+    /** The drawing that is under way or done. @type {Promise<void> | null} */
+    this.drawn = null;
     this.timeline = new Timeline(this.root, (step) => this.go(step));
     /** @type {Stage | null} */
     this.stage = null;
@@ -100,7 +102,7 @@ export class Player {
     const chosen = { step: () => this.follow(), block: choose, thread: choose, panel: () => this.look(), text_size: () => this.textSize() };
     /** @type {Record<string, () => void>} */
     this.listeners = Object.fromEntries([
-      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.near && (this.drawn = this.load())]),
+      ...["_data", "_other", "_wanted", "_orders", "panels"].map((name) => [`change:${name}`, () => this.drawn && (this.drawn = this.load())]),
       ...Object.entries(chosen).map(([name, show]) => [`change:${name}`, () => this.changed(name, show)]),
     ]);
     for (const [name, listener] of Object.entries(this.listeners)) model.on(name, listener);
@@ -137,9 +139,7 @@ export class Player {
     /** @type {(() => boolean)[]} */
     this.scouts = [];
     // Many steppers on a page: each is drawn when it comes near to what is in sight, or is printed.
-    this.near = this.gone = false;
-    /** @type {Promise<void> | null} */
-    this.drawn = null;
+    this.gone = false;
     el.classList.add("tt-later");
     this.sight = new IntersectionObserver(
       (entries) => {
@@ -158,14 +158,13 @@ export class Player {
 
   /** Draw when this element comes near: the stepper's place, or the still above it. @param {HTMLElement} element */
   watch(element) {
-    if (!this.near) this.sight.observe(element);
+    if (!this.drawn) this.sight.observe(element);
   }
 
   /** Read the trace and draw it, once: a promise of that, also for whoever asks meanwhile. */
   approach() {
     this.sight.disconnect();
     if (this.gone) return Promise.resolve();
-    this.near = true;
     return (this.drawn ??= this.load());
   }
 
@@ -173,7 +172,6 @@ export class Player {
     this.life.abort();
     this.sight.disconnect();
     this.seen.disconnect();
-    this.near = false;
     this.gone = true;
     this.scouts = [];
     this.pause();

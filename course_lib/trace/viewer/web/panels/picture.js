@@ -230,7 +230,8 @@ export class Picture extends Panel {
       if (owner < 0) return;
       const [block, thread] = [Math.floor(owner / trace.threads), owner % trace.threads];
       this.context.choose({ block: trace.blocks[block].at, thread: trace.threadPosition(thread) });
-    });  }
+    });
+  }
 
   /**
    * How each element of an array looks now. A drag asks for all elements of large arrays, so what they share is read once.
