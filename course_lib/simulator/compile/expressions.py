@@ -6,7 +6,7 @@ from math import prod
 from ..language import nodes
 from ..language.intrinsics import MATRIX_ROW_BYTES
 from ..language.program import CallDevice
-from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType, Type
+from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType
 from .writer import Code, Writer
 
 #: Longer code gets a name, because Python allows 200 nested parentheses.
@@ -279,77 +279,6 @@ def logical(out: Writer, node: nodes.Logical) -> Code:
     return left
 
 
-def choice(out: Writer, node: nodes.Choice) -> Code:
-    parts: list[tuple[str, str, Type]] = []
-    names: list[str] = []
-    outer, out.lines = out.lines, []
-    decide(out, node.root, parts, names)
-    out.lines, lines = outer, out.lines
-    out.emit(f"{' = '.join(names)} = False")
-    out.lines += lines
-    result = out.fresh("t")
-    out.emit(f"{result} = None")
-    for mask, code, kind in parts:
-        out.emit(f"if {mask} is not False: {result} = blend({mask}, {out.cast(code, kind, node.type)}, {result})")
-    return Code(result, True, True)
-
-
-def decide(
-    out: Writer, node: nodes.Alternative | nodes.Alternatives, parts: list[tuple[str, str, Type]], names: list[str]
-) -> tuple[str | None, str | None]:
-    """Evaluate ``node`` under the mask; return the masks of the lanes where it is true and where it is false.
-
-    Each value that can be the result is appended to ``parts`` with its mask. The masks that the generated code may
-    assign are appended to ``names``: the caller sets them to False first, since some of that code may not run.
-    """
-    if isinstance(node, nodes.Alternative):
-        return alternative(out, node, parts, names)
-    before, depth = out.mask, out.indent
-    leaving: list[str] = []
-    goes: str | None = None
-    for part in node.parts:
-        yes, no = decide(out, part, parts, names)
-        goes, stays = (yes, no) if node.conjunction else (no, yes)
-        if stays is not None:
-            leaving.append(stays)
-        if part is not node.parts[-1] and goes is not None:
-            out.emit(f"if {goes} is not False:")
-            out.indent += 1
-            out.emit("pass")
-            out.mask = goes
-    out.mask, out.indent = before, depth
-    stopped = out.fresh("m")
-    names.append(stopped)
-    code = leaving[0] if leaving else "False"
-    for more in leaving[1:]:
-        code = f"unite({code}, {more})"
-    out.emit(f"{stopped} = {code}")
-    left = stopped if leaving else None
-    return (goes, left) if node.conjunction else (left, goes)
-
-
-def alternative(
-    out: Writer, node: nodes.Alternative, parts: list[tuple[str, str, Type]], names: list[str]
-) -> tuple[str | None, str | None]:
-    value = expr(out, node.value)
-    yes: str | None
-    no: str | None
-    if node.certain is None:
-        yes, no = out.fresh("m"), out.fresh("m")
-        names += (yes, no)
-        out.emit(f"{yes}, {no} = split({out.mask}, {text(out, node.truth)})")
-    else:
-        yes, no = (out.mask, None) if node.certain else (None, out.mask)
-    lanes = {(True, False): out.mask, (True,): yes, (False,): no}.get(node.wanted)
-    if lanes is not None:
-        if lanes == out.mask:  # under a name that keeps its lanes
-            lanes = out.fresh("m")
-            names.append(lanes)
-            out.emit(f"{lanes} = {out.mask}")
-        parts.append((lanes, value.text, node.value.type))
-    return yes, no
-
-
 def access(array: nodes.Expr, how: str, site: str, arguments: str) -> str:
     return f"{how}_through({site}, {arguments})" if array.array_type.view else f"{site}.{how}({arguments})"
 
@@ -372,7 +301,6 @@ ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {
     nodes.Atomic: atomic,
     nodes.Select: select,
     nodes.Logical: logical,
-    nodes.Choice: choice,
     nodes.Allocate: allocate,
     nodes.Frozen: frozen,
     CallDevice: call_device,

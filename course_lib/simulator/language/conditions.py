@@ -1,16 +1,17 @@
 """Comparisons and conditions: ``<``, ``and``, ``or``, ``not``."""
 
 import ast
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from . import operators, reasons, tuples, types
 from .context import Context
-from .nodes import Alternative, Alternatives, Apply, Choice, Const, Expr, Logical, Static, after, once, settled
+from .nodes import Apply, Const, Expr, Logical, Saved, Select, Static, after, once, settled
 from .operators import applied, cast
 from .reasons import Part
 from .refusals import refuse
-from .types import DTYPE, NONE, SCALARS, TupleType, TypingError, describe_type, unify_types
+from .types import DTYPE, NONE, SCALARS, TupleType, Type, TypingError, describe_type, unify_types
 
 
 def truth(x: Context, value: Expr, line: int) -> Expr:
@@ -178,65 +179,78 @@ def _identity(x: Context, node: ast.Compare, same: bool) -> Expr:
 
 def and_or(x: Context, node: ast.BoolOp) -> Expr:
     """``and`` and ``or`` as values: the value of the operand that decides."""
-    parts: list[Expr] = []
-    root, _, _ = _decide(x, node, (True, False), parts)
-    assert isinstance(root, Alternatives)
+    root = _decide(x, node)
+    chosen = root.value({True, False})
+    assert chosen is not None
+    parts = _leaves(chosen)
     kind = parts[0].type
     for value in parts[1:]:
         kind = unify_types(kind, value.type)
     if kind not in SCALARS:
         refuse(node, f"{ast.unparse(node)} has no type that holds all its values; write it with if and else")
-    if kind == "bool" and (conditions := _conditions(x, root)) is not None:
-        return conditions
+    if kind == "bool":  # a condition needs no value in separate lanes
+        return root.truth
     found = tuple(Part(v.type, v.why) for v in parts)
     reason = reasons.of_parts(kind, found, f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
-    return Choice(root=root, type=kind, why=reason)
+    return Saved(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
 
 
-def _conditions(x: Context, root: Alternatives) -> Expr | None:
-    """``root`` as a condition if it tests only bools, which avoids separate masks; else None."""
-    parts = []
-    for part in root.parts:
-        if isinstance(part, Alternatives):
-            inner = _conditions(x, part)
-            if inner is None:
-                return None
-            parts.append(inner)
-        elif part.value.type == "bool":
-            parts.append(part.truth)
-        else:
-            return None
-    return logical(x, root.conjunction, parts)
+@dataclass(frozen=True)
+class Decision:
+    """What ``and`` and ``or`` test: its ``truth``, and the ``outcomes`` (True, False) that are possible.
 
-
-def _decide(
-    x: Context, node: ast.expr, wanted: tuple[bool, ...], parts: list[Expr]
-) -> tuple[Alternative | Alternatives, bool, bool]:
-    """Return the tests of ``node``, whether it can be true, and whether it can be false.
-
-    The values that can be its result, with an outcome in ``wanted``, are appended to ``parts``: in ``a and b or c`` the
-    value of a is never the result, so its type does not affect that of the result.
+    ``value`` is the value for some outcomes: in ``a and b or c`` the value of a is never the result, so its type does
+    not affect that of the result.
     """
+
+    truth: Expr
+    outcomes: set[bool]
+    value: "Callable[[set[bool]], Chosen | None]"  # None if no lane has one
+
+
+#: A value; or a test, its outcome that ends the evaluation, the value then, and the value else.
+Chosen = Expr | tuple[Expr, bool, "Chosen | None", "Chosen | None"]
+
+
+def _decide(x: Context, node: ast.expr) -> Decision:
     if not isinstance(node, ast.BoolOp):
         value = once(x.scalar(node))
-        condition = truth(x, value, node.lineno)
-        certain = bool(condition.value) if isinstance(condition, Const) and condition.literal else None
-        yes, no = certain is not False, certain is not True
-        if len(wanted) == 2 or wanted == (True,) and yes or wanted == (False,) and no:
-            parts.append(value)
-        return Alternative(value=value, truth=condition, certain=certain, wanted=wanted), yes, no
+        test = truth(x, value, node.lineno)
+        outcomes = {bool(test.value)} if isinstance(test, Const) and test.literal else {True, False}
+        return Decision(test, outcomes, lambda wanted: value if wanted & outcomes else None)
     conjunction = isinstance(node.op, ast.And)
-    stops = (not conjunction,)
-    found, leaves = [], False
-    goes = True
-    for position, operand in enumerate(node.values):
-        last = position + 1 == len(node.values)
-        asked = wanted if last else tuple(w for w in wanted if w in stops)
-        part, yes, no = _decide(x, operand, asked, parts)
-        found.append(part)
-        goes, stays = (yes, no) if conjunction else (no, yes)
-        leaves = leaves or stays
-        if not goes:
+    parts: list[Decision] = []
+    for operand in node.values:
+        parts.append(_decide(x, operand))
+        if conjunction not in parts[-1].outcomes:  # no lane evaluates the next one
             break
-    made = Alternatives(conjunction=conjunction, parts=tuple(found))
-    return (made, goes, leaves) if conjunction else (made, leaves, goes)
+
+    def chosen(wanted: set[bool], first: int = 0) -> Chosen | None:
+        if first + 1 == len(node.values):
+            return parts[first].value(wanted)
+        rest = chosen(wanted, first + 1) if first + 1 < len(parts) else None
+        if (not conjunction) not in wanted:  # no part has ended the evaluation
+            return rest
+        ended = parts[first].value({not conjunction})
+        return None if ended is rest is None else (parts[first].truth, not conjunction, ended, rest)
+
+    ends = {not conjunction} if any((not conjunction) in part.outcomes for part in parts) else set()
+    outcomes = ends | parts[-1].outcomes & {conjunction}
+    return Decision(logical(x, conjunction, [part.truth for part in parts]), outcomes, chosen)
+
+
+def _leaves(chosen: Chosen | None) -> list[Expr]:
+    if isinstance(chosen, tuple):
+        return _leaves(chosen[2]) + _leaves(chosen[3])
+    return [] if chosen is None else [chosen]
+
+
+def _selected(chosen: Chosen, kind: Type, line: int) -> Expr:
+    """The expression of the value, converted to ``kind``."""
+    if isinstance(chosen, Expr):
+        return cast(chosen, kind)
+    test, outcome, *sides = chosen
+    found = [_selected(side, kind, line) for side in sides if side is not None]
+    if len(found) == 1:
+        return after((test,), found[0])
+    return Select(test=test, yes=found[not outcome], no=found[outcome], type=kind, line=line)

@@ -244,31 +244,6 @@ class Logical(Expr):
     parts: tuple[Expr, ...]
 
 
-class Alternative(Node):
-    """A value that ``and`` and ``or`` test. ``truth`` is the condition, ``certain`` its value if that is known.
-
-    ``wanted``: the outcomes (True, False) for which this value can be the result of the whole expression.
-    """
-
-    value: Expr
-    truth: Expr
-    certain: bool | None
-    wanted: tuple[bool, ...]
-
-
-class Alternatives(Node):
-    """``and`` or ``or`` of values, in which lanes may diverge."""
-
-    conjunction: bool
-    parts: tuple[Alternative | Alternatives, ...]
-
-
-class Choice(Expr, acts=True):
-    """The result of ``and`` and ``or`` of values, converted to ``type``."""
-
-    root: Alternatives
-
-
 class Allocate(Expr, acts=True):
     space: str
     name: str
@@ -434,5 +409,5 @@ def _expressions_in(values: Iterable[object]) -> Iterator[Expr]:
             yield value
         elif isinstance(value, tuple):
             yield from _expressions_in(value)
-        elif isinstance(value, (Slice, Alternative, Alternatives)):
+        elif isinstance(value, Slice):
             yield from _expressions_in(vars(value).values())

@@ -103,7 +103,6 @@ RULES: dict[type[nodes.Expr], Callable[..., bool]] = {
     nodes.StartProduct: lambda n: n.results.type == types.ArrayType("float32", 1) and n.b.type == "uint64",
     nodes.Select: lambda n: n.test.type == "bool" and n.type == n.yes.type == n.no.type,
     nodes.Logical: lambda n: {n.type, *(p.type for p in n.parts)} == {"bool"},
-    nodes.Choice: lambda n: n.type in types.SCALARS,
     nodes.Allocate: lambda n: isinstance(n.type, types.ArrayType) and len(n.shape) == n.type.ndim,
     nodes.Frozen: lambda n: (
         n.type
