@@ -54,8 +54,8 @@ class StepCounter(Observer):
         self._steps += vector.chunk.count if mask is True else vector.warps_active(mask)
         if self._steps > MAX_STEPS:
             raise LaunchError(
-                f"this launch has more than {MAX_STEPS:,} steps, too many to trace; trace fewer blocks, a smaller "
-                "matrix, or K (the sum's length) of one or two tiles: every block and every tile does the same"
+                f"this launch has more than {MAX_STEPS:,} steps, too many to trace: a loop may never end; else trace "
+                "fewer blocks, a smaller matrix, or K (the sum's length) of one or two tiles: all others do the same"
             )
 
 

@@ -92,10 +92,13 @@ def texts_above(lesson: str) -> dict[str, str]:
 _DEEPEST = 100
 _TOO_DEEP = f"more than {_DEEPEST} expressions are inside each other"
 
+#: A line that only IPython reads: ``%time``, ``!ls``, ``files = !ls``, ``?name``, ``name?``.
+_IPYTHON = re.compile(r"(?m)^[ \t]*(?:[\w., ]+=[ \t]*)?(?:[%!?].*|[\w.*]+\?+[ \t\r]*)$")
+
 
 @lru_cache(1_000)
 def parsed(source: str) -> ast.Module:
-    """Return a cell's tree, if need be without the lines that only IPython reads (``%time``, ``!ls``); SyntaxError.
+    """Return a cell's tree, if need be without the lines that only IPython reads; SyntaxError.
 
     Most cells of a student are the lesson's: their trees, which nobody changes, are made once.
     """
@@ -103,8 +106,7 @@ def parsed(source: str) -> ast.Module:
         try:
             tree = ast.parse(source)
         except SyntaxError:
-            lines = ["" if line.lstrip()[:1] in ("%", "!", "?") else line for line in source.split("\n")]
-            tree = ast.parse("\n".join(lines))
+            tree = ast.parse(_IPYTHON.sub("", source))
     except (RecursionError, MemoryError):
         raise SyntaxError(_TOO_DEEP) from None
     except ValueError as error:  # a null character

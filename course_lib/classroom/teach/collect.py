@@ -62,6 +62,11 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
         late = max(before.late, each.late, key=lambda days: (days != "", days.isdigit(), len(days), days))
         problem = "; ".join(filter(None, (before.problem, each.problem)))
         found[each.id] = replace(before, paths=before.paths + each.paths, late=late, problem=problem)
+    for path in (path for path in shown(folder) if not is_submission(path)):
+        student, number, late = named(path.stem)
+        if person := _person(HandedIn(student, student, number=number), known, is_clone=False):
+            problem = f"{path.name} is no notebook (*.ipynb)"
+            found.setdefault(person.id, replace(person, late=late, problem=problem))
     for person in people:
         found.setdefault(person.id, person)
     if not any(each.paths for each in found.values()):

@@ -218,7 +218,8 @@ class Batch:
         for each in self.submissions:
             reached = total(graded.get(each.id, ()))
             known = system != "moodle" or each.number or each.roster.get("Identifier")
-            if not known or reached.unread or not each.paths:
+            judged = each.paths or any(row.status == BY_HAND for row in graded.get(each.id, ()))
+            if not known or reached.unread or not judged:
                 without.append(ascii_of(each.student))
                 continue
             comment = "\n".join(f"{row.exercise}: {row.comment}" for row in graded[each.id] if row.comment)

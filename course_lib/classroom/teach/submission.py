@@ -35,6 +35,8 @@ class Answer(NamedTuple):
 
 def read(data: bytes) -> list[tuple[str, str]]:
     """Return the code cells of a notebook, (id, source) each; raise ValueError if it cannot be read."""
+    if not data:
+        raise ValueError("the file is no notebook: it is empty")
     try:
         return list(code_cells(json.loads(data.decode("utf-8-sig"))))
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -91,16 +93,16 @@ def best(name: str, data: bytes, lesson: str, places: Mapping[str, ExerciseCell]
         except ValueError as error:
             problem = str(error)
             continue
-        answered = sum(_answers(answer, places[name]) for name, answer in read_here.items())
+        answered = sum(_answers(answer.source or "", places[name]) for name, answer in read_here.items())
         found.append({"name": each, "answered": answered, "answers": read_here})
     if not found:
         raise ValueError(problem)
     return max(found, key=lambda each: each["answered"]) | {"notebooks": len(found)}
 
 
-def _answers(answer: Answer, place: ExerciseCell) -> bool:
+def _answers(source: str, place: ExerciseCell) -> bool:
     """Whether a cell is more than what the lesson gives, indents included; three dots are given, in any edition."""
-    text = [line.rstrip() for line in (answer.source or "").strip().split("\n")]
+    text = [line.rstrip() for line in source.strip().split("\n")]
     if text in ([""], [line.rstrip() for line in place.source.strip().split("\n")]):
         return False
     constants = (node for node in ast.walk(_tree("\n".join(text)) or ast.Pass()) if isinstance(node, ast.Constant))
@@ -108,8 +110,8 @@ def _answers(answer: Answer, place: ExerciseCell) -> bool:
 
 
 def answers(cells: list[tuple[str, str]], places: Mapping[str, ExerciseCell]) -> dict[str, Answer]:
-    """Return the answer to each exercise: in the cell with its id, else where ``check`` or ``explain`` is called,
-    else where the function of its name is defined."""
+    """Return the answer to each exercise: in the cell with its id, else, or if that is as it was given, where ``check``
+    or ``explain`` is called, else where the function of its name is defined."""
     return {name: _answer(cells, place) for name, place in places.items()}
 
 
@@ -121,15 +123,21 @@ def _answer(cells: list[tuple[str, str]], place: ExerciseCell) -> Answer:
         tree = _tree(source)
         return tree is not None and any(name == place.exercise for name, _ in calls(tree))
 
+    def answered(cell: str, source: str) -> bool:
+        return _answers(source, place) and asks(cell, source)
+
     def defines(cell: str, source: str) -> bool:
         tree = _tree(source)
         defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)] if tree else []
         return bool(place.function) and place.function in defined
 
+    by_name = f'the cell does not have the lesson\'s id; it was found by "{place.exercise}".'
     for found_by, remark in (
+        (lambda cell, source: has_id(cell, source) and _answers(source, place), ""),
+        (answered, by_name),
         (has_id, ""),
-        (asks, f'the cell has lost its id; it was found by "{place.exercise}".'),
-        (defines, f"the cell has lost its id; it was found by the function {place.function}."),
+        (asks, by_name),
+        (defines, f"the cell does not have the lesson's id; it was found by the function {place.function}."),
     ):
         found = [n for n, cell in enumerate(cells) if found_by(*cell)]
         if found:

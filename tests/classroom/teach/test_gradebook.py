@@ -135,6 +135,19 @@ def test_a_gradebook_is_read_back(a_class, judged, system, capsys):
         assert ana["Last modified (grade)"] == ("-" if kind == "moodle" else "")
 
 
+def test_another_file_of_a_student_is_told_and_may_have_points(folder, judged):
+    """Who handed in no notebook is in the gradebook as soon as a person gives points."""
+    (folder / "names.csv").write_text("id,name\n1,anna\n2,Emil Ek\n")
+    (folder / "submitted" / "Emil Ek.pdf").touch()
+    command = folder, "--roster", str(folder / "names.csv"), "--export", "canvas"
+    run(*command)
+    emil = [(row["status"], row["hint"]) for row in rows(folder) if row["student"] == "Emil Ek"]
+    assert emil == [("unreadable", "Emil Ek.pdf is no notebook (*.ipynb).")] * len(NAMES)
+    edit(folder, "Emil Ek", "barriers", "2")
+    run(*command)
+    assert [(row["Student"], row[LESSON]) for row in rows(folder, "grades-canvas.csv")[1:]] == [("Emil Ek", "2")]
+
+
 def test_comments_of_a_person_are_kept_and_shown(folder, judged, capsys):
     """On the answer's page, and in the gradebook; until the student changes the answer."""
     run(folder)

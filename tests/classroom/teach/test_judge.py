@@ -146,7 +146,7 @@ FORMS = {
     "a constant": ("WIDTH = 2 * TILE // 2\n" + TRANSPOSED.replace("TILE", "WIDTH"), ""),
     "annotations": (TRANSPOSED.replace("(At, B, C):", "(At: np.ndarray, B, C) -> None:"), ""),
     "a launch below": (TRANSPOSED + "\nrun = simulate(product_of_transpose)[1, 1]()\nrun\n", "is not executed"),
-    "a magic": ("%%time\n" + TRANSPOSED, ""),
+    "a magic": ("%%time\nfiles = !ls\n" + TRANSPOSED + "\nproduct_of_transpose??", ""),
     "a wrong try above": (KERNEL.replace("float32(0)", "1") + "\n\n\n" + TRANSPOSED, ""),
     "a helper": (
         _TIMES + TRANSPOSED.replace("A_tile[ty, k] * B_tile[k, tx]", "times(A_tile[ty, k], B_tile[k, tx])"),
@@ -193,6 +193,8 @@ def test_the_cell_is_known_by_its_id_then_by_its_call_then_by_its_function():
     cells = [("a", kernel), (place.cell, "one"), ("b", place.source), ("c", "rest")]
     only = {"barriers": place}
     assert answers(cells, only)["barriers"] == Answer("one", (place.source, "rest", kernel), "")
+    cells[1] = place.cell, place.source
+    assert answers([("d", solution("barriers")), *cells], only)["barriers"].source == solution("barriers")
     assert answers([cells[0], *cells[2:]], only)["barriers"].source == place.source
     assert "found by the function product" in answers([cells[0], cells[3]], only)["barriers"].remark
     assert answers([cells[3]], only)["barriers"].source is None
