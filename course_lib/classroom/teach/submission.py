@@ -105,7 +105,7 @@ def _answers(source: str, place: ExerciseCell) -> bool:
     text = [line.rstrip() for line in source.strip().split("\n")]
     if text in ([""], [line.rstrip() for line in place.source.strip().split("\n")]):
         return False
-    constants = (node for node in ast.walk(_tree("\n".join(text)) or ast.Pass()) if isinstance(node, ast.Constant))
+    constants = (node for node in ast.walk(_tree("\n".join(text))) if isinstance(node, ast.Constant))
     return not any(node.value is ... or str(node.value).strip() == "..." for node in constants)
 
 
@@ -120,26 +120,20 @@ def _answer(cells: list[tuple[str, str]], place: ExerciseCell) -> Answer:
         return cell == place.cell
 
     def asks(cell: str, source: str) -> bool:
-        tree = _tree(source)
-        return tree is not None and any(name == place.exercise for name, _ in calls(tree))
-
-    def answered(cell: str, source: str) -> bool:
-        return _answers(source, place) and asks(cell, source)
+        return any(name == place.exercise for name, _ in calls(_tree(source)))
 
     def defines(cell: str, source: str) -> bool:
-        tree = _tree(source)
-        defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)] if tree else []
-        return bool(place.function) and place.function in defined
+        return any(isinstance(node, ast.FunctionDef) and node.name == place.function for node in _tree(source).body)
 
     by_name = f'the cell does not have the lesson\'s id; it was found by "{place.exercise}".'
-    for found_by, remark in (
-        (lambda cell, source: has_id(cell, source) and _answers(source, place), ""),
-        (answered, by_name),
-        (has_id, ""),
-        (asks, by_name),
-        (defines, f"the cell does not have the lesson's id; it was found by the function {place.function}."),
+    for found_by, answered, remark in (
+        (has_id, True, ""),
+        (asks, True, by_name),
+        (has_id, False, ""),
+        (asks, False, by_name),
+        (defines, False, f"the cell does not have the lesson's id; it was found by the function {place.function}."),
     ):
-        found = [n for n, cell in enumerate(cells) if found_by(*cell)]
+        found = [n for n, cell in enumerate(cells) if found_by(*cell) and (not answered or _answers(cell[1], place))]
         if found:
             here = found[-1]
             texts = [source for _, source in cells]
@@ -148,8 +142,9 @@ def _answer(cells: list[tuple[str, str]], place: ExerciseCell) -> Answer:
     return Answer(None)
 
 
-def _tree(source: str) -> ast.Module | None:
+def _tree(source: str) -> ast.Module:
+    """The tree of a cell, an empty one if it is too long or no Python."""
     try:
-        return parsed(source) if len(source) <= LONGEST else None
+        return parsed(source if len(source) <= LONGEST else "")
     except SyntaxError:
-        return None
+        return ast.Module([], [])

@@ -16,7 +16,6 @@ from course_lib.classroom.teach.command import COMMANDS, main
         ("grade . --lesson 4", ". holds no notebook"),
         ("grade . --lesson 99", "there is no lesson '99'; the lessons are 00_start_here,"),
         ("guides --out file", "lessons: "),
-        ("quiz 44 --seed 7 --for qti", "there is no lesson '44'"),
         ("quiz 4 --seed -1 --for qti", "there is no seed -1: choose a whole number from 0 on."),
         ("ranking . --jobs 0", "--jobs must be at least 1, not 0"),
         ("ranking .", ". holds no notebook"),

@@ -135,19 +135,6 @@ def test_a_gradebook_is_read_back(a_class, judged, system, capsys):
         assert ana["Last modified (grade)"] == ("-" if kind == "moodle" else "")
 
 
-def test_another_file_of_a_student_is_told_and_may_have_points(folder, judged):
-    """Who handed in no notebook is in the gradebook as soon as a person gives points."""
-    (folder / "names.csv").write_text("id,name\n1,anna\n2,Emil Ek\n")
-    (folder / "submitted" / "Emil Ek.pdf").touch()
-    command = folder, "--roster", str(folder / "names.csv"), "--export", "canvas"
-    run(*command)
-    emil = [(row["status"], row["hint"]) for row in rows(folder) if row["student"] == "Emil Ek"]
-    assert emil == [("unreadable", "Emil Ek.pdf is no notebook (*.ipynb).")] * len(NAMES)
-    edit(folder, "Emil Ek", "barriers", "2")
-    run(*command)
-    assert [(row["Student"], row[LESSON]) for row in rows(folder, "grades-canvas.csv")[1:]] == [("Emil Ek", "2")]
-
-
 def test_comments_of_a_person_are_kept_and_shown(folder, judged, capsys):
     """On the answer's page, and in the gradebook; until the student changes the answer."""
     run(folder)
@@ -166,12 +153,18 @@ def test_comments_of_a_person_are_kept_and_shown(folder, judged, capsys):
     assert [row["comment"] for row in rows(folder) if row["student"] == "anna"] == [""] * len(NAMES)
 
 
-def test_points_for_who_handed_in_nothing(folder, judged):
-    (folder / "names.csv").write_text("id,name\n1,anna\n2,ben\n3,carl\n")
-    run(folder, "--roster", str(folder / "names.csv"))
+def test_points_for_who_handed_in_no_notebook(folder, judged):
+    """The table says which file it was; who has points given by a person is in the gradebook, too."""
+    (folder / "names.csv").write_text("id,name\n1,anna\n2,ben\n3,carl\n4,Dora Ek\n")
+    (folder / "submitted" / "ekdora_LATE_123_456_04_tiling.pdf").touch()
+    command = folder, "--roster", str(folder / "names.csv"), "--export", "canvas"
+    run(*command)
+    (dora,) = {(r["status"], r["hint"], r["late"]) for r in rows(folder) if r["student"] == "Dora Ek"}
+    assert dora == ("unreadable", "ekdora_LATE_123_456_04_tiling.pdf is no notebook (*.ipynb).", "yes")
     edit(folder, "carl", WORDS, "1")
-    run(folder, "--roster", str(folder / "names.csv"))
+    run(*command)
     assert [row["points"] for row in rows(folder) if row["student"] == "carl"] == ["0", "0", "0", "1"]
+    assert [(row["Student"], row[LESSON]) for row in rows(folder, "grades-canvas.csv")[1:]] == [("carl", "1")]
 
 
 def test_pages_by_pseudonym_name_nobody(folder, judged):

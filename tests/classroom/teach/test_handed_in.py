@@ -90,8 +90,7 @@ LONG = "one keeps the tile, the other one fills it, " * 3
 #: What one more student hands in; and words of the hint or the note where it is unreadable, "" where it is judged.
 HANDED_IN = {
     "no JSON": (lambda f: place(f, "carl.ipynb").write_bytes(b"junk"), "the file is no notebook"),
-    "an empty file": (lambda f: place(f, "carl.ipynb").touch(), "the file is no notebook"),
-    "half a file": (lambda f: place(f, "carl.ipynb").write_text(notebook()[:999]), "the file is no notebook"),
+    "an empty file": (lambda f: place(f, "carl.ipynb").touch(), "the file is no notebook: it is empty"),
     "no UTF-8": (lambda f: place(f, "carl.ipynb").write_text(notebook(), "utf-16"), "the file is no notebook"),
     "a list": (lambda f: place(f, "carl.ipynb").write_text("[]"), "it has no list of cells"),
     "lists without end": (lambda f: place(f, "carl.ipynb").write_text("[" * 100_000), "the file is no notebook"),

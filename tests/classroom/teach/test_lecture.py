@@ -19,11 +19,7 @@ def notebook():
     return slides.lecture()
 
 
-@pytest.fixture(params=DECKS)
-def plan(request):
-    return request.param
-
-
+@pytest.mark.parametrize("plan", DECKS)
 def test_a_deck_fits_its_time_and_every_slide_has_notes(notebook, plan):
     """One to five minutes a slide, but for the exercise; at most 120 words, and the minutes run from 0 to the end."""
     found = slides.slides_of(slides.deck(notebook, plan), plan)
