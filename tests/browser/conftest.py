@@ -66,6 +66,7 @@ CHROMIUM_ARGUMENTS = (
 PATIENCE = 120
 expect.set_options(timeout=1000 * PATIENCE)
 VIEWER = Path(course_lib.trace.viewer.__file__).parent
+SHOWN = Path(__file__).with_name("shown.js").read_text(encoding="utf-8")
 # As much of anywidget's model as the modules use.
 MODEL = """const modelOf = (state) => {
     const listeners = {};
@@ -100,6 +101,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">%(head)s<title>St
 <style>%(theme)s</style><style>%(css)s</style><main><h1>A launch</h1>%(places)s</main>
 <script type="module">
   %(model)s
+  %(shown)s
   if (!window.widget) {
     const url = URL.createObjectURL(new Blob([%(esm)s], { type: "text/javascript" }));
     window.widget = (await import(url)).default;
@@ -408,6 +410,7 @@ def show(new_page, reused, request):
             % {
                 "head": head,
                 "model": MODEL,
+                "shown": SHOWN,
                 "theme": theme if painted else f"{theme} html {{ opacity: 0 }}",
                 "css": (VIEWER / "stepper.css").read_text(encoding="utf-8"),
                 "esm": json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8")),

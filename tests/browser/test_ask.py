@@ -22,12 +22,12 @@ ASK_ALL = """step => {
   const [arrays] = stage.runs[0].views;
   return stage.trace.arrays.flatMap((array, number) => Array.from({ length: array.size }, (_, element) => {
     arrays.ask.pin(arrays.home(number, element), false);
-    const { asked } = arrays.state();
+    const asked = askedState(arrays.ask);
     arrays.ask.shut(false);
     return asked;
   }));
 }"""
-STATE = "() => document.querySelector('.tt-root').stepper.state().asked"
+STATE = "() => shown().asked"
 
 
 def uses_of(trace, block, thread):

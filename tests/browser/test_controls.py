@@ -71,7 +71,7 @@ def test_the_film_plays_by_itself_and_again(walk):
     page.clock.install()
     page.emulate_media(reduced_motion="no-preference")
     page.evaluate("() => document.querySelector('.tt-root').stepper.begin()")
-    frame = "() => document.querySelector('.tt-root').stepper.state().frame"
+    frame = "() => shown().frame"
     seen = []
     for _ in range(16):
         page.clock.run_for(1000)
@@ -134,7 +134,7 @@ def test_access_beyond_the_edge_is_drawn_there(walk, launch_of):
     """A row too many: the crosses stand below the last row of A, and the sentence says what was missed."""
     page, timeline = walk("out_of_bounds_2d")
     page.locator(".tt-root").press("e")
-    state = page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+    state = page.evaluate("() => shown()")
     grid = next(grid for grid in state["grids"] if grid["outside"])
     assert {row for row, _ in grid["outside"]} == {grid["rows"]}
     boxes = page.locator(".tt-beyond").evaluate_all("nodes => nodes.map((n) => n.getBoundingClientRect().top)")

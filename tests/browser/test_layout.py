@@ -82,7 +82,7 @@ def test_a_window_moves_over_a_large_matrix(show, launch_of):
     run = launch_of("naive_65")
     page = show(Stepper(run))
     page.evaluate("() => window.model.set('step', document.querySelector('.tt-root').stepper.last)")
-    state = "() => document.querySelector('.tt-root').stepper.state().window"
+    state = "() => shown().window"
     C = run.trace.arrays["C"]
     assert page.evaluate(state)["corner"] == [0, 0]
     box = page.locator(".tt-matrix-C canvas").bounding_box()
@@ -105,7 +105,7 @@ def test_small_arrays_show_their_numbers(show, launch_of, name):
     """A kernel without matrices is as good as a product: every element of its arrays is readable."""
     run = launch_of(name)
     page = show(Stepper(run))
-    state = page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+    state = page.evaluate("() => shown()")
     for grid in state["grids"]:
         assert grid["texts"] is not None, grid["name"]
     sides = page.locator("[data-space=global] .tt-c").evaluate_all(

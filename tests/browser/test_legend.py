@@ -46,7 +46,7 @@ def test_the_legend_lists_what_the_picture_shows(show, launch_of, name):
     seen = set()
     for step in range(0, len(timeline) + 1, 1 if NIGHTLY or len(timeline) < 20 else 3):
         page.evaluate("step => window.model.set('step', step)", step)
-        state = page.evaluate("() => document.querySelector('.tt-root').stepper.state()")
+        state = page.evaluate("() => shown()")
         legend = state["legend"]
         grids = Scene(timeline, step, 0).grids
         wanted = {LOOKS[letter] for grid in grids for letter in grid.looks}

@@ -33,7 +33,7 @@ def ordered(show):
 
 def state(page, step, run=0):
     page.evaluate("step => window.model.set('step', step)", step)
-    return page.evaluate("run => document.querySelector('.tt-root').stepper.state(run)", run)
+    return page.evaluate("run => shown(run)", run)
 
 
 def drawn(spans):

@@ -51,7 +51,7 @@ def test_nested_device_functions_are_compiled_once_each():
         a[0] = function(a[0])
 
     prepared = prepare(kernel, 1, 1, (np.zeros(1, "f4"),))
-    assert prepared.unit.text.count("def make_") == 17
+    assert prepared.unit.text.count("    def ") == 17
 
 
 def test_local_memory_is_counted_once():

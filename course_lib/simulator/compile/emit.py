@@ -5,20 +5,28 @@ README.md in this folder shows the generated code.
 
 from ..language.program import Function
 from .statements import block
-from .writer import Module, Template, Writer
+from .writer import Module, Writer
 
 
-def generate(kernel: Function, tracing: bool, patient: bool) -> tuple[Module, Template]:
-    """Generate the module of a kernel and the device functions that it calls; also return the kernel's template."""
+def generate(kernel: Function, tracing: bool, patient: bool) -> tuple[Module, str]:
+    """Generate the module of a kernel and the device functions that it calls; also return its text.
+
+    Its function ``make`` returns the kernel's function with the sites of one warp.
+    """
     module = Module(tracing, patient)
-    template = module.template(kernel)
-    while module.unwritten:
-        write(module, module.unwritten.pop())
-    return module, template
+    texts: list[str] = []
+    name = module.name(kernel, 0)
+    while len(texts) < len(module.functions):  # which grows by the functions that each calls
+        (function, call), made = [*module.functions.items()][len(texts)]
+        texts.append(write(Writer(module, function, call), made))
+    sites = "".join(f"S{i}, " for i in range(len(module.sites)))
+    unpack = f"    ({sites}) = sites\n" if sites else ""
+    return module, f"def make(sites):\n{unpack}{''.join(texts)}    return {name}\n"
 
 
-def write(module: Module, template: Template) -> None:
-    function, out = template.function, Writer(module, template)
+def write(out: Writer, name: str) -> str:
+    """The text of a function."""
+    function = out.function
     parameters = [out.version(name, kind) for name, kind in function.parameters]
     block(out, function.body)
     start = ["a = m", "r = False"]
@@ -34,14 +42,10 @@ def write(module: Module, template: Template) -> None:
         if out.own_arrays:
             start.append(f"w.drop_local({', '.join(map(str, out.own_arrays))})")
     branch = ["b"] if function.barriers and not function.kernel else []
-    head = f"    def {template.name}({', '.join(('w', 'm', 'path', *branch, *parameters))}):\n"
+    head = f"    def {name}({', '.join(('w', 'm', 'path', *branch, *parameters))}):\n"
     body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
     if not function.kernel:
         body += f"        return {'result, h' if function.partial else 'result'}\n"
-    elif not module.yields(function):
+    elif not out.module.yields(function):
         body += "        return\n        yield\n"
-    sites = "".join(f"S{i}, " for i in range(len(template.sites)))
-    calls = "".join(f"g{i}, " for i in range(len(template.calls)))
-    unpack = (f"    ({sites}) = sites\n" if sites else "") + (f"    ({calls}) = functions\n" if calls else "")
-    made = f"    return {template.name}\n"
-    template.text = f"def make_{template.name}(sites, functions, L):\n{unpack}{head}{body}{made}"
+    return head + body

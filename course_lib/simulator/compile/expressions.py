@@ -134,15 +134,11 @@ def atomic(out: Writer, node: nodes.Atomic) -> Code:
 
 
 def allocate(out: Writer, node: nodes.Allocate) -> Code:
-    elements = prod(node.shape)
-    number = -1 if node.dynamic else out.module.arrays
-    out.module.arrays += not node.dynamic
-    size = elements * DTYPE[node.array_type.dtype].itemsize
+    number = -1 if node.dynamic else out.module.arrays.setdefault(node, len(out.module.arrays))
     if node.space == "local":
-        out.template.local_bytes += size
         out.own_arrays.append(number)
     else:
-        out.template.shared.append((number, node.name, size, elements, out.own(node.line)))
+        out.module.shared.setdefault(number, (node.name, node.bytes, prod(node.shape), out.at(node.line)))
     dtype = out.module.dtype(node.array_type.dtype)
     aligned = f", alignment={node.alignment}" if node.space == "shared" and (node.alignment or node.record) else ""
     aligned += f", record={node.record}" if node.record else ""
@@ -155,13 +151,10 @@ def frozen(out: Writer, node: nodes.Frozen) -> Code:
 
 def call_device(out: Writer, node: CallDevice) -> Code:
     codes = {i: text(out, node.args[i]) for i in node.written}
-    key = (out.module.template(node.function), out.own(node.line) if node.function.foreign else 0)
-    if key not in out.callees:
-        out.callees[key] = f"g{len(out.template.calls)}"
-        out.template.calls.append(key)
+    name = out.module.name(node.function, out.at(node.line))
     arguments = "".join(f", {codes[i]}" for i in range(len(node.args)))
     branch = f", {out.branch()}" if node.function.barriers else ""
-    call = f"{out.callees[key]}(w, {out.mask}, {out.place()}{branch}{arguments})"
+    call = f"{name}(w, {out.mask}, {out.place()}{branch}{arguments})"
     if out.module.yields(node.function):
         call = f"(yield from {call})"
     if not node.function.partial:
@@ -182,7 +175,7 @@ def call_warp(out: Writer, node: nodes.CallWarp) -> Code:
     dtypes = "".join(f"{out.module.dtype(str(kind))}, " for kind in kinds)
     function = out.module.named(node.function)
     if node.together:
-        out.template.together.append((out.own(node.line), node.name, node.function))
+        out.module.together.setdefault((out.at(node.line), node.name), node.function)
         call = f"w.together({function}, {node.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(node.line)})"
     else:
         call = f"w.alone({function}, {values}, ({dtypes}))"

@@ -138,7 +138,7 @@ def loop(out: Writer, node: program.Loop) -> None:
     counter, mask, value = out.fresh("n"), out.fresh("m"), out.fresh("t")
     out.position += 1
     position = out.position
-    first_site = len(out.template.sites)
+    first_site = len(out.sites)
     out.emit(f"{live} = [{before}]")
     if broken:
         out.emit(f"{live}b = False")
@@ -171,7 +171,7 @@ def loop(out: Writer, node: program.Loop) -> None:
             if out.module.patient:
                 out.emit(f"yield w.pause(({values}), {live}[0], {line})")
             else:
-                sites = "".join(f"S{i}, " for i in range(first_site, len(out.template.sites)))
+                sites = "".join(f"{site}, " for site in out.sites[first_site:])
                 given = f"{counter}, ({sites}), ({values}), {live}[0], {line}, {node.calls}"
                 out.emit(f"if {counter} in LOOKS: w.waits({given})")
         if broken:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from ..lanes.memory import ConstantArray, ConstantField
-from ..language.nodes import Frozen, Saved
+from ..language.nodes import Allocate, Frozen, Saved
 from ..language.program import Function
 from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
 
@@ -21,39 +20,30 @@ class Code(NamedTuple):
     kept: bool = False
 
 
-@dataclass(eq=False)
-class Template:
-    """The code of one function; its sites and the functions that it calls are supplied for each line of call.
-
-    ``sites`` are (line, op, elements a lane), ``calls`` (template, line), ``shared`` (number, name, bytes, elements,
-    line) and ``together`` (line, name, function) the operations of whole warps; a line of None means that of the
-    call. ``local_bytes`` is the size of its local arrays in each thread.
-    """
-
-    name: str
-    function: Function
-    text: str = ""
-    sites: list[tuple[int | None, str, int]] = field(default_factory=list)
-    calls: "list[tuple[Template, int | None]]" = field(default_factory=list)
-    shared: list[tuple[int, str, int, int, int | None]] = field(default_factory=list)
-    together: list[tuple[int | None, str, Callable[..., object]]] = field(default_factory=list)
-    local_bytes: int = 0
-
-
 class Module:
-    """The generated module of a launch: the code of its functions, and the constants they name.
+    """The generated module of a launch: the code of its functions, what it names, and what it accesses.
 
-    ``patient``: after each iteration of a while loop, other warps can run.
+    ``patient``: after each iteration of a while loop, other warps can run. A function of another file than the kernel
+    is generated for each line that calls it, because its events are reported there.
+
+    Attributes:
+        functions: the name of each function for the line of its calls (0: its events have its own lines).
+        sites: (line, op, elements a lane).
+        arrays: the numbers of the shared and local arrays.
+        shared: the shared arrays by number: (name, bytes, elements, line).
+        together: the operations of whole warps, by line and name.
     """
 
     def __init__(self, tracing: bool, patient: bool = False):
         self.tracing, self.patient = tracing, patient
         self.constants: dict[str, object] = {}
-        self.templates: dict[Function, Template] = {}
-        self.unwritten: list[Template] = []  # whose text is still to be written
+        self.functions: dict[tuple[Function, int], str] = {}
+        self.sites: list[tuple[int, str, int]] = []
+        self.arrays: dict[Allocate, int] = {}
+        self.shared: dict[int, tuple[str, int, int, int]] = {}
+        self.together: dict[tuple[int, str], Callable[..., object]] = {}
         self.outside: dict[tuple[str, int], tuple[ConstantArray | ConstantField, str]] = {}
         self.chooses = False  # may threads choose between arrays?
-        self.arrays = 0  # shared and local arrays, which are numbered
         self._by_value: dict[tuple[str, bytes], str] = {}
 
     def constant(self, value: np.generic) -> str:
@@ -81,22 +71,19 @@ class Module:
         self.constants[f"d_{name}"] = DTYPE[name]
         return f"d_{name}"
 
+    def name(self, function: Function, call: int) -> str:
+        """The name of a function in the generated code, for calls on line ``call``."""
+        key = function, call if function.foreign else 0
+        return self.functions.setdefault(key, f"f{len(self.functions)}_{function.name}")
+
     def yields(self, function: Function) -> bool:
         """Whether the code of ``function`` is a generator: if it has barriers, or may wait for other threads."""
         return function.barriers or (self.patient and function.waits)
 
-    def template(self, function: Function) -> Template:
-        """The template of a function; it is created, and its code scheduled to be written, once."""
-        if function not in self.templates:
-            name = "kernel" if function.kernel else f"f{len(self.templates)}_{function.name}"
-            self.templates[function] = Template(name, function)
-            self.unwritten.append(self.templates[function])
-        return self.templates[function]
-
 
 class Writer:
-    def __init__(self, module: Module, template: Template):
-        self.module, self.template, self.function = module, template, template.function
+    def __init__(self, module: Module, function: Function, call: int):
+        self.module, self.function, self.call = module, function, call
         self.counter = self.position = 0
         self.lines: list[str] = []
         self.indent = 2
@@ -104,11 +91,11 @@ class Writer:
         self.anchors = {self.function.body.region: "a"}
         self.loops: list[str] = []  # the lists of the lanes in each open loop
         self.path: list[str] = []
-        self.branches: list[str] = []
+        self.branches: list[int] = []
+        self.sites: list[str] = []
         self.versions: set[str] = set()
         self.saved: dict[Saved, Code] = {}
         self.own_arrays: list[int] = []
-        self.callees: dict[tuple[Template, int | None], str] = {}
         self.bound = ""
 
     def emit(self, code: str) -> None:
@@ -118,14 +105,11 @@ class Writer:
         self.counter += 1
         return f"{letter}{self.counter}"
 
-    def at(self, line: int) -> str:
-        """Code of a line: its number, or the line of the call."""
-        return "L" if self.function.foreign else str(line)
+    def at(self, line: int) -> int:
+        """The line that is reported: that of the call in a function of another file."""
+        return self.call if self.function.foreign else line
 
-    def own(self, line: int) -> int | None:
-        return None if self.function.foreign else line
-
-    def branch(self) -> str:
+    def branch(self) -> int | str:
         """Code of the line of the innermost enclosing if or loop; in a function, of the one around its call."""
         return self.branches[-1] if self.branches else "None" if self.function.kernel else "b"
 
@@ -136,8 +120,9 @@ class Writer:
         return version
 
     def site(self, line: int, op: str, width: int = 1) -> str:
-        self.template.sites.append((self.own(line), op, width))
-        return f"S{len(self.template.sites) - 1}"
+        self.sites.append(f"S{len(self.module.sites)}")
+        self.module.sites.append((self.at(line), op, width))
+        return self.sites[-1]
 
     def keep(self, code: str) -> Code:
         """Assign a value to a new name."""

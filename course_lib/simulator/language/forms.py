@@ -360,7 +360,7 @@ def _parts(x: Context, node: ast.Call, name: str, kind: str) -> nodes.Expr:
     )
 
 
-def parts(name: str, single: tuple[str, ...], x: Context, node: ast.Call) -> nodes.Expr:
+def parts(name: str, single: tuple[str, ...], x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``math.frexp(x)`` and ``math.modf(x)``, in float32 for the types ``single``."""
     (value,) = x.arguments(node, (1,), ast.unparse(node.func))
     return _parts(x, node, name, "float32" if value.type in single else "float64")

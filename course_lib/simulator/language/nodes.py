@@ -11,12 +11,13 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
 from .reasons import Why
-from .types import COMPILE_TIME, NONE, SCALARS, ArrayType, TupleType, Type, TypingError
+from .types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, TypingError
 
 
 @dataclass(frozen=True)
@@ -252,6 +253,10 @@ class Allocate(Expr, acts=True):
     dynamic: bool = False  # its size is given by the launch
     alignment: int = 0  # bytes, as the kernel asks for them
     record: tuple[int, int, int, int] | None = None  # a field: number, byte in a record, its bytes, their dimensions
+
+    @property
+    def bytes(self) -> int:
+        return prod(self.shape) * DTYPE[self.array_type.dtype].itemsize
 
 
 class Frozen(Expr):

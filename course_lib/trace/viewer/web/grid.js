@@ -63,11 +63,6 @@ export class Grid extends Plane {
     return [6, 4, 3].find((long) => this.widths[long]) ?? 2;
   }
 
-  state() {
-    const lines = (/** @type {SVGElement} */ text) => [...text.children].map((line) => line.textContent).join("\n");
-    return { ...super.state(), texts: this.texts.map((text) => lines(text) || (text.textContent ?? "")) };
-  }
-
   /** @param {number} i @param {number} look @param {Value} value */
   cell(i, look, value) {
     if (this.looks[i] !== look) {

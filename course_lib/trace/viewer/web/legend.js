@@ -1,32 +1,33 @@
 // The legend: the colours and marks of the picture, and the words of the glossary on the page.
 
 import { give, html, svg } from "./dom.js";
+import { ACTIVE, EMPTY, FAINT, NOW_READ, NOW_WRITTEN, PLAIN, REGION, SEEN } from "./plane.js";
 import { PART } from "./strips.js";
 import { GLOSSARY } from "./terms.js";
 
-/** @typedef {ReturnType<import("./plane.js").Plane["state"]>} Shown  what a plane shows */
-/** @typedef {[string, string, (planes: Shown[]) => boolean]} Mark  its look, its meaning, and whether the planes have it */
+/** @typedef {import("./plane.js").Plane} Plane */
+/** @typedef {[string, string, (plane: Plane) => unknown]} Mark  its look, its meaning, and whether a plane has it */
 
-const looks = (/** @type {string} */ letter) => (/** @type {Shown[]} */ planes) => planes.some((plane) => plane.looks.includes(letter));
-const some = (/** @type {"mine" | "dots" | "owned" | "owned_by_warp" | "wrong" | "outside"} */ marks) => (/** @type {Shown[]} */ planes) => planes.some((plane) => plane[marks].length > 0);
+const looks = (/** @type {number} */ look) => (/** @type {Plane} */ plane) => plane.looks.some((each) => (each & ~FAINT) === look);
+const drawn = (/** @type {string} */ selector) => (/** @type {Plane} */ plane) => plane.layer.querySelector(selector);
 
 /** The looks of elements, and what is drawn over them. @type {Mark[]} */
 const ELEMENTS = [
-  ["tt-c tt-region", "the block's region", looks("r")],
-  ["tt-c tt-seen", "loaded or stored by the block", looks("s")],
-  ["tt-c tt-now tt-read", "read in this step", looks("R")],
-  ["tt-c tt-now tt-written", "written in this step", looks("W")],
-  ["ring", "by the chosen thread", some("mine")],
-  ["dot", "loaded by the chosen thread", some("dots")],
-  ["tt-c tt-empty", "nothing stored yet", looks("e")],
-  ["thread", "what the chosen thread stores", some("owned")],
-  ["warp", "what its warp stores", some("owned_by_warp")],
-  ["tt-c", "not used by this block", looks(".")],
-  ["tt-c tt-active", "a thread that takes part in this step", looks("a")],
-  ["frame", "around the block's region", (planes) => planes.some(({ frame }) => frame)],
-  ["tile", "the borders of tiles", (planes) => planes.some(({ tile }) => tile)],
-  ["fault", "breaks a rule, or holds a wrong value", some("wrong")],
-  ["beyond", "an access out of bounds", some("outside")],
+  ["tt-c tt-region", "the block's region", looks(REGION)],
+  ["tt-c tt-seen", "loaded or stored by the block", looks(SEEN)],
+  ["tt-c tt-now tt-read", "read in this step", looks(NOW_READ)],
+  ["tt-c tt-now tt-written", "written in this step", looks(NOW_WRITTEN)],
+  ["ring", "by the chosen thread", drawn(".tt-rings > *")],
+  ["dot", "loaded by the chosen thread", drawn(".tt-dots > *")],
+  ["tt-c tt-empty", "nothing stored yet", looks(EMPTY)],
+  ["thread", "what the chosen thread stores", drawn(".tt-own-thread[d^=M]")],
+  ["warp", "what its warp stores", drawn(".tt-own-warp[d^=M]")],
+  ["tt-c", "not used by this block", looks(PLAIN)],
+  ["tt-c tt-active", "a thread that takes part in this step", looks(ACTIVE)],
+  ["frame", "around the block's region", drawn(".tt-outline[display=inline]")],
+  ["tile", "the borders of tiles", ({ tile }) => tile],
+  ["fault", "breaks a rule, or holds a wrong value", drawn(".tt-faults > rect")],
+  ["beyond", "an access out of bounds", drawn(".tt-faults > g")],
 ];
 /** Marks of the timeline, the source and the views: where they are, what they look like, what they mean. @type {[string, string, string][]} */
 const DRAWN = [
@@ -117,7 +118,7 @@ export function marksIn(root, kinds) {
 
 /**
  * The colours and marks that planes show, with their meanings; a colour for all arrays that have it.
- * @param {Shown[]} planes
+ * @param {Plane[]} planes
  * @param {import("./trace.js").TraceArray[]} arrays
  * @param {string[]} variables  accumulators, whose elements are threads
  */
@@ -132,7 +133,7 @@ export function marksOf(planes, arrays, variables) {
     node.style.setProperty("--hue", hue);
     return node;
   });
-  return [...colours, ...ELEMENTS.filter(([, , shown]) => shown(planes)).map(entry)];
+  return [...colours, ...ELEMENTS.filter(([, , shown]) => planes.some(shown)).map(entry)];
 }
 
 /** The words of the glossary that a page shows, with their meanings. @param {ParentNode} page */

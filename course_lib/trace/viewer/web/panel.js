@@ -18,7 +18,6 @@
  * @property {(size: Size) => unknown} [fit]  the page has another size
  * @property {(speed: number) => void} [fly]  the film plays and has come to the next frame
  * @property {() => void} [repaint]  the theme has other colours
- * @property {() => Record<string, unknown>} [state]  what it shows, for tests
  * @property {() => boolean} [close]  close what the reader opened over the picture; whether there was anything
  * @property {() => void} [scroll]  asked last, so that the page is laid out once a step
  */

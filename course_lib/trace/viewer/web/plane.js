@@ -24,8 +24,6 @@ export const UNIT = 20; // side of one element in SVG units
 export const LOOKS = ["", " tt-region", " tt-seen", " tt-active", " tt-empty", " tt-now tt-read", " tt-now tt-written"];
 export const [PLAIN, REGION, SEEN, ACTIVE, EMPTY, NOW_READ, NOW_WRITTEN] = LOOKS.keys();
 export const FAINT = 8;
-/** A letter for each look, as tests/oracles/scene.py has them. */
-export const LETTERS = ".rsaeRW";
 export const FAR = 1.6; // how many elements beyond an edge a mark is drawn at most
 
 export class Plane {
@@ -46,10 +44,6 @@ export class Plane {
     this.below = svg("g");
     this.outline = svg("rect", { class: "tt-outline", rx: 1.5, display: "none" });
     this.owns = { warp: svg("path", { class: "tt-own-warp" }), thread: svg("path", { class: "tt-own-thread" }) };
-    /** @type {Record<"warp" | "thread", number[]>}  the elements inside these */
-    this.outlined = { warp: [], thread: [] };
-    /** @type {number[] | null}  top, left, bottom, right */
-    this.framed = null;
     /** @type {[number, number]}  elements below and beside it that marks out of bounds reach */
     this.beyond = [0, 0];
     this.tile = tile;
@@ -124,8 +118,7 @@ export class Plane {
       [top, left] = [Math.min(top, row), Math.min(left, column)];
       [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
     }
-    this.framed = bottom < 0 ? null : [top, left, bottom, right];
-    this.around(this.outline, this.framed && [top, left, bottom - top + 1, right - left + 1]);
+    this.around(this.outline, bottom < 0 ? null : [top, left, bottom - top + 1, right - left + 1]);
   }
 
   /**
@@ -168,7 +161,6 @@ export class Plane {
     borders(rows, columns, (r, c) => inside(r, c) !== inside(r - 1, c), (y, x, length) => `M${x} ${y}h${length}`);
     borders(columns, rows, (c, r) => inside(r, c) !== inside(r, c - 1), (x, y, length) => `M${x} ${y}v${length}`);
     this.owns[who].setAttribute("d", path);
-    this.outlined[who] = [...all.keys()].filter((i) => all[i]);
   }
 
   /**
@@ -233,26 +225,6 @@ export class Plane {
         return svg("g", {}, box, svg("path", { d: cross }), svg("title", {}, `${this.name}[${row}, ${column}]`));
       }),
     ]);
-  }
-
-  /** The contents of the page, as tests/oracles/scene.py describes them. */
-  state() {
-    const marks = (/** @type {Element} */ group) => JSON.parse(this.shown.get(group) ?? "[]");
-    return {
-      name: this.name,
-      rows: this.rows,
-      columns: this.columns,
-      looks: Array.from(this.looks, (look) => LETTERS[look & ~FAINT]).join(""),
-      texts: /** @type {string[] | null} */ (null),
-      mine: /** @type {number[]} */ (marks(this.rings)),
-      dots: /** @type {number[]} */ (marks(this.dots)),
-      outside: marks(this.faults).filter(Array.isArray),
-      wrong: [...new Set(marks(this.faults).filter(Number.isInteger))].sort((x, y) => x - y),
-      frame: this.framed,
-      tile: this.tile,
-      owned: this.outlined.thread,
-      owned_by_warp: this.outlined.warp,
-    };
   }
 
   /** The element under the pointer. @param {MouseEvent} event */

@@ -330,11 +330,6 @@ export class Player {
     this.stage?.fit();
   }
 
-  /** The contents of the page for a run: the first, or the one beside it. */
-  state(run = 0) {
-    return { step: this.step, last: this.last, ...this.stage?.state(run) };
-  }
-
   get last() {
     return this.stage?.last ?? 0;
   }

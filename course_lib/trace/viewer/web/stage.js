@@ -226,17 +226,12 @@ export class Stage {
 
   /** Fill the legend with what the picture shows now. */
   explain() {
-    const planes = this.runs.flatMap((run) => run.views.flatMap((view) => {
-      const { grids = [], variables = [] } = /** @type {Record<string, any[]>} */ (view.state?.() ?? {});
-      return [...grids, ...variables];
-    }));
+    const pictures = this.runs.flatMap(({ views }) => views.filter((view) => view instanceof Picture));
+    const planes = pictures.flatMap(({ planes, threads }) => [...planes.flat(), ...threads.map(({ plane }) => plane)]);
+    const variables = pictures.flatMap(({ threads }) => threads.map(({ name }) => name));
     const arrays = this.runs.flatMap(({ trace }) => trace.arrays);
-    const names = new Set(arrays.map(({ name }) => name));
-    const variables = planes.map(({ name }) => name.replace(/\[\d+\]$/, "")).filter((name) => !names.has(name));
-    const rows = /** @type {[string, import("./strips.js").Span[]][]} */ (
-      this.lens === Waits.id ? this.runs.flatMap(({ lenses }) => lenses.flatMap((view) => view.state?.().strips ?? [])) : []
-    );
-    const spans = [...this.timeline.strips, ...rows.map(([, spans]) => ({ spans }))].flatMap((row) => row.spans);
+    const rows = this.views.flatMap((view) => (view instanceof Waits ? (view.rows ?? []) : []));
+    const spans = [...this.timeline.strips, ...rows].flatMap((row) => row.spans);
     const kinds = new Set(spans.map(([, , what]) => what.split(" ")[0]));
     part(this.root, "marks").replaceChildren(...marksOf(planes, arrays, variables), ...marksIn(this.root, kinds));
     part(this.root, "words").replaceChildren(...wordsOn(this.root));
@@ -347,23 +342,6 @@ export class Stage {
   repaint() {
     this.timeline.look();
     for (const { views } of [...this.runs, ...this.open.values()]) for (const view of views) view.repaint?.();
-  }
-
-  /** The contents of the page for a run, for tests. @param {number} number */
-  state(number) {
-    const run = this.runs[number];
-    for (const view of run.lenses) view.choose(); // including hidden ones
-    for (const view of run.lenses) view.draw();
-    const [says, ...findings] = [...this.said[number].children].map((node) => node.textContent);
-    const { blockNumber, length, position, thread, trace } = run.context.machine;
-    const where = [trace.blocks[blockNumber].at, thread, position, length];
-    const title = ["kernel", "launch", "count"].map((name) => part(this.root, name).textContent);
-    const legend = [...part(this.root, "marks").children].map(({ textContent }) => textContent);
-    const shared = number ? [] : (this.open.get(Compare.id)?.views ?? []);
-    for (const view of shared) view.choose();
-    for (const view of shared) view.draw();
-    const frame = run.context.frame ? run.film.frames.indexOf(run.context.frame) : null;
-    return Object.assign({ where, title, says, legend, findings, frame, frames: run.film.frames.length, ...this.timeline.state(number) }, ...[...run.views, ...run.lenses, ...shared].map((view) => view.state?.() ?? {}));
   }
 
   /** The visible views. */

@@ -170,14 +170,4 @@ export class Timeline {
     const { block } = this.runs[0].context.machine;
     return `step ${position}: line ${block.line(position - 1)}, warp ${block.warp(position - 1)}. ${ORDER}`;
   }
-
-  /** What it shows; of several runs, the warps of one. @param {number} number */
-  state(number) {
-    const { context } = this.runs[number];
-    const steps = new Set(this.marks.map(({ step }) => step));
-    return {
-      ticks: [...steps].sort((x, y) => x - y),
-      timeline: warpsOf(context.machine.block).strips.map(({ name, spans }) => [name, spans]),
-    };
-  }
 }

@@ -172,12 +172,4 @@ export class Ask {
     this.node.style.left = `${within(beside ? at : left, frame.width - width)}px`;
     this.node.style.top = `${within(beside ? top : free, frame.height - height)}px`;
   }
-
-  /** What the card shows; null without one. */
-  state() {
-    if (!this.asked) return null;
-    const { array, element } = this.asked;
-    const list = this.rows.map(({ button }) => [button.textContent, button.hasAttribute("aria-current")]);
-    return { array: this.context.trace.arrays[array].name, element, says: [...this.lines.children].map((line) => line.textContent), list };
-  }
 }

@@ -3,7 +3,7 @@
 import { html, set, svg, write } from "../dom.js";
 import { beside, draw } from "../rows.js";
 import { BANKS, WARP } from "../trace.js";
-import { askedOf, requestSays, Requests, requestState } from "./costs.js";
+import { askedOf, requestSays, Requests } from "./costs.js";
 
 const CELL = 20; // a bank, in SVG units
 const NUMBERS = 16; // the banks' numbers below a row of them
@@ -22,10 +22,6 @@ export class Banks extends Requests {
   constructor(place, context) {
     super(place, context, "shared", "wavefronts");
     this.idle = html("p");
-  }
-
-  state() {
-    return { banked: [...this.said.querySelectorAll(".tt-request")].map(requestState), bank_costs: this.costs.state() };
   }
 
   request() {

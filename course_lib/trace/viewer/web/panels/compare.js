@@ -117,9 +117,4 @@ export class Compare extends Panel {
       });
     }
   }
-
-  state() {
-    const bars = this.rows.map(({ name, of }) => [name, ...of.map(({ text, total }) => [Number(text.textContent), total])]);
-    return { compare: { bars, loads: this.loads.map(({ name, counts }) => [name, ...counts]) } };
-  }
 }

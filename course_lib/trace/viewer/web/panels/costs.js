@@ -48,23 +48,6 @@ export function askedOf(trace, access) {
   return { words, starts, used: bytes.size };
 }
 
-/** The text of a request on the page, with its words, and of these the chosen thread's. @param {Element} place */
-export function requestState(place) {
-  const { lanes } = /** @type {HTMLElement} */ (place).dataset;
-  /** @type {number[]} */
-  const mine = [];
-  const words = [...place.querySelectorAll("svg rect > title")].flatMap((title) => {
-    const [, unit, at, asking] = /^(byte|word) (\d+): lanes? ([\d, ]+)$/.exec(title.textContent ?? "") ?? [];
-    if (!asking) return [];
-    const word = unit === "byte" ? Number(at) / WORD_BYTES : Number(at);
-    if (title.parentElement?.classList.contains("tt-mine-lane")) mine.push(word);
-    return [[word, asking.split(", ").map(Number)]];
-  });
-  words.sort(([x], [y]) => Number(x) - Number(y));
-  mine.sort((x, y) => x - y);
-  return { says: place.querySelector("b")?.textContent, lanes: JSON.parse(lanes ?? "[]"), words, mine };
-}
-
 /** A table of the requests of a space, and of what each needed on average. */
 export class Costs {
   /** @param {import("../panel.js").Context} context @param {import("../trace.js").Space} space @param {Cost} cost */
@@ -112,13 +95,6 @@ export class Costs {
       if (bar.style.getPropertyValue("--part") !== part) bar.style.setProperty("--part", part);
       row.classList.toggle("tt-here", site.positions[requests - 1] === machine.position);
     }
-  }
-
-  state() {
-    return this.rows.map(({ row }) => {
-      const [line, access, ...numbers] = [...row.children].map((cell) => cell.textContent ?? "");
-      return [this.space, Number(line), access, ...numbers.slice(0, -1).map(Number), row.classList.contains("tt-here")];
-    });
   }
 }
 

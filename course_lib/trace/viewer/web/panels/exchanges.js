@@ -61,11 +61,3 @@ export function picture(exchange, mine, room) {
   const hint = shuffle ? "Above: what each lane gives; below: what it gets." : "Below each lane: what it gives.";
   return html("div", { class: "tt-exchange" }, html("p", {}, html("b", {}, texts.says), ` ${hint}`), node);
 }
-
-/** The texts of an exchange on the page, and its lines. @param {Element} place */
-export function shownExchange(place) {
-  /** @type {(name: string) => (string | null)[]} */
-  const lanes = (name) => [...place.querySelectorAll(`.${name} > title`)].map(({ textContent }) => (textContent ?? "").replace(/^lane \d+ /, ""));
-  const lines = [...place.querySelectorAll("path")].map((line) => ["from", "to"].map((end) => Number(line.getAttribute(`data-${end}`))));
-  return { says: place.querySelector("b")?.textContent, gives: lanes("tt-gives"), gets: lanes("tt-gets"), lines };
-}

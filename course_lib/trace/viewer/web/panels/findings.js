@@ -50,8 +50,4 @@ export class Findings extends Panel {
       else this.rows[i].removeAttribute("aria-current");
     });
   }
-
-  state() {
-    return { found: this.rows.map((row) => [row.querySelector("b")?.textContent, row.querySelector("p")?.textContent, row.classList.contains("tt-here")]) };
-  }
 }

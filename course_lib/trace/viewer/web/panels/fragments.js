@@ -4,7 +4,7 @@ import { fill, html, set, svg, write } from "../dom.js";
 import { Panel } from "../panel.js";
 import { draw } from "../rows.js";
 import { WARP } from "../trace.js";
-import { flight, reads, shown as tables, table } from "./pieces.js";
+import { flight, reads, table } from "./pieces.js";
 
 const [CELL, ROW] = [16, 13]; // an element, in units
 const LEAST = 14; // pixels of its width, for digits of nine
@@ -33,10 +33,6 @@ export class Fragments extends Panel {
       const { trace, machine, choose } = this.context;
       if (cell && machine.line !== null) choose({ thread: trace.threadPosition(WARP * machine.warp + lane) });
     });
-  }
-
-  state() {
-    return { matrices: [...this.said.querySelectorAll(".tt-multiplied")].map(shown), flight: this.flight.textContent };
   }
 
   draw() {
@@ -131,15 +127,4 @@ function matrix({ name, rows, columns, held }) {
   figure.style.flex = `${columns} 1 ${columns * LEAST}px`;
   figure.style.minWidth = `${columns * LEAST}px`;
   return figure;
-}
-
-/** The texts of an operation on the page. @param {Element} place */
-function shown(place) {
-  const held = [...place.querySelectorAll("figure:not(.tt-pieces)")].map((figure) => {
-    const cells = [...figure.querySelectorAll("[data-lane]")];
-    const lanes = cells.map((cell) => Number(cell.querySelector("text")?.textContent));
-    const mine = cells.flatMap((cell, i) => (cell.querySelector(".tt-mine-lane") ? [i] : []));
-    return [figure.querySelector("figcaption")?.textContent, lanes, mine];
-  });
-  return { says: place.querySelector("b")?.textContent, held, read: tables(place) };
 }

@@ -73,9 +73,4 @@ export class Launch extends Panel {
     const { machine } = this.context;
     for (const { line, row } of this.rows) row.classList.toggle("tt-here", line === machine.line);
   }
-
-  state() {
-    const rows = this.rows.map(({ row }) => [row.classList.contains("tt-here"), ...[...row.children].map((cell) => cell.textContent)]);
-    return { launch: { ...this.shown, rows } };
-  }
 }

@@ -426,16 +426,6 @@ export class Picture extends Panel {
     });
   }
 
-  state() {
-    const shown = (/** @type {Plane} */ plane) => plane.state();
-    return {
-      asked: this.ask.state(),
-      grids: this.planes.flat().map(shown),
-      variables: this.threads.map(({ plane }) => shown(plane)),
-      window: this.window?.state() ?? null,
-    };
-  }
-
   close() {
     return this.ask.shut(true);
   }
@@ -548,11 +538,6 @@ class Part {
     elements.forEach((element, i) => grid.cell(i, look(element), values[element]));
     const mine = machine.nowMine[this.array];
     grid.finish([], elements.flatMap((element, i) => (mine.has(element) ? [i] : [])));
-  }
-
-  state() {
-    const { name } = this.picture.context.trace.arrays[this.array];
-    return { array: name, corner: this.corner, ...this.size, ...(this.grid?.state() ?? {}) };
   }
 }
 

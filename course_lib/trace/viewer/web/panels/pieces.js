@@ -71,14 +71,3 @@ export function table([title, rows]) {
       html("thead", {}, html("tr", {}, ...heads)), html("tbody", {}, ...body)),
   );
 }
-
-/** The texts of the tables on the page. @param {Element} place @returns {Read[]} */
-export function shown(place) {
-  return [...place.querySelectorAll(".tt-pieces")].map((figure) => {
-    const rows = [...figure.querySelectorAll("tbody tr")];
-    return [
-      figure.querySelector("figcaption")?.textContent ?? "",
-      rows.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent ?? "")),
-    ];
-  });
-}

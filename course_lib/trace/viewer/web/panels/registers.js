@@ -50,9 +50,4 @@ export class Registers extends Panel {
     const value = html("dd");
     return { value, row: html("div", {}, html("dt", {}, lead(name, "sets it")), value) };
   }
-
-  state() {
-    const { machine } = this.context;
-    return { registers: this.held.map((name) => [name, full(machine.variable(name))]), changed: [...machine.changed] };
-  }
 }

@@ -95,16 +95,6 @@ export class Source extends Panel {
     if (this.truth.parentNode !== this.current) this.current.append(this.truth);
   }
 
-  state() {
-    const number = (/** @type {Node} */ node) => Number(node.textContent);
-    return {
-      line: this.current ? Number(this.current.dataset.line) : null,
-      truth: this.truth.isConnected ? this.truth.textContent : "",
-      broken: [...this.lines].flatMap(([line, { node }]) => (node.classList.contains("tt-broken") ? [line] : [])),
-      source: [...this.lines].map(([line, { runs, loads }]) => [line, number(runs), number(loads)]),
-    };
-  }
-
   /** Keep the current line in the middle; asked last, so that the page is laid out once a step. */
   scroll() {
     const { current, list } = this;

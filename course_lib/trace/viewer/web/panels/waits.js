@@ -248,10 +248,6 @@ export class Waits extends Panel {
     this.repaint();
   }
 
-  state() {
-    return { strips: (this.rows ?? []).map(({ name, spans }) => [name, spans]), waiting: this.said.textContent, order: this.order ? this.order[0] : SIMULATED, sight: [this.sight.from, this.sight.span], arrows: this.arrows.map(({ steps }) => steps) };
-  }
-
   draw() {
     const { frame, machine, trace } = this.context;
     const [step, cycles] = [frame ? frame.step : machine.position, this.order?.[1]]; // a frame's steps have an order of their own

@@ -4,8 +4,8 @@
 import { html, set, svg, write } from "../dom.js";
 import { SECTOR_BYTES, WARP, WORD_BYTES } from "../trace.js";
 import { beside, draw } from "../rows.js";
-import { askedOf, requestSays, Requests, requestState } from "./costs.js";
-import { picture as flows, shownExchange } from "./exchanges.js";
+import { askedOf, requestSays, Requests } from "./costs.js";
+import { picture as flows } from "./exchanges.js";
 
 const CELL = 20; // height of a lane, and its least width, in units
 const DIGIT = 5.5; // width of a digit of an address
@@ -37,11 +37,6 @@ export class Warp extends Requests {
   /** @returns {Row} */
   get row() {
     return { room: this.room, cell: this.cell };
-  }
-
-  state() {
-    const [requests, exchanges] = ["request", "exchange"].map((what) => [...this.said.querySelectorAll(`.tt-${what}`)]);
-    return { requests: requests.map(requestState), exchanges: exchanges.map(shownExchange), costs: this.costs.state() };
   }
 
   request() {
