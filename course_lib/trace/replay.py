@@ -8,7 +8,7 @@ import numpy as np
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from .columns import BARRIER, NONE, OPS, Touches, lanes_of
 from .structure import phases
-from .trace import Dim3, RecordedSteps, Step, Trace
+from .trace import Dim3, Step, Trace
 
 LOAD, ATOMIC, RESULT = map(OPS.index, ("load", "atomic", "result"))
 
@@ -40,15 +40,11 @@ class Timeline:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Return the steps of the block as objects."""
-        if isinstance(self.trace.steps, RecordedSteps):
-            return self.trace.steps[self.first : self.last]
-        return tuple(step for step in self.trace.steps if step.block == self.block)
+        return self.trace.steps[self.first : self.last]
 
     def step(self, position: int) -> Step:
         """Return the last of the first ``position`` steps."""
-        if isinstance(self.trace.steps, RecordedSteps):
-            return self.trace.steps[self.first + position - 1]
-        return self.steps[position - 1]
+        return self.trace.steps[self.first + position - 1]
 
     # --- columns, lane by lane ----------------------------------------------------------------------------------
 
@@ -80,7 +76,7 @@ class Timeline:
         value = np.zeros(len(row), array.dtype)
         if new.any():
             # A list as long as one lane's values (one, or several for wide stores) is for all lanes.
-            lengths = columns.vector_lengths(table["values"])[row]
+            lengths = columns.vector_table[2][table["values"]][row]
             place = np.where(lengths == width, part, rank * width + part)
             value[new] = columns.values(table["values"], row[new], place[new], value.dtype)
         thread = table_threads(self.warps, table["step"] - self.first, row, lane)
