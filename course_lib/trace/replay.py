@@ -1,7 +1,6 @@
 """The replay of one block, step by step: the trace of a launch in the form that the viewer draws."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -79,8 +78,8 @@ class Timeline:
             lengths = columns.vector_table[2][table["values"]][row]
             place = np.where(lengths == width, part, rank * width + part)
             value[new] = columns.values(table["values"], row[new], place[new], value.dtype)
-        thread = table_threads(self.warps, table["step"] - self.first, row, lane)
         position = table["step"][row] - self.first + 1
+        thread = self.warps[position - 1].astype(np.int64) * WARP_SIZE + lane
         return Touches(position, thread, element, op != LOAD, op == ATOMIC, new, value, (part == 0) & (op != RESULT))
 
     def outside(self, position: int) -> list[tuple[str, int, tuple[int, ...]]]:
@@ -187,19 +186,7 @@ class State:
             held[element] = value
             return held
         rows = self.timeline.n_threads if array.space == "local" else 1
-        held = nothing(rows * array.size, array.dtype)
+        held = np.ma.array(np.zeros(rows * array.size, array.dtype), mask=True)
         held[element + (touches.thread[done][new] * array.size if array.space == "local" else 0)] = value
         by_thread: np.ma.MaskedArray = held.reshape(rows, array.size)
         return by_thread if array.space == "local" else held
-
-
-def table_threads(warps: np.ndarray, step: np.ndarray, row: np.ndarray, lane: np.ndarray) -> np.ndarray:
-    """Return the linear thread ids of lanes of rows; ``step`` is each row's step in the block."""
-    threads: np.ndarray = warps[step][row].astype(np.int64) * WARP_SIZE + lane
-    return threads
-
-
-def nothing(size: int, dtype: Any) -> np.ma.MaskedArray:
-    """Return a masked array of ``size`` elements without values."""
-    empty: np.ma.MaskedArray = np.ma.array(np.zeros(size, dtype), mask=np.ones(size, bool))
-    return empty

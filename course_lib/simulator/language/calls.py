@@ -27,7 +27,7 @@ from .nodes import Apply, Const, Elementwise, Expr, Given, Operation, Select, St
 from .operators import cast, function_of
 from .refusals import refuse
 from .source import Inner
-from .types import ArrayType, TupleType, Type, TypingError, describe_type, is_int
+from .types import NONE, ArrayType, TupleType, Type, TypingError, describe_type, is_int
 
 #: The type of the result, and the types to which the arguments are converted.
 Signature = tuple[str, tuple[str, ...]]
@@ -169,7 +169,7 @@ def _bits(name: str, result: str = "", operand: Callable[[str], str] = lambda a:
     return rule
 
 
-def _half(count: int, result: str = "float16") -> Callable[..., Signature]:
+def _half(count: int, result: str) -> Callable[..., Signature]:
     return lambda *args: (result, ("float16",) * count)
 
 
@@ -293,32 +293,22 @@ NUMPY = {
 #: Those of them that take numbers alone.
 NUMPY_TESTS = {name: Row(f"np.{name}", _math_test, f"np.{name}({{0}})") for name in _TESTS}
 
+_COMPARING = {"heq": "==", "hne": "!=", "hlt": "<", "hle": "<=", "hgt": ">", "hge": ">="}
+_BETWEEN = {"hadd": "+", "hsub": "-", "hmul": "*", "hdiv": "/", **_COMPARING}
+#: The code of each function of fp16.
+_OF_HALF = {
+    **{name: f"({{0}} {symbol} {{1}})" for name, symbol in _BETWEEN.items()},
+    **{f"h{name}": f"np.{name}({{0}})" for name in ("exp", "exp2", "log", "log2", "log10", "sqrt", "sin", "cos")},
+    **{f"h{name}": f"np.{name}({{0}})" for name in ("floor", "ceil", "trunc", "rint", "abs")},
+    **{"hneg": "(-{0})", "hfma": "fused({0}, {1}, {2})", "hmax": "np.fmax({0}, {1})", "hmin": "np.fmin({0}, {1})"},
+    "hrsqrt": "cast(np.float32(1) / np.sqrt({0}.astype(np.float32)), {dtype})",
+    "hrcp": "cast(np.float32(1) / {0}.astype(np.float32), {dtype})",
+    "hexp10": "cast(np.power(np.float32(10), {0}.astype(np.float32)), {dtype})",
+}
 _HALF = {
-    f"h{name}": Row(f"cuda.fp16.h{name}", _half(2, result), f"({{0}} {symbol} {{1}})")
-    for result, symbols in {
-        "float16": {"add": "+", "sub": "-", "mul": "*", "div": "/"},
-        "bool": {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
-    }.items()
-    for name, symbol in symbols.items()
+    name: Row(f"cuda.fp16.{name}", _half(operands_of(code), "bool" if name in _COMPARING else "float16"), code)
+    for name, code in _OF_HALF.items()
 }
-_HALF |= {
-    "hneg": Row("cuda.fp16.hneg", _half(1), "(-{0})"),
-    "habs": Row("cuda.fp16.habs", _half(1), "np.abs({0})"),
-    "hfma": Row("cuda.fp16.hfma", _half(3), "fused({0}, {1}, {2})"),
-    "hmax": Row("cuda.fp16.hmax", _half(2), "np.fmax({0}, {1})"),
-    "hmin": Row("cuda.fp16.hmin", _half(2), "np.fmin({0}, {1})"),
-}
-_HALF |= {
-    f"h{name}": Row(f"cuda.fp16.h{name}", _half(1), f"np.{name}({{0}})")
-    for name in ("sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt", "floor", "ceil", "trunc", "rint")
-}
-
-_IN_SINGLE = {
-    "hrsqrt": "np.float32(1) / np.sqrt({0}.astype(np.float32))",
-    "hrcp": "np.float32(1) / {0}.astype(np.float32)",
-    "hexp10": "np.power(np.float32(10), {0}.astype(np.float32))",
-}
-_HALF |= {name: Row(f"cuda.fp16.{name}", _half(1), f"cast({code}, {{dtype}})") for name, code in _IN_SINGLE.items()}
 
 #: The code of libdevice's functions by their names, without the f of the float32 versions.
 _LIBDEVICE = {
@@ -535,12 +525,6 @@ def _of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
 
 ROUND = Row("round", _round, "cast(np.rint({0}), {dtype})", counts=(1, 2))
 ROUND_TO = Row("round", _round_to, "rounded({0}, {1})", widened="math of", counts=(1, 2))
-#: These have no value: they are statements.
-STATEMENTS = (
-    "syncthreads", "syncwarp", "nanosleep", "threadfence", "threadfence_block", "threadfence_system",
-    "cg.this_grid().sync",
-)  # fmt: skip
-
 #: The functions of Python, its modules and NumPy.
 PYTHON: dict[object, forms.Form] = {
     min: partial(forms.extreme, operation=forms.SMALLER),
@@ -633,13 +617,14 @@ def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
     name = ".".join(symbol.path)
     if not name:
         refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
-    if used and name in STATEMENTS:
-        refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
     vector = vector_of(symbol.thing)
     if vector is not None:
         return forms.vector(x, node, *vector)
     if name in CUDA:
-        return CUDA[name](x, node, used)
+        made = CUDA[name](x, node, used)
+        if used and made.type == NONE:
+            refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
+        return made
     if getattr(symbol.thing, "py_func", None) is not None:
         return forms.device(x, node, symbol.thing, used)
     first = symbol.path[0]
