@@ -11,6 +11,8 @@ A launch that passes says nothing of the next size: guards, ragged tiles and wai
 
 import inspect
 import itertools
+import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -223,7 +225,11 @@ def _candidates(kernel: Any, launch: Launch, values: Mapping[str, Iterable[int]]
     around = {n + d for w in edges if w > 1 for n in (w, 2 * w) for d in (-1, 0, 1)} | edges
     sizes = tuple(sorted(n for n in around if 0 <= n <= LARGEST))
     chosen = {name: BLOCKS if name == "block" else sizes for name in names}
-    chosen.update({name: tuple(sorted(set(given))) for name, given in values.items()})
+    for name, given in values.items():
+        try:
+            chosen[name] = tuple(sorted({operator.index(size) for size in given}))
+        except TypeError:
+            raise LaunchError(f"{name} is {given!r}; give whole numbers to try, as {name}=(16, 17)") from None
     if empty := [name for name, given in chosen.items() if not given]:
         raise LaunchError(f"there is no value of {empty[0]!r} to try")
     return chosen
@@ -241,10 +247,7 @@ def widths(kernel: Any) -> set[int]:
 def _order(chosen: Mapping[str, tuple[int, ...]], launches: int, seed: int) -> list[Sizes]:
     """Return as many combinations as may be tried, in ascending order: each value at least once, the rest at random."""
     names = list(chosen)
-    whole = 1
-    for given in chosen.values():
-        whole *= len(given)
-    if whole <= launches:
+    if math.prod(map(len, chosen.values())) <= launches:
         found = set(itertools.product(*chosen.values()))
     else:
         rng = np.random.default_rng(seed)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from math import prod
 
 from ..language import nodes
-from ..language.intrinsics import MATRIX_ROW_BYTES
 from ..language.program import CallDevice
 from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType
 from .writer import Code, Writer
@@ -45,7 +44,8 @@ def apply(out: Writer, node: nodes.Apply) -> Code:
     if told:
         operands = [out.keep(operand).text for operand in operands]
     dtype = out.module.dtype(node.type) if isinstance(node.type, str) and node.type in SCALARS else ""
-    code = node.operation.code.format(*operands, mask=out.mask, line=out.at(node.line), dtype=dtype)
+    sites = ", ".join(out.site(node.line, *accesses) for accesses in node.sites)
+    code = node.operation.code.format(*operands, mask=out.mask, line=out.at(node.line), dtype=dtype, sites=sites)
     if told:
         truth = out.keep(code)
         what = f"{node.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
@@ -91,11 +91,6 @@ def make_tuple(out: Writer, node: nodes.MakeTuple) -> Code:
 
 def item(out: Writer, node: nodes.Item) -> Code:
     return Code(f"{text(out, node.value)}[{node.index}]")
-
-
-def item_at(out: Writer, node: nodes.ItemAt) -> Code:
-    value, index = text(out, node.value), text(out, node.index)
-    return out.keep(f"item_at({value}, {index}, w.full, {out.mask}, {out.at(node.line)}, {node.text!r})")
 
 
 def bound_value(out: Writer, node: nodes.LoopValue) -> Code:
@@ -192,17 +187,6 @@ def copy(out: Writer, node: nodes.StartCopy) -> Code:
     return Code("None")
 
 
-def product(out: Writer, node: nodes.StartProduct) -> Code:
-    results, a, b, add = (text(out, part) for part in node.operands)
-    width = MATRIX_ROW_BYTES // DTYPE[node.spec.dtype].itemsize
-    sites = f"({out.site(node.line, 'load')}, {out.site(node.line, 'matrices', width)})"
-    spec = out.module.named(node.spec)
-    out.emit(
-        f"w.products.start({sites}, {spec}, {results}, {a}, {b}, {add}, mask={out.mask}, line={out.at(node.line)})"
-    )
-    return Code("None")
-
-
 def elementwise(out: Writer, node: nodes.Elementwise) -> Code:
     inputs = []
     for value in node.inputs:
@@ -225,13 +209,6 @@ def meet(out: Writer, node: nodes.Meet) -> Code:
     if node.predicate is not None:
         return out.keep(code)
     out.emit(code)
-    return Code("None")
-
-
-def wait_for_phase(out: Writer, node: nodes.Await) -> Code:
-    barriers, index, parity = (text(out, part) for part in node.operands)
-    phase = f"w, {barriers}, {index}, {parity}, {out.mask}, {out.at(node.line)}"
-    out.emit(f"while pause := w.mbarriers.unfinished({phase}): yield pause")
     return Code("None")
 
 
@@ -279,6 +256,7 @@ def access(array: nodes.Expr, how: str, site: str, arguments: str) -> str:
 ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {
     nodes.Const: const,
     nodes.Nothing: lambda out, node: Code("None"),
+    nodes.Static: lambda out, node: Code(out.module.named(node.thing), True, True),
     nodes.Local: local,
     nodes.LoopValue: bound_value,
     nodes.Apply: apply,
@@ -287,7 +265,6 @@ ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {
     nodes.After: after,
     nodes.MakeTuple: make_tuple,
     nodes.Item: item,
-    nodes.ItemAt: item_at,
     nodes.Load: load,
     nodes.MakeView: view,
     nodes.Store: store,
@@ -299,8 +276,6 @@ ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {
     CallDevice: call_device,
     nodes.CallWarp: call_warp,
     nodes.StartCopy: copy,
-    nodes.StartProduct: product,
     nodes.Elementwise: elementwise,
     nodes.Meet: meet,
-    nodes.Await: wait_for_phase,
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import tuples, types
 from .context import Context
-from .nodes import Apply, Await, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store, statement
+from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, Static, Store, statement
 from .refusals import at_most, check_arguments, refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
@@ -172,6 +172,7 @@ def _instruction(operation: Operation) -> Callable[..., Expr]:
 DESCRIPTOR = Operation(
     "descriptor", "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})", lambda args, result: result == "uint64", effect=True
 )
+PRODUCT = statement("product", "w.products.start(({sites}), {4}, {0}, {1}, {2}, {3}, mask={mask}, line={line})")
 WAIT_PRODUCTS = statement("wait for products", "w.products.wait({1}, {mask})")
 
 
@@ -200,7 +201,9 @@ def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
         if value.type != kind:
             refuse(node, f"{what} takes {describe_type(kind)} for {name}, not {describe_type(value.type)}")
     x.analysis.products = True
-    return StartProduct(spec=spec, results=results, a=a, b=b, add=add, line=node.lineno)
+    sites = (("load", 1), ("matrices", MATRIX_ROW_BYTES // np.dtype(spec.dtype).itemsize))
+    args = (results, a, b, add, Static(thing=spec))
+    return Apply(operation=PRODUCT, args=args, type=NONE, line=node.lineno, sites=sites)
 
 
 def _wait_products(x: Context, node: ast.Call) -> Expr:
@@ -215,6 +218,9 @@ INIT_BARRIER, EXPECT_BYTES = (
     statement(name, f"w.mbarriers.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})")
     for name, call in (("init barrier", "init"), ("expect bytes", "expect"))
 )
+WAIT_BARRIER = statement(
+    "wait barrier", "while pause := w.mbarriers.unfinished(w, {0}, {1}, {2}, {mask}, {line}): yield pause"
+)
 
 
 def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
@@ -225,18 +231,16 @@ def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
     return array
 
 
-def _on_barrier(operation: Operation | None) -> Callable[..., Expr]:
-    """Return the translation of f(barriers, i, number) to ``operation``; without one, to a wait for a phase."""
+def _on_barrier(operation: Operation) -> Callable[..., Expr]:
+    """Return the translation of f(barriers, i, number) to ``operation``."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
         check_arguments(node, "barriers, the index of one and a number", 3)
         barriers = _barrier(x, node, node.args[0])
         index, number = (x.integer_index(node, part, x.scalar(part)) for part in node.args[1:])
         x.analysis.fences = x.analysis.copies = True
-        if operation is not None:
-            return Apply(operation=operation, args=(barriers, index, number), type=NONE, line=node.lineno)
-        x.barriers = True
-        return Await(barriers=barriers, index=index, parity=number, line=node.lineno)
+        x.barriers |= operation is WAIT_BARRIER
+        return Apply(operation=operation, args=(barriers, index, number), type=NONE, line=node.lineno)
 
     return call_of
 
@@ -282,7 +286,7 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "commit products": _instruction(statement("commit products", "w.products.commit({mask})")),
     "init barrier": _on_barrier(INIT_BARRIER),
     "expect bytes": _on_barrier(EXPECT_BYTES),
-    "wait barrier": _on_barrier(None),
+    "wait barrier": _on_barrier(WAIT_BARRIER),
     "tile copy": _tile_copy,
     "fence proxy": _instruction(statement("fence proxy", "w.tell('proxy_fence', {mask})")),
     "fence registers": _instruction(statement("fence registers", "w.tell('register_fence', {mask})")),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, dataclass_transform
+from typing import ClassVar, dataclass_transform
 
 import numpy as np
 
@@ -126,12 +126,16 @@ class LoopValue(Expr):
 
 
 class Apply(Expr):
-    """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace."""
+    """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace.
+
+    ``sites`` are the accesses that it makes, (op, elements a lane); ``{sites}`` in its code.
+    """
 
     operation: Operation
     args: tuple[Expr, ...]
     line: int
     text: str = ""
+    sites: tuple[tuple[str, int], ...] = ()
 
     @property
     def acts(self) -> bool:
@@ -170,15 +174,6 @@ class Item(Expr):
 
     value: Expr
     index: int
-
-
-class ItemAt(Expr, acts=True):
-    """The item of a tuple at an index computed at run time; ``text`` is the source."""
-
-    value: Expr
-    index: Expr
-    line: int
-    text: str
 
 
 class Slice(Node):
@@ -293,18 +288,6 @@ class StartCopy(Expr, acts=True):
     type: Type = NONE
 
 
-class StartProduct(Expr, acts=True):
-    """Start a product of a warpgroup: the thread's ``results``, two operands, and whether to add to the results."""
-
-    spec: Any
-    results: Expr
-    a: Expr
-    b: Expr
-    add: Expr
-    line: int
-    type: Type = NONE
-
-
 class Store(Expr, acts=True):
     """Store an element, or a tuple of ``width`` neighbours at once."""
 
@@ -340,16 +323,6 @@ class Meet(Expr, acts=True):
     grid: bool = False
     reduction: str = ""
     predicate: Expr | None = None
-    type: Type = NONE
-
-
-class Await(Expr, acts=True):
-    """Wait until the phase of a barrier in shared memory with this parity is complete."""
-
-    barriers: Expr
-    index: Expr
-    parity: Expr
-    line: int
     type: Type = NONE
 
 

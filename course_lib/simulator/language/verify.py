@@ -85,7 +85,6 @@ RULES: dict[type[nodes.Expr], Callable[..., bool]] = {
     nodes.Item: lambda n: (
         isinstance(n.value.type, (types.TupleType, types.RecordsType)) and n.type == n.value.type.items[n.index]
     ),
-    nodes.ItemAt: lambda n: set(n.value.type.items) == {n.type} and types.is_int(n.index.type),
     nodes.Load: _loads,
     nodes.MakeView: _views,
     nodes.Atomic: lambda n: (
@@ -100,7 +99,6 @@ RULES: dict[type[nodes.Expr], Callable[..., bool]] = {
         _element(n.target, n.place) and _element(n.array, n.index) and n.target.type.dtype == n.array.type.dtype
     ),
     nodes.CallWarp: lambda n: n.type != types.COMPILE_TIME,
-    nodes.StartProduct: lambda n: n.results.type == types.ArrayType("float32", 1) and n.b.type == "uint64",
     nodes.Select: lambda n: n.test.type == "bool" and n.type == n.yes.type == n.no.type,
     nodes.Logical: lambda n: {n.type, *(p.type for p in n.parts)} == {"bool"},
     nodes.Allocate: lambda n: isinstance(n.type, types.ArrayType) and len(n.shape) == n.type.ndim,
@@ -115,7 +113,6 @@ RULES: dict[type[nodes.Expr], Callable[..., bool]] = {
     CallDevice: lambda n: (
         n.type == n.function.result and [a.type for a in n.args] == [kind for _, kind in n.function.parameters]
     ),
-    nodes.Await: lambda n: n.barriers.type == types.ArrayType("uint64", 1),
     nodes.Meet: lambda n: (
         (n.predicate is None) == (n.reduction == "") and n.type == ("int32" if n.reduction else types.NONE)
     ),

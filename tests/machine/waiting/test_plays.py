@@ -12,8 +12,8 @@ from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
 from course_lib.machine.waiting.instruction import Instruction
-from course_lib.machine.waiting.judgement import ordered, reasons, table, why_wrong
 from course_lib.machine.waiting.launches import launch_time
+from course_lib.machine.waiting.model_errors import ordered, reasons, table, why_wrong
 from course_lib.machine.waiting.predictions import STALLS, ladder, reads_and_adds, share_of_the_last
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
