@@ -11,7 +11,6 @@ blocks execute them, and scaled to those that the large matrices need.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -24,7 +23,6 @@ from ..compiler.emulator import BlockRun, run_block
 from ..model.machine import Machine
 from . import schedule
 from .instruction import Instruction
-from .launches import First, LaunchTime, launch_time
 from .machine_code import machine_programs
 
 #: Blocks played in sequence in each place: the first ones begin in step, later ones do not.
@@ -76,26 +74,38 @@ class ProductLaunch:
 
     @cached_property
     def _played(self) -> Played:
-        played = {
-            (a, b): self._play({"A": "DRAM" if a else "L2", "B": "DRAM" if b else "L2"})
-            for a, b in product((False, True), repeat=2)
-            if not (self.cached and (a or b))
-        }
-        iterations = self.iterations
-        cycles = {first: iterations * self._cycles_of_iteration(play) for first, play in played.items()}
-        if self.cached:
-            each, blocks = cycles[False, False], prod(self.grid)
-            whole = schedule.time_of(each, blocks, self.resident, self.gpu["multiprocessors"])
-            return _mixed(played, cycles, LaunchTime(whole, {(False, False): blocks * each}, 0.0))
-        places = zip(*(place.tolist() for place in self._places()), strict=True)
-        return _mixed(played, cycles, launch_time(places, self._together, cycles, self._kept()))
+        first = self._play(self._served(again=False))
+        later = self._play(self._served(again=True)) if self._served(again=True) != self._served(again=False) else first
+        each, next_ones = (self.iterations * self._cycles_of_iteration(play) for play in (first, later))
+        blocks, multiprocessors = prod(self.grid), self.gpu["multiprocessors"]
+        together = min(self._together, blocks)
+        spent = together * each, (blocks - together) * next_ones
+        parts = [(play, cycles / sum(spent)) for play, cycles in zip((first, later), spent, strict=True)]
+        whole = each - next_ones + schedule.time_of(next_ones, blocks, self.resident, multiprocessors)
+        waits = {reason: sum(share * play.waits[reason] for play, share in parts) for reason in schedule.REASONS}
+        return Played(whole, waits, sum(share * play.issued_per_cycle for play, share in parts))
+
+    def _served(self, again: bool) -> dict[str, str]:
+        """Return the levels that serve the first block which asks for a line, of those that run together.
+
+        Blocks launched in sequence read one band of one matrix, and all of the other; again: those that come later
+        find the other one in the second-level cache, if it fits.
+        """
+        M, N, K = self.size
+        other, lines = ("A", M) if self.down_first else ("B", N)
+        kept = again and 4 * K * lines <= self.gpu["l2_bytes"]
+        return {name: "L2" if self.cached or (kept and name == other) else "DRAM" for name in "AB"}
 
     def _play(self, served: Mapping[str, str]) -> schedule.Play:
         rounds = 1 if self.once else ROUNDS
-        shared = self.code.shared_bytes
-        warps, loaded_by = self.loop, self._loaded_by()
         return schedule.play_programs(
-            warps, self.machine, self.resident, served, shared, rounds=rounds, loaded_by=loaded_by
+            self.loop,
+            self.machine,
+            self.resident,
+            served,
+            self.code.shared_bytes,
+            rounds=rounds,
+            loaded_by=self._loaded_by(),
         )
 
     def _cycles_of_iteration(self, play: schedule.Play) -> float:
@@ -195,15 +205,6 @@ class ProductLaunch:
             each = played / len({i.iteration for program in loop for i in program})
         return prod(self.size) / prod(self.grid) / WARP_SIZE / each
 
-    def _kept(self) -> tuple[bool, bool]:
-        """Return whether the second-level cache keeps A, and B, until the next row (or column) of blocks reads it.
-
-        Blocks launched in sequence read one band of one matrix again and again, and all of the other matrix.
-        """
-        M, N, K = self.size
-        a, b = (4 * K * each <= self.gpu["l2_bytes"] for each in (M, N))
-        return (a, True) if self.down_first else (True, b)
-
     @property
     def _together(self) -> int:
         return int(self.resident * self.gpu["multiprocessors"])
@@ -217,22 +218,14 @@ class ProductLaunch:
         return (across, down) if self.down_first else (down, across)
 
     def _loaded_by(self) -> dict[str, float]:
-        """Return how many of the first blocks, as many as run together, load the same of A, and the same of B."""
+        """Return how many of the first blocks, as many as run together, load the same of A, and the same of B.
+
+        They take turns in being first. Blocks that do nothing but load go in step (`once`): all wait for DRAM.
+        """
+        if self.once:
+            return {}
         places = [place[: self._together] for place in self._places()]
         return {name: len(place) / len(np.unique(place)) for name, place in zip("AB", places, strict=True)}
-
-
-def _mixed(played: Mapping[First, schedule.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
-    """Combine the plays of a launch, by the time that blocks spend in each and in waiting for lines."""
-    whole = sum(time.spent.values()) + time.held
-    waits = {
-        reason: sum(time.spent[first] * play.waits[reason] for first, play in played.items()) / whole
-        for reason in schedule.REASONS
-    }
-    waits["global memory"] += time.held / whole
-    blocks = sum(spent / cycles[first] for first, spent in time.spent.items())
-    issued = played[False, False].issued_per_cycle * cycles[False, False]  # by a block and its neighbours in its cycles
-    return Played(time.cycles, waits, issued * blocks / whole)
 
 
 def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:
