@@ -11,6 +11,7 @@ A launch that passes says nothing of the next size: guards, ragged tiles and wai
 
 import inspect
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -223,7 +224,11 @@ def _candidates(kernel: Any, launch: Launch, values: Mapping[str, Iterable[int]]
     around = {n + d for w in edges if w > 1 for n in (w, 2 * w) for d in (-1, 0, 1)} | edges
     sizes = tuple(sorted(n for n in around if 0 <= n <= LARGEST))
     chosen = {name: BLOCKS if name == "block" else sizes for name in names}
-    chosen.update({name: tuple(sorted(set(given))) for name, given in values.items()})
+    for name, given in values.items():
+        try:
+            chosen[name] = tuple(sorted({operator.index(size) for size in given}))
+        except TypeError:
+            raise LaunchError(f"{name} is {given!r}; give whole numbers to try, as {name}=(16, 17)") from None
     if empty := [name for name, given in chosen.items() if not given]:
         raise LaunchError(f"there is no value of {empty[0]!r} to try")
     return chosen

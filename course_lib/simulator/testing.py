@@ -69,7 +69,8 @@ def assert_clean(run: Run, *, allow: Sequence[str] = (), **budgets: int) -> None
 
 
 def differs(held: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return where two arrays differ by more than rounding: by 1e-3 of an element and 1e-5 of the largest one."""
+    """Return where two arrays differ: floats by more than 1e-3 of an element and 1e-5 of the largest, others at all."""
+    if not {held.dtype.kind, right.dtype.kind} & set("fc"):
+        return np.asarray(held != right)
     scale = float(np.abs(right[np.isfinite(right)]).max(initial=0))
-    wrong: np.ndarray = ~np.isclose(held, right, rtol=1e-3, atol=1e-5 * scale, equal_nan=True)
-    return wrong
+    return ~np.isclose(held, right, rtol=1e-3, atol=1e-5 * scale, equal_nan=True)

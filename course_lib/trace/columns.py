@@ -4,7 +4,7 @@ In this form a launch of 58,000 statements takes a few megabytes, and NumPy find
 over objects. Lanes are bits: bit l of a mask is lane l of the step's warp, thread 32 * warp + l of its block.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -124,11 +124,11 @@ class Columns:
     exchange: Table
     vectors: Vectors
     blocks: np.ndarray
-    names: list[str] = field(default_factory=list)
-    arrays: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    operations: list[str] = field(default_factory=list)
-    product: Table = field(default_factory=lambda: empty(PRODUCT))
+    names: list[str]
+    arrays: list[str]
+    texts: list[str]
+    operations: list[str]
+    product: Table
 
     @cached_property
     def first(self) -> np.ndarray:
@@ -146,11 +146,6 @@ class Columns:
         """Return the numbers of one list."""
         kind, start, length = (int(column[number]) for column in self.vector_table)
         return self._pools[kind][start : start + length]
-
-    def vector_lengths(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the lengths of lists."""
-        lengths: np.ndarray = self.vector_table[2][numbers]
-        return lengths
 
     def rows(self, table: str, begin: int, end: int) -> slice:
         """Return the rows of ``table`` that belong to the steps ``begin`` to ``end - 1``."""
@@ -176,11 +171,6 @@ def lanes_of(masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     row, lane = np.nonzero(bits)
     rank = np.cumsum(bits, axis=1, dtype=np.int64)[row, lane] - 1
     return row, lane, rank
-
-
-def mask_of(lanes: np.ndarray) -> int:
-    """Return the mask with these lanes set."""
-    return int(np.bitwise_or.reduce(np.uint32(1) << np.asarray(lanes, np.uint32), initial=0))
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,13 @@
 """The replay of one block, step by step: the trace of a launch in the form that the viewer draws."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from .columns import BARRIER, NONE, OPS, Touches, lanes_of
 from .structure import phases
-from .trace import Dim3, RecordedSteps, Step, Trace
+from .trace import Dim3, Step, Trace
 
 LOAD, ATOMIC, RESULT = map(OPS.index, ("load", "atomic", "result"))
 
@@ -40,15 +39,11 @@ class Timeline:
     @property
     def steps(self) -> tuple[Step, ...]:
         """Return the steps of the block as objects."""
-        if isinstance(self.trace.steps, RecordedSteps):
-            return self.trace.steps[self.first : self.last]
-        return tuple(step for step in self.trace.steps if step.block == self.block)
+        return self.trace.steps[self.first : self.last]
 
     def step(self, position: int) -> Step:
         """Return the last of the first ``position`` steps."""
-        if isinstance(self.trace.steps, RecordedSteps):
-            return self.trace.steps[self.first + position - 1]
-        return self.steps[position - 1]
+        return self.trace.steps[self.first + position - 1]
 
     # --- columns, lane by lane ----------------------------------------------------------------------------------
 
@@ -80,11 +75,11 @@ class Timeline:
         value = np.zeros(len(row), array.dtype)
         if new.any():
             # A list as long as one lane's values (one, or several for wide stores) is for all lanes.
-            lengths = columns.vector_lengths(table["values"])[row]
+            lengths = columns.vector_table[2][table["values"]][row]
             place = np.where(lengths == width, part, rank * width + part)
             value[new] = columns.values(table["values"], row[new], place[new], value.dtype)
-        thread = table_threads(self.warps, table["step"] - self.first, row, lane)
         position = table["step"][row] - self.first + 1
+        thread = self.warps[position - 1].astype(np.int64) * WARP_SIZE + lane
         return Touches(position, thread, element, op != LOAD, op == ATOMIC, new, value, (part == 0) & (op != RESULT))
 
     def outside(self, position: int) -> list[tuple[str, int, tuple[int, ...]]]:
@@ -191,19 +186,7 @@ class State:
             held[element] = value
             return held
         rows = self.timeline.n_threads if array.space == "local" else 1
-        held = nothing(rows * array.size, array.dtype)
+        held = np.ma.array(np.zeros(rows * array.size, array.dtype), mask=True)
         held[element + (touches.thread[done][new] * array.size if array.space == "local" else 0)] = value
         by_thread: np.ma.MaskedArray = held.reshape(rows, array.size)
         return by_thread if array.space == "local" else held
-
-
-def table_threads(warps: np.ndarray, step: np.ndarray, row: np.ndarray, lane: np.ndarray) -> np.ndarray:
-    """Return the linear thread ids of lanes of rows; ``step`` is each row's step in the block."""
-    threads: np.ndarray = warps[step][row].astype(np.int64) * WARP_SIZE + lane
-    return threads
-
-
-def nothing(size: int, dtype: Any) -> np.ma.MaskedArray:
-    """Return a masked array of ``size`` elements without values."""
-    empty: np.ma.MaskedArray = np.ma.array(np.zeros(size, dtype), mask=np.ones(size, bool))
-    return empty

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -12,7 +11,7 @@ from ..simulator.hardware import WARP_SIZE
 from ..simulator.lanes.arrays import c_strides
 from ..simulator.language.program import Function
 from . import columns as c
-from .columns import BARRIER, OPS, Columns, Vectors, mask_of
+from .columns import BARRIER, OPS, Columns
 
 Dim3 = tuple[int, int, int]
 
@@ -172,7 +171,7 @@ class Trace:
     block: Dim3
     source: tuple[tuple[int, str], ...]
     arrays: dict[str, TraceArray]
-    steps: Sequence[Step]
+    steps: "RecordedSteps"
     findings: tuple[Finding, ...] = ()
     traffic: tuple[Any, ...] = ()
     matrices: tuple[MatrixOperation, ...] = ()
@@ -183,10 +182,10 @@ class Trace:
         """Return the state without the program: its functions belong to this process."""
         return self.__dict__ | {"program": None}
 
-    @cached_property
+    @property
     def columns(self) -> Columns:
         """The same trace as columns."""
-        return self.steps.columns if isinstance(self.steps, RecordedSteps) else columns_of(self.steps, self.arrays)
+        return self.steps.columns
 
     @property
     def n_threads(self) -> int:
@@ -318,53 +317,3 @@ def _spread(values: np.ndarray, threads: np.ndarray) -> np.ndarray:
 def _rows_of(values: np.ndarray, threads: int, width: int) -> np.ndarray:
     rows = values.reshape(-1, width)
     return np.repeat(rows, threads, axis=0) if len(rows) == 1 else rows
-
-
-def columns_of(steps: Sequence[Step], arrays: Mapping[str, TraceArray]) -> Columns:
-    """Return the columns of steps that were constructed one by one, as in a test."""
-    vectors, names, numbers = Vectors(), dict[str, int](), {name: i for i, name in enumerate(arrays)}
-    blocks = sorted({step.block for step in steps}, key=lambda at: at[::-1])
-    order = {block: place for place, block in enumerate(blocks)}
-    step_rows, access_rows, variable_rows, outside_rows = [], [], [], []
-    for row, step in enumerate(sorted(steps, key=lambda step: order[step.block])):
-        lanes = mask_of(step.threads - step.warp * WARP_SIZE)
-        flags = BARRIER * step.barrier + c.ITERATION * step.begins_iteration + c.RESUMED * step.resumed
-        step_rows.append((order[step.block], step.line, step.warp, lanes, flags))
-        for access in step.accesses:
-            array, at = arrays[access.array], np.asarray(access.index, np.int64)
-            at = at.reshape(len(access.threads), len(array.shape))
-            at = np.where(at < 0, at + np.array(array.shape, np.int64), at)  # numba counts from the end
-            inside = ((at >= 0) & (at < np.array(array.shape))).all(axis=1)
-            ids, op, number = access.threads - step.warp * WARP_SIZE, OPS.index(access.op), numbers[access.array]
-            if not inside.all():
-                outside_rows.append((row, op, number, mask_of(ids[~inside]), vectors.add(at[~inside].reshape(-1))))
-            if not inside.any():
-                continue
-            elements = np.ravel_multi_index(tuple(at[inside].T), array.shape) if array.shape else np.zeros(len(at), int)
-            pattern = vectors.add((elements - elements[0]).astype(np.int32))
-            values = -1
-            if access.op != "load" and access.values is not None:
-                values = vectors.add(np.asarray(access.values)[inside].reshape(-1))
-            figures = access.sectors, access.wavefronts, access.conflicts
-            lanes = mask_of(ids[inside])
-            updates = c.NONE, c.NONE, c.NONE
-            access_rows.append((row, op, number, lanes, access.width, elements[0], pattern, values, *updates, *figures))
-        for name, value in step.variables.items():
-            number = names.setdefault(name, len(names))
-            variable_rows.append((row, number, vectors.add(np.broadcast_to(value, len(step.threads)).copy())))
-    return Columns(
-        _table(c.STEP, step_rows),
-        _table(c.ACCESS, access_rows),
-        _table(c.VARIABLE, variable_rows),
-        c.empty(c.TEST),
-        _table(c.OUTSIDE, outside_rows),
-        c.empty(c.EXCHANGE),
-        vectors,
-        np.array(blocks, np.int64).reshape(-1, 3),
-        list(names),
-        list(arrays),
-    )
-
-
-def _table(columns: dict[str, str], rows: Sequence[tuple[Any, ...]]) -> c.Table:
-    return {name: np.array([row[i] for row in rows], kind) for i, (name, kind) in enumerate(columns.items())}

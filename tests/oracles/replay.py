@@ -5,6 +5,7 @@ from bisect import bisect_right
 
 import numpy as np
 
+from course_lib.simulator.hardware import WARP_SIZE
 from course_lib.trace import replay
 from course_lib.trace.columns import lanes_of
 
@@ -20,7 +21,7 @@ def assignments(timeline, name):
     at = table["step"] - timeline.first
     row, lane, rank = lanes_of(timeline.lanes[at])
     value = columns.values(table["values"], row, rank) if len(row) else np.empty(0)
-    return at[row] + 1, replay.table_threads(timeline.warps, at, row, lane), value
+    return at[row] + 1, WARP_SIZE * timeline.warps[at][row].astype(int) + lane, value
 
 
 class State(replay.State):
@@ -58,6 +59,6 @@ class State(replay.State):
         """Return a variable's value in each thread; masked if it has none yet."""
         position, thread, value = assignments(self.timeline, name)
         done = slice(0, bisect_right(position, self.position))
-        held = replay.nothing(self.timeline.n_threads, value.dtype)
+        held = np.ma.array(np.zeros(self.timeline.n_threads, value.dtype), mask=True)
         held[thread[done]] = value[done]
         return held

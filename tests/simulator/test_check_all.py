@@ -201,6 +201,7 @@ def test_dynamic_shared_memory():
         (lambda: None, {}, "takes sizes by name"),
         (doubled, {"m": (1,)}, "has no size 'm'; it has n"),
         (doubled, {"n": ()}, "no value of 'n' to try"),
+        (doubled, {"n": 16}, r"n is 16; give whole numbers to try, as n=\(16, 17\)"),
         (doubled, {"launches": 0}, "launches is 0; try at least 1"),
         (lambda n: (*doubled(n)[:3], {"y": np.zeros(n)}), {"n": (4,)}, "says what 'y' should hold"),
         (lambda n: (*doubled(n)[:3], {"out": np.zeros(n + 1)}), {"n": (4,)}, r"should hold \(5,\) elements"),

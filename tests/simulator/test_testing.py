@@ -5,7 +5,7 @@ import pytest
 from numba import cuda
 
 from course_lib import simulate
-from course_lib.simulator.testing import assert_clean
+from course_lib.simulator.testing import assert_clean, differs
 
 
 @cuda.jit
@@ -55,3 +55,9 @@ def test_wrong_words():
         assert_clean(launch(double, 64), sector=1)
     with pytest.raises(ValueError, match="no kind of finding is called 'float'; there are out-of-bounds"):
         assert_clean(launch(double, 64), allow=["float"])
+
+
+def test_whole_numbers_are_not_rounded():
+    """An integer beside the right one is wrong, where a float is not."""
+    right = np.array([100_000, 5])
+    assert differs(right + 1, right).all() and not differs(right + 1.0, right).any()

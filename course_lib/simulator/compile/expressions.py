@@ -93,11 +93,6 @@ def item(out: Writer, node: nodes.Item) -> Code:
     return Code(f"{text(out, node.value)}[{node.index}]")
 
 
-def item_at(out: Writer, node: nodes.ItemAt) -> Code:
-    value, index = text(out, node.value), text(out, node.index)
-    return out.keep(f"item_at({value}, {index}, w.full, {out.mask}, {out.at(node.line)}, {node.text!r})")
-
-
 def bound_value(out: Writer, node: nodes.LoopValue) -> Code:
     return Code(out.bound + "".join(f"[{i}]" for i in node.path))
 
@@ -228,13 +223,6 @@ def meet(out: Writer, node: nodes.Meet) -> Code:
     return Code("None")
 
 
-def wait_for_phase(out: Writer, node: nodes.Await) -> Code:
-    barriers, index, parity = (text(out, part) for part in node.operands)
-    phase = f"w, {barriers}, {index}, {parity}, {out.mask}, {out.at(node.line)}"
-    out.emit(f"while pause := w.mbarriers.unfinished({phase}): yield pause")
-    return Code("None")
-
-
 def select(out: Writer, node: nodes.Select) -> Code:
     test = text(out, node.test)
     if node.is_scalar and not (node.yes.effect or node.no.effect):
@@ -287,7 +275,6 @@ ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {
     nodes.After: after,
     nodes.MakeTuple: make_tuple,
     nodes.Item: item,
-    nodes.ItemAt: item_at,
     nodes.Load: load,
     nodes.MakeView: view,
     nodes.Store: store,
@@ -302,5 +289,4 @@ ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {
     nodes.StartProduct: product,
     nodes.Elementwise: elementwise,
     nodes.Meet: meet,
-    nodes.Await: wait_for_phase,
 }

@@ -58,7 +58,7 @@ def _roots(value: nodes.Expr, aliases: dict[str, Names]) -> Names:
             return _roots(value.value, aliases)
         case nodes.MakeView():
             return _roots(value.array, aliases)
-        case nodes.Apply():  # transposed
+        case nodes.Apply() if isinstance(value.args[0].type, ArrayType):  # transposed
             return _roots(value.args[0], aliases)
         case nodes.Select():
             return _union(_roots(value.yes, aliases), _roots(value.no, aliases))

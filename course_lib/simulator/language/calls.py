@@ -1,6 +1,6 @@
 """Tables of the functions that a kernel can call: one row each, with arguments, types, result and implementation.
 
-To add a function: add a row to the table of its module (``CUDA``, ``MATH``, ``NUMPY``, ``BUILTINS``), and its
+To add a function: add a row to the table of its module (``CUDA``, ``MATH``, ``NUMPY``, ``PYTHON``), and its
 computation to :mod:`~course_lib.simulator.arithmetic` or, if the lanes of a warp do it together, to
 :mod:`~course_lib.simulator.lanes.warp`. A call that is not a function of numbers only (it takes an array or a shape, or
 allocates) is a *form* (:mod:`forms`): its row names the function that translates it. Intrinsics that are
@@ -8,6 +8,7 @@ defined outside the simulator describe themselves (:mod:`intrinsics`).
 """
 
 import ast
+import cmath
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from .nodes import Apply, Const, Elementwise, Expr, Given, Operation, Select, St
 from .operators import cast, function_of
 from .refusals import refuse
 from .source import Inner
-from .types import ArrayType, TupleType, Type, TypingError, describe_type, is_int
+from .types import NONE, ArrayType, TupleType, Type, TypingError, describe_type, is_int
 
 #: The type of the result, and the types to which the arguments are converted.
 Signature = tuple[str, tuple[str, ...]]
@@ -61,7 +62,7 @@ class Row:
         """Whether these are the types that the rule gives for arguments that are already converted."""
         return all(isinstance(a, str) for a in args) and self.rule(*args) == (result, args)
 
-    def apply(self, x: Context, node: ast.Call) -> Expr:
+    def __call__(self, x: Context, node: ast.Call, used: bool = True) -> Expr:
         """Translate the call ``node`` of this function."""
         given = x.arguments(node, self.arity, self.name, real=not self.complex)
         kinds = tuple(str(value.type) for value in given)
@@ -168,7 +169,7 @@ def _bits(name: str, result: str = "", operand: Callable[[str], str] = lambda a:
     return rule
 
 
-def _half(count: int, result: str = "float16") -> Callable[..., Signature]:
+def _half(count: int, result: str) -> Callable[..., Signature]:
     return lambda *args: (result, ("float16",) * count)
 
 
@@ -261,32 +262,19 @@ _TESTS, _OF_TWO = ("isnan", "isinf", "isfinite"), ("atan2", "hypot", "fmod", "co
 _IN_DOUBLE = ("atan2", "hypot")
 _OPERANDS = {1: "({0})", 2: "({0}, {1})"}
 
-#: The functions of math.
-MATH = {
-    name: Row(f"math.{name}", _math(name), f"np.{known}({{0}})", widened="math of")
-    for name, known in _IN_NUMPY.items()
-    if name not in (*_TESTS, *_OF_TWO)
+#: The rule and the code of each function of math.
+_OF_MATH: dict[str, tuple[Callable[..., Signature], str]] = {
+    **{name: (_math(name), f"np.{known}({{0}})") for name, known in _IN_NUMPY.items() if name not in _OF_TWO},
+    **{name: (_math_test, f"np.{name}({{0}})") for name in _TESTS},
+    **{name: (_narrow(2), f"np.{_IN_NUMPY[name]}({{0}}, {{1}})") for name in _OF_TWO},
+    **{name: (_math2, f"np.{_IN_NUMPY[name]}({{0}}, {{1}})") for name in _IN_DOUBLE},
+    **{name: (_math(""), f"{name}({{0}})") for name in ("erf", "erfc", "gamma", "lgamma")},
+    "ldexp": (_ldexp, "np.ldexp({0}, {1})"),
+    "nextafter": (_narrow(2), "np.nextafter({0}, {1})"),
+    "remainder": (_narrow(2), "remainder({0}, {1})"),
+    "pow": (_pow, "power({0}, {1})"),
 }
-MATH |= {name: Row(f"math.{name}", _math_test, f"np.{name}({{0}})") for name in _TESTS}
-MATH |= {
-    name: Row(
-        f"math.{name}",
-        _math2 if name in _IN_DOUBLE else _narrow(2),
-        f"np.{_IN_NUMPY[name]}({{0}}, {{1}})",
-        widened="math of",
-    )
-    for name in _OF_TWO
-}
-MATH |= {
-    name: Row(f"math.{name}", _math(""), f"{name}({{0}})", widened="math of")
-    for name in ("erf", "erfc", "gamma", "lgamma")
-}
-MATH["ldexp"] = Row("math.ldexp", _ldexp, "np.ldexp({0}, {1})", widened="math of")
-MATH["nextafter"] = Row("math.nextafter", _narrow(2), "np.nextafter({0}, {1})", widened="math of")
-MATH["remainder"] = Row("math.remainder", _narrow(2), "remainder({0}, {1})", widened="math of")
-MATH["pow"] = Row("math.pow", _pow, "power({0}, {1})", widened="math of")
-#: Functions of math that return a tuple.
-PARTS = {"frexp": partial(forms.parts, "frexp", types.SINGLE), "modf": partial(forms.parts, "modf", ("float32",))}
+MATH = {name: Row(f"math.{name}", rule, code, widened="math of") for name, (rule, code) in _OF_MATH.items()}
 #: The functions of math by the equivalent names of NumPy or SciPy, for advice in messages.
 MATH_OF_NUMPY = {known: name for name, known in _IN_NUMPY.items()} | {n: n for n in ("erf", "erfc", "gamma")}
 
@@ -305,32 +293,22 @@ NUMPY = {
 #: Those of them that take numbers alone.
 NUMPY_TESTS = {name: Row(f"np.{name}", _math_test, f"np.{name}({{0}})") for name in _TESTS}
 
+_COMPARING = {"heq": "==", "hne": "!=", "hlt": "<", "hle": "<=", "hgt": ">", "hge": ">="}
+_BETWEEN = {"hadd": "+", "hsub": "-", "hmul": "*", "hdiv": "/", **_COMPARING}
+#: The code of each function of fp16.
+_OF_HALF = {
+    **{name: f"({{0}} {symbol} {{1}})" for name, symbol in _BETWEEN.items()},
+    **{f"h{name}": f"np.{name}({{0}})" for name in ("exp", "exp2", "log", "log2", "log10", "sqrt", "sin", "cos")},
+    **{f"h{name}": f"np.{name}({{0}})" for name in ("floor", "ceil", "trunc", "rint", "abs")},
+    **{"hneg": "(-{0})", "hfma": "fused({0}, {1}, {2})", "hmax": "np.fmax({0}, {1})", "hmin": "np.fmin({0}, {1})"},
+    "hrsqrt": "cast(np.float32(1) / np.sqrt({0}.astype(np.float32)), {dtype})",
+    "hrcp": "cast(np.float32(1) / {0}.astype(np.float32), {dtype})",
+    "hexp10": "cast(np.power(np.float32(10), {0}.astype(np.float32)), {dtype})",
+}
 _HALF = {
-    f"h{name}": Row(f"cuda.fp16.h{name}", _half(2, result), f"({{0}} {symbol} {{1}})")
-    for result, symbols in {
-        "float16": {"add": "+", "sub": "-", "mul": "*", "div": "/"},
-        "bool": {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
-    }.items()
-    for name, symbol in symbols.items()
+    name: Row(f"cuda.fp16.{name}", _half(operands_of(code), "bool" if name in _COMPARING else "float16"), code)
+    for name, code in _OF_HALF.items()
 }
-_HALF |= {
-    "hneg": Row("cuda.fp16.hneg", _half(1), "(-{0})"),
-    "habs": Row("cuda.fp16.habs", _half(1), "np.abs({0})"),
-    "hfma": Row("cuda.fp16.hfma", _half(3), "fused({0}, {1}, {2})"),
-    "hmax": Row("cuda.fp16.hmax", _half(2), "np.fmax({0}, {1})"),
-    "hmin": Row("cuda.fp16.hmin", _half(2), "np.fmin({0}, {1})"),
-}
-_HALF |= {
-    f"h{name}": Row(f"cuda.fp16.h{name}", _half(1), f"np.{name}({{0}})")
-    for name in ("sin", "cos", "exp", "exp2", "log", "log2", "log10", "sqrt", "floor", "ceil", "trunc", "rint")
-}
-
-_IN_SINGLE = {
-    "hrsqrt": "np.float32(1) / np.sqrt({0}.astype(np.float32))",
-    "hrcp": "np.float32(1) / {0}.astype(np.float32)",
-    "hexp10": "np.power(np.float32(10), {0}.astype(np.float32))",
-}
-_HALF |= {name: Row(f"cuda.fp16.{name}", _half(1), f"cast({code}, {{dtype}})") for name, code in _IN_SINGLE.items()}
 
 #: The code of libdevice's functions by their names, without the f of the float32 versions.
 _LIBDEVICE = {
@@ -456,15 +434,15 @@ def polar(x: Context, node: ast.Call, used: bool) -> Expr:
 
 
 #: All functions of cmath: those above, and those of other arguments or results.
-CALLS_OF_CMATH: dict[str, Row | forms.Form] = {
+CALLS_OF_CMATH: dict[str, forms.Form] = {
     **CMATH,
-    "log": lambda x, node, used: (LOG_TO_BASE if len(node.args) == 2 else CMATH["log"]).apply(x, node),
+    "log": lambda x, node, used: (LOG_TO_BASE if len(node.args) == 2 else CMATH["log"])(x, node),
     "rect": Row("cmath.rect", _rect, "rectangular({0}, {1})"),
     "polar": polar,
 }
 
 #: The functions of numba.cuda, and the forms.
-CUDA: dict[str, Row | forms.Form] = {
+CUDA: dict[str, forms.Form] = {
     **_WARP,
     **{f"fp16.{name}": row for name, row in _HALF.items()},
     **LIBDEVICE,
@@ -506,103 +484,12 @@ CUDA: dict[str, Row | forms.Form] = {
     "syncthreads_or": forms.reduction,
     **{f"atomic.{name}": forms.atomic for name in forms.ATOMICS},
 }
-ROUND = Row("round", _round, "cast(np.rint({0}), {dtype})", counts=(1, 2))
-ROUND_TO = Row("round", _round_to, "rounded({0}, {1})", widened="math of", counts=(1, 2))
-#: These have no value: they are statements.
-STATEMENTS = (
-    "syncthreads", "syncwarp", "nanosleep", "threadfence", "threadfence_block", "threadfence_system",
-    "cg.this_grid().sync",
-)  # fmt: skip
-
-#: Python's own functions.
-BUILTINS: dict[Any, Row | forms.Form] = {
-    min: partial(forms.extreme, operation=forms.SMALLER),
-    max: partial(forms.extreme, operation=forms.LARGER),
-    abs: forms.absolute,
-    len: forms.length,
-    pow: forms.power,
-    divmod: forms.quotient_and_remainder,
-    complex: forms.complex_number,
-    print: forms.say,
-    round: lambda x, node, used: (ROUND_TO if len(node.args) == 2 else ROUND).apply(x, node),
-    **python.BUILTINS,
-}
 
 
-# --- the call ---------------------------------------------------------------------------------------------------------
-
-
-def call(x: Context, node: ast.Call, used: bool) -> Expr:
-    """Translate a call; ``used``: its value is used."""
-    if any(isinstance(part, ast.Starred) for part in node.args):
-        values = [Given(value, part) for part in node.args for value in tuples.unpacked(x, part)]
-        node = ast.copy_location(ast.Call(node.func, [*values], node.keywords), node)
-    if isinstance(node.func, ast.Attribute) and (made := _method(x, node, node.func, used)) is not None:
-        return made
-    thing = x.constant_object(node.func)
-    if thing is None:
-        target = x.expr(node.func)
-        if not isinstance(target, Static):
-            advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
-            refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; {advice}")
-        thing = target.thing
-    return _call_of(x, node, thing, used)
-
-
-def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
-    if isinstance(thing, Symbol):
-        return _cuda(x, node, thing, used)
-    if isinstance(thing, Inner):
-        return forms.inner(x, node, thing, used)
-    if intrinsics.declared(thing) is not None:
-        return intrinsics.call(x, node, thing)
-    row = BUILTINS.get(thing) if isinstance(thing, (type, type(abs))) else None
-    if row is not None:
-        return run_row(x, node, row, used)
-    if not isinstance(thing, str) and dtype_name(thing):
-        return forms.conversion(x, node, thing)
-    of_module = OF_MODULES.get(str(getattr(thing, "__module__", None)))
-    if of_module is not None and (made := of_module(x, node, thing, used)) is not None:
-        return made
-    if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
-        return forms.named_tuple(x, node, thing)
-    if isinstance(thing, np.ufunc) and (made := _of_numpy(x, node, thing.__name__, used)) is not None:
-        return made
-    if getattr(thing, "__module__", None) in refusals.MODULES:
-        _refuse_call(node, thing)
-    if getattr(thing, "py_func", None) is not None:
-        return forms.device(x, node, thing, used)
-    if isinstance(thing, FunctionType) and (made := forms.overloaded(x, node, thing, used)) is not None:
-        return made
-    _refuse_call(node, thing)
-
-
-#: The methods of arrays and numbers.
-METHODS = (*views.METHODS, "bit_count", "fill")
-
-
-def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
-    """Translate the call of a method of an array or a number; None for other calls."""
-    name = function.attr
-    if name == "conjugate" and not (node.args or node.keywords):
-        return forms.conjugate(x, node)
-    if name not in METHODS or x.constant_object(function) is not None:
-        return None
-    if name == "fill":
-        return allocations.fill(x, node, used)
-    owner = x.expr(function.value)
-    if isinstance(owner.type, ArrayType) and name in views.METHODS:
-        return views.METHODS[name](x, node, owner)
-    if owner.is_scalar and name == "view":
-        return views.number_as(x, node, owner)
-    if owner.is_scalar and name == "bit_count" and not (node.args or node.keywords):
-        packages.check("int.bit_count", (str(owner.type),))
-        return CUDA["popc"].apply(x, ast.copy_location(ast.Call(function, [function.value], []), node))  # type: ignore
-    return None
-
-
-def _into(x: Context, node: ast.Call, row: Row, used: bool) -> Expr:
-    """``np.sin(x, out)``: apply the function to numbers or elements of arrays, and store to all elements of ``out``."""
+def _of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
+    """``np.sin(x)``; or ``np.sin(x, out)``, of numbers and elements of arrays, stored to all elements of ``out``."""
+    if len(node.args) != row.arity[0] + 1:
+        return row(x, node, used)
     text = ast.unparse(node)
     if node.keywords:
         refuse(node, f"numba takes no named arguments in {text}; write out the output's name alone")
@@ -636,21 +523,108 @@ def _into(x: Context, node: ast.Call, row: Row, used: bool) -> Expr:
     return Elementwise(array=array, function=of_elements, inputs=tuple(inputs), line=node.lineno)
 
 
-def run_row(x: Context, node: ast.Call, row: Row | forms.Form, used: bool) -> Expr:
-    return row.apply(x, node) if isinstance(row, Row) else row(x, node, used)
+ROUND = Row("round", _round, "cast(np.rint({0}), {dtype})", counts=(1, 2))
+ROUND_TO = Row("round", _round_to, "rounded({0}, {1})", widened="math of", counts=(1, 2))
+#: The functions of Python, its modules and NumPy.
+PYTHON: dict[object, forms.Form] = {
+    min: partial(forms.extreme, operation=forms.SMALLER),
+    max: partial(forms.extreme, operation=forms.LARGER),
+    abs: forms.absolute,
+    len: forms.length,
+    pow: forms.power,
+    divmod: forms.quotient_and_remainder,
+    complex: forms.complex_number,
+    print: forms.say,
+    round: lambda x, node, used: (ROUND_TO if len(node.args) == 2 else ROUND)(x, node),
+    **python.BUILTINS,
+    math.frexp: partial(forms.parts, "frexp", types.SINGLE),
+    math.modf: partial(forms.parts, "modf", ("float32",)),
+    **{getattr(math, name): row for name, row in MATH.items()},
+    **{getattr(cmath, name): form for name, form in CALLS_OF_CMATH.items()},
+    **{getattr(np, name): row for name, row in NUMPY_TESTS.items()},
+    **{getattr(np, name): partial(_of_numpy, row) for name, row in NUMPY.items()},
+}
+
+
+# --- the call ---------------------------------------------------------------------------------------------------------
+
+
+def call(x: Context, node: ast.Call, used: bool) -> Expr:
+    """Translate a call; ``used``: its value is used."""
+    if any(isinstance(part, ast.Starred) for part in node.args):
+        values = [Given(value, part) for part in node.args for value in tuples.unpacked(x, part)]
+        node = ast.copy_location(ast.Call(node.func, [*values], node.keywords), node)
+    if isinstance(node.func, ast.Attribute) and (made := _method(x, node, node.func, used)) is not None:
+        return made
+    thing = x.constant_object(node.func)
+    if thing is None:
+        target = x.expr(node.func)
+        if not isinstance(target, Static):
+            advice = "index it with [ ]" if isinstance(target.type, (ArrayType, TupleType)) else "leave out the ( )"
+            refuse(node, f"{ast.unparse(node.func)} is {describe_type(target.type)}, and cannot be called; {advice}")
+        thing = target.thing
+    return _call_of(x, node, thing, used)
+
+
+def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
+    if isinstance(thing, Symbol):
+        return _cuda(x, node, thing, used)
+    if isinstance(thing, Inner):
+        return forms.inner(x, node, thing, used)
+    if intrinsics.declared(thing) is not None:
+        return intrinsics.call(x, node, thing)
+    form = PYTHON.get(thing) if isinstance(thing, (type, type(abs), np.ufunc)) else None
+    if form is not None:
+        return form(x, node, used)
+    if not isinstance(thing, str) and dtype_name(thing):
+        return forms.conversion(x, node, thing)
+    if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
+        return forms.named_tuple(x, node, thing)
+    if getattr(thing, "__module__", None) in refusals.MODULES:
+        _refuse_call(node, thing)
+    if getattr(thing, "py_func", None) is not None:
+        return forms.device(x, node, thing, used)
+    if isinstance(thing, FunctionType) and (made := forms.overloaded(x, node, thing, used)) is not None:
+        return made
+    _refuse_call(node, thing)
+
+
+#: The methods of arrays and numbers.
+METHODS = (*views.METHODS, "bit_count", "fill")
+
+
+def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
+    """Translate the call of a method of an array or a number; None for other calls."""
+    name = function.attr
+    if name == "conjugate" and not (node.args or node.keywords):
+        return forms.conjugate(x, node)
+    if name not in METHODS or x.constant_object(function) is not None:
+        return None
+    if name == "fill":
+        return allocations.fill(x, node, used)
+    owner = x.expr(function.value)
+    if isinstance(owner.type, ArrayType) and name in views.METHODS:
+        return views.METHODS[name](x, node, owner)
+    if owner.is_scalar and name == "view":
+        return views.number_as(x, node, owner)
+    if owner.is_scalar and name == "bit_count" and not (node.args or node.keywords):
+        packages.check("int.bit_count", (str(owner.type),))
+        return CUDA["popc"](x, ast.copy_location(ast.Call(function, [function.value], []), node), used)
+    return None
 
 
 def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
     name = ".".join(symbol.path)
     if not name:
         refuse(node, f"{ast.unparse(node.func)} is a module, and cannot be called; call one of its functions")
-    if used and name in STATEMENTS:
-        refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
     vector = vector_of(symbol.thing)
     if vector is not None:
         return forms.vector(x, node, *vector)
     if name in CUDA:
-        return run_row(x, node, CUDA[name], used)
+        made = CUDA[name](x, node, used)
+        if used and made.type == NONE:
+            refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
+        return made
     if getattr(symbol.thing, "py_func", None) is not None:
         return forms.device(x, node, symbol.thing, used)
     first = symbol.path[0]
@@ -666,44 +640,15 @@ def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
     refuse(node, f"numba.cuda has no {name!r}; look up how it is spelled")
 
 
-def _of_numpy(x: Context, node: ast.Call, name: str, used: bool) -> Expr | None:
-    if name in NUMPY_TESTS:
-        return NUMPY_TESTS[name].apply(x, node)
-    if name not in NUMPY:
-        return None
-    row = NUMPY[name]
-    return _into(x, node, row, used) if len(node.args) == row.arity[0] + 1 else row.apply(x, node)
-
-
-def _of_cmath(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr | None:
-    row = CALLS_OF_CMATH.get(thing.__name__)
-    return None if row is None else run_row(x, node, row, used)
-
-
-def _of_math(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr:
-    name = getattr(thing, "__name__", "")
-    if name in PARTS:
-        return PARTS[name](x, node)
-    if name not in MATH:
-        advice = refusals.MATH.get(name, "write it out with arithmetic and other functions of math")
-        refuse(node, f"the simulator does not run math.{name}; {advice}")
-    return MATH[name].apply(x, node)
-
-
-#: How a function is called that belongs to one of these modules; None if a kernel has no such function.
-OF_MODULES: dict[str, Callable[[Context, ast.Call, Any, bool], Expr | None]] = {
-    "_operator": python.of_operator,
-    "cmath": _of_cmath,
-    "math": _of_math,
-}
-
-
 def _refuse_call(node: ast.Call, thing: object) -> NoReturn:
     """Refuse a call of ``thing``, which is not a function that a kernel can call."""
     text, name = ast.unparse(node.func), str(getattr(thing, "__name__", thing))
     home = str(getattr(thing, "__module__", None) or "")
     if home in refusals.MODULES:
         refuse(node, f"the simulator does not run {text}(); {refusals.MODULES[home]}")
+    if home == "math":
+        advice = refusals.MATH.get(name, "write it out with arithmetic and other functions of math")
+        refuse(node, f"the simulator does not run math.{name}; {advice}")
     if isinstance(thing, np.ufunc) or home.split(".")[0] == "numpy":
         known = f"math.{MATH_OF_NUMPY[name]}" if name in MATH_OF_NUMPY else "math functions and single elements"
         advice = refusals.NUMPY.get(name, known)

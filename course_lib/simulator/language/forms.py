@@ -220,8 +220,6 @@ def hinted(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     packages.check(f"cuda.{name}", ())
     loads = name in HINTED_LOADS
     check_arguments(node, f"an array, an index{'' if loads else ' and a value'}", 3 - loads)
-    if used > loads:
-        refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
     place = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
     array, index = x.element(place)
     if loads:
@@ -360,7 +358,7 @@ def _parts(x: Context, node: ast.Call, name: str, kind: str) -> nodes.Expr:
     )
 
 
-def parts(name: str, single: tuple[str, ...], x: Context, node: ast.Call) -> nodes.Expr:
+def parts(name: str, single: tuple[str, ...], x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``math.frexp(x)`` and ``math.modf(x)``, in float32 for the types ``single``."""
     (value,) = x.arguments(node, (1,), ast.unparse(node.func))
     return _parts(x, node, name, "float32" if value.type in single else "float64")

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import tuples, types
 from .context import Context
-from .nodes import Apply, Await, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store, statement
+from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store, statement
 from .refusals import at_most, check_arguments, refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
@@ -215,6 +215,9 @@ INIT_BARRIER, EXPECT_BYTES = (
     statement(name, f"w.mbarriers.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})")
     for name, call in (("init barrier", "init"), ("expect bytes", "expect"))
 )
+WAIT_BARRIER = statement(
+    "wait barrier", "while pause := w.mbarriers.unfinished(w, {0}, {1}, {2}, {mask}, {line}): yield pause"
+)
 
 
 def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
@@ -225,18 +228,16 @@ def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
     return array
 
 
-def _on_barrier(operation: Operation | None) -> Callable[..., Expr]:
-    """Return the translation of f(barriers, i, number) to ``operation``; without one, to a wait for a phase."""
+def _on_barrier(operation: Operation) -> Callable[..., Expr]:
+    """Return the translation of f(barriers, i, number) to ``operation``."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
         check_arguments(node, "barriers, the index of one and a number", 3)
         barriers = _barrier(x, node, node.args[0])
         index, number = (x.integer_index(node, part, x.scalar(part)) for part in node.args[1:])
         x.analysis.fences = x.analysis.copies = True
-        if operation is not None:
-            return Apply(operation=operation, args=(barriers, index, number), type=NONE, line=node.lineno)
-        x.barriers = True
-        return Await(barriers=barriers, index=index, parity=number, line=node.lineno)
+        x.barriers |= operation is WAIT_BARRIER
+        return Apply(operation=operation, args=(barriers, index, number), type=NONE, line=node.lineno)
 
     return call_of
 
@@ -282,7 +283,7 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "commit products": _instruction(statement("commit products", "w.products.commit({mask})")),
     "init barrier": _on_barrier(INIT_BARRIER),
     "expect bytes": _on_barrier(EXPECT_BYTES),
-    "wait barrier": _on_barrier(None),
+    "wait barrier": _on_barrier(WAIT_BARRIER),
     "tile copy": _tile_copy,
     "fence proxy": _instruction(statement("fence proxy", "w.tell('proxy_fence', {mask})")),
     "fence registers": _instruction(statement("fence registers", "w.tell('register_fence', {mask})")),

@@ -172,15 +172,6 @@ class Item(Expr):
     index: int
 
 
-class ItemAt(Expr, acts=True):
-    """The item of a tuple at an index computed at run time; ``text`` is the source."""
-
-    value: Expr
-    index: Expr
-    line: int
-    text: str
-
-
 class Slice(Node):
     """``start:stop:step`` of one dimension; None where it is left out."""
 
@@ -340,16 +331,6 @@ class Meet(Expr, acts=True):
     grid: bool = False
     reduction: str = ""
     predicate: Expr | None = None
-    type: Type = NONE
-
-
-class Await(Expr, acts=True):
-    """Wait until the phase of a barrier in shared memory with this parity is complete."""
-
-    barriers: Expr
-    index: Expr
-    parity: Expr
-    line: int
     type: Type = NONE
 
 

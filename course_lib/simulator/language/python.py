@@ -3,7 +3,7 @@
 import ast
 import operator
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -26,11 +26,9 @@ COMPARISONS: dict[object, str] = {
 }
 
 
-def of_operator(x: Context, node: ast.Call, thing: Any, used: bool) -> Expr | None:
-    """``operator.add(a, b)`` and the like; None for other functions."""
-    count = 1 if thing in UNARY else 2 if thing in BINARY or thing in COMPARISONS or thing is operator.getitem else 0
-    if not count:
-        return None
+def of_operator(thing: object, x: Context, node: ast.Call, used: bool) -> Expr:
+    """``operator.add(a, b)`` and the like."""
+    count = 1 if thing in UNARY else 2
     check_arguments(node, plural(count, "value"), count)
     first = node.args[0]
     made: ast.expr
@@ -117,7 +115,7 @@ def limits(x: Context, node: ast.Call, used: bool) -> Expr:
     return Static(thing=thing(name))
 
 
-#: The functions of Python.
+#: The functions of Python, and its operators as functions.
 BUILTINS: dict[object, Callable[[Context, ast.Call, bool], Expr]] = {
     sum: total,
     isinstance: is_instance,
@@ -125,4 +123,5 @@ BUILTINS: dict[object, Callable[[Context, ast.Call, bool], Expr]] = {
     type: type_of,
     np.finfo: limits,
     np.iinfo: limits,
+    **{thing: partial(of_operator, thing) for thing in (*UNARY, *BINARY, *COMPARISONS, operator.getitem)},
 }

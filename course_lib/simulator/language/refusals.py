@@ -31,7 +31,7 @@ EXPRESSIONS = {
     "SetComp": "a set comprehension; write a loop",
     "DictComp": "a dictionary comprehension; write a loop",
     "GeneratorExp": "a generator expression; write a loop",
-    "JoinedStr": "a string; compute with numbers",
+    "JoinedStr": 'an f-string; print takes texts and numbers apart, as print("i =", i)',
     "NamedExpr": "the := operator; assign in a statement of its own",
     "Starred": "a * before a value; write the items out",
     "Slice": "a slice; loop over single elements",

@@ -14,7 +14,21 @@ import numpy as np
 from ..tables import plural
 from . import packages, refusals, types
 from .context import Context
-from .nodes import After, Const, Expr, Item, ItemAt, LoopValue, MakeTuple, Saved, after, once, settled, tuple_of
+from .nodes import (
+    After,
+    Apply,
+    Const,
+    Expr,
+    Item,
+    LoopValue,
+    MakeTuple,
+    Operation,
+    Saved,
+    after,
+    once,
+    settled,
+    tuple_of,
+)
 from .operators import BINARY, INTEGER_QUOTIENT, applied, cast
 from .program import Each, Iterable, Numbered, Range, Together
 from .reasons import Why, item_why
@@ -99,7 +113,15 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
             refuse(node, f"{text}: the tuple has {plural(count, 'item')}; its numbers begin at 0")
         return item(owner, known % count)
     kind = item_type(owner, getattr(node, "value", node))
-    return ItemAt(value=owner, index=index, type=kind, line=getattr(node, "lineno", 0), text=text, why=any_why(owner))
+    told = repr(text).replace("{", "{{").replace("}", "}}")
+    code = f"item_at({{0}}, {{1}}, w.full, {{mask}}, {{line}}, {told})"
+    found = Operation("item", code, _is_item, effect=True)
+    return Apply(operation=found, args=(owner, index), type=kind, line=getattr(node, "lineno", 0), why=any_why(owner))
+
+
+def _is_item(args: tuple[Type, ...], result: Type) -> bool:
+    owner, index = args
+    return isinstance(owner, TupleType) and {*owner.items} == {result} and types.is_int(str(index))
 
 
 def _known(value: Expr) -> int | None:

@@ -85,7 +85,6 @@ RULES: dict[type[nodes.Expr], Callable[..., bool]] = {
     nodes.Item: lambda n: (
         isinstance(n.value.type, (types.TupleType, types.RecordsType)) and n.type == n.value.type.items[n.index]
     ),
-    nodes.ItemAt: lambda n: set(n.value.type.items) == {n.type} and types.is_int(n.index.type),
     nodes.Load: _loads,
     nodes.MakeView: _views,
     nodes.Atomic: lambda n: (
@@ -115,7 +114,6 @@ RULES: dict[type[nodes.Expr], Callable[..., bool]] = {
     CallDevice: lambda n: (
         n.type == n.function.result and [a.type for a in n.args] == [kind for _, kind in n.function.parameters]
     ),
-    nodes.Await: lambda n: n.barriers.type == types.ArrayType("uint64", 1),
     nodes.Meet: lambda n: (
         (n.predicate is None) == (n.reduction == "") and n.type == ("int32" if n.reduction else types.NONE)
     ),

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from .picture import StillPicture
-from .shapes import WIDTH, Box, Disc, Line, Pixels, Polygon, Shape, Text
+from .shapes import WIDTH, Box, Pixels, Polygon, Shape, Text
 
 #: Limit for the frames of a GIF: drawing one takes a tenth of a second, and nobody watches more.
 MAX_FRAMES = 300
@@ -83,15 +83,10 @@ def _element(shape: Shape) -> str:
         more = "".join(f'<tspan x="{shape.x:g}" dy="1.15em">{html.escape(line)}</tspan>' for line in lines[1:])
         shift = f' dy="{-0.575 * (len(lines) - 1):g}em"' if more else ""
         return f'<text {place}{shift} {look} style="white-space: pre">{html.escape(lines[0])}{more}</text>'
-    if isinstance(shape, Disc):
-        return f'<circle cx="{shape.x:g}" cy="{shape.y:g}" r="{shape.radius:g}" fill="{shape.fill}"/>'
     if isinstance(shape, Polygon):
         corners = " ".join(f"{x:g},{y:g}" for x, y in shape.points)
         edge = f' stroke="{shape.edge}" stroke-width="{shape.thick:g}"' if shape.edge else ""
         return f'<polygon points="{corners}" fill="{shape.fill or "none"}"{edge}/>'
-    if isinstance(shape, Line):
-        ends = f'x1="{shape.x:g}" y1="{shape.y:g}" x2="{shape.x2:g}" y2="{shape.y2:g}"'
-        return f'<line {ends} stroke="{shape.colour}" stroke-width="{shape.thick:g}"/>'
     place = f'x="{shape.x:g}" y="{shape.y:g}" width="{shape.width:g}" height="{shape.height:g}"'
     if isinstance(shape, Pixels):
         buffer = io.BytesIO()
@@ -104,6 +99,5 @@ def _element(shape: Shape) -> str:
 
 def _edge(box: Box) -> str:
     round_ = f' rx="{box.round:g}"' if box.round else ""
-    dashes = ' stroke-dasharray="3"' if box.dashed else ""
-    stroke = f' stroke="{box.edge}" stroke-width="{box.thick:g}"{dashes}' if box.edge else ""
+    stroke = f' stroke="{box.edge}" stroke-width="{box.thick:g}"' if box.edge else ""
     return f'fill="{box.fill or "none"}"{stroke}{round_}'

@@ -13,11 +13,10 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from ..png import element, quantized
-from .shapes import WIDTH, Box, Disc, Line, Pixels, Polygon, Shape, Text
+from .shapes import WIDTH, Box, Pixels, Polygon, Shape, Text
 
 #: Pixels of the file for each shown pixel: sharp on a projector.
 SCALE = 1.5
-_CORNERS = 4  # circles and round corners are drawn this many times larger, and then reduced
 _ANCHORS = {"left": "lm", "middle": "mm", "right": "rm"}
 
 
@@ -78,12 +77,6 @@ def draw(layout: Layout, scale: float) -> Image.Image:
             at = shape.x * scale, shape.y * scale
             face = font(shape.size * scale, shape.mono, shape.bold)
             pen.text(at, shape.text, font=face, fill=shape.colour, anchor=_ANCHORS[shape.anchor], align="center")
-        elif isinstance(shape, Disc):
-            stamp = _disc(round(2 * shape.radius * scale), shape.fill)
-            image.alpha_composite(stamp, _corner(shape.x - shape.radius, shape.y - shape.radius, scale))
-        elif isinstance(shape, Line):
-            ends = shape.x * scale, shape.y * scale, shape.x2 * scale, shape.y2 * scale
-            pen.line(ends, fill=shape.colour, width=max(1, round(shape.thick * scale)))
         elif isinstance(shape, Polygon):
             corners = [(x * scale, y * scale) for x, y in shape.points]
             if shape.fill:
@@ -93,23 +86,10 @@ def draw(layout: Layout, scale: float) -> Image.Image:
         elif isinstance(shape, Pixels):
             size = max(1, round(shape.width * scale)), max(1, round(shape.height * scale))
             cells = Image.fromarray(np.ascontiguousarray(shape.colours)).resize(size, Image.Resampling.NEAREST)
-            image.alpha_composite(cells, _corner(shape.x, shape.y, scale))
+            image.alpha_composite(cells, (max(0, round(shape.x * scale)), max(0, round(shape.y * scale))))
         else:
             _box(pen, shape, scale)
     return image
-
-
-def _corner(x: float, y: float, scale: float) -> tuple[int, int]:
-    return max(0, round(x * scale)), max(0, round(y * scale))
-
-
-@functools.lru_cache(maxsize=128)
-def _disc(diameter: int, fill: str) -> Image.Image:
-    large = Image.new("L", (diameter * _CORNERS, diameter * _CORNERS), 0)
-    ImageDraw.Draw(large).ellipse((0, 0, large.width - 1, large.height - 1), fill=255)
-    disc = Image.new("RGBA", (diameter, diameter), fill)
-    disc.putalpha(large.resize((diameter, diameter), Image.Resampling.BOX))
-    return disc
 
 
 def _box(pen: ImageDraw.ImageDraw, shape: Box, scale: float) -> None:
@@ -117,17 +97,7 @@ def _box(pen: ImageDraw.ImageDraw, shape: Box, scale: float) -> None:
     x1 = max(x0, round((shape.x + shape.width) * scale) - 1)
     y1 = max(y0, round((shape.y + shape.height) * scale) - 1)
     thick = max(1, round(shape.thick * scale)) if shape.edge else 0
-    if shape.dashed and shape.edge:
-        if shape.fill:
-            pen.rectangle((x0, y0, x1, y1), fill=shape.fill)
-        dash = max(2, round(3 * scale))
-        for x in range(x0, x1, 2 * dash):
-            for y in (y0, y1):
-                pen.line((x, y, min(x + dash, x1), y), fill=shape.edge, width=thick)
-        for y in range(y0, y1, 2 * dash):
-            for x in (x0, x1):
-                pen.line((x, y, x, min(y + dash, y1)), fill=shape.edge, width=thick)
-    elif shape.round:
+    if shape.round:
         pen.rounded_rectangle((x0, y0, x1, y1), shape.round * scale, fill=shape.fill, outline=shape.edge, width=thick)
     else:
         pen.rectangle((x0, y0, x1, y1), fill=shape.fill, outline=shape.edge, width=thick)

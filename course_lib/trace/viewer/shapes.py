@@ -6,8 +6,6 @@ from typing import Any
 from ..palette import COLOURS, GROUND, INK, OTHER
 
 WIDTH = 1000
-#: Width of the arrays; the source is to the right of them.
-MEMORY = 470
 HUES = {
     **{role: COLOURS[role] for role in "ABC"},
     "shared": COLOURS["shared"],
@@ -32,29 +30,6 @@ class Box:
     edge: str | None = None
     thick: float = 1.0
     round: float = 0.0
-    dashed: bool = False
-
-
-@dataclass(frozen=True)
-class Disc:
-    """A filled circle around (x, y)."""
-
-    x: float
-    y: float
-    radius: float
-    fill: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """A straight line from (x, y) to (x2, y2)."""
-
-    x: float
-    y: float
-    x2: float
-    y2: float
-    colour: str
-    thick: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +67,7 @@ class Pixels:
     colours: Any
 
 
-Shape = Box | Disc | Line | Text | Pixels | Polygon
+Shape = Box | Text | Pixels | Polygon
 
 
 def tint(hue: str, strength: float) -> str:

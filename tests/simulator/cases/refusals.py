@@ -76,6 +76,7 @@ for k in a.shape[0]: a[k] = 1  #! a.shape[0] range(a.shape[0])
 first, *_ = (1, 2, 3); a[0] = first  #! *
 a[0] = a[0] @ a[1]  #! @ a[0] a[1]
 a[0] = 1 << 100  #! 1267650600228229401496703205376 64
+print(f"a is {a[0]}")  #! f-string print
 yield a[0]  #!
 a[0] = VALUES.sum()  #! VALUES.sum() ndarray
 a[0] = SIZE.bit_length()  #! SIZE.bit_length() int

@@ -8,17 +8,17 @@ from nightly import at_night
 
 from course_lib import simulate
 from course_lib.kernels import rung
-from course_lib.trace import Step, Trace, TraceAccess, TraceArray
 from course_lib.trace.viewer import payload
 from course_lib.trace.viewer.payload import encode
 
 
+def store(C, row, column, value):
+    C[row, column] = value
+
+
 def one_store(shape, value, index=(0, 0), dtype="float32"):
     """A trace of one thread that stores one value."""
-    array = TraceArray("C", "global", dtype, shape, np.zeros(shape, dtype))
-    access = TraceAccess("store", "C", np.array([0]), np.array([index]), np.array([value], dtype))
-    step = Step(1, (0, 0, 0), 0, np.array([0]), (access,))
-    return Trace("k", (1, 1, 1), (1, 1, 1), ((1, "C[0, 0] = x"),), {"C": array}, (step,))
+    return simulate(store, trace=True)[1, 1](np.zeros(shape, dtype), *index, np.dtype(dtype).type(value)).trace
 
 
 @pytest.mark.parametrize(
