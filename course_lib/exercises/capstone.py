@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..machine import measurements
-from ..machine.waiting.judgement import largest_error
+from ..machine.waiting.model_errors import largest_error
 from ..simulator.findings import SimulatorError
 from ..simulator.hardware import ceil_div
 from ..simulator.tables import aligned

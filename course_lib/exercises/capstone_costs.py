@@ -15,8 +15,8 @@ from ..machine.compiler.emulator import run_block
 from ..machine.compiler.show import MATRICES, InnerLoop, show_machine_code
 from ..machine.compiler.threads import UnknownInstruction
 from ..machine.model.machine import Machine
-from ..machine.waiting.judgement import largest_error
 from ..machine.waiting.machine_code import bank_queue, main_loop
+from ..machine.waiting.model_errors import largest_error
 from ..machine.waiting.product_launch import ProductLaunch
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from ..simulator.observer import Observer

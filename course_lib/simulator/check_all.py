@@ -11,6 +11,7 @@ A launch that passes says nothing of the next size: guards, ragged tiles and wai
 
 import inspect
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -246,10 +247,7 @@ def widths(kernel: Any) -> set[int]:
 def _order(chosen: Mapping[str, tuple[int, ...]], launches: int, seed: int) -> list[Sizes]:
     """Return as many combinations as may be tried, in ascending order: each value at least once, the rest at random."""
     names = list(chosen)
-    whole = 1
-    for given in chosen.values():
-        whole *= len(given)
-    if whole <= launches:
+    if math.prod(map(len, chosen.values())) <= launches:
         found = set(itertools.product(*chosen.values()))
     else:
         rng = np.random.default_rng(seed)

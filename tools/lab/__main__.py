@@ -7,7 +7,7 @@ from pathlib import Path
 from course_lib.machine import measurements
 from course_lib.machine.gpu import command
 from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, itself, once
-from course_lib.machine.waiting import judgement, predictions
+from course_lib.machine.waiting import model_errors, predictions
 
 from . import answers, patterns, probes, residency, tensor, wgmma
 
@@ -92,7 +92,7 @@ def judge_the_model(folder: Path | None) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     gpu = folder if folder and (folder / "latencies.json").is_file() else measurements.DEFAULT_GPU
     results = predictions.rows(command.progress, gpu)
-    print(judgement.table(results))
+    print(model_errors.table(results))
     if folder:
         origin = {name: measurements.load(name, gpu).provenance for name in predictions.READS}
         recording = {"what": "waiting", "command": f"python -m {MODULE} waiting", "provenance": origin["ladder"]}

@@ -14,8 +14,8 @@ from ...exercises.grading.verdict import Verdict
 from .cells import ExerciseCell, lesson_cells, parsed
 from .extract import Missing, Refused, extract, trees_of
 from .judge import MISSING, REFUSED, last_function, no_answer, reason
-from .likeness import nearest, written
 from .names import Unknown, constant, names_of
+from .similarity import nearest, written
 from .submission import Answer, best
 
 #: The cell of the lesson, what it calls the kernel, and how it launches it.

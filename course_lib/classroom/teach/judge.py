@@ -20,7 +20,7 @@ from ...exercises.grading.grades import passed_by_baselines
 from ...exercises.grading.routines import Call, Routine
 from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
-from . import likeness
+from . import similarity
 from .cells import NOTEBOOKS, lesson_cells, parsed, places
 from .extract import Missing, Refused, extract, text_of, trees_of
 from .names import names_of
@@ -160,7 +160,7 @@ def _in_words(name: str, lesson: str, text: str | None) -> Judged:
     if (folder / f"{lesson}.ipynb").exists():
         texts = {"the solution": text_of(name, places(lesson, folder)[name].source, ()) or "", **texts}
     units = _words(text)
-    like = max(((where, likeness.shared(units, _words(each))) for where, each in texts.items()), key=lambda of: of[1])
+    like = max(((where, similarity.shared(units, _words(each))) for where, each in texts.items()), key=lambda of: of[1])
     return Judged(name, None, exercise.points, TO_READ, units=units, course=like, text=text)
 
 
@@ -179,11 +179,11 @@ def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], see
     else:
         verdict = check(name, found.function, seed=seed)
     functions = found.tree, *found.helpers
-    given, known = last_function(place.source), set(likeness.comments(place.source))
-    comments = (comment for comment in likeness.comments(answer.source) if comment not in known)
-    units, checks = (*likeness.written(given, *functions), *comments), tuple(map(astuple, verdict.checks))
+    given, known = last_function(place.source), set(similarity.comments(place.source))
+    comments = (comment for comment in similarity.comments(answer.source) if comment not in known)
+    units, checks = (*similarity.written(given, *functions), *comments), tuple(map(astuple, verdict.checks))
     picture, alt = _picture(verdict)
-    like = likeness.nearest(given, *functions)
+    like = similarity.nearest(given, *functions)
     hint, said = reason(verdict)[: _MOST["hint"]], (*verdict.remarks, *remarks)
     reached = verdict.points, verdict.of, verdict.status
     id = verdict.hint_id[: _MOST["hint_id"]]
@@ -223,14 +223,14 @@ def ready(name: str, lesson: str, seed: int | None = None) -> None:
     trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), EXERCISES[name]
     if not isinstance(exercise, Explanation):
         given = last_function(places(lesson)[name].source)
-        likeness.nearest(given, given)
+        similarity.nearest(given, given)
     if isinstance(exercise, Exercise):
         passed_by_baselines(exercise, seed, names_of(trees))
 
 
 def prepare() -> None:
     """Import and read once, before the processes of the tasks begin, what judging an answer needs: 1 s otherwise."""
-    likeness.course_texts()
+    similarity.course_texts()
     lesson = next(iter(LESSONS))
     place = next(iter(places(lesson).values()))
     wrong = place.source.replace("...", "acc += A[row, k] + B[k, col]")

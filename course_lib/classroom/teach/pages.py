@@ -8,7 +8,7 @@ from ...simulator.tables import plural
 from .cells import places, texts_above
 from .gradebook import by_exercise, summary, total
 from .judge import Judged
-from .likeness import Group, groups
+from .similarity import Group, groups
 from .templates import rendered
 
 #: The status of an answer whose points a person gave.

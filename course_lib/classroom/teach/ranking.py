@@ -20,10 +20,10 @@ from .collect import HandedIn, labels, submissions
 from .grade import add_record, alone, batch_arguments, contents, drawn_by, each_judged, recorded, seed_of, walled
 from .gradebook import write_table
 from .judge import STOPPED, UNREADABLE, from_json
-from .likeness import groups
 from .limits import Limits, Stopped
 from .pages import NO_PROOF
 from .sandbox import Sandbox
+from .similarity import groups
 from .submission import NOTHING
 from .templates import rendered
 

@@ -111,7 +111,7 @@ class Profile:
     @property
     def compiled(self) -> str:
         """What the compiler made of the kernel and how long the model takes for it; empty where nobody compiled it."""
-        from ..waiting.judgement import largest_error
+        from ..waiting.model_errors import largest_error
 
         if self.loop is None:
             return ""

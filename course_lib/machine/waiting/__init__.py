@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ..model.machine import Machine
     from .drawing import draw
     from .interleaving import orders
-    from .judgement import reasons
     from .machine_code import bank_queue, machine_programs
+    from .model_errors import reasons
     from .schedule import REASONS, Play, play, play_programs
     from .traced import programs
     from .widget import Waiting, plan
@@ -45,7 +45,7 @@ __getattr__, __dir__ = lazily(
     {
         "draw": ".drawing",
         "programs": ".traced",
-        "reasons": ".judgement",
+        "reasons": ".model_errors",
         "Machine": "..model.machine",
         "orders": ".interleaving",
         **dict.fromkeys(("slacks", "timeline_rows"), "...trace.reading"),

@@ -230,9 +230,11 @@ class Player:
         *,
         rounds: int = 1,
         loaded_by: Mapping[str, float] | None = None,
+        in_step: bool = False,
     ) -> None:
         self.machine = machine
         self.loaded_by = loaded_by or {}
+        self.in_step = in_step
         self.rounds = rounds
         self.served = served
         self.cache = _Cache(l1_bytes)
@@ -439,8 +441,11 @@ class Player:
         return arrival + step.latency
 
     def _is_first(self, block: int, name: str, number: int) -> bool:
-        """Return whether a request is the first for its lines, of those of all blocks that ask for them: in turns."""
-        return _drawn(block, name, number) % TURNS < TURNS / self.loaded_by.get(name, 1)
+        """Return whether a request is the first for its lines, of those of all blocks that ask for them.
+
+        In step all are: no line is there yet. Else they take turns.
+        """
+        return self.in_step or _drawn(block, name, number) % TURNS < TURNS / self.loaded_by.get(name, 1)
 
     def _fetch(self, sector: tuple[int, str, int], start: float, first: bool) -> float:
         """Return when a sector that the first-level cache does not hold arrives.
@@ -460,6 +465,8 @@ class Player:
         if piece not in self.brought:
             run = number * SECTOR_BYTES // machine.dram_run
             given = machine.dram_bytes / machine.bytes_per_cycle["DRAM"]
+            if self.in_step:
+                given /= self.loaded_by.get(name, 1)
             queue = max(self.from_memory["DRAM"], start) + given
             self.from_memory["DRAM"] = queue
             self.brought[piece] = queue + machine.latency["DRAM"] + _way(machine.dram_spread, block, name, run)

@@ -8,8 +8,9 @@ One block runs on a part of the matrices, with few columns of A; the iterations 
 blocks execute them, and scaled to those that the large matrices need.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -74,42 +75,54 @@ class ProductLaunch:
 
     @cached_property
     def _played(self) -> Played:
-        first = self._play(self._served(again=False))
-        later = self._play(self._served(again=True)) if self._served(again=True) != self._served(again=False) else first
-        each, next_ones = (self.iterations * self._cycles_of_iteration(play) for play in (first, later))
-        blocks, multiprocessors = prod(self.grid), self.gpu["multiprocessors"]
-        together = min(self._together, blocks)
-        spent = together * each, (blocks - together) * next_ones
-        parts = [(play, cycles / sum(spent)) for play, cycles in zip((first, later), spent, strict=True)]
-        whole = each - next_ones + schedule.time_of(next_ones, blocks, self.resident, multiprocessors)
-        waits = {reason: sum(share * play.waits[reason] for play, share in parts) for reason in schedule.REASONS}
-        return Played(whole, waits, sum(share * play.issued_per_cycle for play, share in parts))
-
-    def _served(self, again: bool) -> dict[str, str]:
-        """Return the levels that serve the first block which asks for a line, of those that run together.
-
-        Blocks launched in sequence read one band of one matrix, and all of the other; again: those that come later
-        find the other one in the second-level cache, if it fits.
-        """
+        """Blocks launched in sequence read one band of one matrix, until that is done, and all of the other one."""
         M, N, K = self.size
-        other, lines = ("A", M) if self.down_first else ("B", N)
-        kept = again and 4 * K * lines <= self.gpu["l2_bytes"]
-        return {name: "L2" if self.cached or (kept and name == other) else "DRAM" for name in "AB"}
+        band, other, lines = ("B", "A", M) if self.down_first else ("A", "B", N)
+        _, begins, bands = np.unique(dict(zip("AB", self._places(), strict=True))[band], True, True)
+        slots = self.resident * self.gpu["multiprocessors"]
+        wave = np.arange(len(bands)) // slots
+        new = wave == (begins // slots)[bands]  # blocks that begin together with the first one of their band
+        again = "L2" if 4 * K * lines <= self.gpu["l2_bytes"] else "DRAM"
+        shares = Counter({("DRAM", "DRAM"): np.mean(wave == 0)})
+        shares["DRAM", again] += np.mean(new & (wave > 0))
+        shares["L2", again] += np.mean(~new)
+        if self.cached:
+            shares = Counter({("L2", "L2"): 1.0})
+        waves = [(self._wave({band: one, other: two}), share) for (one, two), share in shares.items() if share]
+        parts = [(wave, share * wave.cycles) for wave, share in waves]
+        each = sum(cycles for _, cycles in parts)
+        return replace(
+            _mixed(*parts), cycles=schedule.time_of(each, len(bands), self.resident, self.gpu["multiprocessors"])
+        )
 
-    def _play(self, served: Mapping[str, str]) -> schedule.Play:
-        rounds = 1 if self.once else ROUNDS
+    def _wave(self, served: Mapping[str, str]) -> Played:
+        """Play blocks that begin together, with the levels that serve A and B; cycles: those of each block.
+
+        Blocks that do nothing but wait for the same lines go in step, and all of them wait for DRAM. Others drift
+        apart, and take turns in being first. These are in step for the time in which they wait for global memory.
+        """
+        turns = self._play(served, in_step=False)
+        if "DRAM" not in served.values():
+            return _mixed((turns, self._cycles(turns)))
+        step, waiting = self._play(served, in_step=True), turns.waits["global memory"]
+        return _mixed((step, waiting * self._cycles(step)), (turns, (1 - waiting) * self._cycles(turns)))
+
+    def _play(self, served: Mapping[str, str], in_step: bool) -> schedule.Play:
         return schedule.play_programs(
             self.loop,
             self.machine,
             self.resident,
             served,
             self.code.shared_bytes,
-            rounds=rounds,
+            rounds=1 if self.once else ROUNDS,
             loaded_by=self._loaded_by(),
+            in_step=in_step,
         )
 
-    def _cycles_of_iteration(self, play: schedule.Play) -> float:
-        return float(np.mean([spans[-1][2] for spans in play.spans])) if self.once else play.cycles_per_iteration()
+    def _cycles(self, play: schedule.Play) -> float:
+        """Return the cycles of a block, with the iterations that it needs."""
+        each = np.mean([spans[-1][2] for spans in play.spans]) if self.once else play.cycles_per_iteration()
+        return self.iterations * float(each)
 
     @cached_property
     def grid(self) -> tuple[int, ...]:
@@ -218,14 +231,16 @@ class ProductLaunch:
         return (across, down) if self.down_first else (down, across)
 
     def _loaded_by(self) -> dict[str, float]:
-        """Return how many of the first blocks, as many as run together, load the same of A, and the same of B.
-
-        They take turns in being first. Blocks that do nothing but load go in step (`once`): all wait for DRAM.
-        """
-        if self.once:
-            return {}
+        """Return how many of the first blocks, as many as run together, load the same of A, and the same of B."""
         places = [place[: self._together] for place in self._places()]
         return {name: len(place) / len(np.unique(place)) for name, place in zip("AB", places, strict=True)}
+
+
+def _mixed(*parts: tuple[schedule.Play | Played, float]) -> Played:
+    """Combine plays with the cycles that are spent in each."""
+    whole = sum(cycles for _, cycles in parts)
+    waits = {reason: sum(cycles * play.waits[reason] for play, cycles in parts) / whole for reason in schedule.REASONS}
+    return Played(whole, waits, sum(cycles * play.issued_per_cycle for play, cycles in parts) / whole)
 
 
 def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:

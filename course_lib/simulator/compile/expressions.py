@@ -4,7 +4,6 @@ from collections.abc import Callable
 from math import prod
 
 from ..language import nodes
-from ..language.intrinsics import MATRIX_ROW_BYTES
 from ..language.program import CallDevice
 from ..language.types import DTYPE, NONE, SCALARS, ArrayType, TupleType
 from .writer import Code, Writer
@@ -45,7 +44,8 @@ def apply(out: Writer, node: nodes.Apply) -> Code:
     if told:
         operands = [out.keep(operand).text for operand in operands]
     dtype = out.module.dtype(node.type) if isinstance(node.type, str) and node.type in SCALARS else ""
-    code = node.operation.code.format(*operands, mask=out.mask, line=out.at(node.line), dtype=dtype)
+    sites = ", ".join(out.site(node.line, *accesses) for accesses in node.sites)
+    code = node.operation.code.format(*operands, mask=out.mask, line=out.at(node.line), dtype=dtype, sites=sites)
     if told:
         truth = out.keep(code)
         what = f"{node.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
@@ -187,17 +187,6 @@ def copy(out: Writer, node: nodes.StartCopy) -> Code:
     return Code("None")
 
 
-def product(out: Writer, node: nodes.StartProduct) -> Code:
-    results, a, b, add = (text(out, part) for part in node.operands)
-    width = MATRIX_ROW_BYTES // DTYPE[node.spec.dtype].itemsize
-    sites = f"({out.site(node.line, 'load')}, {out.site(node.line, 'matrices', width)})"
-    spec = out.module.named(node.spec)
-    out.emit(
-        f"w.products.start({sites}, {spec}, {results}, {a}, {b}, {add}, mask={out.mask}, line={out.at(node.line)})"
-    )
-    return Code("None")
-
-
 def elementwise(out: Writer, node: nodes.Elementwise) -> Code:
     inputs = []
     for value in node.inputs:
@@ -267,6 +256,7 @@ def access(array: nodes.Expr, how: str, site: str, arguments: str) -> str:
 ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {
     nodes.Const: const,
     nodes.Nothing: lambda out, node: Code("None"),
+    nodes.Static: lambda out, node: Code(out.module.named(node.thing), True, True),
     nodes.Local: local,
     nodes.LoopValue: bound_value,
     nodes.Apply: apply,
@@ -286,7 +276,6 @@ ROWS: dict[type[nodes.Expr], Callable[..., Code]] = {
     CallDevice: call_device,
     nodes.CallWarp: call_warp,
     nodes.StartCopy: copy,
-    nodes.StartProduct: product,
     nodes.Elementwise: elementwise,
     nodes.Meet: meet,
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import tuples, types
 from .context import Context
-from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, StartProduct, Store, statement
+from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, Static, Store, statement
 from .refusals import at_most, check_arguments, refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
@@ -172,6 +172,7 @@ def _instruction(operation: Operation) -> Callable[..., Expr]:
 DESCRIPTOR = Operation(
     "descriptor", "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})", lambda args, result: result == "uint64", effect=True
 )
+PRODUCT = statement("product", "w.products.start(({sites}), {4}, {0}, {1}, {2}, {3}, mask={mask}, line={line})")
 WAIT_PRODUCTS = statement("wait for products", "w.products.wait({1}, {mask})")
 
 
@@ -200,7 +201,9 @@ def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
         if value.type != kind:
             refuse(node, f"{what} takes {describe_type(kind)} for {name}, not {describe_type(value.type)}")
     x.analysis.products = True
-    return StartProduct(spec=spec, results=results, a=a, b=b, add=add, line=node.lineno)
+    sites = (("load", 1), ("matrices", MATRIX_ROW_BYTES // np.dtype(spec.dtype).itemsize))
+    args = (results, a, b, add, Static(thing=spec))
+    return Apply(operation=PRODUCT, args=args, type=NONE, line=node.lineno, sites=sites)
 
 
 def _wait_products(x: Context, node: ast.Call) -> Expr:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, dataclass_transform
+from typing import ClassVar, dataclass_transform
 
 import numpy as np
 
@@ -126,12 +126,16 @@ class LoopValue(Expr):
 
 
 class Apply(Expr):
-    """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace."""
+    """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace.
+
+    ``sites`` are the accesses that it makes, (op, elements a lane); ``{sites}`` in its code.
+    """
 
     operation: Operation
     args: tuple[Expr, ...]
     line: int
     text: str = ""
+    sites: tuple[tuple[str, int], ...] = ()
 
     @property
     def acts(self) -> bool:
@@ -281,18 +285,6 @@ class StartCopy(Expr, acts=True):
     line: int
     width: int
     inside: Expr | None = None  # lanes in which it is false copy zeros
-    type: Type = NONE
-
-
-class StartProduct(Expr, acts=True):
-    """Start a product of a warpgroup: the thread's ``results``, two operands, and whether to add to the results."""
-
-    spec: Any
-    results: Expr
-    a: Expr
-    b: Expr
-    add: Expr
-    line: int
     type: Type = NONE
 
 

@@ -99,7 +99,6 @@ RULES: dict[type[nodes.Expr], Callable[..., bool]] = {
         _element(n.target, n.place) and _element(n.array, n.index) and n.target.type.dtype == n.array.type.dtype
     ),
     nodes.CallWarp: lambda n: n.type != types.COMPILE_TIME,
-    nodes.StartProduct: lambda n: n.results.type == types.ArrayType("float32", 1) and n.b.type == "uint64",
     nodes.Select: lambda n: n.test.type == "bool" and n.type == n.yes.type == n.no.type,
     nodes.Logical: lambda n: {n.type, *(p.type for p in n.parts)} == {"bool"},
     nodes.Allocate: lambda n: isinstance(n.type, types.ArrayType) and len(n.shape) == n.type.ndim,

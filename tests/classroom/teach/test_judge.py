@@ -11,7 +11,7 @@ from oracles.rewrites import REWRITES
 
 from course_lib.classroom.teach.cells import NOTEBOOKS, lesson_named, places
 from course_lib.classroom.teach.judge import judge
-from course_lib.classroom.teach.likeness import ALIKE
+from course_lib.classroom.teach.similarity import ALIKE
 from course_lib.classroom.teach.submission import Answer, answers
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation

@@ -5,7 +5,7 @@ staged = ladder.result("staged")["gflops"]
 assert round(100 * (1 - staged / speeds["vectorized"])) == 3, "a little slower, by 3 %"
 results = measurements.load("waiting").results
 students = [r["predicted"] / r["measured"] - 1 for r in results if r["what"] == "capstone"]
-assert f"{100 * max(map(abs, students)):.0f}" == "15", "by up to 15 % for kernels written as students write them"
+assert f"{100 * max(map(abs, students)):.0f}" == "12", "by up to 12 % for kernels written as students write them"
 modelled = {r["rung"]: r["predicted"] for r in results if r["what"] == "ladder"}
 assert modelled["staged"] > modelled["vectorized"], "the rung staged to be faster than vectorized"
 assert ladder.result("best")["registers"] > 230, "nearly all of the 255 registers"

@@ -8,7 +8,7 @@ import pytest
 from classroom.teach.cheats import skeleton, solution
 from oracles.rewrites import REWRITES
 
-from course_lib.classroom.teach.likeness import (
+from course_lib.classroom.teach.similarity import (
     ALIKE,
     Group,
     alike,
