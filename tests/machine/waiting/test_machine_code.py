@@ -85,10 +85,8 @@ def test_units_take_what_the_profiler_counted(name):
     seen = [r[f"{pipe}_percent"] / 100 * cycles * rate for pipe, rate in (("alu", 0.5), ("fma", 1), ("uniform", 0.5))]
     kinds = Counter(i.kind for warp in traced(name, **r["params"])[1] for i in warp if i.iteration)
     products = kinds["multiply-add"] + kinds["multiply"] + kinds["wide multiply"]
-
-    assert [n / kinds["multiply-add"] for n in (kinds["integer"], products, kinds["uniform"])] == pytest.approx(
-        seen, abs=0.1
-    )
+    found = [n / kinds["multiply-add"] for n in (kinds["integer"], products, kinds["uniform"])]
+    assert found == pytest.approx(seen, abs=0.1)
 
 
 def test_copies_of_machine_code_wait_for_their_group():

@@ -13,7 +13,7 @@ from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
 from course_lib.machine.waiting.instruction import Instruction
 from course_lib.machine.waiting.model_errors import ordered, reasons, table, why_wrong
-from course_lib.machine.waiting.predictions import STALLS, _launch, ladder, reads_and_adds, share_of_the_last
+from course_lib.machine.waiting.predictions import _launch, ladder, reads_and_adds, share_of_the_last
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
 
@@ -297,18 +297,15 @@ def test_the_ways_to_dram_differ():
         assert cycles == pytest.approx(seen[rows], rel=0.1)
 
 
-LAUNCHED = ("register_2d", "software_pipelined", "vectorized", "warp_tiled")
-
-
-@pytest.mark.parametrize("name", [*LAUNCHED, *map(at_night, ("unrolled", "register_1d", "whole_tiles", "best"))])
+@pytest.mark.parametrize("name", ["vectorized", "warp_tiled", *map(at_night, ("register_2d", "whole_tiles", "best"))])
 def test_blocks_take_turns_in_waiting_for_dram(name):
-    """What matrices in DRAM cost a launch beside matrices in the second-level cache is as measured, within 3 %."""
+    """What matrices in DRAM cost a launch beside matrices in the second-level cache is as measured, within 5 %."""
     r = next(r for r in measurements.load("cold").results if r["rung"] == name)
     seen = np.median(r["warm_milliseconds"]) / np.median(r["cold_milliseconds"])
     launch = _launch(r, H200, measurements.load("cold").provenance)
     played = launch.gflops() / replace(launch, cached=True).gflops()
 
-    assert played == pytest.approx(seen, abs=0.03)
+    assert played == pytest.approx(seen, abs=0.05)
 
 
 def residency(width, warps, rung="prefetched", what="residency"):
@@ -329,31 +326,19 @@ CASES = [(8, w) for w in (2, 4, 8, 16, 32, 64)] + [(16, w) for w in (8, 16, 32, 
 @pytest.mark.parametrize("what", ["cached", "residency"])
 @pytest.mark.parametrize(("width", "warps"), CASES)
 def test_the_model_says_whether_prefetching_pays(width, warps, what):
-    """The predictions agree wherever it changes the speed by more than 3 %, but for errors that README tells."""
+    """The predictions agree wherever it changes the speed by more than 3 %, but for one that README tells."""
     predicted, measured = residency(width, warps, what=what)
-    if abs(measured - 1) > 0.03 and (width, warps) not in ((16, 64), (32, 64)):
+    if abs(measured - 1) > 0.03 and (width, warps) != (16, 64):
         assert (predicted > 1) == (measured > 1)
 
 
-def test_prefetching_pays_with_few_warps_and_not_with_many():
-    """Measured on an H200: 1.36 times with 8 warps and T = 16, 0.93 times with 64."""
-    assert round(residency(16, 8)[1], 2) == 1.36
-    assert round(residency(16, 64)[1], 2) == 0.93
-
-
-def test_the_error_of_the_ladder_is_small():
+@pytest.mark.parametrize("what", ["ladder", "capstone"])
+def test_the_errors_of_the_ladder_and_of_students_kernels_are_small(what):
     """Half of the speeds are within 5 %, all within 15 %; every measured rung is predicted."""
-    errors = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
-    assert np.median([abs(r["error"]) for r in errors.values()]) <= 0.05
-    assert max(abs(r["error"]) for r in errors.values()) <= 0.15
-    assert set(errors) == {r["rung"] for r in measurements.load("ladder").results if "gflops" in r} - {"cublas"}
-    assert set(errors["tiled"]["predicted_waits"]) == set(STALLS)
-
-
-def test_the_error_of_kernels_as_students_write_them():
-    """24 on an H100; the aim is 5 % and 15 %."""
-    errors = [abs(r["error"]) for r in JUDGED if r["what"] == "capstone"]
-    assert len(errors) == 24 and np.median(errors) <= 0.06 and max(errors) <= 0.21
+    errors = {r["rung"]: abs(r["error"]) for r in JUDGED if r["what"] == what}
+    assert np.median(list(errors.values())) <= 0.05 and max(errors.values()) <= 0.15
+    measured = {r["rung"] for r in measurements.load("ladder").results if "gflops" in r} - {"cublas"}
+    assert set(errors) == measured if what == "ladder" else len(errors) == 24
 
 
 @pytest.mark.nightly
