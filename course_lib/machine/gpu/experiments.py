@@ -189,6 +189,21 @@ def launched(case: KernelCase, ask: Wanted) -> Results:
     return []
 
 
+def warm_and_cold(case: KernelCase, ask: Wanted) -> Result | Results:
+    """Time a rung whose matrices the second-level cache holds, and with others in between, so that it holds none."""
+    assert isinstance(case.of, Rung)
+    try:
+        kernel, grid, block, params = prepare(case.of, *case.size, **case.params)
+    except ValueError:
+        return []
+    sets, launch = problem_of(case.size).sets, kernel[grid, block]
+    return {
+        **{"rung": case.of.name, "params": params, **dict(zip("MNK", case.size, strict=True))},
+        **{"warm_milliseconds": list(time_calls(launch, sets[:1], ask.repeats))},
+        **{"cold_milliseconds": list(time_calls(launch, sets, ask.repeats))},
+    }
+
+
 def unsynchronised(case: KernelCase, ask: Wanted) -> Result:
     """Time launches with a host clock without synchronisation, beside the true times."""
     cuda, r = require(), case.of
@@ -299,6 +314,17 @@ EXPERIMENTS = (
         "host, naive, tiled, best and cuBLAS on squares from 128 to 8192",
         lambda ask: beside_cublas(ask.sizes((n, n, n) for n in SIZES), named(ask, "naive", "tiled", "best"), "host"),
         timed,
+    ),
+    Experiment(
+        "cold",
+        "every rung with its matrices in the second-level cache, and with none of them there",
+        lambda ask: [
+            KernelCase(size, r, widest(r))
+            for size in ask.sizes([(2048, 2048, 1024)])
+            for r in ask.rungs(LADDER)
+            if r.name not in counters.SLOW
+        ],
+        warm_and_cold,
     ),
     Experiment(
         "roofline",

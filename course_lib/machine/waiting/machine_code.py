@@ -18,17 +18,20 @@ import numpy as np
 from ...simulator.counters.banks import NOBODY, busiest, in_groups
 from ...simulator.counters.copy_passes import CopyPasses
 from ...simulator.hardware import SECTOR_BYTES, WORD_BYTES
-from ..compiler.code import REGISTER, UNIFORM, MachineCode, MachineInstruction
+from ..compiler.code import REGISTER, UNIFORM, MachineCode
 from ..compiler.emulator import BlockRun, WarpAccess
 from .instruction import Instruction, groups_arrived
 
-#: What an operation is to the model, by the beginning of its name. Operations that no kernel measured only issue, with
-#: the pace and the counters that the compiler gave them ("other"); those of REFUSED would take much longer.
+#: What an operation is to the model, by the beginning of its name; which unit takes it, Nsight Compute's counters of
+#: instructions by pipe say. Operations that no kernel measured only issue, with the pace and the counters that the
+#: compiler gave them ("other"); those of REFUSED would take much longer.
 _NAMES = {
     "multiply-add": "FFMA FADD FMUL",
-    "integer": "CS2R IADD3 ISETP LEA LOP3 MOV P2R R2P PLOP3 PRMT SEL SHF VIADD VIMNMX",
-    "multiply": "IMAD",
+    "integer": "CS2R IADD3 ISETP LEA LOP3 MOV P2R R2P PLOP3 PRMT SEL SHF VIMNMX",
+    "multiply": "IMAD VIADD",
+    "wide multiply": "IMAD.WIDE",
     "uniform": "U",
+    "other": "UMOV ULDC",
     "constant": "LDC S2R S2UR",
     "branch": "BRA",
     "barrier": "BAR",
@@ -78,17 +81,6 @@ def register_reads(text: str, kept: Mapping[int, str]) -> tuple[tuple[list[int],
     return banks, {place: register[1] for place, register in keeps.items() if register}
 
 
-def _uniform(instruction: MachineInstruction) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the uniform registers that an instruction reads and those that it writes."""
-    name = instruction.operation
-    first, *rest = instruction.text.partition(name)[2].split(",")
-    writes = UNIFORM.search(first) if name.startswith("U") or name.startswith("R2UR") else None
-    pair = 2 if ".64" in name or ".WIDE" in name else 1
-    written = range(int(writes[1]), int(writes[1]) + pair) if writes else ()
-    read = " ".join(rest if writes else [first, *rest])
-    return frozenset(map(int, UNIFORM.findall(read))), frozenset(written)
-
-
 def main_loop(run: BlockRun) -> tuple[int, int] | None:
     """Return the outermost loop in which the block executes most multiply-adds, or most instructions; None for none."""
     counts = np.zeros(len(run.code.instructions), np.int64)
@@ -112,7 +104,7 @@ def machine_programs(run: BlockRun, pitches: Mapping[str, tuple[int, int]] | Non
     those of the larger one. Raise ValueError for an instruction whose time the model does not know.
     """
     loop = main_loop(run)
-    fixed = _fixed(run.code, loop)
+    fixed = _fixed(run.code)
     skeletons: dict[tuple[int, ...], list[Instruction]] = {}
     known: dict[Any, tuple[int, tuple[tuple[str, int], ...]]] = {}
     found = []
@@ -129,24 +121,22 @@ def machine_programs(run: BlockRun, pitches: Mapping[str, tuple[int, int]] | Non
     return found
 
 
-def _fixed(code: MachineCode, loop: tuple[int, int] | None) -> list[_Fixed]:
-    uniform = [_uniform(each) for each in code.instructions]
-    inside = uniform[loop[0] : loop[1] + 1] if loop else []
-    changing = frozenset[int]().union(*(written for _, written in inside))
+def _fixed(code: MachineCode) -> list[_Fixed]:
     fixed: list[_Fixed] = []
     kept: dict[int, str] = {}
-    for each, (read, _) in zip(code.instructions, uniform, strict=True):
+    for each in code.instructions:
         try:
             kind = kind_of(each.operation)
         except ValueError:
             kind = f"?{each.operation}"  # refused where it is executed
         (even, odd), kept = register_reads(each.text, kept)
         pending = re.search(r", (0x\w+)$", each.text) if kind == "wait" else None
+        own = each.operation.startswith("U") or kind in _MEMORY
         fixed.append(
             _Fixed(
                 kind if each.predicate != "@!PT" else "other",
                 (len(even), len(odd)),
-                kind != "uniform" and kind not in _MEMORY and not read.isdisjoint(changing),
+                not own and UNIFORM.search(each.text.partition(",")[2]) is not None,
                 int(pending[1], 16) if pending else -1,
             )
         )

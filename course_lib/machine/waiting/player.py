@@ -21,6 +21,8 @@ ISSUING, GLOBAL, SHARED, ARITHMETIC, BARRIER, TURN = range(len(REASONS))
 #: with 2 or 8 instead, half of the predictions of matrices in the second-level cache change by 0.3 % or less, all by
 #: less than 7 %.
 QUEUE = 4
+#: A large prime: requests are drawn by their rest.
+TURNS = 9973
 INFINITE = float("inf")
 NOBODY = (2**31, 0.0, -1)
 #: The resources that can hold back a ready instruction: the units of its scheduler, and the two banks of registers.
@@ -28,7 +30,7 @@ NOTHING, PATH, INTEGER, MULTIPLY, UNIFORM, CONSTANT, EVEN, ODD = range(8)
 UNITS = {
     **dict.fromkeys(("load", "copy", "commit", "store", "shared load", "shared store"), PATH),
     "integer": INTEGER,
-    "multiply": MULTIPLY,
+    **dict.fromkeys(("multiply", "wide multiply"), MULTIPLY),
     "uniform": UNIFORM,
     "constant": CONSTANT,
 }
@@ -36,7 +38,7 @@ UNITS = {
 HELD_BY = {
     **dict.fromkeys(("load", "copy", "store"), GLOBAL),
     **dict.fromkeys(("shared load", "shared store", "commit", "constant"), SHARED),
-    **dict.fromkeys(("integer", "multiply", "uniform"), ARITHMETIC),
+    **dict.fromkeys(("integer", "multiply", "wide multiply", "uniform"), ARITHMETIC),
 }
 WAITS_FOR = {
     **dict.fromkeys(("load", "copy"), GLOBAL),
@@ -44,14 +46,15 @@ WAITS_FOR = {
     "barrier": BARRIER,
 }
 
-Gate = tuple[int, int, int, int]
+Gate = tuple[int, int, int]
 
 
 class _Step(NamedTuple):
     """An instruction with the machine's numbers for it.
 
     gate: the resources that must be free before it issues; busy: cycles for which it occupies its unit; latency: cycles
-    from its issue, or from its last wavefront, to its result; path: cycles on the path to memory.
+    from its issue, or from its last wavefront, to its result; path: cycles on the path to memory; uniform_read: cycles
+    of the uniform unit, for which it does not wait.
     """
 
     kind: str
@@ -63,6 +66,7 @@ class _Step(NamedTuple):
     pace: int
     needs: tuple[int, ...]
     reads: tuple[int, int]
+    uniform_read: int
     path: float
     sectors: tuple[tuple[str, int], ...]
     iteration: int
@@ -87,17 +91,18 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
         else:
             path *= machine.wavefront
     even, odd = instruction.reads
-    uniform = UNIFORM if instruction.uniform_read else NOTHING
+    busy = {"constant": machine.constant_request, "wide multiply": 2 * machine.integer}
     return _Step(
         kind=kind,
-        gate=(unit, EVEN if even else NOTHING, ODD if odd else NOTHING, uniform),
+        gate=(unit, EVEN if even else NOTHING, ODD if odd else NOTHING),
         held_by=HELD_BY.get(kind, TURN),
         waits_for=WAITS_FOR.get(kind, ARITHMETIC),
-        busy=machine.constant_request if kind == "constant" else machine.integer,
+        busy=busy.get(kind, machine.integer),
         latency=latency.get(kind, 1.0),
         pace=instruction.pace,
         needs=instruction.needs,
         reads=instruction.reads,
+        uniform_read=int(instruction.uniform_read),
         path=path,
         sectors=instruction.sectors,
         iteration=instruction.iteration,
@@ -106,10 +111,8 @@ def _step(instruction: Instruction, machine: Machine) -> _Step:
 
 def _free(at: list[float], gate: Gate) -> float:
     """Return the cycle from which all resources of a gate are free; `at` holds it for each resource."""
-    unit, even, odd, uniform = gate
+    unit, even, odd = gate
     free = at[unit]
-    if uniform and at[uniform] > free:
-        free = at[uniform]
     if even and at[even] > free:
         free = at[even]
     if odd and at[odd] > free:
@@ -117,11 +120,14 @@ def _free(at: list[float], gate: Gate) -> float:
     return free
 
 
+def _drawn(block: int, name: str, line: int) -> int:
+    """Return a pseudo-random number that is fixed for a block's line of an array."""
+    return (crc32(name.encode()) + 31 * block + line) * 2654435761 >> 8
+
+
 def _way(ways: Sequence[float], block: int, name: str, line: int) -> float:
-    """Return the difference between the latency of a line and the mean: pseudo-random, but fixed for a line."""
-    if not ways:
-        return 0.0
-    return ways[((crc32(name.encode()) + 31 * block + line) * 2654435761 >> 8) % len(ways)]
+    """Return the difference between the latency of a line and the mean."""
+    return ways[_drawn(block, name, line) % len(ways)] if ways else 0.0
 
 
 class _Cache:
@@ -224,9 +230,11 @@ class Player:
         *,
         rounds: int = 1,
         loaded_by: Mapping[str, float] | None = None,
+        in_step: bool = False,
     ) -> None:
         self.machine = machine
         self.loaded_by = loaded_by or {}
+        self.in_step = in_step
         self.rounds = rounds
         self.served = served
         self.cache = _Cache(l1_bytes)
@@ -332,7 +340,7 @@ class Player:
         for gate in scheduler.awake:
             if at[gate[0]] <= now and _free(at, gate) <= now:
                 passed[gate] += 1
-        unit, even, odd, uniform = step.gate
+        unit, even, odd = step.gate
         if unit == PATH:
             self._pass(scheduler, now, step.path)
             finish = self._access(step, warp.block, now)
@@ -344,8 +352,8 @@ class Player:
             at[EVEN] = max(at[EVEN], now) + step.reads[0]
         if odd:
             at[ODD] = max(at[ODD], now) + step.reads[1]
-        if uniform:
-            at[UNIFORM] = now + self.machine.integer
+        if step.uniform_read:
+            at[UNIFORM] = max(at[UNIFORM], now) + step.uniform_read
         scheduler.last = warp
         warp.done[position] = finish
         self.issued += 1
@@ -420,21 +428,30 @@ class Player:
             return now + step.latency
         own = block.number + block.round * len(self.blocks)  # memory of its own
         arrival = start + machine.latency["L1"]
+        first = bool(step.sectors) and self._is_first(own, *step.sectors[0])
         for name, number in step.sectors:
             sector = own, name, number
             known = self.cache.look(sector)
             if known is None:
-                known = self._fetch(sector, start)
+                known = self._fetch(sector, start, first)
                 self.cache.bring(sector, known)
                 self.fetches.append((start, known))
             if known > arrival:
                 arrival = known
         return arrival + step.latency
 
-    def _fetch(self, sector: tuple[int, str, int], start: float) -> float:
+    def _is_first(self, block: int, name: str, number: int) -> bool:
+        """Return whether a request is the first for its lines, of those of all blocks that ask for them.
+
+        In step all are: no line is there yet. Else they take turns.
+        """
+        return self.in_step or _drawn(block, name, number) % TURNS < TURNS / self.loaded_by.get(name, 1)
+
+    def _fetch(self, sector: tuple[int, str, int], start: float, first: bool) -> float:
         """Return when a sector that the first-level cache does not hold arrives.
 
-        DRAM delivers `dram_bytes` at a time: the neighbours of the requested sector then are in the second-level cache.
+        What another block asked for first is in the second-level cache. DRAM delivers `dram_bytes` at a time: the
+        neighbours of the requested sector then are in that cache, too.
         """
         machine, (block, name, number) = self.machine, sector
         level = self.served if isinstance(self.served, str) else self.served.get(name, "L2")
@@ -442,12 +459,14 @@ class Player:
         line = number * SECTOR_BYTES // LINE_BYTES
         way = machine.latency["L2"] * _way(machine.spread, block, name, line)
         arrival = self.from_memory["L2"] + machine.latency["L2"] + way
-        if level == "L2":
+        if level == "L2" or not first:
             return arrival
         piece = block, name, number * SECTOR_BYTES // machine.dram_bytes
         if piece not in self.brought:
             run = number * SECTOR_BYTES // machine.dram_run
-            given = machine.dram_bytes / machine.bytes_per_cycle["DRAM"] / self.loaded_by.get(name, 1)
+            given = machine.dram_bytes / machine.bytes_per_cycle["DRAM"]
+            if self.in_step:
+                given /= self.loaded_by.get(name, 1)
             queue = max(self.from_memory["DRAM"], start) + given
             self.from_memory["DRAM"] = queue
             self.brought[piece] = queue + machine.latency["DRAM"] + _way(machine.dram_spread, block, name, run)

@@ -8,10 +8,10 @@ One block runs on a part of the matrices, with few columns of A; the iterations 
 blocks execute them, and scaled to those that the large matrices need.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -24,7 +24,6 @@ from ..compiler.emulator import BlockRun, run_block
 from ..model.machine import Machine
 from . import schedule
 from .instruction import Instruction
-from .launches import First, LaunchTime, launch_time
 from .machine_code import machine_programs
 
 #: Blocks played in sequence in each place: the first ones begin in step, later ones do not.
@@ -76,30 +75,54 @@ class ProductLaunch:
 
     @cached_property
     def _played(self) -> Played:
-        played = {
-            (a, b): self._play({"A": "DRAM" if a else "L2", "B": "DRAM" if b else "L2"})
-            for a, b in product((False, True), repeat=2)
-            if not (self.cached and (a or b))
-        }
-        iterations = self.iterations
-        cycles = {first: iterations * self._cycles_of_iteration(play) for first, play in played.items()}
+        """Blocks launched in sequence read one band of one matrix, until that is done, and all of the other one."""
+        M, N, K = self.size
+        band, other, lines = ("B", "A", M) if self.down_first else ("A", "B", N)
+        _, begins, bands = np.unique(dict(zip("AB", self._places(), strict=True))[band], True, True)
+        slots = self.resident * self.gpu["multiprocessors"]
+        wave = np.arange(len(bands)) // slots
+        new = wave == (begins // slots)[bands]  # blocks that begin together with the first one of their band
+        again = "L2" if 4 * K * lines <= self.gpu["l2_bytes"] else "DRAM"
+        shares = Counter({("DRAM", "DRAM"): np.mean(wave == 0)})
+        shares["DRAM", again] += np.mean(new & (wave > 0))
+        shares["L2", again] += np.mean(~new)
         if self.cached:
-            each, blocks = cycles[False, False], prod(self.grid)
-            whole = schedule.time_of(each, blocks, self.resident, self.gpu["multiprocessors"])
-            return _mixed(played, cycles, LaunchTime(whole, {(False, False): blocks * each}, 0.0))
-        places = zip(*(place.tolist() for place in self._places()), strict=True)
-        return _mixed(played, cycles, launch_time(places, self._together, cycles, self._kept()))
-
-    def _play(self, served: Mapping[str, str]) -> schedule.Play:
-        rounds = 1 if self.once else ROUNDS
-        shared = self.code.shared_bytes
-        warps, loaded_by = self.loop, self._loaded_by()
-        return schedule.play_programs(
-            warps, self.machine, self.resident, served, shared, rounds=rounds, loaded_by=loaded_by
+            shares = Counter({("L2", "L2"): 1.0})
+        waves = [(self._wave({band: one, other: two}), share) for (one, two), share in shares.items() if share]
+        parts = [(wave, share * wave.cycles) for wave, share in waves]
+        each = sum(cycles for _, cycles in parts)
+        return replace(
+            _mixed(*parts), cycles=schedule.time_of(each, len(bands), self.resident, self.gpu["multiprocessors"])
         )
 
-    def _cycles_of_iteration(self, play: schedule.Play) -> float:
-        return float(np.mean([spans[-1][2] for spans in play.spans])) if self.once else play.cycles_per_iteration()
+    def _wave(self, served: Mapping[str, str]) -> Played:
+        """Play blocks that begin together, with the levels that serve A and B; cycles: those of each block.
+
+        Blocks that do nothing but wait for the same lines go in step, and all of them wait for DRAM. Others drift
+        apart, and take turns in being first. These are in step for the time in which they wait for global memory.
+        """
+        turns = self._play(served, in_step=False)
+        if "DRAM" not in served.values():
+            return _mixed((turns, self._cycles(turns)))
+        step, waiting = self._play(served, in_step=True), turns.waits["global memory"]
+        return _mixed((step, waiting * self._cycles(step)), (turns, (1 - waiting) * self._cycles(turns)))
+
+    def _play(self, served: Mapping[str, str], in_step: bool) -> schedule.Play:
+        return schedule.play_programs(
+            self.loop,
+            self.machine,
+            self.resident,
+            served,
+            self.code.shared_bytes,
+            rounds=1 if self.once else ROUNDS,
+            loaded_by=self._loaded_by(),
+            in_step=in_step,
+        )
+
+    def _cycles(self, play: schedule.Play) -> float:
+        """Return the cycles of a block, with the iterations that it needs."""
+        each = np.mean([spans[-1][2] for spans in play.spans]) if self.once else play.cycles_per_iteration()
+        return self.iterations * float(each)
 
     @cached_property
     def grid(self) -> tuple[int, ...]:
@@ -195,15 +218,6 @@ class ProductLaunch:
             each = played / len({i.iteration for program in loop for i in program})
         return prod(self.size) / prod(self.grid) / WARP_SIZE / each
 
-    def _kept(self) -> tuple[bool, bool]:
-        """Return whether the second-level cache keeps A, and B, until the next row (or column) of blocks reads it.
-
-        Blocks launched in sequence read one band of one matrix again and again, and all of the other matrix.
-        """
-        M, N, K = self.size
-        a, b = (4 * K * each <= self.gpu["l2_bytes"] for each in (M, N))
-        return (a, True) if self.down_first else (True, b)
-
     @property
     def _together(self) -> int:
         return int(self.resident * self.gpu["multiprocessors"])
@@ -222,17 +236,11 @@ class ProductLaunch:
         return {name: len(place) / len(np.unique(place)) for name, place in zip("AB", places, strict=True)}
 
 
-def _mixed(played: Mapping[First, schedule.Play], cycles: Mapping[First, float], time: LaunchTime) -> Played:
-    """Combine the plays of a launch, by the time that blocks spend in each and in waiting for lines."""
-    whole = sum(time.spent.values()) + time.held
-    waits = {
-        reason: sum(time.spent[first] * play.waits[reason] for first, play in played.items()) / whole
-        for reason in schedule.REASONS
-    }
-    waits["global memory"] += time.held / whole
-    blocks = sum(spent / cycles[first] for first, spent in time.spent.items())
-    issued = played[False, False].issued_per_cycle * cycles[False, False]  # by a block and its neighbours in its cycles
-    return Played(time.cycles, waits, issued * blocks / whole)
+def _mixed(*parts: tuple[schedule.Play | Played, float]) -> Played:
+    """Combine plays with the cycles that are spent in each."""
+    whole = sum(cycles for _, cycles in parts)
+    waits = {reason: sum(cycles * play.waits[reason] for play, cycles in parts) / whole for reason in schedule.REASONS}
+    return Played(whole, waits, sum(cycles * play.issued_per_cycle for play, cycles in parts) / whole)
 
 
 def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:

@@ -111,11 +111,13 @@ def play_programs(
     *,
     rounds: int = 1,
     loaded_by: Mapping[str, float] | None = None,
+    in_step: bool = False,
 ) -> Play:
     """Play `blocks` resident blocks of warps with these programs; in the place of each, `rounds` blocks in sequence.
 
     loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same data of an array,
-    by its name; DRAM delivers it once. By default each block loads data of its own.
+    by its name; DRAM delivers it once. By default each block loads data of its own. in_step: whether these blocks ask
+    for it at the same time, so that all wait for DRAM; else each request is the first of them in its turn.
     """
     if not isinstance(machine, Machine):
         raise TypeError(f"machine is a {type(machine).__name__}; give a Machine, such as Machine.measured(recording)")
@@ -139,7 +141,7 @@ def play_programs(
     if not any(warps):
         raise ValueError("no warp of the traced block issues anything: trace a launch in which a thread has work")
     l1_bytes = machine.l1_bytes - blocks * shared_bytes
-    player = Player(warps, machine, blocks, served, l1_bytes, rounds=rounds, loaded_by=loaded_by)
+    player = Player(warps, machine, blocks, served, l1_bytes, rounds=rounds, loaded_by=loaded_by, in_step=in_step)
     player.run()
     whole = sum(player.waits)
     return Play(

@@ -30,6 +30,7 @@ WHAT = (
     "latencies",
     "residency",
     "cached",
+    "cold",
     "tensor",
     "wgmma",
 )

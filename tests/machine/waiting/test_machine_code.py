@@ -77,6 +77,18 @@ def test_naive_executes_what_the_profiler_counted():
     assert each == pytest.approx(counted["instructions"] / (4096**3 / 32), rel=0.001)
 
 
+@pytest.mark.parametrize("name", ["naive", "tiled", "bank_conflicts", "register_1d", "register_2d"])
+def test_units_take_what_the_profiler_counted(name):
+    """Instructions of the main loop for each multiply-add, of the integer, product and uniform units, within 0.1."""
+    r = next(r for r in measurements.load("twins").results if r["rung"] == name)
+    cycles = r["instructions"] / (4096**3 / 32) / r["issue_active_percent"] * 100
+    seen = [r[f"{pipe}_percent"] / 100 * cycles * rate for pipe, rate in (("alu", 0.5), ("fma", 1), ("uniform", 0.5))]
+    kinds = Counter(i.kind for warp in traced(name, **r["params"])[1] for i in warp if i.iteration)
+    products = kinds["multiply-add"] + kinds["multiply"] + kinds["wide multiply"]
+    found = [n / kinds["multiply-add"] for n in (kinds["integer"], products, kinds["uniform"])]
+    assert found == pytest.approx(seen, abs=0.1)
+
+
 def test_copies_of_machine_code_wait_for_their_group():
     """Three stages leave one group pending: an iteration waits for the copies of the iteration before the last."""
     _, warps = traced("pipelined", tile_width=16, stages=3)

@@ -3,9 +3,9 @@
 from course_lib.waiting import plan
 
 wrong = [abs(r["error"]) for r in judged.results if r["what"] == "residency"]
-assert 0.02 < np.median(wrong) < 0.05 and 0.08 < max(wrong) < 0.12, "usually a few percent: at most 10 % here"
+assert 0.02 < np.median(wrong) < 0.05 and 0.08 < max(wrong) < 0.12, "usually a few percent: at most 11 % here"
 off = [abs(r["error"]) for r in judged.results if r["what"] == "ladder"]
-assert round(100 * max(off)) == 15, "and 15 % in the ladder"
+assert round(100 * max(off)) == round(100 * max(wrong)) == 11, "at most 11 %, here and in the ladder"
 ladder = {r["rung"]: r for r in judged.results if r["what"] == "ladder"}
 sampled, modelled = (
     {rung: max(r[whose], key=r[whose].get) for rung, r in ladder.items()}
@@ -28,8 +28,8 @@ waits = {
     which: sum(to - since for memory, since, to in orders["tiled"][which].waits[0] if memory == "global memory")
     for which in (order, hidden)
 }
-assert (waits[order], cycles["tiled"][order]) == (1212, 2669), "1,212 of 2,669 cycles"
-assert (waits[hidden], cycles["tiled"][hidden]) == (29, 761), "29 of 761 are left"
+assert (waits[order], cycles["tiled"][order]) == (1213, 2656), "1,213 of 2,656 cycles"
+assert (waits[hidden], cycles["tiled"][hidden]) == (28, 745), "28 of 745 are left"
 lengths = {name: sum(map(len, waiting.programs(make(8), small[name].trace))) for name, make in makers.items()}
 assert lengths["prefetched"] > lengths["tiled"], "prefetched has more instructions"
 pairs = {
@@ -44,11 +44,11 @@ ratios = {
 }
 assert len(ratios) == 12, "the twelve points of the picture"
 wrong_sign = {key: tuple(round(r, 2) for r in both) for key, both in ratios.items() if (both[0] > 1) != (both[1] > 1)}
-assert {key: both[1] for key, both in wrong_sign.items()} == {(32, 64): 1.05}, "5 % faster"
-assert wrong_sign[32, 64][0] == 0.98, "measured 2 % slower"
-of_tiled = pairs["tiled", 32, 64]
+assert (sorted(wrong_sign), wrong_sign[16, 64][1]) == ([(16, 64), (32, 64)], 1.02), "2 % faster"
+assert wrong_sign[16, 64][0] == 0.93, "measured 7 % slower"
+of_tiled = pairs["tiled", 16, 64]
 shares = [round(100 * of_tiled[who]["global memory"]) for who in ("predicted_waits", "measured_waits")]
-assert shares == [18, 9], "18 % of the waiting of tiled is for global memory there, instead of 9 %"
+assert shares == [33, 20], "instead of 20 %"
 waits_16 = [pairs[name, 16, warps]["measured_waits"] for name in ("tiled", "prefetched") for warps in (8, 64)]
 assert [round(100 * w["global memory"]) for w in waits_16] == [46, 20, 3, 1], "46 % and 20 %, 3 % and 1 %"
 assert (gain(16, 8), gain(16, 64)) == (1.36, 0.93), "faster with 8 warps, slower with 64"

@@ -13,7 +13,7 @@ assert round(ragged_pair[1] / ragged_pair[0], 2) == 1.16, "it gains 16 %"
 part = {name: row["measured_gflops"] / row["attainable_gflops"] for name, row in roof.items()}
 assert part["naive"] > 1 and 0.24 < part["tiled"] < 0.26 and 0.82 < part["best"] < 0.84, "the parts of the roof"
 off = {name: modelled[name] / gflops(name) - 1 for name in judged}
-assert max(map(abs, off.values())) < 0.15 and np.median(np.abs(list(off.values()))) < 0.04, "15 %, half 4 %"
+assert max(map(abs, off.values())) < 0.11 and np.median(np.abs(list(off.values()))) < 0.04, "11 %, half 4 %"
 ratio = {(a, b): gflops(b) / gflops(a) for a, b in zip(steps[:-1], steps[1:], strict=True)}
 assert round(ratio["staged", "software_pipelined"], 2) == 1.30, "1.30 times as fast as staged"
 assert round(ratio["whole_tiles", "best"], 2) == 1.12, "best gains 12 %"
@@ -23,8 +23,8 @@ assert round(between[4]["gflops"] / between[5]["gflops"], 2) == 1.05, "and the l
 found = {name: [judged[name][key] for key in ("predicted", "without_banks")] for name in (*steps[1:3], *steps[6:])}
 twice = [zip(*map(found.get, pair), strict=True) for pair in (steps[1:3], steps[6:])]
 model = [round(100 * (b / a - 1)) for pair in twice for a, b in pair]
-assert model == [-9, -1, 7, 3], (
-    "with the queues 9 % less, without them 1 %; 7 % and 3 % more: 4 of 12 %, and 5 are left"
+assert model == [-9, -1, 8, 4], (
+    "with the queues 9 % less, without them 1 %; 8 % and 4 % more: 4 of 12 %, and 4 are left"
 )
 dispatch = [recorded["counters"].result(name, N=4096)["stalled_dispatch_stall_percent"] for name in steps]
 assert round(np.corrcoef(list(map(lost, steps)), dispatch)[0, 1], 2) == 0.97, "their correlation is 0.97"
