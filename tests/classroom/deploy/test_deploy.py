@@ -37,7 +37,7 @@ def test_the_image_names_only_commands_files_and_users_that_it_has():
     """The nightly workflow builds it; here each name is looked up."""
     edition = editions.students({"00"})
     project = tomllib.loads(edition["pyproject.toml"].decode())["project"]
-    assert set(re.findall(r"--extra (\w+)", DOCKERFILE)) == {"lab"} <= set(project["optional-dependencies"])
+    assert set(re.findall(r"--extra (\w+)", DOCKERFILE)) == {"lab", "compiler"} <= set(project["optional-dependencies"])
     assert re.findall(r"(?m)^RUN (\S+) (\w+)", DOCKERFILE)[-1] == ("tile-by-tile", "open")
     assert "tile-by-tile" in project["scripts"] and "open" in COMMANDS
     assert re.findall(r"compileall -q (\S+)", DOCKERFILE) == ["course_lib"] and "course_lib/__init__.py" in edition
