@@ -83,9 +83,9 @@ class ProductLaunch:
         wave = np.arange(len(bands)) // slots
         new = wave == (begins // slots)[bands]  # blocks that begin together with the first one of their band
         again = "L2" if 4 * K * lines <= self.gpu["l2_bytes"] else "DRAM"
-        shares = Counter({("DRAM", "DRAM"): np.mean(wave == 0)})
-        shares["DRAM", again] += np.mean(new & (wave > 0))
-        shares["L2", again] += np.mean(~new)
+        shares = Counter({("DRAM", "DRAM"): float(np.mean(wave == 0))})
+        shares["DRAM", again] += float(np.mean(new & (wave > 0)))
+        shares["L2", again] += float(np.mean(~new))
         if self.cached:
             shares = Counter({("L2", "L2"): 1.0})
         waves = [(self._wave({band: one, other: two}), share) for (one, two), share in shares.items() if share]
