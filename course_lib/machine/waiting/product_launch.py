@@ -8,7 +8,7 @@ One block runs on a part of the matrices, with few columns of A; the iterations 
 blocks execute them, and scaled to those that the large matrices need.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -83,12 +83,12 @@ class ProductLaunch:
         wave = np.arange(len(bands)) // slots
         new = wave == (begins // slots)[bands]  # blocks that begin together with the first one of their band
         again = "L2" if 4 * K * lines <= self.gpu["l2_bytes"] else "DRAM"
-        shares = Counter({("DRAM", "DRAM"): float(np.mean(wave == 0))})
+        shares = defaultdict[tuple[str, str], float](float)
+        shares["DRAM", "DRAM"] += float(np.mean(wave == 0))
         shares["DRAM", again] += float(np.mean(new & (wave > 0)))
         shares["L2", again] += float(np.mean(~new))
-        if self.cached:
-            shares = Counter({("L2", "L2"): 1.0})
-        waves = [(self._wave({band: one, other: two}), share) for (one, two), share in shares.items() if share]
+        chosen = {("L2", "L2"): 1.0} if self.cached else shares
+        waves = [(self._wave({band: one, other: two}), share) for (one, two), share in chosen.items() if share]
         parts = [(wave, share * wave.cycles) for wave, share in waves]
         each = sum(cycles for _, cycles in parts)
         return replace(
