@@ -59,7 +59,7 @@ BANDS = (
     Band(
         "GFLOP/s, at least",
         lambda costs: costs.least,
-        (4e3, 7e3, 16e3, 25e3, 40e3),
+        (4e3, 8e3, 16e3, 25e3, 40e3),
         rises=True,
         form=",.0f",
         by_code=True,
