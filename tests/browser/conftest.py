@@ -255,13 +255,14 @@ def lab(chromium, tmp_path_factory):
 
 
 def wait_for_server(server: subprocess.Popen, runtime: Path, log: Path, folder: Path) -> Lab:
-    """The server writes jpserver-<pid>.json, with the port it really took, as soon as it listens."""
+    """The server writes jpserver-<pid>.json, with the port that it takes, just before it listens."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
         for description in runtime.glob("jpserver-*.json"):
             try:
                 facts = json.loads(description.read_text(encoding="utf-8"))
-            except json.JSONDecodeError:  # half written
+                socket.create_connection(("localhost", facts["port"])).close()
+            except (json.JSONDecodeError, ConnectionRefusedError):  # half written, not yet listening
                 continue
             return Lab(facts["url"], facts["token"], folder)
         time.sleep(0.1)
