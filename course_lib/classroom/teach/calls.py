@@ -14,9 +14,8 @@ import json
 import os
 import pickle
 import secrets
-import signal
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -25,7 +24,7 @@ from ...simulator.bounded import Endless, bounded
 from ...simulator.language.source import defined
 from . import walls
 from .allowed import BUILTINS, import_parts
-from .limits import Limits, Stopped, apart
+from .limits import Fork, Limits, Stopped, was_late
 
 #: Bytes of a request or a reply: one message of a socket.
 _MOST = 128 << 10
@@ -131,15 +130,16 @@ def _serve(connection: int) -> None:
 
 
 def _called(request: bytes) -> bytes:
-    def work() -> bytes:
+    def begin() -> Callable[[bytes], bytes]:
         program, arguments = pickle.loads(request)
         if walls.standing():
             walls.build()
-        return json.dumps(_result(program, arguments)).encode()[:most]
+        return lambda _: json.dumps(_result(program, arguments)).encode()[: most - 1]
 
     most = _MOST - 8
-    reply, number = apart(work, Limits(seconds=_SECONDS), most)
-    if number in (signal.SIGXCPU, signal.SIGKILL):
+    fork = Fork(begin, Limits(seconds=_SECONDS))
+    reply, number = fork.answer(b"", most), fork.end()
+    if not reply.endswith(b"\n") and was_late(number):
         return json.dumps({"stopped": f"a call needed more than {_SECONDS} seconds of processor time"}).encode()
     return reply or b"{}"
 

@@ -94,12 +94,17 @@ def extract(
     given, own = trees_of(course), [*trees_of(others), cell]
     helpers = [f for f in _functions([*given, *own]) if f.name != tree.name]
     function, run = _function(exercise, tree, source, names_of([*given, *own]), helpers, simulated)
-    shown = set(map(_dumped, _functions(given)))
+    shown = definitions(given)
     mine = [f for f in _functions(own) if f.name != tree.name and _dumped(f) not in shown]
     return Extracted(function, tree, run, _called(tree, mine), tuple(remarks))
 
 
 _dumped = cache(ast.dump)
+
+
+def definitions(cells: Sequence[ast.Module]) -> set[str]:
+    """The functions that cells define, each as a text."""
+    return set(map(_dumped, _functions(cells)))
 
 
 def _called(tree: ast.FunctionDef, functions: Sequence[ast.FunctionDef]) -> tuple[ast.FunctionDef, ...]:

@@ -22,7 +22,7 @@ from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
 from . import similarity
 from .cells import NOTEBOOKS, lesson_cells, parsed, places
-from .extract import Missing, Refused, extract, text_of, trees_of
+from .extract import Missing, Refused, definitions, extract, text_of, trees_of
 from .names import names_of
 from .submission import LONGEST, Answer
 from .templates import rendered
@@ -221,6 +221,7 @@ def _picture(verdict: Verdict) -> tuple[str, str]:
 def ready(name: str, lesson: str, seed: int | None = None) -> None:
     """Do once, before a process judges an answer to an exercise, what all of them need, and what is no student's."""
     trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), EXERCISES[name]
+    definitions(trees)
     if not isinstance(exercise, Explanation):
         given = last_function(places(lesson)[name].source)
         similarity.nearest(given, given)

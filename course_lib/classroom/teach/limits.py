@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from . import walls
 
@@ -35,32 +36,54 @@ class Limits:
 STANDARD = Limits()
 
 
-def apart(
-    work: Callable[[], bytes], limits: Limits, most: int, kept: int = 0, compiles: bool = False
-) -> tuple[bytes, int]:
-    """Do work in a fork with limits, and of the open descriptors only the one ``kept``.
+class Fork:
+    """A fork that answers requests, one after the other, within the limits of one task for all of them.
 
-    Return what it returns, cut off after ``most`` bytes and one, or nothing; and the signal that ended it, or 0.
+    ``begin`` is called in it, and returns what answers a request, a line without its end, by another one. Of the
+    open descriptors it has only the one ``kept``.
     """
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            low, high = sorted((writing, max(kept, 2)))
-            for first, end in ((3, low), (low + 1, high), (high + 1, 1 << 16)):  # `limit` replaces the outputs
-                os.closerange(first, end)
-            limit(limits, compiles)
-            with os.fdopen(writing, "wb") as out:
-                out.write(work())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as results:
-        reply = results.read(most + 1)
-    if len(reply) > most:
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    return reply, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+
+    def __init__(
+        self, begin: Callable[[], Callable[[bytes], bytes]], limits: Limits, kept: int = 0, compiles: bool = False
+    ) -> None:
+        asked, self._asking = os.pipe()
+        reading, replying = os.pipe()
+        self._child = os.fork()
+        if self._child == 0:
+            try:
+                for low, high in pairwise((*sorted({2, asked, replying, max(kept, 2)}), 1 << 16)):
+                    os.closerange(low + 1, high)  # `limit` replaces the inputs and outputs
+                limit(limits, compiles)
+                answer = begin()
+                with os.fdopen(asked, "rb") as requests, os.fdopen(replying, "wb") as replies:
+                    for request in requests:
+                        replies.write(answer(request) + b"\n")
+                        replies.flush()
+            finally:
+                os._exit(0)
+        os.close(asked)
+        os.close(replying)
+        self._replies = os.fdopen(reading, "rb")
+
+    def answer(self, request: bytes, most: int) -> bytes:
+        """Return the reply, a line; or, without the line's end, ``most`` bytes of it and one, or what there is if the
+        process died."""
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._asking, request + b"\n")
+        return self._replies.readline(most + 1)
+
+    def end(self) -> int:
+        """End the process, if it has not died; return the signal that ended it, or 0."""
+        os.close(self._asking)
+        self._replies.close()
+        os.kill(self._child, signal.SIGKILL)
+        _, status = os.waitpid(self._child, 0)
+        return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+
+
+def was_late(number: int) -> bool:
+    """Whether a signal that ended a process was for its time."""
+    return number in (signal.SIGXCPU, signal.SIGPROF, signal.SIGKILL)
 
 
 def limit(limits: Limits, compiles: bool = False) -> None:

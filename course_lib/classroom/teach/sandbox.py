@@ -18,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +28,8 @@ import numba
 import numpy
 
 from ...machine.compiler import build
-from . import walls
-from .limits import STANDARD, Limits, Stopped, apart
+from . import calls, walls
+from .limits import STANDARD, Fork, Limits, Stopped, was_late
 
 #: Bytes of a result: a verdict with a picture has some hundred thousand.
 _MOST_BYTES = 8 << 20
@@ -44,15 +47,15 @@ _READY = b"ready"
 
 def serve(executes: bool) -> None:
     """Answer requests, one a line, until there are no more; ``executes`` as in `Limits`."""
-    from . import calls
-
     walls.hide()
     if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it
-    from .judge import prepare, ready  # the course: imported here, once
+    from .cells import places  # the course: imported here, once
+    from .judge import prepare, ready
     from .tasks import TASKS
 
     prepare()
+    together = Together()
     gc.freeze()
     _reply(_READY)
     for line in sys.stdin.buffer:
@@ -63,7 +66,10 @@ def serve(executes: bool) -> None:
         if request["task"] == "judge":
             name, lesson, _, *seed = request["arguments"]
             with contextlib.suppress(Exception):  # the process that judges meets the same fault, and names it
-                ready(name, lesson, *seed)
+                for each in places(lesson) if request["student"] else [name]:
+                    ready(each, lesson, *seed)
+        if request["student"] and do is forked:
+            do = partial(together.do, request["student"])
         _reply(request["nonce"].encode() + do(task, request["arguments"], limits))
 
 
@@ -103,24 +109,63 @@ def compiled(task: Any, arguments: list[Any], limits: Limits) -> bytes:
 def forked(task: Any, arguments: list[Any], limits: Limits, own: Path | None = None) -> bytes:
     """Do a task in a process of its own, with limits; return what `_result` says, or why there is none. One with a file
     of its ``own`` compiles."""
-    from . import calls
+    fork = _fork(task, limits, own, calls.connection())
+    return _said(fork.answer(json.dumps(arguments).encode(), _MOST_BYTES), fork.end(), limits)
 
-    def work() -> bytes:
+
+def _fork(task: Any, limits: Limits, own: Path | None = None, kept: int = 0) -> Fork:
+    """A process that does a task for each request, which are its arguments."""
+
+    def begin() -> Callable[[bytes], bytes]:
         build.own = own
         if walls.standing():
             walls.build(_readable(), own, build.programs() if own else ())
-        return _result(task, arguments, limits)
+        return lambda arguments: _result(task, json.loads(arguments), limits)
 
-    reply, number = apart(work, limits, _MOST_BYTES, calls.connection(), compiles=own is not None)
+    return Fork(begin, limits, kept, compiles=own is not None)
+
+
+def _said(reply: bytes, number: int, limits: Limits) -> bytes:
+    """Return a whole reply; or say why there is none, from the signal that ended the process."""
+    if reply.endswith(b"\n"):
+        return reply[:-1]
     if len(reply) > _MOST_BYTES:
         said = f"its result has more than {_MOST_BYTES >> 20} MiB"
-    elif reply and not number:
-        return reply
-    elif number in (signal.SIGXCPU, signal.SIGKILL):
+    elif was_late(number):
         said = f"it was not judged within {limits.seconds} seconds of processor time"
     else:
         said = f"its process died ({signal.Signals(number).name if number else 'without a result'})"
     return json.dumps({"stopped": said}).encode()
+
+
+class Together:
+    """A process for the answers of one student that are not executed, with the limits of one answer for each.
+
+    One without a verdict ends it; unless it was the first, it is judged once more in a new process, where nothing is
+    left of earlier ones.
+    """
+
+    def __init__(self) -> None:
+        self._student = ""
+        self._fork: Fork | None = None
+
+    def do(self, student: str, task: Any, arguments: list[Any], limits: Limits) -> bytes:
+        """Return what `_result` says about an answer, or why there is nothing."""
+        if self._fork and student != self._student:
+            self._fork.end()
+            self._fork = None
+        earlier, self._student = self._fork, student
+
+        def timed(*arguments: Any) -> Any:
+            signal.setitimer(signal.ITIMER_PROF, limits.seconds)
+            return task(*arguments)
+
+        fork = self._fork = earlier or _fork(timed, replace(limits, seconds=limits.student + limits.seconds))
+        reply = fork.answer(json.dumps(arguments).encode(), _MOST_BYTES)
+        if reply.startswith(b'{"result"') and reply.endswith(b"\n"):
+            return reply[:-1]
+        number, self._fork = fork.end(), None
+        return self.do(student, task, arguments, limits) if earlier else _said(reply, number, limits)
 
 
 def _readable() -> list[str]:
@@ -152,16 +197,19 @@ class Sandbox:
         self._end()
         self._folder.cleanup()
 
-    def do(self, task: str, *arguments: Any) -> Any:
-        """Return what the task returns; raise Stopped if it exceeds a limit, ValueError if the task raises it."""
+    def do(self, task: str, *arguments: Any, student: str = "") -> Any:
+        """Return what the task returns; raise Stopped if it exceeds a limit, ValueError if the task raises it.
+
+        Tasks for the same ``student``, one after the other, may share a process (`Together`).
+        """
         seconds = self.limits.seconds * _PATIENCE + (_PREPARING if task == "judge" else 0)
         if self._server is None:
             self._begin()
         assert self._server is not None and self._server.stdin is not None
         nonce = secrets.token_hex(16)
-        request = {"task": task, "arguments": arguments, "limits": vars(self.limits), "nonce": nonce}
+        request = {"task": task, "arguments": arguments, "student": student, "nonce": nonce}
         try:
-            self._server.stdin.write(json.dumps(request).encode() + b"\n")
+            self._server.stdin.write(json.dumps(request | {"limits": vars(self.limits)}).encode() + b"\n")
             self._server.stdin.flush()
             line = self._reply(seconds)
         except BrokenPipeError:
