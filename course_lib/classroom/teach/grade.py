@@ -467,7 +467,7 @@ def judged_submission(
         if isinstance(EXERCISES[name], Routine) and not limits.runs:
             row = replace(unjudged(name, STOPPED, f"it was not executed: {walls.NONE}."), points=None)
         elif spent < limits.student:
-            row = judged_answer(name, lesson, answer, sandbox, seed, submission.id)
+            row = judged_answer(name, lesson, answer, sandbox, seed)
             spent += limits.seconds if row.status == STOPPED else row.seconds
         else:
             hint = f"the other answers of this student took the {limits.student} seconds of one student."
@@ -484,12 +484,9 @@ def contents(path: Path) -> str:
     return b64encode(path.read_bytes()).decode()
 
 
-def judged_answer(
-    name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, seed: int | None = None, student: str = ""
-) -> Judged:
+def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, seed: int | None = None) -> Judged:
     """Return the verdict on one answer, which is values of JSON (`submission.Answer`); the rest as in `judge`."""
-    executed = isinstance(EXERCISES[name], Routine)
     try:
-        return received(name, sandbox.do("judge", name, lesson, answer, seed, student="" if executed else student))
+        return received(name, sandbox.do("judge", name, lesson, answer, seed))
     except (Stopped, ValueError) as error:
         return unjudged(name, STOPPED, f"{error}.")

@@ -20,7 +20,6 @@ import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,9 @@ def serve(executes: bool) -> None:
     walls.hide()
     if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it
-    from .cells import places  # the course: imported here, once
+    from ...exercises import EXERCISES  # the course: imported here, once
+    from ...exercises.grading.routines import Routine
+    from .cells import places
     from .judge import prepare, ready
     from .tasks import TASKS
 
@@ -63,13 +64,15 @@ def serve(executes: bool) -> None:
         limits = Limits(**request["limits"])
         task = TASKS[request["task"]]
         do = compiled if request["task"] == "time" else forked if hasattr(os, "fork") else _result
-        if request["task"] == "judge":
+        if request["task"] != "judge":
+            together.end()  # the answers of a student come after the reading of the notebook
+        else:
             name, lesson, _, *seed = request["arguments"]
             with contextlib.suppress(Exception):  # the process that judges meets the same fault, and names it
-                for each in places(lesson) if request["student"] else [name]:
+                for each in places(lesson):
                     ready(each, lesson, *seed)
-        if request["student"] and do is forked:
-            do = partial(together.do, request["student"])
+            if do is forked and not isinstance(EXERCISES[name], Routine):
+                do = together.do
         _reply(request["nonce"].encode() + do(task, request["arguments"], limits))
 
 
@@ -145,27 +148,27 @@ class Together:
     left of earlier ones.
     """
 
-    def __init__(self) -> None:
-        self._student = ""
-        self._fork: Fork | None = None
+    _fork: Fork | None = None
 
-    def do(self, student: str, task: Any, arguments: list[Any], limits: Limits) -> bytes:
+    def do(self, task: Any, arguments: list[Any], limits: Limits) -> bytes:
         """Return what `_result` says about an answer, or why there is nothing."""
-        if self._fork and student != self._student:
-            self._fork.end()
-            self._fork = None
-        earlier, self._student = self._fork, student
 
         def timed(*arguments: Any) -> Any:
             signal.setitimer(signal.ITIMER_PROF, limits.seconds)
             return task(*arguments)
 
-        fork = self._fork = earlier or _fork(timed, replace(limits, seconds=limits.student + limits.seconds))
-        reply = fork.answer(json.dumps(arguments).encode(), _MOST_BYTES)
+        earlier = self._fork
+        self._fork = earlier or _fork(timed, replace(limits, seconds=limits.student + limits.seconds))
+        reply = self._fork.answer(json.dumps(arguments).encode(), _MOST_BYTES)
         if reply.startswith(b'{"result"') and reply.endswith(b"\n"):
             return reply[:-1]
-        number, self._fork = fork.end(), None
-        return self.do(student, task, arguments, limits) if earlier else _said(reply, number, limits)
+        number = self.end()
+        return self.do(task, arguments, limits) if earlier else _said(reply, number, limits)
+
+    def end(self) -> int:
+        """End the process, before another student's turn; return what `Fork.end` does."""
+        fork, self._fork = self._fork, None
+        return fork.end() if fork else 0
 
 
 def _readable() -> list[str]:
@@ -197,19 +200,16 @@ class Sandbox:
         self._end()
         self._folder.cleanup()
 
-    def do(self, task: str, *arguments: Any, student: str = "") -> Any:
-        """Return what the task returns; raise Stopped if it exceeds a limit, ValueError if the task raises it.
-
-        Tasks for the same ``student``, one after the other, may share a process (`Together`).
-        """
+    def do(self, task: str, *arguments: Any) -> Any:
+        """Return what the task returns; raise Stopped if it exceeds a limit, ValueError if the task raises it."""
         seconds = self.limits.seconds * _PATIENCE + (_PREPARING if task == "judge" else 0)
         if self._server is None:
             self._begin()
         assert self._server is not None and self._server.stdin is not None
         nonce = secrets.token_hex(16)
-        request = {"task": task, "arguments": arguments, "student": student, "nonce": nonce}
+        request = {"task": task, "arguments": arguments, "limits": vars(self.limits), "nonce": nonce}
         try:
-            self._server.stdin.write(json.dumps(request | {"limits": vars(self.limits)}).encode() + b"\n")
+            self._server.stdin.write(json.dumps(request).encode() + b"\n")
             self._server.stdin.flush()
             line = self._reply(seconds)
         except BrokenPipeError:

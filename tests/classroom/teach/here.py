@@ -20,7 +20,7 @@ def do(task, *arguments):
 
 def here(do=do):
     """Return a function to call in place of `Sandbox`."""
-    return lambda limits: nullcontext(SimpleNamespace(do=lambda *arguments, student="": do(*arguments)))
+    return lambda limits: nullcontext(SimpleNamespace(do=do))
 
 
 def raising(error, task="judge"):
