@@ -24,7 +24,7 @@ from ...simulator.bounded import Endless, bounded
 from ...simulator.language.source import defined
 from . import walls
 from .allowed import BUILTINS, import_parts
-from .limits import Fork, Limits, Stopped, was_late
+from .limits import Fork, Limits, Stopped
 
 #: Bytes of a request or a reply: one message of a socket.
 _MOST = 128 << 10
@@ -134,14 +134,15 @@ def _called(request: bytes) -> bytes:
         program, arguments = pickle.loads(request)
         if walls.standing():
             walls.build()
-        return lambda _: json.dumps(_result(program, arguments)).encode()[: most - 1]
+        return lambda _: json.dumps(_result(program, arguments)).encode()[: _MOST - 8]
 
-    most = _MOST - 8
     fork = Fork(begin, Limits(seconds=_SECONDS))
-    reply, number = fork.answer(b"", most), fork.end()
-    if not reply.endswith(b"\n") and was_late(number):
-        return json.dumps({"stopped": f"a call needed more than {_SECONDS} seconds of processor time"}).encode()
-    return reply or b"{}"
+    try:
+        return fork.answer(b"", _MOST, _SECONDS)
+    except Stopped as stopped:
+        return json.dumps({"stopped": f"in a call, {stopped}"}).encode()
+    finally:
+        fork.end()
 
 
 def _result(program: Program, arguments: Sequence[Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from multiprocessing.connection import Pipe
 
 from . import walls
 
@@ -39,51 +40,49 @@ STANDARD = Limits()
 class Fork:
     """A fork that answers requests, one after the other, within the limits of one task for all of them.
 
-    ``begin`` is called in it, and returns what answers a request, a line without its end, by another one. Of the
-    open descriptors it has only the one ``kept``.
+    ``begin`` is called in it, and returns what answers a request. Of the open descriptors it has only the one ``kept``.
     """
 
     def __init__(
         self, begin: Callable[[], Callable[[bytes], bytes]], limits: Limits, kept: int = 0, compiles: bool = False
     ) -> None:
-        asked, self._asking = os.pipe()
-        reading, replying = os.pipe()
+        self._here, there = Pipe()
         self._child = os.fork()
         if self._child == 0:
             try:
-                for low, high in pairwise((*sorted({2, asked, replying, max(kept, 2)}), 1 << 16)):
+                for low, high in pairwise((*sorted({2, there.fileno(), max(kept, 2)}), 1 << 16)):
                     os.closerange(low + 1, high)  # `limit` replaces the inputs and outputs
                 limit(limits, compiles)
                 answer = begin()
-                with os.fdopen(asked, "rb") as requests, os.fdopen(replying, "wb") as replies:
-                    for request in requests:
-                        replies.write(answer(request) + b"\n")
-                        replies.flush()
+                while True:
+                    there.send_bytes(answer(there.recv_bytes()))
             finally:
                 os._exit(0)
-        os.close(asked)
-        os.close(replying)
-        self._replies = os.fdopen(reading, "rb")
+        there.close()
 
-    def answer(self, request: bytes, most: int) -> bytes:
-        """Return the reply, a line; or, without the line's end, ``most`` bytes of it and one, or what there is if the
-        process died."""
-        with contextlib.suppress(BrokenPipeError):
-            os.write(self._asking, request + b"\n")
-        return self._replies.readline(most + 1)
+    def answer(self, request: bytes, most: int, seconds: int) -> bytes:
+        """Return the reply; raise Stopped if it has more than ``most`` bytes, or the process died, as it does after so
+        many ``seconds``."""
+        try:
+            self._here.send_bytes(request)
+            return self._here.recv_bytes(most)
+        except (EOFError, ConnectionError):
+            number = self.end()
+        except OSError:
+            raise Stopped(f"its result has more than {most >> 20} MiB") from None
+        if number in (signal.SIGXCPU, signal.SIGPROF, signal.SIGKILL):
+            raise Stopped(f"it needed more than {seconds} seconds of processor time")
+        raise Stopped(f"its process died ({signal.Signals(number).name if number else 'without a result'})")
 
     def end(self) -> int:
-        """End the process, if it has not died; return the signal that ended it, or 0."""
-        os.close(self._asking)
-        self._replies.close()
+        """End the process, unless it was ended; return the signal that did it, or 0."""
+        if not self._child:
+            return 0
+        self._here.close()
         os.kill(self._child, signal.SIGKILL)
         _, status = os.waitpid(self._child, 0)
+        self._child = 0
         return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-
-
-def was_late(number: int) -> bool:
-    """Whether a signal that ended a process was for its time."""
-    return number in (signal.SIGXCPU, signal.SIGPROF, signal.SIGKILL)
 
 
 def limit(limits: Limits, compiles: bool = False) -> None:

@@ -28,7 +28,7 @@ import numpy
 
 from ...machine.compiler import build
 from . import calls, walls
-from .limits import STANDARD, Fork, Limits, Stopped, was_late
+from .limits import STANDARD, Fork, Limits, Stopped
 
 #: Bytes of a result: a verdict with a picture has some hundred thousand.
 _MOST_BYTES = 8 << 20
@@ -113,7 +113,9 @@ def forked(task: Any, arguments: list[Any], limits: Limits, own: Path | None = N
     """Do a task in a process of its own, with limits; return what `_result` says, or why there is none. One with a file
     of its ``own`` compiles."""
     fork = _fork(task, limits, own, calls.connection())
-    return _said(fork.answer(json.dumps(arguments).encode(), _MOST_BYTES), fork.end(), limits)
+    reply = _answer(fork, arguments, limits)
+    fork.end()
+    return reply
 
 
 def _fork(task: Any, limits: Limits, own: Path | None = None, kept: int = 0) -> Fork:
@@ -128,17 +130,11 @@ def _fork(task: Any, limits: Limits, own: Path | None = None, kept: int = 0) -> 
     return Fork(begin, limits, kept, compiles=own is not None)
 
 
-def _said(reply: bytes, number: int, limits: Limits) -> bytes:
-    """Return a whole reply; or say why there is none, from the signal that ended the process."""
-    if reply.endswith(b"\n"):
-        return reply[:-1]
-    if len(reply) > _MOST_BYTES:
-        said = f"its result has more than {_MOST_BYTES >> 20} MiB"
-    elif was_late(number):
-        said = f"it was not judged within {limits.seconds} seconds of processor time"
-    else:
-        said = f"its process died ({signal.Signals(number).name if number else 'without a result'})"
-    return json.dumps({"stopped": said}).encode()
+def _answer(fork: Fork, arguments: list[Any], limits: Limits) -> bytes:
+    try:
+        return fork.answer(json.dumps(arguments).encode(), _MOST_BYTES, limits.seconds)
+    except Stopped as stopped:
+        return json.dumps({"stopped": str(stopped)}).encode()
 
 
 class Together:
@@ -159,16 +155,17 @@ class Together:
 
         earlier = self._fork
         self._fork = earlier or _fork(timed, replace(limits, seconds=limits.student + limits.seconds))
-        reply = self._fork.answer(json.dumps(arguments).encode(), _MOST_BYTES)
-        if reply.startswith(b'{"result"') and reply.endswith(b"\n"):
-            return reply[:-1]
-        number = self.end()
-        return self.do(task, arguments, limits) if earlier else _said(reply, number, limits)
+        reply = _answer(self._fork, arguments, limits)
+        if reply.startswith(b'{"result"'):
+            return reply
+        self.end()
+        return self.do(task, arguments, limits) if earlier else reply
 
-    def end(self) -> int:
-        """End the process, before another student's turn; return what `Fork.end` does."""
-        fork, self._fork = self._fork, None
-        return fork.end() if fork else 0
+    def end(self) -> None:
+        """End the process, before another student's turn."""
+        if self._fork:
+            self._fork.end()
+        self._fork = None
 
 
 def _readable() -> list[str]:
