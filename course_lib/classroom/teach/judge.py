@@ -223,8 +223,10 @@ def ready(name: str, lesson: str, seed: int | None = None) -> None:
     trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), EXERCISES[name]
     definitions(trees)
     if not isinstance(exercise, Explanation):
-        given = last_function(places(lesson)[name].source)
+        source = places(lesson)[name].source
+        given = last_function(source)
         similarity.nearest(given, given)
+        similarity.comments(source)
     if isinstance(exercise, Exercise):
         passed_by_baselines(exercise, seed, names_of(trees))
 

@@ -134,6 +134,7 @@ def _dumped(nodes: Sequence[ast.AST]) -> str:
     return " ".join(ast.dump(node) for node in nodes)
 
 
+@cache
 def written(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, ...]:
     """Return the statements of the functions that ``given``, the lesson's text, does not have."""
     own = Counter(s for function in functions for s in statements(function, unread=False))
@@ -145,6 +146,7 @@ def _known(given: ast.FunctionDef) -> Counter[str]:
     return Counter(statements(given))
 
 
+@cache
 def comments(text: str) -> list[str]:
     """Return the comments of a text, each as "# " and its words."""
     found: list[str] = []
