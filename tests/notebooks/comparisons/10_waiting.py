@@ -46,6 +46,7 @@ assert len(ratios) == 12, "the twelve points of the picture"
 wrong_sign = {key: tuple(round(r, 2) for r in both) for key, both in ratios.items() if (both[0] > 1) != (both[1] > 1)}
 assert (sorted(wrong_sign), wrong_sign[16, 64][1]) == ([(16, 64), (32, 64)], 1.02), "2 % faster"
 assert wrong_sign[16, 64][0] == 0.93, "measured 7 % slower"
+assert [round(r, 2) for r in ratios[16, 16]] == [1.27, 1.56], "it says 1.56; measured are 1.27"
 of_tiled = pairs["tiled", 16, 64]
 shares = [round(100 * of_tiled[who]["global memory"]) for who in ("predicted_waits", "measured_waits")]
 assert shares == [33, 20], "instead of 20 %"
