@@ -218,8 +218,6 @@ class _Memory:
     def run(self, t: Threads) -> tuple[str, np.ndarray, np.ndarray | None]:
         """Do it; return the array's name, the addresses, and where a copy writes."""
         at = self.at(t)
-        if not t.mask.any():
-            return "", at, None
         if self.space == "shared":
             self._in(t, t.shared, at.astype(np.int64))
             return "", at, None

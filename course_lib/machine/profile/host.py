@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter, itemgetter
+from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -330,14 +331,9 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
     return np.asarray(obj).view(DeviceArray)
 
 
-class _Described:
-    def __init__(self, interface: Mapping[str, Any]) -> None:
-        self.__array_interface__ = interface
-
-
 def from_interface(desc: Mapping[str, Any], owner: Any = None, sync: bool = True) -> DeviceArray:
     """Return the same memory, of the interface of such an array."""
-    return np.asarray(_Described(desc)).view(DeviceArray)
+    return np.asarray(SimpleNamespace(__array_interface__=desc)).view(DeviceArray)
 
 
 @contextlib.contextmanager
