@@ -192,7 +192,6 @@ def _costed(
 
 
 def _sectors(access: WarpAccess, pitch: tuple[int, int] | None) -> list[int]:
-    """Return the numbers of the sectors that an access touches."""
     first = access.addresses[access.active]
     if pitch:
         first = first // pitch[0] * pitch[1] + first % pitch[0]
