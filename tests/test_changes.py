@@ -65,7 +65,6 @@ CHANGES = {
     "a rung": {
         "course_lib/kernels/twice.py": _renamed((REPOSITORY / "course_lib/kernels/naive.py").read_text("utf-8")),
         "course_lib/kernels/__init__.py": lambda text: text.replace(" uncoalesced,", " twice, uncoalesced,"),
-        "tests/oracles/closed_forms/traffic.py": lambda text: text + 'TRAFFIC["twice"] = naive\n',
     },
     "a rule and its finding": {
         "course_lib/simulator/checks/stores.py": STORES,

@@ -1,8 +1,6 @@
-"""Comparison of a run of the simulator with the reference's record of the same launch, and with the formulas."""
+"""Comparison of a run of the simulator with the reference's record of the same launch."""
 
 import numpy as np
-
-from oracles import closed_forms
 
 
 def assert_same_counts(run, record):
@@ -21,17 +19,3 @@ def assert_same_counts(run, record):
     written = run.traffic.rows[-1].array
     for select in ({"space": "global", "op": "load"}, {"space": "shared"}, {"array": written, "op": "store"}):
         np.testing.assert_array_equal(run.traffic.per_thread(**select), record.per_thread(**select))
-
-
-def assert_modelled(run, r, size, **params):
-    """Assert that the formulas equal a run: accesses, requests, sectors and wavefronts of exactly these arrays."""
-    modelled = closed_forms.traffic(r.name, *size, **{**r.params, **params})
-    known = {(row.space, row.op, row.array) for row in run.traffic.rows if row.accesses}
-    for (space, op, array), count in modelled.items():
-        counted = closed_forms.Count()
-        if (space, op, array) in known:
-            part = run.traffic.select(space=space, op=op, array=array)
-            sectors, wavefronts = (part.sectors, 0) if space == "global" else (0, part.wavefronts)
-            counted = closed_forms.Count(part.accesses, part.requests, sectors, wavefronts)
-        assert count == counted, f"{r.name} {size} {params}: {op} of {array}"
-    assert {key for key in known if key[0] != "local"} <= set(modelled)

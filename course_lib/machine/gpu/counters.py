@@ -25,7 +25,7 @@ STALLS = {
     "wait": ("the result before", "arithmetic"),
     "branch_resolve": ("a branch", ""),
     "imc_miss": ("constants", ""),
-    "not_selected": ("its turn", "its turn"),
+    "not_selected": ("not selected", "not selected"),
 }
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",

@@ -151,7 +151,7 @@ def _said(error: BaseException) -> str:
         return "which needs a GPU"
     if isinstance(error, NeedsGPU):
         return str(error)
-    return f"{type(error).__name__}: {textwrap.shorten(str(error), 240)}"
+    return f"{type(error).__name__}: {textwrap.shorten(str(error), 240).rstrip('.')}"
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from ..model.machine import Machine
 from .instruction import Instruction
 
 #: The reasons for waiting; the first one is for the cycles in which a warp issues.
-REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "its turn")
+REASONS = ("issuing", "global memory", "shared memory", "arithmetic", "barrier", "not selected")
 ISSUING, GLOBAL, SHARED, ARITHMETIC, BARRIER, TURN = range(len(REASONS))
 #: Requests that may queue at a scheduler for the path to memory before the next one must wait. No kernel measures it:
 #: with 2 or 8 instead, half of the predictions of matrices in the second-level cache change by 0.3 % or less, all by

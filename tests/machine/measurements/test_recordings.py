@@ -6,10 +6,8 @@ from math import prod
 
 import numpy as np
 import pytest
-from nightly import at_night
-from oracles import closed_forms
 
-from course_lib.kernels import LADDER, TENSOR_CORES, rung
+from course_lib.kernels import LADDER, TENSOR_CORES
 from course_lib.machine import measurements, model
 from course_lib.machine.gpu.verification import TOLERANCE
 from tools import report
@@ -68,30 +66,35 @@ def test_the_whole_ladder_is_recorded():
     assert all("gflops" in result or "skipped" in result for result in results)
 
 
-#: Kernels that have no room for n = 1024; whose forms go through every k, so that n = 4096 takes long; and those whose
-#: loads of shared memory the compiler leaves as they are written, not four in one.
-SMALL = ("per_element", "single_block")
-STEPWISE = ("per_row", "per_column", "uncoalesced", "naive")
-AS_WRITTEN = ("outer_product", *(r.name for r in LADDER[[r.name for r in LADDER].index("register_2d") :]))
-
-
-@pytest.mark.parametrize(
-    ("name", "n"),
-    [at_night(name, 1024) if name in STEPWISE else (name, 1024) for name in closed_forms.TRAFFIC if name not in SMALL]
-    + [at_night(name, 4096) for name in closed_forms.TRAFFIC if name not in SMALL + STEPWISE],
+#: Sectors loaded from A and from B, as times those of elements side by side: a sector for each lane, or one for all.
+APART, SHARED = 8, 1 / 4
+LOADED = dict.fromkeys(("per_row", "uncoalesced"), (APART, SHARED)) | dict.fromkeys(
+    ("per_column", "naive"), (SHARED, 1)
 )
-def test_counters_agree_with_the_model(name, n):
-    """Nsight Compute saw the requests and sectors of the closed form exactly, its wavefronts within a thousandth."""
-    r, result = rung(name), measurements.load("counters").result(name, M=n)
-    wide = {key: 32 for key, width in r.params.items() if width == 16}
-    counts = closed_forms.traffic(r.name, *(result[k] for k in "MNK"), **{**r.params, **wide})
-    loads = [counts["global", "load", matrix] for matrix in "AB"]
-    assert result["global_load_requests"] == sum(load.requests for load in loads)
-    assert result["global_load_sectors"] == sum(load.sectors for load in loads)
-    assert result["global_store_sectors"] == counts["global", "store", "C"].sectors
-    if name in AS_WRITTEN:
-        shared = sum(count.wavefronts for (space, op, _), count in counts.items() if (space, op) == ("shared", "load"))
-        assert result["shared_load_wavefronts"] == pytest.approx(shared, rel=1e-3)
+LOADED["tiled_uncoalesced"] = 1, APART
+#: The same of the stores of C.
+STORED = dict.fromkeys(("per_row", "uncoalesced"), APART) | dict.fromkeys((r.name for r in TENSOR_CORES), 2)
+#: The depth of the tiles of which two pairs are copied again after the last.
+COPIED = {"tensor_cores_tiled": 16, "tensor_cores_bf16": 32}
+
+
+@pytest.mark.parametrize("gpu", measurements.gpus())
+@pytest.mark.parametrize("r", [r for r in RUNGS if r.name not in ("per_element", "single_block")], ids=lambda r: r.name)
+def test_counters_agree_with_the_model(r, gpu):
+    """Nsight Compute saw the requests and sectors that follow from the tile; the passes grow as the products do."""
+    tile = r.tile(**{key: 32 if width == 16 else width for key, width in r.params.items()}) or ()
+    itemsize = 2 if r.name == "tensor_cores_bf16" else 4
+    access = itemsize if "F" in r.orders and r.name not in COPIED else 16
+    passes = []
+    for result in (result for result in measurements.load("counters", gpu).results if result["rung"] == r.name):
+        if "skipped" not in result:
+            n = result["M"]
+            size = model.global_loads(n, n, n, *tile) * (1 + 2 * COPIED.get(r.name, 0) / n) * itemsize
+            assert result["global_load_requests"] == size / (32 * access)
+            assert result["global_load_sectors"] == size / 32 * sum(LOADED.get(r.name, (1, 1))) / 2
+            assert result["global_store_sectors"] == 4 * model.global_stores(n, n) / 32 * STORED.get(r.name, 1)
+            passes.append(result["shared_load_wavefronts"] / n**3)
+    assert passes == pytest.approx([passes[0]] * len(passes), rel=5e-3)
 
 
 def test_the_driver_holds_as_many_blocks_as_the_model():
