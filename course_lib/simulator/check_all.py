@@ -264,9 +264,9 @@ def _order(chosen: Mapping[str, tuple[int, ...]], launches: int, seed: int) -> l
 def _smaller(
     sizes: Sizes, chosen: Mapping[str, tuple[int, ...]], values: Mapping[str, Iterable[int]]
 ) -> Iterator[Sizes]:
-    """Yield sizes of which one is smaller: a smallest one, half, or less by one; always one of the values given."""
+    """Yield sizes of which one is smaller, of the values given: a smallest, or less by half, a quarter, ... or one."""
     for name, size in sizes.items():
-        for less in sorted({*chosen[name][:2], size // 2, size - 1}):
+        for less in sorted({*chosen[name][:2], *(size - (size >> by) for by in range(size.bit_length()))}):
             if 0 <= less < size and (less in chosen[name] or (name not in values and name != "block")):
                 yield {**sizes, name: less}
 

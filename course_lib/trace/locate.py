@@ -86,4 +86,4 @@ def _race(timelines: dict[Dim3, Timeline], finding: Finding, threads: list[tuple
 
 
 def _separated(timeline: Timeline, earlier: int, later: int) -> bool:
-    return any(earlier <= release < later for release in timeline.releases())
+    return any(earlier <= release < later for release in timeline.releases)

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 ROWS = ("load A and B from global", "multiply and add", "store to shared", "barrier")
 
 
-def timeline_rows(trace: Trace, block: tuple[int, int, int] = (0, 0, 0), warp: int = 0) -> dict[str, list[int]]:
-    """Return the positions at which one warp loads from global memory, multiplies, stores to shared memory or waits.
+def timeline_rows(trace: Trace) -> dict[str, list[int]]:
+    """Return where warp 0 of block (0, 0, 0) loads from global memory, multiplies, stores to shared memory or waits.
 
     Positions count the statements that this warp executed and that do one of the four; a statement that does two of
     them (a load stored at once) is in two rows.
     """
     columns = trace.columns
     step, access = columns.step, columns.access
-    own = np.flatnonzero((columns.blocks[step["block"]] == block).all(axis=1) & (step["warp"] == warp))
+    own = np.flatnonzero((columns.blocks[step["block"]] == 0).all(axis=1) & (step["warp"] == 0))
     spaces = np.array([trace.arrays[name].space for name in columns.arrays], dtype=str)[access["array"]]
 
     def touched(space: str, op: str) -> NDArray[np.bool_]:

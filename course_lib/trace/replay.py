@@ -114,7 +114,8 @@ class Timeline:
     # --- where to stop --------------------------------------------------------------------------------------------
 
     @cached_property
-    def _releases(self) -> tuple[int, ...]:
+    def releases(self) -> tuple[int, ...]:
+        """Return the positions at which a barrier opens: its last arrival before a waiting warp continues."""
         opened, last = [], 0
         waiting: set[int] = set()
         barrier = (self.flags & BARRIER) != 0
@@ -126,10 +127,6 @@ class Timeline:
                 waiting.add(warp)
                 last = number
         return (*opened, last) if waiting else tuple(opened)
-
-    def releases(self) -> tuple[int, ...]:
-        """Return the positions at which a barrier opens: its last arrival before a waiting warp continues."""
-        return self._releases
 
     @cached_property
     def phases(self) -> tuple[tuple[tuple[int, str], ...], ...]:

@@ -200,7 +200,7 @@ def steps_behind(timeline, thread):
     step = columns.access["step"][rows][load] - timeline.first
     first = timeline.lines[step].min()
     barriers = [number for number, text in timeline.trace.source if "syncthreads" in text]
-    release = timeline.releases()[0]
+    release = timeline.releases[0]
     arrivals = np.flatnonzero(np.isin(timeline.lines[:release], barriers)) + 1
     return {
         f".tt-line[data-line='{line}']": np.flatnonzero(timeline.of_thread(thread) & (timeline.lines == line)) + 1,

@@ -49,7 +49,7 @@ def test_what_a_step_is_moves_the_buttons(walk):
     """By default a frame of the film, then a statement of the chosen thread, then one of any warp; u goes round."""
     page, timeline = walk("tiled_two_warps", thread=[0, 5, 0], film=True)
     page.locator(".tt-forward").click()
-    assert step(page) == timeline.releases()[0]
+    assert step(page) == timeline.releases[0]
     expect(page.locator(".tt-count")).to_have_text("frame 1 of 5")
     page.locator(".tt-mode").click()  # to the first statement of the thread in this frame
     mine = (np.flatnonzero(timeline.of_thread(40)) + 1).tolist()
@@ -264,7 +264,7 @@ def test_click_on_the_strip_goes_there(walk):
     box = page.locator(".tt-strip").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5)
     assert abs(step(page) - len(timeline) / 2) <= 1
-    release = timeline.releases()[0]
+    release = timeline.releases[0]
     page.evaluate("step => window.model.set('step', step)", release - 1)
     arrived = {timeline.step(p).warp for p in range(1, release) if timeline.step(p).barrier}
     waiting = page.locator(".tt-waiting").get_attribute("data-waiting").split()

@@ -82,7 +82,7 @@ def marks_of(stepper, step, panel):
     spans = {what.split()[0] for _, spans in scene.strips for *_, what in spans}
     if panel != "waits":
         spans -= {"held"}
-    releases = scene.timeline.releases()
+    releases = scene.timeline.releases
     has = {
         "a barrier opens": bool(len(releases)),
         "a finding, at its step": bool(set(scene.ticks) - {int(release) for release in releases}),

@@ -61,7 +61,7 @@ def test_the_slider_is_read_out_and_follows_the_keys(walk):
         page.keyboard.press(key)
         expect(slider).to_have_attribute("aria-valuenow", str(to))
     page.keyboard.press("PageUp")
-    expect(slider).to_have_attribute("aria-valuenow", str(timeline.releases()[-1]))
+    expect(slider).to_have_attribute("aria-valuenow", str(timeline.releases[-1]))
 
 
 def test_zoomed_it_shows_the_steps_around_the_current_one(walk):
@@ -105,7 +105,7 @@ def test_barriers_and_phases_are_labelled(walk, resize, name, text_size):
             assert left["right"] <= right["left"] + 0.5, (size, zoom, left, right)
         texts = [label["text"] for label in labels]
         barriers = [int(text.split()[-1]) for text in texts if text[-1].isdigit()]
-        assert barriers == sorted(set(barriers)) and set(barriers) <= set(range(1, 1 + len(timeline.releases())))
+        assert barriers == sorted(set(barriers)) and set(barriers) <= set(range(1, 1 + len(timeline.releases)))
         assert {text for text in texts if not text[-1].isdigit()} <= {kind for _, kind in timeline.phases[0]}
         assert zoom or texts or text_size > 1, "nothing is labelled"
         page.keyboard.press("z")

@@ -117,7 +117,7 @@ def test_a_reason_has_the_colour_of_the_still_picture(show):
     page = show(Waiting(H200))
     fill = "items => items.map(item => getComputedStyle(item, '::before').backgroundColor)"
     live = dict(zip(REASONS, page.locator(".tt-reasons li").evaluate_all(fill), strict=True))
-    still = {why: to_rgb(colour) for why, colour in WAIT_COLOURS.items() if why != "its turn"}
+    still = {why: to_rgb(colour) for why, colour in WAIT_COLOURS.items() if why != "not selected"}
     assert {why: live[why] for why in still} == {
         why: f"rgb({', '.join(str(round(255 * part)) for part in rgb)})" for why, rgb in still.items()
     }

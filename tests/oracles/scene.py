@@ -128,7 +128,7 @@ class Scene:
         """The positions at which the block's barriers open, and at which it breaks rules."""
         places = (locate(self.trace, finding)[:1] for finding in self.trace.findings)
         broken = (at for first in places for at in first if at.block == self.timeline.block)
-        return sorted({*self.timeline.releases(), *(at.position for at in broken)})
+        return sorted({*self.timeline.releases, *(at.position for at in broken)})
 
     @property
     def findings_now(self) -> list[str]:
@@ -295,7 +295,7 @@ def waiting_sentence(timeline, position):
     """Say which warps have arrived at a barrier that is still closed."""
     there = waiting(timeline, position)
     if not there:
-        return "No warp waits." + ("" if timeline.releases() else " This block meets no barrier.")
+        return "No warp waits." + ("" if timeline.releases else " This block meets no barrier.")
     others = [warp for warp in range(ceil_div(timeline.n_threads, WARP_SIZE)) if warp not in there]
     return f"At the barrier: {_warps(there)}; not there yet: {_warps(others)}."
 

@@ -14,7 +14,7 @@ def next_stop(timeline, by, position, warp):
     """
     if by == "iteration":
         return _next_iteration(timeline, position, warp)
-    return next((stop for stop in timeline.releases() if stop > position), len(timeline))
+    return next((stop for stop in timeline.releases if stop > position), len(timeline))
 
 
 def _next_iteration(timeline, position, warp):

@@ -39,7 +39,7 @@ def _warps(timeline) -> Iterable[Strip]:
         rank = _RANKS.get((arrays[name].space, loads), 4)
         if rank > does[at][0]:
             does[at] = rank, f"{'load' if loads else 'store'} {name}"
-    releases = [*timeline.releases(), len(timeline)]
+    releases = [*timeline.releases, len(timeline)]
     warps: list[list[Span]] = [[] for _ in range(ceil_div(timeline.n_threads, WARP_SIZE))]
     for i, (warp, flags) in enumerate(zip(timeline.warps.tolist(), timeline.flags.tolist(), strict=True)):
         spans, what = warps[warp], ARRIVES if flags & BARRIER else does[i][1]
@@ -85,6 +85,6 @@ def _life(position: np.ndarray, store: np.ndarray, name: str) -> tuple[Span, ...
 
 def waiting(timeline, position: int) -> tuple[int, ...]:
     """Return the warps that have arrived at a barrier that is still closed after the first ``position`` steps."""
-    released = max((release for release in timeline.releases() if release <= position), default=0)
+    released = max((release for release in timeline.releases if release <= position), default=0)
     arrives = (timeline.flags[released:position] & BARRIER) != 0
     return tuple(int(warp) for warp in np.unique(timeline.warps[released:position][arrives]))

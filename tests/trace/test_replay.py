@@ -84,7 +84,7 @@ def test_roles_go_by_name(tiled_run):
 def test_barriers_open_at_the_last_arrival(tiled_run):
     """Two warps of a block of 8×8: each release is a barrier step of warp 1, two per tile of K."""
     timeline = Timeline(tiled_run(*matrices(8, 16, 8), 8).trace, (0, 0, 0))
-    released = [timeline.steps[n - 1] for n in timeline.releases()]
+    released = [timeline.steps[n - 1] for n in timeline.releases]
 
     assert 4 == len(released)
     assert all(step.barrier and step.warp == 1 for step in released)

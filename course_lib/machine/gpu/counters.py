@@ -25,7 +25,7 @@ STALLS = {
     "wait": ("the result before", "arithmetic"),
     "branch_resolve": ("a branch", ""),
     "imc_miss": ("constants", ""),
-    "not_selected": ("its turn", "its turn"),
+    "not_selected": ("not selected", "not selected"),
 }
 METRICS = {
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -81,7 +81,6 @@ def counters(names: Names, sizes: Sequence[Size]) -> Results:
 
 
 def _counters(names: Names, size: Any) -> Results:
-    """Return the counters of some rungs on one size."""
     if not names:
         return []
     arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]

@@ -147,12 +147,11 @@ def _tolerant(tree: ast.Module, path: Path) -> CodeType:
 
 
 def _said(error: BaseException) -> str:
-    """Return an error in one line."""
     if type(error).__name__ == "CudaSupportError":
         return "which needs a GPU"
     if isinstance(error, NeedsGPU):
         return str(error)
-    return f"{type(error).__name__}: {textwrap.shorten(str(error), 240)}"
+    return f"{type(error).__name__}: {textwrap.shorten(str(error), 240).rstrip('.')}"
 
 
 @contextlib.contextmanager

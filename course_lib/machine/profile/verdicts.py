@@ -192,7 +192,7 @@ def _neighbours(
     name = str(finding.array)
     touches = timeline.touches(name)
     lines, warps = timeline.lines[touches.position - 1], touches.thread // WARP_SIZE
-    barriers = np.searchsorted(timeline.releases(), touches.position)
+    barriers = np.searchsorted(timeline.releases, touches.position)
     begun = np.zeros(len(lines), np.int64)  # iterations that the thread has begun
     for warp in np.unique(warps).tolist():
         at = np.flatnonzero((timeline.lines == timeline.statement_of(head)) & (timeline.warps == warp))

@@ -17,7 +17,7 @@ WAIT_COLOURS: dict[str, str] = {
     "shared memory": COLOURS["shared"],
     "arithmetic": COLOURS["register"],
     "barrier": SKY,
-    "its turn": "",
+    "not selected": "",
 }
 
 

@@ -107,7 +107,7 @@ def _cycles(
         cycles[steps[-1]] = issued[-1]
         cycles[steps] = np.maximum.accumulate(cycles[steps])
     last = 0
-    for release in timeline.releases():  # a statement without instructions ends when its warp comes to it
+    for release in timeline.releases:  # a statement without instructions ends when its warp comes to it
         here = last + np.flatnonzero(arrives[last:release])
         later = release + np.flatnonzero(np.isin(timeline.warps[release:], timeline.warps[here]))
         cycles[later] = np.maximum(cycles[later], cycles[here].max())

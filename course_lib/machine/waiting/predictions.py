@@ -31,7 +31,7 @@ READS = ("latencies", "residency", "cached", "ladder", "counters")
 #: not have: for an instruction that is not fetched yet, for a branch, for constants.
 STALLS = {
     reason: [name for name, (_, of) in SAMPLED.items() if of == reason]
-    for reason in ("global memory", "shared memory", "arithmetic", "barrier", "its turn")
+    for reason in ("global memory", "shared memory", "arithmetic", "barrier", "not selected")
 }
 #: Kernels whose outermost loop reads all of a large matrix, and the part of C for which a block of theirs runs.
 PARTS = {"per_row": (128, 16), "per_column": (16, 128)}
@@ -238,7 +238,6 @@ def _code(name: str, params: tuple[tuple[str, int], ...]) -> MachineCode:
 def _launch(
     r: Result, machine: schedule.Machine, chip: Result, blocks: int | None = None, cached: bool = False
 ) -> ProductLaunch:
-    """Return the launch of a recorded result."""
     name, params = r["rung"], r["params"]
     code = _code(name, tuple(params.items()))
     launch, size = partial(rung(name).launch, **params), (r["M"], r["N"], r["K"])

@@ -187,6 +187,8 @@ class Context(ABC):
             thing = getattr(owner.thing, node.attr, None)
             if not owner.path and thing is None:
                 self._refuse_unknown(node, owner.thing, node.attr)
+            if owner.path and owner.path[0] in COORDINATES and node.attr not in AXES:
+                refuse(node, f"{owner} has no {node.attr!r}; write {owner}.x, .y or .z")
             return part_of_cuda((*owner.path, node.attr), thing)
         if isinstance(owner, ModuleType):
             if not hasattr(owner, node.attr):

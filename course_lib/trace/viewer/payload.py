@@ -124,7 +124,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
                 "at": at,
                 "first": int(columns.first[number]),
                 "steps": len(timeline),
-                "releases": timeline.releases(),
+                "releases": timeline.releases,
                 "phases": timeline.phases,
             }
         )

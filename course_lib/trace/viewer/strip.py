@@ -51,7 +51,7 @@ def frames_of(timeline: Timeline) -> list[tuple[int, int]]:
     """(first, last) of the frames: positions in the block, exclusive and inclusive; all steps are in one of them."""
     steps, trace = len(timeline), timeline.trace
     touched = [(a, timeline.touches(a.name)) for a in trace.arrays.values() if a.space == "global"]
-    ends = [at for at in timeline.releases() if at < steps]
+    ends = [at for at in timeline.releases if at < steps]
     if not ends:
         loads = np.unique(np.concatenate([np.empty(0, np.int64), *(t.position[~t.store] for _, t in touched)]))
         parts = min(FRAMES - 1, len(loads))

@@ -48,7 +48,7 @@ def sentence(timeline: Timeline, position: int, thread: int) -> str:
     step = timeline.step(position)
     lead = f"Line {step.line}, warp {step.warp} ({_lanes(step.threads)}). "
     if step.barrier:
-        if position in timeline.releases():
+        if position in timeline.releases:
             return lead + "Every warp has arrived: the barrier opens."
         return lead + "It waits at the barrier for the other warps."
     who = f"Thread {label(thread_position(thread, trace.block), dims)}"
@@ -168,7 +168,7 @@ def summary(trace: Trace) -> str:
     dims = n_dims(trace)
     blocks = [tuple(at) for at in trace.columns.blocks.tolist()]
     first = Timeline(trace, blocks[0])
-    barriers = len(first.releases())
+    barriers = len(first.releases)
     lines = [
         f"Stepper of {trace.kernel_name}: grid {label(trace.grid, dims)} × block {label(trace.block, dims)}, "
         f"{len(first)} steps and {barriers} barrier{'s' * (barriers != 1)} in block {label(first.block, dims)}"

@@ -45,7 +45,7 @@ def test_nothing_after_a_barrier_ends_before_all_have_arrived():
     """In both orders, at each barrier; before the first one the warps run in the same cycles."""
     _, trace, orders = ordered("tiled_two_warps")
     timeline = Timeline(trace, (0, 0, 0))
-    releases = timeline.releases()
+    releases = timeline.releases
     assert len(releases) == 4
     for cycles in map(np.array, orders.values()):
         for release in releases:

@@ -74,15 +74,15 @@ def test_of_a_block_goes_first_who_waits_longest():
     assert share_of_the_last([reads_and_adds(64)] * 32, H200) == pytest.approx(seen, abs=0.05)
 
 
-def test_a_warp_waits_for_the_unit_or_for_its_turn():
-    """As in a profiler, a ready warp waits for its turn in a cycle in which another one issues."""
+def test_a_warp_waits_for_the_unit_or_is_not_selected():
+    """As in a profiler, a ready warp is not selected in a cycle in which another one issues."""
     one = replace(H200, schedulers=1, integer=2.0)
     play = waiting.play_programs([[Instruction("integer", 0)] * 16] * 2, one)
     waits = Counter()
     for reason, first, last in play.spans[1]:
         waits[reason] += last - first
     assert play.cycles == pytest.approx(64, abs=1)
-    assert waits["its turn"] == pytest.approx(16)
+    assert waits["not selected"] == pytest.approx(16)
     assert waits["arithmetic"] == pytest.approx(16 + 15)
 
 

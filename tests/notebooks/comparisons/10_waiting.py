@@ -14,9 +14,9 @@ sampled, modelled = (
 short_of_memory = [rung for rung, reason in sampled.items() if reason == "global memory"]
 assert short_of_memory == ["per_row", "per_column", "uncoalesced", "outer_product"], "three without tiles, and one"
 others = [(sampled[rung], modelled[rung]) for rung in ladder if sampled[rung] != modelled[rung]]
-assert others == 2 * [("its turn", "arithmetic")], "for all but two, a busy unit where another one had its turn"
+assert others == 2 * [("not selected", "arithmetic")], "for all but two, a busy unit where another one was selected"
 many = {r["rung"]: r["measured_waits"] for r in fixed(tiles, 64, 16)}
-assert many["prefetched"]["its turn"] > 1.5 * many["tiled"]["its turn"], "wait longer for their turn"
+assert many["prefetched"]["not selected"] > 1.5 * many["tiled"]["not selected"], "are longer not selected"
 assert 0.98 < speed("staged", None, 16) / speed("warp_tiled", None, 16) < 1.02, "staged gains nothing with two blocks"
 played = {(count, two): plan(H200, 600, count, 8, two).play for count in (2, 16) for two in (1, 2)}
 assert played[2, 1].share("global memory") > 0.5 and played[2, 2].cycles < played[2, 1].cycles, "grey, then shorter"

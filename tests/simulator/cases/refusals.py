@@ -100,6 +100,9 @@ if a[0] > 1:
     index = cuda.blockIdx
 a[index.x] = 1  #! 'index'
 
+index = cuda.threadIdx.w  #! cuda.threadIdx 'w' cuda.threadIdx.x .y .z
+a[index] = 1
+
 v = a
 if a[0] > 0:
     v = 1

@@ -2,7 +2,7 @@
 // sum. Where nothing is multiplied, the iterations of the innermost loops; where there is none, the phases of the warps.
 
 import { full } from "./text.js";
-import { Access, LOAD, ITERATION, popcount, WARP } from "./trace.js";
+import { Access, LOAD, ITERATION, popcount } from "./trace.js";
 
 /** @typedef {import("./machine.js").Machine} Machine */
 /** @typedef {import("./trace.js").Trace} Trace */
