@@ -57,7 +57,7 @@ def serve(executes: bool) -> None:
     from .tasks import TASKS
 
     prepare()
-    together = Together()
+    together = OneStudent()
     gc.freeze()
     _reply(_READY)
     for line in sys.stdin.buffer:
@@ -138,7 +138,7 @@ def _answer(fork: Fork, arguments: list[Any], limits: Limits) -> bytes:
         return json.dumps({"stopped": str(stopped)}).encode()
 
 
-class Together:
+class OneStudent:
     """A process for the answers of one student that are not executed, with the limits of one answer for each.
 
     One without a verdict ends it; unless it was the first, it is judged once more in a new process, where nothing is
