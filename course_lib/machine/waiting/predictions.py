@@ -238,7 +238,6 @@ def _code(name: str, params: tuple[tuple[str, int], ...]) -> MachineCode:
 def _launch(
     r: Result, machine: schedule.Machine, chip: Result, blocks: int | None = None, cached: bool = False
 ) -> ProductLaunch:
-    """Return the launch of a recorded result."""
     name, params = r["rung"], r["params"]
     code = _code(name, tuple(params.items()))
     launch, size = partial(rung(name).launch, **params), (r["M"], r["N"], r["K"])
