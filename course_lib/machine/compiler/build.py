@@ -19,6 +19,13 @@ from .identity import functions_of
 PACKAGES = ("numba", "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm")
 #: Options of a dispatcher that change the code, and what they are for a plain function.
 OPTIONS = {"fastmath": False, "opt": True, "max_registers": None, "launch_bounds": None}
+#: What the assembler says of a kernel.
+RESOURCES = {
+    "registers": r"Used (\d+) registers",
+    "shared_bytes": r"(\d+) bytes smem",
+    "stack_bytes": r"(\d+) bytes stack frame",
+    "spilled_bytes": r"(\d+) bytes spill stores",
+}
 #: The only file that this process may write, for the disassembler; None where it may write any.
 own: Path | None = None
 
@@ -28,8 +35,8 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in PACKAGES}
 
 
-def installed() -> bool:
-    """Whether all of them are installed, and numba's own simulator is not in their place."""
+def available() -> bool:
+    """Whether kernels can be compiled here: all are installed, and numba's own simulator is not in their place."""
     from numba import config
 
     try:
@@ -53,6 +60,7 @@ def compiled(kernel: Any, types: Sequence[Any], compute_capability: tuple[int, i
     options = options_of(kernel)
     plain = getattr(kernel, "py_func", kernel)
     cubin, log = _link(_intermediate(kernel, plain, types, compute_capability, options), compute_capability, options)
+    used: dict[str, Any] = {name: max(map(int, re.findall(each, log)), default=0) for name, each in RESOURCES.items()}
     known = functions_of(plain)
     by_file: dict[str, dict[str, tuple[int, int]]] = {}
     for name, function in known.items():
@@ -61,7 +69,7 @@ def compiled(kernel: Any, types: Sequence[Any], compute_capability: tuple[int, i
     return MachineCode(
         kernel=plain.__name__,
         instructions=from_listing(disassembled(cubin), by_file),
-        **_resources(log),
+        **used,
         versions=versions(),
         first_lines={name: _extent(function)[:2] for name, function in known.items()},
     )
@@ -136,23 +144,9 @@ def _link(code: bytes, cc: tuple[int, int], options: Mapping[str, Any]) -> tuple
     return bytes(cubin), log.decode(errors="replace")
 
 
-def _resources(log: str) -> dict[str, Any]:
-    """Return what the assembler says of the kernel."""
-
-    def most(pattern: str) -> int:
-        return max(map(int, re.findall(pattern, log)), default=0)
-
-    return {
-        "registers": most(r"Used (\d+) registers"),
-        "shared_bytes": most(r"(\d+) bytes smem"),
-        "stack_bytes": most(r"(\d+) bytes stack frame"),
-        "spilled_bytes": most(r"(\d+) bytes spill stores"),
-    }
-
-
 def programs() -> list[str]:
     """Return the programs that are run to compile: the disassembler, and what the system loads programs with."""
-    if not installed():
+    if not available():
         return []
     from cuda import pathfinder
 

@@ -1,9 +1,5 @@
 """Run one block of a kernel's machine code: which instructions each warp executes, and what they access.
 
-    run = run_block(code, (A, B, C), block=(256, 1))
-    run.executed[0]          # the instructions of warp 0, as indices into code.instructions
-    run.accesses[0][7]       # what the seventh one accesses, if it accesses memory
-
 All threads that are at the same instruction run it together, those that are furthest behind first; threads of a block
 meet at its barriers. It knows no time: :mod:`course_lib.machine.waiting` plays what it finds. The arithmetic is done,
 too, so that branches and addresses that depend on values are right, and the results can be held against NumPy.
@@ -112,7 +108,6 @@ def _begin(
     names: Sequence[str],
     dynamic_bytes: int,
 ) -> Threads:
-    """Return the state in which a block begins."""
     threads = prod(block)
     width = ceil_div(threads, WARP_SIZE) * WARP_SIZE
     linear = np.arange(width, dtype=np.uint64)
@@ -125,11 +120,8 @@ def _begin(
         "SR_CgaCtaId": np.zeros(width, np.uint64),
         **{f"SR_CTAID.{axis}": np.full(width, n, np.uint64) for axis, n in zip("XYZ", index, strict=True)},
     }
-    constants = np.zeros(0x1000, np.uint8)
-    for at, value in zip((0x0, 0x4, 0x8, 0xC, 0x10, 0x14), (*block, *grid), strict=True):
-        constants[at : at + 4] = np.array([value], np.uint32).view(np.uint8)
-    local = code.stack_bytes + 16
-    constants[0x28:0x2C] = np.array([local], np.uint32).view(np.uint8)
+    constants, local = np.zeros(0x1000, np.uint8), code.stack_bytes + 16
+    constants.view(np.uint32)[[0, 1, 2, 3, 4, 5, 10]] = *block, *grid, local
     arrays, parameters = [], bytearray()
     for number, value in enumerate(arguments):
         if isinstance(value, np.ndarray):
@@ -218,8 +210,6 @@ class _Memory:
     def run(self, t: Threads) -> tuple[str, np.ndarray, np.ndarray | None]:
         """Do it; return the array's name, the addresses, and where a copy writes."""
         at = self.at(t)
-        if not t.mask.any():
-            return "", at, None
         if self.space == "shared":
             self._in(t, t.shared, at.astype(np.int64))
             return "", at, None

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import install
-from .build import compiled, installed, options_of
+from .build import available as available
+from .build import compiled, options_of
 from .code import MachineCode
 from .identity import digest
 
@@ -15,11 +16,6 @@ _found: dict[str, MachineCode] = {}
 
 class NoMachineCode(ValueError):
     """There is neither a compiler nor recorded code for a kernel."""
-
-
-def available() -> bool:
-    """Whether kernels can be compiled here."""
-    return installed()
 
 
 def how() -> str:
@@ -80,7 +76,6 @@ def types_of(arguments: Any) -> tuple[Any, ...]:
 
 
 def _type(value: Any) -> Any:
-    """Return the type that a launch gives an argument."""
     import numba
     from numba.core import types
 

@@ -55,18 +55,20 @@ def _used(function: FunctionType) -> dict[str, Any]:
 
 def _text(function: FunctionType) -> str:
     """Return a function's source as its syntax tree has it, without decorators and docstring."""
+    tree = _tree(function)
+    tree.decorator_list, tree.body = [], tree.body or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _tree(function: FunctionType) -> ast.FunctionDef:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
-    tree.decorator_list = []
-    if ast.get_docstring(tree, clean=False) is not None:
-        tree.body = tree.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
+    del tree.body[: ast.get_docstring(tree, clean=False) is not None]
+    return tree
 
 
 def outline(function: FunctionType) -> list[int]:
     """Return the lines of a function that hold code, counted from its first one: `def`, and its body's lines."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    assert isinstance(tree, ast.FunctionDef)
-    body = tree.body[1:] if ast.get_docstring(tree, clean=False) is not None else tree.body
-    lines = {node.lineno - 1 for each in body for node in ast.walk(each) if hasattr(node, "lineno")}
+    tree = _tree(function)
+    lines = {node.lineno - 1 for each in tree.body for node in ast.walk(each) if hasattr(node, "lineno")}
     return sorted({0, tree.lineno - 1, *lines})

@@ -170,11 +170,10 @@ def is_predicate(text: str) -> bool:
 Parts = tuple[list[str], list[str]]
 
 
-def _carries(operands: list[str], results: int = 1) -> tuple[str, list[str], list[str], list[str]]:
+def _carries(operands: list[str]) -> tuple[str, list[str], list[str], list[str]]:
     """Return the result, the predicates written, the other operands, and the predicates read, in this order."""
-    first, rest = operands[0], operands[results:]
-    written: list[str] = []
-    read: list[str] = []
+    first, *rest = operands
+    written, read = list[str](), list[str]()
     while rest and is_predicate(rest[0]):
         written.append(rest.pop(0))
     while rest and is_predicate(rest[-1]):
@@ -257,12 +256,7 @@ def lea(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
 def shift(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     target, low, amount, high = operands
     put, a, n, c = writer(target), raw(low), raw(amount), raw(high)
-    left, arithmetic, upper, wraps = (
-        "L" in mods,
-        mods[-1] in ("S32", "S64") or "S32" in mods or "S64" in mods,
-        ("HI" in mods),
-        "W" in mods,
-    )
+    left, upper, wraps, arithmetic = "L" in mods, "HI" in mods, "W" in mods, {"S32", "S64"} & {*mods}
 
     def run(t: Threads) -> None:
         value = np.asarray(a(t) | c(t) << SHIFT)
@@ -323,45 +317,40 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 JOIN: dict[str, Callable[[Any, Any], Any]] = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
 
 
-def _set(outs: list[Action], join: Callable[[Any, Any], Any], t: Any, truth: Any, given: Any) -> None:
-    outs[0](t, join(truth, given))
-    if len(outs) > 1:
-        outs[1](t, join(~truth, given))
+def _compared(holds: Value, mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+    join = JOIN[next(m for m in mods if m in JOIN)]
+    out, opposite, given = truth_writer(operands[0]), truth_writer(operands[1]), predicate(operands[4])
+
+    def run(t: Threads) -> None:
+        truth, others = np.asarray(holds(t)), given(t)
+        out(t, join(truth, others))
+        opposite(t, join(~truth, others))
+
+    return run
 
 
 def compare(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    unsigned, compared, join = "U32" in mods, COMPARE[mods[0]], JOIN[next(m for m in mods if m in JOIN)]
-    outs = [truth_writer(p) for p in operands[:2]]
-    a, b, given = integer(operands[2]), integer(operands[3]), predicate(operands[4])
-    low = predicate(operands[5]) if "EX" in mods else None
+    unsigned, compared = "U32" in mods, COMPARE[mods[0]]
+    a, b, low = integer(operands[2]), integer(operands[3]), predicate(operands[5]) if "EX" in mods else None
 
-    def run(t: Threads) -> None:
+    def holds(t: Threads) -> Array:
         x, y = a(t) & WORD, b(t) & WORD
         if not unsigned:
             x, y = signed(x), signed(y)
-        truth = np.asarray(compared(x, y))
-        if low is not None:
-            truth = np.where(x == y, low(t), truth)
-        _set(outs, join, t, truth, given(t))
+        return compared(x, y) if low is None else np.where(x == y, low(t), compared(x, y))
 
-    return run
+    return _compared(holds, mods, operands)
 
 
 def compare_floats(value: Callable[[str], Value], mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    name, join = mods[0], JOIN[next(m for m in mods if m in JOIN)]
-    unordered = len(name) == 3 and name.endswith("U")
-    compared = COMPARE[name.removesuffix("U") if unordered else name]
-    outs = [truth_writer(p) for p in operands[:2]]
-    a, b, given = value(operands[2]), value(operands[3]), predicate(operands[4])
+    compared, unordered = COMPARE[mods[0].removesuffix("U")], mods[0].endswith("U")
+    a, b = value(operands[2]), value(operands[3])
 
-    def run(t: Threads) -> None:
+    def holds(t: Threads) -> Array:
         x, y = a(t), b(t)
-        truth = np.asarray(compared(x, y))
-        if unordered:
-            truth = truth | np.isnan(x) | np.isnan(y)
-        _set(outs, join, t, truth, given(t))
+        return compared(x, y) | np.isnan(x) | np.isnan(y) if unordered else compared(x, y)
 
-    return run
+    return _compared(holds, mods, operands)
 
 
 def select(write: Callable[[str], Action], read: Callable[[str], Value], mods: list[str], operands: list[str]) -> Any:

@@ -81,7 +81,6 @@ def counters(names: Names, sizes: Sequence[Size]) -> Results:
 
 
 def _counters(names: Names, size: Any) -> Results:
-    """Return the counters of some rungs on one size."""
     if not names:
         return []
     arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]

@@ -145,15 +145,11 @@ def _version(package: str) -> str | None:
 
 def _driver_version() -> str | None:
     """Return the display driver's version from nvidia-smi, or None if that tool is missing."""
-    import shutil
     import subprocess
 
-    if not shutil.which("nvidia-smi"):
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
         return None
-    asked = subprocess.run(
-        ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
     return asked.stdout.split("\n")[0].strip() or None

@@ -131,7 +131,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _kernel(options: argparse.Namespace, target: str) -> int:
-    """Profile one launch of a kernel."""
     path, name = split(target)
     if options.seed < 0:
         raise UsageError(f"--seed is {options.seed}; it is 0 or more.")

@@ -147,7 +147,6 @@ def _tolerant(tree: ast.Module, path: Path) -> CodeType:
 
 
 def _said(error: BaseException) -> str:
-    """Return an error in one line."""
     if type(error).__name__ == "CudaSupportError":
         return "which needs a GPU"
     if isinstance(error, NeedsGPU):

@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter, itemgetter
+from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -122,15 +123,12 @@ class DeviceArray(np.ndarray):
         return ary
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        """Fill this array."""
         self[...] = ary
 
     def is_c_contiguous(self) -> bool:
-        """Return whether rows are contiguous."""
         return self.flags.c_contiguous
 
     def is_f_contiguous(self) -> bool:
-        """Return whether columns are contiguous."""
         return self.flags.f_contiguous
 
     def split(self, section: int, stream: Any = 0) -> Iterator[DeviceArray]:
@@ -142,19 +140,15 @@ class DeviceArray(np.ndarray):
             yield part
 
     def ravel(self, order: Any = "C", stream: Any = 0) -> Any:
-        """Return the elements in one dimension."""
         return super().ravel(order)
 
     def squeeze(self, axis: Any = None, stream: Any = 0) -> Any:
-        """Return the array without its dimensions of size 1."""
         return super().squeeze(axis)
 
     def getitem(self, item: Any, stream: Any = 0) -> Any:
-        """Return ``self[item]``."""
         return self[item]
 
     def setitem(self, key: Any, value: Any, stream: Any = 0) -> None:
-        """Store ``self[key] = value``."""
         self[key] = value
 
     def bind(self, stream: Any = 0) -> DeviceArray:
@@ -177,7 +171,6 @@ class Stream(_StandIn):
         return contextlib.nullcontext(self)
 
     def add_callback(self, callback: Callable[..., Any], arg: Any = None) -> None:
-        """Call ``callback(stream, status, arg)``."""
         callback(self, 0, arg)
 
     def async_done(self) -> asyncio.Future[Stream]:
@@ -229,7 +222,6 @@ class Device(_StandIn):
         self.supports_float16 = self.supports_bfloat16 = self.supports_fp8 = True
 
     def get_primary_context(self) -> DeviceContext:
-        """Return the context."""
         return self._context
 
     def __enter__(self) -> Device:
@@ -256,14 +248,12 @@ class DeviceContext(_StandIn):
         return MemoryInfo(free * page, total * page)
 
     def create_stream(self, ptr: int = 0) -> Stream:
-        """Return a stream."""
         return Stream()
 
     create_external_stream = create_stream
     get_default_stream = get_legacy_default_stream = get_per_thread_default_stream = create_stream
 
     def create_event(self, timing: bool = True) -> Event:
-        """Return an event."""
         return Event(self._note)
 
     def can_access_peer(self, peer_context: Any) -> bool:
@@ -285,16 +275,13 @@ class Runtime(_StandIn):
         self._version = tuple(int(part) for part in gpu["cuda_runtime"].split("."))[:2]
 
     def get_version(self) -> tuple[int, ...]:
-        """Return (major, minor)."""
         return self._version
 
     def is_supported_version(self) -> bool:
-        """Return True."""
         return True
 
     @property
     def supported_versions(self) -> tuple[tuple[int, ...], ...]:
-        """The one version."""
         return (self._version,)
 
 
@@ -330,14 +317,9 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
     return np.asarray(obj).view(DeviceArray)
 
 
-class _Described:
-    def __init__(self, interface: Mapping[str, Any]) -> None:
-        self.__array_interface__ = interface
-
-
 def from_interface(desc: Mapping[str, Any], owner: Any = None, sync: bool = True) -> DeviceArray:
     """Return the same memory, of the interface of such an array."""
-    return np.asarray(_Described(desc)).view(DeviceArray)
+    return np.asarray(SimpleNamespace(__array_interface__=desc)).view(DeviceArray)
 
 
 @contextlib.contextmanager

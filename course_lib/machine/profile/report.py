@@ -169,7 +169,6 @@ def as_page(launches: Sequence[ProfiledLaunch], command: str) -> str:
 
 
 def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
-    """Yield the parts of a page on one launch."""
     run, traced = profile.run, profile.traced
     if told := [*judged.over, *map(str, run.findings)]:
         yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in told)}</ul>"
@@ -191,7 +190,6 @@ def _wide(name: str, of: str, table: str, kind: str = "") -> str:
 
 
 def _go_to_first_finding(stepper: Stepper, trace: Trace) -> None:
-    """Show the step, the block and the thread of the first finding that a step caused."""
     for finding in trace.findings:
         for found in locate(trace, finding)[:1]:
             x, y, _ = trace.block

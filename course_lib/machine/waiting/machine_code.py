@@ -11,7 +11,7 @@ says which instructions a warp executes, and the addresses of each access; wavef
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -46,15 +46,6 @@ _NAMES = {
 KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 REFUSED = ("HMMA", "HGMMA", "WARPGROUP", "UTMA", "SYNCS", "ATOM", "RED", "MUFU", "DFMA", "DADD", "DMUL", "CALL")
 _START = sorted(KINDS, key=len, reverse=True)
-
-
-class _Fixed(NamedTuple):
-    """What an instruction is to the player wherever it is executed."""
-
-    kind: str
-    reads: tuple[int, int]
-    uniform_read: bool
-    pending: int
 
 
 def kind_of(operation: str) -> str:
@@ -121,8 +112,9 @@ def machine_programs(run: BlockRun, pitches: Mapping[str, tuple[int, int]] | Non
     return found
 
 
-def _fixed(code: MachineCode) -> list[_Fixed]:
-    fixed: list[_Fixed] = []
+def _fixed(code: MachineCode) -> list[tuple[Instruction, int]]:
+    """Return what each instruction is wherever it is executed, and how many groups of copies it lets be in flight."""
+    fixed: list[tuple[Instruction, int]] = []
     kept: dict[int, str] = {}
     for each in code.instructions:
         try:
@@ -132,19 +124,19 @@ def _fixed(code: MachineCode) -> list[_Fixed]:
         (even, odd), kept = register_reads(each.text, kept)
         pending = re.search(r", (0x\w+)$", each.text) if kind == "wait" else None
         own = each.operation.startswith("U") or kind in _MEMORY
-        fixed.append(
-            _Fixed(
-                kind if each.predicate != "@!PT" else "other",
-                (len(even), len(odd)),
-                not own and UNIFORM.search(each.text.partition(",")[2]) is not None,
-                int(pending[1], 16) if pending else -1,
-            )
+        made = Instruction(
+            kind if each.predicate != "@!PT" else "other",
+            code.line(each),
+            pace=each.pace,
+            reads=(len(even), len(odd)),
+            uniform_read=not own and UNIFORM.search(each.text.partition(",")[2]) is not None,
         )
+        fixed.append((made, int(pending[1], 16) if pending else -1))
     return fixed
 
 
 def _skeleton(
-    code: MachineCode, fixed: list[_Fixed], executed: Sequence[int], loop: tuple[int, int] | None
+    code: MachineCode, fixed: list[tuple[Instruction, int]], executed: Sequence[int], loop: tuple[int, int] | None
 ) -> list[Instruction]:
     """Return the program of warps that execute these instructions, without the costs of their accesses."""
     counters: list[list[int]] = [[] for _ in range(6)]
@@ -153,7 +145,7 @@ def _skeleton(
     ends = max((n for n, place in enumerate(executed) if first <= place <= last), default=-1)
     iteration, out = 0, []
     for number, place in enumerate(executed):
-        each, about = code.instructions[place], fixed[place]
+        each, (about, pending) = code.instructions[place], fixed[place]
         if about.kind.startswith("?"):
             raise ValueError(f"the model of waiting does not know the instruction {about.kind[1:]}")
         iteration += place == first
@@ -161,25 +153,15 @@ def _skeleton(
         for counter in each.waits:
             needs += counters[counter]
             counters[counter] = []
-        if about.pending >= 0:
-            done = groups_arrived(groups, about.pending)
+        if pending >= 0:
+            done = groups_arrived(groups, pending)
             needs += [place for group in done for place in group]
             del groups[: len(done)]
         elif about.kind == "commit":
             groups.append([])
         elif about.kind == "copy":
             groups[-1].append(number)
-        out.append(
-            Instruction(
-                about.kind,
-                code.line(each),
-                tuple(needs),
-                iteration=iteration if number <= ends else 0,
-                pace=each.pace,
-                reads=about.reads,
-                uniform_read=about.uniform_read,
-            )
-        )
+        out.append(about._replace(needs=tuple(needs), iteration=iteration if number <= ends else 0))
         if each.result >= 0 and about.kind != "commit":
             counters[each.result].append(number)
     return out
@@ -210,7 +192,6 @@ def _costed(
 
 
 def _sectors(access: WarpAccess, pitch: tuple[int, int] | None) -> list[int]:
-    """Return the numbers of the sectors that an access touches."""
     first = access.addresses[access.active]
     if pitch:
         first = first // pitch[0] * pitch[1] + first % pitch[0]

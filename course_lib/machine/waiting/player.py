@@ -130,26 +130,6 @@ def _way(ways: Sequence[float], block: int, name: str, line: int) -> float:
     return ways[_drawn(block, name, line) % len(ways)] if ways else 0.0
 
 
-class _Cache:
-    """Sectors of global memory in the first-level cache; the least recently used is evicted first."""
-
-    def __init__(self, size: int) -> None:
-        self.room = max(size // SECTOR_BYTES, 1)
-        self.arrival: OrderedDict[tuple[int, str, int], float] = OrderedDict()
-
-    def look(self, sector: tuple[int, str, int]) -> float | None:
-        """Return the cycle at which the sector arrived or will arrive, None if it is not in the cache."""
-        found = self.arrival.get(sector)
-        if found is not None:
-            self.arrival.move_to_end(sector)
-        return found
-
-    def bring(self, sector: tuple[int, str, int], arrival: float) -> None:
-        self.arrival[sector] = arrival
-        if len(self.arrival) > self.room:
-            self.arrival.popitem(last=False)
-
-
 @dataclass(slots=True, eq=False)
 class _Scheduler:
     """A scheduler while it plays its warps.
@@ -237,7 +217,9 @@ class Player:
         self.in_step = in_step
         self.rounds = rounds
         self.served = served
-        self.cache = _Cache(l1_bytes)
+        self.room = max(l1_bytes // SECTOR_BYTES, 1)
+        #: The sectors in the first-level cache, that used least recently first, and the cycle at which each arrives.
+        self.cache = OrderedDict[tuple[int, str, int], float]()
         distinct = {id(i): i for program in warps for i in program}  # warps share most of them
         known = {number: _step(instruction, machine) for number, instruction in distinct.items()}
         programs = [[known[id(i)] for i in program] for program in warps]
@@ -418,7 +400,7 @@ class Player:
 
         An access to global memory looks into the first-level cache, and fetches what that does not hold.
         """
-        start, kind, machine = self.path - 1, step.kind, self.machine
+        start, kind, machine, cache = self.path - 1, step.kind, self.machine, self.cache
         if kind == "shared load":
             return start + step.latency
         if kind == "store":
@@ -431,11 +413,13 @@ class Player:
         first = bool(step.sectors) and self._is_first(own, *step.sectors[0])
         for name, number in step.sectors:
             sector = own, name, number
-            known = self.cache.look(sector)
+            known = cache.pop(sector, None)
             if known is None:
                 known = self._fetch(sector, start, first)
-                self.cache.bring(sector, known)
                 self.fetches.append((start, known))
+                if len(cache) == self.room:
+                    cache.popitem(last=False)
+            cache[sector] = known
             if known > arrival:
                 arrival = known
         return arrival + step.latency

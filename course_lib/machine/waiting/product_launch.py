@@ -79,9 +79,8 @@ class ProductLaunch:
         M, N, K = self.size
         band, other, lines = ("B", "A", M) if self.down_first else ("A", "B", N)
         _, begins, bands = np.unique(dict(zip("AB", self._places(), strict=True))[band], True, True)
-        slots = self.resident * self.gpu["multiprocessors"]
-        wave = np.arange(len(bands)) // slots
-        new = wave == (begins // slots)[bands]  # blocks that begin together with the first one of their band
+        wave = np.arange(len(bands)) // self._together
+        new = wave == (begins // self._together)[bands]  # blocks that begin together with the first one of their band
         again = "L2" if 4 * K * lines <= self.gpu["l2_bytes"] else "DRAM"
         shares = defaultdict[tuple[str, str], float](float)
         shares["DRAM", "DRAM"] += float(np.mean(wave == 0))
@@ -192,13 +191,8 @@ class ProductLaunch:
         return self._found[3], self._found[2]
 
     @property
-    def programs(self) -> list[list[Instruction]]:
-        """The programs of a block's warps, for few columns of A."""
-        return self._found[0]
-
-    @property
     def loop(self) -> list[list[Instruction]]:
-        """Of those programs, the iterations of the main loop that are played."""
+        """Of the programs of a block's warps, the iterations of the main loop that are played."""
         return self._found[1]
 
     @property
@@ -213,9 +207,7 @@ class ProductLaunch:
             raise ValueError("the machine code has no multiply-adds")
         needed = prod(self.tile) * depth / WARP_SIZE
         played = sum(i.kind == "multiply-add" for program in loop for i in program)
-        each = played / len({i.iteration for program in loop for i in program}) * needed / made
-        if self.part:
-            each = played / len({i.iteration for program in loop for i in program})
+        each = played / len({i.iteration for program in loop for i in program}) * (1 if self.part else needed / made)
         return prod(self.size) / prod(self.grid) / WARP_SIZE / each
 
     @property

@@ -46,7 +46,6 @@ def block_run(kernel: Any, trace: Trace | None, block: tuple[int, int, int] = (0
 
 
 def _argument(trace: Trace, name: str) -> Any:
-    """Return an argument as the launch was given it."""
     if name not in trace.arrays:
         value = trace.scalars.get(name)
         if value is None or isinstance(value, tuple):

@@ -74,12 +74,6 @@ def instructions(tile_width: int, buffers: int) -> Sequence[Sequence[Instruction
     return warps if len(warps) <= WARPS else warps[:: schedule.Machine.schedulers]
 
 
-def one_scheduler(machine: schedule.Machine) -> schedule.Machine:
-    """Return the machine with one scheduler, and that scheduler's share of the bytes per cycle."""
-    share = {level: rate / machine.schedulers for level, rate in machine.bytes_per_cycle.items()}
-    return replace(machine, schedulers=1, bytes_per_cycle=share)
-
-
 @dataclass(frozen=True)
 class Plan:
     """One setting, as the model plays it. `bandwidth`: bytes per cycle that memory delivers to this scheduler."""
@@ -193,7 +187,9 @@ def plan(machine: schedule.Machine, latency: int, warps: int, tile_width: int, b
 
     The second-level cache serves every load that misses the first, each after the same `latency` cycles.
     """
-    machine = replace(one_scheduler(machine), latency={**machine.latency, "L2": float(latency)}, spread=())
+    share = {level: rate / machine.schedulers for level, rate in machine.bytes_per_cycle.items()}
+    latencies = {**machine.latency, "L2": float(latency)}
+    machine = replace(machine, schedulers=1, bytes_per_cycle=share, latency=latencies, spread=())
     block = instructions(tile_width, buffers)
     play = schedule.play_programs(block, machine, warps // len(block))
     return Plan(latency, warps, tile_width, buffers, play, machine.bytes_per_cycle["L2"])

@@ -430,7 +430,6 @@ class Shadow:
         )
 
     def _enter(self, keys: Ints, me: ActiveLanes, kind: int) -> None:
-        """Enter one access of each word into the slots."""
         latest = self._slot(kind, "latest")
         who, when, _ = latest.at(keys)
         known = who > 0
