@@ -1,9 +1,5 @@
 """NVIDIA's own compiler, without a GPU: the machine code of a kernel, and what it does when a block runs it.
 
-    from course_lib.machine.compiler import machine_code
-    code = machine_code(kernel, (A, B, C))
-    code.registers, code.spilled_bytes, len(code.instructions)
-
 The extra ``compiler`` installs it (Linux and Windows; no GPU, no driver). Without it, recorded code answers for the
 kernels of the ladder. README.md in this folder says more.
 """

@@ -18,22 +18,6 @@ import numpy as np
 
 from ...simulator.hardware import WARP_SIZE
 
-#: Names in numba.cuda that need no GPU, and stay as they are.
-WITHOUT_GPU = (
-    "compile",
-    "compile_all",
-    "compile_ptx",
-    "cuda_error",
-    "declare_device",
-    "is_cuda_array",
-    "jit",
-    "literal_unroll",
-    "prepare_shape_strides_dtype",
-    "set_memory_manager",
-    "test",
-    "Reduce",
-    "reduce",
-)
 _FOR_IT = "it compiles for the GPU that is there; name one, as in cuda.compile_ptx(f, types, cc=(9, 0))"
 _OTHER = "it shares memory with another process on a GPU; leave it out"
 _POINTER = "its memory is this machine's; pass the array itself"
