@@ -23,7 +23,7 @@ from ...simulator.simulate import Simulation
 from ...trace.record import TraceObserver
 from .baselines import KNOWN, baselines
 from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, Tracer, differing
-from .handed_in import look_at
+from .handed_in import validate_submission
 from .opening import at_finding, at_wrong_store
 from .repairs import Mistake, candidates, likely, proven, remarks_on_text, somewhere
 from .source import Submission, is_empty, parameters, spread
@@ -40,7 +40,7 @@ def grade(exercise: Exercise, kernel: Any, seed: int | None = None) -> Verdict:
 
     ``seed`` draws the sizes and numbers of a further launch; by default they are always the same.
     """
-    source = look_at(exercise, kernel, "kernel")
+    source = validate_submission(exercise, kernel, "kernel")
     if isinstance(source, Verdict):
         return source
     grading = Grading(exercise, kernel, source, seed)

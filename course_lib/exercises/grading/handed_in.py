@@ -19,7 +19,7 @@ class Graded(Protocol):
     def points(self) -> int: ...
 
 
-def look_at(exercise: Graded, thing: Any, noun: str) -> Submission | Verdict:
+def validate_submission(exercise: Graded, thing: Any, noun: str) -> Submission | Verdict:
     """Return the source of the ``noun`` (kernel or function), or a verdict if it cannot be graded."""
     source = read(thing)
     if source is None:

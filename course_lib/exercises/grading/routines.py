@@ -14,7 +14,7 @@ import numpy as np
 
 from ...simulator.bounded import MOST_LINES, Endless, bounded
 from .exercise import WRITE, Hint
-from .handed_in import look_at
+from .handed_in import validate_submission
 from .verdict import FAILED, PASSED, Check, Verdict
 
 
@@ -88,7 +88,7 @@ def judge(exercise: Routine, function: Any, run: Run = bounded, calls: Iterable[
 
     An exception is a failed check. There are no points unless all calls are right.
     """
-    source = look_at(exercise, function, "function")
+    source = validate_submission(exercise, function, "function")
     if isinstance(source, Verdict):
         return source
     called = [_called(source.function, case, exercise.said(case), run) for case in exercise.cases]

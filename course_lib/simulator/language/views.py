@@ -23,8 +23,6 @@ STRIDES = [of_array(f"strides[{axis}]", f"stride({{0}}, {axis})") for axis in ra
 
 @cache
 def _reshaped(count: int) -> Operation:
-    """Reshape to ``count`` dimensions."""
-
     def holds(args: tuple[Type, ...], result: Type) -> bool:
         array = args[0]
         return (

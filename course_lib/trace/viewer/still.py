@@ -59,7 +59,6 @@ class Still(traitlets.HasTraits):
             show_view(view)
 
     def _show_still(self) -> Any:
-        """Show the still; return the view."""
         from IPython.display import display
 
         shown = shown_in(get_ipython())
