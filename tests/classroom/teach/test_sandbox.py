@@ -1,6 +1,7 @@
 """What a task of the sandbox may use. Each runs in a fork of the test's process, as in the server's."""
 
 import json
+import mmap
 import os
 import shutil
 import socket
@@ -70,7 +71,9 @@ def test_time_ends():
 )
 def test_answers_of_a_student_share_a_process_and_no_limit(asked, stopped):
     """Only the one that exceeds a limit is stopped; the answers of another student are judged elsewhere."""
-    together, limits = OneStudent(), Limits(seconds=1, memory=3 << 30)
+    statm = Path("/proc/self/statm")  # the fork has all that this process has, and the limit counts it
+    own = mmap.PAGESIZE * int(statm.read_text().split()[0]) if statm.exists() else 0
+    together, limits = OneStudent(), Limits(seconds=1, memory=own + (2 << 30))
     replies = [json.loads(together.do(evaluated, [text], limits)) for text in asked]
     assert [place for place, reply in enumerate(replies) if "result" not in reply] == [len(asked) - 2] * bool(stopped)
     assert stopped is None or stopped in replies[-2]["stopped"]
