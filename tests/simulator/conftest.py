@@ -3,10 +3,33 @@
 import pytest
 from oracles.numba_simulator import NumbaSimulator
 
+from course_lib.simulator.compile import expressions, statements, unit
+from course_lib.simulator.compile.writer import Code
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.fixture(autouse=True)
+def typed(monkeypatch):
+    """Hold every number that a kernel computes against the type that the typed program gives it."""
+
+    def checked(out, node):
+        code = emitted(out, node)
+        if not node.is_scalar:
+            return code
+        return Code(f"typed({code.text}, {out.module.dtype(node.type)}, {out.at(getattr(node, 'line', 0))})")
+
+    def same(value, dtype, line):
+        assert value is None or value.dtype == dtype, f"line {line}: {value.dtype}, and its type is {dtype}"
+        return value
+
+    emitted = expressions.expr
+    monkeypatch.setattr(expressions, "expr", checked)
+    monkeypatch.setattr(statements, "expr", checked)
+    monkeypatch.setitem(unit.SCOPE, "typed", same)
 
 
 @pytest.fixture(scope="session")

@@ -45,13 +45,13 @@ def apply(out: Writer, node: nodes.Apply) -> Code:
         operands = [out.keep(operand).text for operand in operands]
     dtype = out.module.dtype(node.type) if isinstance(node.type, str) and node.type in SCALARS else ""
     sites = ", ".join(out.site(node.line, *accesses) for accesses in node.sites)
-    code = node.operation.code.format(*operands, mask=out.mask, line=out.at(node.line), dtype=dtype, sites=sites)
+    code = node.code.format(*operands, mask=out.mask, line=out.at(node.line), dtype=dtype, sites=sites)
     if told:
         truth = out.keep(code)
         what = f"{node.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
         out.emit(f"w.tell('tested', {node.line}, {what}, {out.mask})")
         return truth
-    if not node.operation.effect:
+    if not node.acts:
         return Code(code)
     *before, last = code.split("\n")
     for line in before:

@@ -31,21 +31,12 @@ KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
 AXES = {"x": 0, "y": 1, "z": 2}
 
 
-def _nullary(name: str, code: str, kind: str) -> nodes.Operation:
-    return nodes.Operation(name, code, lambda args, result: args == () and result == kind)
-
-
-def of_array(name: str, code: str) -> nodes.Operation:
-    return nodes.Operation(name, code, lambda args, result: isinstance(args[0], ArrayType) and result == "int64")
-
-
-#: The operations of numba.cuda's values that are not called.
+#: The code of numba.cuda's values that are not called; they are int32.
 VALUES = {
-    (name, axis): _nullary(f"{name}.{axis}", f"w.{attribute}[{number}]", "int32")
+    (name, axis): f"w.{attribute}[{number}]"
     for name, attribute in (("threadIdx", "thread"), ("blockIdx", "block"))
     for axis, number in AXES.items()
-} | {("laneid",): _nullary("laneid", "w.lanes.lane", "int32")}
-SHAPE = [of_array(f"shape[{axis}]", f"np.int64({{0}}.shape[{axis}])") for axis in range(32)]
+} | {("laneid",): "w.lanes.lane"}
 
 
 class Analysis:
@@ -273,7 +264,7 @@ class Context(ABC):
         """``threadIdx.x``, ``laneid`` and the like; None if ``symbol`` is not a number."""
         path, launch = symbol.path, self.analysis.launch
         if path in VALUES:
-            return nodes.Apply(operation=VALUES[path], args=(), type="int32", line=getattr(node, "lineno", 0))
+            return nodes.Apply(code=VALUES[path], type="int32", line=getattr(node, "lineno", 0))
         if len(path) == 2 and path[1] in AXES and path[0] in ("blockDim", "gridDim"):
             self.analysis.asks_grid |= path[0] == "gridDim"
             size = (launch.block if path[0] == "blockDim" else launch.grid)[AXES[path[1]]]
@@ -283,7 +274,7 @@ class Context(ABC):
         return None
 
     def dimension(self, node: ast.expr, array: nodes.Expr, axis: int) -> nodes.Expr:
-        return nodes.Apply(operation=SHAPE[axis], args=(array,), type="int64", line=node.lineno)
+        return nodes.Apply(code=f"np.int64({{0}}.shape[{axis}])", args=(array,), type="int64", line=node.lineno)
 
     def reason(
         self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[nodes.Expr, ast.AST]], widened: str
@@ -326,7 +317,7 @@ class Context(ABC):
         unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
         if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
             if not isinstance(right, nodes.Const) or right.value == 0:
-                right = nodes.Apply(operation=operators.NOT_ZERO, args=(right,), type=y, line=line)
+                right = nodes.Apply(code=operators.NOT_ZERO, args=(right,), type=y, line=line)
         small = isinstance(right, nodes.Const) and literal and abs(int(right.value)) <= 0x10000
         if op == "Pow" and types.is_float(result) and small:
             exponent = cast(right, "int64")

@@ -13,15 +13,13 @@ import numpy as np
 
 from ..tables import plural
 from . import calls, conditions, operators, reasons, records, tuples, types, views
-from .context import Context, of_array, of_literal
+from .context import Context, of_literal
 from .names import GRID_GROUP, Symbol
 from .nodes import Apply, Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, once, tuple_of
 from .operators import NUMBERS, applied, cast, cut, python_constant
 from .reasons import Part, Reason, Why
 from .refusals import refuse, refused_expression
 from .variables import Numbers
-
-SIZE = of_array("size", "np.int64({0}.size)")
 
 
 class Expressions(Context):
@@ -102,7 +100,7 @@ class Expressions(Context):
                 return self.number(limit)
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
             kind = types.PART.get(owner.type, owner.type)
-            return applied(operators.PARTS[node.attr], (owner,), kind, node.lineno, owner.why)
+            return applied(f"{{0}}.{node.attr}", (owner,), kind, node.lineno, owner.why)
         refuse(
             node,
             f"{ast.unparse(node.value)} is {types.describe_type(owner.type)}; the simulator does not run its "
@@ -114,7 +112,7 @@ class Expressions(Context):
             array = once(array) if array.does else array
             return after((array,), tuple_of(tuple(self.dimension(node, array, axis) for axis in range(kind.ndim))))
         if node.attr == "size":
-            return Apply(operation=SIZE, args=(array,), type="int64", line=node.lineno)
+            return Apply(code="np.int64({0}.size)", args=(array,), type="int64", line=node.lineno)
         if node.attr == "ndim":
             return after((array,), self.number(kind.ndim))
         if node.attr == "itemsize":

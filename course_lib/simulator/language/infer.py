@@ -25,7 +25,6 @@ from .reasons import Part, Why, meeting, of_parts
 from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
 from .source import Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
-from .verify import verify
 
 #: Limit for the translations of a loop, which is repeated until its types are final.
 MOST_PASSES = 12
@@ -108,7 +107,8 @@ class Statements(Expressions):
             refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
         body = self.block(self.source.tree.body)
         result, why, partial = (types.NONE, None, False) if kernel else self._result(body.ends)
-        function = Function(
+        self.constants.keep()
+        return Function(
             name=self.source.name,
             source=self.source,
             kernel=kernel,
@@ -126,9 +126,6 @@ class Statements(Expressions):
             promotions=self.promotions,
             constants=self.constants,
         )
-        verify(function)
-        self.constants.keep()
-        return function
 
     def device(self, node: ast.Call, source: Source, values: list[Expr], result: types.Type | None) -> Function:
         """The typed program of the device function called in ``node``, with its declared ``result``.

@@ -1,8 +1,7 @@
 """The nodes of the typed program's expressions.
 
 An expression has a type, and the reason if that is float64 by accident (:mod:`reasons`). Operators and most functions
-are an :class:`Operation`, a row of the tables in :mod:`calls` or :mod:`operators`, applied to operands of the row's
-types; :mod:`verify` checks this for every node.
+apply the code of a row of the tables in :mod:`calls` or :mod:`operators` to operands of the row's types.
 """
 
 from __future__ import annotations
@@ -18,21 +17,6 @@ import numpy as np
 
 from .reasons import Why
 from .types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, TypingError
-
-
-@dataclass(frozen=True)
-class Operation:
-    """A computation on operands.
-
-    ``code`` is its Python code: ``{0}``, ``{1}`` are the operands, ``{mask}`` the lanes that take part and ``{line}``
-    the line; ``w`` is the warp. ``effect``: it must run in program order, and once. ``holds`` checks the types of the
-    operands and of the result.
-    """
-
-    name: str
-    code: str
-    holds: Callable[[tuple[Type, ...], Type], bool]
-    effect: bool = False
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, frozen_default=True)
@@ -128,18 +112,21 @@ class LoopValue(Expr):
 class Apply(Expr):
     """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace.
 
-    ``sites`` are the accesses that it makes, (op, elements a lane); ``{sites}`` in its code.
+    ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``w`` is the warp. If
+    it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``sites`` are
+    the accesses that it makes, (op, elements a lane); ``{sites}`` in its code.
     """
 
-    operation: Operation
-    args: tuple[Expr, ...]
+    code: str
     line: int
+    type: Type = NONE
+    args: tuple[Expr, ...] = ()
     text: str = ""
     sites: tuple[tuple[str, int], ...] = ()
 
     @property
     def acts(self) -> bool:
-        return self.operation.effect
+        return "{mask}" in self.code or "{line}" in self.code
 
 
 class Cast(Expr):
@@ -324,11 +311,6 @@ class Meet(Expr, acts=True):
     reduction: str = ""
     predicate: Expr | None = None
     type: Type = NONE
-
-
-def statement(name: str, code: str) -> Operation:
-    """An operation that has an effect, and no value."""
-    return Operation(name, code, lambda args, result: result == NONE, effect=True)
 
 
 class Given(ast.Name):
