@@ -3,8 +3,9 @@
 import pytest
 from oracles.numba_simulator import NumbaSimulator
 
-from course_lib.simulator.compile import expressions, statements, unit
-from course_lib.simulator.compile.writer import Code
+from course_lib.simulator.compile import unit
+from course_lib.simulator.compile.writer import Writer
+from course_lib.simulator.language.nodes import Code
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +27,8 @@ def typed(monkeypatch):
         assert value is None or value.dtype == dtype, f"line {line}: {value.dtype}, and its type is {dtype}"
         return value
 
-    emitted = expressions.expr
-    monkeypatch.setattr(expressions, "expr", checked)
-    monkeypatch.setattr(statements, "expr", checked)
+    emitted = Writer.expr
+    monkeypatch.setattr(Writer, "expr", checked)
     monkeypatch.setitem(unit.SCOPE, "typed", same)
 
 

@@ -4,7 +4,6 @@ README.md in this folder shows the generated code.
 """
 
 from ..language.program import Function
-from .statements import block
 from .writer import Module, Writer
 
 
@@ -28,7 +27,7 @@ def write(out: Writer, name: str) -> str:
     """The text of a function."""
     function = out.function
     parameters = [out.version(name, kind) for name, kind in function.parameters]
-    block(out, function.body)
+    function.body.write(out)
     start = ["a = m", "r = False"]
     others = sorted(out.versions - set(parameters))
     if others:

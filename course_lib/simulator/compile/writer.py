@@ -1,23 +1,14 @@
 """The writer of one function's code, and the generated module of all functions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import numpy as np
 
 from ..lanes.memory import ConstantArray, ConstantField
-from ..language.nodes import Allocate, Frozen, Saved
+from ..language.nodes import Allocate, Code, Expr, Frozen, Saved
 from ..language.program import Function
 from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
-
-
-class Code(NamedTuple):
-    """Code of a value; ``name``: it is a single name; ``kept``: that name is never assigned again."""
-
-    text: str
-    name: bool = False
-    kept: bool = False
 
 
 class Module:
@@ -97,6 +88,16 @@ class Writer:
         self.saved: dict[Saved, Code] = {}
         self.own_arrays: list[int] = []
         self.bound = ""
+
+    def expr(self, node: Expr) -> Code:
+        return node.write(self)
+
+    def text(self, node: Expr) -> str:
+        return self.expr(node).text
+
+    def items(self, nodes: Iterable[Expr]) -> str:
+        """Code of the tuple of these values."""
+        return f"({''.join(f'{self.text(node)}, ' for node in nodes)})"
 
     def emit(self, code: str) -> None:
         self.lines.append("    " * self.indent + code + "\n")

@@ -5,9 +5,8 @@ Code that numba or the simulator does not support is refused here or in the modu
 """
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -26,18 +25,28 @@ class Expressions(Context):
     """Translates the expressions of one function; ``env`` holds its variables at the current statement."""
 
     def expr(self, node: ast.AST) -> Expr:
-        form = FORMS.get(type(node))
+        form = getattr(self, f"visit_{type(node).__name__}", None)
         if form is None:
             refused_expression(node)
         try:
-            return form(self, node)
+            value: Expr = form(node)
+            return value
         except types.TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
+
+    visit_Compare, visit_BoolOp, visit_Tuple = conditions.compare, conditions.and_or, tuples.make
+    visit_Lambda = Context.defined
+
+    def visit_Given(self, node: Given) -> Expr:
+        return node.value
+
+    def visit_Call(self, node: ast.Call) -> Expr:
+        return calls.call(self, node, used=True)
 
     def takes(self, name: str) -> bool:
         return name in calls.CUDA
 
-    def _constant(self, node: ast.Constant) -> Expr:
+    def visit_Constant(self, node: ast.Constant) -> Expr:
         if node.value is None:
             return Nothing()
         if not isinstance(node.value, NUMBERS):
@@ -49,7 +58,7 @@ class Expressions(Context):
         asked = isinstance(node.value, (float, complex))
         return self.number(node.value, reason=of_literal(ast.unparse(node)) if asked else None)
 
-    def _name(self, node: ast.Name) -> Expr:
+    def visit_Name(self, node: ast.Name) -> Expr:
         name = node.id
         if name not in self.locals:
             return self.wrap(self.constant_object(node), node)
@@ -76,7 +85,7 @@ class Expressions(Context):
             return tuple_of(tuple(numbers), variable.type.fields)
         return Local(type=variable.type, name=name, line=node.lineno, unsure=variable.maybe, why=variable.why)
 
-    def _attribute(self, node: ast.Attribute) -> Expr:
+    def visit_Attribute(self, node: ast.Attribute) -> Expr:
         thing = self.constant_object(node)
         if thing is not None:
             return self.wrap(thing, node)
@@ -135,7 +144,7 @@ class Expressions(Context):
 
     # --- operators -------------------------------------------------------------------------------------------
 
-    def _binary_operator(self, node: ast.BinOp) -> Expr:
+    def visit_BinOp(self, node: ast.BinOp) -> Expr:
         folded = python_constant(node)
         if folded is not None:
             text = ast.unparse(node)
@@ -146,7 +155,7 @@ class Expressions(Context):
             return tuples.combined(node, type(node.op).__name__, left, right)
         return self.binary(node, type(node.op).__name__, left, right, node.left, node.right)
 
-    def _unary_operator(self, node: ast.UnaryOp) -> Expr:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Expr:
         if isinstance(node.op, ast.Not):
             return conditions.condition(self, node)
         folded = python_constant(node)
@@ -160,7 +169,7 @@ class Expressions(Context):
             operand = applied(operators.UNARY[op], (operand,), working, node.lineno)
         return with_why(cast(operand, result), value.why)
 
-    def _conditional(self, node: ast.IfExp) -> Expr:
+    def visit_IfExp(self, node: ast.IfExp) -> Expr:
         test = conditions.condition(self, node.test)
         if isinstance(test, Const) and test.literal:
             return self.expr(node.body if test.value else node.orelse)
@@ -283,7 +292,7 @@ class Expressions(Context):
         value = self.expr(part)
         return None if value.type == types.NONE else self.integer_index(node, part, cut(value))
 
-    def _subscript(self, node: ast.Subscript) -> Expr:
+    def visit_Subscript(self, node: ast.Subscript) -> Expr:
         member = self.constant_object(node)
         if member is not None:
             return self.wrap(member, node)
@@ -327,21 +336,3 @@ def is_field(value: Expr) -> bool:
 
 def with_why(value: Expr, reason: Why) -> Expr:
     return value if value.why == reason else replace(value, why=reason)
-
-
-#: How each expression is translated.
-FORMS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
-    Given: lambda x, node: node.value,
-    ast.Constant: Expressions._constant,
-    ast.Name: Expressions._name,
-    ast.Attribute: Expressions._attribute,
-    ast.BinOp: Expressions._binary_operator,
-    ast.UnaryOp: Expressions._unary_operator,
-    ast.IfExp: Expressions._conditional,
-    ast.Compare: conditions.compare,
-    ast.BoolOp: conditions.and_or,
-    ast.Tuple: tuples.make,
-    ast.Subscript: Expressions._subscript,
-    ast.Call: lambda x, node: calls.call(x, node, used=True),
-    ast.Lambda: lambda x, node: x.defined(node),
-}

@@ -6,9 +6,7 @@ for the types of its arguments.
 """
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -208,25 +206,31 @@ class Statements(Expressions):
         return block
 
     def statement(self, node: ast.stmt) -> bool:
-        """Translate a statement; return True if no lane reaches its end."""
+        """Translate a statement by the method of its kind; return True if no lane reaches its end."""
         self.line = node.lineno
         if not isinstance(node, (ast.Pass, ast.While, ast.For)) and not docstring(node):
             self.out.append(Mark(node.lineno))
-        form = FORMS.get(type(node))
+        form = getattr(self, f"visit_{type(node).__name__}", None)
         if form is None:
             refused_statement(node)
         try:
-            return bool(form(self, node))
+            return bool(form(node))
         except types.TypingError as error:
             refuse(node, str(error))
 
-    def _raise(self, node: ast.Raise) -> bool:
+    def visit_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.assign_name(node.name, self.defined(node))
+
+    def visit_Raise(self, node: ast.Raise) -> bool:
         if node.exc is None:
             refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
         self._end(node)
         return True
 
-    def _leave(self, node: ast.Break | ast.Continue) -> bool:
+    def visit_Break(self, node: ast.Break | ast.Continue) -> bool:
         """End an iteration, and with break the loop."""
         loop = self.loops[-1]
         ends = isinstance(node, ast.Break)
@@ -235,7 +239,9 @@ class Statements(Expressions):
         self.out.append(Break() if ends else Continue())
         return True
 
-    def _expression(self, node: ast.Expr) -> None:
+    visit_Continue = visit_Break
+
+    def visit_Expr(self, node: ast.Expr) -> None:
         if docstring(node):
             return
         if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
@@ -253,7 +259,7 @@ class Statements(Expressions):
         if value.effect:
             self.out.append(Evaluate(value))
 
-    def _return(self, node: ast.Return) -> bool:
+    def visit_Return(self, node: ast.Return) -> bool:
         value: Expr = Nothing()
         if self.is_kernel:
             if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
@@ -265,7 +271,7 @@ class Statements(Expressions):
         self.out.append(Return(value, node.lineno))
         return True
 
-    def _assert(self, node: ast.Assert) -> None:
+    def visit_Assert(self, node: ast.Assert) -> None:
         test = conditions.negated(conditions.condition(self, node.test), node.lineno)
         outer, self.out = self.out, []
         self._end(node)
@@ -278,13 +284,13 @@ class Statements(Expressions):
         self.results.append(Part(types.NONE, None))
         self.out += [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
 
-    def _assignment(self, node: ast.Assign) -> None:
+    def visit_Assign(self, node: ast.Assign) -> None:
         (target, *others), given = node.targets, node.value
         if not others and isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple):
             makes = any(allocations.space_of(self, part) for part in ast.walk(given))
             if makes and not _names(target) & _names(given) and len(target.elts) == len(given.elts):
                 for one, part in zip(target.elts, given.elts, strict=True):
-                    self._assignment(ast.copy_location(ast.Assign([one], part), node))
+                    self.visit_Assign(ast.copy_location(ast.Assign([one], part), node))
                 return
         if isinstance(given, ast.Subscript) and isinstance(target, ast.Name) and not others:
             whole = allocations.allocation(self, ast.copy_location(ast.Assign([target], given.value), node))
@@ -303,9 +309,9 @@ class Statements(Expressions):
         for target in node.targets:
             self.assign(target, value, node)
 
-    def _annotated(self, node: ast.AnnAssign) -> None:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
-            self._assignment(ast.copy_location(ast.Assign([node.target], node.value), node))
+            self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def kept(self, value: Expr) -> Expr:
         """Keep the current value of ``value``, even if its variables are assigned before it is used."""
@@ -315,7 +321,7 @@ class Statements(Expressions):
         self.out.append(Evaluate(saved))
         return saved
 
-    def _augmented(self, node: ast.AugAssign) -> None:
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
         op = type(node.op).__name__
         if isinstance(node.target, ast.Name):
             left = self.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
@@ -407,7 +413,7 @@ class Statements(Expressions):
             ):  # else the loop is translated again with a wider type
                 self.out.append(Convert(name, variable.type, wanted, self.line))
 
-    def _if(self, node: ast.If) -> bool:
+    def visit_If(self, node: ast.If) -> bool:
         test = conditions.condition(self, node.test)
         if isinstance(test, Const) and test.literal:
             # numba drops the branch of a compile-time constant too
@@ -439,7 +445,7 @@ class Statements(Expressions):
         self.reconcile(have, want)
         self.out = outer
 
-    def _loop(self, node: ast.For | ast.While) -> bool:
+    def visit_For(self, node: ast.For | ast.While) -> bool:
         """Translate a loop until the types at the begin and the end of an iteration agree."""
         iterated = tuples.iterated(self, node.iter) if isinstance(node, ast.For) else None
         entry, changed = dict(self.env), self.source.assigned(node)
@@ -469,6 +475,8 @@ class Statements(Expressions):
             "the types of this loop's variables change in every iteration; give each variable the "
             "type that it keeps before the loop, as in x = float32(0)",
         )
+
+    visit_While = visit_For
 
     def _pass(
         self,
@@ -563,25 +571,6 @@ def refuse_target(target: ast.expr) -> None:
 
 def docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-#: How each statement is translated; true if no lane reaches its end.
-FORMS: dict[type[ast.AST], Callable[[Statements, Any], bool | None]] = {
-    ast.Pass: lambda x, node: None,
-    ast.Expr: Statements._expression,
-    ast.Assign: Statements._assignment,
-    ast.AnnAssign: Statements._annotated,
-    ast.AugAssign: Statements._augmented,
-    ast.If: Statements._if,
-    ast.For: Statements._loop,
-    ast.While: Statements._loop,
-    ast.Break: Statements._leave,
-    ast.Continue: Statements._leave,
-    ast.Return: Statements._return,
-    ast.Assert: Statements._assert,
-    ast.FunctionDef: lambda x, node: x.assign_name(node.name, x.defined(node)),
-    ast.Raise: Statements._raise,
-}
 
 
 def analyse(
