@@ -310,34 +310,26 @@ class Context(ABC):
         literal = isinstance(right, nodes.Const) and right.literal and types.is_int(y)
         if op == "Pow" and literal and not types.is_complex(x):
             result = x if types.is_float(x) else "int64"
-            first = second = result = "float32" if result == "float16" else result
+            result = "float32" if result == "float16" else result
         else:
-            result, first, second = types.binary(op, x, y)
+            result = types.binary(op, x, y)
         reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
         unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
         if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
             if not isinstance(right, nodes.Const) or right.value == 0:
                 right = nodes.Apply(code=operators.NOT_ZERO, args=(right,), type=y, line=line)
         small = isinstance(right, nodes.Const) and literal and abs(int(right.value)) <= 0x10000
+        code, operands = operators.BINARY[op], (cast(left, result), cast(right, result))
+        promoted = np.promote_types(x, y).name
         if op == "Pow" and types.is_float(result) and small:
-            exponent = cast(right, "int64")
-            return applied(operators.LITERAL_POWER, (cast(left, first), exponent), result, line, reason)
-        if types.is_complex(result) and op in operators.COMPLEX:
-            operands = (cast(left, first), cast(right, second))
-            return applied(operators.COMPLEX[op], operands, result, line, reason)
-        if op == "Pow":
-            second = first if types.is_float(first) else second
-            return applied(operators.BINARY[op], (cast(left, first), cast(right, second)), result, line, reason)
-        promoted = np.promote_types(x, y).name if op not in ("LShift", "RShift") else ""
-        if not (promoted == result and (op != "Div" or types.is_float(promoted))):
-            left, right = cast(left, first), cast(right, second)
-        if (
-            op == "FloorDiv"
-            and not types.is_float(result)
-            and not (isinstance(right, nodes.Const) and right.value != -1)
-        ):
-            return applied(operators.INTEGER_QUOTIENT, (cast(left, result), cast(right, result)), result, line, reason)
-        return applied(operators.BINARY[op], (left, right), result, line, reason)
+            code, operands = operators.LITERAL_POWER, (operands[0], cast(right, "int64"))
+        elif types.is_complex(result) and op in operators.COMPLEX:
+            code = operators.COMPLEX[op]
+        elif op == "FloorDiv" and types.is_int(result) and not (isinstance(right, nodes.Const) and right.value != -1):
+            code = operators.INTEGER_QUOTIENT
+        elif promoted == result and op not in ("Pow", "LShift", "RShift") and (op != "Div" or types.is_float(promoted)):
+            operands = left, right  # NumPy converts them itself
+        return applied(code, operands, result, line, reason)
 
     def part(self, node: ast.AST, array: nodes.Expr, places: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
         """A part of ``array``; dimensions without an entry in ``places`` are taken whole, and None is a new one."""
