@@ -65,7 +65,7 @@ class Module:
     def name(self, function: Function, call: int) -> str:
         """The name of a function in the generated code, for calls on line ``call``."""
         key = function, call if function.foreign else 0
-        return self.functions.setdefault(key, f"f{len(self.functions)}_{function.name}")
+        return self.functions.setdefault(key, f"f{len(self.functions)}_{function.source.name}")
 
     def yields(self, function: Function) -> bool:
         """Whether the code of ``function`` is a generator: if it has barriers, or may wait for other threads."""

@@ -62,18 +62,23 @@ class Analysis:
 
 
 class Context(ABC):
-    """One function while it is translated; ``env`` holds its variables at the current statement."""
+    """One function while it is translated to ``made``; ``env`` holds its variables at the current statement."""
 
-    def __init__(self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...]):
+    def __init__(
+        self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...], kernel: bool
+    ):
         self.analysis, self.source, self.locals, self.stack = analysis, source, source.locals, stack
-        self.foreign = source.filename != analysis.sources[0].filename
         self.env: Variables = dict(arguments)
-        self.constants = Constants(source.function, tuple(variable.type for variable in arguments.values()))
-        self.unsure: set[str] = set()
-        self.promotions: dict[tuple[int, str], Promotion] = {}
+        self.made = Function(
+            source=source,
+            kernel=kernel,
+            foreign=source.filename != analysis.sources[0].filename,
+            parameters=[(name, known.type) for name, known in arguments.items() if known.type != COMPILE_TIME],
+            constants=Constants(source.function, tuple(known.type for known in arguments.values())),
+        )
         #: promotions found before the types were final, until a later pass confirms them
         self.suspected: dict[tuple[int, str], Promotion] = {}
-        self.barriers = self.calls = self.waits = False
+        self.calls = False
 
     @abstractmethod
     def expr(self, node: ast.AST) -> nodes.Expr:
@@ -185,7 +190,7 @@ class Context(ABC):
             if not hasattr(owner, node.attr):
                 refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; {spelled(node, owner)}")
             self.analysis.found.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
-            thing = self.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
+            thing = self.made.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
             return Symbol((), thing) if is_cuda_module(thing) else thing
         thing = getattr(owner, node.attr, None)
         of_enum = isinstance(owner, EnumMeta) and isinstance(thing, owner)
@@ -216,7 +221,7 @@ class Context(ABC):
                 f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
             )
         self.analysis.found.append((self.source.lookup, (node.id,), thing))
-        thing = self.constants.value(node.id, thing, node.lineno)
+        thing = self.made.constants.value(node.id, thing, node.lineno)
         if is_cuda_module(thing):
             return Symbol((), thing)
         known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
@@ -290,13 +295,13 @@ class Context(ABC):
         parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
         found = reasons.promotion(line, text, result, parts)
         if found is not None:
-            self.promotions.setdefault((line, reasons.culprit(parts)), found)
+            self.made.promotions.setdefault((line, reasons.culprit(parts)), found)
             return reasons.reason(found, parts)
         of = reasons.of_parts(result, parts, f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}")
         if of and any(part.type in types.DOUBLE for part in parts):
             for key, known in self.suspected.items():
                 if known.line == line and known.expression == text:
-                    self.promotions.setdefault(key, known)
+                    self.made.promotions.setdefault(key, known)
         return of
 
     def binary(

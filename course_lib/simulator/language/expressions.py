@@ -75,7 +75,7 @@ class Expressions(Context):
         if variable.type == types.NONE:
             return Nothing()
         if variable.maybe:
-            self.unsure.add(name)
+            self.made.unsure.add(name)
             if not isinstance(variable.type, str):
                 refuse(node, f"{name!r} is not assigned on every path; assign it before the if or the loop")
         if isinstance(variable.const, np.generic):

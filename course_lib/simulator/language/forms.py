@@ -81,7 +81,7 @@ def gridsize(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 def syncthreads(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     at_most(node, 0)
-    x.barriers = True
+    x.made.barriers = True
     return nodes.Meet(line=node.lineno)
 
 
@@ -93,7 +93,7 @@ def grid_group(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 def grid_sync(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     at_most(node, 0)
-    x.barriers = x.analysis.cooperative = True
+    x.made.barriers = x.analysis.cooperative = True
     return nodes.Meet(line=node.lineno, grid=True)
 
 
@@ -104,7 +104,7 @@ def reduction(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
         raise types.TypingError(
             f"cuda.{name} takes an integer, not {value.type}; write int({ast.unparse(node.args[0])})"
         )
-    x.barriers = True
+    x.made.barriers = True
     predicate = conditions.truth(x, value, node.lineno)
     return nodes.Meet(line=node.lineno, reduction=name, predicate=predicate, type="int32")
 
@@ -490,8 +490,8 @@ def _called(
         result = signature.result
     callee = x.device(node, source, values, result)
     x.calls = True
-    x.barriers = x.barriers or callee.barriers
-    x.waits = x.waits or callee.waits
+    x.made.barriers = x.made.barriers or callee.barriers
+    x.made.waits = x.made.waits or callee.waits
     kept = [p for p in parameters if nodes.compile_time(bound[p]) is None]
     return CallDevice(
         function=callee,

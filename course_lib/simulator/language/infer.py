@@ -88,42 +88,27 @@ class Statements(Expressions):
         source: Source,
         arguments: Variables,
         stack: tuple[object, ...],
+        *,
+        kernel: bool = False,
         declared: types.Type | None = None,
     ):
-        super().__init__(analysis, source, arguments, (*stack, source.key))
-        self.given, self.declared = arguments, declared
+        super().__init__(analysis, source, arguments, (*stack, source.key), kernel)
+        self.declared = declared
         self.out: list[Stmt] = []
         self.loops: list[OpenLoop] = []
         self.headers: dict[int, Variables] = {}  # the last known header of each loop
         self.results: list[Part] = []
         self.line = source.tree.lineno
-        self.is_kernel = False
 
-    def function(self, kernel: bool) -> Function:
-        self.is_kernel = kernel
-        if kernel and self.source.rest:
+    def function(self) -> Function:
+        made = self.made
+        if made.kernel and self.source.rest:
             refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
-        body = self.block(self.source.tree.body)
-        result, why, partial = (types.NONE, None, False) if kernel else self._result(body.ends)
-        self.constants.keep()
-        return Function(
-            name=self.source.name,
-            source=self.source,
-            kernel=kernel,
-            foreign=self.foreign,
-            parameters=[
-                (n, variable.type) for n, variable in self.given.items() if variable.type != types.COMPILE_TIME
-            ],
-            body=body,
-            result=result,
-            result_why=why,
-            partial=partial,
-            barriers=self.barriers,
-            waits=self.waits,
-            unsure=self.unsure,
-            promotions=self.promotions,
-            constants=self.constants,
-        )
+        made.body = self.block(self.source.tree.body)
+        if not made.kernel:
+            made.result, made.result_why, made.partial = self._result(made.body.ends)
+        made.constants.keep()
+        return made
 
     def device(self, node: ast.Call, source: Source, values: list[Expr], result: types.Type | None) -> Function:
         """The typed program of the device function called in ``node``, with its declared ``result``.
@@ -149,7 +134,8 @@ class Statements(Expressions):
             if source.filename == analysis.sources[0].filename and source.lines and source not in analysis.sources:
                 analysis.sources.append(source)
             try:
-                analysis.functions[key] = Statements(analysis, source, arguments, self.stack, result).function(False)
+                inner = Statements(analysis, source, arguments, self.stack, declared=result)
+                analysis.functions[key] = inner.function()
             except UnsupportedKernelError as error:
                 if error.line is not None and source.filename != self.source.filename:
                     kind = UnknownShape if isinstance(error, UnknownShape) else UnsupportedKernelError
@@ -261,7 +247,7 @@ class Statements(Expressions):
 
     def visit_Return(self, node: ast.Return) -> bool:
         value: Expr = Nothing()
-        if self.is_kernel:
+        if self.made.kernel:
             if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
                 refuse(node, "a kernel cannot return a value; write it to an array")
         elif node.value is not None:
@@ -454,7 +440,7 @@ class Statements(Expressions):
             header[name] = merge(header[name], variable) if name in header else variable
         after: Variables | None = None
         for _ in range(MOST_PASSES):
-            state = dict(self.promotions), set(self.unsure), self.barriers, self.calls, len(self.results)
+            state = dict(self.made.promotions), set(self.made.unsure), self.made.barriers, self.calls, len(self.results)
             loop = OpenLoop(header, after, [header])
             made = self._pass(node, iterated, loop, entry, changed)
             merged = loop.merged_edges()
@@ -467,8 +453,8 @@ class Statements(Expressions):
                 self.env = header if after is None else after
                 return ends
             header = merged
-            self.suspected |= self.promotions
-            self.promotions, self.unsure, self.barriers, self.calls = state[:4]
+            self.suspected |= self.made.promotions
+            self.made.promotions, self.made.unsure, self.made.barriers, self.calls = state[:4]
             del self.results[state[4] :]
         refuse(
             node,
@@ -488,7 +474,7 @@ class Statements(Expressions):
     ) -> Loop:
         """Translate the body of a loop once."""
         outer = self.out
-        barriers, calls, self.barriers, self.calls = self.barriers, self.calls, False, False
+        barriers, calls, self.made.barriers, self.calls = self.made.barriers, self.calls, False, False
         before: list[Stmt] = []
         self.out = before
         self.reconcile(entry, loop.header)
@@ -510,7 +496,7 @@ class Statements(Expressions):
         self.loops.pop()
         watched = None
         if isinstance(node, ast.While):
-            self.waits = True
+            self.made.waits = True
             watched = tuple(
                 (name, variable.type)
                 for name, variable in self.env.items()
@@ -519,7 +505,7 @@ class Statements(Expressions):
                 and variable.type not in (types.COMPILE_TIME, types.NONE)
             )
         calling = self.calls
-        self.barriers, self.calls = self.barriers or barriers, calling or calls
+        self.made.barriers, self.calls = self.made.barriers or barriers, calling or calls
         self.out = outer
         return Loop(
             line=node.lineno,
@@ -585,7 +571,7 @@ def analyse(
     analysis = Analysis(launch, source)
     analysis.dynamic = dynamic
     try:
-        return analysis, Statements(analysis, source, arguments, ()).function(kernel=True)
+        return analysis, Statements(analysis, source, arguments, (), kernel=True).function()
     except SmallerItems as smaller:
         return analyse(launch, source, arguments, smaller.dtype)
     except UnknownShape as error:  # only the caller of a device function can handle it

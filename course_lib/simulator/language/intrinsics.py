@@ -227,7 +227,7 @@ def _on_barrier(code: str) -> Callable[..., Expr]:
         barriers = _barrier(x, node, node.args[0])
         index, number = (x.integer_index(node, part, x.scalar(part)) for part in node.args[1:])
         x.analysis.fences = x.analysis.copies = True
-        x.barriers |= code is WAIT_BARRIER
+        x.made.barriers |= code is WAIT_BARRIER
         return Apply(code=code, args=(barriers, index, number), line=node.lineno)
 
     return call_of

@@ -354,7 +354,6 @@ class Function:
     ``unsure`` are the variables that are read where some path has not assigned them.
     """
 
-    name: str
     source: Source
     kernel: bool
     foreign: bool
@@ -392,7 +391,7 @@ class CallDevice(Expr, acts=True):
         result, have = out.fresh("t"), out.fresh("h")
         out.emit(f"{result}, {have} = {call}")
         if self.used:
-            what = f"the result of {self.function.name}()"
+            what = f"the result of {self.function.source.name}()"
             out.emit(f"w.tell_missing('result', {have}, {out.mask}, {what!r}, {out.at(self.line)})")
             poison = out.module.constant(DTYPE[str(self.type)].type(0))
             out.emit(f"if {result} is None: {result} = {poison}")
