@@ -4,8 +4,7 @@ import pytest
 from oracles.numba_simulator import NumbaSimulator
 
 from course_lib.simulator.compile import unit
-from course_lib.simulator.compile.writer import Writer
-from course_lib.simulator.language.nodes import Code
+from course_lib.simulator.compile.writer import Code, Writer
 
 
 @pytest.fixture(scope="module")
@@ -19,12 +18,10 @@ def typed(monkeypatch):
 
     def checked(out, node):
         code = emitted(out, node)
-        if not node.is_scalar:
-            return code
-        return Code(f"typed({code.text}, {out.module.dtype(node.type)}, {out.at(getattr(node, 'line', 0))})")
+        return Code(f"typed({code.text}, {out.module.dtype(node.type)})") if node.is_scalar else code
 
-    def same(value, dtype, line):
-        assert value is None or value.dtype == dtype, f"line {line}: {value.dtype}, and its type is {dtype}"
+    def same(value, dtype):
+        assert value is None or value.dtype == dtype, f"{value.dtype}, and its type is {dtype}"
         return value
 
     emitted = Writer.expr

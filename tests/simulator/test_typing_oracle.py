@@ -47,12 +47,6 @@ def test_binary_operators(symbol):
             assert found == (wanted and wanted.name), f"{a} {symbol} {b}"
 
 
-def test_conversions():
-    for a, b in PAIRS:
-        wanted = default_type_manager.check_compatible(from_dtype(a), from_dtype(b))
-        assert rules.conversion(a.name, b.name) == (wanted and wanted.name), f"{a} to {b}"
-
-
 def test_comparisons_lose_nothing_that_numba_keeps():
     """Two values are compared in numba's common type, or in one in which these types compare alike."""
     exact = {
@@ -79,6 +73,8 @@ def test_versions_of_a_variable_unify():
     """Where paths meet, a variable has the smallest type that holds both; min and max return the same one."""
     for a, b in PAIRS:
         assert rules.unify(a.name, b.name) == oracle.oracle_unify(a, b).name, f"{a} and {b}"
+        quality = default_type_manager.check_compatible(from_dtype(a), from_dtype(b))
+        assert rules.conversion(a.name, b.name) == (quality and quality.name), f"{a} to {b}"
     plain = [p for p in PAIRS if not {d.name for d in p} & {"float16", *rules.COMPLEX}]
     # numba takes a while over each of these, and needs a GPU for the others
     for a, b in plain[:: 9 if NIGHTLY else 27]:

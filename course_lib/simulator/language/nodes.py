@@ -11,26 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, dataclass_transform
+from typing import ClassVar, dataclass_transform
 
 import numpy as np
 
+from ..compile.writer import Code, Writer
 from .reasons import Why
 from .types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, TypingError
 
-if TYPE_CHECKING:
-    from ..compile.writer import Writer
-
 #: Longer code gets a name, because Python allows 200 nested parentheses.
 LONG = 1000
-
-
-class Code(NamedTuple):
-    """Code of a value; ``name``: it is a single name; ``kept``: that name is never assigned again."""
-
-    text: str
-    name: bool = False
-    kept: bool = False
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, frozen_default=True)
@@ -402,7 +392,7 @@ class Frozen(Expr):
     field: str = ""
 
     def write(self, out: Writer) -> Code:
-        return Code(out.module.frozen(self), True, True)
+        return Code(out.module.frozen(self.name, self.array, self.field), True, True)
 
 
 class CallWarp(Expr, acts=True):

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, dataclass_transform
+from typing import Any, dataclass_transform
 
+from ..compile.writer import Code, Writer
 from .constants import Constants
-from .nodes import Code, Expr
+from .nodes import Expr
 from .reasons import Promotion, Why
 from .source import Source
 from .types import DTYPE, NONE, SCALARS, Type
 
-if TYPE_CHECKING:
-    from ..compile.writer import Writer
-
 
 @dataclass_transform(eq_default=False)
-class Part:
+class ProgramPart:
     """A part of a function's program; its subclasses are dataclasses."""
 
     def __init_subclass__(cls) -> None:
         dataclass(eq=False)(cls)
 
 
-class Stmt(Part):
+class Stmt(ProgramPart):
     def write(self, out: Writer) -> None:
         raise NotImplementedError
 
@@ -156,7 +154,7 @@ class If(Stmt):
         return self.body.exits(kinds) or self.orelse.exits(kinds)
 
 
-class Iterable(Part):
+class Iterable(ProgramPart):
     def write(self, out: Writer, live: str, whole: bool) -> str:
         """Code of a for loop's iterator for the lanes of ``live``; ``whole``: no lane leaves before the end."""
         raise NotImplementedError
@@ -368,6 +366,31 @@ class Function:
     unsure: set[str] = field(default_factory=set)
     promotions: dict[tuple[int, str], Promotion] = field(default_factory=dict)
 
+    def write(self, out: Writer, name: str) -> str:
+        """The text of the function, under this name."""
+        parameters = [out.version(name, kind) for name, kind in self.parameters]
+        self.body.write(out)
+        start = ["a = m", "r = False"]
+        others = sorted(out.versions - set(parameters))
+        if others:
+            start.append(" = ".join(others) + " = None")
+        if self.unsure:
+            start.append(" = ".join(f"h_{name}" for name in sorted(self.unsure)) + " = False")
+        if not self.kernel:
+            start.append("result = None")
+            if self.partial:
+                start.append("h = False")
+            if out.own_arrays:
+                start.append(f"w.drop_local({', '.join(map(str, out.own_arrays))})")
+        branch = ["b"] if self.barriers and not self.kernel else []
+        head = f"    def {name}({', '.join(('w', 'm', 'path', *branch, *parameters))}):\n"
+        body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
+        if not self.kernel:
+            body += f"        return {'result, h' if self.partial else 'result'}\n"
+        elif not out.module.yields(self):
+            body += "        return\n        yield\n"
+        return head + body
+
 
 class CallDevice(Expr, acts=True):
     """A call of a device function; the arguments are evaluated in the order ``written``."""
@@ -405,7 +428,7 @@ def _held(thing: object) -> Iterator[Any]:
             yield from _held(part)
     elif isinstance(thing, Expr):
         yield thing
-    elif isinstance(thing, Part):
+    elif isinstance(thing, ProgramPart):
         yield thing
         yield from _held(tuple(vars(thing).values()))
 
