@@ -146,7 +146,7 @@ class Simulation:
                 f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        ready = partial(prepare, self.kernel, grid, block, arguments, dynamic_shared, tracing=bool(self.tracer))
+        ready = partial(prepare, self.kernel, grid, block, arguments, dynamic_shared, tracing=self.tracer.tracing if self.tracer else "")
         prepared = ready()
         if prepared.unit.cooperative:
             check_resident(prepared)

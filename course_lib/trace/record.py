@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..simulator.compile.unit import CompiledKernel
+from ..simulator.compile.writer import Tracing
 from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.lanes.arrays import ATOMIC
 from ..simulator.lanes.masks import DifferentArrays
@@ -67,6 +68,8 @@ class TraceObserver(StepCounter):
 
     Raises LaunchError beyond ``MAX_STEPS`` steps, with what to trace instead.
     """
+
+    tracing: Tracing = "values"
 
     def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
         super().__init__(())
@@ -316,22 +319,11 @@ class TraceObserver(StepCounter):
 class StepObserver(TraceObserver):
     """Records the steps and arrays of a launch, without the accesses of its statements: enough for counting."""
 
-    def start(self, prepared: Any) -> None:
-        super().start(prepared)
-        #: only after the call of a device function does an access, an assignment or a test begin a step again
-        self._may_resume = len(prepared.unit.sources) > 1
+    tracing = "steps"
 
     def watch(self, array: Any) -> Callable[..., None] | None:
-        watcher = super().watch(array)
-        return watcher if self._may_resume else None
-
-    def assigned(self, *event: Any) -> None:
-        if self._may_resume:
-            super().assigned(*event)
-
-    def tested(self, *event: Any) -> None:
-        if self._may_resume:
-            super().tested(*event)
+        watcher = super().watch(array)  # which adds the array
+        return watcher if len(self.prepared.unit.sources) > 1 else None
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])

@@ -60,16 +60,25 @@ def test_steps_can_be_recorded_alone():
             C[i] = halved(A, i) + A[i + 1]
             cuda.syncthreads()
 
-    whole = simulate(kernel, strict=False, trace=True)[2, 40](np.ones(70, "f4"), np.zeros(70, "f4")).trace
-    alone = Simulation(kernel, False, "in-order", StepObserver, None)[2, 40](
-        np.ones(70, "f4"), np.zeros(70, "f4")
-    ).trace
-    for name, column in whole.columns.step.items():
-        np.testing.assert_array_equal(alone.columns.step[name], column)
-    assert alone.arrays.keys() == whole.arrays.keys()
-    for records in ("access", "variable", "test", "outside"):
-        assert len(getattr(whole.columns, records)["step"]) > 0
-        assert len(getattr(alone.columns, records)["step"]) == 0
+    def without_call(A, C):
+        i = cuda.grid(1)
+        while i < C.size and A[i] > 0 or i == 75:
+            C[i] = A[i + 1]
+            i += 32
+
+    for each in (kernel, without_call):
+        whole, alone = (
+            Simulation(each, False, "in-order", tracer, None)[2, 40](np.ones(70, "f4"), np.zeros(70, "f4"))
+            for tracer in (TraceObserver, StepObserver)
+        )
+        assert (alone.traffic.rows, alone.findings) == (whole.traffic.rows, whole.findings)
+        whole, alone = whole.trace, alone.trace
+        for name, column in whole.columns.step.items():
+            np.testing.assert_array_equal(alone.columns.step[name], column)
+        assert alone.arrays.keys() == whole.arrays.keys()
+        for records in ("access", "variable", "test", "outside"):
+            assert len(getattr(whole.columns, records)["step"]) > 0
+            assert len(getattr(alone.columns, records)["step"]) == 0
 
 
 def test_variables_and_barriers_that_return_a_value():

@@ -16,11 +16,11 @@ from ..language.program import Function
 from ..language.reasons import Promotion
 from ..language.source import Source, deep_recursion, too_deep
 from ..language.variables import Variable
-from .writer import Module, Writer
+from .writer import Module, Tracing, Writer
 from .writes import written
 
 
-def generate(kernel: Function, tracing: bool, patient: bool) -> tuple[Module, str]:
+def generate(kernel: Function, tracing: Tracing, patient: bool) -> tuple[Module, str]:
     """Generate the module of a kernel and the device functions that it calls; also return its text.
 
     Its function ``make`` returns the kernel's function with the sites of one warp. README.md in this folder shows one.
@@ -55,9 +55,11 @@ class CompiledKernel:
         text: the generated code.
     """
 
-    def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool):
+    def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, patient: bool):
         with deep_recursion(source.name, source.tree.lineno):
             analysis, self.program = analyse(launch, source, arguments)
+            if tracing and len(analysis.sources) > 1:  # a step goes on after a call, with any of its events
+                tracing = "values"
             module, self.text = generate(self.program, tracing, patient)
             self._written = written(self.program, {})
         self.sources, self.fences, self.groups = analysis.sources, analysis.fences, analysis.groups
@@ -103,7 +105,7 @@ class CompiledKernels:
         self._known: dict[tuple[object, ...], CompiledKernel] = {}
 
     def of(
-        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: bool, patient: bool
+        self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, patient: bool
     ) -> CompiledKernel:
         """Return the kernel compiled for this launch, or for an earlier one with the same code."""
         key = (source, launch.block, launch.dynamic_shared, tracing, patient, *arguments.items())

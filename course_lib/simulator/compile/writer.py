@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from ..lanes.memory import ConstantArray, ConstantField
 from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
+
+#: What generated code reports: nothing, each statement, or also the variables and comparisons.
+Tracing = Literal["", "steps", "values"]
 
 
 class Code(NamedTuple):
@@ -38,7 +41,7 @@ class Module:
         together: the operations of whole warps, by line and name.
     """
 
-    def __init__(self, tracing: bool, patient: bool = False):
+    def __init__(self, tracing: Tracing, patient: bool = False):
         self.tracing, self.patient = tracing, patient
         self.constants: dict[str, object] = {}
         self.functions: dict[tuple[Any, int], str] = {}

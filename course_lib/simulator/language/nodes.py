@@ -158,7 +158,7 @@ class Apply(Expr):
 
     def write(self, out: Writer) -> Code:
         operands = [code if len(code) < LONG else out.keep(code).text for code in (out.text(a) for a in self.args)]
-        told = out.module.tracing and self.text and not out.function.foreign
+        told = out.module.tracing == "values" and self.text and not out.function.foreign
         if told:
             operands = [out.keep(operand).text for operand in operands]
         dtype = out.module.dtype(self.type) if isinstance(self.type, str) and self.type in SCALARS else ""
@@ -343,7 +343,7 @@ class Logical(Expr):
         first, *rest = self.parts
         left = out.expr(first)
         for part in rest:
-            if not part.effect and not out.module.tracing:  # a trace records only what a lane evaluates
+            if not part.effect and out.module.tracing != "values":  # a trace records only what a lane evaluates
                 left = Code(f"{combine}({left.text}, {out.text(part)})")
                 continue
             mask, result = out.fresh("m"), out.fresh("t")

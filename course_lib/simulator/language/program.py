@@ -111,7 +111,7 @@ class Assign(Stmt):
             out.emit(f"{version} = {code.text} if {out.mask} is {anchor} else {blended}")
         if self.name in out.function.unsure:
             out.emit(f"h_{self.name} = unite(h_{self.name}, {out.mask})")
-        if out.module.tracing and kind in SCALARS and not out.function.foreign:
+        if out.module.tracing == "values" and kind in SCALARS and not out.function.foreign:
             out.emit(f"w.tell('assigned', {self.name!r}, {version}, {out.mask})")
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..compile.unit import CompiledKernel, CompiledKernels
+from ..compile.writer import Tracing
 from ..findings import LaunchError
 from ..geometry import Launch
 from ..hardware import HOPPER_SHARED_LIMIT, SHARED_LIMIT
@@ -58,7 +59,7 @@ def prepare(
     arguments: Sequence[Any],
     dynamic_shared: Any = 0,
     *,
-    tracing: bool = False,
+    tracing: Tracing = "",
     units: CompiledKernels | None = None,
     patient: bool = False,
 ) -> Prepared:
@@ -69,7 +70,7 @@ def prepare(
         grid, block: one to three numbers.
         arguments: NumPy arrays, numbers and tuples of them.
         dynamic_shared: bytes of dynamic shared memory.
-        tracing: generate code that reports statements and variables.
+        tracing: what the generated code reports.
         units: the cache of compiled kernels; by default that of the process.
         patient: run blocks one by one, and let others run while a thread waits in a loop.
 
