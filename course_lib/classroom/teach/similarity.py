@@ -6,7 +6,6 @@ a comment makes no difference.
 
 import ast
 import builtins
-import copy
 import pickle
 import re
 from collections import Counter
@@ -97,11 +96,8 @@ def _called(node: ast.AST) -> str:
 
 
 def _header(statement: ast.stmt) -> ast.stmt:
-    bare = copy.copy(statement)
-    for part in ("body", "orelse", "finalbody", "handlers"):
-        if hasattr(bare, part):
-            setattr(bare, part, [])
-    return bare
+    inside = dict.fromkeys(("body", "orelse", "finalbody", "handlers"), list[ast.AST]())
+    return type(statement)(**{name: inside.get(name, part) for name, part in ast.iter_fields(statement)})
 
 
 def _dumped(nodes: Sequence[ast.AST]) -> str:
