@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 
-def check(rung, M, N, K, dtype, order, seed, **params):
+def check(rung, shape, dtype, order, seed, **params):
     """Raise AssertionError unless the rung equals NumPy on random matrices of this shape, type and order."""
-    rng = np.random.default_rng(seed)
+    (M, N, K), rng = shape, np.random.default_rng(seed)
     if np.issubdtype(dtype, np.integer):
         A, B = (rng.integers(-9, 10, shape).astype(dtype) for shape in ((M, K), (K, N)))
         C = np.full((M, N), -12345, dtype)
@@ -35,11 +35,11 @@ def main():
             continue  # numba's simulator runs one Python thread per GPU thread, so blocks must be small
         small = {"tile_width": 4, "block_width": 4}
         params = {name: small[name] for name in rung.params if name in small}
-        check(rung, 7, 9, 5, np.float32, "C", 1, **params)
-        check(rung, 5, 3, 10, np.float64, "F", 2, **params)
-        check(rung, 4, 8, 8, np.int32, "C", 3, **params)
-        check(rung, 1, 1, 1, np.float32, "C", 4, **params)
-        check(rung, 3, 2, 0, np.float32, "C", 5, **params)
+        check(rung, (7, 9, 5), np.float32, "C", 1, **params)
+        check(rung, (5, 3, 10), np.float64, "F", 2, **params)
+        check(rung, (4, 8, 8), np.int32, "C", 3, **params)
+        check(rung, (1, 1, 1), np.float32, "C", 4, **params)
+        check(rung, (3, 2, 0), np.float32, "C", 5, **params)
         print(rung.name, "equals NumPy")
 
 
