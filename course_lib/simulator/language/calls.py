@@ -78,62 +78,30 @@ def operands_of(code: str) -> int:
     return sum(part in code for part in ("{0}", "{1}", "{2}"))
 
 
-def _math(name: str) -> Callable[[str], Signature]:
-    def rule(a: str) -> Signature:
-        kind = types.math_result(a, name)
-        return kind, (kind,)
-
-    return rule
-
-
-def _narrow(count: int) -> Callable[..., Signature]:
-    """``count`` numbers: the result is float32 if each fits in one; other functions of math would give float64."""
+def _overloads(text: str, converted: bool = False) -> Callable[..., Signature]:
+    """The rule of :func:`types.best`; ``converted``: the arguments are converted to the type of the result."""
 
     def rule(*given: str) -> Signature:
-        if all(a in types.SMALL for a in given):
-            return "float32", ("float32",) * count
-        return _math("")(*given) if count == 1 else _math2(*given)
+        found = types.best(text, given)
+        if found is None:
+            raise TypingError(f"there is none of {' and '.join(given)}")
+        result, wanted = found
+        return result, (result,) * len(given) if converted else wanted
 
     return rule
+
+
+#: One number, in float32 or else in float64; an integer in float64. Some functions also have a float16 form.
+_IN_FLOAT = "q->d Q->d f->f d->d"
+_math, _math_of_half = _overloads(_IN_FLOAT, True), _overloads(f"{_IN_FLOAT} e->e", True)
+_math2 = _overloads("qq->d QQ->d ff->f dd->d", True)
+#: Small integers fit in float32.
+_narrow, _narrow2 = _overloads("f->f d->d"), _overloads("ff->f dd->d")
+_pow = _overloads("ff->f dd->d fi->f di->d", True)
 
 
 def _math_test(a: str) -> Signature:
-    return "bool", (types.math_result(a),)
-
-
-def _math2(a: str, b: str) -> Signature:
-    kind = types.math_result2(a, b)
-    return kind, (kind, kind)
-
-
-def _complex(result: Callable[[str], str]) -> Callable[..., Signature]:
-    """Complex numbers: complex64 if each fits in one. ``result`` gives the type of the result for that type."""
-
-    def rule(*given: str) -> Signature:
-        small = all(a in ("complex64", *types.SINGLE) for a in given)
-        kind = "complex64" if small else "complex128"
-        return result(kind), (kind,) * len(given)
-
-    return rule
-
-
-def _pow(a: str, b: str) -> Signature:
-    if (a in (*types.SMALL, "float32") and b in (*types.SMALL, "int32")) or (a, b) in (
-        ("float16", "int32"),
-        ("float32", "uint16"),
-    ):
-        return "float32", ("float32", "float32")
-    return _math2(a, b)
-
-
-def _ldexp(a: str, exponent: str) -> Signature:
-    kind = "float32" if a in types.SINGLE else "float64"
-    return kind, (kind, "int32")
-
-
-def _fma(*args: str) -> Signature:
-    kind = "float32" if all(a in types.SINGLE for a in args) else "float64"
-    return kind, (kind,) * 3
+    return "bool", _math(a)[1]
 
 
 #: The element types that cuda.selp does not take.
@@ -158,10 +126,6 @@ def _bits(name: str, result: str = "", operand: Callable[[str], str] = lambda a:
         return result or operand(a), (operand(a),)
 
     return rule
-
-
-def _half(count: int, result: str) -> Callable[..., Signature]:
-    return lambda *args: (result, ("float16",) * count)
 
 
 def _members(mask: str) -> None:
@@ -206,7 +170,7 @@ def _round(a: str) -> Signature:
 
 
 def _round_to(a: str, digits: str) -> Signature:
-    kind = types.math_result2(a, "float32")
+    kind, _ = _math2(a, "float32")
     return kind, (kind, "int64")
 
 
@@ -251,18 +215,21 @@ _IN_NUMPY = {
 _TESTS, _OF_TWO = ("isnan", "isinf", "isfinite"), ("atan2", "hypot", "fmod", "copysign")
 #: Functions of two numbers that take small integers as float64.
 _IN_DOUBLE = ("atan2", "hypot")
+#: Functions that numba computes in float16.
+_IN_HALF = ("sqrt", "sin", "cos", "exp", "exp2", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
 _OPERANDS = {1: "({0})", 2: "({0}, {1})"}
 
 #: The rule and the code of each function of math.
 _OF_MATH: dict[str, tuple[Callable[..., Signature], str]] = {
-    **{name: (_math(name), f"np.{known}({{0}})") for name, known in _IN_NUMPY.items() if name not in _OF_TWO},
+    **{name: (_math, f"np.{known}({{0}})") for name, known in _IN_NUMPY.items() if name not in _OF_TWO},
+    **{name: (_math_of_half, f"np.{name}({{0}})") for name in _IN_HALF},
     **{name: (_math_test, f"np.{name}({{0}})") for name in _TESTS},
-    **{name: (_narrow(2), f"np.{_IN_NUMPY[name]}({{0}}, {{1}})") for name in _OF_TWO},
+    **{name: (_narrow2, f"np.{_IN_NUMPY[name]}({{0}}, {{1}})") for name in _OF_TWO},
     **{name: (_math2, f"np.{_IN_NUMPY[name]}({{0}}, {{1}})") for name in _IN_DOUBLE},
-    **{name: (_math(""), f"{name}({{0}})") for name in ("erf", "erfc", "gamma", "lgamma")},
-    "ldexp": (_ldexp, "np.ldexp({0}, {1})"),
-    "nextafter": (_narrow(2), "np.nextafter({0}, {1})"),
-    "remainder": (_narrow(2), "remainder({0}, {1})"),
+    **{name: (_math, f"{name}({{0}})") for name in ("erf", "erfc", "gamma", "lgamma")},
+    "ldexp": (_overloads("fi->f di->d"), "np.ldexp({0}, {1})"),
+    "nextafter": (_narrow2, "np.nextafter({0}, {1})"),
+    "remainder": (_narrow2, "remainder({0}, {1})"),
     "pow": (_pow, "power({0}, {1})"),
 }
 MATH = {name: Row(f"math.{name}", rule, code, widened="math of") for name, (rule, code) in _OF_MATH.items()}
@@ -297,7 +264,7 @@ _OF_HALF = {
     "hexp10": "cast(np.power(np.float32(10), {0}.astype(np.float32)), {dtype})",
 }
 _HALF = {
-    name: Row(f"cuda.fp16.{name}", _half(operands_of(code), "bool" if name in _COMPARING else "float16"), code)
+    name: Row(f"cuda.fp16.{name}", _overloads(f"{'e' * operands_of(code)}->{'?' if name in _COMPARING else 'e'}"), code)
     for name, code in _OF_HALF.items()
 }
 
@@ -370,8 +337,8 @@ def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
     return tuple_of((Select(test=same, yes=lanes, no=zero, type="int32", line=node.lineno), same))
 
 
-def _of_complex(name: str, code: str, result: Callable[[str], str] = str) -> Row:
-    return Row(f"cmath.{name}", _complex(result), code, complex=True)
+def _of_complex(name: str, code: str, overloads: str = "F->F D->D") -> Row:
+    return Row(f"cmath.{name}", _overloads(overloads), code, complex=True)
 
 
 #: The functions of cmath. NumPy and numba both follow C99, also for infinities and NaN, but where products overflow.
@@ -387,13 +354,13 @@ CMATH = {
         name: _of_complex(name, f"overflowed(np.{name}({{0}}), {{0}}, {name.startswith('cos')})")
         for name in ("exp", "sin", "cos", "sinh", "cosh")
     },
-    **{name: _of_complex(name, f"np.{name}({{0}})", lambda a: "bool") for name in ("isnan", "isinf", "isfinite")},
-    "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", types.PART.__getitem__),
+    **{name: _of_complex(name, f"np.{name}({{0}})", "F->? D->?") for name in ("isnan", "isinf", "isfinite")},
+    "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", "F->f D->d"),
 }
 
 LOG_TO_BASE = Row(
     "cmath.log",
-    _complex(str),
+    _overloads("FF->F DD->D"),
     "complex_quotient(np.log({0}), np.log({1}), w.full, {mask}, {line})",
     complex=True,
 )
@@ -438,7 +405,7 @@ CUDA: dict[str, forms.Form] = {
         "cast(w.vote('ballot_sync', 0, np.True_, {mask}), {dtype})",
     ),
     "lanemask_lt": Row("cuda.lanemask_lt", lambda: ("uint32", ()), "w.lanemask_lt()"),
-    "fma": Row("cuda.fma", _fma, "fused({0}, {1}, {2})"),
+    "fma": Row("cuda.fma", _overloads("fff->f ddd->d"), "fused({0}, {1}, {2})"),
     "selp": Row("cuda.selp", _selp, "pick({0}, {1}, {2})"),
     "popc": Row("cuda.popc", _bits("popc"), "cast(bit_popc({0}), {dtype})"),
     "brev": Row(
@@ -448,7 +415,7 @@ CUDA: dict[str, forms.Form] = {
     ),
     "clz": Row("cuda.clz", _bits("clz"), "cast(bit_clz({0}), {dtype})"),
     "ffs": Row("cuda.ffs", _bits("ffs", "uint32"), "cast(bit_ffs({0}), {dtype})"),
-    "cbrt": Row("cuda.cbrt", _narrow(1), "np.cbrt({0})", widened="math of"),
+    "cbrt": Row("cuda.cbrt", _narrow, "np.cbrt({0})", widened="math of"),
     "const.array_like": allocations.constant_array,
     "grid": forms.grid,
     "gridsize": forms.gridsize,
