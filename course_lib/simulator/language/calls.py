@@ -84,7 +84,7 @@ def _overloads(text: str, converted: bool = False) -> Callable[..., Signature]:
     def rule(*given: str) -> Signature:
         found = types.best(text, given)
         if found is None:
-            raise TypingError(f"there is none of {' and '.join(given)}")
+            raise TypingError(f"it does not take {' and '.join(given)}")
         result, wanted = found
         return result, (result,) * len(given) if converted else wanted
 
@@ -143,15 +143,8 @@ def _vote(result: str, given: str = "") -> Callable[[str, str], Signature]:
     return rule
 
 
-#: numba moves small integers as int32.
-_MOVED = {
-    "int64": "int64",
-    "uint32": "int64",
-    "uint64": "float64",
-    "float16": "float32",
-    "float32": "float32",
-    "float64": "float64",
-}
+#: The types that numba moves between lanes.
+_moved = _overloads("i->i q->q f->f d->d")
 
 
 def _shuffle(name: str) -> Callable[[str, str, str], Signature]:
@@ -159,7 +152,7 @@ def _shuffle(name: str) -> Callable[[str, str, str], Signature]:
         _members(mask)
         if not is_int(lane):
             raise TypingError(f"the lane of cuda.{name} must be an integer, not {lane}: convert it with int()")
-        kind = _MOVED.get(value, "int32")
+        kind, _ = _moved(value)
         return kind, (mask, kind, lane)
 
     return rule
