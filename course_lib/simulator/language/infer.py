@@ -21,6 +21,7 @@ from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, Store,
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .reasons import Part, Why, meeting, of_parts
 from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
+from .regions import names_in
 from .source import Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
 
@@ -274,7 +275,7 @@ class Statements(Expressions):
         (target, *others), given = node.targets, node.value
         if not others and isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple):
             makes = any(allocations.space_of(self, part) for part in ast.walk(given))
-            if makes and not _names(target) & _names(given) and len(target.elts) == len(given.elts):
+            if makes and not {*names_in(target)} & {*names_in(given)} and len(target.elts) == len(given.elts):
                 for one, part in zip(target.elts, given.elts, strict=True):
                     self.visit_Assign(ast.copy_location(ast.Assign([one], part), node))
                 return
@@ -384,7 +385,7 @@ class Statements(Expressions):
             self.env[name] = Variable(types.COMPILE_TIME, None, thing)
             return
         refuse_mixed(name, value)
-        self.out.append(Assign(name, value, self.line, self.source.regions.home.get(name)))
+        self.out.append(Assign(name, value, self.line, self.source.regions.get(name)))
         known = value.value if isinstance(value, Const) and value.literal else known_integers(value)
         self.env[name] = Variable(value.type, value.why, known)
 
@@ -545,10 +546,6 @@ class Statements(Expressions):
             used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
         )
         return after, settled, False
-
-
-def _names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def refuse_target(target: ast.expr) -> None:
