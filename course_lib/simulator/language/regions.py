@@ -56,7 +56,7 @@ def names_in(tree: ast.AST) -> list[str]:
     return [node.id for node in nodes(tree) if isinstance(node, ast.Name)]
 
 
-def occurs(tree: ast.AST, name: str, context: type[ast.expr_context]) -> bool:
+def occurs(tree: ast.AST, name: str, context: type[ast.expr_context] = ast.Load) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, context) for n in nodes(tree))
 
 
@@ -64,13 +64,11 @@ def exposed(body: list[ast.stmt], name: str, after: bool = False) -> bool:
     """Whether ``name`` can be read before it is assigned, in ``body`` or, if it is read ``after`` that, there."""
     for s in reversed(body):
         if isinstance(s, ast.If):
-            after = occurs(s.test, name, ast.Load) or exposed(s.body, name, after) or exposed(s.orelse, name, after)
+            after = occurs(s.test, name) or exposed(s.body, name, after) or exposed(s.orelse, name, after)
         elif isinstance(s, (ast.For, ast.While)):  # a for loop assigns its variable first, but it may not run at all
             head, own = (s.iter, occurs(s.target, name, ast.Store)) if isinstance(s, ast.For) else (s.test, False)
-            after = (
-                after or occurs(head, name, ast.Load) or not own and exposed(s.body, name) or exposed(s.orelse, name)
-            )
-        elif occurs(s, name, ast.Load) or isinstance(s, ast.AugAssign) and occurs(s.target, name, ast.Store):
+            after = after or occurs(head, name) or not own and exposed(s.body, name) or exposed(s.orelse, name)
+        elif occurs(s, name) or isinstance(s, ast.AugAssign) and occurs(s.target, name, ast.Store):
             after = True
         elif isinstance(s, (ast.Assign, ast.AnnAssign)) and occurs(s, name, ast.Store):
             after = False
