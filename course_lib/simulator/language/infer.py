@@ -7,6 +7,7 @@ for the types of its arguments.
 
 import ast
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import numpy as np
 
@@ -222,7 +223,7 @@ class Statements(Expressions):
         loop = self.loops[-1]
         ends = isinstance(node, ast.Break)
         (loop.breaks if ends else loop.edges).append(self.env)
-        self.reconcile(self.env, loop.after if ends and loop.after is not None else loop.header)
+        self.out += self.converts(self.env, loop.after if ends and loop.after is not None else loop.header)
         self.out.append(Break() if ends else Continue())
         return True
 
@@ -389,16 +390,14 @@ class Statements(Expressions):
         known = value.value if isinstance(value, Const) and value.literal else known_integers(value)
         self.env[name] = Variable(value.type, value.why, known)
 
-    def reconcile(self, have: Variables, want: Variables) -> None:
-        """Convert the variables ``have`` to the types that they have in ``want``."""
-        for name, variable in have.items():
-            wanted = want[name].type if name in want else variable.type
-            if variable.type == wanted or wanted == types.CONFLICT:
-                continue
-            if (
-                types.unify_types(variable.type, wanted) == wanted
-            ):  # else the loop is translated again with a wider type
-                self.out.append(Convert(name, variable.type, wanted, self.line))
+    def converts(self, have: Variables, want: Variables) -> list[Stmt]:
+        """Convert the variables ``have`` to their types in ``want``; where these hold less, the loop is translated again."""
+        found = ((name, one.type, want[name].type) for name, one in have.items() if name in want)
+        return [
+            Convert(name, old, new, self.line)
+            for name, old, new in found
+            if old != new != types.CONFLICT and types.unify_types(old, new) == new
+        ]
 
     def visit_If(self, node: ast.If) -> bool:
         test = conditions.condition(self, node.test)
@@ -412,25 +411,13 @@ class Statements(Expressions):
             self.env = dict(env)
             blocks.append(self.block(body))
             envs.append(self.env)
-        yes, no = blocks
-        if yes.ends and no.ends:
-            joined = env
-        elif yes.ends or no.ends:
-            joined = envs[yes.ends]
-        else:
-            joined = merge_all(*envs)
+        live = [branch for branch, block in zip(envs, blocks, strict=True) if not block.ends]
+        self.env = reduce(merge_all, live) if live else env
         for block, branch in zip(blocks, envs, strict=True):
             if not block.ends:
-                self._append(block, branch, joined)
-        self.env = joined
-        self.out.append(If(test, yes, no, node.lineno))
-        return yes.ends and no.ends
-
-    def _append(self, block: Block, have: Variables, want: Variables) -> None:
-        """Convert the variables ``have`` to their types in ``want``, at the end of ``block``."""
-        outer, self.out = self.out, block.body
-        self.reconcile(have, want)
-        self.out = outer
+                block.body += self.converts(branch, self.env)
+        self.out.append(If(test, blocks[0], blocks[1], node.lineno))
+        return not live
 
     def visit_For(self, node: ast.For | ast.While) -> bool:
         """Translate a loop until the types at the begin and the end of an iteration agree."""
@@ -475,10 +462,8 @@ class Statements(Expressions):
     ) -> Loop:
         """Translate the body of a loop once."""
         outer = self.out
-        barriers, calls, self.made.barriers, self.calls = self.made.barriers, self.calls, False, False
-        before: list[Stmt] = []
-        self.out = before
-        self.reconcile(entry, loop.header)
+        calls, self.calls = self.calls, False
+        before = self.converts(entry, loop.header)
         self.env = dict(loop.header)
         first: list[Stmt] = []
         self.out = first
@@ -493,7 +478,7 @@ class Statements(Expressions):
         body = self.block(node.body)
         if not body.ends:
             loop.edges.append(self.env)
-            self._append(body, self.env, loop.header)
+            body.body += self.converts(self.env, loop.header)
         self.loops.pop()
         watched = None
         if isinstance(node, ast.While):
@@ -506,7 +491,7 @@ class Statements(Expressions):
                 and variable.type not in (types.COMPILE_TIME, types.NONE)
             )
         calling = self.calls
-        self.made.barriers, self.calls = self.made.barriers or barriers, calling or calls
+        self.calls = calling or calls
         self.out = outer
         return Loop(
             line=node.lineno,
@@ -534,14 +519,12 @@ class Statements(Expressions):
             made.orelse = self.block(node.orelse)
             if not made.orelse.ends:
                 envs.append(self.env)
-                self._append(made.orelse, self.env, used)
+                made.orelse.body += self.converts(self.env, used)
         elif not made.endless:
             envs.append(loop.header)
-        after: Variables | None = None
-        for env in envs:
-            after = env if after is None else merge_all(after, env)
-        if after is None:
+        if not envs:
             return None, True, True
+        after = reduce(merge_all, envs)
         settled = all(
             used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
         )
