@@ -215,7 +215,7 @@ class Statements(Expressions):
     def visit_Raise(self, node: ast.Raise) -> bool:
         if node.exc is None:
             refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
-        self._end(node)
+        self.out += self._end(node)
         return True
 
     def visit_Break(self, node: ast.Break | ast.Continue) -> bool:
@@ -261,16 +261,13 @@ class Statements(Expressions):
 
     def visit_Assert(self, node: ast.Assert) -> None:
         test = conditions.negated(conditions.condition(self, node.test), node.lineno)
-        outer, self.out = self.out, []
-        self._end(node)
-        failing = Block(id(node), self.out, True)
-        self.out = outer
+        failing = Block(id(node), self._end(node), True)
         self.out.append(If(test, failing, Block(id(node.test), []), node.lineno))
 
-    def _end(self, node: ast.Assert | ast.Raise) -> None:
+    def _end(self, node: ast.Assert | ast.Raise) -> list[Stmt]:
         """End the thread and report it; a device function returns nothing to its caller then."""
         self.results.append(Part(types.NONE, None))
-        self.out += [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
+        return [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
 
     def visit_Assign(self, node: ast.Assign) -> None:
         (target, *others), given = node.targets, node.value
@@ -391,7 +388,7 @@ class Statements(Expressions):
         self.env[name] = Variable(value.type, value.why, known)
 
     def converts(self, have: Variables, want: Variables) -> list[Stmt]:
-        """Convert the variables ``have`` to their types in ``want``; where these hold less, the loop is translated again."""
+        """Convert ``have`` to the types in ``want``; where these hold less, the loop is translated again."""
         found = ((name, one.type, want[name].type) for name, one in have.items() if name in want)
         return [
             Convert(name, old, new, self.line)
@@ -490,9 +487,7 @@ class Statements(Expressions):
                 and isinstance(variable.type, str)
                 and variable.type not in (types.COMPILE_TIME, types.NONE)
             )
-        calling = self.calls
-        self.calls = calling or calls
-        self.out = outer
+        calling, self.calls, self.out = self.calls, self.calls or calls, outer
         return Loop(
             line=node.lineno,
             entry=before,
