@@ -82,10 +82,7 @@ def _overloads(text: str, converted: bool = False) -> Callable[..., Signature]:
     """The rule of :func:`types.best`; ``converted``: the arguments are converted to the type of the result."""
 
     def rule(*given: str) -> Signature:
-        found = types.best(text, given)
-        if found is None:
-            raise TypingError(f"it does not take {' and '.join(given)}")
-        result, wanted = found
+        result, wanted = types.best(text, *given)
         return result, (result,) * len(given) if converted else wanted
 
     return rule
@@ -390,7 +387,8 @@ CUDA: dict[str, forms.Form] = {
     **LIBDEVICE,
     **dict.fromkeys((*forms.HINTED_LOADS, *forms.HINTED_STORES), forms.hinted),
     "libdevice.sad": _of_libdevice("sad", "int32", "(np.abs({0} - {1}) + {2})"),
-    **{f"libdevice.{name}{end}": forms.of_libdevice for name in forms.TUPLES for end in ("", "f")},
+    **{f"libdevice.{name}": partial(forms.parts, name, "d->d") for name in forms.TUPLES},
+    **{f"libdevice.{name}f": partial(forms.parts, name, "f->f") for name in forms.TUPLES},
     "match_all_sync": match_all,
     "activemask": Row(
         "cuda.activemask",
@@ -478,8 +476,8 @@ PYTHON: dict[object, forms.Form] = {
     print: forms.say,
     round: lambda x, node, used: (ROUND_TO if len(node.args) == 2 else ROUND)(x, node),
     **python.BUILTINS,
-    math.frexp: partial(forms.parts, "frexp", types.SINGLE),
-    math.modf: partial(forms.parts, "modf", ("float32",)),
+    math.frexp: partial(forms.parts, "frexp", "f->f d->d"),
+    math.modf: partial(forms.parts, "modf", "d->d f->f"),
     **{getattr(math, name): row for name, row in MATH.items()},
     **{getattr(cmath, name): form for name, form in CALLS_OF_CMATH.items()},
     **{getattr(np, name): row for name, row in NUMPY_TESTS.items()},

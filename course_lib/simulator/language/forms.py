@@ -325,28 +325,17 @@ def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     )
 
 
-def _parts(x: Context, node: ast.Call, name: str, kind: str) -> nodes.Expr:
-    codes, other = TUPLES[name]
-    second = other or kind
+def parts(name: str, overloads: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    """A function of ``TUPLES``: ``math.frexp(x)``, ``libdevice.sincos(x)``."""
     (value,) = x.arguments(node, (1,), ast.unparse(node.func))
+    codes, other = TUPLES[name]
+    kind = types.best(overloads, str(value.type))[0]
     reason = x.reason(node, kind, [(value, node.args[0])], "math of")
     number = nodes.once(cast(value, kind))
-    kinds = zip(codes, (kind, second), (reason, reason if second == kind else None), strict=True)
+    kinds = zip(codes, (kind, other or kind), (reason, None if other else reason), strict=True)
     return nodes.tuple_of(
         tuple(nodes.Apply(code=c, args=(number,), type=k, line=node.lineno, why=w) for c, k, w in kinds)
     )
-
-
-def parts(name: str, single: tuple[str, ...], x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    """``math.frexp(x)`` and ``math.modf(x)``, in float32 for the types ``single``."""
-    (value,) = x.arguments(node, (1,), ast.unparse(node.func))
-    return _parts(x, node, name, "float32" if value.type in single else "float64")
-
-
-def of_libdevice(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    """A function of libdevice that returns a tuple, such as ``libdevice.sincos(x)``; with f it takes a float32."""
-    name = _name(x, node)
-    return _parts(x, node, name, "float64") if name in TUPLES else _parts(x, node, name[:-1], "float32")
 
 
 def power(x: Context, node: ast.Call, used: bool) -> nodes.Expr:

@@ -76,8 +76,7 @@ class OpenLoop:
         merged = dict(self.edges[0])
         for edge in self.edges[1:]:
             for name, variable in edge.items():
-                known = merged.get(name)
-                merged[name] = merge(known, variable) if known else replace(variable, maybe=True, const=None)
+                merged[name] = merge(merged.get(name), variable)
         return merged
 
 

@@ -8,6 +8,7 @@ them. They differ from NumPy's: ``int32 * int32`` is int64, ``float32 * int32`` 
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -144,10 +145,10 @@ BINARY = {
 
 
 @cache
-def best(overloads: str, given: tuple[str, ...], unsafe: bool = True) -> tuple[str, tuple[str, ...]] | None:
-    """The overload to which ``given`` converts best, if need be ``unsafe``: its result and its arguments; or None.
+def best(overloads: str, *given: str, unsafe: bool = True) -> tuple[str, tuple[str, ...]]:
+    """The overload to which ``given`` converts best, if need be ``unsafe``: its result and its arguments.
 
-    ``overloads`` are such as "ff->f dd->d", in NumPy's letters.
+    ``overloads`` are such as "ff->f dd->d", in NumPy's letters. Raises TypingError if there is none.
     """
     found: dict[Cost, tuple[str, tuple[str, ...]]] = {}
     for overload in overloads.split():
@@ -155,14 +156,15 @@ def best(overloads: str, given: tuple[str, ...], unsafe: bool = True) -> tuple[s
         rating = cost(given, wanted)
         if rating is not None and (unsafe or not rating[0]):
             found.setdefault(rating, (result, tuple(wanted)))  # of two that are equal, numba takes the first
-    return found[min(found)] if found else None
+    if not found:
+        raise TypingError(f"it does not take {' and '.join(given)}")
+    return found[min(found)]
 
 
 def binary(op: str, a: str, b: str) -> str:
     """The type of ``a op b``, to which numba also converts the operands."""
-    found = best(BINARY.get(op, ""), (a, b), unsafe=False)
-    if found is not None:
-        return found[0]
+    with suppress(TypingError):
+        return best(BINARY.get(op, ""), a, b, unsafe=False)[0]
     if is_complex(a) or is_complex(b):
         raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
     if op not in BINARY:
