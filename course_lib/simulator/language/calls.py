@@ -272,18 +272,10 @@ _LIBDEVICE = {
 _FAST = ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10", "pow")
 
 
-def _of_libdevice(name: str, kind: str, code: str) -> Row:
-    count = operands_of(code)
-    return Row(f"libdevice.{name}", lambda *given: (kind, (kind,) * count), code)
-
-
 LIBDEVICE = {
-    f"libdevice.{found}": _of_libdevice(found, kind, code)
+    f"libdevice.{found}": Row(f"libdevice.{found}", _overloads(f"{kind * operands_of(code)}->{kind}"), code)
     for name, code in _LIBDEVICE.items()
-    for found, kind in (
-        *((name, "float64"), (f"{name}f", "float32")),
-        *([(f"fast_{name}f", "float32")] if name in _FAST else []),
-    )
+    for found, kind in ((name, "d"), (f"{name}f", "f"), *([(f"fast_{name}f", "f")] if name in _FAST else []))
 }
 
 _CHECKED = "w.check_members({0}, {mask}, {line})\n"
@@ -386,7 +378,7 @@ CUDA: dict[str, forms.Form] = {
     **{f"fp16.{name}": row for name, row in _HALF.items()},
     **LIBDEVICE,
     **dict.fromkeys((*forms.HINTED_LOADS, *forms.HINTED_STORES), forms.hinted),
-    "libdevice.sad": _of_libdevice("sad", "int32", "(np.abs({0} - {1}) + {2})"),
+    "libdevice.sad": Row("libdevice.sad", _overloads("iii->i"), "(np.abs({0} - {1}) + {2})"),
     **{f"libdevice.{name}": partial(forms.parts, name, "d->d") for name in forms.TUPLES},
     **{f"libdevice.{name}f": partial(forms.parts, name, "f->f") for name in forms.TUPLES},
     "match_all_sync": match_all,

@@ -23,7 +23,6 @@ SCALARS = ("bool", *SIGNED, *UNSIGNED, *FLOATS, *COMPLEX)
 DOUBLE = ("float64", "complex128")
 #: Types that numba converts to float32, not float64, for an operator or a function of floats.
 SMALL = ("bool", "int8", "int16", "uint8")
-SINGLE = ("float16", "float32", *SMALL)
 
 DTYPE = {name: np.dtype(name) for name in SCALARS}
 #: The type of the parts of a complex number.
