@@ -21,7 +21,7 @@ COMPLEX = ("complex64", "complex128")
 SCALARS = ("bool", *SIGNED, *UNSIGNED, *FLOATS, *COMPLEX)
 #: Types of double precision.
 DOUBLE = ("float64", "complex128")
-#: Types that numba converts to float32, not float64, for an operator or a function of floats.
+#: Types that numba converts safely to float32.
 SMALL = ("bool", "int8", "int16", "uint8")
 
 DTYPE = {name: np.dtype(name) for name in SCALARS}
