@@ -377,7 +377,7 @@ CUDA: dict[str, forms.Form] = {
     **_WARP,
     **{f"fp16.{name}": row for name, row in _HALF.items()},
     **LIBDEVICE,
-    **dict.fromkeys((*forms.HINTED_LOADS, *forms.HINTED_STORES), forms.hinted),
+    **{name: partial(forms.hinted, name) for name in (*forms.HINTED_LOADS, *forms.HINTED_STORES)},
     "libdevice.sad": Row("libdevice.sad", _overloads("iii->i"), "(np.abs({0} - {1}) + {2})"),
     **{f"libdevice.{name}": partial(forms.parts, name, "d->d") for name in forms.TUPLES},
     **{f"libdevice.{name}f": partial(forms.parts, name, "f->f") for name in forms.TUPLES},
@@ -410,10 +410,8 @@ CUDA: dict[str, forms.Form] = {
     "threadfence": forms.fence,
     "threadfence_block": partial(forms.fence, code=forms.BLOCK_FENCE),
     "threadfence_system": forms.fence,
-    "syncthreads_count": forms.reduction,
-    "syncthreads_and": forms.reduction,
-    "syncthreads_or": forms.reduction,
-    **{f"atomic.{name}": forms.atomic for name in forms.ATOMICS},
+    **{f"syncthreads_{name}": partial(forms.reduction, f"syncthreads_{name}") for name in ("count", "and", "or")},
+    **{f"atomic.{name}": partial(forms.atomic, name) for name in forms.ATOMICS},
 }
 
 

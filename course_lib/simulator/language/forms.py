@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..tables import plural
 from . import conditions, nodes, overloads, packages, records, signatures, tuples, types
 from .context import Context
-from .names import GRID_GROUP, Symbol, dtype_name
+from .names import GRID_GROUP, dtype_name
 from .operators import cast, cut
 from .program import CallDevice
 from .refusals import at_most, check_arguments, refuse
@@ -41,16 +41,6 @@ TUPLES = {
     "modf": (("np.modf({0})[0]", "np.modf({0})[1]"), ""),
     "sincos": (("np.sin({0})", "np.cos({0})"), ""),
 }
-
-
-def _name(x: Context, node: ast.Call) -> str:
-    """The last part of the name of a function of numba.cuda: "add" of ``cuda.atomic.add``, under any alias."""
-    thing = x.constant_object(node.func)
-    if thing is None:  # an item of a tuple of functions
-        target = x.expr(node.func)
-        thing = target.thing if isinstance(target, nodes.Static) else None
-    assert isinstance(thing, Symbol)
-    return thing.path[-1]
 
 
 # --- where a thread is ------------------------------------------------------------------------------------------------
@@ -97,8 +87,7 @@ def grid_sync(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     return nodes.Meet(line=node.lineno, grid=True)
 
 
-def reduction(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    name = _name(x, node)
+def reduction(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     (value,) = x.arguments(node, (1,), f"cuda.{name}")
     if not types.is_int(str(value.type)):
         raise types.TypingError(
@@ -133,9 +122,8 @@ def pause(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 # --- atomics ----------------------------------------------------------------------------------------------------------
 
 
-def atomic(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def atomic(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.atomic.<name>(...)``."""
-    name = _name(x, node)
     takes = ("the array", *ATOMICS[name])
     said = f"{', '.join(takes[:-1])} and {takes[-1]}"
     check_arguments(node, f"{len(takes)} arguments, {said}", len(takes))
@@ -195,9 +183,8 @@ HINTED_LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
 HINTED_STORES = ("stcg", "stcs", "stwb", "stwt")
 
 
-def hinted(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def hinted(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.ldcs(array, index)`` and ``cuda.stcs(array, index, value)``."""
-    name = _name(x, node)
     packages.check(f"cuda.{name}", ())
     loads = name in HINTED_LOADS
     check_arguments(node, f"an array, an index{'' if loads else ' and a value'}", 3 - loads)
