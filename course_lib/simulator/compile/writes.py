@@ -30,7 +30,7 @@ def _aliases(function: Function) -> dict[str, Names]:
     aliases: dict[str, Names] = {
         name: frozenset({name}) for name, kind in function.parameters if isinstance(kind, ArrayType)
     }
-    before: dict[str, Names] = {}
+    before: dict[str, Names] | None = None
     while before != aliases:
         before = dict(aliases)
         for name, value in function.named:
