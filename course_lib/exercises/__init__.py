@@ -8,9 +8,12 @@ shortens two errors (`grading.short_errors`), and `score()` keeps the answers in
 
 from collections.abc import Collection
 from dataclasses import replace
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from ..machine import measurements
+from . import lessons
 from .grading import matrices
 from .grading.exercise import Exercise
 from .grading.explain import Explanation, compare
@@ -19,35 +22,13 @@ from .grading.opening import explained
 from .grading.routines import Routine, judge
 from .grading.short_errors import shorten_errors
 from .grading.verdict import NOT_YET, Verdict
-
-from .lessons import (  # isort: skip
-    banks, capstone, coalescing, debugging, last_steps, limit, naive, prefetching, register_tiles, shapes, sharing,
-    speed, start, tensor_cores, threads, tiling, unrolling, waiting, wgmma,
-)  # fmt: skip
 from .predict import predict
 from .progress import score
 
 #: The file of each lesson.
 MODULES = {
-    "00_start_here": start,
-    "01_threads_and_data": threads,
-    "02_naive": naive,
-    "03_shared_memory": sharing,
-    "04_tiling": tiling,
-    "05_coalescing": coalescing,
-    "06_bank_conflicts": banks,
-    "07_register_tiles": register_tiles,
-    "08_unrolling_and_occupancy": unrolling,
-    "09_prefetching": prefetching,
-    "10_waiting": waiting,
-    "11_towards_best": limit,
-    "12_the_last_20_percent": last_steps,
-    "13_debugging": debugging,
-    "14_speed_tests": speed,
-    "15_many_shapes": shapes,
-    "16_tensor_cores": tensor_cores,
-    "17_wgmma": wgmma,
-    "18_capstone": capstone,
+    found.name.removeprefix("lesson_"): import_module(f"{lessons.__name__}.{found.name}")
+    for found in iter_modules(lessons.__path__)
 }
 for _module in (matrices, *MODULES.values()):
     for _name, _value in vars(_module).items():

@@ -5,7 +5,7 @@ A kernel's source becomes a typed program (:mod:`language`), then Python code (:
 accesses to observers (:mod:`observer`).
 
 Reading order: :mod:`geometry` defines lane vectors, :mod:`language.source` reads a kernel, :mod:`language.nodes` and
-:mod:`language.program` define the typed program, :mod:`language.infer` builds it, :mod:`compile.emit` generates the
+:mod:`language.program` define the typed program, :mod:`language.infer` builds it, :mod:`compile.unit` generates the
 code, :mod:`lanes` is the library that this code calls, :mod:`launch.prepare` does all this for a launch, and
 :mod:`launch.engine` runs it.
 """

@@ -7,13 +7,6 @@ from oracles.sources import import_kernel, import_module
 
 from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator.compile.unit import CompiledKernels
-from course_lib.simulator.geometry import Launch
-from course_lib.simulator.language.infer import analyse
-from course_lib.simulator.language.program import expressions
-from course_lib.simulator.language.source import read
-from course_lib.simulator.language.types import ArrayType
-from course_lib.simulator.language.variables import Variable
-from course_lib.simulator.language.verify import ProgramError, verify
 from course_lib.simulator.launch.engine import Engine
 from course_lib.simulator.launch.prepare import prepare
 
@@ -105,20 +98,6 @@ def test_the_accesses_of_a_function_from_another_file_belong_to_the_lines_of_its
     first = kernel.py_func.__code__.co_firstlineno + 2
     counts = [run.traffic.select(op="load", line=first + k).accesses for k in range(3)]
     assert counts == [1, 0, 1]
-
-
-def test_a_program_that_is_not_well_typed_is_never_emitted():
-    """A fault of the compiler's own is an error of ours, and no wrong answer."""
-
-    def kernel(a):
-        a[0] = a[1] + a[2]
-
-    _, function = analyse(Launch.of(1, 1), read(kernel), {"a": Variable(ArrayType("float32", 1))})
-    verify(function)
-    node = next(node for node in expressions(function.body.body) if type(node).__name__ == "Apply")
-    object.__setattr__(node, "type", "int32")
-    with pytest.raises(ProgramError, match="int32"):
-        verify(function)
 
 
 def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone(tmp_path):

@@ -12,11 +12,28 @@ from ..lanes import elementwise, loops, masks, view
 from ..lanes.barrier import Barrier
 from ..language.constants import Change
 from ..language.infer import analyse
+from ..language.program import Function
 from ..language.reasons import Promotion
 from ..language.source import Source, deep_recursion, too_deep
 from ..language.variables import Variable
-from .emit import generate
+from .writer import Module, Writer
 from .writes import written
+
+
+def generate(kernel: Function, tracing: bool, patient: bool) -> tuple[Module, str]:
+    """Generate the module of a kernel and the device functions that it calls; also return its text.
+
+    Its function ``make`` returns the kernel's function with the sites of one warp. README.md in this folder shows one.
+    """
+    module = Module(tracing, patient)
+    texts: list[str] = []
+    name = module.name(kernel, 0)
+    while len(texts) < len(module.functions):  # which grows by the functions that each calls
+        (function, call), made = [*module.functions.items()][len(texts)]
+        texts.append(function.write(Writer(module, function, call), made))
+    sites = "".join(f"S{i}, " for i in range(len(module.sites)))
+    unpack = f"    ({sites}) = sites\n" if sites else ""
+    return module, f"def make(sites):\n{unpack}{''.join(texts)}    return {name}\n"
 
 
 class CompiledKernel:

@@ -1,14 +1,12 @@
 """The writer of one function's code, and the generated module of all functions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..lanes.memory import ConstantArray, ConstantField
-from ..language.nodes import Allocate, Frozen, Saved
-from ..language.program import Function
 from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
 
 
@@ -20,6 +18,12 @@ class Code(NamedTuple):
     kept: bool = False
 
 
+class Written(Protocol):
+    """An expression of the typed program."""
+
+    def write(self, out: Any) -> Code: ...
+
+
 class Module:
     """The generated module of a launch: the code of its functions, what it names, and what it accesses.
 
@@ -27,7 +31,7 @@ class Module:
     is generated for each line that calls it, because its events are reported there.
 
     Attributes:
-        functions: the name of each function for the line of its calls (0: its events have its own lines).
+        functions: the name of each of the program's functions, for the line of its calls (0: its events have its own).
         sites: (line, op, elements a lane).
         arrays: the numbers of the shared and local arrays.
         shared: the shared arrays by number: (name, bytes, elements, line).
@@ -37,9 +41,9 @@ class Module:
     def __init__(self, tracing: bool, patient: bool = False):
         self.tracing, self.patient = tracing, patient
         self.constants: dict[str, object] = {}
-        self.functions: dict[tuple[Function, int], str] = {}
+        self.functions: dict[tuple[Any, int], str] = {}
         self.sites: list[tuple[int, str, int]] = []
-        self.arrays: dict[Allocate, int] = {}
+        self.arrays: dict[Any, int] = {}
         self.shared: dict[int, tuple[str, int, int, int]] = {}
         self.together: dict[tuple[int, str], Callable[..., object]] = {}
         self.outside: dict[tuple[str, int], tuple[ConstantArray | ConstantField, str]] = {}
@@ -58,12 +62,12 @@ class Module:
         self.constants[name] = thing
         return name
 
-    def frozen(self, node: Frozen) -> str:
-        """The name of a constant array in the generated code."""
-        key = (node.name, id(node.array))
+    def frozen(self, name: str, array: np.ndarray, field: str) -> str:
+        """The name of a constant array, or of a field of records, in the generated code."""
+        key = (name, id(array))
         if key not in self.outside:
-            of_records = ConstantField(node.name, node.array, node.field) if node.field else None
-            self.outside[key] = of_records or ConstantArray(node.name, node.array), self.named(None)
+            made = ConstantField(name, array, field) if field else ConstantArray(name, array)
+            self.outside[key] = made, self.named(None)
             self.constants[self.outside[key][1]] = self.outside[key][0]
         return self.outside[key][1]
 
@@ -71,18 +75,18 @@ class Module:
         self.constants[f"d_{name}"] = DTYPE[name]
         return f"d_{name}"
 
-    def name(self, function: Function, call: int) -> str:
+    def name(self, function: Any, call: int) -> str:
         """The name of a function in the generated code, for calls on line ``call``."""
         key = function, call if function.foreign else 0
-        return self.functions.setdefault(key, f"f{len(self.functions)}_{function.name}")
+        return self.functions.setdefault(key, f"f{len(self.functions)}_{function.source.name}")
 
-    def yields(self, function: Function) -> bool:
+    def yields(self, function: Any) -> bool:
         """Whether the code of ``function`` is a generator: if it has barriers, or may wait for other threads."""
-        return function.barriers or (self.patient and function.waits)
+        return bool(function.barriers or (self.patient and function.waits))
 
 
 class Writer:
-    def __init__(self, module: Module, function: Function, call: int):
+    def __init__(self, module: Module, function: Any, call: int):
         self.module, self.function, self.call = module, function, call
         self.counter = self.position = 0
         self.lines: list[str] = []
@@ -94,9 +98,19 @@ class Writer:
         self.branches: list[int] = []
         self.sites: list[str] = []
         self.versions: set[str] = set()
-        self.saved: dict[Saved, Code] = {}
+        self.saved: dict[Written, Code] = {}
         self.own_arrays: list[int] = []
         self.bound = ""
+
+    def expr(self, node: Written) -> Code:
+        return node.write(self)
+
+    def text(self, node: Written) -> str:
+        return self.expr(node).text
+
+    def items(self, nodes: Iterable[Written]) -> str:
+        """Code of the tuple of these values."""
+        return f"({''.join(f'{self.text(node)}, ' for node in nodes)})"
 
     def emit(self, code: str) -> None:
         self.lines.append("    " * self.indent + code + "\n")

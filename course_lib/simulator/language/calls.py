@@ -11,8 +11,8 @@ import ast
 import cmath
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -23,11 +23,11 @@ from ..tables import plural
 from . import allocations, conditions, forms, intrinsics, packages, python, refusals, tuples, types, views
 from .context import Context
 from .names import COORDINATES, Symbol, dtype_name, vector_of
-from .nodes import Apply, Const, Elementwise, Expr, Given, Operation, Select, Static, once, tuple_of
+from .nodes import Apply, Const, Elementwise, Expr, Given, Select, Static, once, tuple_of
 from .operators import cast, function_of
 from .refusals import refuse
 from .source import Inner
-from .types import NONE, ArrayType, TupleType, Type, TypingError, describe_type, is_int
+from .types import NONE, ArrayType, TupleType, TypingError, describe_type, is_int
 
 #: The type of the result, and the types to which the arguments are converted.
 Signature = tuple[str, tuple[str, ...]]
@@ -37,15 +37,14 @@ Signature = tuple[str, tuple[str, ...]]
 class Row:
     """A function of numbers.
 
-    ``rule`` returns its signature for the types of its arguments, or raises TypingError. ``code`` is that of an
-    :class:`~.nodes.Operation`; with an ``effect`` it runs in order, under the mask. ``widened`` explains, followed by
-    the types of the arguments, why the result is float64 if no argument is.
+    ``rule`` returns its signature for the types of its arguments, or raises TypingError. ``code`` is that of
+    :class:`~.nodes.Apply`. ``widened`` explains, followed by the types of the arguments, why the result is float64 if
+    no argument is.
     """
 
     name: str
     rule: Callable[..., Signature]
     code: str
-    effect: bool = False
     widened: str = "of"
     complex: bool = False  # does it take complex numbers?
     counts: tuple[int, ...] = ()  # of its arguments, if it has other forms, too
@@ -53,14 +52,6 @@ class Row:
     @property
     def arity(self) -> tuple[int, ...]:
         return self.counts or (operands_of(self.code),)
-
-    @cached_property
-    def operation(self) -> Operation:
-        return Operation(self.name, self.code, self.holds, self.effect)
-
-    def holds(self, args: tuple[Type, ...], result: Type) -> bool:
-        """Whether these are the types that the rule gives for arguments that are already converted."""
-        return all(isinstance(a, str) for a in args) and self.rule(*args) == (result, args)
 
     def __call__(self, x: Context, node: ast.Call, used: bool = True) -> Expr:
         """Translate the call ``node`` of this function."""
@@ -77,7 +68,7 @@ class Row:
             conditions.truth(x, v, node.lineno) if kind == "bool" else cast(v, kind)
             for v, kind in zip(given, wanted, strict=True)
         )
-        return Apply(operation=self.operation, args=operands, type=result, line=node.lineno, why=reason)
+        return Apply(code=self.code, args=operands, type=result, line=node.lineno, why=reason)
 
 
 # --- signatures -------------------------------------------------------------------------------------------------------
@@ -347,11 +338,11 @@ def _voting(name: str, told: str = ", {line}") -> str:
 
 
 _WARP = {
-    name: Row(f"cuda.{name}", _vote(result, "bool"), _voting(name), effect=True)
+    name: Row(f"cuda.{name}", _vote(result, "bool"), _voting(name))
     for name, result in {"all_sync": "bool", "any_sync": "bool", "ballot_sync": "int32"}.items()
 }
 _WARP |= {
-    name: Row(f"cuda.{name}", _vote(result), _voting(name), effect=True)
+    name: Row(f"cuda.{name}", _vote(result), _voting(name))
     for name, result in {"eq_sync": "bool", "match_any_sync": "int32"}.items()
 }
 _WARP |= {
@@ -359,7 +350,6 @@ _WARP |= {
         f"cuda.{name}",
         _shuffle(name),
         f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})",
-        effect=True,
     )
     for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 }
@@ -370,14 +360,7 @@ def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
     arguments = tuple(once(part) for part in x.arguments(node, (2,), "cuda.match_all_sync"))
     _members(str(arguments[0].type))
     same, lanes = (
-        once(
-            Apply(
-                operation=replace(_WARP[name].operation, code=_voting(name, told)),
-                args=arguments,
-                type=kind,
-                line=node.lineno,
-            )
-        )
+        once(Apply(code=_voting(name, told), args=arguments, type=kind, line=node.lineno))
         for name, kind, told in (
             ("eq_sync", "bool", ", {line}, 'match_all_sync'"),
             ("match_any_sync", "int32", ""),
@@ -412,7 +395,6 @@ LOG_TO_BASE = Row(
     "cmath.log",
     _complex(str),
     "complex_quotient(np.log({0}), np.log({1}), w.full, {mask}, {line})",
-    effect=True,
     complex=True,
 )
 
@@ -429,8 +411,8 @@ def polar(x: Context, node: ast.Call, used: bool) -> Expr:
     if not types.is_complex(str(value.type)):
         raise TypingError(f"cmath.polar takes a complex number, not {value.type}; convert it with complex()")
     value, kind = once(value), types.PART[str(value.type)]
-    parts = (forms.MAGNITUDE, CMATH["phase"].operation)
-    return tuple_of(tuple(Apply(operation=part, args=(value,), type=kind, line=node.lineno) for part in parts))
+    parts = (forms.MAGNITUDE, CMATH["phase"].code)
+    return tuple_of(tuple(Apply(code=part, args=(value,), type=kind, line=node.lineno) for part in parts))
 
 
 #: All functions of cmath: those above, and those of other arguments or results.
@@ -454,7 +436,6 @@ CUDA: dict[str, forms.Form] = {
         "cuda.activemask",
         lambda: ("uint32", ()),
         "cast(w.vote('ballot_sync', 0, np.True_, {mask}), {dtype})",
-        effect=True,
     ),
     "lanemask_lt": Row("cuda.lanemask_lt", lambda: ("uint32", ()), "w.lanemask_lt()"),
     "fma": Row("cuda.fma", _fma, "fused({0}, {1}, {2})"),
@@ -477,7 +458,7 @@ CUDA: dict[str, forms.Form] = {
     "syncwarp": forms.syncwarp,
     "nanosleep": forms.pause,
     "threadfence": forms.fence,
-    "threadfence_block": partial(forms.fence, operation=forms.BLOCK_FENCE),
+    "threadfence_block": partial(forms.fence, code=forms.BLOCK_FENCE),
     "threadfence_system": forms.fence,
     "syncthreads_count": forms.reduction,
     "syncthreads_and": forms.reduction,
@@ -515,7 +496,7 @@ def _of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
             "does not take; convert the array before the launch"
         )
     x.stored(node.args[-1], array, Const(type=result, value=np.dtype(result).type(0)))
-    compute = function_of(row.operation, len(inputs))
+    compute = function_of(row.code, len(inputs))
 
     def of_elements(*values: Any) -> Any:
         return compute(*(machine_cast(v, np.dtype(kind)) for v, kind in zip(values, wanted, strict=True)))
@@ -527,8 +508,8 @@ ROUND = Row("round", _round, "cast(np.rint({0}), {dtype})", counts=(1, 2))
 ROUND_TO = Row("round", _round_to, "rounded({0}, {1})", widened="math of", counts=(1, 2))
 #: The functions of Python, its modules and NumPy.
 PYTHON: dict[object, forms.Form] = {
-    min: partial(forms.extreme, operation=forms.SMALLER),
-    max: partial(forms.extreme, operation=forms.LARGER),
+    min: partial(forms.extreme, code=forms.SMALLER),
+    max: partial(forms.extreme, code=forms.LARGER),
     abs: forms.absolute,
     len: forms.length,
     pow: forms.power,

@@ -31,21 +31,12 @@ KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
 AXES = {"x": 0, "y": 1, "z": 2}
 
 
-def _nullary(name: str, code: str, kind: str) -> nodes.Operation:
-    return nodes.Operation(name, code, lambda args, result: args == () and result == kind)
-
-
-def of_array(name: str, code: str) -> nodes.Operation:
-    return nodes.Operation(name, code, lambda args, result: isinstance(args[0], ArrayType) and result == "int64")
-
-
-#: The operations of numba.cuda's values that are not called.
+#: The code of numba.cuda's values that are not called; they are int32.
 VALUES = {
-    (name, axis): _nullary(f"{name}.{axis}", f"w.{attribute}[{number}]", "int32")
+    (name, axis): f"w.{attribute}[{number}]"
     for name, attribute in (("threadIdx", "thread"), ("blockIdx", "block"))
     for axis, number in AXES.items()
-} | {("laneid",): _nullary("laneid", "w.lanes.lane", "int32")}
-SHAPE = [of_array(f"shape[{axis}]", f"np.int64({{0}}.shape[{axis}])") for axis in range(32)]
+} | {("laneid",): "w.lanes.lane"}
 
 
 class Analysis:
@@ -71,18 +62,23 @@ class Analysis:
 
 
 class Context(ABC):
-    """One function while it is translated; ``env`` holds its variables at the current statement."""
+    """One function while it is translated to ``made``; ``env`` holds its variables at the current statement."""
 
-    def __init__(self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...]):
+    def __init__(
+        self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...], kernel: bool
+    ):
         self.analysis, self.source, self.locals, self.stack = analysis, source, source.locals, stack
-        self.foreign = source.filename != analysis.sources[0].filename
         self.env: Variables = dict(arguments)
-        self.constants = Constants(source.function, tuple(variable.type for variable in arguments.values()))
-        self.unsure: set[str] = set()
-        self.promotions: dict[tuple[int, str], Promotion] = {}
+        self.made = Function(
+            source=source,
+            kernel=kernel,
+            foreign=source.filename != analysis.sources[0].filename,
+            parameters=[(name, known.type) for name, known in arguments.items() if known.type != COMPILE_TIME],
+            constants=Constants(source.function, tuple(known.type for known in arguments.values())),
+        )
         #: promotions found before the types were final, until a later pass confirms them
         self.suspected: dict[tuple[int, str], Promotion] = {}
-        self.barriers = self.calls = self.waits = False
+        self.calls = False
 
     @abstractmethod
     def expr(self, node: ast.AST) -> nodes.Expr:
@@ -194,7 +190,7 @@ class Context(ABC):
             if not hasattr(owner, node.attr):
                 refuse(node, f"{ast.unparse(node.value)} has no {node.attr!r}; {spelled(node, owner)}")
             self.analysis.found.append((getattr, (owner, node.attr, None), getattr(owner, node.attr)))
-            thing = self.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
+            thing = self.made.constants.value(ast.unparse(node), getattr(owner, node.attr), node.lineno)
             return Symbol((), thing) if is_cuda_module(thing) else thing
         thing = getattr(owner, node.attr, None)
         of_enum = isinstance(owner, EnumMeta) and isinstance(thing, owner)
@@ -225,7 +221,7 @@ class Context(ABC):
                 f"the name {node.id!r} has no value yet in the enclosing function; assign it before the launch",
             )
         self.analysis.found.append((self.source.lookup, (node.id,), thing))
-        thing = self.constants.value(node.id, thing, node.lineno)
+        thing = self.made.constants.value(node.id, thing, node.lineno)
         if is_cuda_module(thing):
             return Symbol((), thing)
         known = cuda_name(thing) if not isinstance(thing, NUMBERS) else None
@@ -273,7 +269,7 @@ class Context(ABC):
         """``threadIdx.x``, ``laneid`` and the like; None if ``symbol`` is not a number."""
         path, launch = symbol.path, self.analysis.launch
         if path in VALUES:
-            return nodes.Apply(operation=VALUES[path], args=(), type="int32", line=getattr(node, "lineno", 0))
+            return nodes.Apply(code=VALUES[path], type="int32", line=getattr(node, "lineno", 0))
         if len(path) == 2 and path[1] in AXES and path[0] in ("blockDim", "gridDim"):
             self.analysis.asks_grid |= path[0] == "gridDim"
             size = (launch.block if path[0] == "blockDim" else launch.grid)[AXES[path[1]]]
@@ -283,7 +279,7 @@ class Context(ABC):
         return None
 
     def dimension(self, node: ast.expr, array: nodes.Expr, axis: int) -> nodes.Expr:
-        return nodes.Apply(operation=SHAPE[axis], args=(array,), type="int64", line=node.lineno)
+        return nodes.Apply(code=f"np.int64({{0}}.shape[{axis}])", args=(array,), type="int64", line=node.lineno)
 
     def reason(
         self, node: ast.expr | ast.stmt, result: Type, operands: list[tuple[nodes.Expr, ast.AST]], widened: str
@@ -299,13 +295,13 @@ class Context(ABC):
         parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
         found = reasons.promotion(line, text, result, parts)
         if found is not None:
-            self.promotions.setdefault((line, reasons.culprit(parts)), found)
+            self.made.promotions.setdefault((line, reasons.culprit(parts)), found)
             return reasons.reason(found, parts)
         of = reasons.of_parts(result, parts, f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}")
         if of and any(part.type in types.DOUBLE for part in parts):
             for key, known in self.suspected.items():
                 if known.line == line and known.expression == text:
-                    self.promotions.setdefault(key, known)
+                    self.made.promotions.setdefault(key, known)
         return of
 
     def binary(
@@ -319,34 +315,26 @@ class Context(ABC):
         literal = isinstance(right, nodes.Const) and right.literal and types.is_int(y)
         if op == "Pow" and literal and not types.is_complex(x):
             result = x if types.is_float(x) else "int64"
-            first = second = result = "float32" if result == "float16" else result
+            result = "float32" if result == "float16" else result
         else:
-            result, first, second = types.binary(op, x, y)
+            result = types.binary(op, x, y)
         reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
         unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
         if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
             if not isinstance(right, nodes.Const) or right.value == 0:
-                right = nodes.Apply(operation=operators.NOT_ZERO, args=(right,), type=y, line=line)
+                right = nodes.Apply(code=operators.NOT_ZERO, args=(right,), type=y, line=line)
         small = isinstance(right, nodes.Const) and literal and abs(int(right.value)) <= 0x10000
+        code, operands = operators.BINARY[op], (cast(left, result), cast(right, result))
+        promoted = np.promote_types(x, y).name
         if op == "Pow" and types.is_float(result) and small:
-            exponent = cast(right, "int64")
-            return applied(operators.LITERAL_POWER, (cast(left, first), exponent), result, line, reason)
-        if types.is_complex(result) and op in operators.COMPLEX:
-            operands = (cast(left, first), cast(right, second))
-            return applied(operators.COMPLEX[op], operands, result, line, reason)
-        if op == "Pow":
-            second = first if types.is_float(first) else second
-            return applied(operators.BINARY[op], (cast(left, first), cast(right, second)), result, line, reason)
-        promoted = np.promote_types(x, y).name if op not in ("LShift", "RShift") else ""
-        if not (promoted == result and (op != "Div" or types.is_float(promoted))):
-            left, right = cast(left, first), cast(right, second)
-        if (
-            op == "FloorDiv"
-            and not types.is_float(result)
-            and not (isinstance(right, nodes.Const) and right.value != -1)
-        ):
-            return applied(operators.INTEGER_QUOTIENT, (cast(left, result), cast(right, result)), result, line, reason)
-        return applied(operators.BINARY[op], (left, right), result, line, reason)
+            code, operands = operators.LITERAL_POWER, (operands[0], cast(right, "int64"))
+        elif types.is_complex(result) and op in operators.COMPLEX:
+            code = operators.COMPLEX[op]
+        elif op == "FloorDiv" and types.is_int(result) and not (isinstance(right, nodes.Const) and right.value != -1):
+            code = operators.INTEGER_QUOTIENT
+        elif promoted == result and op not in ("Pow", "LShift", "RShift") and (op != "Div" or types.is_float(promoted)):
+            operands = left, right  # NumPy converts them itself
+        return applied(code, operands, result, line, reason)
 
     def part(self, node: ast.AST, array: nodes.Expr, places: list[nodes.Expr | nodes.Slice]) -> nodes.Expr:
         """A part of ``array``; dimensions without an entry in ``places`` are taken whole, and None is a new one."""

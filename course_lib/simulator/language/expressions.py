@@ -5,15 +5,14 @@ Code that numba or the simulator does not support is refused here or in the modu
 """
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from ..tables import plural
 from . import calls, conditions, operators, reasons, records, tuples, types, views
-from .context import Context, of_array, of_literal
+from .context import Context, of_literal
 from .names import GRID_GROUP, Symbol
 from .nodes import Apply, Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, once, tuple_of
 from .operators import NUMBERS, applied, cast, cut, python_constant
@@ -21,25 +20,33 @@ from .reasons import Part, Reason, Why
 from .refusals import refuse, refused_expression
 from .variables import Numbers
 
-SIZE = of_array("size", "np.int64({0}.size)")
-
 
 class Expressions(Context):
     """Translates the expressions of one function; ``env`` holds its variables at the current statement."""
 
     def expr(self, node: ast.AST) -> Expr:
-        form = FORMS.get(type(node))
+        form = getattr(self, f"visit_{type(node).__name__}", None)
         if form is None:
             refused_expression(node)
         try:
-            return form(self, node)
+            value: Expr = form(node)
+            return value
         except types.TypingError as error:
             refuse(node, f"{error} (in {ast.unparse(node)})")
+
+    visit_Compare, visit_BoolOp, visit_Tuple = conditions.compare, conditions.and_or, tuples.make
+    visit_Lambda = Context.defined
+
+    def visit_Given(self, node: Given) -> Expr:
+        return node.value
+
+    def visit_Call(self, node: ast.Call) -> Expr:
+        return calls.call(self, node, used=True)
 
     def takes(self, name: str) -> bool:
         return name in calls.CUDA
 
-    def _constant(self, node: ast.Constant) -> Expr:
+    def visit_Constant(self, node: ast.Constant) -> Expr:
         if node.value is None:
             return Nothing()
         if not isinstance(node.value, NUMBERS):
@@ -51,7 +58,7 @@ class Expressions(Context):
         asked = isinstance(node.value, (float, complex))
         return self.number(node.value, reason=of_literal(ast.unparse(node)) if asked else None)
 
-    def _name(self, node: ast.Name) -> Expr:
+    def visit_Name(self, node: ast.Name) -> Expr:
         name = node.id
         if name not in self.locals:
             return self.wrap(self.constant_object(node), node)
@@ -68,7 +75,7 @@ class Expressions(Context):
         if variable.type == types.NONE:
             return Nothing()
         if variable.maybe:
-            self.unsure.add(name)
+            self.made.unsure.add(name)
             if not isinstance(variable.type, str):
                 refuse(node, f"{name!r} is not assigned on every path; assign it before the if or the loop")
         if isinstance(variable.const, np.generic):
@@ -78,7 +85,7 @@ class Expressions(Context):
             return tuple_of(tuple(numbers), variable.type.fields)
         return Local(type=variable.type, name=name, line=node.lineno, unsure=variable.maybe, why=variable.why)
 
-    def _attribute(self, node: ast.Attribute) -> Expr:
+    def visit_Attribute(self, node: ast.Attribute) -> Expr:
         thing = self.constant_object(node)
         if thing is not None:
             return self.wrap(thing, node)
@@ -102,7 +109,7 @@ class Expressions(Context):
                 return self.number(limit)
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
             kind = types.PART.get(owner.type, owner.type)
-            return applied(operators.PARTS[node.attr], (owner,), kind, node.lineno, owner.why)
+            return applied(f"{{0}}.{node.attr}", (owner,), kind, node.lineno, owner.why)
         refuse(
             node,
             f"{ast.unparse(node.value)} is {types.describe_type(owner.type)}; the simulator does not run its "
@@ -114,7 +121,7 @@ class Expressions(Context):
             array = once(array) if array.does else array
             return after((array,), tuple_of(tuple(self.dimension(node, array, axis) for axis in range(kind.ndim))))
         if node.attr == "size":
-            return Apply(operation=SIZE, args=(array,), type="int64", line=node.lineno)
+            return Apply(code="np.int64({0}.size)", args=(array,), type="int64", line=node.lineno)
         if node.attr == "ndim":
             return after((array,), self.number(kind.ndim))
         if node.attr == "itemsize":
@@ -137,7 +144,7 @@ class Expressions(Context):
 
     # --- operators -------------------------------------------------------------------------------------------
 
-    def _binary_operator(self, node: ast.BinOp) -> Expr:
+    def visit_BinOp(self, node: ast.BinOp) -> Expr:
         folded = python_constant(node)
         if folded is not None:
             text = ast.unparse(node)
@@ -148,7 +155,7 @@ class Expressions(Context):
             return tuples.combined(node, type(node.op).__name__, left, right)
         return self.binary(node, type(node.op).__name__, left, right, node.left, node.right)
 
-    def _unary_operator(self, node: ast.UnaryOp) -> Expr:
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Expr:
         if isinstance(node.op, ast.Not):
             return conditions.condition(self, node)
         folded = python_constant(node)
@@ -162,7 +169,7 @@ class Expressions(Context):
             operand = applied(operators.UNARY[op], (operand,), working, node.lineno)
         return with_why(cast(operand, result), value.why)
 
-    def _conditional(self, node: ast.IfExp) -> Expr:
+    def visit_IfExp(self, node: ast.IfExp) -> Expr:
         test = conditions.condition(self, node.test)
         if isinstance(test, Const) and test.literal:
             return self.expr(node.body if test.value else node.orelse)
@@ -285,7 +292,7 @@ class Expressions(Context):
         value = self.expr(part)
         return None if value.type == types.NONE else self.integer_index(node, part, cut(value))
 
-    def _subscript(self, node: ast.Subscript) -> Expr:
+    def visit_Subscript(self, node: ast.Subscript) -> Expr:
         member = self.constant_object(node)
         if member is not None:
             return self.wrap(member, node)
@@ -329,21 +336,3 @@ def is_field(value: Expr) -> bool:
 
 def with_why(value: Expr, reason: Why) -> Expr:
     return value if value.why == reason else replace(value, why=reason)
-
-
-#: How each expression is translated.
-FORMS: dict[type[ast.AST], Callable[[Expressions, Any], Expr]] = {
-    Given: lambda x, node: node.value,
-    ast.Constant: Expressions._constant,
-    ast.Name: Expressions._name,
-    ast.Attribute: Expressions._attribute,
-    ast.BinOp: Expressions._binary_operator,
-    ast.UnaryOp: Expressions._unary_operator,
-    ast.IfExp: Expressions._conditional,
-    ast.Compare: conditions.compare,
-    ast.BoolOp: conditions.and_or,
-    ast.Tuple: tuples.make,
-    ast.Subscript: Expressions._subscript,
-    ast.Call: lambda x, node: calls.call(x, node, used=True),
-    ast.Lambda: lambda x, node: x.defined(node),
-}

@@ -8,7 +8,7 @@ from ..tables import plural
 from . import conditions, nodes, overloads, packages, records, signatures, tuples, types
 from .context import Context
 from .names import GRID_GROUP, Symbol, dtype_name
-from .operators import cast, cut, scalars, uniform
+from .operators import cast, cut
 from .program import CallDevice
 from .refusals import at_most, check_arguments, refuse
 from .source import Inner, Source, read
@@ -31,35 +31,16 @@ ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), (
     | dict.fromkeys(("inc", "dec"), ("uint32", "uint64"))
 )
 
-GLOBAL_ID = [
-    nodes.Operation(f"grid({axis})", f"w.global_id({axis})", lambda args, result: result == "int64")
-    for axis in range(3)
-]
-SYNCWARP = nodes.statement("syncwarp", "w.syncwarp({0}, {mask}, {line})")
-FENCE, BLOCK_FENCE = (
-    nodes.statement(name, f"w.tell('fence', {{mask}}, {block_only})")
-    for name, block_only in (("threadfence", False), ("threadfence_block", True))
-)
+FENCE, BLOCK_FENCE = (f"w.tell('fence', {{mask}}, {block_only})" for block_only in (False, True))
 #: If one number is NaN, the other one, like CUDA's fmin and fmax.
-SMALLER = nodes.Operation("min", "np.fmin({0}, {1})", uniform)
-LARGER = nodes.Operation("max", "np.fmax({0}, {1})", uniform)
-ABSOLUTE = nodes.Operation("abs", "np.abs({0})", uniform)
-MAGNITUDE = nodes.Operation("abs of complex", "magnitude({0})", scalars)
-CONJUGATE = nodes.Operation("conjugate", "np.conjugate({0})", uniform)
-COMPLEX_OF = nodes.Operation("complex", "complex_of({0}, {1})", scalars)
-
-
-NANOSLEEP = nodes.statement("nanosleep", "{0}")
-FREXP = [
-    nodes.Operation(
-        f"frexp[{i}]", f"cast(np.frexp({{0}})[{i}], {{dtype}})", lambda args, result: types.is_float(str(args[0]))
-    )
-    for i in range(2)
-]
-MODF = [nodes.Operation(f"modf[{i}]", f"np.modf({{0}})[{i}]", uniform) for i in range(2)]
-SINCOS = [nodes.Operation(name, f"np.{name}({{0}})", uniform) for name in ("sin", "cos")]
-#: The functions of libdevice that return a tuple: its items, and the type of the second if it is another.
-TUPLES = {"frexp": (FREXP, "int32"), "modf": (MODF, ""), "sincos": (SINCOS, "")}
+SMALLER, LARGER = "np.fmin({0}, {1})", "np.fmax({0}, {1})"
+MAGNITUDE = "magnitude({0})"
+#: The functions of libdevice that return a tuple: the code of its items, and the type of the second if it is another.
+TUPLES = {
+    "frexp": (("cast(np.frexp({0})[0], {dtype})", "cast(np.frexp({0})[1], {dtype})"), "int32"),
+    "modf": (("np.modf({0})[0]", "np.modf({0})[1]"), ""),
+    "sincos": (("np.sin({0})", "np.cos({0})"), ""),
+}
 
 
 def _name(x: Context, node: ast.Call) -> str:
@@ -84,7 +65,7 @@ def _dimensions(x: Context, node: ast.Call, name: str) -> int:
 
 def grid(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     count = _dimensions(x, node, "grid")
-    items = tuple(nodes.Apply(operation=GLOBAL_ID[d], args=(), type="int64", line=node.lineno) for d in range(count))
+    items = tuple(nodes.Apply(code=f"w.global_id({d})", type="int64", line=node.lineno) for d in range(count))
     return items[0] if count == 1 else nodes.tuple_of(items)
 
 
@@ -100,7 +81,7 @@ def gridsize(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 def syncthreads(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     at_most(node, 0)
-    x.barriers = True
+    x.made.barriers = True
     return nodes.Meet(line=node.lineno)
 
 
@@ -112,7 +93,7 @@ def grid_group(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 def grid_sync(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     at_most(node, 0)
-    x.barriers = x.analysis.cooperative = True
+    x.made.barriers = x.analysis.cooperative = True
     return nodes.Meet(line=node.lineno, grid=True)
 
 
@@ -123,7 +104,7 @@ def reduction(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
         raise types.TypingError(
             f"cuda.{name} takes an integer, not {value.type}; write int({ast.unparse(node.args[0])})"
         )
-    x.barriers = True
+    x.made.barriers = True
     predicate = conditions.truth(x, value, node.lineno)
     return nodes.Meet(line=node.lineno, reduction=name, predicate=predicate, type="int32")
 
@@ -134,19 +115,19 @@ def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     if not types.is_int(str(members.type)):
         raise types.TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
     x.analysis.groups |= not (isinstance(members, nodes.Const) and int(members.value) in (0xFFFFFFFF, -1))
-    return nodes.Apply(operation=SYNCWARP, args=(members,), type=types.NONE, line=node.lineno)
+    return nodes.Apply(code="w.syncwarp({0}, {mask}, {line})", args=(members,), line=node.lineno)
 
 
-def fence(x: Context, node: ast.Call, used: bool, operation: nodes.Operation = FENCE) -> nodes.Expr:
+def fence(x: Context, node: ast.Call, used: bool, code: str = FENCE) -> nodes.Expr:
     at_most(node, 0)
     x.analysis.fences = True
-    return nodes.Apply(operation=operation, args=(), type=types.NONE, line=node.lineno)
+    return nodes.Apply(code=code, line=node.lineno)
 
 
 def pause(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.nanosleep(nanoseconds)``."""
     (value,) = x.arguments(node, (1,), "cuda.nanosleep")
-    return nodes.Apply(operation=NANOSLEEP, args=(cast(value, "uint32"),), type=types.NONE, line=node.lineno)
+    return nodes.after((value,), nodes.Nothing())
 
 
 # --- atomics ----------------------------------------------------------------------------------------------------------
@@ -272,7 +253,7 @@ def complex_number(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     if len(values) == 1:
         return replace(cast(values[0], kind), why=None)
     operands = tuple(cast(v, types.PART[kind]) for v in values)
-    return nodes.Apply(operation=COMPLEX_OF, args=operands, type=kind, line=node.lineno)
+    return nodes.Apply(code="complex_of({0}, {1})", args=operands, type=kind, line=node.lineno)
 
 
 def conjugate(x: Context, node: ast.Call) -> nodes.Expr:
@@ -283,29 +264,27 @@ def conjugate(x: Context, node: ast.Call) -> nodes.Expr:
         raise types.TypingError("a bool has no conjugate; leave it out")
     if not types.is_complex(str(value.type)):
         return value
-    return nodes.Apply(operation=CONJUGATE, args=(value,), type=value.type, line=node.lineno, why=value.why)
+    return nodes.Apply(code="np.conjugate({0})", args=(value,), type=value.type, line=node.lineno, why=value.why)
 
 
-def extreme(x: Context, node: ast.Call, used: bool, operation: nodes.Operation) -> nodes.Expr:
+def extreme(x: Context, node: ast.Call, used: bool, code: str) -> nodes.Expr:
     """``min`` and ``max``."""
     whole = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if whole is not None and isinstance(whole.type, types.TupleType) and whole.type.items:
         packages.check("min() and max() of a tuple", ())
         whole = nodes.settled(whole)
         items = tuples.items(whole)
-        return nodes.after((whole,), _extreme_of(x, node, operation, list(items), node.args * len(items)))
+        return nodes.after((whole,), _extreme_of(x, node, code, list(items), node.args * len(items)))
     if len(node.args) < 2 or node.keywords:
         refuse(
             node,
             "min() and max() take two or more numbers without names, or a tuple; compare the elements of an array in a "
             "loop",
         )
-    return _extreme_of(x, node, operation, [x.scalar(a) for a in node.args], node.args)
+    return _extreme_of(x, node, code, [x.scalar(a) for a in node.args], node.args)
 
 
-def _extreme_of(
-    x: Context, node: ast.Call, operation: nodes.Operation, values: list[nodes.Expr], places: list[ast.expr]
-) -> nodes.Expr:
+def _extreme_of(x: Context, node: ast.Call, code: str, values: list[nodes.Expr], places: list[ast.expr]) -> nodes.Expr:
     kind = str(values[0].type)
     for value, part in zip(values, places, strict=True):
         if not value.is_scalar:
@@ -316,7 +295,7 @@ def _extreme_of(
     reason = x.reason(node, kind, list(zip(values, places, strict=True)), "of")
     result, *rest = (cast(value, kind) for value in values)
     for value in rest:
-        result = nodes.Apply(operation=operation, args=(result, value), type=kind, line=node.lineno)
+        result = nodes.Apply(code=code, args=(result, value), type=kind, line=node.lineno)
     return replace(result, why=reason)
 
 
@@ -324,9 +303,9 @@ def absolute(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     (value,) = x.arguments(node, (1,), "abs", real=False)
     have = str(value.type)
     if types.is_complex(have):
-        return nodes.Apply(operation=MAGNITUDE, args=(value,), type=types.PART[have], line=node.lineno, why=value.why)
+        return nodes.Apply(code=MAGNITUDE, args=(value,), type=types.PART[have], line=node.lineno, why=value.why)
     kind = "int8" if have == "bool" else have
-    return nodes.Apply(operation=ABSOLUTE, args=(cast(value, kind),), type=kind, line=node.lineno, why=value.why)
+    return nodes.Apply(code="np.abs({0})", args=(cast(value, kind),), type=kind, line=node.lineno, why=value.why)
 
 
 def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
@@ -347,14 +326,14 @@ def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 
 def _parts(x: Context, node: ast.Call, name: str, kind: str) -> nodes.Expr:
-    operations, other = TUPLES[name]
+    codes, other = TUPLES[name]
     second = other or kind
     (value,) = x.arguments(node, (1,), ast.unparse(node.func))
     reason = x.reason(node, kind, [(value, node.args[0])], "math of")
     number = nodes.once(cast(value, kind))
-    kinds = zip(operations, (kind, second), (reason, reason if second == kind else None), strict=True)
+    kinds = zip(codes, (kind, second), (reason, reason if second == kind else None), strict=True)
     return nodes.tuple_of(
-        tuple(nodes.Apply(operation=o, args=(number,), type=k, line=node.lineno, why=w) for o, k, w in kinds)
+        tuple(nodes.Apply(code=c, args=(number,), type=k, line=node.lineno, why=w) for c, k, w in kinds)
     )
 
 
@@ -412,7 +391,7 @@ def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
         parts.append(f"{{{len(values)}}}")
         values.append(value)
     code = f"w.say(({''.join(f'{part}, ' for part in parts)}), {{mask}})"
-    return nodes.Apply(operation=nodes.statement("print", code), args=tuple(values), type=types.NONE, line=node.lineno)
+    return nodes.Apply(code=code, args=tuple(values), line=node.lineno)
 
 
 def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
@@ -420,7 +399,7 @@ def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
     kind = "failed-assertion" if isinstance(node, ast.Assert) else "raised-exception"
     text = ast.unparse(node).replace("{", "{{").replace("}", "}}")
     code = f"w.failed({kind!r}, {text!r}, {{mask}}, {{line}})"
-    return nodes.Apply(operation=nodes.statement(kind, code), args=(), type=types.NONE, line=node.lineno)
+    return nodes.Apply(code=code, line=node.lineno)
 
 
 # --- device functions -------------------------------------------------------------------------------------------------
@@ -511,8 +490,8 @@ def _called(
         result = signature.result
     callee = x.device(node, source, values, result)
     x.calls = True
-    x.barriers = x.barriers or callee.barriers
-    x.waits = x.waits or callee.waits
+    x.made.barriers = x.made.barriers or callee.barriers
+    x.made.waits = x.made.waits or callee.waits
     kept = [p for p in parameters if nodes.compile_time(bound[p]) is None]
     return CallDevice(
         function=callee,

@@ -6,9 +6,7 @@ for the types of its arguments.
 """
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +23,6 @@ from .reasons import Part, Why, meeting, of_parts
 from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
 from .source import Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
-from .verify import verify
 
 #: Limit for the translations of a loop, which is repeated until its types are final.
 MOST_PASSES = 12
@@ -91,44 +88,27 @@ class Statements(Expressions):
         source: Source,
         arguments: Variables,
         stack: tuple[object, ...],
+        *,
+        kernel: bool = False,
         declared: types.Type | None = None,
     ):
-        super().__init__(analysis, source, arguments, (*stack, source.key))
-        self.given, self.declared = arguments, declared
+        super().__init__(analysis, source, arguments, (*stack, source.key), kernel)
+        self.declared = declared
         self.out: list[Stmt] = []
         self.loops: list[OpenLoop] = []
         self.headers: dict[int, Variables] = {}  # the last known header of each loop
         self.results: list[Part] = []
         self.line = source.tree.lineno
-        self.is_kernel = False
 
-    def function(self, kernel: bool) -> Function:
-        self.is_kernel = kernel
-        if kernel and self.source.rest:
+    def function(self) -> Function:
+        made = self.made
+        if made.kernel and self.source.rest:
             refuse(self.source.tree, f"the simulator runs no kernel with *{self.source.rest}; name each argument")
-        body = self.block(self.source.tree.body)
-        result, why, partial = (types.NONE, None, False) if kernel else self._result(body.ends)
-        function = Function(
-            name=self.source.name,
-            source=self.source,
-            kernel=kernel,
-            foreign=self.foreign,
-            parameters=[
-                (n, variable.type) for n, variable in self.given.items() if variable.type != types.COMPILE_TIME
-            ],
-            body=body,
-            result=result,
-            result_why=why,
-            partial=partial,
-            barriers=self.barriers,
-            waits=self.waits,
-            unsure=self.unsure,
-            promotions=self.promotions,
-            constants=self.constants,
-        )
-        verify(function)
-        self.constants.keep()
-        return function
+        made.body = self.block(self.source.tree.body)
+        if not made.kernel:
+            made.result, made.result_why, made.partial = self._result(made.body.ends)
+        made.constants.keep()
+        return made
 
     def device(self, node: ast.Call, source: Source, values: list[Expr], result: types.Type | None) -> Function:
         """The typed program of the device function called in ``node``, with its declared ``result``.
@@ -154,7 +134,8 @@ class Statements(Expressions):
             if source.filename == analysis.sources[0].filename and source.lines and source not in analysis.sources:
                 analysis.sources.append(source)
             try:
-                analysis.functions[key] = Statements(analysis, source, arguments, self.stack, result).function(False)
+                inner = Statements(analysis, source, arguments, self.stack, declared=result)
+                analysis.functions[key] = inner.function()
             except UnsupportedKernelError as error:
                 if error.line is not None and source.filename != self.source.filename:
                     kind = UnknownShape if isinstance(error, UnknownShape) else UnsupportedKernelError
@@ -211,25 +192,31 @@ class Statements(Expressions):
         return block
 
     def statement(self, node: ast.stmt) -> bool:
-        """Translate a statement; return True if no lane reaches its end."""
+        """Translate a statement by the method of its kind; return True if no lane reaches its end."""
         self.line = node.lineno
         if not isinstance(node, (ast.Pass, ast.While, ast.For)) and not docstring(node):
             self.out.append(Mark(node.lineno))
-        form = FORMS.get(type(node))
+        form = getattr(self, f"visit_{type(node).__name__}", None)
         if form is None:
             refused_statement(node)
         try:
-            return bool(form(self, node))
+            return bool(form(node))
         except types.TypingError as error:
             refuse(node, str(error))
 
-    def _raise(self, node: ast.Raise) -> bool:
+    def visit_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.assign_name(node.name, self.defined(node))
+
+    def visit_Raise(self, node: ast.Raise) -> bool:
         if node.exc is None:
             refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
         self._end(node)
         return True
 
-    def _leave(self, node: ast.Break | ast.Continue) -> bool:
+    def visit_Break(self, node: ast.Break | ast.Continue) -> bool:
         """End an iteration, and with break the loop."""
         loop = self.loops[-1]
         ends = isinstance(node, ast.Break)
@@ -238,7 +225,9 @@ class Statements(Expressions):
         self.out.append(Break() if ends else Continue())
         return True
 
-    def _expression(self, node: ast.Expr) -> None:
+    visit_Continue = visit_Break
+
+    def visit_Expr(self, node: ast.Expr) -> None:
         if docstring(node):
             return
         if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
@@ -256,9 +245,9 @@ class Statements(Expressions):
         if value.effect:
             self.out.append(Evaluate(value))
 
-    def _return(self, node: ast.Return) -> bool:
+    def visit_Return(self, node: ast.Return) -> bool:
         value: Expr = Nothing()
-        if self.is_kernel:
+        if self.made.kernel:
             if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
                 refuse(node, "a kernel cannot return a value; write it to an array")
         elif node.value is not None:
@@ -268,7 +257,7 @@ class Statements(Expressions):
         self.out.append(Return(value, node.lineno))
         return True
 
-    def _assert(self, node: ast.Assert) -> None:
+    def visit_Assert(self, node: ast.Assert) -> None:
         test = conditions.negated(conditions.condition(self, node.test), node.lineno)
         outer, self.out = self.out, []
         self._end(node)
@@ -281,13 +270,13 @@ class Statements(Expressions):
         self.results.append(Part(types.NONE, None))
         self.out += [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
 
-    def _assignment(self, node: ast.Assign) -> None:
+    def visit_Assign(self, node: ast.Assign) -> None:
         (target, *others), given = node.targets, node.value
         if not others and isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple):
             makes = any(allocations.space_of(self, part) for part in ast.walk(given))
             if makes and not _names(target) & _names(given) and len(target.elts) == len(given.elts):
                 for one, part in zip(target.elts, given.elts, strict=True):
-                    self._assignment(ast.copy_location(ast.Assign([one], part), node))
+                    self.visit_Assign(ast.copy_location(ast.Assign([one], part), node))
                 return
         if isinstance(given, ast.Subscript) and isinstance(target, ast.Name) and not others:
             whole = allocations.allocation(self, ast.copy_location(ast.Assign([target], given.value), node))
@@ -306,9 +295,9 @@ class Statements(Expressions):
         for target in node.targets:
             self.assign(target, value, node)
 
-    def _annotated(self, node: ast.AnnAssign) -> None:
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
-            self._assignment(ast.copy_location(ast.Assign([node.target], node.value), node))
+            self.visit_Assign(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def kept(self, value: Expr) -> Expr:
         """Keep the current value of ``value``, even if its variables are assigned before it is used."""
@@ -318,7 +307,7 @@ class Statements(Expressions):
         self.out.append(Evaluate(saved))
         return saved
 
-    def _augmented(self, node: ast.AugAssign) -> None:
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
         op = type(node.op).__name__
         if isinstance(node.target, ast.Name):
             left = self.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
@@ -410,7 +399,7 @@ class Statements(Expressions):
             ):  # else the loop is translated again with a wider type
                 self.out.append(Convert(name, variable.type, wanted, self.line))
 
-    def _if(self, node: ast.If) -> bool:
+    def visit_If(self, node: ast.If) -> bool:
         test = conditions.condition(self, node.test)
         if isinstance(test, Const) and test.literal:
             # numba drops the branch of a compile-time constant too
@@ -442,7 +431,7 @@ class Statements(Expressions):
         self.reconcile(have, want)
         self.out = outer
 
-    def _loop(self, node: ast.For | ast.While) -> bool:
+    def visit_For(self, node: ast.For | ast.While) -> bool:
         """Translate a loop until the types at the begin and the end of an iteration agree."""
         iterated = tuples.iterated(self, node.iter) if isinstance(node, ast.For) else None
         entry, changed = dict(self.env), self.source.assigned(node)
@@ -451,7 +440,7 @@ class Statements(Expressions):
             header[name] = merge(header[name], variable) if name in header else variable
         after: Variables | None = None
         for _ in range(MOST_PASSES):
-            state = dict(self.promotions), set(self.unsure), self.barriers, self.calls, len(self.results)
+            state = dict(self.made.promotions), set(self.made.unsure), self.made.barriers, self.calls, len(self.results)
             loop = OpenLoop(header, after, [header])
             made = self._pass(node, iterated, loop, entry, changed)
             merged = loop.merged_edges()
@@ -464,14 +453,16 @@ class Statements(Expressions):
                 self.env = header if after is None else after
                 return ends
             header = merged
-            self.suspected |= self.promotions
-            self.promotions, self.unsure, self.barriers, self.calls = state[:4]
+            self.suspected |= self.made.promotions
+            self.made.promotions, self.made.unsure, self.made.barriers, self.calls = state[:4]
             del self.results[state[4] :]
         refuse(
             node,
             "the types of this loop's variables change in every iteration; give each variable the "
             "type that it keeps before the loop, as in x = float32(0)",
         )
+
+    visit_While = visit_For
 
     def _pass(
         self,
@@ -483,7 +474,7 @@ class Statements(Expressions):
     ) -> Loop:
         """Translate the body of a loop once."""
         outer = self.out
-        barriers, calls, self.barriers, self.calls = self.barriers, self.calls, False, False
+        barriers, calls, self.made.barriers, self.calls = self.made.barriers, self.calls, False, False
         before: list[Stmt] = []
         self.out = before
         self.reconcile(entry, loop.header)
@@ -505,7 +496,7 @@ class Statements(Expressions):
         self.loops.pop()
         watched = None
         if isinstance(node, ast.While):
-            self.waits = True
+            self.made.waits = True
             watched = tuple(
                 (name, variable.type)
                 for name, variable in self.env.items()
@@ -514,7 +505,7 @@ class Statements(Expressions):
                 and variable.type not in (types.COMPILE_TIME, types.NONE)
             )
         calling = self.calls
-        self.barriers, self.calls = self.barriers or barriers, calling or calls
+        self.made.barriers, self.calls = self.made.barriers or barriers, calling or calls
         self.out = outer
         return Loop(
             line=node.lineno,
@@ -568,25 +559,6 @@ def docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-#: How each statement is translated; true if no lane reaches its end.
-FORMS: dict[type[ast.AST], Callable[[Statements, Any], bool | None]] = {
-    ast.Pass: lambda x, node: None,
-    ast.Expr: Statements._expression,
-    ast.Assign: Statements._assignment,
-    ast.AnnAssign: Statements._annotated,
-    ast.AugAssign: Statements._augmented,
-    ast.If: Statements._if,
-    ast.For: Statements._loop,
-    ast.While: Statements._loop,
-    ast.Break: Statements._leave,
-    ast.Continue: Statements._leave,
-    ast.Return: Statements._return,
-    ast.Assert: Statements._assert,
-    ast.FunctionDef: lambda x, node: x.assign_name(node.name, x.defined(node)),
-    ast.Raise: Statements._raise,
-}
-
-
 def analyse(
     launch: Launch, source: Source, arguments: dict[str, Variable], dynamic: str | None = None
 ) -> tuple[Analysis, Function]:
@@ -599,7 +571,7 @@ def analyse(
     analysis = Analysis(launch, source)
     analysis.dynamic = dynamic
     try:
-        return analysis, Statements(analysis, source, arguments, ()).function(kernel=True)
+        return analysis, Statements(analysis, source, arguments, (), kernel=True).function()
     except SmallerItems as smaller:
         return analyse(launch, source, arguments, smaller.dtype)
     except UnknownShape as error:  # only the caller of a device function can handle it

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import tuples, types
 from .context import Context
-from .nodes import Apply, CallWarp, Const, Expr, Load, Operation, StartCopy, Static, Store, statement
+from .nodes import Apply, CallWarp, Const, Expr, Load, StartCopy, Static, Store
 from .refusals import at_most, check_arguments, refuse
 from .types import NONE, ArrayType, TupleType, Type, describe_type
 
@@ -146,34 +146,23 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
     return StartCopy(target=target, place=place, array=array, index=index, line=node.lineno, width=width, inside=inside)
 
 
-COMMIT = statement("commit", "w.copies.commit({mask})")
-WAIT = statement("wait", "w.copies.wait({0}, {mask})")
-
-
 def _wait(x: Context, node: ast.Call) -> Expr:
     pending = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if not (
         isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type)) and int(pending.value) >= 0
     ):
         refuse(node, f"{ast.unparse(node.func)} takes the number of groups not to wait for: a literal, 0 or more")
-    return Apply(operation=WAIT, args=(pending,), type=NONE, line=node.lineno)
+    return Apply(code="w.copies.wait({0}, {mask})", args=(pending,), line=node.lineno)
 
 
-def _instruction(operation: Operation) -> Callable[..., Expr]:
+def _instruction(code: str) -> Callable[..., Expr]:
     """Return the translation of a call without arguments."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
         at_most(node, 0)
-        return Apply(operation=operation, args=(), type=NONE, line=node.lineno)
+        return Apply(code=code, line=node.lineno)
 
     return call_of
-
-
-DESCRIPTOR = Operation(
-    "descriptor", "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})", lambda args, result: result == "uint64", effect=True
-)
-PRODUCT = statement("product", "w.products.start(({sites}), {4}, {0}, {1}, {2}, {3}, mask={mask}, line={line})")
-WAIT_PRODUCTS = statement("wait for products", "w.products.wait({1}, {mask})")
 
 
 def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
@@ -187,7 +176,8 @@ def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
         refuse(node, f"the swizzle of {what} is one of the literal numbers {', '.join(map(str, codes))}")
     fields = [x.integer_index(node, part, number) for part, number in zip(node.args[1:4], numbers, strict=True)]
     code = x.number(codes[int(swizzle.value)])
-    return Apply(operation=DESCRIPTOR, args=(array, *fields, code), type="uint64", line=node.lineno)
+    made = "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})"
+    return Apply(code=made, args=(array, *fields, code), type="uint64", line=node.lineno)
 
 
 def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
@@ -203,7 +193,8 @@ def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
     x.analysis.products = True
     sites = (("load", 1), ("matrices", MATRIX_ROW_BYTES // np.dtype(spec.dtype).itemsize))
     args = (results, a, b, add, Static(thing=spec))
-    return Apply(operation=PRODUCT, args=args, type=NONE, line=node.lineno, sites=sites)
+    code = "w.products.start(({sites}), {4}, {0}, {1}, {2}, {3}, mask={mask}, line={line})"
+    return Apply(code=code, args=args, line=node.lineno, sites=sites)
 
 
 def _wait_products(x: Context, node: ast.Call) -> Expr:
@@ -211,16 +202,13 @@ def _wait_products(x: Context, node: ast.Call) -> Expr:
     pending = values[1] if len(values) == 2 and not node.keywords else None
     if not (isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type))):
         refuse(node, f"{ast.unparse(node.func)} takes the results and the number of groups not to wait for, a literal")
-    return Apply(operation=WAIT_PRODUCTS, args=tuple(values), type=NONE, line=node.lineno)
+    return Apply(code="w.products.wait({1}, {mask})", args=tuple(values), line=node.lineno)
 
 
 INIT_BARRIER, EXPECT_BYTES = (
-    statement(name, f"w.mbarriers.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})")
-    for name, call in (("init barrier", "init"), ("expect bytes", "expect"))
+    f"w.mbarriers.{call}(w, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})" for call in ("init", "expect")
 )
-WAIT_BARRIER = statement(
-    "wait barrier", "while pause := w.mbarriers.unfinished(w, {0}, {1}, {2}, {mask}, {line}): yield pause"
-)
+WAIT_BARRIER = "while pause := w.mbarriers.unfinished(w, {0}, {1}, {2}, {mask}, {line}): yield pause"
 
 
 def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
@@ -231,16 +219,16 @@ def _barrier(x: Context, node: ast.Call, part: ast.expr) -> Expr:
     return array
 
 
-def _on_barrier(operation: Operation) -> Callable[..., Expr]:
-    """Return the translation of f(barriers, i, number) to ``operation``."""
+def _on_barrier(code: str) -> Callable[..., Expr]:
+    """Return the translation of f(barriers, i, number) to ``code``."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
         check_arguments(node, "barriers, the index of one and a number", 3)
         barriers = _barrier(x, node, node.args[0])
         index, number = (x.integer_index(node, part, x.scalar(part)) for part in node.args[1:])
         x.analysis.fences = x.analysis.copies = True
-        x.barriers |= operation is WAIT_BARRIER
-        return Apply(operation=operation, args=(barriers, index, number), type=NONE, line=node.lineno)
+        x.made.barriers |= code is WAIT_BARRIER
+        return Apply(code=code, args=(barriers, index, number), line=node.lineno)
 
     return call_of
 
@@ -260,10 +248,7 @@ def _tile_copy(x: Context, node: ast.Call, rows: int, columns: int) -> Expr:
     x.analysis.fences = x.analysis.copies = True
     more = f"index={{6}}, box={(rows, columns)}, mask={{mask}}, line={{line}}"
     code = f"w.mbarriers.copy(w, {{0}}, {{1}}, {{2}}, ({{3}}, {{4}}), {{5}}, {more})"
-    operation = statement("tile copy", code)
-    return Apply(
-        operation=operation, args=(tile, place, matrix, row, column, barriers, index), type=NONE, line=node.lineno
-    )
+    return Apply(code=code, args=(tile, place, matrix, row, column, barriers, index), line=node.lineno)
 
 
 def _names(kind: Type) -> Any:
@@ -275,7 +260,7 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "load": _load,
     "store": _store,
     "copy": _copy,
-    "commit": _instruction(COMMIT),
+    "commit": _instruction("w.copies.commit({mask})"),
     "wait": _wait,
     "warp": _warp,
     "lane": lambda *given: replace(_warp(*given), together=False),
@@ -283,11 +268,11 @@ KINDS: dict[str, Callable[..., Expr]] = {
     "descriptor": _descriptor,
     "product": _product,
     "wait products": _wait_products,
-    "commit products": _instruction(statement("commit products", "w.products.commit({mask})")),
+    "commit products": _instruction("w.products.commit({mask})"),
     "init barrier": _on_barrier(INIT_BARRIER),
     "expect bytes": _on_barrier(EXPECT_BYTES),
     "wait barrier": _on_barrier(WAIT_BARRIER),
     "tile copy": _tile_copy,
-    "fence proxy": _instruction(statement("fence proxy", "w.tell('proxy_fence', {mask})")),
-    "fence registers": _instruction(statement("fence registers", "w.tell('register_fence', {mask})")),
+    "fence proxy": _instruction("w.tell('proxy_fence', {mask})"),
+    "fence registers": _instruction("w.tell('register_fence', {mask})"),
 }

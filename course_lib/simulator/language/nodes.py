@@ -1,8 +1,7 @@
-"""The nodes of the typed program's expressions.
+"""The nodes of the typed program's expressions, and the code that is generated for each.
 
 An expression has a type, and the reason if that is float64 by accident (:mod:`reasons`). Operators and most functions
-are an :class:`Operation`, a row of the tables in :mod:`calls` or :mod:`operators`, applied to operands of the row's
-types; :mod:`verify` checks this for every node.
+apply the code of a row of the tables in :mod:`calls` or :mod:`operators` to operands of the row's types.
 """
 
 from __future__ import annotations
@@ -16,23 +15,12 @@ from typing import ClassVar, dataclass_transform
 
 import numpy as np
 
+from ..compile.writer import Code, Writer
 from .reasons import Why
 from .types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, TypingError
 
-
-@dataclass(frozen=True)
-class Operation:
-    """A computation on operands.
-
-    ``code`` is its Python code: ``{0}``, ``{1}`` are the operands, ``{mask}`` the lanes that take part and ``{line}``
-    the line; ``w`` is the warp. ``effect``: it must run in program order, and once. ``holds`` checks the types of the
-    operands and of the result.
-    """
-
-    name: str
-    code: str
-    holds: Callable[[tuple[Type, ...], Type], bool]
-    effect: bool = False
+#: Longer code gets a name, because Python allows 200 nested parentheses.
+LONG = 1000
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, frozen_default=True)
@@ -54,6 +42,10 @@ class Expr(Node):
 
     type: Type
     why: Why = None
+
+    def write(self, out: Writer) -> Code:
+        """Write the statements of the node's effects; return the code of its value."""
+        raise NotImplementedError
 
     @property
     def acts(self) -> bool:
@@ -95,9 +87,15 @@ class Const(Expr):
     value: np.generic
     literal: bool = True
 
+    def write(self, out: Writer) -> Code:
+        return Code(out.module.constant(self.value), True, True)
+
 
 class Nothing(Expr):
     type: Type = NONE
+
+    def write(self, out: Writer) -> Code:
+        return Code("None")
 
 
 class Static(Expr):
@@ -105,6 +103,9 @@ class Static(Expr):
 
     thing: object
     type: Type = COMPILE_TIME
+
+    def write(self, out: Writer) -> Code:
+        return Code(out.module.named(self.thing), True, True)
 
 
 class Local(Expr):
@@ -118,34 +119,80 @@ class Local(Expr):
     def acts(self) -> bool:
         return self.unsure
 
+    def write(self, out: Writer) -> Code:
+        code = out.version(self.name, self.type)
+        if self.unsure:
+            out.emit(f"w.tell_missing('variable', h_{self.name}, {out.mask}, {self.name!r}, {out.at(self.line)})")
+            poison = out.module.constant(DTYPE[str(self.type)].type(0))
+            out.emit(f"if {code} is None: {code} = {poison}")
+        return Code(code, True)
+
 
 class LoopValue(Expr):
     """The value that a for loop assigns in an iteration: the iterator's value, or the part of it at ``path``."""
 
     path: tuple[int, ...]
 
+    def write(self, out: Writer) -> Code:
+        return Code(out.bound + "".join(f"[{i}]" for i in self.path))
+
 
 class Apply(Expr):
     """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace.
 
-    ``sites`` are the accesses that it makes, (op, elements a lane); ``{sites}`` in its code.
+    ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``w`` is the warp. If
+    it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``sites`` are
+    the accesses that it makes, (op, elements a lane); ``{sites}`` in its code.
     """
 
-    operation: Operation
-    args: tuple[Expr, ...]
+    code: str
     line: int
+    type: Type = NONE
+    args: tuple[Expr, ...] = ()
     text: str = ""
     sites: tuple[tuple[str, int], ...] = ()
 
     @property
     def acts(self) -> bool:
-        return self.operation.effect
+        return "{mask}" in self.code or "{line}" in self.code
+
+    def write(self, out: Writer) -> Code:
+        operands = [code if len(code) < LONG else out.keep(code).text for code in (out.text(a) for a in self.args)]
+        told = out.module.tracing and self.text and not out.function.foreign
+        if told:
+            operands = [out.keep(operand).text for operand in operands]
+        dtype = out.module.dtype(self.type) if isinstance(self.type, str) and self.type in SCALARS else ""
+        sites = ", ".join(out.site(self.line, *accesses) for accesses in self.sites)
+        code = self.code.format(*operands, mask=out.mask, line=out.at(self.line), dtype=dtype, sites=sites)
+        if told:
+            truth = out.keep(code)
+            what = f"{self.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
+            out.emit(f"w.tell('tested', {self.line}, {what}, {out.mask})")
+            return truth
+        if not self.acts:
+            return Code(code)
+        *before, last = code.split("\n")
+        for line in before:
+            out.emit(line)
+        if self.type == NONE:
+            out.emit(last)
+            return Code("None")
+        return out.keep(last)
 
 
 class Cast(Expr):
     """``value`` converted to ``type``, item by item if it is a tuple."""
 
     value: Expr
+
+    def write(self, out: Writer) -> Code:
+        if isinstance(self.value, MakeTuple) and isinstance(self.type, TupleType):
+            pairs = zip(self.value.items, self.type.items, strict=True)
+            return Code("(" + "".join(out.cast(out.text(i), i.type, kind) + ", " for i, kind in pairs) + ")")
+        code = out.expr(self.value)
+        if isinstance(self.type, TupleType) and not code.name:
+            code = out.keep(code.text)
+        return Code(out.cast(code.text, self.value.type, self.type))
 
 
 class Saved(Expr, acts=True):
@@ -157,6 +204,12 @@ class Saved(Expr, acts=True):
     def does(self) -> bool:
         return self.value.does
 
+    def write(self, out: Writer) -> Code:
+        if self not in out.saved:
+            code = out.expr(self.value)
+            out.saved[self] = code if code.kept else out.keep(code.text)
+        return out.saved[self]
+
 
 class After(Expr):
     """``value``, after ``first`` is evaluated for its effects."""
@@ -164,9 +217,17 @@ class After(Expr):
     first: tuple[Expr, ...]
     value: Expr
 
+    def write(self, out: Writer) -> Code:
+        for part in self.first:
+            out.expr(part)
+        return out.expr(self.value)
+
 
 class MakeTuple(Expr):
     items: tuple[Expr, ...]
+
+    def write(self, out: Writer) -> Code:
+        return Code(out.items(self.items))
 
 
 class Item(Expr):
@@ -174,6 +235,9 @@ class Item(Expr):
 
     value: Expr
     index: int
+
+    def write(self, out: Writer) -> Code:
+        return Code(f"{out.text(self.value)}[{self.index}]")
 
 
 class Slice(Node):
@@ -195,6 +259,15 @@ class MakeView(Expr):
     parts: tuple[Expr | Slice, ...]
     line: int
 
+    def write(self, out: Writer) -> Code:
+        array, parts = out.text(self.array), []
+        for part in self.parts:
+            if isinstance(part, Slice):
+                parts.append(f"({', '.join('None' if b is None else out.text(b) for b in part.bounds)})")
+            else:
+                parts.append(out.text(part))
+        return Code(f"view({array}, ({''.join(f'{part}, ' for part in parts)}), {out.at(self.line)})")
+
 
 class Load(Expr, acts=True):
     """An element, or a tuple of ``width`` neighbours that are loaded at once.
@@ -208,6 +281,11 @@ class Load(Expr, acts=True):
     width: int = 1
     matrices: bool = False
 
+    def write(self, out: Writer) -> Code:
+        array, index = out.text(self.array), out.items(self.index)
+        site = out.site(self.line, "matrices" if self.matrices else "load", self.width)
+        return out.keep(_access(self.array, "load", site, f"{array}, {index}, {out.mask}"))
+
 
 class Atomic(Expr, acts=True):
     """An atomic, whose value is the old element; ``used``: the kernel reads it."""
@@ -218,6 +296,12 @@ class Atomic(Expr, acts=True):
     values: tuple[Expr, ...]
     line: int
     used: bool
+
+    def write(self, out: Writer) -> Code:
+        array, index, values = out.text(self.array), out.items(self.index), out.items(self.values)
+        site = out.site(self.line, "atomic")
+        arguments = f"{self.operation!r}, {array}, {index}, {values}, {out.mask}, used={self.used}"
+        return out.keep(_access(self.array, "atomic", site, arguments))
 
 
 class Select(Expr):
@@ -232,12 +316,47 @@ class Select(Expr):
     def effect(self) -> bool:
         return self.type not in SCALARS or any(o.effect for o in self.operands)
 
+    def write(self, out: Writer) -> Code:
+        test = out.text(self.test)
+        if self.is_scalar and not (self.yes.effect or self.no.effect):
+            return Code(f"pick({test}, {out.text(self.yes)}, {out.text(self.no)})")
+        yes, no, result = out.fresh("m"), out.fresh("m"), out.fresh("t")
+        out.emit(f"{result} = None")
+        out.emit(f"{yes}, {no} = split({out.mask}, {test})")
+        for mask, side in ((yes, self.yes), (no, self.no)):
+            out.emit(f"if {mask} is not False:")
+            with out.under(mask) as lines:
+                code = out.text(side)
+                out.emit(f"{result} = {out.blended(mask, code, result, self.type, self.line)}")
+            out.lines += lines
+        return Code(result, True, True)
+
 
 class Logical(Expr):
     """``and`` or ``or`` of conditions; each is evaluated only in lanes that the earlier ones do not decide."""
 
     conjunction: bool
     parts: tuple[Expr, ...]
+
+    def write(self, out: Writer) -> Code:
+        combine = "both" if self.conjunction else "either"
+        first, *rest = self.parts
+        left = out.expr(first)
+        for part in rest:
+            if not part.effect and not out.module.tracing:  # a trace records only what a lane evaluates
+                left = Code(f"{combine}({left.text}, {out.text(part)})")
+                continue
+            mask, result = out.fresh("m"), out.fresh("t")
+            out.emit(f"{result} = {left.text}")
+            masks = f"{mask}, {mask}_" if self.conjunction else f"{mask}_, {mask}"
+            out.emit(f"{masks} = split({out.mask}, {result})")
+            out.emit(f"if {mask} is not False:")
+            with out.under(mask) as lines:
+                code = out.text(part)
+                out.emit(f"{result} = {combine}({result}, {code})")
+            out.lines += lines
+            left = Code(result, True)
+        return left
 
 
 class Allocate(Expr, acts=True):
@@ -253,6 +372,17 @@ class Allocate(Expr, acts=True):
     def bytes(self) -> int:
         return prod(self.shape) * DTYPE[self.array_type.dtype].itemsize
 
+    def write(self, out: Writer) -> Code:
+        number = -1 if self.dynamic else out.module.arrays.setdefault(self, len(out.module.arrays))
+        if self.space == "local":
+            out.own_arrays.append(number)
+        else:
+            out.module.shared.setdefault(number, (self.name, self.bytes, prod(self.shape), out.at(self.line)))
+        dtype = out.module.dtype(self.array_type.dtype)
+        aligned = f", alignment={self.alignment}" if self.space == "shared" and (self.alignment or self.record) else ""
+        aligned += f", record={self.record}" if self.record else ""
+        return Code(f"w.{self.space}_array({number}, {self.name!r}, {dtype}, {self.shape!r}, {out.mask}{aligned})")
+
 
 class Frozen(Expr):
     """A global array of the program, or a field of its records, as it was when the kernel was compiled."""
@@ -260,6 +390,9 @@ class Frozen(Expr):
     name: str
     array: np.ndarray
     field: str = ""
+
+    def write(self, out: Writer) -> Code:
+        return Code(out.module.frozen(self.name, self.array, self.field), True, True)
 
 
 class CallWarp(Expr, acts=True):
@@ -274,6 +407,19 @@ class CallWarp(Expr, acts=True):
     line: int
     together: bool = True
 
+    def write(self, out: Writer) -> Code:
+        values = out.items(self.args)
+        kinds = self.type.items if isinstance(self.type, TupleType) else (self.type,)
+        dtypes = "".join(f"{out.module.dtype(str(kind))}, " for kind in kinds)
+        function = out.module.named(self.function)
+        if self.together:
+            out.module.together.setdefault((out.at(self.line), self.name), self.function)
+            call = f"w.together({function}, {self.name!r}, {values}, ({dtypes}), {out.mask}, {out.at(self.line)})"
+        else:
+            call = f"w.alone({function}, {values}, ({dtypes}))"
+        result = out.keep(call)
+        return result if isinstance(self.type, TupleType) else Code(f"{result.text}[0]")
+
 
 class StartCopy(Expr, acts=True):
     """Start to copy ``width`` neighbouring elements from one array to another, without using registers."""
@@ -287,6 +433,14 @@ class StartCopy(Expr, acts=True):
     inside: Expr | None = None  # lanes in which it is false copy zeros
     type: Type = NONE
 
+    def write(self, out: Writer) -> Code:
+        target, place = out.text(self.target), out.items(self.place)
+        array, index = out.text(self.array), out.items(self.index)
+        load, store = (out.site(self.line, op, self.width) for op in ("load", "store"))
+        inside = f", inside={out.text(self.inside)}" if self.inside else ""
+        out.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, mask={out.mask}{inside})")
+        return Code("None")
+
 
 class Store(Expr, acts=True):
     """Store an element, or a tuple of ``width`` neighbours at once."""
@@ -297,6 +451,13 @@ class Store(Expr, acts=True):
     line: int
     width: int = 1
     type: Type = NONE
+
+    def write(self, out: Writer) -> Code:
+        value = out.text(self.value)
+        array, index = out.text(self.array), out.items(self.index)
+        site = out.site(self.line, "store", self.width)
+        out.emit(_access(self.array, "store", site, f"{array}, {index}, {value}, {out.mask}"))
+        return Code("None")
 
 
 class Elementwise(Expr, acts=True):
@@ -312,6 +473,18 @@ class Elementwise(Expr, acts=True):
     whole: bool = False
     type: Type = NONE
 
+    def write(self, out: Writer) -> Code:
+        inputs = []
+        for value in self.inputs:
+            code = out.text(value)
+            is_array = isinstance(value.type, ArrayType)
+            inputs.append(f"({out.site(self.line, 'load')}, {code})" if is_array else code)
+        array, site = out.text(self.array), out.site(self.line, "store")
+        function = out.module.named(self.function)
+        given = f"{function}, ({''.join(f'{value}, ' for value in inputs)}), {out.mask}"
+        out.emit(f"elementwise(w.steps, {site}, {array}, {given}, line={out.at(self.line)}, whole={self.whole})")
+        return Code("None")
+
 
 class Meet(Expr, acts=True):
     """A barrier of the block; ``reduction`` names the function that reduces ``predicate`` there, if any.
@@ -325,10 +498,16 @@ class Meet(Expr, acts=True):
     predicate: Expr | None = None
     type: Type = NONE
 
-
-def statement(name: str, code: str) -> Operation:
-    """An operation that has an effect, and no value."""
-    return Operation(name, code, lambda args, result: result == NONE, effect=True)
+    def write(self, out: Writer) -> Code:
+        reduction = "None"
+        if self.predicate is not None:
+            reduction = f"({self.reduction!r}, {out.text(self.predicate)})"
+        branch = out.branch()
+        code = f"(yield Barrier({out.place()}, {out.at(self.line)}, {branch}, {out.mask}, {reduction}, {self.grid}))"
+        if self.predicate is not None:
+            return out.keep(code)
+        out.emit(code)
+        return Code("None")
 
 
 class Given(ast.Name):
@@ -389,3 +568,7 @@ def _expressions_in(values: Iterable[object]) -> Iterator[Expr]:
             yield from _expressions_in(value)
         elif isinstance(value, Slice):
             yield from _expressions_in(vars(value).values())
+
+
+def _access(array: Expr, how: str, site: str, arguments: str) -> str:
+    return f"{how}_through({site}, {arguments})" if array.array_type.view else f"{site}.{how}({arguments})"

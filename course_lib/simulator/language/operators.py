@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import arithmetic
-from .nodes import Apply, Cast, Const, Expr, Operation
+from .nodes import Apply, Cast, Const, Expr
 from .reasons import Why
-from .types import DTYPE, FLOATS, PART, SCALARS, Type, TypingError, describe_type, is_complex
+from .types import DTYPE, FLOATS, SCALARS, Type, TypingError, describe_type, is_complex
 
 NUMBERS = (bool, int, float, complex)
 #: The operators that Python evaluates between literals.
@@ -35,83 +35,45 @@ PYTHON: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 
-def uniform(args: tuple[Type, ...], result: Type) -> bool:
-    """Whether all operands have the type of the result."""
-    return {*args, result} == {result}
+def _infix(names: str, symbols: str) -> dict[str, str]:
+    return {n: f"({{0}} {symbol} {{1}})" for n, symbol in zip(names.split(), symbols.split(), strict=True)}
 
 
-def promoting(args: tuple[Type, ...], result: Type) -> bool:
-    """Whether NumPy gives these operands the same result type, so that they need no conversion."""
-    return uniform(args, result) or np.promote_types(str(args[0]), str(args[1])).name == result
-
-
-def comparing(args: tuple[Type, ...], result: Type) -> bool:
-    return result == "bool" and all(a in SCALARS for a in args)
-
-
-def scalars(args: tuple[Type, ...], result: Type) -> bool:
-    return result in SCALARS and all(a in SCALARS for a in args)
-
-
-BINARY = {
-    "Add": Operation("+", "({0} + {1})", promoting),
-    "Sub": Operation("-", "({0} - {1})", promoting),
-    "Mult": Operation("*", "({0} * {1})", promoting),
-    "Div": Operation("/", "({0} / {1})", promoting),
-    "FloorDiv": Operation("//", "({0} // {1})", promoting),
-    "Mod": Operation("%", "({0} % {1})", promoting),
-    "BitAnd": Operation("&", "({0} & {1})", promoting),
-    "BitOr": Operation("|", "({0} | {1})", promoting),
-    "BitXor": Operation("^", "({0} ^ {1})", promoting),
-    "LShift": Operation("<<", "({0} << {1})", uniform),
-    "RShift": Operation(">>", "({0} >> {1})", uniform),
-    "Pow": Operation("**", "power({0}, {1})", scalars),
+#: The code of each operator, by its name in Python's syntax tree.
+BINARY = _infix("Add Sub Mult Div FloorDiv Mod BitAnd BitOr BitXor LShift RShift", "+ - * / // % & | ^ << >>") | {
+    "Pow": "power({0}, {1})"
 }
-INTEGER_QUOTIENT = Operation("integer //", "quotient({0}, {1})", uniform)
-LITERAL_POWER = Operation("** literal", "raised({0}, {1})", lambda args, result: args == (result, "int64"))
+COMPARISONS = _infix("Lt LtE Gt GtE Eq NotEq", "< <= > >= == !=")
+UNARY = {"USub": "(-{0})", "Invert": "(~{0})"}
+NOT, AND, OR = UNARY["Invert"], BINARY["BitAnd"], BINARY["BitOr"]
+INTEGER_QUOTIENT = "quotient({0}, {1})"
+LITERAL_POWER = "raised({0}, {1})"
 COMPLEX = {
-    "Mult": Operation("complex *", "product({0}, {1})", uniform),
-    "Pow": Operation("complex **", "complex_power({0}, {1})", uniform),
-    "Div": Operation("complex /", "complex_quotient({0}, {1}, w.full, {mask}, {line})", uniform, effect=True),
+    "Mult": "product({0}, {1})",
+    "Pow": "complex_power({0}, {1})",
+    "Div": "complex_quotient({0}, {1}, w.full, {mask}, {line})",
 }
-NOT_ZERO = Operation("not zero", "w.nonzero({0}, {mask}, {line})", uniform, effect=True)
-UNARY = {
-    "USub": Operation("-x", "(-{0})", uniform),
-    "Invert": Operation("~", "(~{0})", uniform),
-}
-COMPARISONS = {
-    "Lt": Operation("<", "({0} < {1})", comparing),
-    "LtE": Operation("<=", "({0} <= {1})", comparing),
-    "Gt": Operation(">", "({0} > {1})", comparing),
-    "GtE": Operation(">=", "({0} >= {1})", comparing),
-    "Eq": Operation("==", "({0} == {1})", comparing),
-    "NotEq": Operation("!=", "({0} != {1})", comparing),
-}
-NOT = UNARY["Invert"]
-AND, OR = BINARY["BitAnd"], BINARY["BitOr"]
-PARTS = {
-    name: Operation(f".{name}", f"{{0}}.{name}", lambda args, result: result == PART.get(str(args[0]), args[0]))
-    for name in ("real", "imag")
-}
+NOT_ZERO = "w.nonzero({0}, {mask}, {line})"
 
 
 @cache
-def function_of(operation: Operation, count: int) -> Callable[..., Any]:
-    """Return ``operation`` as a function of ``count`` operands, made of the same code as in a kernel."""
+def function_of(code: str, count: int) -> Callable[..., Any]:
+    """Return ``code``, as in a kernel, as a function of ``count`` operands."""
     names = [f"x{i}" for i in range(count)]
     scope = {name: thing for name, thing in vars(arithmetic).items() if not name.startswith("__")}
-    result: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {operation.code.format(*names)}", scope)
+    result: Callable[..., Any] = eval(f"lambda {', '.join(names)}: {code.format(*names)}", scope)
     return result
 
 
-def applied(operation: Operation, args: tuple[Expr, ...], kind: str, line: int, why: Why = None) -> Expr:
-    """``operation`` of ``args``, evaluated at compile time if all of them are constants."""
-    if not operation.effect and all(isinstance(a, Const) for a in args):
-        constants = [a for a in args if isinstance(a, Const)]
+def applied(code: str, args: tuple[Expr, ...], kind: str, line: int, why: Why = None) -> Expr:
+    """``code`` of ``args``, evaluated at compile time if all of them are constants."""
+    made = Apply(code=code, args=args, type=kind, line=line, why=why)
+    constants = [a for a in args if isinstance(a, Const)]
+    if not made.acts and len(constants) == len(args):
         with np.errstate(all="ignore"):
-            value = DTYPE[kind].type(function_of(operation, len(args))(*(a.value for a in constants)))
+            value = DTYPE[kind].type(function_of(code, len(args))(*(a.value for a in constants)))
         return Const(type=kind, value=value, literal=all(a.literal for a in constants), why=why)
-    return Apply(operation=operation, args=args, type=kind, line=line, why=why)
+    return made
 
 
 def cast(value: Expr, kind: Type) -> Expr:

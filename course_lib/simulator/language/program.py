@@ -1,4 +1,4 @@
-"""The typed program of a kernel, from which code is generated.
+"""The typed program of a kernel, and the code that is generated for each of its statements.
 
 A function consists of statements over expressions (:mod:`nodes`). Each statement has its source line; a variable has
 one version for each of its types.
@@ -8,26 +8,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, dataclass_transform
 
+from ..compile.writer import Code, Writer
 from .constants import Constants
 from .nodes import Expr
 from .reasons import Promotion, Why
 from .source import Source
-from .types import NONE, Type
+from .types import DTYPE, NONE, SCALARS, Type
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """A list of statements; ``region`` is its number in the source (:mod:`regions`)."""
+@dataclass_transform(eq_default=False)
+class ProgramPart:
+    """A part of a function's program; its subclasses are dataclasses."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(eq=False)(cls)
+
+
+class Stmt(ProgramPart):
+    def write(self, out: Writer) -> None:
+        raise NotImplementedError
+
+    def exits(self, kinds: tuple[type, ...]) -> bool:
+        """Whether one of ``kinds`` in it leaves the block that it is in."""
+        return isinstance(self, kinds)
+
+
+class Block(Stmt):
+    """A list of statements; ``region`` is its number in the source (:mod:`regions`).
+
+    A block in a block is a branch that is known to be taken.
+    """
 
     region: int
     body: list[Stmt]
     ends: bool = False  # no lane reaches its end
 
+    def write(self, out: Writer) -> None:
+        """Write the statements; after one by which lanes may leave, only for the lanes that stay."""
+        for i, statement in enumerate(self.body):
+            statement.write(out)
+            if i + 1 < len(self.body) and statement.exits(LEAVING):
+                if not statement.exits((Break, Continue)):
+                    # lanes that returned read nothing later, so the others are the whole region
+                    out.anchors[self.region] = out.fresh("a")
+                    out.emit(f"{out.anchors[self.region]} = {out.mask}")
+                out.emit(f"if {out.mask} is not False:")
+                with out.deeper():
+                    start = len(out.lines)
+                    Block(self.region, self.body[i + 1 :]).write(out)
+                    if len(out.lines) == start:
+                        out.emit("pass")
+                return
 
-@dataclass(frozen=True, eq=False)
-class Convert:
+    def exits(self, kinds: tuple[type, ...]) -> bool:
+        return any(statement.exits(kinds) for statement in self.body)
+
+
+class Convert(Stmt):
     """Convert a variable from the type ``have`` to the type ``want``, where control flow merges."""
 
     name: str
@@ -35,39 +74,93 @@ class Convert:
     want: Type
     line: int
 
+    def write(self, out: Writer) -> None:
+        old, new = out.version(self.name, self.have), out.version(self.name, self.want)
+        code = out.cast(old, self.have, self.want)
+        blended = out.blended(out.mask, code, new, self.want, self.line)
+        # nothing to convert if no lane is left, or if none has assigned the version
+        out.emit(f"if {out.mask} is not False and {old} is not None: {new} = {blended}")
 
-@dataclass(frozen=True, eq=False)
-class Mark:
+
+class Mark(Stmt):
     """The start of a statement, for the trace."""
 
     line: int
 
+    def write(self, out: Writer) -> None:
+        if out.module.tracing and not out.function.foreign:  # lines of another file are not shown
+            out.emit(f"w.tell('statement', {self.line}, {out.mask})")
 
-@dataclass(frozen=True, eq=False)
-class Assign:
+
+class Assign(Stmt):
     name: str
     value: Expr
     line: int
     region: int | None  # outside which the variable is not read
 
+    def write(self, out: Writer) -> None:
+        kind = self.value.type
+        code, version = out.expr(self.value), out.version(self.name, kind)
+        anchor = out.anchors.get(self.region, "a") if self.region is not None else "a"
+        if anchor == out.mask:
+            out.emit(f"{version} = {code.text}")
+        else:
+            if not code.name:
+                code = out.keep(code.text)
+            blended = out.blended(out.mask, code.text, version, kind, self.line)
+            out.emit(f"{version} = {code.text} if {out.mask} is {anchor} else {blended}")
+        if self.name in out.function.unsure:
+            out.emit(f"h_{self.name} = unite(h_{self.name}, {out.mask})")
+        if out.module.tracing and kind in SCALARS and not out.function.foreign:
+            out.emit(f"w.tell('assigned', {self.name!r}, {version}, {out.mask})")
 
-@dataclass(frozen=True, eq=False)
-class Evaluate:
+
+class Evaluate(Stmt):
     """An expression that is evaluated only for its effect."""
 
     value: Expr
 
+    def write(self, out: Writer) -> None:
+        out.expr(self.value)
 
-@dataclass(frozen=True, eq=False)
-class If:
+
+class If(Stmt):
     test: Expr
     body: Block
     orelse: Block
     line: int
 
+    def write(self, out: Writer) -> None:
+        before, yes, no = out.mask, out.fresh("m"), out.fresh("m")
+        out.emit(f"{yes}, {no} = split({before}, {out.text(self.test)})")
+        leaves = self.exits(LEAVING)
+        if leaves:
+            out.emit(f"{yes}0, {no}0 = {yes}, {no}")
+        out.branches.append(out.at(self.line))
+        for mask, branch in ((yes, self.body), (no, self.orelse)):
+            with out.under(mask) as lines:
+                out.anchors[branch.region] = f"{mask}a" if leaves else mask
+                if leaves:
+                    out.emit(f"{mask}a = {mask}")
+                branch.write(out)
+            if lines:
+                out.emit(f"if {mask} is not False:")
+                out.lines += lines
+        out.branches.pop()
+        if leaves:
+            out.emit(f"{before} = join({before}, {yes}0, {no}0, {yes}, {no})")
 
-@dataclass(frozen=True, eq=False)
-class Range:
+    def exits(self, kinds: tuple[type, ...]) -> bool:
+        return self.body.exits(kinds) or self.orelse.exits(kinds)
+
+
+class Iterable(ProgramPart):
+    def write(self, out: Writer, live: str, whole: bool) -> str:
+        """Code of a for loop's iterator for the lanes of ``live``; ``whole``: no lane leaves before the end."""
+        raise NotImplementedError
+
+
+class Range(Iterable):
     """``range(start, stop, step)`` in one integer type."""
 
     start: Expr
@@ -75,31 +168,40 @@ class Range:
     step: Expr
     line: int
 
+    def write(self, out: Writer, live: str, whole: bool) -> str:
+        start, stop, step = (out.text(part) for part in (self.start, self.stop, self.step))
+        kind = out.module.dtype(str(self.start.type))
+        line = out.at(self.line)
+        return f"iterate(w.steps, {live}, {start}, {stop}, {step}, {kind}.type, line={line}, whole={whole})"
 
-@dataclass(frozen=True, eq=False)
-class Each:
+
+class Each(Iterable):
     """The items of a tuple."""
 
     value: Expr
     line: int
 
+    def write(self, out: Writer, live: str, whole: bool) -> str:
+        return f"each(w.steps, {live}, {out.text(self.value)}, {out.at(self.line)})"
 
-@dataclass(frozen=True, eq=False)
-class Numbered:
+
+class Numbered(Iterable):
     inner: Iterable
     start: Expr
 
+    def write(self, out: Writer, live: str, whole: bool) -> str:
+        inner = self.inner.write(out, live, whole)
+        return f"numbered({inner}, {out.text(self.start)})"
 
-@dataclass(frozen=True, eq=False)
-class Together:
+
+class Together(Iterable):
     parts: tuple[Iterable, ...]
 
+    def write(self, out: Writer, live: str, whole: bool) -> str:
+        return f"together([{', '.join(part.write(out, live, False) for part in self.parts)}])"
 
-Iterable = Range | Each | Numbered | Together
 
-
-@dataclass(eq=False)
-class Loop:
+class Loop(Stmt):
     """A for loop (``iterable``) or a while loop (``test``).
 
     ``entry`` converts the variables from their types before the loop to those of an iteration. ``first`` are the
@@ -118,26 +220,126 @@ class Loop:
     watched: tuple[tuple[str, Type], ...] | None
     calls: bool
 
+    def write(self, out: Writer) -> None:
+        before, live = out.mask, out.fresh("l")
+        leaves, returns, broken = (self.body.exits(kinds) for kinds in (LEAVING, (Return,), (Break,)))
+        head = ""
+        if self.iterable is not None:
+            head = self.iterable.write(out, live, not (broken or returns))
+        counter, mask, value = out.fresh("n"), out.fresh("m"), out.fresh("t")
+        out.position += 1
+        position = out.position
+        first_site = len(out.sites)
+        out.emit(f"{live} = [{before}]")
+        if broken:
+            out.emit(f"{live}b = False")
+        Block(-1, self.entry).write(out)
+        out.emit(f"{counter} = 0")
+        if self.iterable is not None:
+            out.emit(f"for {value}, {mask} in {head}:")
+        else:
+            out.emit(f"while {live}[0] is not False:")
+        out.mask = mask
+        with out.deeper():
+            if self.test is not None:
+                self._write_head(out, self.test, live, counter)
+            if leaves:
+                out.emit(f"{mask}a = {mask}")
+            out.anchors[self.body.region] = f"{mask}a" if leaves else mask
+            out.loops.append(live)
+            out.path += [str(position), counter]
+            out.branches.append(out.at(self.line))
+            out.bound = value
+            Block(self.body.region, self.first).write(out)
+            self.body.write(out)
+            out.branches.pop()
+            del out.path[-2:]
+            out.loops.pop()
+            out.emit(f"{counter} += 1")
+            if self.watched is not None:
+                values = "".join(f"{out.version(*watched)}, " for watched in self.watched)
+                line = out.at(self.line)
+                if out.module.patient:
+                    out.emit(f"yield w.pause(({values}), {live}[0], {line})")
+                else:
+                    sites = "".join(f"{site}, " for site in out.sites[first_site:])
+                    given = f"{counter}, ({sites}), ({values}), {live}[0], {line}, {self.calls}"
+                    out.emit(f"if {counter} in LOOKS: w.waits({given})")
+            if broken:
+                out.emit(f"{live}[0] = minus({live}[0], {live}b)")
+            if returns:
+                out.emit(f"{live}[0] = minus({live}[0], r)")
+        out.mask = before
+        if returns:
+            out.emit(f"{before} = minus({before}, r)")
+        if self.orelse is not None:
+            self._write_else(out, self.orelse, f"minus({before}, {live}b)" if broken else before)
 
-@dataclass(frozen=True, eq=False)
-class Break:
-    pass
+    def _write_head(self, out: Writer, test: Expr, live: str, counter: str) -> None:
+        """Write the start of a while loop's iteration: the budget and the test."""
+        out.emit(f"w.steps.spend({out.at(self.line)}, {counter})")
+        out.emit(f"{out.mask} = {live}[0]")
+        Mark(self.line).write(out)
+        out.emit(f"{out.mask}, _ = split({out.mask}, {out.text(test)})")
+        out.emit(f"if {out.mask} is False: break")
+        out.emit(f"{live}[0] = {out.mask}")
+
+    def _write_else(self, out: Writer, node: Block, lanes: str) -> None:
+        """Write the ``else`` of a loop, for the lanes that did not break."""
+        before, mask = out.mask, out.fresh("m")
+        leaves = node.exits(LEAVING)
+        with out.under(mask) as lines:
+            if leaves:
+                out.emit(f"{mask}0 = {mask}a = {mask}")
+            out.anchors[node.region] = f"{mask}a" if leaves else mask
+            out.branches.append(out.at(self.line))
+            node.write(out)
+            out.branches.pop()
+        if lines:
+            out.emit(f"{mask} = {lanes}")
+            out.emit(f"if {mask} is not False:")
+            out.lines += lines
+            if leaves:
+                out.emit(f"    if {mask} is not {mask}0: {before} = minus({before}, minus({mask}0, {mask}))")
+
+    def exits(self, kinds: tuple[type, ...]) -> bool:
+        """Its own breaks and continues stay inside, but those of its ``else`` do not."""
+        within = Return in kinds and self.body.exits((Return,))
+        return within or self.orelse is not None and self.orelse.exits(kinds)
 
 
-@dataclass(frozen=True, eq=False)
-class Continue:
-    pass
+class Break(Stmt):
+    def write(self, out: Writer) -> None:
+        out.emit(f"{out.loops[-1]}b = unite({out.loops[-1]}b, {out.mask})")
+        out.emit(f"{out.mask} = False")
 
 
-@dataclass(frozen=True, eq=False)
-class Return:
+class Continue(Stmt):
+    def write(self, out: Writer) -> None:
+        out.emit(f"{out.mask} = False")
+
+
+class Return(Stmt):
     value: Expr
     line: int
 
+    def write(self, out: Writer) -> None:
+        result = out.function.result
+        if out.function.kernel:
+            out.emit(f"w.returned.append(({out.mask}, {out.at(self.line)}))")
+        elif result != NONE and self.value.type != NONE:
+            if out.function.partial:
+                out.emit(f"h = unite(h, {out.mask})")
+            code = out.cast(out.text(self.value), self.value.type, result)
+            out.emit(f"result = {out.blended(out.mask, code, 'result', result, self.line)}")
+        else:
+            out.expr(self.value)
+        out.emit(f"r = unite(r, {out.mask})")
+        out.emit(f"{out.mask} = False")
 
-Stmt = (
-    Convert | Mark | Assign | Evaluate | If | Loop | Break | Continue | Return | Block
-)  # a Block in a Block: a branch that is known to be taken
+
+#: The statements by which lanes leave a block.
+LEAVING = (Return, Break, Continue)
 
 
 @dataclass(eq=False)
@@ -150,7 +352,6 @@ class Function:
     ``unsure`` are the variables that are read where some path has not assigned them.
     """
 
-    name: str
     source: Source
     kernel: bool
     foreign: bool
@@ -165,6 +366,31 @@ class Function:
     unsure: set[str] = field(default_factory=set)
     promotions: dict[tuple[int, str], Promotion] = field(default_factory=dict)
 
+    def write(self, out: Writer, name: str) -> str:
+        """The text of the function, under this name."""
+        parameters = [out.version(name, kind) for name, kind in self.parameters]
+        self.body.write(out)
+        start = ["a = m", "r = False"]
+        others = sorted(out.versions - set(parameters))
+        if others:
+            start.append(" = ".join(others) + " = None")
+        if self.unsure:
+            start.append(" = ".join(f"h_{name}" for name in sorted(self.unsure)) + " = False")
+        if not self.kernel:
+            start.append("result = None")
+            if self.partial:
+                start.append("h = False")
+            if out.own_arrays:
+                start.append(f"w.drop_local({', '.join(map(str, out.own_arrays))})")
+        branch = ["b"] if self.barriers and not self.kernel else []
+        head = f"    def {name}({', '.join(('w', 'm', 'path', *branch, *parameters))}):\n"
+        body = "".join(f"        {line}\n" for line in start) + "".join(out.lines)
+        if not self.kernel:
+            body += f"        return {'result, h' if self.partial else 'result'}\n"
+        elif not out.module.yields(self):
+            body += "        return\n        yield\n"
+        return head + body
+
 
 class CallDevice(Expr, acts=True):
     """A call of a device function; the arguments are evaluated in the order ``written``."""
@@ -175,6 +401,25 @@ class CallDevice(Expr, acts=True):
     used: bool
     line: int
 
+    def write(self, out: Writer) -> Code:
+        codes = {i: out.text(self.args[i]) for i in self.written}
+        name = out.module.name(self.function, out.at(self.line))
+        arguments = "".join(f", {codes[i]}" for i in range(len(self.args)))
+        branch = f", {out.branch()}" if self.function.barriers else ""
+        call = f"{name}(w, {out.mask}, {out.place()}{branch}{arguments})"
+        if out.module.yields(self.function):
+            call = f"(yield from {call})"
+        if not self.function.partial:
+            return out.keep(call)
+        result, have = out.fresh("t"), out.fresh("h")
+        out.emit(f"{result}, {have} = {call}")
+        if self.used:
+            what = f"the result of {self.function.source.name}()"
+            out.emit(f"w.tell_missing('result', {have}, {out.mask}, {what!r}, {out.at(self.line)})")
+            poison = out.module.constant(DTYPE[str(self.type)].type(0))
+            out.emit(f"if {result} is None: {result} = {poison}")
+        return Code(result, True, True)
+
 
 def _held(thing: object) -> Iterator[Any]:
     """The statements, iterables and expressions in ``thing``, in the order of fields; no part of an expression."""
@@ -183,7 +428,7 @@ def _held(thing: object) -> Iterator[Any]:
             yield from _held(part)
     elif isinstance(thing, Expr):
         yield thing
-    elif isinstance(thing, (Stmt, Iterable)):
+    elif isinstance(thing, ProgramPart):
         yield thing
         yield from _held(tuple(vars(thing).values()))
 

@@ -69,34 +69,19 @@ def writes(tree: ast.AST, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in nodes(tree))
 
 
-def exposed(body: list[ast.stmt], name: str) -> bool:
-    """Whether ``name`` can be read in ``body`` before ``body`` assigns it."""
-    return _flow(body, name) == "exposed"
-
-
-def _flow(body: list[ast.stmt], name: str) -> str:
-    """What happens first to ``name`` in ``body``: "exposed" (it may be read), "assigned" or "none"."""
-    for s in body:
+def exposed(body: list[ast.stmt], name: str, after: bool = False) -> bool:
+    """Whether ``name`` can be read before it is assigned, in ``body`` or, if it is read ``after`` that, there."""
+    for s in reversed(body):
         if isinstance(s, ast.If):
-            branches = {"exposed"} if reads(s.test, name) else {_flow(s.body, name), _flow(s.orelse, name)}
-            first = "exposed" if "exposed" in branches else "assigned" if branches == {"assigned"} else "none"
-        elif isinstance(s, (ast.For, ast.While)):
-            first = _flow_of_loop(s, name)
+            after = reads(s.test, name) or exposed(s.body, name, after) or exposed(s.orelse, name, after)
+        elif isinstance(s, (ast.For, ast.While)):  # a for loop assigns its variable first, but it may not run at all
+            head, own = (s.iter, writes(s.target, name)) if isinstance(s, ast.For) else (s.test, False)
+            after = after or reads(head, name) or not own and exposed(s.body, name) or exposed(s.orelse, name)
         elif reads(s, name) or isinstance(s, ast.AugAssign) and writes(s.target, name):
-            first = "exposed"
-        else:
-            first = "assigned" if isinstance(s, (ast.Assign, ast.AnnAssign)) and writes(s, name) else "none"
-        if first != "none":
-            return first
-    return "none"
-
-
-def _flow_of_loop(s: ast.For | ast.While, name: str) -> str:
-    """A for loop assigns its variable before its body reads it, but it may not run at all."""
-    own = isinstance(s, ast.For) and writes(s.target, name)
-    exposes = reads(s.iter if isinstance(s, ast.For) else s.test, name)
-    exposes = exposes or not own and exposed(s.body, name) or exposed(s.orelse, name)
-    return "exposed" if exposes else "none"
+            after = True
+        elif isinstance(s, (ast.Assign, ast.AnnAssign)) and writes(s, name):
+            after = False
+    return after
 
 
 def nodes(tree: ast.AST, inside: bool = True) -> list[ast.AST]:

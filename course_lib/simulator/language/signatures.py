@@ -1,21 +1,32 @@
 """Signatures in decorators, such as ``@cuda.jit("int32(int32, int32)", device=True)``: numba casts to them.
 
-If there are several, numba takes the one to which the arguments convert best. It reads the signatures, and knows the
-quality of each conversion: a kernel with a signature was decorated by it, so it is there.
+If there are several, numba takes the one to which the arguments convert best. It reads the signatures: a kernel with
+one was decorated by it, so it is there.
 """
 
 import ast
 import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import ModuleType
 from typing import Any
 
 from .names import dtype_name
 from .refusals import refuse
 from .source import Source
-from .types import CONFLICT, NONE, SCALARS, ArrayType, TupleType, Type, TypingError, describe_type, unify_types
+from .types import (
+    CONFLICT,
+    NONE,
+    SCALARS,
+    ArrayType,
+    Cost,
+    TupleType,
+    Type,
+    TypingError,
+    cost,
+    describe_type,
+    unify_types,
+)
 
 
 @dataclass(frozen=True)
@@ -29,10 +40,6 @@ class Signature:
         return f"({', '.join(map(str, self.arguments))})"
 
 
-#: numba's names of the qualities, the best first.
-EXACT, PROMOTE, SAFE, UNSAFE = QUALITIES = ("exact", "promote", "safe", "unsafe")
-
-
 def _compiler(name: str) -> Any:
     """A module of numba; where it is not installed, that of numba-cuda."""
     try:
@@ -41,27 +48,18 @@ def _compiler(name: str) -> Any:
         return importlib.import_module(f"numba.cuda.{'core.' * (name == 'sigutils')}{name}")
 
 
-@cache
-def _conversion(have: str, want: str) -> str | None:
-    """The quality of a conversion of numbers; None if there is no such conversion."""
-    kinds = (getattr(_compiler("types"), {"bool": "boolean"}.get(kind, kind)) for kind in (have, want))
-    found = _compiler("typeconv.rules").default_type_manager.check_compatible(*kinds)
-    return None if found is None else str(found.name)
-
-
-def _rating(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> tuple[int, int, int] | None:
-    """Count the arguments that convert unsafely, safely and by promotion; None if one does not convert."""
+def _rating(given: tuple[Type, ...], wanted: tuple[Type, ...]) -> Cost | None:
+    """The cost of the conversions; None if an argument does not convert."""
     if len(given) != len(wanted):
         return None
-    counts = dict.fromkeys(QUALITIES, 0)
-    for have, want in zip(given, wanted, strict=True):
-        if have == want or (isinstance(want, ArrayType) and unify_types(have, want) != CONFLICT):
-            continue
-        how = _conversion(str(have), str(want)) if have in SCALARS and want in SCALARS else None
-        if how is None:
-            return None
-        counts[how] += 1
-    return counts[UNSAFE], counts[SAFE], counts[PROMOTE]
+    changed = [
+        (have, want)
+        for have, want in zip(given, wanted, strict=True)
+        if have != want and not (isinstance(want, ArrayType) and unify_types(have, want) != CONFLICT)
+    ]
+    if not all(kind in SCALARS for pair in changed for kind in pair):
+        return None
+    return cost([str(have) for have, _ in changed], [str(want) for _, want in changed])
 
 
 def choose(signatures: tuple[Signature, ...], given: tuple[Type, ...], name: str) -> Signature:

@@ -22,7 +22,6 @@ from .nodes import (
     Item,
     LoopValue,
     MakeTuple,
-    Operation,
     Saved,
     after,
     once,
@@ -115,13 +114,7 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
     kind = item_type(owner, getattr(node, "value", node))
     told = repr(text).replace("{", "{{").replace("}", "}}")
     code = f"item_at({{0}}, {{1}}, w.full, {{mask}}, {{line}}, {told})"
-    found = Operation("item", code, _is_item, effect=True)
-    return Apply(operation=found, args=(owner, index), type=kind, line=getattr(node, "lineno", 0), why=any_why(owner))
-
-
-def _is_item(args: tuple[Type, ...], result: Type) -> bool:
-    owner, index = args
-    return isinstance(owner, TupleType) and {*owner.items} == {result} and types.is_int(str(index))
+    return Apply(code=code, args=(owner, index), type=kind, line=getattr(node, "lineno", 0), why=any_why(owner))
 
 
 def _known(value: Expr) -> int | None:

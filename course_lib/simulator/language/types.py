@@ -7,7 +7,9 @@ them. They differ from NumPy's: ``int32 * int32`` is int64, ``float32 * int32`` 
 ``uint64 + int64`` is int64.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -99,56 +101,68 @@ def bits(t: str) -> int:
     return 8 * DTYPE[t].itemsize
 
 
-def _float_result(a: str, b: str) -> str:
-    """float32 if both operands fit in it, else float64."""
-    return "float32" if a in SINGLE and b in SINGLE else "float64"
+#: numba's names of the qualities of a conversion, the best first.
+EXACT, PROMOTE, SAFE, UNSAFE = ("exact", "promote", "safe", "unsafe")
 
 
-def _integer_result(a: str, b: str) -> str:
-    return "uint64" if a in UNSIGNED and b in UNSIGNED else "int64"
+def conversion(have: str, want: str) -> str | None:
+    """The quality of a conversion of numbers; None if there is none, from a complex number to a real one."""
+    if have == want:
+        return EXACT
+    if is_complex(have) and not is_complex(want):
+        return None
+    if (is_complex(have) and is_complex(want)) or (is_float(have) and is_float(want)):
+        return PROMOTE if bits(have) < bits(want) else UNSAFE
+    if is_complex(want):
+        return UNSAFE if conversion(have, PART[want]) == UNSAFE else SAFE
+    if is_float(want):
+        return SAFE if have in {"float64": SCALARS, "float32": SMALL, "float16": ("bool", "int8")}[want] else UNSAFE
+    if not is_int(have) or not is_int(want) or bits(have) >= bits(want):
+        return SAFE if have == "bool" else UNSAFE
+    if (have in SIGNED) == (want in SIGNED):
+        return PROMOTE
+    return SAFE if have in UNSIGNED else UNSAFE
 
 
-def binary(op: str, a: str, b: str) -> tuple[str, str, str]:
-    """Types of ``a op b``: (result, a is converted to, b is converted to). ``op`` is an AST class name."""
+Cost = tuple[int, int, int]
+
+
+def cost(given: Sequence[str], wanted: Sequence[str]) -> Cost | None:
+    """Count the arguments that convert unsafely, safely and by promotion; None if one does not convert."""
+    found = [conversion(have, want) for have, want in zip(given, wanted, strict=True)]
+    return None if None in found else (found.count(UNSAFE), found.count(SAFE), found.count(PROMOTE))
+
+
+_INTEGERS, _REALS = "qq->q qQ->q Qq->q QQ->Q", "ff->f dd->d"
+_NUMBERS = f"ee->e {_REALS} FF->F DD->D"
+#: numba's overloads of each operator, by its name in Python's syntax tree; the letters are NumPy's.
+BINARY = {
+    **dict.fromkeys(("Add", "Sub", "Mult"), f"{_INTEGERS} {_NUMBERS}"),
+    "Div": f"qq->d QQ->d {_NUMBERS}",
+    **dict.fromkeys(("FloorDiv", "Mod"), f"{_INTEGERS} {_REALS}"),
+    "Pow": f"{_INTEGERS} fi->f fq->f fQ->f di->d dq->d dQ->d {_REALS} FF->F DD->D",
+    **dict.fromkeys(("BitAnd", "BitOr", "BitXor"), f"??->? {_INTEGERS}"),
+    **dict.fromkeys(("LShift", "RShift"), "qq->q qQ->q Qq->Q QQ->Q"),
+}
+
+
+@cache
+def binary(op: str, a: str, b: str) -> str:
+    """The type of ``a op b``, that of the overload to which the operands convert best, and never unsafely."""
+    found: dict[Cost, str] = {}
+    for overload in BINARY.get(op, "").split():
+        *wanted, result = (np.dtype(letter).name for letter in overload.replace("->", ""))
+        rating = cost((a, b), wanted)
+        if rating is not None and not rating[0]:
+            found.setdefault(rating, result)  # of two that are equal, numba takes the first
+    if found:
+        return found[min(found)]
     if is_complex(a) or is_complex(b):
-        if op not in ("Add", "Sub", "Mult", "Div", "Pow"):
-            raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
-        t = "complex64" if all(t in ("complex64", *SINGLE) for t in (a, b)) else "complex128"
-        return t, t, t
-    if op in ("BitAnd", "BitOr", "BitXor", "LShift", "RShift"):
-        return _of_bits(op, a, b)
-    if op == "Pow":
-        return _power(a, b)
-    if op not in ("Add", "Sub", "Mult", "Div", "FloorDiv", "Mod"):
+        raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
+    if op not in BINARY:
         raise TypingError(f"a kernel has no operator {'@: multiply and add in a loop' if op == 'MatMult' else op}")
-    if "float16" in (a, b) and op not in ("FloorDiv", "Mod") and {a, b} <= {"float16", "bool", "int8"}:
-        t = "float16"
-    elif is_float(a) or is_float(b):
-        t = _float_result(a, b)
-    else:
-        t = "float64" if op == "Div" else _integer_result(a, b)
-    return t, t, t
-
-
-def _of_bits(op: str, a: str, b: str) -> tuple[str, str, str]:
-    shift = op.endswith("Shift")
-    if is_float(a) or is_float(b):
-        what = "shifts" if shift else "bit operations"
-        raise TypingError(f"{what} need integers, not {a} and {b}: convert with int()")
-    if a == b == "bool" and not shift:
-        return "bool", "bool", "bool"
-    t = _integer_result(a, a if shift else b)
-    return t, t, t
-
-
-def _power(a: str, b: str) -> tuple[str, str, str]:
-    if is_float(a) and not is_float(b):
-        t = "float32" if a == "float16" else a
-        return t, t, "int64"
-    if a == "bool" and b == "int32":
-        return "float32", "float32", "int32"
-    t = _float_result(a, b) if is_float(b) else _integer_result(a, b)
-    return t, t, t
+    what = "shifts" if op.endswith("Shift") else "bit operations"
+    raise TypingError(f"{what} need integers, not {a} and {b}: convert with int()")
 
 
 def comparison(a: str, b: str, order: bool = True) -> str:
@@ -177,32 +191,7 @@ def unary(op: str, a: str) -> tuple[str, str]:
 
 def unify(a: str, b: str) -> str:
     """The one type of a variable that has type ``a`` on one path and ``b`` on another (also min and max)."""
-    if a == b:
-        return a
-    if a == "bool":
-        return b
-    if b == "bool":
-        return a
-    if is_complex(a) or is_complex(b):
-        a, b = (b, a) if is_complex(b) else (a, b)
-        return "complex64" if a == "complex64" and bits(b) <= (32 if is_float(b) else 16) else "complex128"
-    if is_float(a) or is_float(b):
-        if "float64" in (a, b):
-            return "float64"
-        if is_float(a) and is_float(b):
-            return "float32"
-        floating, other = (a, b) if is_float(a) else (b, a)
-        if floating == "float16" and bits(other) == 8:
-            return "float16"
-        return "float32" if bits(other) <= 16 else "float64"
-    if (a in SIGNED) == (b in SIGNED):
-        return a if bits(a) >= bits(b) else b
-    signed, unsigned = (a, b) if a in SIGNED else (b, a)
-    if unsigned == "uint64":
-        return "float64"
-    if bits(signed) > bits(unsigned):
-        return signed
-    return f"int{2 * bits(unsigned)}"
+    return np.promote_types(a, b).name
 
 
 def math_result(a: str, name: str = "") -> str:
@@ -216,7 +205,7 @@ def math_result(a: str, name: str = "") -> str:
 
 
 def math_result2(a: str, b: str) -> str:
-    return _float_result(a, b) if is_float(a) or is_float(b) else "float64"
+    return "float32" if a in SINGLE and b in SINGLE and (is_float(a) or is_float(b)) else "float64"
 
 
 def complex_result(a: str, b: str | None = None) -> str:
@@ -227,16 +216,6 @@ def complex_result(a: str, b: str | None = None) -> str:
     return "complex64" if a == "float32" and b in (None, "float32") else "complex128"
 
 
-def _conversion(a: str, b: str) -> tuple[bool, bool, bool]:
-    """Whether numba's conversion from ``a`` to the integer type ``b`` is unsafe, only safe, or a promotion."""
-    if a == b:
-        return False, False, False
-    signed = (a in SIGNED) == (b in SIGNED)
-    if not is_int(a) or bits(a) > bits(b) or (not signed and (a in SIGNED or bits(a) == bits(b))):
-        return True, False, False
-    return False, not signed, signed
-
-
 def range_type(arguments: list[str]) -> str:
     """Type of the variable of ``for ... in range(...)``: the first to which the arguments convert best.
 
@@ -245,10 +224,7 @@ def range_type(arguments: list[str]) -> str:
     if any(map(is_complex, arguments)):
         raise TypingError(f"range() takes no {' and '.join(arguments)}; take .real of it")
 
-    def cost(kind: str) -> tuple[int, ...]:
-        return tuple(map(sum, zip(*(_conversion(argument, kind) for argument in arguments), strict=True)))
-
-    return min(("int32", "int64", "uint64"), key=cost)
+    return min(("int32", "int64", "uint64"), key=lambda kind: cost(arguments, [kind] * len(arguments)) or ())
 
 
 def of_value(value: object) -> str | None:

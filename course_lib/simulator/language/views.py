@@ -2,53 +2,19 @@
 
 import ast
 from collections.abc import Callable
-from functools import cache
 
 from . import tuples
-from .context import Context, of_array
+from .context import Context
 from .names import dtype_name
-from .nodes import Apply, Expr, Operation, Static, after, once, tuple_of
+from .nodes import Apply, Expr, Static, after, once, tuple_of
 from .operators import cast
 from .refusals import refuse
-from .types import DTYPE, ArrayType, TupleType, Type, TypingError, is_int
-
-TRANSPOSED = Operation(
-    ".T",
-    "transposed({0})",
-    lambda args, result: isinstance(args[0], ArrayType) and result == ArrayType(args[0].dtype, args[0].ndim, view=True),
-)
-NBYTES = of_array("nbytes", "np.int64({0}.size * {0}.dtype.itemsize)")
-STRIDES = [of_array(f"strides[{axis}]", f"stride({{0}}, {axis})") for axis in range(32)]
-
-
-@cache
-def _reshaped(count: int) -> Operation:
-    def holds(args: tuple[Type, ...], result: Type) -> bool:
-        array = args[0]
-        return (
-            isinstance(array, ArrayType)
-            and args[1:] == ("int64",) * count
-            and result == ArrayType(array.dtype, count, view=True)
-        )
-
-    sizes = "".join(f"{{{i + 1}}}, " for i in range(count))
-    return Operation("reshape", f"reshaped({{0}}, ({sizes}), w.full, {{mask}}, {{line}})", holds, effect=True)
-
-
-@cache
-def _retyped(dtype: str) -> Operation:
-    """The same elements as elements of another type of the same size."""
-
-    def holds(args: tuple[Type, ...], result: Type) -> bool:
-        array = args[0]
-        return isinstance(array, ArrayType) and result == ArrayType(dtype, array.ndim, view=True)
-
-    return Operation("view", f"retyped({{0}}, {dtype!r})", holds)
+from .types import DTYPE, ArrayType, TupleType, TypingError, is_int
 
 
 def transposed(x: Context, node: ast.expr, array: Expr) -> Expr:
     kind = ArrayType(array.array_type.dtype, array.array_type.ndim, view=True)
-    return Apply(operation=TRANSPOSED, args=(array,), type=kind, line=node.lineno)
+    return Apply(code="transposed({0})", args=(array,), type=kind, line=node.lineno)
 
 
 def transpose(x: Context, node: ast.Call, array: Expr) -> Expr:
@@ -61,14 +27,15 @@ def transpose(x: Context, node: ast.Call, array: Expr) -> Expr:
 
 def strides(x: Context, node: ast.expr, array: Expr) -> Expr:
     """The bytes from one element to the next in each dimension."""
-    count = array.array_type.ndim
     array = once(array)
-    sizes = (Apply(operation=STRIDES[d], args=(array,), type="int64", line=node.lineno) for d in range(count))
+    codes = (f"stride({{0}}, {axis})" for axis in range(array.array_type.ndim))
+    sizes = (Apply(code=code, args=(array,), type="int64", line=node.lineno) for code in codes)
     return after((array,), tuple_of(tuple(sizes)))
 
 
 def nbytes(x: Context, node: ast.expr, array: Expr) -> Expr:
-    return Apply(operation=NBYTES, args=(once(array),), type="int64", line=node.lineno)
+    code = "np.int64({0}.size * {0}.dtype.itemsize)"
+    return Apply(code=code, args=(once(array),), type="int64", line=node.lineno)
 
 
 def reshape(x: Context, node: ast.Call, array: Expr) -> Expr:
@@ -81,21 +48,19 @@ def reshape(x: Context, node: ast.Call, array: Expr) -> Expr:
     for value in values:
         if not (isinstance(value.type, str) and is_int(value.type)):
             refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
-    return _shaped(node, array, tuple(values))
+    code = f"reshaped({{0}}, ({''.join(f'{{{i + 1}}}, ' for i in range(len(values)))}), w.full, {{mask}}, {{line}})"
+    return _shaped(node, array, tuple(values), code)
 
 
 def flat(x: Context, node: ast.expr, array: Expr) -> Expr:
     """``array.flat``: all elements in one dimension."""
-    return _shaped(node, array, (x.number(-1),), FLAT)
+    return _shaped(node, array, (x.number(-1),), "flattened({0}, {1})")
 
 
-def _shaped(node: ast.expr, array: Expr, sizes: tuple[Expr, ...], operation: Operation | None = None) -> Expr:
+def _shaped(node: ast.expr, array: Expr, sizes: tuple[Expr, ...], code: str) -> Expr:
     kind = ArrayType(array.array_type.dtype, len(sizes), view=True)
     operands = (array, *(cast(size, "int64") for size in sizes))
-    return Apply(operation=operation or _reshaped(len(sizes)), args=operands, type=kind, line=node.lineno)
-
-
-FLAT = Operation("flat", "flattened({0}, {1})", _reshaped(1).holds)
+    return Apply(code=code, args=operands, type=kind, line=node.lineno)
 
 
 def asked_type(x: Context, node: ast.Call) -> str | None:
@@ -122,7 +87,7 @@ def view(x: Context, node: ast.Call, array: Expr) -> Expr:
 def retyped(array: Expr, name: str, line: int) -> Expr:
     """The same memory as elements of another type of their size."""
     kind = ArrayType(name, array.array_type.ndim, view=True)
-    return Apply(operation=_retyped(name), args=(array,), type=kind, line=line)
+    return Apply(code=f"retyped({{0}}, {name!r})", args=(array,), type=kind, line=line)
 
 
 def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
@@ -132,12 +97,7 @@ def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
         raise TypingError(
             f"{ast.unparse(node.func)}() takes a type of the size of {have}, such as np.int32 for float32"
         )
-    return Apply(operation=_same_bits(name), args=(value,), type=name, line=node.lineno)
-
-
-@cache
-def _same_bits(name: str) -> Operation:
-    return Operation(f"view {name}", "{0}.view({dtype})", lambda args, result: result == name)
+    return Apply(code="{0}.view({dtype})", args=(value,), type=name, line=node.lineno)
 
 
 #: Attributes and methods of arrays.

@@ -19,7 +19,7 @@ from course_lib.classroom.teach.cells import places
 from course_lib.exercises import EXERCISES, LESSONS
 from course_lib.exercises.grading.explain import Explanation
 
-ANSWERS = tables("tiling")
+ANSWERS = tables("lesson_04_tiling")
 NAMES = [exercise.name for exercise in LESSONS[LESSON]]
 KERNELS = [name for name in NAMES if not isinstance(EXERCISES[name], Explanation)]
 SOLVED = {name: ("to read" if name not in KERNELS else "passed", "") for name in NAMES}

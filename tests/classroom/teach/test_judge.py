@@ -240,7 +240,7 @@ def rate(M: int, N: int, K: int, milliseconds: float = 1.0) -> float:
 
 
 _GRADED = {exercise.name for exercise in LESSONS[SPEED]}
-_RIGHT = tables("speed")["RIGHT"]
+_RIGHT = tables("lesson_14_speed_tests")["RIGHT"]
 OTHERS = [(name, change) for name in sorted(_GRADED & set(_RIGHT)) for change in _RIGHT[name].values()]
 
 

@@ -6,8 +6,8 @@ from ..grading.budgets import barriers, sectors_per_request
 from ..grading.exercise import TILE, Array, Shape, Task, fill_in, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import grid_over, one_array, result_is, shows
-from .threads import OWN_ELEMENT
-from .tiling import GRAM
+from .lesson_01_threads_and_data import OWN_ELEMENT
+from .lesson_04_tiling import GRAM
 
 
 def _aligned(shape: Shape) -> bool:
