@@ -176,8 +176,7 @@ def call(function, *values):
     if function in (builtins.min, builtins.max):
         same = [cast(v, result) for v in values]
         if len(values) == 2 and {v.dtype.name for v in values} <= {"float32", "float64"}:  # PTX's, else Python's
-            same.sort(key=lambda v: (v != v, v, not np.signbit(v)))
-            return same[function is builtins.max and same[1] == same[1]]
+            return function([v for v in same if v == v] or same, key=lambda v: (v, not np.signbit(v)))
         return function(same)
     if function is builtins.complex:
         parts = [cast(v, typing.PARTS[result]) for v in values] if values[1:] else [cast(values[0], result)]
