@@ -6,6 +6,8 @@ from pathlib import Path
 
 TABLES = ("WRONG", "NIGHTLY", "RIGHT")
 ANSWERS = Path(__file__).parent / "answers"
+#: A fill-in of a skeleton.
+DOTS = re.compile(r"^ *\.\.\.\n", re.MULTILINE)
 
 
 def tables(lesson):
@@ -55,3 +57,22 @@ def _read(text, constants):
     for name, value in constants.items():
         text = text.replace(name, value)
     return text
+
+
+def applied(change, solution, skeleton):
+    """Return the solution's cell with some text replaced, or the skeleton with other fill-ins, or another cell."""
+    if isinstance(change, str):
+        return change
+    if change and isinstance(change[0], str):
+        return fill(skeleton, *change)
+    for old, new in change:
+        assert old in solution, f"{old!r} is not in the solution"
+        solution = solution.replace(old, new)
+    return solution
+
+
+def fill(skeleton, *answers):
+    """Put one answer in the place of each ``...``."""
+    parts = DOTS.split(skeleton)
+    assert len(parts) == len(answers) + 1
+    return parts[0] + "".join(f"{answer.rstrip()}\n{rest}" for answer, rest in zip(answers, parts[1:], strict=True))

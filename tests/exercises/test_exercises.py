@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exercises.tables import TABLES, tables
+from exercises.tables import DOTS, TABLES, applied, tables
 from nightly import every
 from oracles.mutation import mutants
 from oracles.rewrites import REWRITES
@@ -56,7 +56,6 @@ WRONG, NIGHTLY, RIGHT = (
 HEADERS = {name: lesson["HEADER"] for lesson in ANSWERS if "HEADER" in lesson for name in lesson["WRONG"]}
 
 HEADER = "from numba import cuda, float32\n\nTILE = 8\n\n\n"
-DOTS = re.compile(r"^ *\.\.\.\n", re.MULTILINE)
 KERNELS = [name for name, exercise in EXERCISES.items() if not isinstance(exercise, Explanation)]
 IN_WORDS = [name for name in EXERCISES if name not in KERNELS]
 FILLED = [name for name in KERNELS if not EXERCISES[name].given]
@@ -91,13 +90,6 @@ def solutions() -> dict[str, str]:
     return {name: text for path in paths if path.exists() for name, text in _cells(path).items()}
 
 
-def fill(skeleton: str, *answers: str) -> str:
-    """Put one answer in the place of each ``...``."""
-    parts = DOTS.split(skeleton)
-    assert len(parts) == len(answers) + 1
-    return parts[0] + "".join(f"{answer.rstrip()}\n{rest}" for answer, rest in zip(answers, parts[1:], strict=True))
-
-
 _numbers = itertools.count()
 
 
@@ -119,16 +111,7 @@ def _fill_ins(name):
 
 
 def _text(name, change):
-    """The solution's cell with some text replaced, or the skeleton with other fill-ins, or another cell."""
-    if isinstance(change, str):
-        return change
-    if isinstance(change, list) and change and isinstance(change[0], str):
-        return fill(skeletons()[name], *change)
-    text = solutions()[name]
-    for old, new in change:
-        assert old in text, f"{old!r} is not in the solution of {name}"
-        text = text.replace(old, new)
-    return text
+    return applied(change, solutions()[name], skeletons()[name])
 
 
 def _verdict(name, tmp_path, change):

@@ -13,7 +13,6 @@ from nightly import NIGHTLY, every
 from numba import cuda, int8, typeof, types, uint8
 from numba.core.typeconv.rules import default_type_manager
 from numba.cuda import libdevice  # noqa: F401 - a module of cuda once it is imported
-from numba.np.numpy_support import from_dtype
 from oracles import numba_typing as oracle
 from oracles import reference
 from oracles.expressions import BODIES, HALF_FUNCTIONS, REFUSED, arguments, kernel_with, threads
@@ -73,7 +72,7 @@ def test_versions_of_a_variable_unify():
     """Where paths meet, a variable has the smallest type that holds both; min and max return the same one."""
     for a, b in PAIRS:
         assert rules.unify(a.name, b.name) == oracle.oracle_unify(a, b).name, f"{a} and {b}"
-        quality = default_type_manager.check_compatible(from_dtype(a), from_dtype(b))
+        quality = default_type_manager.check_compatible(oracle.from_dtype(a), oracle.from_dtype(b))
         assert rules.conversion(a.name, b.name) == (quality and quality.name), f"{a} to {b}"
     plain = [p for p in PAIRS if not {d.name for d in p} & {"float16", *rules.COMPLEX}]
     # numba takes a while over each of these, and needs a GPU for the others

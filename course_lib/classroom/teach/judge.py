@@ -179,9 +179,8 @@ def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], see
     else:
         verdict = check(name, found.function, seed=seed)
     functions = found.tree, *found.helpers
-    given, known = last_function(place.source), set(similarity.comments(place.source))
-    comments = (comment for comment in similarity.comments(answer.source) if comment not in known)
-    units, checks = (*similarity.written(given, *functions), *comments), tuple(map(astuple, verdict.checks))
+    given = last_function(place.source)
+    units, checks = similarity.written(given, *functions), tuple(map(astuple, verdict.checks))
     picture, alt = _picture(verdict)
     like = similarity.nearest(given, *functions)
     hint, said = reason(verdict)[: _MOST["hint"]], (*verdict.remarks, *remarks)
@@ -223,10 +222,8 @@ def ready(name: str, lesson: str, seed: int | None = None) -> None:
     trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), EXERCISES[name]
     definitions(trees)
     if not isinstance(exercise, Explanation):
-        source = places(lesson)[name].source
-        given = last_function(source)
+        given = last_function(places(lesson)[name].source)
         similarity.nearest(given, given)
-        similarity.comments(source)
     if isinstance(exercise, Exercise):
         passed_by_baselines(exercise, seed, names_of(trees))
 

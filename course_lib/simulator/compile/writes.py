@@ -1,7 +1,7 @@
 """The arguments that a kernel stores to; only those are checked for races."""
 
 from ..language import nodes
-from ..language.program import Assign, CallDevice, Function, expressions, statements
+from ..language.program import Function
 from ..language.types import ArrayType, RecordsType, TupleType
 
 #: Names of parameters; None: any of them.
@@ -13,17 +13,14 @@ def written(function: Function, known: dict[Function, Names]) -> Names:
     if function not in known:
         aliases = _aliases(function)
         result: Names = frozenset()
-        for node in expressions(function.body.body):
-            if isinstance(node, (nodes.Store, nodes.Atomic, nodes.Elementwise)):
-                result = _union(result, _roots(node.array, aliases))
-            elif isinstance(node, nodes.StartCopy):
-                result = _union(result, _roots(node.target, aliases))
-            elif isinstance(node, CallDevice):
-                inner = written(node.function, known)
-                for (name, kind), argument in zip(node.function.parameters, node.args, strict=True):
-                    if inner is None or name in inner:
-                        found: Names = None if isinstance(kind, (TupleType, RecordsType)) else frozenset()
-                        result = _union(result, _roots(argument, aliases) if isinstance(kind, ArrayType) else found)
+        for array in function.stored:
+            result = _union(result, _roots(array, aliases))
+        for call in function.called:
+            inner = written(call.function, known)
+            for (name, kind), argument in zip(call.function.parameters, call.args, strict=True):
+                if inner is None or name in inner:
+                    found: Names = None if isinstance(kind, (TupleType, RecordsType)) else frozenset()
+                    result = _union(result, _roots(argument, aliases) if isinstance(kind, ArrayType) else found)
         known[function] = result
     return known[function]
 
@@ -33,18 +30,11 @@ def _aliases(function: Function) -> dict[str, Names]:
     aliases: dict[str, Names] = {
         name: frozenset({name}) for name, kind in function.parameters if isinstance(kind, ArrayType)
     }
-    assigned = [
-        s for s in statements(function.body.body) if isinstance(s, Assign) and isinstance(s.value.type, ArrayType)
-    ]
-    changed = True
-    while changed:
-        changed = False
-        for statement in assigned:
-            before = aliases.get(statement.name, frozenset())
-            after = _union(before, _roots(statement.value, aliases))
-            if after != before or statement.name not in aliases:
-                aliases[statement.name] = after
-                changed = True
+    before: dict[str, Names] | None = None
+    while before != aliases:
+        before = dict(aliases)
+        for name, value in function.named:
+            aliases[name] = _union(aliases.get(name, frozenset()), _roots(value, aliases))
     return aliases
 
 

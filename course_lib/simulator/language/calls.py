@@ -78,62 +78,27 @@ def operands_of(code: str) -> int:
     return sum(part in code for part in ("{0}", "{1}", "{2}"))
 
 
-def _math(name: str) -> Callable[[str], Signature]:
-    def rule(a: str) -> Signature:
-        kind = types.math_result(a, name)
-        return kind, (kind,)
-
-    return rule
-
-
-def _narrow(count: int) -> Callable[..., Signature]:
-    """``count`` numbers: the result is float32 if each fits in one; other functions of math would give float64."""
+def _overloads(text: str, converted: bool = False) -> Callable[..., Signature]:
+    """The rule of :func:`types.best`; ``converted``: the arguments are converted to the type of the result."""
 
     def rule(*given: str) -> Signature:
-        if all(a in types.SMALL for a in given):
-            return "float32", ("float32",) * count
-        return _math("")(*given) if count == 1 else _math2(*given)
+        result, wanted = types.best(text, *given)
+        return result, (result,) * len(given) if converted else wanted
 
     return rule
+
+
+#: One number, in float32 or else in float64; an integer in float64. Some functions also have a float16 form.
+_IN_FLOAT = "q->d Q->d f->f d->d"
+_math, _math_of_half = _overloads(_IN_FLOAT, True), _overloads(f"{_IN_FLOAT} e->e", True)
+_math2 = _overloads("qq->d QQ->d ff->f dd->d", True)
+#: Small integers fit in float32.
+_narrow, _narrow2 = _overloads("f->f d->d"), _overloads("ff->f dd->d")
+_pow = _overloads("ff->f dd->d fi->f di->d", True)
 
 
 def _math_test(a: str) -> Signature:
-    return "bool", (types.math_result(a),)
-
-
-def _math2(a: str, b: str) -> Signature:
-    kind = types.math_result2(a, b)
-    return kind, (kind, kind)
-
-
-def _complex(result: Callable[[str], str]) -> Callable[..., Signature]:
-    """Complex numbers: complex64 if each fits in one. ``result`` gives the type of the result for that type."""
-
-    def rule(*given: str) -> Signature:
-        small = all(a in ("complex64", *types.SINGLE) for a in given)
-        kind = "complex64" if small else "complex128"
-        return result(kind), (kind,) * len(given)
-
-    return rule
-
-
-def _pow(a: str, b: str) -> Signature:
-    if (a in (*types.SMALL, "float32") and b in (*types.SMALL, "int32")) or (a, b) in (
-        ("float16", "int32"),
-        ("float32", "uint16"),
-    ):
-        return "float32", ("float32", "float32")
-    return _math2(a, b)
-
-
-def _ldexp(a: str, exponent: str) -> Signature:
-    kind = "float32" if a in types.SINGLE else "float64"
-    return kind, (kind, "int32")
-
-
-def _fma(*args: str) -> Signature:
-    kind = "float32" if all(a in types.SINGLE for a in args) else "float64"
-    return kind, (kind,) * 3
+    return "bool", _math(a)[1]
 
 
 #: The element types that cuda.selp does not take.
@@ -160,10 +125,6 @@ def _bits(name: str, result: str = "", operand: Callable[[str], str] = lambda a:
     return rule
 
 
-def _half(count: int, result: str) -> Callable[..., Signature]:
-    return lambda *args: (result, ("float16",) * count)
-
-
 def _members(mask: str) -> None:
     if not is_int(mask):
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
@@ -179,15 +140,8 @@ def _vote(result: str, given: str = "") -> Callable[[str, str], Signature]:
     return rule
 
 
-#: numba moves small integers as int32.
-_MOVED = {
-    "int64": "int64",
-    "uint32": "int64",
-    "uint64": "float64",
-    "float16": "float32",
-    "float32": "float32",
-    "float64": "float64",
-}
+#: The types that numba moves between lanes.
+_moved = _overloads("i->i q->q f->f d->d")
 
 
 def _shuffle(name: str) -> Callable[[str, str, str], Signature]:
@@ -195,7 +149,7 @@ def _shuffle(name: str) -> Callable[[str, str, str], Signature]:
         _members(mask)
         if not is_int(lane):
             raise TypingError(f"the lane of cuda.{name} must be an integer, not {lane}: convert it with int()")
-        kind = _MOVED.get(value, "int32")
+        kind, _ = _moved(value)
         return kind, (mask, kind, lane)
 
     return rule
@@ -206,7 +160,7 @@ def _round(a: str) -> Signature:
 
 
 def _round_to(a: str, digits: str) -> Signature:
-    kind = types.math_result2(a, "float32")
+    kind, _ = _math2(a, "float32")
     return kind, (kind, "int64")
 
 
@@ -251,18 +205,21 @@ _IN_NUMPY = {
 _TESTS, _OF_TWO = ("isnan", "isinf", "isfinite"), ("atan2", "hypot", "fmod", "copysign")
 #: Functions of two numbers that take small integers as float64.
 _IN_DOUBLE = ("atan2", "hypot")
+#: Functions that numba computes in float16.
+_IN_HALF = ("sqrt", "sin", "cos", "exp", "exp2", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
 _OPERANDS = {1: "({0})", 2: "({0}, {1})"}
 
 #: The rule and the code of each function of math.
 _OF_MATH: dict[str, tuple[Callable[..., Signature], str]] = {
-    **{name: (_math(name), f"np.{known}({{0}})") for name, known in _IN_NUMPY.items() if name not in _OF_TWO},
+    **{name: (_math, f"np.{known}({{0}})") for name, known in _IN_NUMPY.items() if name not in _OF_TWO},
+    **{name: (_math_of_half, f"np.{name}({{0}})") for name in _IN_HALF},
     **{name: (_math_test, f"np.{name}({{0}})") for name in _TESTS},
-    **{name: (_narrow(2), f"np.{_IN_NUMPY[name]}({{0}}, {{1}})") for name in _OF_TWO},
+    **{name: (_narrow2, f"np.{_IN_NUMPY[name]}({{0}}, {{1}})") for name in _OF_TWO},
     **{name: (_math2, f"np.{_IN_NUMPY[name]}({{0}}, {{1}})") for name in _IN_DOUBLE},
-    **{name: (_math(""), f"{name}({{0}})") for name in ("erf", "erfc", "gamma", "lgamma")},
-    "ldexp": (_ldexp, "np.ldexp({0}, {1})"),
-    "nextafter": (_narrow(2), "np.nextafter({0}, {1})"),
-    "remainder": (_narrow(2), "remainder({0}, {1})"),
+    **{name: (_math, f"{name}({{0}})") for name in ("erf", "erfc", "gamma", "lgamma")},
+    "ldexp": (_overloads("fi->f di->d"), "np.ldexp({0}, {1})"),
+    "nextafter": (_narrow2, "np.nextafter({0}, {1})"),
+    "remainder": (_narrow2, "remainder({0}, {1})"),
     "pow": (_pow, "power({0}, {1})"),
 }
 MATH = {name: Row(f"math.{name}", rule, code, widened="math of") for name, (rule, code) in _OF_MATH.items()}
@@ -299,7 +256,7 @@ _OF_HALF = {
     "hexp10": "cast(np.power(np.float32(10), {0}.astype(np.float32)), {dtype})",
 }
 _HALF = {
-    name: Row(f"cuda.fp16.{name}", _half(operands_of(code), "bool" if name in _COMPARING else "float16"), code)
+    name: Row(f"cuda.fp16.{name}", _overloads(f"{'e' * operands_of(code)}->{'?' if name in _COMPARING else 'e'}"), code)
     for name, code in _OF_HALF.items()
 }
 
@@ -317,18 +274,10 @@ _LIBDEVICE = {
 _FAST = ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10", "pow")
 
 
-def _of_libdevice(name: str, kind: str, code: str) -> Row:
-    count = operands_of(code)
-    return Row(f"libdevice.{name}", lambda *given: (kind, (kind,) * count), code)
-
-
 LIBDEVICE = {
-    f"libdevice.{found}": _of_libdevice(found, kind, code)
+    f"libdevice.{found}": Row(f"libdevice.{found}", _overloads(f"{kind * operands_of(code)}->{kind}"), code)
     for name, code in _LIBDEVICE.items()
-    for found, kind in (
-        *((name, "float64"), (f"{name}f", "float32")),
-        *([(f"fast_{name}f", "float32")] if name in _FAST else []),
-    )
+    for found, kind in ((name, "d"), (f"{name}f", "f"), *([(f"fast_{name}f", "f")] if name in _FAST else []))
 }
 
 _CHECKED = "w.check_members({0}, {mask}, {line})\n"
@@ -372,8 +321,8 @@ def match_all(x: Context, node: ast.Call, used: bool) -> Expr:
     return tuple_of((Select(test=same, yes=lanes, no=zero, type="int32", line=node.lineno), same))
 
 
-def _of_complex(name: str, code: str, result: Callable[[str], str] = str) -> Row:
-    return Row(f"cmath.{name}", _complex(result), code, complex=True)
+def _of_complex(name: str, code: str, overloads: str = "F->F D->D") -> Row:
+    return Row(f"cmath.{name}", _overloads(overloads), code, complex=True)
 
 
 #: The functions of cmath. NumPy and numba both follow C99, also for infinities and NaN, but where products overflow.
@@ -389,13 +338,13 @@ CMATH = {
         name: _of_complex(name, f"overflowed(np.{name}({{0}}), {{0}}, {name.startswith('cos')})")
         for name in ("exp", "sin", "cos", "sinh", "cosh")
     },
-    **{name: _of_complex(name, f"np.{name}({{0}})", lambda a: "bool") for name in ("isnan", "isinf", "isfinite")},
-    "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", types.PART.__getitem__),
+    **{name: _of_complex(name, f"np.{name}({{0}})", "F->? D->?") for name in ("isnan", "isinf", "isfinite")},
+    "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", "F->f D->d"),
 }
 
 LOG_TO_BASE = Row(
     "cmath.log",
-    _complex(str),
+    _overloads("FF->F DD->D"),
     "complex_quotient(np.log({0}), np.log({1}), w.full, {mask}, {line})",
     complex=True,
 )
@@ -430,9 +379,10 @@ CUDA: dict[str, forms.Form] = {
     **_WARP,
     **{f"fp16.{name}": row for name, row in _HALF.items()},
     **LIBDEVICE,
-    **dict.fromkeys((*forms.HINTED_LOADS, *forms.HINTED_STORES), forms.hinted),
-    "libdevice.sad": _of_libdevice("sad", "int32", "(np.abs({0} - {1}) + {2})"),
-    **{f"libdevice.{name}{end}": forms.of_libdevice for name in forms.TUPLES for end in ("", "f")},
+    **{name: partial(forms.hinted, name) for name in (*forms.HINTED_LOADS, *forms.HINTED_STORES)},
+    "libdevice.sad": Row("libdevice.sad", _overloads("iii->i"), "(np.abs({0} - {1}) + {2})"),
+    **{f"libdevice.{name}": partial(forms.parts, name, "d->d") for name in forms.TUPLES},
+    **{f"libdevice.{name}f": partial(forms.parts, name, "f->f") for name in forms.TUPLES},
     "match_all_sync": match_all,
     "activemask": Row(
         "cuda.activemask",
@@ -440,7 +390,7 @@ CUDA: dict[str, forms.Form] = {
         "cast(w.vote('ballot_sync', 0, np.True_, {mask}), {dtype})",
     ),
     "lanemask_lt": Row("cuda.lanemask_lt", lambda: ("uint32", ()), "w.lanemask_lt()"),
-    "fma": Row("cuda.fma", _fma, "fused({0}, {1}, {2})"),
+    "fma": Row("cuda.fma", _overloads("fff->f ddd->d"), "fused({0}, {1}, {2})"),
     "selp": Row("cuda.selp", _selp, "pick({0}, {1}, {2})"),
     "popc": Row("cuda.popc", _bits("popc"), "cast(bit_popc({0}), {dtype})"),
     "brev": Row(
@@ -450,7 +400,7 @@ CUDA: dict[str, forms.Form] = {
     ),
     "clz": Row("cuda.clz", _bits("clz"), "cast(bit_clz({0}), {dtype})"),
     "ffs": Row("cuda.ffs", _bits("ffs", "uint32"), "cast(bit_ffs({0}), {dtype})"),
-    "cbrt": Row("cuda.cbrt", _narrow(1), "np.cbrt({0})", widened="math of"),
+    "cbrt": Row("cuda.cbrt", _narrow, "np.cbrt({0})", widened="math of"),
     "const.array_like": allocations.constant_array,
     "grid": forms.grid,
     "gridsize": forms.gridsize,
@@ -462,10 +412,8 @@ CUDA: dict[str, forms.Form] = {
     "threadfence": forms.fence,
     "threadfence_block": partial(forms.fence, code=forms.BLOCK_FENCE),
     "threadfence_system": forms.fence,
-    "syncthreads_count": forms.reduction,
-    "syncthreads_and": forms.reduction,
-    "syncthreads_or": forms.reduction,
-    **{f"atomic.{name}": forms.atomic for name in forms.ATOMICS},
+    **{f"syncthreads_{name}": partial(forms.reduction, f"syncthreads_{name}") for name in ("count", "and", "or")},
+    **{f"atomic.{name}": partial(forms.atomic, name) for name in forms.ATOMICS},
 }
 
 
@@ -520,8 +468,8 @@ PYTHON: dict[object, forms.Form] = {
     print: forms.say,
     round: lambda x, node, used: (ROUND_TO if len(node.args) == 2 else ROUND)(x, node),
     **python.BUILTINS,
-    math.frexp: partial(forms.parts, "frexp", types.SINGLE),
-    math.modf: partial(forms.parts, "modf", ("float32",)),
+    math.frexp: partial(forms.parts, "frexp", "f->f d->d"),
+    math.modf: partial(forms.parts, "modf", "d->d f->f"),
     **{getattr(math, name): row for name, row in MATH.items()},
     **{getattr(cmath, name): form for name, form in CALLS_OF_CMATH.items()},
     **{getattr(np, name): row for name, row in NUMPY_TESTS.items()},

@@ -6,7 +6,7 @@ The modules for conditions, tuples, calls and allocations take a :class:`Context
 import ast
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from enum import Enum, EnumMeta
 from types import ModuleType
 from typing import Any, NoReturn
@@ -64,6 +64,8 @@ class Analysis:
 class Context(ABC):
     """One function while it is translated to ``made``; ``env`` holds its variables at the current statement."""
 
+    functions: Container[str]  # of numba.cuda that the simulator runs
+
     def __init__(
         self, analysis: Analysis, source: Source, arguments: Variables, stack: tuple[object, ...], kernel: bool
     ):
@@ -91,10 +93,6 @@ class Context(ABC):
     @abstractmethod
     def device(self, node: ast.Call, source: Source, values: list[nodes.Expr], result: Type | None) -> Function:
         """The typed program of the device function called in ``node``, with its declared ``result``."""
-
-    @abstractmethod
-    def takes(self, name: str) -> bool:
-        """Whether the simulator runs this function of numba.cuda."""
 
     def defined(self, node: ast.FunctionDef | ast.Lambda) -> nodes.Expr:
         """The function that ``node`` defines inside this one, known while the kernel is compiled."""
@@ -206,7 +204,7 @@ class Context(ABC):
 
     def _refuse_unknown(self, node: ast.Attribute, module: object, name: str) -> None:
         """Refuse a name that numba.cuda does not have, unless a later, better message covers it."""
-        if self.takes(name) or name in CUDA:
+        if name in self.functions or name in CUDA:
             return
         refuse(node, f"numba.cuda has no {name!r}; {ABSENT.get(name) or spelled(node, module)}")
 

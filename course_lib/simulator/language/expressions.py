@@ -36,15 +36,13 @@ class Expressions(Context):
 
     visit_Compare, visit_BoolOp, visit_Tuple = conditions.compare, conditions.and_or, tuples.make
     visit_Lambda = Context.defined
+    functions = calls.CUDA
 
     def visit_Given(self, node: Given) -> Expr:
         return node.value
 
     def visit_Call(self, node: ast.Call) -> Expr:
         return calls.call(self, node, used=True)
-
-    def takes(self, name: str) -> bool:
-        return name in calls.CUDA
 
     def visit_Constant(self, node: ast.Constant) -> Expr:
         if node.value is None:

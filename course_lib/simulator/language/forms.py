@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..tables import plural
 from . import conditions, nodes, overloads, packages, records, signatures, tuples, types
 from .context import Context
-from .names import GRID_GROUP, Symbol, dtype_name
+from .names import GRID_GROUP, dtype_name
 from .operators import cast, cut
 from .program import CallDevice
 from .refusals import at_most, check_arguments, refuse
@@ -41,16 +41,6 @@ TUPLES = {
     "modf": (("np.modf({0})[0]", "np.modf({0})[1]"), ""),
     "sincos": (("np.sin({0})", "np.cos({0})"), ""),
 }
-
-
-def _name(x: Context, node: ast.Call) -> str:
-    """The last part of the name of a function of numba.cuda: "add" of ``cuda.atomic.add``, under any alias."""
-    thing = x.constant_object(node.func)
-    if thing is None:  # an item of a tuple of functions
-        target = x.expr(node.func)
-        thing = target.thing if isinstance(target, nodes.Static) else None
-    assert isinstance(thing, Symbol)
-    return thing.path[-1]
 
 
 # --- where a thread is ------------------------------------------------------------------------------------------------
@@ -97,8 +87,7 @@ def grid_sync(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     return nodes.Meet(line=node.lineno, grid=True)
 
 
-def reduction(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    name = _name(x, node)
+def reduction(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     (value,) = x.arguments(node, (1,), f"cuda.{name}")
     if not types.is_int(str(value.type)):
         raise types.TypingError(
@@ -133,9 +122,8 @@ def pause(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 # --- atomics ----------------------------------------------------------------------------------------------------------
 
 
-def atomic(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def atomic(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.atomic.<name>(...)``."""
-    name = _name(x, node)
     takes = ("the array", *ATOMICS[name])
     said = f"{', '.join(takes[:-1])} and {takes[-1]}"
     check_arguments(node, f"{len(takes)} arguments, {said}", len(takes))
@@ -195,9 +183,8 @@ HINTED_LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
 HINTED_STORES = ("stcg", "stcs", "stwb", "stwt")
 
 
-def hinted(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+def hinted(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cuda.ldcs(array, index)`` and ``cuda.stcs(array, index, value)``."""
-    name = _name(x, node)
     packages.check(f"cuda.{name}", ())
     loads = name in HINTED_LOADS
     check_arguments(node, f"an array, an index{'' if loads else ' and a value'}", 3 - loads)
@@ -333,28 +320,17 @@ def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     )
 
 
-def _parts(x: Context, node: ast.Call, name: str, kind: str) -> nodes.Expr:
-    codes, other = TUPLES[name]
-    second = other or kind
+def parts(name: str, overloads: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
+    """A function of ``TUPLES``: ``math.frexp(x)``, ``libdevice.sincos(x)``."""
     (value,) = x.arguments(node, (1,), ast.unparse(node.func))
+    codes, other = TUPLES[name]
+    kind = types.best(overloads, str(value.type))[0]
     reason = x.reason(node, kind, [(value, node.args[0])], "math of")
     number = nodes.once(cast(value, kind))
-    kinds = zip(codes, (kind, second), (reason, reason if second == kind else None), strict=True)
+    kinds = zip(codes, (kind, other or kind), (reason, None if other else reason), strict=True)
     return nodes.tuple_of(
         tuple(nodes.Apply(code=c, args=(number,), type=k, line=node.lineno, why=w) for c, k, w in kinds)
     )
-
-
-def parts(name: str, single: tuple[str, ...], x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    """``math.frexp(x)`` and ``math.modf(x)``, in float32 for the types ``single``."""
-    (value,) = x.arguments(node, (1,), ast.unparse(node.func))
-    return _parts(x, node, name, "float32" if value.type in single else "float64")
-
-
-def of_libdevice(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    """A function of libdevice that returns a tuple, such as ``libdevice.sincos(x)``; with f it takes a float32."""
-    name = _name(x, node)
-    return _parts(x, node, name, "float64") if name in TUPLES else _parts(x, node, name[:-1], "float32")
 
 
 def power(x: Context, node: ast.Call, used: bool) -> nodes.Expr:

@@ -7,6 +7,7 @@ for the types of its arguments.
 
 import ast
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, Store,
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .reasons import Part, Why, meeting, of_parts
 from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
+from .regions import names_in
 from .source import Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
 
@@ -74,8 +76,7 @@ class OpenLoop:
         merged = dict(self.edges[0])
         for edge in self.edges[1:]:
             for name, variable in edge.items():
-                known = merged.get(name)
-                merged[name] = merge(known, variable) if known else replace(variable, maybe=True, const=None)
+                merged[name] = merge(merged.get(name), variable)
         return merged
 
 
@@ -213,7 +214,7 @@ class Statements(Expressions):
     def visit_Raise(self, node: ast.Raise) -> bool:
         if node.exc is None:
             refuse(node, "a kernel cannot raise again what it did not catch; name the exception")
-        self._end(node)
+        self.out += self._end(node)
         return True
 
     def visit_Break(self, node: ast.Break | ast.Continue) -> bool:
@@ -221,7 +222,7 @@ class Statements(Expressions):
         loop = self.loops[-1]
         ends = isinstance(node, ast.Break)
         (loop.breaks if ends else loop.edges).append(self.env)
-        self.reconcile(self.env, loop.after if ends and loop.after is not None else loop.header)
+        self.out += self.converts(self.env, loop.after if ends and loop.after is not None else loop.header)
         self.out.append(Break() if ends else Continue())
         return True
 
@@ -259,22 +260,19 @@ class Statements(Expressions):
 
     def visit_Assert(self, node: ast.Assert) -> None:
         test = conditions.negated(conditions.condition(self, node.test), node.lineno)
-        outer, self.out = self.out, []
-        self._end(node)
-        failing = Block(id(node), self.out, True)
-        self.out = outer
+        failing = Block(id(node), self._end(node), True)
         self.out.append(If(test, failing, Block(id(node.test), []), node.lineno))
 
-    def _end(self, node: ast.Assert | ast.Raise) -> None:
+    def _end(self, node: ast.Assert | ast.Raise) -> list[Stmt]:
         """End the thread and report it; a device function returns nothing to its caller then."""
         self.results.append(Part(types.NONE, None))
-        self.out += [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
+        return [Evaluate(forms.failure(node)), Return(Nothing(), node.lineno)]
 
     def visit_Assign(self, node: ast.Assign) -> None:
         (target, *others), given = node.targets, node.value
         if not others and isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple):
             makes = any(allocations.space_of(self, part) for part in ast.walk(given))
-            if makes and not _names(target) & _names(given) and len(target.elts) == len(given.elts):
+            if makes and not {*names_in(target)} & {*names_in(given)} and len(target.elts) == len(given.elts):
                 for one, part in zip(target.elts, given.elts, strict=True):
                     self.visit_Assign(ast.copy_location(ast.Assign([one], part), node))
                 return
@@ -384,20 +382,18 @@ class Statements(Expressions):
             self.env[name] = Variable(types.COMPILE_TIME, None, thing)
             return
         refuse_mixed(name, value)
-        self.out.append(Assign(name, value, self.line, self.source.regions.home.get(name)))
+        self.out.append(Assign(name, value, self.line, self.source.regions.get(name)))
         known = value.value if isinstance(value, Const) and value.literal else known_integers(value)
         self.env[name] = Variable(value.type, value.why, known)
 
-    def reconcile(self, have: Variables, want: Variables) -> None:
-        """Convert the variables ``have`` to the types that they have in ``want``."""
-        for name, variable in have.items():
-            wanted = want[name].type if name in want else variable.type
-            if variable.type == wanted or wanted == types.CONFLICT:
-                continue
-            if (
-                types.unify_types(variable.type, wanted) == wanted
-            ):  # else the loop is translated again with a wider type
-                self.out.append(Convert(name, variable.type, wanted, self.line))
+    def converts(self, have: Variables, want: Variables) -> list[Stmt]:
+        """Convert ``have`` to the types in ``want``; where these hold less, the loop is translated again."""
+        found = ((name, one.type, want[name].type) for name, one in have.items() if name in want)
+        return [
+            Convert(name, old, new, self.line)
+            for name, old, new in found
+            if old != new != types.CONFLICT and types.unify_types(old, new) == new
+        ]
 
     def visit_If(self, node: ast.If) -> bool:
         test = conditions.condition(self, node.test)
@@ -411,25 +407,13 @@ class Statements(Expressions):
             self.env = dict(env)
             blocks.append(self.block(body))
             envs.append(self.env)
-        yes, no = blocks
-        if yes.ends and no.ends:
-            joined = env
-        elif yes.ends or no.ends:
-            joined = envs[yes.ends]
-        else:
-            joined = merge_all(*envs)
+        live = [branch for branch, block in zip(envs, blocks, strict=True) if not block.ends]
+        self.env = reduce(merge_all, live) if live else env
         for block, branch in zip(blocks, envs, strict=True):
             if not block.ends:
-                self._append(block, branch, joined)
-        self.env = joined
-        self.out.append(If(test, yes, no, node.lineno))
-        return yes.ends and no.ends
-
-    def _append(self, block: Block, have: Variables, want: Variables) -> None:
-        """Convert the variables ``have`` to their types in ``want``, at the end of ``block``."""
-        outer, self.out = self.out, block.body
-        self.reconcile(have, want)
-        self.out = outer
+                block.body += self.converts(branch, self.env)
+        self.out.append(If(test, blocks[0], blocks[1], node.lineno))
+        return not live
 
     def visit_For(self, node: ast.For | ast.While) -> bool:
         """Translate a loop until the types at the begin and the end of an iteration agree."""
@@ -474,10 +458,8 @@ class Statements(Expressions):
     ) -> Loop:
         """Translate the body of a loop once."""
         outer = self.out
-        barriers, calls, self.made.barriers, self.calls = self.made.barriers, self.calls, False, False
-        before: list[Stmt] = []
-        self.out = before
-        self.reconcile(entry, loop.header)
+        calls, self.calls = self.calls, False
+        before = self.converts(entry, loop.header)
         self.env = dict(loop.header)
         first: list[Stmt] = []
         self.out = first
@@ -492,7 +474,7 @@ class Statements(Expressions):
         body = self.block(node.body)
         if not body.ends:
             loop.edges.append(self.env)
-            self._append(body, self.env, loop.header)
+            body.body += self.converts(self.env, loop.header)
         self.loops.pop()
         watched = None
         if isinstance(node, ast.While):
@@ -504,9 +486,7 @@ class Statements(Expressions):
                 and isinstance(variable.type, str)
                 and variable.type not in (types.COMPILE_TIME, types.NONE)
             )
-        calling = self.calls
-        self.made.barriers, self.calls = self.made.barriers or barriers, calling or calls
-        self.out = outer
+        calling, self.calls, self.out = self.calls, self.calls or calls, outer
         return Loop(
             line=node.lineno,
             entry=before,
@@ -533,22 +513,16 @@ class Statements(Expressions):
             made.orelse = self.block(node.orelse)
             if not made.orelse.ends:
                 envs.append(self.env)
-                self._append(made.orelse, self.env, used)
+                made.orelse.body += self.converts(self.env, used)
         elif not made.endless:
             envs.append(loop.header)
-        after: Variables | None = None
-        for env in envs:
-            after = env if after is None else merge_all(after, env)
-        if after is None:
+        if not envs:
             return None, True, True
+        after = reduce(merge_all, envs)
         settled = all(
             used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
         )
         return after, settled, False
-
-
-def _names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def refuse_target(target: ast.expr) -> None:

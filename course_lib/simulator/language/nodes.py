@@ -298,6 +298,7 @@ class Atomic(Expr, acts=True):
     used: bool
 
     def write(self, out: Writer) -> Code:
+        out.function.stored.append(self.array)
         array, index, values = out.text(self.array), out.items(self.index), out.items(self.values)
         site = out.site(self.line, "atomic")
         arguments = f"{self.operation!r}, {array}, {index}, {values}, {out.mask}, used={self.used}"
@@ -434,6 +435,7 @@ class StartCopy(Expr, acts=True):
     type: Type = NONE
 
     def write(self, out: Writer) -> Code:
+        out.function.stored.append(self.target)
         target, place = out.text(self.target), out.items(self.place)
         array, index = out.text(self.array), out.items(self.index)
         load, store = (out.site(self.line, op, self.width) for op in ("load", "store"))
@@ -453,6 +455,7 @@ class Store(Expr, acts=True):
     type: Type = NONE
 
     def write(self, out: Writer) -> Code:
+        out.function.stored.append(self.array)
         value = out.text(self.value)
         array, index = out.text(self.array), out.items(self.index)
         site = out.site(self.line, "store", self.width)
@@ -474,6 +477,7 @@ class Elementwise(Expr, acts=True):
     type: Type = NONE
 
     def write(self, out: Writer) -> Code:
+        out.function.stored.append(self.array)
         inputs = []
         for value in self.inputs:
             code = out.text(value)

@@ -6,16 +6,15 @@ one version for each of its types.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, dataclass_transform
+from typing import dataclass_transform
 
 from ..compile.writer import Code, Writer
 from .constants import Constants
 from .nodes import Expr
 from .reasons import Promotion, Why
 from .source import Source
-from .types import DTYPE, NONE, SCALARS, Type
+from .types import DTYPE, NONE, SCALARS, ArrayType, Type
 
 
 @dataclass_transform(eq_default=False)
@@ -101,6 +100,8 @@ class Assign(Stmt):
     def write(self, out: Writer) -> None:
         kind = self.value.type
         code, version = out.expr(self.value), out.version(self.name, kind)
+        if isinstance(kind, ArrayType):
+            out.function.named.append((self.name, self.value))
         anchor = out.anchors.get(self.region, "a") if self.region is not None else "a"
         if anchor == out.mask:
             out.emit(f"{version} = {code.text}")
@@ -350,6 +351,8 @@ class Function:
     ``partial``: some paths return nothing, so that a lane may not have the result.
     ``waits``: a thread may wait for others in one of its while loops, or in those of a function that it calls.
     ``unsure`` are the variables that are read where some path has not assigned them.
+    ``stored`` are the arrays that it stores to, ``named`` those that it assigns to variables, ``called`` its calls, as
+    soon as its code is written.
     """
 
     source: Source
@@ -365,6 +368,9 @@ class Function:
     waits: bool = False
     unsure: set[str] = field(default_factory=set)
     promotions: dict[tuple[int, str], Promotion] = field(default_factory=dict)
+    stored: list[Expr] = field(default_factory=list)
+    named: list[tuple[str, Expr]] = field(default_factory=list)
+    called: list[CallDevice] = field(default_factory=list)
 
     def write(self, out: Writer, name: str) -> str:
         """The text of the function, under this name."""
@@ -402,6 +408,7 @@ class CallDevice(Expr, acts=True):
     line: int
 
     def write(self, out: Writer) -> Code:
+        out.function.called.append(self)
         codes = {i: out.text(self.args[i]) for i in self.written}
         name = out.module.name(self.function, out.at(self.line))
         arguments = "".join(f", {codes[i]}" for i in range(len(self.args)))
@@ -419,38 +426,3 @@ class CallDevice(Expr, acts=True):
             poison = out.module.constant(DTYPE[str(self.type)].type(0))
             out.emit(f"if {result} is None: {result} = {poison}")
         return Code(result, True, True)
-
-
-def _held(thing: object) -> Iterator[Any]:
-    """The statements, iterables and expressions in ``thing``, in the order of fields; no part of an expression."""
-    if isinstance(thing, (list, tuple)):
-        for part in thing:
-            yield from _held(part)
-    elif isinstance(thing, Expr):
-        yield thing
-    elif isinstance(thing, ProgramPart):
-        yield thing
-        yield from _held(tuple(vars(thing).values()))
-
-
-def statements(body: list[Stmt]) -> Iterator[Stmt]:
-    """All statements of ``body``, at any depth."""
-    return (part for part in _held(body) if isinstance(part, Stmt))
-
-
-def expressions(body: list[Stmt]) -> Iterator[Expr]:
-    """All expressions of ``body``, each once."""
-    return subexpressions(part for part in _held(body) if isinstance(part, Expr))
-
-
-def subexpressions(nodes: Iterator[Expr]) -> Iterator[Expr]:
-    """The expressions and all expressions inside them, each once."""
-    seen: set[int] = set()
-    for node in nodes:
-        left = [node]
-        while left:
-            next_one = left.pop()
-            if id(next_one) not in seen:
-                seen.add(id(next_one))
-                yield next_one
-                left += reversed(next_one.operands)

@@ -21,7 +21,7 @@ from types import CodeType, FunctionType
 
 from ..findings import UnsupportedKernelError
 from .matches import Matches
-from .regions import Regions, assigned_names, nodes
+from .regions import assigned_names, nodes, regions
 
 #: Recursion limit for the analysis of a kernel: about five frames for each level of an expression.
 MOST_FRAMES = 20_000
@@ -75,8 +75,8 @@ class Source:
         return self.tree.args.vararg.arg if self.tree.args.vararg else ""
 
     @cached_property
-    def regions(self) -> Regions:
-        return Regions(self.tree)
+    def regions(self) -> dict[str, int]:
+        return regions(self.tree)
 
     @cached_property
     def locals(self) -> frozenset[str]:

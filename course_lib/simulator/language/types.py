@@ -8,6 +8,7 @@ them. They differ from NumPy's: ``int32 * int32`` is int64, ``float32 * int32`` 
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,12 +21,8 @@ COMPLEX = ("complex64", "complex128")
 SCALARS = ("bool", *SIGNED, *UNSIGNED, *FLOATS, *COMPLEX)
 #: Types of double precision.
 DOUBLE = ("float64", "complex128")
-#: Types that numba converts to float32, not float64, for an operator or a function of floats.
+#: Types that numba converts safely to float32.
 SMALL = ("bool", "int8", "int16", "uint8")
-SINGLE = ("float16", "float32", *SMALL)
-
-#: The math functions that numba computes in float16.
-HALF_MATH = ("sqrt", "sin", "cos", "exp", "exp2", "log", "log2", "log10", "floor", "ceil", "trunc", "fabs")
 
 DTYPE = {name: np.dtype(name) for name in SCALARS}
 #: The type of the parts of a complex number.
@@ -135,7 +132,7 @@ def cost(given: Sequence[str], wanted: Sequence[str]) -> Cost | None:
 
 _INTEGERS, _REALS = "qq->q qQ->q Qq->q QQ->Q", "ff->f dd->d"
 _NUMBERS = f"ee->e {_REALS} FF->F DD->D"
-#: numba's overloads of each operator, by its name in Python's syntax tree; the letters are NumPy's.
+#: numba's overloads of each operator, by its name in Python's syntax tree; see :func:`best`.
 BINARY = {
     **dict.fromkeys(("Add", "Sub", "Mult"), f"{_INTEGERS} {_NUMBERS}"),
     "Div": f"qq->d QQ->d {_NUMBERS}",
@@ -147,16 +144,26 @@ BINARY = {
 
 
 @cache
-def binary(op: str, a: str, b: str) -> str:
-    """The type of ``a op b``, that of the overload to which the operands convert best, and never unsafely."""
-    found: dict[Cost, str] = {}
-    for overload in BINARY.get(op, "").split():
+def best(overloads: str, *given: str, unsafe: bool = True) -> tuple[str, tuple[str, ...]]:
+    """The overload to which ``given`` converts best, if need be ``unsafe``: its result and its arguments.
+
+    ``overloads`` are such as "ff->f dd->d", in NumPy's letters. Raises TypingError if there is none.
+    """
+    found: dict[Cost, tuple[str, tuple[str, ...]]] = {}
+    for overload in overloads.split():
         *wanted, result = (np.dtype(letter).name for letter in overload.replace("->", ""))
-        rating = cost((a, b), wanted)
-        if rating is not None and not rating[0]:
-            found.setdefault(rating, result)  # of two that are equal, numba takes the first
-    if found:
-        return found[min(found)]
+        rating = cost(given, wanted)
+        if rating is not None and (unsafe or not rating[0]):
+            found.setdefault(rating, (result, tuple(wanted)))  # of two that are equal, numba takes the first
+    if not found:
+        raise TypingError(f"it does not take {' and '.join(given)}")
+    return found[min(found)]
+
+
+def binary(op: str, a: str, b: str) -> str:
+    """The type of ``a op b``, to which numba also converts the operands."""
+    with suppress(TypingError):
+        return best(BINARY.get(op, ""), a, b, unsafe=False)[0]
     if is_complex(a) or is_complex(b):
         raise TypingError(f"numba has no such operator for {a} and {b}; compute with .real and .imag")
     if op not in BINARY:
@@ -192,20 +199,6 @@ def unary(op: str, a: str) -> tuple[str, str]:
 def unify(a: str, b: str) -> str:
     """The one type of a variable that has type ``a`` on one path and ``b`` on another (also min and max)."""
     return np.promote_types(a, b).name
-
-
-def math_result(a: str, name: str = "") -> str:
-    """Result of a one-argument ``math`` function: float32 stays, everything else computes in float64.
-
-    Some functions have a float16 form; the others take a float16 as float32.
-    """
-    if a == "float16" and name in HALF_MATH:
-        return a
-    return "float32" if a in ("float16", "float32") else "float64"
-
-
-def math_result2(a: str, b: str) -> str:
-    return "float32" if a in SINGLE and b in SINGLE and (is_float(a) or is_float(b)) else "float64"
 
 
 def complex_result(a: str, b: str | None = None) -> str:

@@ -11,7 +11,7 @@ import resource
 from dataclasses import dataclass, field
 
 from classroom.teach.cheats import CHEATS, LESSON, notebook, skeleton, solution, solutions
-from exercises.tables import tables
+from exercises.tables import applied, tables
 from oracles.rewrites import REWRITES
 
 from course_lib.classroom.teach.cells import notebook as lesson_notebook
@@ -64,17 +64,8 @@ def _answers(table):
 
 def _cell_of(exercise, change):
     """The cell of a change as tests/exercises has it."""
-    place = solution(exercise).split("\n\n\ncheck(")[0] + "\n"
-    if isinstance(change, str):
-        text = change
-    elif isinstance(change, list) and change and isinstance(change[0], str):
-        given = skeleton(exercise).split("\n\n\ncheck(")[0] + "\n"
-        parts = re.split(r"(?m)^ *\.\.\.\n", given)
-        text = parts[0] + "".join(f"{a.rstrip()}\n{rest}" for a, rest in zip(change, parts[1:], strict=True))
-    else:
-        text = place
-        for old, new in change:
-            text = text.replace(old, new)
+    solved, given = (text(exercise).split("\n\n\ncheck(")[0] + "\n" for text in (solution, skeleton))
+    text = applied(change, solved, given)
     *_, name = re.findall(r"^def (\w+)\(", text, re.MULTILINE)
     return f'{text}\n\ncheck("{exercise}", {name})\n'
 

@@ -98,13 +98,15 @@ def test_the_command_writes_a_notebook(tmp_path, capsys):
 # ---- what the tests of both tools call -------------------------------------------------------------------------
 
 
-def test_the_test_reads_the_cell_that_was_executed_last(monkeypatch):
+@pytest.mark.parametrize("above, below", [([skeleton("barriers")], []), ([], [skeleton("barriers")])])
+def test_the_test_reads_the_answer_that_was_executed_last(above, below, monkeypatch):
+    """Also where the lesson's own cell was executed after it."""
     sandbox = Mock(**{"do.side_effect": ValueError("as asked")})
     monkeypatch.setattr(module, "_sandbox", lambda: sandbox)
-    verdict = isolated("barriers", ["", "TILE = 8", skeleton("barriers"), solution("barriers"), "rest"])
+    verdict = isolated("barriers", ["", "TILE = 8", *above, solution("barriers"), *below, "rest"])
     _, name, lesson, (source, others, _), seed = sandbox.do.call_args.args
     assert (name, lesson, source, seed) == ("barriers", LESSON, solution("barriers"), None)
-    assert others == ("rest", "", "TILE = 8", skeleton("barriers"))
+    assert others == (*below, "rest", "", "TILE = 8", *above)
     assert str(verdict) == "barriers: stopped, 0 of 5 points. as asked."
 
 

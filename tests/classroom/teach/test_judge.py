@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from classroom.teach.cheats import CHEATS, COPY, LESSON, solution
-from exercises.tables import tables
+from exercises.tables import applied, tables
 from nightly import at_night, every
 from oracles.rewrites import REWRITES
 
@@ -208,20 +208,6 @@ def test_an_answer_in_words_may_be_in_a_variable():
     assert judged('explain("two-barriers", open("friend.txt").read())', "two-barriers").status == "not yet"
 
 
-def test_numpy_has_imported_its_own_parts():
-    """Where a method is used first, NumPy imports what it needs by the builtins of the caller: in a new interpreter."""
-    code = """
-import numpy as np
-from course_lib.classroom.teach.allowed import BUILTINS, import_parts
-import_parts()
-names = {"__builtins__": BUILTINS, "x": np.array([1.0, 3.0])}
-exec("found = x.mean(), x.std(), x.var(), x.sum(), x.max(), x.all(), x.any()", names)
-print(*names["found"])
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=NOTEBOOKS.parent, capture_output=True, text=True)
-    assert done.stdout == "2.0 1.0 1.0 4.0 3.0 True True\n", done.stderr
-
-
 def test_a_function_may_use_imports_constants_and_other_functions():
     cell = """from math import isnan
 GIGA = 2**-1 * (2 << 0) * 10**9
@@ -246,11 +232,7 @@ OTHERS = [(name, change) for name in sorted(_GRADED & set(_RIGHT)) for change in
 
 @pytest.mark.parametrize("name, change", OTHERS, ids=[name for name, _ in OTHERS])
 def test_the_functions_that_check_takes_are_taken(name, change):
-    cell = solution(name, SPEED)
-    for old, new in change:
-        assert old in cell
-        cell = cell.replace(old, new)
-    verdict = judged(cell, name, SPEED)
+    verdict = judged(applied(change, solution(name, SPEED), ""), name, SPEED)
     assert (verdict.status, verdict.points) == ("passed", verdict.of), verdict
 
 

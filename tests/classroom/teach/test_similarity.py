@@ -12,7 +12,6 @@ from course_lib.classroom.teach.similarity import (
     ALIKE,
     Group,
     alike,
-    comments,
     course_texts,
     groups,
     nearest,
@@ -116,12 +115,6 @@ def test_those_who_are_like_the_course_are_listed_beside_it():
     ]
 
 
-def test_other_comments_do_not_make_a_copy_ones_own():
-    code = [f"statement {number}" for number in range(12)]
-    own = {"anna": [*code, "# one", "# two", "# three"], "ben": [*code, "# another", "# more"]}
-    assert alike(own) == [(("anna", "ben"), 1.0)]
-
-
 WORDS = "a fast warp overwrites the tile with the next pair while a slow one reads it".split()
 
 
@@ -136,8 +129,3 @@ WORDS = "a fast warp overwrites the tile with the next pair while a slow one rea
 )
 def test_groups_are_alike(texts, groups):
     assert [(who, pytest.approx(share)) for who, share in groups] == alike(texts)
-
-
-def test_comments_are_part_of_what_one_wrote():
-    assert comments("x = 1  # one\n#two\n") == ["# one", "# two"]
-    assert comments("x = (") == []

@@ -321,8 +321,9 @@ c[0] = i  #? race a (0,)
 
 (a if b.size > 0 else b)[0] = i  #? race a (0,)
 
-pair = (b, a)
-pair[1][0] = i  #? race a (0,)
+# arrays of a tuple : pair=(zeros(32, 'i4'), zeros(32, 'i4'))
+b, a = pair
+a[0] = i  #? race pair[1] (0,)
 
 b, a = a, b
 b[0] = i  #? race a (0,)
