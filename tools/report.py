@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from math import log10
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,12 +18,11 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
-from matplotlib.transforms import blended_transform_factory
 
 from course_lib.classroom.course_map import milestones
-from course_lib.machine import model
+from course_lib.machine import figures, model
 from course_lib.machine.measurements import DEFAULT_GPU, NAMES, PUT_RIGHT, Recording, folder_of, gpus, load, speeds
-from course_lib.trace.palette import EDGE, GROUND, KERNELS, STYLES, WASH
+from course_lib.trace.palette import EDGE, GROUND, KERNELS
 
 ROOT = Path(__file__).parents[1]
 BEGIN = "<!-- measured: written by uv run python tools/report.py -->"
@@ -228,25 +226,16 @@ def with_speeds(page: str, recording: Recording) -> str:
     return re.sub(r"[\d.,]*\d<!--(\S+?)-->", lambda found: f"{value(found[1])}<!--{found[1]}-->", page)
 
 
-def _card(width: float, height: float, **margins: float) -> Axes:
-    """Return Axes of ``width`` × ``height`` inches without a background; margins are shares of the two."""
-    figure = Figure(figsize=(width, height), facecolor="none")
-    figure.subplots_adjust(**margins)
-    axes = figure.add_subplot(facecolor="none")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[:].set_color(GROUND)
-    axes.tick_params(colors=GROUND)
-    return axes
-
-
 def _bars(
     title: str, names: Sequence[str], lengths: Sequence[float], colours: Any, height: float, **margins: float
 ) -> tuple[Axes, BarContainer]:
     """Return Axes with a bar for each name, the first one on top and no scale below, and the bars."""
-    axes = _card(8, height, **{"left": 0.2, "right": 0.97, "top": 0.94, "bottom": 0.02, **margins})
+    axes = Figure(figsize=(8, height), facecolor="none").add_subplot(facecolor="none")
+    axes.figure.subplots_adjust(**{"left": 0.2, "right": 0.97, "top": 0.94, "bottom": 0.02, **margins})
     bars = axes.barh(names, lengths, color=colours, height=0.75)
     axes.invert_yaxis()
-    axes.spines["bottom"].set_visible(False)
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
+    axes.spines["left"].set_color(GROUND)
     axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
     axes.set_title(title, loc="left", fontsize=11, color=GROUND)
     return axes, bars
@@ -279,41 +268,15 @@ def ladder_axes(recording: Recording, ceilings: Recording, gpu: str | Path = DEF
 
 def series_axes(recording: Recording, gpu: str | Path = DEFAULT_GPU) -> Axes:
     """Draw the five series, time against n, both axes logarithmic; and naive put right, measured at one size."""
-    points: dict[str, list[tuple[int, float]]] = {}
+    points: dict[str, dict[int, float]] = {}
     for result in measured(recording):
-        points.setdefault(result["rung"], []).append((result["M"], median(result["milliseconds"])))
-    axes = _card(7.5, 5, left=0.12, right=0.88, top=0.93, bottom=0.11)
-    for name, line in points.items():
-        style = STYLES.get(name, "-")
-        axes.plot(*zip(*line, strict=True), style, marker="o", markersize=4, lw=2, color=KERNELS[name], label=name)
+        points.setdefault(result["rung"], {})[result["M"]] = median(result["milliseconds"])
+    title = f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)"
+    axes = figures.lines_against_n(points, title, "milliseconds")
     if (right := speeds(gpu).get(PUT_RIGHT)) and right.unsigned:
         axes.plot(4096, 2 * 4096**3 / right.unsigned / 1e6, "s", color=KERNELS["naive"], markersize=7)
         axes.text(0.99, 0.03, f"■ {NAMES[PUT_RIGHT]}", transform=axes.transAxes, ha="right", color=GROUND, fontsize=11)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    sizes = sorted({n for line in points.values() for n, _ in line})
-    axes.set_xticks(sizes, [str(n) for n in sizes])
-    axes.yaxis.set_major_formatter(lambda milliseconds, _: f"{milliseconds:g}")
-    axes.grid(axis="y", color=WASH, lw=1)
-    axes.set_xlabel("n", color=GROUND)
-    axes.set_ylabel("milliseconds", color=GROUND)
-    title = f"Time of one n×n product on an {recording.provenance['gpu']}, float32 (host: one core)"
-    axes.set_title(title, loc="left", fontsize=11, color=GROUND)
-    _label_the_ends(axes, points)
     return axes
-
-
-def _label_the_ends(axes: Axes, points: Mapping[str, Sequence[tuple[int, float]]]) -> None:
-    """Write each line's name at its right end, moved up where two would overlap."""
-    apart, lowest = 0.045, -1.0  # of the axes' height
-    low, high = (log10(limit) for limit in axes.get_ylim())
-    for name, line in sorted(points.items(), key=lambda entry: entry[1][-1][1]):
-        n, milliseconds = line[-1]
-        lowest = max((log10(milliseconds) - low) / (high - low), lowest + apart)
-        place = blended_transform_factory(axes.transData, axes.transAxes)
-        label = "cuBLAS" if name == "cublas" else name
-        style: dict[str, Any] = {"va": "center", "color": GROUND, "fontsize": 11, "annotation_clip": False}
-        axes.annotate(label, (n, lowest), (7, 0), place, "offset points", **style)
 
 
 def outputs(root: Path = ROOT) -> dict[Path, str]:

@@ -38,20 +38,8 @@ def launch(name, which):
 
 def verdict(name, which, tool):
     """Return what one tool says of one kernel."""
-    command = [
-        "compute-sanitizer",
-        "--tool",
-        tool,
-        "--print-limit",
-        "20",
-        sys.executable,
-        "-W",
-        "ignore",
-        __file__,
-        "--launch",
-        name,
-        which,
-    ]
+    options = f"--tool {tool} --print-limit 20".split()
+    command = ["compute-sanitizer", *options, sys.executable, "-W", "ignore", __file__, "--launch", name, which]
     result = {"kernel": name, "which": which, "tool": tool}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
@@ -85,7 +73,6 @@ def main():
         "--names",
         help="how the names of kernels begin, separated by commas: only they run, and replace their like there",
     )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="kernels at a time")
     parser.add_argument("--launch", nargs=2, help=argparse.SUPPRESS)
     if "--launch" in sys.argv:
         return launch(*sys.argv[-2:])
@@ -103,7 +90,7 @@ def main():
     provenance["compute-sanitizer"] = re.search(r"Version (\S+)", version)[1]
     start = tuple((options.names or "").split(","))
     jobs = jobs_of(start)
-    with ThreadPoolExecutor(options.jobs) as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: verdict(*job), jobs))
     command = "python tools/sanitize_bugs.py --output course_lib/machine/measurements/nvidia-h200"
     recording = {"what": "sanitizer", "command": command, "provenance": provenance, "results": results}

@@ -15,7 +15,7 @@ from ..machine.compiler.emulator import run_block
 from ..machine.compiler.show import MATRICES, InnerLoop, show_machine_code
 from ..machine.compiler.threads import UnknownInstruction
 from ..machine.model.machine import Machine
-from ..machine.waiting.machine_code import bank_queue, main_loop
+from ..machine.waiting.machine_code import lost_in_queues, main_loop
 from ..machine.waiting.model_errors import largest_error
 from ..machine.waiting.product_launch import ProductLaunch
 from ..simulator.hardware import WARP_SIZE, ceil_div
@@ -209,8 +209,7 @@ def _advice(loop: InnerLoop, results: float) -> Iterator[str]:
             f"a thread keeps {results:.0f} results in {code.registers} registers: with twice as many, such as 8×16 in "
             "a tile of 128×256, each element that it reads is used more often, and sectors and barriers fall."
         )
-    starts, *_ = bank_queue([each.text for each in loop.body])
-    if starts and (lost := (starts[-1] + 1) / len(starts) - 1) > _QUEUE:
+    if (lost := lost_in_queues([each.text for each in loop.body])) > _QUEUE:
         yield (
             f"a multiplication waits {lost:.2f} cycles in the queue of a register bank. The compiler chooses the "
             "registers: try another order of the multiplications, and keep it only if the predicted speed rises."

@@ -89,7 +89,7 @@ def test_axe_finds_nothing_in_fragments(show, launch_of, themes, theme):
         at_night("tiled", "racy", "light", (853, 480)),
     ],
 )
-def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, themes, name, beside, theme, size):
+def test_axe_finds_nothing_in_large_launches_and_in_two(show, launch_of, themes, *, name, beside, theme, size):
     """Heat, magnified parts and columns that scroll, on a roomy page and on one at 150 %, one run and two."""
     stepper = Stepper(launch_of(name))
     other = Stepper(launch_of(beside))._data if beside else ""

@@ -41,9 +41,9 @@ WALK = """async () => {
 }"""
 
 
-def launch(kernel, grid, block, M, K, N, seed=3):
+def launch(kernel, grid, block, M, K, N):
     """Run a kernel with a trace on random float32 matrices."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(3)
     A, B = (rng.standard_normal(shape).astype(np.float32) for shape in ((M, K), (K, N)))
     return simulate(kernel, trace=True)[grid, block](A, B, np.zeros((M, N), np.float32))
 
@@ -76,7 +76,7 @@ def expected(timeline, n, thread):
     ],
     ids=["tiled, ragged", "naive, ragged", "two buffers", "two warps"],
 )
-def test_every_step_agrees_with_python(show, kernel, grid, block, shape, at, thread):
+def test_every_step_agrees_with_python(show, *, kernel, grid, block, shape, at, thread):
     """Browser and Python replay the same trace: sentence, counts, contents and current line."""
     run = launch(kernel, grid, block, *shape)
     page = show(Stepper(run, block=at, thread=thread))

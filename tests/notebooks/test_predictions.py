@@ -94,6 +94,35 @@ def _names(node, imported):
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - imported
 
 
+def _ratio(answer, given, text):
+    """What in a text gives a ratio away, of which the question offers ranges."""
+    value = float(answer.split(" ")[0].replace(",", ""))
+    forms = [word for word, (low, high) in RATIOS.items() if low <= value <= high]
+    forms += [f"{100 * value:.0f} %", f"{value:.2f}", f"{value:.3g} times", f"{round(value)} times"]
+    return [form for form in forms if form not in given and re.search(rf"(?<![\w.]){re.escape(form)}(?!\w)", text)]
+
+
+def _choice(answer, asked, prose):
+    """The sentences that name a choice and no other."""
+    others = [choice for choice in re.search(r"\(([^()]*)\)$", asked)[1].split(" · ") if choice != answer]
+    named = re.compile("|".join(rf"\b{re.escape(choice)}\b" for choice in others))
+    sentences = re.split(r"(?<=[.!?:])\s+|\n\n", "\n\n".join(prose))
+    return [each for each in sentences if re.search(rf"\b{re.escape(answer)}\b", each) and not named.search(each)]
+
+
+def _number(answer, asked, given, page, section):
+    """The numbers of an answer that stand in the page or, with what they count, in the section."""
+    nouns = re.findall(rf"how many (?:\w+ ){{0,2}}?({'|'.join(COUNTED)})", asked, re.IGNORECASE)
+    nouns = nouns or re.findall(rf"\b({'|'.join(COUNTED)})", asked, re.IGNORECASE)[:1] or ["result"]
+    for number in _numbers(answer.replace(", ", " ; ")) - given:
+        anywhere = rf"(?<![\w.,])(?:{number}|{float(number):,.10g})(?!\w|[.,]\d)"
+        if len(number) <= 2:
+            seen = _beside(number, nouns, section if len(number) == 1 else page)
+            yield from [seen[0]] if seen else []
+        elif re.search(anywhere, page):
+            yield number
+
+
 def given_away(notebook):
     """(cell, what gives the answer away) for each prediction whose answer a reader sees before the guess.
 
@@ -118,44 +147,20 @@ def given_away(notebook):
         first, last = _section(cells, place)
         page = [_visible(each, passed=first <= i < place) for i, each in enumerate(cells) if i != place]
         section = [_visible(each, passed=i < place) for i, each in enumerate(cells) if first <= i < last and i != place]
-        below = [(_visible(each, passed=False), each) for each in cells[place + 1 : last]]
         given = _numbers(asked) | set(cell["metadata"].get("given", []))
-        choices = next((k.value for k in call.keywords if k.arg == "choices"), None)
-        ranged = bool(re.search(r"\d \(", answer))
-
-        def told(what, cell=cell):
-            found.append((cell["id"], what))
-
-        if ranged:
-            value = float(answer.split(" ")[0].replace(",", ""))
-            forms = [word for word, (low, high) in RATIOS.items() if low <= value <= high]
-            forms += [f"{100 * value:.0f} %", f"{value:.2f}", f"{value:.3g} times", f"{round(value)} times"]
-            for form in forms:
-                if form not in given and re.search(rf"(?<![\w.]){re.escape(form)}(?!\w)", "\n".join(section)):
-                    told(form)
-        elif choices is not None:
-            others = [choice for choice in re.search(r"\(([^()]*)\)$", asked)[1].split(" · ") if choice != answer]
-            prose = [section[0], *(text for text, each in below if each["cell_type"] == "markdown")]
-            prose += [ast.unparse(node) for _, each in below for node in _asserts(each)]
-            for sentence in re.split(r"(?<=[.!?:])\s+|\n\n", "\n\n".join(prose)):
-                named = [re.search(rf"\b{re.escape(choice)}\b", sentence) for choice in (answer, *others)]
-                if named[0] and not any(named[1:]):
-                    told(sentence)
-        elif answer not in ("yes", "no"):
-            words = "|".join(COUNTED)
-            nouns = re.findall(rf"how many (?:\w+ ){{0,2}}?({words})", asked, re.IGNORECASE)
-            nouns = nouns or re.findall(rf"\b({words})", asked, re.IGNORECASE)[:1] or ["result"]
-            for number in _numbers(answer.replace(", ", " ; ")) - given:
-                if len(number) > 2 and re.search(
-                    rf"(?<![\w.,])(?:{number}|{float(number):,.10g})(?!\w|[.,]\d)", "\n".join(page)
-                ):
-                    told(number)
-                seen = _beside(number, nouns, "\n".join(section if len(number) == 1 else page))
-                if len(number) <= 2 and seen:
-                    told(seen[0])
-        for node in (node for each in cells[first:last] for node in _asserts(each)):
-            if _names(node.test, imported) & _names(call.args[1], imported):
-                told(ast.unparse(node))
+        asserts = [node for each in cells[first:last] for node in _asserts(each)]
+        if re.search(r"\d \(", answer):
+            told = _ratio(answer, given, "\n".join(section))
+        elif any(keyword.arg == "choices" for keyword in call.keywords):
+            below = [each for each in cells[place + 1 : last] if each["cell_type"] == "markdown"]
+            prose = [section[0], *(_visible(each, passed=False) for each in below)]
+            prose += [ast.unparse(node) for each in cells[place + 1 : last] for node in _asserts(each)]
+            told = _choice(answer, asked, prose)
+        else:
+            told = [] if answer in ("yes", "no") else _number(answer, asked, given, "\n".join(page), "\n".join(section))
+        names = _names(call.args[1], imported)
+        told = [*told, *(ast.unparse(node) for node in asserts if _names(node.test, imported) & names)]
+        found += [(cell["id"], what) for what in told]
     return found
 
 

@@ -14,11 +14,11 @@ LOAD, STORE, ATOMIC, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SYNCWARP, BARRIER
 WORDS = 8
 
 
-def program_of(fences):
+def program_of(fences):  # noqa: C901 (a kernel)
     """Return the kernel that executes a table; without ``fences`` its source has none, and no table may."""
 
     @cuda.jit
-    def program(steps, active, index, members, words, out):
+    def program(steps, active, index, members, words, out):  # noqa: C901 (a kernel)
         tile = cuda.shared.array(WORDS, int32)
         t = cuda.grid(1)
         for i in range(cuda.threadIdx.x, WORDS, cuda.blockDim.x):
@@ -133,6 +133,14 @@ def warps(blocks: int, threads: int) -> list[np.ndarray]:
     ]
 
 
+def meetings(blocks, threads, step, active, members):
+    """Return the groups of threads that meet in a step."""
+    if step == BARRIER:
+        return np.arange(blocks * threads).reshape(blocks, threads)
+    here = [warp[active[warp]] for warp in warps(blocks, threads) if step == SYNCWARP]
+    return [lanes[members[lanes] == named] for lanes in here for named in np.unique(members[lanes])]
+
+
 def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]]:
     """Return the pairs (smaller first) of kinds of steps of which two race."""
     size = blocks * threads
@@ -145,44 +153,33 @@ def races(blocks, threads, steps, active, index, members) -> set[tuple[int, int]
     released_here = np.zeros((blocks, WORDS, size), np.int64)  # and to the threads of a block
     released_inside = np.zeros((blocks, WORDS, size), np.int64)  # by a word of the block's shared memory
 
-    def meet(group):
-        clock[group] = clock[group].max(axis=0)
-        clock[group, group] += 1
-
-    for k, step in enumerate(int(s) for s in steps):
-        if step == BARRIER:
-            for b in range(blocks):
-                group = np.arange(b * threads, (b + 1) * threads)
-                meet(group)
-                fenced[group] = fenced[group].max(axis=0)
-                fenced_here[group] = fenced_here[group].max(axis=0)
-        elif step in (FENCE, BLOCK_FENCE):
-            for t in np.flatnonzero(active[k]):
+    for k, step in enumerate(steps.tolist()):
+        for group in meetings(blocks, threads, step, active[k], members[k]):
+            known = (clock,) if step == SYNCWARP else (clock, fenced, fenced_here)
+            for of in known:
+                of[group] = of[group].max(axis=0)
+            clock[group, group] += 1
+        for t in np.flatnonzero(active[k]) if step not in (BARRIER, SYNCWARP) else ():
+            if step in (FENCE, BLOCK_FENCE):
                 fenced_here[t] = np.maximum(fenced_here[t], clock[t])
                 if step == FENCE:
                     fenced[t] = np.maximum(fenced[t], clock[t])
                 clock[t, t] += 1
-        elif step == SYNCWARP:
-            for warp in warps(blocks, threads):
-                here = warp[active[k, warp]]
-                for named in np.unique(members[k, here]):
-                    meet(here[members[k, here] == named])
-        else:
-            for t in np.flatnonzero(active[k]):
-                block = 0 if step >= GLOBAL_LOAD else t // threads
-                if step == ATOMIC:
-                    word = released_inside[t // threads, index[k, t]]
-                    clock[t] = np.maximum(clock[t], word)
-                    np.maximum(word, fenced_here[t], out=word)
-                if step == GLOBAL_ATOMIC:
-                    word, word_here = released[index[k, t]], released_here[t // threads, index[k, t]]
-                    clock[t] = np.maximum(clock[t], np.maximum(word, word_here))
-                    np.maximum(word, fenced[t], out=word)
-                    np.maximum(word_here, fenced_here[t], out=word_here)
-                earlier = log.setdefault((step >= GLOBAL_LOAD, block, index[k, t]), [])
-                for u, other, then in earlier:
-                    kinds = {step % 3, other % 3}
-                    if u != t and kinds not in ({LOAD}, {ATOMIC}) and clock[t, u] < then:
-                        found.add((min(step, other), max(step, other)))
-                earlier.append((t, step, clock[t, t]))
+                continue
+            block = 0 if step >= GLOBAL_LOAD else t // threads
+            if step == ATOMIC:
+                word = released_inside[t // threads, index[k, t]]
+                clock[t] = np.maximum(clock[t], word)
+                np.maximum(word, fenced_here[t], out=word)
+            if step == GLOBAL_ATOMIC:
+                word, word_here = released[index[k, t]], released_here[t // threads, index[k, t]]
+                clock[t] = np.maximum(clock[t], np.maximum(word, word_here))
+                np.maximum(word, fenced[t], out=word)
+                np.maximum(word_here, fenced_here[t], out=word_here)
+            earlier = log.setdefault((step >= GLOBAL_LOAD, block, index[k, t]), [])
+            for u, other, then in earlier:
+                kinds = {step % 3, other % 3}
+                if u != t and kinds not in ({LOAD}, {ATOMIC}) and clock[t, u] < then:
+                    found.add((min(step, other), max(step, other)))
+            earlier.append((t, step, clock[t, t]))
     return found

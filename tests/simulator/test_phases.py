@@ -9,7 +9,7 @@ from course_lib import KernelError, simulate
 from course_lib.kernels.bulk_copy import expect_bytes, init_barrier, tensor_map, tile_copy, wait_barrier
 
 
-def brings_one_tile(A, C, row, col, threads, arrivals, count, index, first):
+def brings_one_tile(A, C, row, col, threads, arrivals, count, index, first):  # noqa: PLR0917 (a kernel)
     tile = cuda.shared.array(2 * 4096, uint16, 1024)
     barriers = cuda.shared.array(2, uint64)
     if cuda.threadIdx.x < threads:
@@ -23,7 +23,7 @@ def brings_one_tile(A, C, row, col, threads, arrivals, count, index, first):
         C[i, cuda.threadIdx.x] = tile[first + place(i, cuda.threadIdx.x)]
 
 
-def bring(A, row=0, col=0, threads=1, arrivals=1, count=1, index=0, first=0):
+def bring(A, row=0, col=0, *, threads=1, arrivals=1, count=1, index=0, first=0):
     """Return the tile of A at [row, col] as a kernel finds it, and what was found."""
     C = np.zeros((SIDE, SIDE), np.uint16)
     run = simulate(brings_one_tile, strict=False)[1, SIDE](A, C, row, col, threads, arrivals, count, index, first)

@@ -91,7 +91,7 @@ def test_a_source_that_is_written_before_the_wait(kernel):
 def test_the_source_of_a_bulk_copy(row, col, early, at):
     """It is read until the phase that counts its bytes: the elements of the box that are inside the matrix."""
 
-    def kernel(A, out, row, col, early, y, x):
+    def kernel(A, out, row, col, early, y, x):  # noqa: PLR0917 (a kernel)
         tile = cuda.shared.array(ELEMENTS, uint16, 1024)
         barriers = cuda.shared.array(1, uint64)
         t = cuda.threadIdx.x

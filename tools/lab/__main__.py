@@ -9,7 +9,7 @@ from course_lib.machine.gpu import command
 from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, itself, once
 from course_lib.machine.waiting import model_errors, predictions
 
-from . import answers, patterns, probes, residency, tensor, wgmma
+from . import answers, patterns, probes, registers, residency, tensor, wgmma
 
 MODULE = "tools.lab"
 LAB = (
@@ -70,6 +70,14 @@ LAB = (
         "the answers to the exercises that promise speed, each beside a kernel with one thing changed",
         once,
         lambda case, ask: answers.answers(ask.names, ask.repeats, ask.progress),
+        module=MODULE,
+    ),
+    Experiment(
+        "registers",
+        "vectorized and warp_tiled with their results in other registers: GFLOP/s, queues at the banks, stalls",
+        once,
+        lambda case, ask: registers.registers(ask.repeats, ask.progress),
+        NCU,
         module=MODULE,
     ),
     Experiment(

@@ -17,7 +17,7 @@ import numpy as np
 from numba import cuda, float32, float64, int8, uint16
 
 from course_lib.kernels.async_copy import commit_copies, copy4_async, copy_async, wait_copies
-from course_lib.kernels.tensor_core_loads import load_matrices, load_matrices_transposed
+from course_lib.kernels.tensor_core_loads import load_matrices
 from course_lib.kernels.vector import load4
 from course_lib.kernels.warpgroup import (
     BF16,
@@ -42,7 +42,7 @@ COUNTS = tuple(name for name in METRICS if name.startswith(("global_", "shared_"
 EXACT_SIZES = ((128, 256, 64), (200, 136, 72), (201, 137, 73))
 
 ELEMENTS = 2048
-ROWS_OF_4, ROWS_OF_8 = ELEMENTS // 4, ELEMENTS // 8
+ROWS_OF_4 = ELEMENTS // 4
 #: The first word of the names of products of a warpgroup, and the bytes of shared memory that hold their tiles.
 PRODUCT, PRODUCT_BYTES = "product", 32 * 1024
 
@@ -67,42 +67,6 @@ def every_third(a, out):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     if i % 3 == 0:
         out[i] = a[i]
-
-
-@cuda.jit
-def shifted_copy(A, shift, out):
-    """Copy a matrix from `shift` columns further right, one thread per element."""
-    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
-    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    if row < out.shape[0] and col < out.shape[1]:
-        out[row, col] = A[row, col + shift]
-
-
-@cuda.jit
-def transpose(A, out):
-    """Read along rows, write down columns."""
-    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
-    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    if row < A.shape[0] and col < A.shape[1]:
-        out[col, row] = A[row, col]
-
-
-def shared_transpose(pitch: int):
-    """Transpose 32×32 tiles through shared memory whose rows are `pitch` words long."""
-
-    @cuda.jit
-    def transpose_shared(A, out):
-        tile = cuda.shared.array((32, pitch), float32)
-        x, y = cuda.threadIdx.x, cuda.threadIdx.y
-        row, col = cuda.blockIdx.y * 32 + y, cuda.blockIdx.x * 32 + x
-        if row < A.shape[0] and col < A.shape[1]:
-            tile[y, x] = A[row, col]
-        cuda.syncthreads()
-        row, col = cuda.blockIdx.x * 32 + y, cuda.blockIdx.y * 32 + x
-        if row < out.shape[0] and col < out.shape[1]:
-            out[row, col] = tile[x, y]
-
-    return transpose_shared
 
 
 @cuda.jit(device=True)
@@ -187,19 +151,6 @@ def copied(dtype: Any, elements: int, place_to: Any, place_of: Any, takes_part: 
 
 
 @cuda.jit
-def copied_some(A, active, out):
-    """Lane i copies element i of row 0 to word i of shared memory asynchronously, if it is one of the `active` ones."""
-    tile = cuda.shared.array((1, ELEMENTS), float32)
-    i = cuda.threadIdx.x
-    tile[0, i] = 0
-    if active[i] != 0:
-        copy_async(tile, 0, i, A, 0, i)
-    commit_copies()
-    wait_copies(0)
-    out[i] = tile[0, i]
-
-
-@cuda.jit
 def matrices(rows, out):
     """Lane i brings row rows[i] of 16 bytes to a load of four matrices."""
     tile = cuda.shared.array((ROWS_OF_4, 4), float32)
@@ -208,17 +159,6 @@ def matrices(rows, out):
         tile[word // 4, word % 4] = word
     cuda.syncthreads()
     out[i] = load_matrices(tile, rows[i], 0)[0]
-
-
-@cuda.jit
-def matrices_transposed(rows, out):
-    """The same of 16-bit elements, each matrix transposed."""
-    tile = cuda.shared.array((ROWS_OF_8, 8), uint16)
-    i = cuda.threadIdx.x
-    for element in range(i, ELEMENTS, WARP_SIZE):
-        tile[element // 8, element % 8] = element
-    cuda.syncthreads()
-    out[i] = load_matrices_transposed(tile, rows[i], 0)[0]
 
 
 @lru_cache
@@ -319,7 +259,7 @@ def patterns() -> tuple[AccessPattern, ...]:
 
 
 def _global() -> Iterator[AccessPattern]:
-    """Global memory: strides, element types, blocks, rows of matrices, and transposition through tiles."""
+    """Global memory: strides, element types, blocks, and random elements."""
 
     def read(name: str, stride: int, start: int = 0, size: int = 256 * 9 + 1, dtype: str = "f4") -> AccessPattern:
         given = _zeros(size, dtype=dtype), stride, start, _zeros(256, dtype=dtype)
@@ -338,15 +278,6 @@ def _global() -> Iterator[AccessPattern]:
     for seed in range(3):
         chosen = np.random.default_rng(seed).integers(0, 4096, 256)
         yield AccessPattern(f"global float32, random {seed}", gathered, 4, 64, (_zeros(4096), chosen, _zeros(256)))
-    for width, (x, y) in ((33, (16, 16)), (64, (16, 16)), (100, (32, 8)), (45, (7, 5)), (33, (45, 3))):
-        given = _zeros(3 * y, width + 1), 1, _zeros(3 * y, width)
-        yield AccessPattern(f"rows of {width} in blocks {x}×{y}", shifted_copy, (-(-width // x), 3), (x, y), given)
-    for n, rows in ((64, 8), (100, 32)):
-        grid, matrices = (-(-n // 32),) * 2, (_zeros(n, n), _zeros(n, n))
-        yield AccessPattern(f"transpose {n}×{n}", transpose, grid, (32, rows), matrices)
-        for pitch in (32, 33):
-            name = f"transpose {n}×{n} through tiles of pitch {pitch}"
-            yield AccessPattern(name, shared_transpose(pitch), grid, (32, 32), matrices)
 
 
 def _of_warp(name: str, kernel: Any, *given: Any, dtype: str = "f4") -> AccessPattern:
@@ -399,7 +330,6 @@ def _copies() -> Iterator[AccessPattern]:
     cases: list[tuple[Any, str, Any]] = [(to, f"to stride {s}", (s, 1, 0)) for s in (1, 2, 4, 8, 32, 33)]
     cases += [(of, f"from stride {s}", (1, s, 0)) for s in (0, 1, 2, 3, 8, 9, 16, 32)]
     cases += [(wide, "16 bytes", (1, 1, 0))]
-    cases += [(copied_some, f"by {mask}", (active,)) for mask, active in _masks().items()]
     for kernel, name, places in cases:
         yield _of_warp(f"copied {name}", kernel, _zeros(1, ELEMENTS), *places)
     for size, dtype, kernel in (
@@ -498,9 +428,8 @@ def _matrices() -> Iterator[AccessPattern]:
         "turned by the row": lanes // 8 * 64 + (lanes % 8 * 8 + (lanes % 8 ^ lanes // 8)),
         **{f"random {seed}": np.random.default_rng(seed).integers(0, 256, WARP_SIZE) for seed in range(4)},
     }
-    for form, kernel, dtype in (("", matrices, "f4"), (" transposed", matrices_transposed, "u4")):
-        for name, where in rows.items():
-            yield _of_warp(f"matrices{form}, {name}", kernel, where, dtype=dtype)
+    for name, where in rows.items():
+        yield _of_warp(f"matrices, {name}", matrices, where)
 
 
 def _products() -> Iterator[AccessPattern]:

@@ -166,12 +166,8 @@ def clock() -> Iterator[Result]:
     if program is None:
         yield found
         return
-    query = [
-        program,
-        "--query-gpu=clocks.sm,power.draw.average,clocks_event_reasons.sw_power_cap",
-        "--format=csv,noheader,nounits",
-        f"--loop-ms={SAMPLES_MILLISECONDS}",
-    ]
+    asked = "clocks.sm,power.draw.average,clocks_event_reasons.sw_power_cap"
+    query = [program, f"--query-gpu={asked}", "--format=csv,noheader,nounits", f"--loop-ms={SAMPLES_MILLISECONDS}"]
     with subprocess.Popen(query, stdout=subprocess.PIPE, text=True) as reader:
         assert reader.stdout is not None
         with suppress(ValueError):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..model.machine import Machine
     from .drawing import draw
     from .interleaving import orders
-    from .machine_code import bank_queue, machine_programs
+    from .machine_code import bank_queue, lost_in_queues, machine_programs
     from .model_errors import reasons
     from .schedule import REASONS, Play, play, play_programs
     from .traced import programs
@@ -29,6 +29,7 @@ __all__ = [
     "Waiting",
     "bank_queue",
     "draw",
+    "lost_in_queues",
     "machine_programs",
     "orders",
     "plan",
@@ -49,7 +50,7 @@ __getattr__, __dir__ = lazily(
         "Machine": "..model.machine",
         "orders": ".interleaving",
         **dict.fromkeys(("slacks", "timeline_rows"), "...trace.reading"),
-        **dict.fromkeys(("bank_queue", "machine_programs"), ".machine_code"),
+        **dict.fromkeys(("bank_queue", "lost_in_queues", "machine_programs"), ".machine_code"),
         **dict.fromkeys(("REASONS", "Play", "play", "play_programs"), ".schedule"),
         **dict.fromkeys(("Waiting", "plan"), ".widget"),
     },

@@ -210,24 +210,28 @@ def _wavefronts(access: WarpAccess) -> int:
     return int(busiest(words, 1)[0] if each == 1 else in_groups(words, each)[0][0])
 
 
-def bank_queue(code: Sequence[str]) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return the cycles at which multiply-adds start if only registers hold them, and what the two banks deliver.
+def bank_queue(code: Sequence[str]) -> list[tuple[int, list[int], list[int]]]:
+    """Return for each multiply-add when it starts, if only registers hold it, and the even and odd registers it reads.
 
-    The bank of the even registers and that of the odd ones deliver one register in a cycle: (cycle, register). What
-    `.reuse` kept is not delivered again. A multiply-add starts a cycle after the one before it, or as soon as the banks
-    that it reads have delivered what was asked for before.
+    The bank of the even registers and that of the odd ones deliver one register in a cycle. What `.reuse` kept is not
+    delivered again. A multiply-add starts a cycle after the one before it, or as soon as the banks that it reads have
+    delivered what was asked for before.
     """
-    starts, kept = list[int](), dict[int, str]()
-    delivered: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
+    queue, kept, start = list[tuple[int, list[int], list[int]]](), dict[int, str](), -1
+    free = [0, 0]
     for line in code:
         reads, kept = register_reads(line, kept)
         if "FFMA" in line:
-            free = [bank[-1][0] + 1 if bank else 0 for bank in delivered]
-            start = max([len(starts) and starts[-1] + 1, *(at for at, asked in zip(free, reads, strict=True) if asked)])
-            starts.append(start)
-            for bank, at, asked in zip(delivered, free, reads, strict=True):
-                bank += [(max(at, start) + place, register) for place, register in enumerate(asked)]
-    return starts, *delivered
+            start = max([start + 1, *(at for at, asked in zip(free, reads, strict=True) if asked)])
+            free = [max(at, start) + len(asked) if asked else at for at, asked in zip(free, reads, strict=True)]
+            queue.append((start, *reads))
+    return queue
+
+
+def lost_in_queues(code: Sequence[str]) -> float:
+    """Return the cycles that a multiply-add loses on average in the queues at the banks (`bank_queue`)."""
+    queue = bank_queue(code)
+    return (queue[-1][0] + 1) / len(queue) - 1 if queue else 0.0
 
 
 def loop_of_lines(code: Sequence[str]) -> list[Instruction]:

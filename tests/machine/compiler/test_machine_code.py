@@ -8,9 +8,11 @@ from numba import cuda, float32, uint64
 from course_lib import lazy
 from course_lib.kernels import LADDER, rung, twins
 from course_lib.machine import measurements
-from course_lib.machine.compiler import NoMachineCode, available, find, machine_code, run_block
+from course_lib.machine.compiler import NoMachineCode, available, build, find, machine_code, run_block
 from course_lib.machine.compiler.code import MachineInstruction, control, from_listing, from_text
 from course_lib.machine.compiler.command import cases
+from course_lib.machine.waiting import lost_in_queues
+from tools.lab import registers
 
 MATRIX = np.zeros((8, 8), np.float32)
 FAST = ("naive", "tiled", "pipelined", "unrolled", "vectorized")
@@ -171,3 +173,34 @@ def test_a_listing_gives_instructions_their_control_and_their_source():
     assert first == MachineInstruction("FFMA R1, R2.reuse, R3, R1", 4, False, 1, 0, (2, 5), places, -1)
     assert (second.predicate, second.operation, second.target, second.places) == ("@P0", "BRA", 0, (("kernel", 11),))
     assert control(1 << 41)["yields"]
+
+
+@pytest.mark.skipif(not available(), reason="the compiler is not installed")
+@pytest.mark.parametrize("name", ["vectorized", "warp_tiled"])
+def test_with_exchanged_registers_only_neighbours_exchange_their_places(name, monkeypatch):
+    """The disassembler reads other registers in the multiply-adds alone, and the emulator the same results by fours."""
+    link, cubins, results = build._link, [], []
+
+    def exchange(*given):
+        cubin, log = link(*given)
+        cubins.append(cubin)
+        return registers.searched(cubin, 0, seed=0), log
+
+    monkeypatch.setattr(registers, "EXCHANGES", 200)
+    monkeypatch.setattr(build, "_link", exchange)
+    given = rung(name).make(), (float32[:, ::1],) * 3, (9, 0)
+    exchanged = build.compiled(*given)
+    monkeypatch.setattr(build, "_link", link)
+    plain = build.compiled(*given)
+    texts = [[each.text for each in code.instructions] for code in (plain, exchanged)]
+    changed = [before for before, after in zip(*texts, strict=True) if before != after]
+    assert changed and all("FFMA" in text for text in changed)
+    for text, cubin in zip(texts, (cubins[0], registers.searched(cubins[0], 0, seed=0)), strict=True):
+        assert [line for line in registers.lines(cubin) if line != "NOP"] == [line for line in text if "FFMA" in line]
+    assert lost_in_queues(texts[1]) < lost_in_queues(texts[0])
+    A, B = np.random.default_rng(0).random((2, 128, 128), np.float32)
+    for code in (plain, exchanged):
+        results.append(np.full((128, 128), np.nan, np.float32))
+        run_block(code, (A, B, results[-1]), (256,), (1, 1))
+    assert not np.array_equal(*results)
+    assert np.array_equal(*(np.sort(C.reshape(-1, 4)) for C in results))

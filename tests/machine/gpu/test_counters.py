@@ -75,12 +75,6 @@ def test_a_pattern_costs_what_the_gpu_counted(case):
     assert counted == {name: wanted[name] for name in counted}
 
 
-def test_how_many_copies_were_measured():
-    """As many as `copy_passes` says, of which 355 name the bytes of a copy."""
-    names = [r["pattern"] for r in PATTERNS.results if r["pattern"].startswith("copied")]
-    assert (len(names), sum("bytes," in name for name in names)) == (380, 355)
-
-
 def wide_load(distance):
     """(wavefronts, bank conflicts) of one 16-byte load whose lanes lie `distance` × 16 bytes apart."""
     name = f"shared 16 bytes, stride {distance}"

@@ -29,6 +29,7 @@ WHAT = (
     "residency",
     "cached",
     "cold",
+    "registers",
     "tensor",
     "wgmma",
 )

@@ -6,7 +6,7 @@ TILE, THREADS = (128, 112), (8, 8)
 
 
 @cuda.jit
-def mine(A, B, C):
+def mine(A, B, C):  # noqa: C901 (a kernel)
     A_tile = cuda.shared.array((8, 128), float32)
     B_tile = cuda.shared.array((8, 112), float32)
     acc = cuda.local.array((16, 14), float32)

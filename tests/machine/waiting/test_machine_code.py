@@ -9,7 +9,7 @@ import pytest
 from course_lib import show_machine_code, simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements
-from course_lib.machine.waiting.machine_code import bank_queue, kind_of, register_reads
+from course_lib.machine.waiting.machine_code import bank_queue, kind_of, lost_in_queues, register_reads
 from course_lib.machine.waiting.traced import programs
 
 
@@ -109,16 +109,14 @@ def test_the_order_of_the_multiplications_changes_the_registers_and_not_how_many
     loops_of = {r["rung"]: r["instructions"] for r in measurements.load("instructions").results}
     assert loops_of["best"] == loops_of["whole_tiles"] == 2350
     codes = [show_machine_code(rung(name).make()).code.instructions for name in ("best", "whole_tiles")]
-    starts = [bank_queue([each.text for each in code])[0] for code in codes]
-    lost = [round((cycles[-1] + 1) / len(cycles) - 1, 2) for cycles in starts]
-    assert lost == [0.14, 0.17]
+    assert [round(lost_in_queues([each.text for each in code]), 2) for code in codes] == [0.14, 0.17]
 
 
 def test_an_operand_that_was_kept_is_not_delivered_again():
     """It is delivered again if another instruction is in between; zero is no register."""
     again = "FFMA R1, R2, R5, R8"
-    assert bank_queue([again]) == ([0], [(0, 2), (1, 8)], [(0, 5)])
-    starts, even, odd = bank_queue(["FFMA R1, R2.reuse, R4, R7", again])
-    assert (starts, even, odd) == ([0, 2], [(0, 2), (1, 4), (2, 8)], [(0, 7), (2, 5)])
-    assert bank_queue(["FFMA R1, R2.reuse, R4, R7", "LDS R3, [R9]", again])[1][2:] == [(2, 2), (3, 8)]
-    assert bank_queue(["FFMA R1, RZ, R2, R5"]) == ([0], [(0, 2)], [(0, 5)])
+    assert bank_queue([again]) == [(0, [2, 8], [5])]
+    assert bank_queue(["FFMA R1, R2.reuse, R4, R7", again]) == [(0, [2, 4], [7]), (2, [8], [5])]
+    assert bank_queue(["FFMA R1, R2.reuse, R4, R7", "LDS R3, [R9]", again]) == [(0, [2, 4], [7]), (2, [2, 8], [5])]
+    assert bank_queue(["FFMA R1, RZ, R2, R5"]) == [(0, [2], [5])]
+    assert (lost_in_queues([again, again]), lost_in_queues([])) == (0.5, 0)

@@ -93,7 +93,7 @@ def test_frames_hold_what_the_columns_say(films, name):
         ("prefetched_16", 16, 16, 16, 4, 16 // 4 + 2),
     ],
 )
-def test_a_product_has_the_numbers_of_its_formula(films, name, M, K, N, T, frames):
+def test_a_product_has_the_numbers_of_its_formula(films, *, name, M, K, N, T, frames):
     """A block of T×T elements of C does K multiply-adds for each; a number that it loads is used T times."""
     film = films[name][0]
     side = launch(name).trace.block[0]
