@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .. import lessons
 from ..pages.frame import write
-from .cells import lesson_cells
+from .cells import calls, lesson_cells, parsed
 
 ROOT = lessons.home().parent
 #: Files and folders that students get, and what in them is for teachers alone.
@@ -40,8 +40,6 @@ README = "docs/teach/students.md"
 LADDER = "course_lib/kernels/"
 #: Lines of an answer's cell that its skeleton has, too: of the function that it defines, and of the check.
 _FRAME = re.compile(r"@cuda\.jit|def |check\(|explain\(")
-#: The exercise that a cell answers.
-_CALL = re.compile(r"""^(?:check|explain)\(\s*["']([^"']+)["']""", re.MULTILINE)
 #: Exercises whose answer a lesson shows later: as the kernel that the next section, or exercise, begins with.
 SHOWN = {"half-a-guard", "four-at-once", "plan"}
 _LINK = re.compile(r"\[([^\[\]\n]*)\]\(((?:\d\d_\w+|notebooks/\d\d_\w+)\.ipynb)\)")
@@ -162,7 +160,7 @@ def solutions() -> tuple[Solution, ...]:
     found = []
     for path in sorted((lessons.home() / "solutions").glob("*.ipynb")):
         for _, source in lesson_cells(path.stem, path.parent):
-            for called in _CALL.findall(source):
+            for called, _ in calls(parsed(source)):
                 lines = _lines("\n".join(line for line in source.splitlines() if not _FRAME.match(line)))
                 own = frozenset(line for _, line in lines) - known
                 found.append(Solution(called, own, "\n" + _joined(lines).partition("\n")[2]))

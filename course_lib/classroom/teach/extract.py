@@ -8,7 +8,7 @@ import ast
 import contextlib
 import linecache
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
@@ -24,7 +24,7 @@ from ...simulator.language.source import parsed as parsed_as
 from .allowed import refusals
 from .calls import Program
 from .cells import calls, parsed
-from .names import available, names_of
+from .names import Unknown, available, constant, names_of
 
 #: Parts of a cell beside the function that the grader reads, or that the lesson itself has there.
 _EXPECTED = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Pass)
@@ -250,14 +250,10 @@ def _compiled(tree: ast.FunctionDef, title: str, source: str, names: dict[str, A
 def text_of(exercise: str, source: str, others: Sequence[str]) -> str | None:
     """Return the text that ``explain("name", …)`` is given in a cell; None where it is no text that can be read."""
     cell = parsed(source)
-    names: Mapping[str, Any] = names_of([*trees_of(others), cell])
+    names = names_of([*trees_of(others), cell])
     for name, call in calls(cell):
-        given = (
-            call.args[1] if len(call.args) > 1 else next((k.value for k in call.keywords if k.arg == "answer"), None)
-        )
-        if name == exercise and given is not None:
-            if isinstance(given, ast.Constant) and isinstance(given.value, str):
-                return given.value
-            if isinstance(given, ast.Name) and isinstance(names.get(given.id), str):
-                return str(names[given.id])
+        given = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "answer")]
+        with contextlib.suppress(Unknown):
+            if name == exercise and given and isinstance(text := constant(given[0], names), str):
+                return text
     return None

@@ -32,7 +32,7 @@ from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
 from .gradebook import EXPORTS, Entry, exact, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
 from .limits import Limits, Stopped
-from .pages import BY_HAND, feedback, for_teacher, nearly_the_same, remarks
+from .pages import BY_HAND, feedback, for_teacher
 from .sandbox import Sandbox
 from .submission import LARGEST, NOTHING
 
@@ -325,8 +325,6 @@ class Batch:
     def _write(self) -> None:
         graded = self.graded()
         by_label = {self.labels[id]: rows for id, rows in graded.items()}
-        same = nearly_the_same(by_label)
-        alike = remarks(same, self.teacher.name)
         table, students = [], {}
         for each in (each for each in self.submissions if each.id in graded):
             label, page, rows = self.labels[each.id], self._page(each.id), graded[each.id]
@@ -334,9 +332,8 @@ class Batch:
             note = "; ".join(filter(None, (read, each.problem if each.paths else "")))
             for row in rows:
                 points = "" if row.points is None else f"{row.points:g}"
-                hint = " ".join(filter(None, (row.hint, alike.get((label, row.exercise)))))
                 who, said = (exact(each.id), each.student, row.exercise), (points, row.of, row.comment)
-                table.append((*who, *said, row.status, hint, each.late, note, page.name, f"{row.seconds:.2f}"))
+                table.append((*who, *said, row.status, row.hint, each.late, note, page.name, f"{row.seconds:.2f}"))
             page.write_text(
                 feedback(self.lesson, label, rows, self.seed, note), encoding="utf-8", errors="backslashreplace"
             )
@@ -353,7 +350,7 @@ class Batch:
         }
         self._note_by_hand(given)
         absent = [self.labels[each.id] for each in self.submissions if not each.paths]
-        text = for_teacher(self.lesson, by_label, same, students, absent, self.seed)
+        text = for_teacher(self.lesson, by_label, students, absent, self.seed)
         self.teacher.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 

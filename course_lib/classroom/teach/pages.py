@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
-from ...simulator.tables import plural
 from .cells import places, texts_above
 from .gradebook import by_exercise, summary, total
 from .judge import Judged
@@ -22,25 +21,6 @@ def feedback(lesson: str, student: str, rows: Sequence[Judged], seed: int, note:
     return rendered("student.html", title=f"{lesson}: {student}", **data)
 
 
-def nearly_the_same(graded: Mapping[str, Sequence[Judged]]) -> list[tuple[str, Group]]:
-    """Return the groups of answers that are nearly the same, or nearly what the course has, with their exercise."""
-    return [
-        (name, group)
-        for name, rows in by_exercise(graded).items()
-        for group in groups({s: row.units for s, row in rows.items()}, {s: row.course for s, row in rows.items()})
-    ]
-
-
-def remarks(same: Sequence[tuple[str, Group]], page: str) -> dict[tuple[str, str], str]:
-    """Return what the table says about such answers: {(student, exercise): a sentence}."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for name, group in same:
-        for student in group.students:
-            like = group.course or plural(len(group.students) - 1, "other answer")
-            found.setdefault((student, name), []).append(like)
-    return {key: f"Nearly the same as {' and '.join(like)}: see {page}." for key, like in found.items()}
-
-
 NO_PROOF = (
     "What the lesson gives is left out. Equal answers are no proof: where an exercise leaves no other form, right "
     "answers are like each other, and like those of the course."
@@ -55,7 +35,6 @@ def _question(lesson: str, name: str) -> str:
 def for_teacher(
     lesson: str,
     graded: Mapping[str, Sequence[Judged]],
-    same: Sequence[tuple[str, Group]],
     students: Mapping[str, tuple[str, str, str]],
     absent: Sequence[str],
     seed: int,
@@ -68,7 +47,10 @@ def for_teacher(
     present = {student: rows for student, rows in graded.items() if student not in absent}
     judged = [row for rows in present.values() for row in rows]
     words: dict[str, dict[str, list[str]]] = {}
+    same: list[tuple[str, Group]] = []
     for name, row_of in by_exercise(graded).items():
+        found = groups({s: row.units for s, row in row_of.items()}, {s: row.course for s, row in row_of.items()})
+        same += [(name, group) for group in found]
         if isinstance(EXERCISES[name], Explanation):
             words[name] = {}
             for student, row in ((student, row) for student, row in row_of.items() if row.text):

@@ -6,7 +6,6 @@ a comment makes no difference.
 
 import ast
 import builtins
-import copy
 import pickle
 import re
 from collections import Counter
@@ -97,11 +96,8 @@ def _called(node: ast.AST) -> str:
 
 
 def _header(statement: ast.stmt) -> ast.stmt:
-    bare = copy.copy(statement)
-    for part in ("body", "orelse", "finalbody", "handlers"):
-        if hasattr(bare, part):
-            setattr(bare, part, [])
-    return bare
+    inside = dict.fromkeys(("body", "orelse", "finalbody", "handlers"), list[ast.AST]())
+    return type(statement)(**{name: inside.get(name, part) for name, part in ast.iter_fields(statement)})
 
 
 def _dumped(nodes: Sequence[ast.AST]) -> str:
@@ -176,7 +172,7 @@ def _beside(given: ast.FunctionDef) -> Sequence[tuple[str, tuple[str, ...]]]:
 # ---- answers that are alike -----------------------------------------------------------------------------------
 
 
-def shared(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+def shared(one: Sequence[str], other: Sequence[str]) -> float:
     """Return the part that two texts have in common of what both say; 0 where one of them says too little."""
     its, others = Counter(one), Counter(other)
     if min(its.total(), others.total()) < _EVIDENCE:
@@ -189,19 +185,15 @@ def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], flo
 
     ``units`` are the statements, or the words, that each wrote.
     """
-    same: dict[tuple[str, ...], list[str]] = {}
-    for author, parts in sorted(units.items()):
-        if len(parts) >= _EVIDENCE:
-            same.setdefault(tuple(sorted(parts)), []).append(author)
-    found = [({text}, 1.0) for text in same]
-    for one, other in combinations(same, 2):
-        if (both := shared(one, other)) >= ALIKE:
+    found = [({author}, 1.0) for author in units]
+    for one, other in combinations(units, 2):
+        if (both := shared(units[one], units[other])) >= ALIKE:
             joined = [group for group in found if group[0] & {one, other}]
             least = min(both, *(share for _, share in joined))
             found = [group for group in found if group not in joined]
-            found.append((set().union(*(texts for texts, _ in joined)), least))
-    by_author = [(tuple(sorted(a for text in texts for a in same[text])), least) for texts, least in found]
-    return sorted((each for each in by_author if len(each[0]) > 1), key=lambda each: (-each[1], each))
+            found.append((set().union(*(authors for authors, _ in joined)), least))
+    several = [(tuple(sorted(authors)), least) for authors, least in found if len(authors) > 1]
+    return sorted(several, key=lambda each: (-each[1], each))
 
 
 class Group(NamedTuple):

@@ -74,10 +74,7 @@ def graded(lesson, user, alone):
 
 
 def of(table, student):
-    changing = {"seconds", "hint"}  # a hint also says whose answers are alike
-    return [
-        {key: value for key, value in row.items() if key not in changing} for row in table if row["student"] == student
-    ]
+    return [row | {"seconds": ""} for row in table if row["student"] == student]
 
 
 @pytest.fixture(params=["as this user", at_night("as nobody")])
