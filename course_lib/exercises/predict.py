@@ -111,11 +111,6 @@ class Prediction(Still, anywidget.AnyWidget):
             said = f"<p>{mark} your guess: {html.escape(self.guess)} · the answer: {_marked(self._said())}</p>"
         return f'<div class="{CLASS}">{head}{said}</div>'
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Offer the widget, and beside it the folded answer and the text."""
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | {"text/plain": repr(self), "text/html": self._repr_html_()}, metadata
-
 
 _NO_GUESS = "no guess yet: run this cell to guess, or add guess=… to it"
 

@@ -57,6 +57,26 @@ def power(a: Vector, b: Vector) -> Vector:
     return np.where(b < 0, small, value).astype(np.asarray(a).dtype)[()]
 
 
+def extreme(function: np.ufunc, a: Vector, b: Vector, by_sign: bool = False) -> Vector:
+    """``function``, which gives the smaller or the larger of two floats; NumPy's leaves open which zero it takes.
+
+    Of 0.0 and -0.0 it takes ``a``, as numba compiles NumPy's functions, or ``by_sign`` the one that PTX's ``min`` and
+    ``max`` take: -0.0 is the smaller.
+    """
+    result, same = function(a, b), a == b
+    if result.dtype.kind != "f" or not np.count_nonzero(same):
+        return result
+    if by_sign:
+        a = np.where(np.signbit(a) == (function is np.fmin), a, b)
+    return np.where(same, a, result)[()]
+
+
+def later_if(compare: np.ufunc, a: Vector, b: Vector) -> Vector:
+    """``b`` where ``compare(b, a)``, else ``a``: Python's ``min`` and ``max``, of which NaN is neither."""
+    chosen: Vector = np.where(compare(b, a), b, a)
+    return chosen[()]
+
+
 def raised(a: Vector, exponent: int) -> Vector:
     """``a ** exponent`` of a float and a literal, by repeated squaring, rounded at each step as in numba's code."""
     value, left = a.dtype.type(1), abs(int(exponent))

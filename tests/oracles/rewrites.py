@@ -41,22 +41,22 @@ class _While(_Rewriter):
         self.generic_visit(node)
         if not isinstance(node.iter, ast.Call) or ast.unparse(node.iter.func) != "range":
             return node
-        given = node.iter.args if len(node.iter.args) > 1 else [ast.Constant(0), *node.iter.args]
-        start, stop, step = [*given, ast.Constant(1)][:3]
-        counter = node.target.id
-        begin = ast.Assign([ast.Name(counter, ast.Store())], start)
-        test = ast.Compare(ast.Name(counter, ast.Load()), [ast.Lt()], [stop])
-        go_on = ast.AugAssign(ast.Name(counter, ast.Store()), ast.Add(), step)
-        return [begin, ast.While(test, [*node.body, go_on], [])]
+        given = [ast.unparse(each) for each in node.iter.args]
+        start, stop, step = [*(given if len(given) > 1 else ["0", *given]), "1"][:3]
+        k = node.target.id
+        begin, loop = ast.parse(f"{k} = {start}\nwhile {k} < {stop}: {k} += {step}").body
+        loop.body = [*node.body, *loop.body]
+        return [begin, loop]
 
 
 class _SumWrittenOut(_Rewriter):
     """`acc = x + acc` for `acc += x`."""
 
     def visit_AugAssign(self, node):
-        before = ast.parse(ast.unparse(node.target), mode="eval").body
-        operands = (node.value, before) if isinstance(node.op, ast.Add) else (before, node.value)
-        return ast.Assign([node.target], ast.BinOp(operands[0], node.op, operands[1]))
+        place, value = ast.unparse(node.target), ast.unparse(node.value)
+        operator = ast.unparse(node).removeprefix(f"{place} ").partition("=")[0]
+        right = f"({value}) + {place}" if operator == "+" else f"{place} {operator} ({value})"
+        return ast.parse(f"{place} = {right}").body
 
 
 class _OneByOne(_Rewriter):
@@ -77,24 +77,15 @@ class _Temporaries(_Rewriter):
     def visit_AugAssign(self, node):
         if not (isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Mult)):
             return node
-        parts = node.value.left, node.value.right
-        first = [
-            ast.Assign([ast.Name(name, ast.Store())], part) for name, part in zip(("one", "two"), parts, strict=True)
-        ]
-        product = ast.BinOp(ast.Name("one", ast.Load()), ast.Mult(), ast.Name("two", ast.Load()))
-        return [*first, ast.AugAssign(node.target, node.op, product)]
+        one, two = ast.unparse(node.value.left), ast.unparse(node.value.right)
+        node.value = ast.parse("one * two", mode="eval").body
+        return ast.parse(f"one = {one}\ntwo = {two}\n{ast.unparse(node)}").body
 
     def visit_Assign(self, node):
-        if (
-            len(node.targets) > 1
-            or not isinstance(node.targets[0], ast.Subscript)
-            or isinstance(node.value, ast.Constant)
-        ):
+        place = node.targets[0]
+        if len(node.targets) > 1 or not isinstance(place, ast.Subscript) or isinstance(node.value, ast.Constant):
             return node
-        return [
-            ast.Assign([ast.Name("stored", ast.Store())], node.value),
-            ast.Assign(node.targets, ast.Name("stored", ast.Load())),
-        ]
+        return ast.parse(f"stored = {ast.unparse(node.value)}\n{ast.unparse(place)} = stored").body
 
 
 class _NestedGuards(_Rewriter):
@@ -116,10 +107,9 @@ class _NamedGuards(_Rewriter):
     def visit_If(self, node):
         self.generic_visit(node)
         name = f"inside{node.lineno}"
-        return [
-            ast.Assign([ast.Name(name, ast.Store())], node.test),
-            ast.If(ast.Name(name, ast.Load()), node.body, node.orelse),
-        ]
+        named = ast.parse(f"{name} = {ast.unparse(node.test)}").body
+        node.test = ast.Name(name, ast.Load())
+        return [*named, node]
 
 
 class _EarlyReturn(_Rewriter):

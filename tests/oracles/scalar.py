@@ -174,8 +174,10 @@ def call(function, *values):
     if result is None:
         raise TypeError(f"numba refuses {function.__name__} of {[str(v.dtype) for v in values]}")
     if function in (builtins.min, builtins.max):
-        numpy_function = {builtins.min: np.fmin, builtins.max: np.fmax}[function]
-        return result.type(numpy_function.reduce([cast(v, result) for v in values]))
+        same = [cast(v, result) for v in values]
+        if len(values) == 2 and {v.dtype.name for v in values} <= {"float32", "float64"}:  # PTX's, else Python's
+            return function([v for v in same if v == v] or same, key=lambda v: (v, not np.signbit(v)))
+        return function(same)
     if function is builtins.complex:
         parts = [cast(v, typing.PARTS[result]) for v in values] if values[1:] else [cast(values[0], result)]
         return _pair(*parts, result) if values[1:] else parts[0]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...simulator.arithmetic import extreme
 from ...simulator.hardware import WARP_SIZE
 from .threads import Threads, UnknownInstruction
 
@@ -547,7 +548,7 @@ def amount(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
 
 def least_float(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     put, a, b, least = float_writer(operands[0]), float_of(operands[1]), float_of(operands[2]), predicate(operands[-1])
-    return lambda t: put(t, np.where(least(t), np.fmin(a(t), b(t)), np.fmax(a(t), b(t))))
+    return lambda t: put(t, np.where(least(t), extreme(np.fmin, a(t), b(t), True), extreme(np.fmax, a(t), b(t), True)))
 
 
 def nothing(mods: list[str], operands: list[str]) -> Callable[[Any], None]:

@@ -18,7 +18,7 @@ from ...trace.png import element, quantized
 from ...trace.viewer.page import Bundle
 from ...trace.viewer.picture import SCALE, Layout, draw
 from ...trace.viewer.shapes import WIDTH, Box, Polygon, Text
-from ...trace.viewer.still import HTML, Still
+from ...trace.viewer.still import Still
 from .cube import TILES
 from .sketches import KINDS, Sketch
 
@@ -82,10 +82,8 @@ class Dials(Still, anywidget.AnyWidget):
     def __repr__(self) -> str:
         return "\n".join([f"{self._kind.title}:", *(f"  {sentence}." for sentence in self.sketch.says)])
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Offer the widget, and the picture and the text for readers who have not run the notebook."""
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | {"text/plain": repr(self), HTML: element(self.png, repr(self), WIDTH)}, metadata
+    def _repr_html_(self) -> str:
+        return element(self.png, repr(self), WIDTH)
 
 
 def encoded(sketch: Sketch, setting: Mapping[str, int]) -> str:

@@ -18,7 +18,7 @@ from ...simulator.hardware import SECTOR_BYTES
 from ...simulator.simulate import simulate
 from ...simulator.tables import plural
 from ...trace.viewer.page import Bundle, page
-from ...trace.viewer.still import HTML, Still
+from ...trace.viewer.still import Still
 from . import schedule
 from .instruction import Instruction
 
@@ -316,8 +316,3 @@ class Waiting(Still, anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return "\n".join(["Waiting, as a model plays it:", *(f"  {each}." for each in self.plan.sentences())])
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Offer the widget, and the picture and the text for readers who have not run the notebook."""
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata

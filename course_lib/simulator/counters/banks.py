@@ -12,7 +12,7 @@ from ..hardware import BANKS, WARP_SIZE, WORD_BYTES
 from ..lanes.access import Site
 from ..lanes.arrays import Pattern
 from ..lanes.masks import widened
-from .copy_passes import CopyPasses, copied_places
+from .copy_wavefronts import CopyWavefronts, copied_places
 from .traffic import Counter, key_of
 
 #: The word of a lane that is not active.
@@ -26,7 +26,7 @@ class BanksObserver(Counter):
 
     def __init__(self) -> None:
         super().__init__()
-        self.copies = CopyPasses()
+        self.copies = CopyWavefronts()
 
     def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "shared":

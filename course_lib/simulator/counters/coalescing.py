@@ -3,7 +3,7 @@
 They are the distinct 32-byte sectors of its active lanes (Nsight Compute's
 ``l1tex__t_sectors_pipe_lsu_mem_global_op_ld`` over ``…_requests_…``): 4 for 32 neighbouring floats, 32 for a
 column of a wide matrix, 1 if all lanes read the same word. Asynchronous copies of 16 bytes are counted
-differently, see :mod:`copy_passes`.
+differently, see :mod:`copy_wavefronts`.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from ..hardware import SECTOR_BYTES
 from ..lanes.access import Site
 from ..lanes.arrays import Pattern
 from ..lanes.masks import Mask
-from .copy_passes import WIDE_BYTES, CopyPasses, copied_places
+from .copy_wavefronts import WIDE_BYTES, CopyWavefronts, copied_places
 from .traffic import Counter, key_of
 
 
@@ -25,7 +25,7 @@ class CoalescingObserver(Counter):
 
     def __init__(self) -> None:
         super().__init__()
-        self.copies = CopyPasses()
+        self.copies = CopyWavefronts()
 
     def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "global":

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..arithmetic import later_if
 from ..hardware import SECTOR_BYTES
 from .masks import Mask, widened
 from .vector import LaneVector
@@ -26,17 +28,9 @@ def c_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(prod(shape[d + 1 :]) for d in range(len(shape)))
 
 
-def replaced_if(comparison: Callable[[Any, Any], Any], nan_too: bool) -> Callable[[Any, Any], Any]:
-    """Return the update of an atomic: ``value`` if the comparison is true, or if ``old`` is NaN and ``nan_too``.
-
-    Source: numba's ``___numba_atomic_*`` functions. A comparison with NaN is false, so a NaN never replaces a number.
-    """
-
-    def update(old: Any, value: Any) -> Any:
-        better = comparison(value, old)
-        return np.where(better | (old != old) if nan_too else better, value, old)
-
-    return update
+def _number_if(compare: np.ufunc, old: Any, value: Any) -> Any:
+    """The update of ``nanmax`` and ``nanmin``: a number replaces NaN, too."""
+    return np.where(old != old, value, later_if(compare, old, value))
 
 
 _UFUNCS: dict[str, np.ufunc] = {
@@ -46,13 +40,13 @@ _UFUNCS: dict[str, np.ufunc] = {
     "or_": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
-#: ``new = f(old, value)``.
+#: ``new = f(old, value)``, as in numba's ``___numba_atomic_*`` functions.
 ATOMIC: dict[str, Callable[..., Any]] = {
     **_UFUNCS,
-    "max": replaced_if(np.greater, nan_too=False),
-    "min": replaced_if(np.less, nan_too=False),
-    "nanmax": replaced_if(np.greater, nan_too=True),
-    "nanmin": replaced_if(np.less, nan_too=True),
+    "max": partial(later_if, np.greater),
+    "min": partial(later_if, np.less),
+    "nanmax": partial(_number_if, np.greater),
+    "nanmin": partial(_number_if, np.less),
     "exch": lambda old, value: value,
     "inc": lambda old, value: np.where(old >= value, 0, old + 1).astype(old.dtype),
     "dec": lambda old, value: np.where((old == 0) | (old > value), value, old - 1).astype(old.dtype),

@@ -11,7 +11,7 @@ import ast
 import cmath
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import FunctionType
 from typing import Any, NoReturn
@@ -238,6 +238,8 @@ NUMPY = {
     )
     for name in _UFUNCS.split()
 }
+for _name in ("maximum", "minimum", "fmax", "fmin"):
+    NUMPY[_name] = replace(NUMPY[_name], code=f"extreme(np.{_name}, {{0}}, {{1}})")
 #: Those of them that take numbers alone.
 NUMPY_TESTS = {name: Row(f"np.{name}", _math_test, f"np.{name}({{0}})") for name in _TESTS}
 
@@ -248,7 +250,7 @@ _OF_HALF = {
     **{name: f"({{0}} {symbol} {{1}})" for name, symbol in _BETWEEN.items()},
     **{f"h{name}": f"np.{name}({{0}})" for name in ("exp", "exp2", "log", "log2", "log10", "sqrt", "sin", "cos")},
     **{f"h{name}": f"np.{name}({{0}})" for name in ("floor", "ceil", "trunc", "rint", "abs")},
-    **{"hneg": "(-{0})", "hfma": "fused({0}, {1}, {2})", "hmax": "np.fmax({0}, {1})", "hmin": "np.fmin({0}, {1})"},
+    **{"hneg": "(-{0})", "hfma": "fused({0}, {1}, {2})", "hmax": forms.LARGER, "hmin": forms.SMALLER},
     "hrsqrt": "cast(np.float32(1) / np.sqrt({0}.astype(np.float32)), {dtype})",
     "hrcp": "cast(np.float32(1) / {0}.astype(np.float32), {dtype})",
     "hexp10": "cast(np.power(np.float32(10), {0}.astype(np.float32)), {dtype})",
@@ -266,7 +268,7 @@ _LIBDEVICE = {
     **{f"a{name}": MATH[f"a{name}"].code for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
     **{"tgamma": MATH["gamma"].code, "cbrt": "np.cbrt({0})", "rint": "np.rint({0})", "fma": "fused({0}, {1}, {2})"},
     **{"rsqrt": "(1 / np.sqrt({0}))", "exp10": "np.power({dtype}.type(10), {0})"},
-    **{"fmin": "np.fmin({0}, {1})", "fmax": "np.fmax({0}, {1})"},
+    **{"fmin": forms.SMALLER, "fmax": forms.LARGER},
 }
 #: Those that have a faster, less exact form in float32; the simulator computes it exactly.
 _FAST = ("sin", "cos", "tan", "exp", "exp10", "log", "log2", "log10", "pow")
@@ -456,8 +458,8 @@ ROUND = Row("round", _round, "cast(np.rint({0}), {dtype})", counts=(1, 2))
 ROUND_TO = Row("round", _round_to, "rounded({0}, {1})", widened="math of", counts=(1, 2))
 #: The functions of Python, its modules and NumPy.
 PYTHON: dict[object, forms.Form] = {
-    min: partial(forms.extreme, code=forms.SMALLER),
-    max: partial(forms.extreme, code=forms.LARGER),
+    min: partial(forms.extreme, smaller=True),
+    max: partial(forms.extreme, smaller=False),
     abs: forms.absolute,
     len: forms.length,
     pow: forms.power,

@@ -32,8 +32,8 @@ ATOMIC_TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), (
 )
 
 FENCE, BLOCK_FENCE = (f"w.tell('fence', {{mask}}, {block_only})" for block_only in (False, True))
-#: If one number is NaN, the other one, like CUDA's fmin and fmax.
-SMALLER, LARGER = "np.fmin({0}, {1})", "np.fmax({0}, {1})"
+#: CUDA's fmin and fmax: if one number is NaN, the other one.
+SMALLER, LARGER = "extreme(np.fmin, {0}, {1}, True)", "extreme(np.fmax, {0}, {1}, True)"
 MAGNITUDE = "magnitude({0})"
 #: The functions of libdevice that return a tuple: the code of its items, and the type of the second if it is another.
 TUPLES = {
@@ -254,24 +254,27 @@ def conjugate(x: Context, node: ast.Call) -> nodes.Expr:
     return nodes.Apply(code="np.conjugate({0})", args=(value,), type=value.type, line=node.lineno, why=value.why)
 
 
-def extreme(x: Context, node: ast.Call, used: bool, code: str) -> nodes.Expr:
+def extreme(x: Context, node: ast.Call, used: bool, smaller: bool) -> nodes.Expr:
     """``min`` and ``max``."""
     whole = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if whole is not None and isinstance(whole.type, types.TupleType) and whole.type.items:
         packages.check("min() and max() of a tuple", ())
         whole = nodes.settled(whole)
         items = tuples.items(whole)
-        return nodes.after((whole,), _extreme_of(x, node, code, list(items), node.args * len(items)))
+        return nodes.after((whole,), _extreme_of(x, node, smaller, list(items), node.args * len(items)))
     if len(node.args) < 2 or node.keywords:
         refuse(
             node,
             "min() and max() take two or more numbers without names, or a tuple; compare the elements of an array in a "
             "loop",
         )
-    return _extreme_of(x, node, code, [x.scalar(a) for a in node.args], node.args)
+    return _extreme_of(x, node, smaller, [x.scalar(a) for a in node.args], node.args)
 
 
-def _extreme_of(x: Context, node: ast.Call, code: str, values: list[nodes.Expr], places: list[ast.expr]) -> nodes.Expr:
+def _extreme_of(
+    x: Context, node: ast.Call, smaller: bool, values: list[nodes.Expr], places: list[ast.expr]
+) -> nodes.Expr:
+    """numba has CUDA's function for two arguments of float32 or float64; else it takes a later one that compares so."""
     kind = str(values[0].type)
     for value, part in zip(values, places, strict=True):
         if not value.is_scalar:
@@ -280,6 +283,11 @@ def _extreme_of(x: Context, node: ast.Call, code: str, values: list[nodes.Expr],
         kind = types.unify(kind, str(value.type))
     types.comparison(kind, kind)
     reason = x.reason(node, kind, list(zip(values, places, strict=True)), "of")
+    code = "later_if(np.less, {0}, {1})" if smaller else "later_if(np.greater, {0}, {1})"
+    if types.is_int(kind):
+        code = "np.minimum({0}, {1})" if smaller else "np.maximum({0}, {1})"
+    elif len(node.args) == 2 and all(str(value.type) in ("float32", "float64") for value in values):
+        code = SMALLER if smaller else LARGER
     result, *rest = (cast(value, kind) for value in values)
     for value in rest:
         result = nodes.Apply(code=code, args=(result, value), type=kind, line=node.lineno)

@@ -17,7 +17,7 @@ from ...simulator.run import Run
 from ...simulator.simulate import simulate
 from .payload import encode
 from .stepper import PANELS, Stepper
-from .still import HTML, Still
+from .still import Still
 
 SIZES = (1, 64)
 TILE_WIDTHS = (1, 2, 4, 8, 16, 32)
@@ -162,10 +162,8 @@ class Explorer(Still, ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets has 
         chosen = f"kernel {self.kernel.value}, n = {self.n.value}, tile width {self.tile_width.value}"
         return f"Explorer: {chosen}\n{self.stepper!r}"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Offer the controls and the stepper, and its picture to readers who have not run the notebook."""
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
-        return bundle | {"text/plain": repr(self), HTML: self.stepper.picture()._repr_html_()}, {}
+    def _repr_html_(self) -> str:
+        return self.stepper._repr_html_()
 
 
 def recorded(state: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from .page import STEPPER, page
 from .payload import encode
 from .picture import StillPicture
 from .results import wrong_elements
-from .still import HTML, Still
+from .still import Still
 from .strip import HINT, Told, frames_of, picture
 from .words import element, sentence, summary
 
@@ -259,11 +259,6 @@ class Stepper(Still, anywidget.AnyWidget):
             position = other.telling_step(0)
             texts.append(f"{summary(trace)}\nstep {position} of {len(other)}: {sentence(other, position, 0)}")
         return "\n\n".join(texts)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the widget, and the picture and text for readers who have not run the notebook."""
-        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return data | {"text/plain": repr(self), HTML: self.picture()._repr_html_()}, metadata
 
 
 def _encoded(orders: Mapping[str, Sequence[int]], timeline: Timeline) -> list[list[Any]]:

@@ -29,7 +29,7 @@ CLASS = "tile-by-tile-still"
 
 
 class Still(traitlets.HasTraits):
-    """Base of widgets whose ``_repr_mimebundle_`` holds a view and a still: a picture, or HTML of class `CLASS`."""
+    """Base of widgets with a still for readers who have not run the notebook: a picture, or HTML of class `CLASS`."""
 
     _still = traitlets.Unicode("").tag(sync=True)
 
@@ -52,6 +52,15 @@ class Still(traitlets.HasTraits):
         super().close()  # type: ignore[misc]
         self.layout.close()  # type: ignore[attr-defined]
 
+    def _repr_html_(self) -> str:
+        return self.picture()._repr_html_()  # type: ignore[attr-defined]  # unless it has its own HTML
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Offer the view, the still and the text; a box of ipywidgets has no metadata."""
+        made = super()._repr_mimebundle_(**kwargs) or {}  # type: ignore[misc]  # every widget has it
+        data, metadata = made if isinstance(made, tuple) else (made, {})
+        return data | {"text/plain": repr(self), HTML: self._repr_html_()}, metadata
+
     def _ipython_display_(self) -> None:
         """Show the still, then the widget."""
         view = self._show_still()
@@ -66,7 +75,7 @@ class Still(traitlets.HasTraits):
             shown.now.add(self)
         for widget in (*_inside(self), self):
             widget.open()  # if it was closed
-        data, metadata = self._repr_mimebundle_()  # type: ignore[attr-defined]  # every widget has it
+        data, metadata = self._repr_mimebundle_()
         view = data.pop(VIEW, None)
         self._mark(mark_of(data))
         display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]

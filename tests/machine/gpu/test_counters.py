@@ -36,7 +36,7 @@ WIDENED = {
 MERGED_STORES = {"tiled_uncoalesced", "bank_conflicts", "padded", "tiled", "outer_product", "unrolled", "register_1d"}
 
 
-#: Copies that cost the GPU 16 wavefronts and the simulator 8; `copy_passes` says so.
+#: Copies that cost the GPU 16 wavefronts and the simulator 8; `copy_wavefronts` says so.
 OFF = "copied 16 bytes, two sectors to four, (0, 0, 1, 1)"
 #: The wavefronts of loads that the compiler drops, for each warp whose tiles are copied.
 DROPPED = {"tensor_cores_tiled": 16, "tensor_cores_bf16": 0}

@@ -29,6 +29,12 @@ CONVERTED = {
 BASES, EXPONENTS = np.array([1 + 2j, 0, 0, 3 - 1j, 0.5, 1j, -2], "c8"), np.array([1 + 1j, 0, 1, 2, 1j, 2j, 3], "c8")
 POWERS = [-0.24720004200935364 + 0.6964506506919861j, 1, 0, 8 - 6j, 0.7692388892173767 - 0.6389613151550293j,
           0, -8 - 1.9079809021604888e-07j]  # fmt: skip
+#: Numbers by column, and what an H200 gave as the smaller and as the larger of each pair.
+PAIRS = np.array([[0.0, -0.0, 1.0, math.nan, math.nan], [-0.0, 0.0, math.nan, 1.0, math.nan]])
+BY_SIGN = [[-0.0, -0.0, 1.0, 1.0, math.nan], [0.0, 0.0, 1.0, 1.0, math.nan]]
+FIRST_ZERO, NAN_IF_ANY, NAN_IF_FIRST = (
+    [[0.0, -0.0, *rest, math.nan]] * 2 for rest in ([1.0, 1.0], [math.nan, math.nan], [1.0, math.nan])
+)
 DIVISORS = np.array([3, 1j, 2 - 5j, -4 + 1j, 0.5])
 FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 7.0, -1e300, 5e-324, math.inf, math.nan, 1.7e308]
 FIRST, SECOND = (np.array(part) for part in zip(*itertools.product(FLOATS, FLOATS), strict=True))
@@ -224,6 +230,25 @@ if i == 0:
 out[i] = np.$f(x[i], y[i])
 if i == 0:
     np.$f(x, y, whole)
+
+# the smaller and the larger of zeros and NaN @ 1, 5
+#: a=PAIRS[0].astype("$type"), b=PAIRS[1].astype("$type"), out=zeros(8, 5) ; type,f in f4,f f8,
+#= str(out.tolist()) == str(BY_SIGN + BY_SIGN + FIRST_ZERO + NAN_IF_ANY)
+out[0, i], out[1, i] = min(a[i], b[i]), max(a[i], b[i])
+out[2, i], out[3, i] = libdevice.fmin$f(a[i], b[i]), libdevice.fmax$f(a[i], b[i])
+out[4, i], out[5, i] = np.fmin(a[i], b[i]), np.fmax(a[i], b[i])
+out[6, i], out[7, i] = np.minimum(a[i], b[i]), np.maximum(a[i], b[i])
+
+# the smaller and the larger of halves @ 1, 5 : a=PAIRS[0].astype("f2"), b=PAIRS[1].astype("f2"), out=zeros(4, 5)
+#= str(out.tolist()) == str(NAN_IF_FIRST + BY_SIGN)
+out[0, i], out[1, i] = min(a[i], b[i]), max(a[i], b[i])
+out[2, i], out[3, i] = cuda.fp16.hmin(a[i], b[i]), cuda.fp16.hmax(a[i], b[i])
+
+# of three floats, or of a float and an integer, as Python takes them @ 1, 5
+#: a=PAIRS[0].astype("f4"), b=PAIRS[1].astype("f4"), out=zeros(3, 5)
+#= str(out.tolist()) == str(NAN_IF_FIRST + NAN_IF_FIRST[:1])
+out[0, i], out[1, i] = min(a[i], b[i], b[i]), max(a[i], b[i], b[i])
+out[2, i] = max(a[i], 0)
 
 # the greater of two complex numbers, and which are zero
 #: x=C, y=SHIFTED, out=zeros(8, complex), whole=zeros(8, complex), none=np.ones(8, bool)

@@ -18,7 +18,7 @@ Places = Sequence[tuple[int, int]]
 WIDE_BYTES = 16
 
 
-class CopyPasses:
+class CopyWavefronts:
     """Computes the costs of copies, with a cache by pattern relative to the 128-byte lines."""
 
     def __init__(self) -> None:
