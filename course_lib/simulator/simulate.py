@@ -146,7 +146,8 @@ class Simulation:
                 f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        ready = partial(prepare, self.kernel, grid, block, arguments, dynamic_shared, tracing=self.tracer.tracing if self.tracer else "")
+        tracing = self.tracer.tracing if self.tracer else ""
+        ready = partial(prepare, self.kernel, grid, block, arguments, dynamic_shared, tracing=tracing)
         prepared = ready()
         if prepared.unit.cooperative:
             check_resident(prepared)

@@ -57,7 +57,8 @@ def test_steps_can_be_recorded_alone():
     def kernel(A, C):
         i = cuda.grid(1)
         if i < C.size:
-            C[i] = halved(A, i) + A[i + 1]
+            first = halved(A, i)
+            C[i] = first + A[i + 1]
             cuda.syncthreads()
 
     def without_call(A, C):
