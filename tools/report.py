@@ -235,7 +235,7 @@ def _bars(
     bars = axes.barh(names, lengths, color=colours, height=0.75)
     axes.invert_yaxis()
     axes.spines[["top", "right", "bottom"]].set_visible(False)
-    axes.spines["left"].set_color(GROUND)
+    axes.spines[:].set_color(GROUND)
     axes.tick_params(left=False, bottom=False, labelbottom=False, labelcolor=GROUND)
     axes.set_title(title, loc="left", fontsize=11, color=GROUND)
     return axes, bars

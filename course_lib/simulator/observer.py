@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .compile.unit import CompiledKernel
+from .compile.writer import Tracing
 from .findings import Finding, FindingKey, Thread
 from .lanes.access import Index, Site
 from .lanes.arrays import Array, Pattern, Watcher
@@ -160,6 +161,9 @@ class Observer(Hooks):
 
     To see every access in order, which costs time on every access, override :meth:`watch`.
     """
+
+    #: What the generated code reports if this observer is the tracer.
+    tracing: Tracing = "values"
 
     def __init__(self) -> None:
         self._findings: dict[FindingKey, Finding] = {}

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..simulator.compile.unit import CompiledKernel
-from ..simulator.compile.writer import Tracing
 from ..simulator.findings import Finding, KernelError, LaunchError
 from ..simulator.lanes.arrays import ATOMIC
 from ..simulator.lanes.masks import DifferentArrays
@@ -68,8 +67,6 @@ class TraceObserver(StepCounter):
 
     Raises LaunchError beyond ``MAX_STEPS`` steps, with what to trace instead.
     """
-
-    tracing: Tracing = "values"
 
     def __init__(self, figures: Callable[[Any, int], tuple[np.ndarray, np.ndarray, np.ndarray]]):
         super().__init__(())
