@@ -163,7 +163,7 @@ def loop(head):
     """Return the form of a loop; what its head names @k is an integer in the body, and @x a number."""
     names = dict.fromkeys(re.findall(r"@[kx]\w*", head))
     known = "".join(f"+{'name' if name[1] == 'k' else 'value'}: {name}\n" for name in names)
-    return f"{head}\n{known}+jump: if {{condition 1}}: {{break|continue}}\n    {{block}}\n-\n{{loop's else}}"
+    return f"{head}\n{known}+jump: {{leave}}\n    {{block}}\n-\n{{loop's else}}"
 
 
 def exchange(types, value, touch, repeated, stride):
@@ -229,6 +229,7 @@ PLAIN = {
     "set": ["{i0|i1} = ({integer 2}) % 1000"],
     "range": [":", "1:", ":-1", "::2", "::-1", "int({integer 1}) % 3:", ":int({integer 1}) % 4"],
     "jump": ["{assign}"],
+    "leave": ["if {condition 1}: {break|continue}"],
     "statement leaf": [
         "{assign}", "{jump}", "{jump}", "{augment}", "{set}", "{v[|OUT_D[g, }{range}] = {number 1}",
         "v[{0..2}] {=|+=|=} {number 1}\n{result} = v[({integer 1}) % 3]", "OUT_D[g, {0..3}] {=|=|+=} {number 1}",
@@ -401,6 +402,7 @@ COUNTED = {
     "neighbours": ["\n".join(f"f0 += {{a{': array' * (n == 0)}}}[4 * (t & 1) + {first + k}]" for n, k in enumerate(ks))
                    for first in (0, 4) for ks in ((0, 1), (0, 1, 2, 3), (1, 2, 1), (0, 0))],
     "jump": ["{sum}"],
+    "leave": ["if {condition 1}: {break|continue}\n{sum}"],  # without a sum behind it, nobody may need the condition
     # an element that no other statement stores to
     "store": ["OUT[g, @] {=|+=} {f0|f1}", "SUM[g, @] {=|+=} i1"],
     "statement leaf": ["{jump}", "{jump}", *["{f0|f1} += {number}"] * 2, "{neighbours}", "{store}"],
