@@ -41,10 +41,9 @@ def multiply_adds(cubin: bytes) -> list[int]:
     return [place for place in places if struct.unpack_from("<H", cubin, place)[0] & 0xFFF == FFMA]
 
 
-def lines(cubin: bytes) -> list[str]:
-    """Return the multiply-adds as the disassembler writes them, with a line for what is between two of them."""
+def lines(cubin: bytes, places: Sequence[int]) -> list[str]:
+    """Return the multiply-adds at `places` as the disassembler writes them; what is between two of them is a line."""
     code: list[str] = []
-    places = multiply_adds(cubin)
     for before, place in zip([0, *places], places, strict=False):
         keep = cubin[place + LAST] >> 2
         reads = [f"R{cubin[place + at]}{'.reuse' * (keep >> bit & 1)}" for bit, at in enumerate(OPERANDS)]
@@ -52,10 +51,10 @@ def lines(cubin: bytes) -> list[str]:
     return code
 
 
-def renamed(cubin: bytes, names: Mapping[int, int]) -> bytes:
+def renamed(cubin: bytes, places: Sequence[int], names: Mapping[int, int]) -> bytes:
     """Return the code with other registers for the results; `names` maps the compiler's to them."""
     made = bytearray(cubin)
-    for place in multiply_adds(cubin):
+    for place in places:
         if made[place + RESULT] != made[place + OPERANDS[2]]:
             raise ValueError("a multiply-add does not add to its own result")
         made[place + RESULT] = made[place + OPERANDS[2]] = names[made[place + RESULT]]
@@ -64,16 +63,17 @@ def renamed(cubin: bytes, names: Mapping[int, int]) -> bytes:
 
 def searched(cubin: bytes, wanted: float, seed: int) -> bytes:
     """Return the code with exchanged registers whose queues cost as near to `wanted` as a search from `seed` comes."""
-    results, drawn, best = {cubin[place + RESULT] for place in multiply_adds(cubin)}, random.Random(seed), np.inf
+    places, drawn, best = multiply_adds(cubin), random.Random(seed), np.inf
+    results = {cubin[place + RESULT] for place in places}
     vectors = [[r for r in sorted(results) if r // 4 == vector] for vector in sorted({r // 4 for r in results})]
     names = {register: register for register in results}
     for _ in range(EXCHANGES):
         one, other = drawn.sample(drawn.choice(vectors), 2)
         tried = names | {one: names[other], other: names[one]}
-        found = abs(lost_in_queues(lines(renamed(cubin, tried))) - wanted)
+        found = abs(lost_in_queues(lines(renamed(cubin, places, tried), places)) - wanted)
         if found <= best:
             best, names = found, tried
-    return renamed(cubin, names)
+    return renamed(cubin, places, names)
 
 
 def built(name: str, wanted: float | None, seed: int, arrays: Sequence[Any]) -> tuple[Callable[..., None], float]:
@@ -89,7 +89,7 @@ def built(name: str, wanted: float | None, seed: int, arrays: Sequence[Any]) -> 
         cubin = searched(cubin, wanted, seed)
         library._cubin_cache = dict.fromkeys(library._cubin_cache, ObjectCode.from_cubin(cubin))
         library._cufunc_cache.clear()
-    return kernel[rung(name).launch(*SIZE)], lost_in_queues(lines(cubin))
+    return kernel[rung(name).launch(*SIZE)], lost_in_queues(lines(cubin, multiply_adds(cubin)))
 
 
 def registers(repeats: int, progress: Progress) -> list[Result]:
