@@ -55,6 +55,8 @@ def counters(traffic):
 
 def test_at_least_a_hundred_patterns_were_measured():
     assert [p.name for p in patterns()] == [r["pattern"] for r in PATTERNS.results]
+    copied = [r["pattern"] for r in PATTERNS.results if r["pattern"].startswith("copied")]
+    assert (len(copied), sum("bytes," in name for name in copied)) == (370, 355)  # as `counters/README.md` says
     assert len(PATTERNS.results) >= 100
 
 
