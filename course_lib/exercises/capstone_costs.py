@@ -12,8 +12,8 @@ import numpy as np
 from ..machine import measurements
 from ..machine.compiler import machine_code
 from ..machine.compiler.emulator import run_block
+from ..machine.compiler.operations import UnknownInstruction
 from ..machine.compiler.show import MATRICES, InnerLoop, show_machine_code
-from ..machine.compiler.threads import UnknownInstruction
 from ..machine.model.machine import Machine
 from ..machine.waiting.machine_code import lost_in_queues, main_loop
 from ..machine.waiting.model_errors import largest_error

@@ -15,8 +15,7 @@ import numpy as np
 
 from ...simulator.hardware import WARP_SIZE, ceil_div
 from .code import MachineCode
-from .operations import action, predicate, raw, split, writer
-from .threads import Region, Threads, UnknownInstruction
+from .operations import Region, Threads, UnknownInstruction, action, predicate, raw, split, writer
 
 #: Where the kernel's parameters and a block's shared memory begin, in compute capability 9.0.
 PARAMETERS = 0x210
@@ -211,10 +210,13 @@ class _Memory:
         """Do it; return the array's name, the addresses, and where a copy writes."""
         at = self.at(t)
         if self.space == "shared":
-            self._in(t, t.shared, at.astype(np.int64))
+            self._move(t, t.shared, at.astype(np.int64))
             return "", at, None
         if self.space == "local":
-            self._local(t, (at & np.uint64(0xFFFFFFFF)).astype(np.int64))
+            width, room = t.local.shape
+            offsets = (at & np.uint64(0xFFFFFFFF)).astype(np.int64)
+            _check(offsets[t.mask], self.bytes, room)
+            self._move(t, t.local.reshape(-1), offsets + room * np.arange(width))
             return "", at, None
         first = int(at[t.mask.argmax()])
         memory = next((m for m in t.arrays if m.first <= first < m.first + (1 << 36)), None)
@@ -222,40 +224,32 @@ class _Memory:
             raise ValueError("the machine code accesses memory that is none of its arrays")
         offsets = (at - np.uint64(memory.first)).astype(np.int64)
         if self.op != "copy":
-            self._in(t, memory.data, offsets)
+            self._move(t, memory.data, offsets)
             return memory.name, offsets, None
         to = self.to(t).astype(np.int64)
         allowed = t.mask if self.allowed is None else t.mask & self.allowed(t)
         span = np.arange(self.bytes)
         t.shared[to[t.mask][:, None] + span] = 0
-        _check(offsets[allowed], self.bytes, memory.data)
+        _check(offsets[allowed], self.bytes, len(memory.data))
         t.shared[to[allowed][:, None] + span] = memory.data[offsets[allowed][:, None] + span]
         return memory.name, offsets, to
 
-    def _in(self, t: Threads, data: np.ndarray, offsets: np.ndarray) -> None:
+    def _move(self, t: Threads, data: np.ndarray, offsets: np.ndarray) -> None:
         where, size = offsets[t.mask], min(self.bytes, 4)
-        _check(where, self.bytes, data)
+        _check(where, self.bytes, len(data))
         words = data[: len(data) // size * size].view(f"{'i' if self.signed else 'u'}{size}")
         for i, register in enumerate(self.registers):
-            self._move(t, register, words, where // size + i)
-
-    def _local(self, t: Threads, offsets: np.ndarray) -> None:
-        _check(offsets[t.mask], self.bytes, t.local[0])
-        rows = np.flatnonzero(t.mask)
-        for i, register in enumerate(self.registers):
-            self._move(t, register, t.local.view(np.uint32), (rows, (offsets[t.mask] >> 2) + i))
-
-    def _move(self, t: Threads, register: Any, words: np.ndarray, place: Any) -> None:
-        if self.op == "load":
-            value = np.zeros(t.mask.shape, np.uint64)
-            value[t.mask] = words[place].astype(np.int64).view(np.uint64)
-            register(t, value)
-        else:
-            words[place] = np.broadcast_to(register(t), t.mask.shape)[t.mask].astype(words.dtype)
+            place = where // size + i
+            if self.op == "load":
+                value = np.zeros(t.mask.shape, np.uint64)
+                value[t.mask] = words[place].astype(np.int64).view(np.uint64)
+                register(t, value)
+            else:
+                words[place] = np.broadcast_to(register(t), t.mask.shape)[t.mask].astype(words.dtype)
 
 
-def _check(offsets: np.ndarray, size: int, data: np.ndarray) -> None:
-    if len(offsets) and (int(offsets.min()) < 0 or int(offsets.max()) + size > len(data)):
+def _check(offsets: np.ndarray, size: int, room: int) -> None:
+    if len(offsets) and (int(offsets.min()) < 0 or int(offsets.max()) + size > room):
         raise ValueError("the machine code accesses memory outside of an array")
 
 

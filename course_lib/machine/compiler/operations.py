@@ -7,8 +7,8 @@ what they compute: tests hold the products of emulated kernels against NumPy.
 
 import operator
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from ...simulator.arithmetic import extreme
 from ...simulator.hardware import WARP_SIZE
-from .threads import Threads, UnknownInstruction
 
 Array = np.ndarray
 #: A value of every thread: an array of 32-bit words or of truths.
@@ -30,6 +29,44 @@ SHIFT = np.uint64(32)
 ONE = np.uint64(1)
 #: The words and the type of a float of one word and of two.
 _FLOATS: dict[int, tuple[Any, Any]] = {1: (np.uint32, np.float32), 2: (np.uint64, np.float64)}
+
+
+class UnknownInstruction(ValueError):
+    """An instruction that the emulator does not know."""
+
+
+@dataclass
+class Region:
+    """Bytes from an address on."""
+
+    name: str
+    first: int
+    data: np.ndarray
+
+
+@dataclass
+class Threads:
+    """The state of a block's threads, in whole warps; `mask`: those that run the next instruction."""
+
+    registers: np.ndarray
+    uniform: np.ndarray
+    predicates: np.ndarray
+    uniform_predicates: np.ndarray
+    mask: np.ndarray
+    warps: np.ndarray
+    constants: np.ndarray
+    place: Mapping[str, np.ndarray]
+    local: np.ndarray
+    shared: np.ndarray
+    arrays: list[Region] = field(default_factory=list)
+
+    def constant(self, at: int, size: int) -> np.uint64:
+        return np.uint64(int.from_bytes(self.constants[at : at + size].tobytes(), "little"))
+
+    def special(self, name: str) -> Any:
+        if name not in self.place:
+            raise UnknownInstruction(f"special register {name}")
+        return self.place[name]
 
 
 def split(text: str) -> list[str]:
