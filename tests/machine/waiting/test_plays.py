@@ -11,9 +11,10 @@ from nightly import NIGHTLY, at_night
 from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
+from course_lib.machine.waiting import predictions
 from course_lib.machine.waiting.instruction import Instruction
 from course_lib.machine.waiting.model_errors import ordered, reasons, table, why_wrong
-from course_lib.machine.waiting.predictions import _launch, ladder, reads_and_adds, share_of_the_last
+from course_lib.machine.waiting.predictions import _launch, ladder
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
 
@@ -68,12 +69,6 @@ def test_the_block_that_began_first_goes_first():
     assert max(times[-1] for times in ends) == pytest.approx(96, abs=2), "no slot is lost before the last one's gaps"
 
 
-def test_of_a_block_goes_first_who_waits_longest():
-    """32 warps that load 8 words of shared memory a round and add them up end together, as measured."""
-    seen = next(r["value"] for r in measurements.load("latencies").results if r["probe"] == "warps that ask")
-    assert share_of_the_last([reads_and_adds(64)] * 32, H200) == pytest.approx(seen, abs=0.05)
-
-
 def test_a_warp_waits_for_the_unit_or_is_not_selected():
     """As in a profiler, a ready warp is not selected in a cycle in which another one issues."""
     one = replace(H200, schedulers=1, integer=2.0)
@@ -84,6 +79,18 @@ def test_a_warp_waits_for_the_unit_or_is_not_selected():
     assert play.cycles == pytest.approx(64, abs=1)
     assert waits["not selected"] == pytest.approx(16)
     assert waits["arithmetic"] == pytest.approx(16 + 15)
+
+
+#: The largest relative errors of two probes, of which predictions.py says why, and of all others.
+BOUNDS = {"asked for, store": 0.32, "warps without turns": 0.29, "": 0.1}
+
+
+def test_the_kernels_that_measured_the_machine_are_predicted(monkeypatch):
+    """Barriers, lists of addresses, lines of DRAM, bank conflicts, copies, outer products, which warp goes first."""
+    monkeypatch.setattr(predictions, "ITERATIONS", 64 if NIGHTLY else 16)
+    found = predictions.probes()
+    assert len(found) == 61
+    assert [r for r in found if abs(r["error"]) > BOUNDS.get(r["probe"], BOUNDS[""])] == []
 
 
 def test_dram_gives_once_what_several_blocks_load():
@@ -127,25 +134,6 @@ def test_a_value_of_the_whole_warp_costs_its_reader_a_turn_of_that_unit():
         turn = [change, use] * 2 if r["readers"] else [change] * 2
         cycles = waiting.play_programs([turn * 2 * r["values"] * 32] * 32, H200).cycles / 32 / 8
         assert cycles == pytest.approx(r["value"], rel=0.05)
-
-
-def test_copies_and_the_end_of_their_group_take_the_path():
-    """The cycles of 32 warps are as measured: for each copy, each row of which it takes a part, each group."""
-    for r in (r for r in measurements.load("latencies").results if r["probe"] == "copies in groups"):
-        copy, commit = Instruction("copy", 0, wavefronts=r["rows"]), Instruction("commit", 0)
-        group = [*[copy] * r["copies"], commit]
-        cycles = waiting.play_programs([group * (32 // r["copies"])] * 32, H200).cycles / 32 / 32
-        assert cycles == pytest.approx(r["value"], rel=0.15)
-
-
-def test_a_barrier_that_opens_takes_the_path():
-    """Full multiprocessors agree, in blocks of 2, 4, 8 and 32 warps: 8 requests a round, and 0, 1 and 2 barriers."""
-    reads = [Instruction("shared load", 0, wavefronts=1)] * 8
-    for r in (r for r in measurements.load("latencies").results if r["probe"] == "shared reads and barriers"):
-        first, *rest = [[Instruction("barrier", 0)] if n < r["barriers"] else [] for n in range(2)]
-        walk = [*first, *reads, *rest[0]] * 16
-        cycles = waiting.play_programs([walk] * r["warps"], H200, 64 // r["warps"]).cycles / 16 / 64
-        assert cycles == pytest.approx(r["value"], rel=0.2), r
 
 
 def test_the_ways_to_lines_differ():
@@ -281,20 +269,6 @@ def test_a_blocks_shared_arrays_are_taken_from_the_cache():
     assert by_default == given != waiting.play(kernel, trace, small, 2, shared_bytes=0)
     with pytest.raises(ValueError, match="3 blocks with 128 bytes"):
         waiting.play(kernel, trace, small, 3)
-
-
-def test_the_ways_to_dram_differ():
-    """The last of 32 lines that a warp requests at once arrives as late as measured, within a tenth; one alone, too."""
-    seen = {
-        r["rows"]: r["value"] for r in measurements.load("latencies").results if r["probe"] == "DRAM latency of rows"
-    }
-    for rows in (1, 32):
-        sectors = [tuple((f"row {row}", 2 * step) for row in range(rows)) for step in range(64)]
-        walk = [
-            Instruction("load", 0, (i - 1,) if i else (), wavefronts=rows, sectors=s) for i, s in enumerate(sectors)
-        ]
-        cycles = waiting.play_programs([walk], H200, served="DRAM").cycles / 64
-        assert cycles == pytest.approx(seen[rows], rel=0.1)
 
 
 @pytest.mark.parametrize("name", ["vectorized", "warp_tiled", *map(at_night, ("register_2d", "whole_tiles", "best"))])
