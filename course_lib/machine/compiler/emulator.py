@@ -81,32 +81,6 @@ def run_block(
     instructions.
     """
     block, grid = (*block, 1, 1)[:3], (*grid, 1, 1)[:3]
-    state = _begin(code, arguments, block, grid, index, names=names, dynamic_bytes=dynamic_bytes)
-    with np.errstate(all="ignore"):
-        run = _Block(code, state, until).run()
-    for memory, value in zip(state.arrays, _arrays(arguments), strict=True):
-        value[...] = memory.data[: value.nbytes].view(value.dtype).reshape(value.shape, order=_order(value))
-    return run
-
-
-def _arrays(arguments: Sequence[Any]) -> list[np.ndarray]:
-    return [value for value in arguments if isinstance(value, np.ndarray)]
-
-
-def _order(value: np.ndarray) -> Any:
-    return "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-
-
-def _begin(
-    code: MachineCode,
-    arguments: Sequence[Any],
-    block: Sequence[int],
-    grid: Sequence[int],
-    index: Sequence[int],
-    *,
-    names: Sequence[str],
-    dynamic_bytes: int,
-) -> Threads:
     threads = prod(block)
     width = ceil_div(threads, WARP_SIZE) * WARP_SIZE
     linear = np.arange(width, dtype=np.uint64)
@@ -119,27 +93,14 @@ def _begin(
         "SR_CgaCtaId": np.zeros(width, np.uint64),
         **{f"SR_CTAID.{axis}": np.full(width, n, np.uint64) for axis, n in zip("XYZ", index, strict=True)},
     }
+    arrays, parameters = _parameters(arguments, names)
     constants, local = np.zeros(0x1000, np.uint8), code.stack_bytes + 16
     constants.view(np.uint32)[[0, 1, 2, 3, 4, 5, 10]] = *block, *grid, local
-    arrays, parameters = [], bytearray()
-    for number, value in enumerate(arguments):
-        if isinstance(value, np.ndarray):
-            first = ARRAYS + (number << 36)
-            order = _order(value)
-            if not (value.flags.c_contiguous or value.flags.f_contiguous):
-                raise ValueError("an array with gaps between its elements: give a contiguous one")
-            data = np.frombuffer(value.tobytes(order), np.uint8).copy()
-            arrays.append(Region(names[number] if names else f"argument {number}", first, data))
-            words = (0, 0, value.size, value.itemsize, first, *value.shape, *value.strides)
-            parameters += b"\0" * (-len(parameters) % 8) + np.array(words, np.int64).tobytes()
-        else:
-            scalar = np.asarray(value)
-            parameters += b"\0" * (-len(parameters) % scalar.itemsize) + scalar.tobytes()
-    constants[PARAMETERS : PARAMETERS + len(parameters)] = np.frombuffer(bytes(parameters), np.uint8)
+    constants[PARAMETERS : PARAMETERS + len(parameters)] = np.frombuffer(parameters, np.uint8)
     truths = [np.zeros((8, width), bool) for _ in range(2)]
     for file in truths:
         file[7] = True
-    return Threads(
+    state = Threads(
         registers=np.zeros((256, width), np.uint32),
         uniform=np.zeros((64, width), np.uint32),
         predicates=truths[0],
@@ -152,6 +113,31 @@ def _begin(
         shared=np.zeros(SHARED + code.shared_bytes + dynamic_bytes, np.uint8),
         arrays=arrays,
     )
+    with np.errstate(all="ignore"):
+        run = _Block(code, state, until).run()
+    for memory, value in zip(arrays, (value for value in arguments if isinstance(value, np.ndarray)), strict=True):
+        value[...] = memory.data[: value.nbytes].view(value.dtype).reshape(value.shape, order=_order(value))
+    return run
+
+
+def _order(value: np.ndarray) -> Any:
+    return "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
+
+
+def _parameters(arguments: Sequence[Any], names: Sequence[str]) -> tuple[list[Region], bytes]:
+    """Return the memory of the arrays, and the bytes in which a kernel finds its arguments."""
+    arrays, parameters = [], b""
+    for number, value in enumerate(arguments):
+        if isinstance(value, np.ndarray):
+            if not (value.flags.c_contiguous or value.flags.f_contiguous):
+                raise ValueError("an array with gaps between its elements: give a contiguous one")
+            first, data = ARRAYS + (number << 36), np.frombuffer(value.tobytes(_order(value)), np.uint8).copy()
+            arrays.append(Region(names[number] if names else f"argument {number}", first, data))
+            given = np.array((0, 0, value.size, value.itemsize, first, *value.shape, *value.strides), np.int64)
+        else:
+            given = np.asarray(value)
+        parameters += b"\0" * (-len(parameters) % given.itemsize) + given.tobytes()
+    return arrays, parameters
 
 
 def _address(text: str) -> Callable[[Threads], Any]:

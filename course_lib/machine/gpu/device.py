@@ -105,7 +105,7 @@ def describe() -> dict[str, Any]:
         "shared_bytes_per_multiprocessor": int(gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
         "registers_per_multiprocessor": int(gpu.MAX_REGISTERS_PER_MULTIPROCESSOR),
         "threads_per_multiprocessor": threads_per_multiprocessor(gpu),
-        "clock_hertz": _clock_hertz(gpu),
+        "clock_hertz": (kilohertz := _attribute(gpu, "CLOCK_RATE")) and 1000 * kilohertz,  # the highest allowed one
         "driver": _driver_version(),
         "cuda_runtime": ".".join(map(str, cuda.runtime.get_version())),
         "python": platform.python_version(),
@@ -118,12 +118,6 @@ def describe() -> dict[str, Any]:
 def threads_per_multiprocessor(gpu: Any) -> int | None:
     """Return the limit, under either of the two names that versions of numba give it."""
     return _attribute(gpu, "MAX_THREADS_PER_MULTI_PROCESSOR", "MAX_THREADS_PER_MULTIPROCESSOR")
-
-
-def _clock_hertz(gpu: Any) -> int | None:
-    """Return the highest clock that the driver allows for the multiprocessors."""
-    kilohertz = _attribute(gpu, "CLOCK_RATE")
-    return None if kilohertz is None else 1000 * kilohertz
 
 
 def _attribute(gpu: Any, *names: str) -> int | None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter, itemgetter
 from types import SimpleNamespace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -54,11 +55,8 @@ class NeedsGPU(AttributeError):
         super().__init__(f"{'cuda.' if '.' not in name else ''}{name} needs a GPU: {advice}")
 
 
-class MemoryInfo(NamedTuple):
-    """Free memory and all of it, in bytes."""
-
-    free: int
-    total: int
+#: Free memory and all of it, in bytes.
+MemoryInfo = namedtuple("MemoryInfo", "free total")
 
 
 def needs(name: str) -> Callable[..., NoReturn]:

@@ -588,16 +588,15 @@ def _holds(changed: Launched, candidate: Candidate, run: Run, values: Sequence[A
 
 def _filled(changed: Launched, names: Sequence[str]) -> bool:
     """Whether every element of these arrays is stored: it is none of two values that were there before."""
-    kept = None
+    places = [changed.source.parameters.index(name) for name in names]
+    untouched = []
     for mark in (1, 2):
         arguments = copy.deepcopy(list(changed.arguments))
-        places = [changed.source.parameters.index(name) for name in names if name in changed.source.parameters]
         for place in places:
             np.asarray(arguments[place])[...] = mark
         _, values = changed(arguments=arguments)
-        untouched = [np.asarray(values[place]) == mark for place in places]
-        kept = untouched if kept is None else [old & new for old, new in zip(kept, untouched, strict=True)]
-    return not any(part.any() for part in kept or ())
+        untouched.append([np.asarray(values[place]) == mark for place in places])
+    return not any((one & other).any() for one, other in zip(*untouched, strict=True))
 
 
 def _all_read(changed: Launched) -> bool:
@@ -636,13 +635,13 @@ def _traffic(run: Run) -> dict[str, int]:
 
 def _alike(values: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether arrays are equal up to rounding."""
-    return all(
-        not np.any(differs(np.asarray(a), np.asarray(b))) for a, b in zip(values, others, strict=True) if np.ndim(a)
-    )
+    return not any(np.any(differs(one, other)) for one, other in _arrays(values, others))
 
 
 def _same(values: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether arrays are equal, bit by bit."""
-    return all(
-        np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(values, others, strict=True) if np.ndim(a)
-    )
+    return all(one.tobytes() == other.tobytes() for one, other in _arrays(values, others))
+
+
+def _arrays(values: Sequence[Any], others: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    yield from ((np.asarray(a), np.asarray(b)) for a, b in zip(values, others, strict=True) if np.ndim(a))

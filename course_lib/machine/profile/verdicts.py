@@ -37,7 +37,6 @@ class Opinion:
     Attributes:
         word: one of WORDS.
         says: the sentence beside it.
-        finding, cost: what it is about, if anything.
         lines: (number, text, note) of source; the number is 0 in a line that a repair adds.
         repair: a repair that was launched, if one helps.
         more: how many further findings and costs there are.
@@ -45,8 +44,6 @@ class Opinion:
 
     word: str
     says: str
-    finding: Finding | None = None
-    cost: Cost | None = None
     lines: tuple[tuple[int, str, str], ...] = ()
     repair: Repair | None = None
     more: int = 0
@@ -88,16 +85,14 @@ def verdict(
         races = [error for error in errors if error.kind == "race" and of_two_warps(run, error)]
         first = races[0] if races and errors[0].kind == "race" else errors[0]  # nobody disputes a race of two warps
         says, lines = _story(run, first, trace)
-        return Opinion("WRONG", says, first, None, _source(source, lines, repair), repair, len(errors) - 1)
+        return Opinion("WRONG", says, _source(source, lines, repair), repair, len(errors) - 1)
     if wide or slow:
         about: Finding | Cost = (repair.problem if repair else None) or (wide[0] if wide else slow[0])
-        finding, cost = (about, None) if isinstance(about, Finding) else (None, about)
         line = about.line
-        says = f"line {line}: {finding.message.partition(';')[0]}" if finding else str(about)
-        more = len(wide) + len(slow) - 1
-        return Opinion("SLOW", says, finding, cost, _source(source, {line: [""]}, repair), repair, more)
+        says = f"line {line}: {about.message.partition(';')[0]}" if isinstance(about, Finding) else str(about)
+        return Opinion("SLOW", says, _source(source, {line: [""]}, repair), repair, len(wide) + len(slow) - 1)
     if found:
-        return Opinion("RIGHT", f"but see line {found[0].line}: {found[0].message}", found[0], more=len(found) - 1)
+        return Opinion("RIGHT", f"but see line {found[0].line}: {found[0].message}", more=len(found) - 1)
     return Opinion("RIGHT", "no findings")
 
 

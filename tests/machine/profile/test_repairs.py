@@ -134,7 +134,7 @@ def test_constants_far_from_the_line_are_found():
 
     lines = ", ".join(str(mean_of_rows.py_func.__code__.co_firstlineno + n) for n in (3, 5, 6))
     assert found.repair.text == f"write np.float32(0.0) and np.float32(2) and np.float32(5) in lines {lines}"
-    assert found.verdict().finding is found.repair.problem
+    assert found.verdict().says.startswith(f"line {found.repair.problem.line}: ")
     out = np.zeros(32, np.float32)
     run = simulate(found.repair.function)[1, 32](np.ones((32, 10), np.float32), out)
     assert out.tolist() == [1] * 32 and run.findings == ()
