@@ -476,7 +476,7 @@ def pattern_counters(names: Names = None) -> Results:
 
 def exact_counters(names: Names, size: Size) -> Results:
     """Return requests and sectors of every rung on a small size, for comparison with the simulator."""
-    return [only(result, ("rung", *"MNK", *COUNTS)) for result in counters(names, [size])]
+    return [only(result, ("rung", *"MNK", *COUNTS)) for result in counters(names, size)]
 
 
 def only(result: Result, names: Collection[str]) -> Result:

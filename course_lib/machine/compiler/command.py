@@ -6,7 +6,7 @@ import contextlib
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,8 @@ def record(progress: Progress, notebooks: Sequence[Path] = ()) -> dict[str, Any]
             print(f"{name} is not recorded: {reason}")
             continue
         plain = getattr(kernel, "py_func", kernel)
-        numbers = {name: _numbers(outline(function)) for name, function in functions_of(plain).items()}
+        lines_of = {name: outline(function) for name, function in functions_of(plain).items()}
+        numbers = {name: {offset: n for n, offset in enumerate(lines)} for name, lines in lines_of.items()}
         lines = MachineCode.text(_numbered(code, numbers))
         results.append(
             {
@@ -111,10 +112,6 @@ def record(progress: Progress, notebooks: Sequence[Path] = ()) -> dict[str, Any]
         )
     command = "tile-by-tile machine-code record notebooks/solutions/*.ipynb"
     return {"what": "machine_code", "command": command, "versions": versions(), "results": results}
-
-
-def _numbers(lines: Iterable[int]) -> dict[int, int]:
-    return {offset: number for number, offset in enumerate(lines)}
 
 
 def _numbered(code: MachineCode, numbers: dict[str, dict[int, int]]) -> MachineCode:

@@ -65,26 +65,19 @@ class NoProfilerError(RuntimeError):
     """Raised where `ncu` is missing."""
 
 
-def counters(names: Names, sizes: Sequence[Size]) -> Results:
-    """Return the counters of every rung on each size, launched once under `ncu`; NoProfilerError if it is missing.
+def counters(names: Names, size: Size) -> Results:
+    """Return the counters of every rung on a size, launched once under `ncu`; NoProfilerError if it is missing.
 
     Rungs that take seconds are left out for large sizes, and the result says so.
     """
-    results: Results = []
-    for size in sizes:
-        chosen = [r.name for r in (*LADDER, *TENSOR_CORES) if not names or r.name in names]
-        slow = [name for name in chosen if name in SLOW and max(size) >= SLOW_FROM]
-        part = _counters([name for name in chosen if name not in slow], size)
-        shape, reason = dict(zip("MNK", size, strict=True)), "one launch takes seconds, and is repeated for every group"
-        results += part + [{"rung": name, **shape, "skipped": reason} for name in slow]
-    return results
-
-
-def _counters(names: Names, size: Any) -> Results:
-    if not names:
-        return []
-    arguments = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size))]
-    return parse_ncu(under_ncu([*arguments, "--rungs", ",".join(names)], METRICS), size)
+    chosen = [r.name for r in (*LADDER, *TENSOR_CORES) if not names or r.name in names]
+    slow = [name for name in chosen if name in SLOW and max(size) >= SLOW_FROM]
+    quick, results = ",".join(name for name in chosen if name not in slow), list[Result]()
+    if quick:
+        launch = ["-m", "course_lib.gpu", "launch", "--size", "x".join(map(str, size)), "--rungs", quick]
+        results = parse_ncu(under_ncu(launch, METRICS), size)
+    shape, reason = dict(zip("MNK", size, strict=True)), "one launch takes seconds, and is repeated for every group"
+    return results + [{"rung": name, **shape, "skipped": reason} for name in slow]
 
 
 def under_ncu(arguments: Sequence[str], metrics: Mapping[str, str], keep_caches: bool = False) -> str:

@@ -299,7 +299,7 @@ EXPERIMENTS = (
         "counters",
         "requests, sectors, wavefronts, bytes and stalls of every rung, from Nsight Compute",
         lambda ask: ask.sizes(counters.COUNTER_SIZES),
-        lambda size, ask: counters.counters(ask.names, [size]),
+        lambda size, ask: counters.counters(ask.names, size),
         NCU,
     ),
     Experiment("tiles", "tile width against speed", tile_widths, timed),

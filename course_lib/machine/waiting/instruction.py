@@ -1,9 +1,6 @@
 """An instruction of a warp, as the player takes it."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
-
-Group = TypeVar("Group")
+from typing import NamedTuple
 
 
 class Instruction(NamedTuple):
@@ -28,11 +25,3 @@ class Instruction(NamedTuple):
     pace: int = 1
     reads: tuple[int, int] = (0, 0)
     uniform_read: bool = False
-
-
-def groups_arrived(groups: Sequence[Group], pending: int) -> Sequence[Group]:
-    """Return the groups of copies for which a warp waits that continues when at most the last `pending` are in flight.
-
-    groups: those that it has begun, in order; the last one is still open, and nothing waits for it.
-    """
-    return groups[: max(len(groups) - 1 - pending, 0)]

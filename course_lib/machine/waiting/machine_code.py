@@ -20,7 +20,7 @@ from ...simulator.counters.copy_wavefronts import CopyWavefronts
 from ...simulator.hardware import SECTOR_BYTES, WORD_BYTES
 from ..compiler.code import REGISTER, UNIFORM, MachineCode
 from ..compiler.emulator import BlockRun, WarpAccess
-from .instruction import Instruction, groups_arrived
+from .instruction import Instruction
 
 #: What an operation is to the model, by the beginning of its name; which unit takes it, Nsight Compute's counters of
 #: instructions by pipe say. Operations that no kernel measured only issue, with the pace and the counters that the
@@ -154,9 +154,9 @@ def _skeleton(
             needs += counters[counter]
             counters[counter] = []
         if pending >= 0:
-            done = groups_arrived(groups, pending)
-            needs += [place for group in done for place in group]
-            del groups[: len(done)]
+            done = max(len(groups) - 1 - pending, 0)  # the last group is still open, and nothing waits for it
+            needs += [place for group in groups[:done] for place in group]
+            del groups[:done]
         elif about.kind == "commit":
             groups.append([])
         elif about.kind == "copy":
