@@ -8,6 +8,7 @@ too, so that branches and addresses that depend on values are right, and the res
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -249,7 +250,6 @@ class _Block:
         self.waiting: dict[int, np.ndarray] = {}  # at a barrier, by the instruction after it
         self.log: list[tuple[int, np.ndarray]] = []
         self.touched: dict[int, tuple[_Memory, str, np.ndarray, np.ndarray | None, np.ndarray]] = {}
-        self.actions: dict[int, Any] = {}
 
     def run(self) -> BlockRun:
         while (self.groups or self.waiting) and len(self.log) != self.until:
@@ -262,13 +262,15 @@ class _Block:
     def _go_on(self, place: int, threads: np.ndarray) -> None:
         """Run a group of threads until it is no longer the one that is furthest behind, or divides."""
         code, state, log = self.code.instructions, self.state, self.log
+        if place >= len(code):
+            raise ValueError("the machine code has no end here")
         behind = min(self.groups, default=len(code))
         warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
         lanes = np.repeat(warps, WARP_SIZE)
         while place < behind and len(log) != self.until:
             if len(log) >= MOST:
                 raise ValueError(f"the block executes more than {MOST:,} instructions")
-            kind, guard, work = self.actions.get(place) or self._action(place)
+            kind, guard, work = _compiled(code[place].text)
             log.append((place, warps))
             active = threads
             if guard is not None:
@@ -294,12 +296,6 @@ class _Block:
                 lanes = np.repeat(warps, WARP_SIZE)
             place += 1
         self._join(self.groups, place, threads)
-
-    def _action(self, place: int) -> Any:
-        if place >= len(self.code.instructions):
-            raise ValueError("the machine code has no end here")
-        self.actions[place] = _compiled(self.code.instructions[place].text)
-        return self.actions[place]
 
     def _divide(self, place: int, taken: np.ndarray, rest: np.ndarray) -> None:
         self._join(self.groups, self.code.instructions[place].target, taken)
@@ -339,6 +335,7 @@ class _Block:
         return BlockRun(self.code, executed, accesses)
 
 
+@lru_cache(maxsize=4096)
 def _compiled(text: str) -> tuple[str, Any, Any]:
     """Return an instruction's kind, its guard, and what it does."""
     words = text.split(maxsplit=1)

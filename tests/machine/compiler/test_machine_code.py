@@ -9,7 +9,7 @@ from course_lib import lazy
 from course_lib.kernels import LADDER, rung, twins
 from course_lib.machine import measurements
 from course_lib.machine.compiler import NoMachineCode, available, build, find, machine_code, run_block
-from course_lib.machine.compiler.code import MachineInstruction, control, from_listing, from_text
+from course_lib.machine.compiler.code import MachineCode, MachineInstruction, control, from_listing, from_text
 from course_lib.machine.compiler.command import cases
 from course_lib.machine.waiting import lost_in_queues
 from tools.lab import registers
@@ -70,6 +70,22 @@ def test_text_and_back():
     """What is recorded is what was compiled."""
     code = code_of("tiled")
     assert from_text(code.text()) == code.instructions
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("MOV R1, R2", "the machine code has no end here"),
+        ("UIADD3.64 UR4, UR4, 0x2, URZ", "UIADD3.64"),
+        ("F2I.U64.TRUNC R2, R4", "F2I.U64.TRUNC"),
+        ("VOTE.ANY R0, PT, P1", "VOTE.ANY R0, PT, P1"),
+    ],
+)
+def test_what_the_emulator_does_not_know_is_refused(text, says):
+    """Forms of instructions that it knows otherwise, and code that does not end."""
+    instruction = MachineInstruction(text, 1, False, -1, -1, (), (), -1)
+    with pytest.raises(ValueError, match=says):
+        run_block(MachineCode("own", (instruction,), 1, 0, 0, 0), (), (32,))
 
 
 def test_every_rung_is_recorded(monkeypatch):
