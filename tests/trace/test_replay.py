@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from launches.samples import matrices
+from launches.samples import launch, matrices
 from oracles.replay import State
+from oracles.scene import Scene
 from oracles.stops import line_runs
 
 from course_lib.trace import Trace
@@ -60,6 +61,18 @@ def test_runs_and_loads_by_line(tiled_run):
     assert [8, 8, 8, 8] == line_runs(timeline, len(timeline), 13).tolist()
     assert [4, 3, 4, 3] == state.counts("global", "load", 9).tolist()
     assert [4, 4, 3, 3] == state.counts("global", "load", 10).tolist()
+
+
+@pytest.mark.parametrize("name", ["bank_conflicts", "best"])
+def test_costs_add_up_to_the_traffic_of_the_launch(name):
+    """At the end of a launch of one block, what its requests cost is what the observers counted, line by line."""
+    trace = launch(name).trace
+    timeline = Timeline(trace, (0, 0, 0))
+    assert [row[:6] for row in Scene(timeline, len(timeline), 0).costs] == sorted(
+        [r.space, r.line, f"{r.op} {r.array}", r.requests, r.sectors or r.wavefronts, r.bank_conflicts]
+        for r in trace.traffic
+        if r.space != "local"
+    )
 
 
 def test_tiles_are_measured(naive_run, tiled_run):
