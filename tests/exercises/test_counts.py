@@ -1,0 +1,60 @@
+"""What budgets count beside the traffic is what the trace of the same launch shows, and the same without a trace."""
+
+from collections import Counter
+
+import numpy as np
+from numba import cuda, float32
+
+from course_lib.exercises.grading.counts import Counts
+from course_lib.exercises.grading.source import read
+from course_lib.simulator.simulate import Simulation
+from course_lib.trace.record import TraceObserver
+
+
+@cuda.jit
+def summed(A, i):
+    total = float32(0)
+    for k in range(3):
+        total += A[i + k]
+    cuda.syncthreads()
+    return total
+
+
+@cuda.jit
+def kernel(A, C):
+    tile = cuda.shared.array(40, float32)
+    i = cuda.grid(1)
+    tile[cuda.threadIdx.x] = summed(A, i // 2); cuda.syncthreads()  # fmt: skip # noqa: E702
+    total = float32(0)
+    while i < C.size:
+        for k in range(cuda.threadIdx.x % 3): total += A[k + i // 9]; total -= tile[k]  # fmt: skip # noqa: E701, E702
+        C[i] = total
+        i += 32
+    if cuda.blockIdx.x == 2:  # whose threads have no element
+        for k in range(5):
+            total += k
+
+
+def test_counts_are_those_of_the_trace():
+    alone, beside = Counts(), Counts()
+    for counts, tracer in ((alone, None), (beside, TraceObserver)):
+        arguments = np.ones(70, np.float32), np.zeros(70, np.float32)
+        run = Simulation(kernel, False, "in-order", tracer, None, (counts,))[3, 40](*arguments)
+    seen, sectors = Counter(), Counter()
+    for step in run.trace.steps:
+        stores = any((access.array, access.op) == ("C", "store") for access in step.accesses)
+        for each in ("for",) * ("k" in step.variables) + ("while",) * stores + ("barrier",) * step.barrier:
+            seen[each, step.block, step.warp] += 1
+        for access in step.accesses:
+            touched = len({index * 4 // 32 for (index,) in access.index.tolist()})
+            sectors[access.array, access.op] = max(touched, sectors[access.array, access.op])
+    most = {what: max(n for (each, *_), n in seen.items() if each == what) for what in ("for", "while", "barrier")}
+    assert most == {"for": 6, "while": 3, "barrier": 2}
+    source = read(kernel)
+    inner, outer = ({n for n in source.loops if source.lines[n].strip().startswith(word)} for word in ("for", "while"))
+    for counts in (alone, beside):
+        assert [counts.most_iterations(lines) for lines in (inner, outer, source.loops, ())] == [6, 3, 9, 0]
+        assert counts.most_barriers() == 2 and counts.shared_elements() == 40
+        for of in (("A", "load"), ("C", "store")):
+            assert counts.most_sectors(*of) == sectors[of] > 1
+        assert counts.most_sectors("A", "store") == counts.most_sectors("tile", "store") == 0
