@@ -243,7 +243,7 @@ def test_answers_after_the_limit_of_a_student_are_stopped(folder, judged, monkey
 def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
     """While one run judges, another one with the same table, or with the same pages, ends and names the folder."""
     said = []
-    keep = command.Batch._keep
+    keep = command.Journal._keep
 
     def again(self, *more):
         if not said:
@@ -252,7 +252,7 @@ def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
                 said.append(run(folder, *options))
         keep(self, *more)
 
-    monkeypatch.setattr(command.Batch, "_keep", again)
+    monkeypatch.setattr(command.Journal, "_keep", again)
     assert run(folder) == 0
     assert said == [None, 2, 2]
     told = capsys.readouterr().err
