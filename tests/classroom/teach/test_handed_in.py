@@ -272,21 +272,6 @@ def test_a_failure_of_the_grader_with_one_student_is_a_row(folder, judged, monke
         run(folder, "--again")
 
 
-def test_points_by_hand_survive_a_run_that_was_killed(folder, judged, monkeypatch):
-    """The answer is changed, and the run that judges it is killed before it writes the table: the points that stand
-    there belong to the answer of before."""
-    run(folder)
-    edit(folder, "anna", WORDS, "2")
-    words = f'explain("{WORDS}", "the first one fills and the second one keeps what others read")'
-    place(folder, "anna.ipynb").write_text(notebook(two_barriers=words))
-    write = command.Batch._write
-    monkeypatch.setattr(command.Batch, "_write", lambda self: None)
-    run(folder)
-    monkeypatch.setattr(command.Batch, "_write", write)
-    run(folder)
-    assert words_of(folder, "anna") == ("", "to read")
-
-
 def test_a_changed_exercise_is_judged_again(folder, judged, monkeypatch):
     """The key of what was judged has the text of the lesson's exercises."""
     run(folder)
