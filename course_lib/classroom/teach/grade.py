@@ -225,7 +225,7 @@ class Journal(Generic[Record]):
 
 
 @dataclass(frozen=True)
-class Graded:
+class Marks:
     """The verdicts on a student's answers, and a note on what was read."""
 
     rows: tuple[Judged, ...]
@@ -252,14 +252,14 @@ class Batch:
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
         self.journal = Journal(journal_of(table), self._read, seed)
-        self._salt, self._is_anonymous = self.journal.noted("salt", lambda: secrets.token_hex(16)), anonymous
+        self._salt = self.journal.noted("salt", lambda: secrets.token_hex(16)) if anonymous else ""
         names = labels(handed_in)
         self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in names.items()}
         self._pages, self.lost = set[str](), set[str]()
         self._by_hand = self._read_table()
 
-    def _read(self, told: Any) -> Graded:
-        found = Graded(tuple(Judged(**from_json(row)) for row in told["rows"]), told["note"])
+    def _read(self, told: Any) -> Marks:
+        found = Marks(tuple(Judged(**from_json(row)) for row in told["rows"]), told["note"])
         if not {row.exercise for row in found.rows} <= {*self.exercises}:
             raise KeyError("of another lesson")
         return found
@@ -272,8 +272,8 @@ class Batch:
         finally:
             self._write()
 
-    def _failed(self, said: str) -> Graded:
-        return Graded(tuple(unjudged(name, UNREADABLE, said) for name in self.exercises))
+    def _failed(self, said: str) -> Marks:
+        return Marks(tuple(unjudged(name, UNREADABLE, said) for name in self.exercises))
 
     def graded(self) -> dict[str, list[Judged]]:
         """Return the rows of each student, by id, with the points and comments that were given by hand; a student
@@ -324,12 +324,12 @@ class Batch:
         return f"{path}: {plural(len(lines), 'total')} for {system.title()}.{left * bool(without)}"
 
     def _digest(self, id: str) -> str:
-        """A text that only this table connects with the student: the salt is in its journal."""
+        """What tells students apart in names of files; with a salt only this table's journal tells whose it is."""
         return hashlib.sha256((self._salt + id).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
     def _page(self, id: str) -> Path:
         """The file of a student's page: of plain letters, and not too long, whatever the name is."""
-        name = "student" if self._is_anonymous else self.labels[id]
+        name = "student" if self._salt else self.labels[id]
         plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
         slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40]
         return self.pages / f"{slug}-{self._digest(id)}.html"
@@ -404,7 +404,7 @@ def _text(points: float | None) -> str:
 
 def judged_submission(
     lesson: str, submission: HandedIn, sandbox: Sandbox, limits: Limits, seed: int | None = None
-) -> Graded:
+) -> Marks:
     """Return the verdict on each exercise of a lesson, of the notebook with most answers.
 
     After ``limits.student`` seconds, no more is read or judged: an answer takes what its process took, a file that is
@@ -412,7 +412,7 @@ def judged_submission(
     """
     if not submission.paths:
         status = MISSING if submission.problem == ABSENT else UNREADABLE
-        return Graded(tuple(unjudged(name, status, f"{submission.problem or NOTHING}.") for name in places(lesson)))
+        return Marks(tuple(unjudged(name, status, f"{submission.problem or NOTHING}.") for name in places(lesson)))
     best: Mapping[str, Any] = {"answered": -1}
     read, spent, notes = 0, 0.0, list[str]()
     for number, path in enumerate(submission.paths):
@@ -432,7 +432,7 @@ def judged_submission(
         spent += min(time.monotonic() - began, limits.seconds)
     if best["answered"] < 0:
         rows = [unjudged(name, UNREADABLE, f"{notes[0]}.") for name in places(lesson)]
-        return Graded(tuple(rows), "; ".join(notes[1:]))
+        return Marks(tuple(rows), "; ".join(notes[1:]))
     if read > 1:
         notes.insert(0, f"{best['name']} counts: {plural(best['answered'], 'answer')}, the most of {read} notebooks")
     rows = []
@@ -448,7 +448,7 @@ def judged_submission(
             row = unjudged(name, STOPPED, hint)
         digest = hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         rows.append(replace(row, digest=digest))
-    return Graded(tuple(rows), "; ".join(notes))
+    return Marks(tuple(rows), "; ".join(notes))
 
 
 def contents(path: Path) -> str:
