@@ -257,31 +257,6 @@ def test_what_loads_and_rounding_refuse(kernel, words):
         simulate(kernel)[1, 32](np.zeros((32, 4), np.float32), np.zeros(32, np.float32))
 
 
-def test_matrices_without_a_lane_are_reported():
-    def kernel(out):
-        tile = cuda.shared.array((32, 4), float32)
-        i = cuda.threadIdx.x
-        for k in range(4):
-            tile[i, k] = 1
-        cuda.syncthreads()
-        if i != 9:
-            out[i] = load_matrices(tile, i, 0)[0]
-
-    run = simulate(kernel, strict=False)[1, 32](np.zeros(32, np.float32))
-    assert [(f.kind, f.threads[0]) for f in run.findings] == [("barrier-divergence", ((0, 0, 0), (9, 0, 0)))]
-
-
-def test_lanes_that_do_not_arrive_are_reported():
-    def kernel(out):
-        lane = cuda.threadIdx.x
-        if lane != 7:
-            zero = out[lane]
-            out[lane] = mma_tf32((zero, zero, zero, zero), (zero, zero), (zero, zero, zero, zero))[0]
-
-    run = simulate(kernel, strict=False)[1, 32](np.zeros(32, np.float32))
-    assert [(f.kind, f.threads[0]) for f in run.findings] == [("barrier-divergence", ((0, 0, 0), (7, 0, 0)))]
-
-
 def one_short(out):
     x = out[0]
     out[0] = mma_tf32((x, x, x), (x, x), (x, x, x, x))[0]
@@ -301,15 +276,6 @@ def test_other_fragments_are_refused(kernel, name, count):
         simulate(kernel)[1, 32](np.zeros(32, np.float32))
     with pytest.raises(errors.TypingError, match=words):
         cuda.compile_ptx(kernel, (types.float32[::1],), cc=(9, 0))
-
-
-def test_part_of_a_warp_is_refused():
-    def kernel(out):
-        x = out[0]
-        out[cuda.threadIdx.x] = mma_tf32((x, x, x, x), (x, x), (x, x, x, x))[0]
-
-    with pytest.raises(KernelError, match="a multiple of 32"):
-        simulate(kernel)[1, 40](np.zeros(40, np.float32))
 
 
 class Ampere:
