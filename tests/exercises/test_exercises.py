@@ -300,15 +300,6 @@ def test_ticks_are_what_the_score_shows(monkeypatch):
 # ---- how verdicts are found -----------------------------------------------------------------------------------
 
 
-def test_late_loads_are_no_prefetch(tmp_path):
-    """The loads move after the multiplications: right values, and the order is graded."""
-    fetch, store = _fill_ins("one-buffer")
-    verdict = _verdict("one-buffer", tmp_path, ["        pass\n", fetch + store])
-    assert verdict.status == "failed"
-    assert [check.passed for check in verdict.checks[:4]] == [True, True, True, False]
-    assert "before the multiplications" in verdict.hint
-
-
 def test_a_kernel_that_stores_nothing_is_told_so(tmp_path):
     verdict = _verdict("transposed", tmp_path, ["    pass"])
     assert verdict.status == "failed"

@@ -8,9 +8,8 @@ from numba import cuda, float32
 
 from course_lib import LaunchError, simulate
 from course_lib.kernels.tiled import tiled
-from course_lib.simulator.simulate import Simulation
 from course_lib.trace import record
-from course_lib.trace.record import StepObserver, TraceObserver
+from course_lib.trace.record import TraceObserver
 
 
 def test_a_tiled_product_can_be_replayed_from_its_trace():
@@ -44,42 +43,6 @@ def test_a_tiled_product_can_be_replayed_from_its_trace():
     assert counted == {(r.line, r.array, r.op): r.accesses for r in run.traffic.rows}
     # three tiles, two barriers each, for each of the four blocks
     assert sum(step.barrier for step in trace.steps) == 3 * 2 * 4
-
-
-def test_steps_can_be_recorded_alone():
-    """The steps and their flags are the same, also where a statement continues after a function that it called."""
-
-    @cuda.jit
-    def halved(A, i):
-        half = A[i] / float32(2)
-        return half
-
-    def kernel(A, C):
-        i = cuda.grid(1)
-        if i < C.size:
-            first = halved(A, i)
-            C[i] = first + A[i + 1]
-            cuda.syncthreads()
-
-    def without_call(A, C):
-        i = cuda.grid(1)
-        while i < C.size and A[i] > 0 or i == 75:
-            C[i] = A[i + 1]
-            i += 32
-
-    for each in (kernel, without_call):
-        whole, alone = (
-            Simulation(each, False, "in-order", tracer, None)[2, 40](np.ones(70, "f4"), np.zeros(70, "f4"))
-            for tracer in (TraceObserver, StepObserver)
-        )
-        assert (alone.traffic.rows, alone.findings) == (whole.traffic.rows, whole.findings)
-        whole, alone = whole.trace, alone.trace
-        for name, column in whole.columns.step.items():
-            np.testing.assert_array_equal(alone.columns.step[name], column)
-        assert alone.arrays.keys() == whole.arrays.keys()
-        for records in ("access", "variable", "test", "outside"):
-            assert len(getattr(whole.columns, records)["step"]) > 0
-            assert len(getattr(alone.columns, records)["step"]) == 0
 
 
 def test_variables_and_barriers_that_return_a_value():
