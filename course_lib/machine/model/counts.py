@@ -35,11 +35,6 @@ def global_loads_of_best(M: int, N: int, K: int) -> int:
     return global_loads(rows, columns, K, 128, 256) + for_columns + for_rows
 
 
-def global_stores(M: int, N: int) -> int:
-    """Return the elements of C stored: each exactly once."""
-    return M * N
-
-
 def loads_per_output(
     M: int, N: int, K: int, tile_width: int | None = None, tile_columns: int | None = None
 ) -> Fraction:

@@ -85,7 +85,7 @@ def test_counters_agree_with_the_model(r, gpu):
             size = model.global_loads(n, n, n, *tile) * (1 + 2 * COPIED.get(r.name, 0) / n) * itemsize
             assert result["global_load_requests"] == size / (32 * access)
             assert result["global_load_sectors"] == size / 32 * sum(LOADED.get(r.name, (1, 1))) / 2
-            assert result["global_store_sectors"] == 4 * model.global_stores(n, n) / 32 * STORED.get(r.name, 1)
+            assert result["global_store_sectors"] == 4 * n * n / 32 * STORED.get(r.name, 1)
             passes.append(result["shared_load_wavefronts"] / n**3)
     assert passes == pytest.approx([passes[0]] * len(passes), rel=5e-3)
 
