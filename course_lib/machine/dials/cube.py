@@ -47,13 +47,11 @@ class _Page:
         yield self.face(2, k2, (i, i2), (j, j2), fill=tint(hue, strength * 0.85), edge=edge)
 
 
-def draw_cube(tile: int, n: int = 16, register: int = 0, slices: int = 1, prefetch: bool = False) -> tuple[Any, ...]:
+def draw_cube(tile: int, n: int = 16) -> tuple[Any, ...]:
     """Draw the n³ multiply-adds of C = A·B, and those of one pair of tiles of ``tile`` × ``tile``.
 
     A is beside the cube on the right, B above it, C on the left: the sub-cube's shadows on them are the tiles that it
-    needs and the block of C to which it adds. ``register``: the side of the part of C that one thread computes, drawn
-    as a pencil in the sub-cube; ``slices``: into how many parts K is split, each for a block of its own; ``prefetch``:
-    outline the sub-cube that comes next. Returns shapes, height and sentences.
+    needs and the block of C to which it adds. Returns shapes, height and sentences.
     """
     page, done = _Page(n), max(0, n // tile // 2) * tile
     if done >= n:
@@ -78,36 +76,21 @@ def draw_cube(tile: int, n: int = 16, register: int = 0, slices: int = 1, prefet
     # the cube's far sides first, then finished blocks from the far end to the near one
     for fixed, at in ((0, n), (1, 0), (2, 0)):
         shapes.append(page.face(fixed, at, (0, n), (0, n), edge=tint(GROUND, 0.55), thick=0.8))
-    for cut in range(1, slices):
-        shapes.append(page.face(2, n * cut / slices, (0, n), (0, n), edge=COLOURS["register"], thick=1.2))
     if column:
         shapes += page.box((0, 0, 0), (tile, column, n), COLOURS["C"], 0.25)
     if done:
         shapes += page.box((0, column, 0), (tile, n, done), COLOURS["C"], 0.45)
     shapes += page.box((0, column, done), (tile, n, done + tile), COLOURS["shared"], 0.9)
-    if register and register < tile:
-        shapes += page.box((0, n - register, done), (register, n, done + tile), COLOURS["register"], 0.9)
-    if prefetch and done + 2 * tile <= n:
-        look = {"edge": COLOURS["shared"], "thick": 1.6}
-        after = (done + tile, done + 2 * tile)
-        shapes.append(page.face(0, 0, (column, n), after, **look))
-        shapes.append(page.face(1, n, (0, tile), after, **look))
-        shapes.append(page.face(2, after[1], (0, tile), (column, n), **look))
     for fixed, at in ((0, 0), (1, n), (2, n)):  # its near edges
         shapes.append(page.face(fixed, at, (0, n), (0, n), edge=tint(GROUND, 0.55), thick=0.8))
-    return tuple(shapes), page.height, tuple(_says(tile, n, register, slices))
+    return tuple(shapes), page.height, tuple(_says(tile, n))
 
 
-def _says(tile: int, n: int, register: int, slices: int) -> list[str]:
+def _says(tile: int, n: int) -> list[str]:
     loads, work = 2 * tile * tile, tile**3
-    says = [
+    return [
         f"The cube has {n**3:,} multiply-adds, {n} × {n} × {n}",
         f"A pair of tiles has {loads:,} numbers, two faces of {tile} × {tile}, and {plural(work, 'multiply-add')}",
         f"So each number that is loaded is used {plural(tile, 'time')}",
         f"The whole product loads {2 * n**3 // tile:,} numbers from global memory",
     ]
-    if register and register < tile:
-        says.append(f"A thread computes {register} × {register} elements of C, and uses each number {register} times")
-    if slices > 1:
-        says.append(f"{slices} blocks share each tile of C, each with a part of K")
-    return says

@@ -141,14 +141,13 @@ def layout(layout: int = 0, piece: int = 0) -> Dials:
     return Dials("layout", {"layout": layout, "piece": piece})
 
 
-def cube(tile: int = 4, *, n: int = 16, register: int = 0, slices: int = 1, prefetch: bool = False) -> Dials:
+def cube(tile: int = 4, *, n: int = 16) -> Dials:
     """Return the cube of the n³ multiply-adds of C = A·B, with a slider for the side of a tile.
 
     The sub-cube of one pair of tiles is lit: its faces are the numbers that are loaded, its volume the multiply-adds
-    that use them, so each is used ``tile`` times. ``register``: the side of the elements of C that one thread computes,
-    a pencil in the sub-cube; ``slices``: parts of K, each for a block of its own; ``prefetch``: outline the next
-    sub-cube. Raises TraitError for a tile that no slider offers, and ValueError for an n that the tiles do not divide.
+    that use them, so each is used ``tile`` times. Raises TraitError for a tile that no slider offers, and ValueError
+    for an n that the tiles do not divide.
     """
     if n < max(TILES) or n % max(TILES):
         raise ValueError(f"n is {n}: the cube has a multiple of {max(TILES)} cells a side.")
-    return Dials("cube", {"tile": tile}, {"n": n, "register": register, "slices": slices, "prefetch": prefetch})
+    return Dials("cube", {"tile": tile}, {"n": n})
