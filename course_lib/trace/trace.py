@@ -99,9 +99,7 @@ class Step:
     """One source statement, executed once by one warp of one block.
 
     ``threads`` (n,) are the active linear thread ids; ``variables`` maps each name that the statement assigned to its
-    new values, one per active thread; those of a device function are named ``function.name``. ``begins_iteration``: the
-    statement begins an iteration of a loop. ``resumed``: it continues after a device function that it called has
-    returned.
+    new values, one per active thread; those of a device function are named ``function.name``.
     """
 
     line: int
@@ -111,8 +109,6 @@ class Step:
     accesses: tuple[TraceAccess, ...] = ()
     variables: dict[str, np.ndarray] = field(default_factory=dict)
     barrier: bool = False
-    begins_iteration: bool = False
-    resumed: bool = False
     conditions: tuple[Condition, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
 
@@ -244,8 +240,6 @@ class RecordedSteps(Sequence[Step]):
             tuple(self._access(a, int(row["warp"])) for a in self._rows("access", i)),
             variables,
             bool(row["flags"] & BARRIER),
-            bool(row["flags"] & c.ITERATION),
-            bool(row["flags"] & c.RESUMED),
             tuple(self._test(t, int(row["warp"])) for t in self._rows("test", i)),
             tuple(self._exchange(e, int(row["warp"])) for e in self._rows("exchange", i)),
         )

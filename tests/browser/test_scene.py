@@ -16,7 +16,6 @@ from course_lib import simulate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.exchanges import Exchanged
-from course_lib.trace.viewer.results import heat
 from course_lib.trace.viewer.words import thread_position
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all. By default those that another
@@ -324,7 +323,7 @@ def test_costs_add_up_to_the_traffic_of_the_launch(show, launch_of, name):
 
 @pytest.mark.parametrize("name", ["naive_ragged", "tiled_16", "stencil"])
 def test_the_whole_launch(show, launch_of, name):
-    """How often all blocks load each element is the scene's heat; a row a line has the launch's accesses."""
+    """The picture says how often all blocks load an element, at least and at most; a row a line has the accesses."""
     run = launch_of(name)
     page = show(Stepper(run), panel="launch")
     figures = page.locator(".tt-lens-launch figure").all()
@@ -332,8 +331,10 @@ def test_the_whole_launch(show, launch_of, name):
     for figure in figures:
         title = figure.locator("figcaption").text_content().split()[0]
         shown[title] = tuple(int(figure.get_attribute(f"data-{name}")) for name in ("least", "most"))
-    timeline = Timeline(run.trace, tuple(run.trace.columns.blocks[0].tolist()))
-    loads = {a.name: heat(timeline, a.name) for a in run.trace.arrays.values() if a.space == "global"}
+    loads = {a.name: np.zeros(a.shape, int) for a in run.trace.arrays.values() if a.space == "global"}
+    for access in (access for step in run.trace.steps for access in step.accesses):
+        if access.op == "load" and access.array in loads:
+            np.add.at(loads[access.array], tuple(access.index.T), 1)
     assert shown == {name: (counts.min(), counts.max()) for name, counts in loads.items() if counts.any()}
     rows = [[str(r.line), f"{r.op} {r.array}", str(r.accesses), str(r.requests)] for r in run.trace.traffic]
     assert [row[:4] for row in table(page, "launch")] == rows

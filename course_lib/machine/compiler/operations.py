@@ -168,9 +168,6 @@ def is_predicate(text: str) -> bool:
     return re.fullmatch(r"!?U?P[T\d]", text) is not None
 
 
-Parts = tuple[list[str], list[str]]
-
-
 def _carries(operands: list[str]) -> tuple[str, list[str], list[str], list[str]]:
     """Return the result, the predicates written, the other operands, and the predicates read, in this order."""
     first, *rest = operands
