@@ -10,7 +10,7 @@ from nightly import NIGHTLY, at_night
 from numba import cuda
 from oracles.grids import texts_of
 from oracles.replay import assignments
-from oracles.scene import Scene
+from oracles.scene import Scene, loads_of
 
 from course_lib import simulate
 from course_lib.trace.replay import Timeline
@@ -331,11 +331,8 @@ def test_the_whole_launch(show, launch_of, name):
     for figure in figures:
         title = figure.locator("figcaption").text_content().split()[0]
         shown[title] = tuple(int(figure.get_attribute(f"data-{name}")) for name in ("least", "most"))
-    loads = {a.name: np.zeros(a.shape, int) for a in run.trace.arrays.values() if a.space == "global"}
-    for access in (access for step in run.trace.steps for access in step.accesses):
-        if access.op == "load" and access.array in loads:
-            np.add.at(loads[access.array], tuple(access.index.T), 1)
-    assert shown == {name: (counts.min(), counts.max()) for name, counts in loads.items() if counts.any()}
+    loads = loads_of(run.trace).items()
+    assert shown == {name: (counts.min(), counts.max()) for name, counts in loads if counts.any()}
     rows = [[str(r.line), f"{r.op} {r.array}", str(r.accesses), str(r.requests)] for r in run.trace.traffic]
     assert [row[:4] for row in table(page, "launch")] == rows
 

@@ -21,7 +21,7 @@ from course_lib.trace.structure import shown_source
 from course_lib.trace.trace import Step
 from course_lib.trace.viewer.digits import number
 from course_lib.trace.viewer.exchanges import Exchanged, exchanged
-from course_lib.trace.viewer.results import WrongElements, heat
+from course_lib.trace.viewer.results import WrongElements
 from course_lib.trace.viewer.words import (
     conditions,
     element,
@@ -218,8 +218,7 @@ class Scene:
 
         A row for each line, array and kind of access: [whether it runs now, line, access, accesses, requests].
         """
-        heats = ((a.name, heat(self.timeline, a.name)) for a in self.trace.arrays.values() if a.space == "global")
-        loads = [[name, counts.reshape(-1).tolist()] for name, counts in heats if counts.any()]
+        loads = [[name, counts.tolist()] for name, counts in loads_of(self.trace).items() if counts.any()]
         rows = [[row.line, f"{row.op} {row.array}", row.accesses, row.requests] for row in self.trace.traffic]
         return {
             "scale": max((max(counts) for _, counts in loads), default=0),
@@ -283,6 +282,16 @@ def scene_of(stepper: Any, step: int | None = None) -> Scene:
     if step is None:
         return Scene(view.timeline, view.position, thread if stepper.step else view.places[0][1], stepper._wrong)
     return Scene(stepper.timeline, step, thread, stepper._wrong)
+
+
+def loads_of(trace):
+    """How often the whole launch loads each element of its global arrays: {array: counts}."""
+    counts = {a.name: np.zeros(a.size, np.int64) for a in trace.arrays.values() if a.space == "global"}
+    for at in trace.columns.blocks.tolist():
+        for name, found in counts.items():
+            touches = Timeline(trace, tuple(at)).touches(name)
+            np.add.at(found, touches.element[~touches.store], 1)
+    return counts
 
 
 def short_condition(text):

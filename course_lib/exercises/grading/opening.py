@@ -1,14 +1,13 @@
 """The viewer of a verdict, opened at the step of the mistake, with the wanted values beside the wrong ones."""
 
-from collections import Counter
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 from ...simulator.findings import Finding
+from ...trace.locate import Place, locate
+from ...trace.replay import Timeline
 from ...trace.viewer import Stepper
 from ...trace.viewer.stepper import PANELS
+from ...trace.viewer.words import thread_position
 from .exercise import Array, Outcome
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for
@@ -22,45 +21,26 @@ def explained(lesson: int) -> tuple[str, ...]:
 
 
 def at_finding(outcome: Outcome, finding: Finding, output: str) -> Stepper:
-    """The viewer after the first step in which the finding's last thread executes its line."""
-    block, thread = finding.threads[-1] if finding.threads else ((0, 0, 0), (0, 0, 0))
-    width, height, _ = outcome.run.block
-    lane = thread[0] + width * (thread[1] + height * thread[2])
-    chosen = last = 0
-    for number, step in _numbered(outcome):
-        if step.block == tuple(block):
-            last = number
-            if not chosen and step.line == finding.line and lane in step.threads:
-                chosen = number
-    return _opened(outcome, output, step=chosen or last, block=tuple(block), thread=tuple(thread))
+    """The viewer at the first step that takes part in the finding; of a race at the later access."""
+    return _opened(outcome, output, *locate(outcome.run.trace, finding)[:1])
 
 
 def at_wrong_store(outcome: Outcome, output: str) -> Stepper:
     """The viewer at the store of the output's first wrong element, or at the start if it was never stored."""
-    index = np.argwhere(outcome.differs)[0]
-    width, height, _ = outcome.run.block
-    for number, step in _numbered(outcome):
-        for access in step.accesses:
-            if access.op == "load" or access.array != output:
-                continue
-            lanes = access.threads[(access.index == index).all(axis=1)]
-            if lanes.size:
-                lane = int(lanes[0])
-                thread = (lane % width, lane // width % height, lane // (width * height))
-                return _opened(outcome, output, step=number, block=step.block, thread=thread)
+    trace, wrong = outcome.run.trace, int(np.flatnonzero(outcome.differs)[0])
+    for block in map(tuple, trace.columns.blocks.tolist() if output in trace.arrays else ()):
+        touches = Timeline(trace, block).touches(output)
+        for at in np.flatnonzero(touches.store & (touches.element == wrong))[:1]:
+            return _opened(outcome, output, Place(block, int(touches.position[at]), int(touches.thread[at])))
     return _opened(outcome, output)
 
 
-def _numbered(outcome: Outcome) -> Iterator[tuple[int, Any]]:
-    """Each step with its number in its block, from 1, as the viewer counts."""
-    counted: Counter[Any] = Counter()
-    for step in outcome.run.trace.steps:
-        counted[step.block] += 1
-        yield counted[step.block], step
-
-
-def _opened(outcome: Outcome, output: str, **place: Any) -> Stepper:
-    return Stepper(outcome.run, wanted=_right(outcome, output), **place)
+def _opened(outcome: Outcome, output: str, place: Place | None = None) -> Stepper:
+    wanted = _right(outcome, output)
+    if place is None:
+        return Stepper(outcome.run, wanted=wanted)
+    thread = thread_position(place.thread, outcome.run.block)
+    return Stepper(outcome.run, wanted=wanted, step=place.position, block=place.block, thread=thread)
 
 
 def _right(outcome: Outcome, output: str) -> dict[str, Array]:
