@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...simulator.findings import Finding
-from ...trace.locate import Place, locate
+from ...trace.locate import Place, linear, locate
 from ...trace.replay import Timeline
 from ...trace.viewer import Stepper
 from ...trace.viewer.stepper import PANELS
@@ -21,8 +21,10 @@ def explained(lesson: int) -> tuple[str, ...]:
 
 
 def at_finding(outcome: Outcome, finding: Finding, output: str) -> Stepper:
-    """The viewer at the first step that takes part in the finding; of a race at the later access."""
-    return _opened(outcome, output, *locate(outcome.run.trace, finding)[:1])
+    """The viewer at the step that takes part in the finding, of a race at the later one; else when its block ends."""
+    trace = outcome.run.trace
+    last = [Place(at, len(Timeline(trace, at)), linear(trace, thread)) for at, thread in finding.threads[-1:]]
+    return _opened(outcome, output, *(locate(trace, finding) or last)[:1])
 
 
 def at_wrong_store(outcome: Outcome, output: str) -> Stepper:
