@@ -18,10 +18,10 @@ def no_tile(**params):
     return None
 
 
-def with_tile(tile):
+def with_tile(tile: Callable[..., tuple[int, int]]) -> Any:
     """Return a decorator of a launch whose blocks each load A and B once for a tile of C: its (rows, columns)."""
 
-    def decorate(launch):
+    def decorate(launch: Any) -> Any:
         launch.tile = tile
         return launch
 
@@ -34,7 +34,7 @@ def square_blocks(M, N, K, tile_width=16, stages=1):
     return (max(1, -(-N // tile_width)), max(1, -(-M // tile_width))), (tile_width, tile_width)
 
 
-def blocks(rows, columns, width, height=1):
+def blocks(rows: int, columns: int, width: int, height: int = 1) -> Any:
     """Return the launch of a kernel whose blocks of width×height threads each compute a tile of C, as a function."""
 
     @with_tile(lambda **params: (rows, columns))
@@ -59,7 +59,7 @@ def as_given(X, **params):
     return X
 
 
-def ready_made(kernel):
+def ready_made(kernel: Any) -> Any:
     """Return a factory that returns `kernel`, for kernels without compile-time parameters."""
     return lambda dtype=float32, **params: kernel
 
