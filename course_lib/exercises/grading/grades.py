@@ -24,9 +24,9 @@ from ...trace.record import TraceObserver
 from .baselines import KNOWN, baselines
 from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, Tracer, differing
 from .handed_in import validate_submission
-from .opening import at_finding, at_wrong_store
 from .repairs import Mistake, candidates, likely, proven, remarks_on_text, somewhere
-from .source import Submission, is_empty, parameters, spread
+from .source import Submission, is_empty, one_statement_per_line, parameters
+from .stepper_at import at_finding, at_wrong_store
 from .verdict import FAILED, PASSED, Check, Verdict
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
@@ -154,7 +154,7 @@ class Grading:
         """Add the launches; raises an error of `_REFUSALS` if the simulator refuses or stops one."""
         outcomes = counted = self._launched(self.kernel, self.source)
         if self.exercise.traced and self.source.is_crowded:
-            each = spread(self.source)
+            each = one_statement_per_line(self.source)
             counted = self._launched(each.function, each)
         return replace(self, outcomes=outcomes, counted=counted)
 

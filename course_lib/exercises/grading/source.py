@@ -125,7 +125,7 @@ def written(tree: ast.FunctionDef) -> tuple[tuple[int, str], ...]:
     return tuple((node.lineno, ast.unparse(node).partition("\n")[0]) for node in statements)
 
 
-def spread(source: Submission) -> Submission:
+def one_statement_per_line(source: Submission) -> Submission:
     """The same kernel with each statement on a separate line, and no loop as the first statement of a while."""
     assert source.tree is not None
     tree = copy.deepcopy(source.tree)
