@@ -7,8 +7,8 @@ from oracles.replay import State
 from oracles.stops import line_runs
 
 from course_lib.trace import Trace
-from course_lib.trace.replay import Timeline
-from course_lib.trace.structure import accumulators, roles, shown_source, tiles
+from course_lib.trace.replay import Timeline, tiles
+from course_lib.trace.structure import accumulators, roles, shown_source
 
 
 def test_tiling_halves_the_loads_of_4x4_in_2x2_blocks(naive_run, tiled_run):

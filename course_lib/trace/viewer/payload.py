@@ -16,8 +16,8 @@ import numpy as np
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
 from ..columns import TABLES, Columns, Table
 from ..locate import locate
-from ..replay import Timeline
-from ..structure import accumulators, loops, roles, shown_source, tiles
+from ..replay import Timeline, tiles
+from ..structure import accumulators, loops, roles, shown_source
 from ..trace import Trace
 from .words import comparison
 
