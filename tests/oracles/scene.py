@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -218,10 +219,14 @@ class Scene:
 
         A row for each line, array and kind of access: [whether it runs now, line, access, accesses, requests].
         """
-        loads = [[name, counts.tolist()] for name, counts in loads_of(self.trace).items() if counts.any()]
+        counts = {a.name: np.zeros(a.size, np.int64) for a in self.trace.arrays.values() if a.space == "global"}
+        for name, at in product(counts, self.trace.columns.blocks.tolist()):
+            touches = Timeline(self.trace, tuple(at)).touches(name)
+            np.add.at(counts[name], touches.element[~touches.store], 1)
+        loads = [[name, found.tolist()] for name, found in counts.items() if found.any()]
         rows = [[row.line, f"{row.op} {row.array}", row.accesses, row.requests] for row in self.trace.traffic]
         return {
-            "scale": max((max(counts) for _, counts in loads), default=0),
+            "scale": max((max(found) for _, found in loads), default=0),
             "loads": loads,
             "rows": [[row[0] == self.line, *map(str, row)] for row in rows],
         }
@@ -282,16 +287,6 @@ def scene_of(stepper: Any, step: int | None = None) -> Scene:
     if step is None:
         return Scene(view.timeline, view.position, thread if stepper.step else view.places[0][1], stepper._wrong)
     return Scene(stepper.timeline, step, thread, stepper._wrong)
-
-
-def loads_of(trace):
-    """How often the whole launch loads each element of its global arrays: {array: counts}."""
-    counts = {a.name: np.zeros(a.size, np.int64) for a in trace.arrays.values() if a.space == "global"}
-    for at in trace.columns.blocks.tolist():
-        for name, found in counts.items():
-            touches = Timeline(trace, tuple(at)).touches(name)
-            np.add.at(found, touches.element[~touches.store], 1)
-    return counts
 
 
 def short_condition(text):
