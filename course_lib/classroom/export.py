@@ -28,10 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder to write to (here)")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     options = parser.parse_args(arguments)
-    missing = [str(path) for path in options.notebooks if not path.is_file()]
-    if missing:
-        print(f"There is no notebook {', '.join(missing)}.", file=sys.stderr)
-        return 2
     names = {path.resolve(): f"{path.stem}.html" for path in options.notebooks}
     try:
         refuse_duplicates(list(names.values()))
@@ -43,8 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in options.notebooks:
         try:
             written: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-        except (ValueError, KeyError, TypeError, AttributeError, nbformat.ValidationError):
-            print(f"{path} is no notebook of version 4 or older, so nothing is written.", file=sys.stderr)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, nbformat.ValidationError) as error:
+            what = "cannot be read" if isinstance(error, OSError) else "is no notebook of version 4 or older"
+            print(f"{path} {what}, so nothing is written.", file=sys.stderr)
             failed = 2
             continue
         try:
