@@ -6,8 +6,7 @@ python -m course_lib.export notebooks/02_naive.ipynb --output site
 import argparse
 import pathlib
 import sys
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 from ..lazy import called
@@ -52,12 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             continue
         target = options.output / names[path.resolve()]
         text = html_page(notebook, title(notebook, path.stem), options.theme)
-        text = linked(text, partial(page_of, names, path.parent))
+        text = linked(text, lambda link, folder=path.parent: names.get((folder / link).resolve()))  # type: ignore[misc]
         target.write_text(text, encoding="utf-8")
         print(f"{target} ({len(text.encode()) / 1e6:.1f} MB)")
     return failed
-
-
-def page_of(names: Mapping[pathlib.Path, str], folder: pathlib.Path, link: str) -> str | None:
-    """Return the page that is written of what a notebook in ``folder`` links to; None if none is."""
-    return names.get((folder / link).resolve())
