@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ import numpy as np
 from course_lib.simulator.findings import Finding
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 from course_lib.trace.columns import OPS
-from course_lib.trace.locate import locate
+from course_lib.trace.locate import linear, locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import shown_source
 from course_lib.trace.trace import Step
 from course_lib.trace.viewer.digits import number
 from course_lib.trace.viewer.exchanges import Exchanged, exchanged
-from course_lib.trace.viewer.results import WrongElements, heat
+from course_lib.trace.viewer.results import WrongElements
 from course_lib.trace.viewer.words import (
     conditions,
     element,
@@ -210,11 +211,14 @@ class Scene:
 
         A row for each line, array and kind of access: [whether it runs now, line, access, accesses, requests].
         """
-        heats = ((a.name, heat(self.timeline, a.name)) for a in self.trace.arrays.values() if a.space == "global")
-        loads = [[name, counts.reshape(-1).tolist()] for name, counts in heats if counts.any()]
+        counts = {a.name: np.zeros(a.size, np.int64) for a in self.trace.arrays.values() if a.space == "global"}
+        for name, at in product(counts, self.trace.columns.blocks.tolist()):
+            touches = Timeline(self.trace, tuple(at)).touches(name)
+            np.add.at(counts[name], touches.element[~touches.store], 1)
+        loads = [[name, found.tolist()] for name, found in counts.items() if found.any()]
         rows = [[row.line, f"{row.op} {row.array}", row.accesses, row.requests] for row in self.trace.traffic]
         return {
-            "scale": max((max(counts) for _, counts in loads), default=0),
+            "scale": max((max(found) for _, found in loads), default=0),
             "loads": loads,
             "rows": [[row[0] == self.line, *map(str, row)] for row in rows],
         }
@@ -269,7 +273,7 @@ class Scene:
 def scene_of(stepper: Any, step: int | None = None) -> Scene:
     """Return the scene of a stepper's step, by default that of which its text tells."""
     view = stepper._told()
-    thread = stepper._linear_thread()
+    thread = linear(stepper.trace, stepper.thread)
     if step is None:
         return Scene(view.timeline, view.position, thread if stepper.step else view.places[0][1], stepper._wrong)
     return Scene(stepper.timeline, step, thread, stepper._wrong)

@@ -9,10 +9,10 @@ import re
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import nbformat
+from jinja2 import Environment
 from nbformat.v4 import new_markdown_cell, new_notebook
 from pygments.formatters import HtmlFormatter
 
@@ -173,21 +173,10 @@ def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
         notebook = _read(path)
         (goal,) = re.findall(r"\*\*Goal: (.+?)\*\*", notebook.cells[0].source)
         (minutes,) = re.findall(r"about (\d+) minutes", notebook.cells[0].source)
-        title, goal = html.escape(lessons.title(notebook)), html.escape(goal[0].upper() + goal[1:])
-        cards.append(f'<li><a href="{path.stem}.html"><b>{title}</b>{goal} <small>{minutes} minutes</small></a></li>')
-    hunt = "".join(
-        f'<li><a href="bug_{each.number:02}.html"><b>{each.number} · {html.escape(each.title)}</b></a></li>'
-        for each in bugs.bugs()
-    )
+        cards.append((path.stem, lessons.title(notebook), goal[0].upper() + goal[1:], minutes))
+    template = Environment(autoescape=True).from_string((HERE / "index.html").read_text(encoding="utf-8"))
     ladder = _markdown(roadmap()._repr_markdown_())
-    body = Template((HERE / "index.html").read_text(encoding="utf-8")).substitute(
-        claim=CLAIM,
-        first=found[0].stem,
-        stepper=place(shown.get_state()),
-        cards="".join(cards),
-        bugs=hunt,
-        ladder=ladder,
-    )
+    body = template.render(claim=CLAIM, stepper=place(shown.get_state()), cards=cards, bugs=bugs.bugs(), ladder=ladder)
     return Page("Tile by Tile", body, CLAIM, side, (STEPPER,), "", "index")
 
 
