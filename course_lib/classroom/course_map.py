@@ -7,7 +7,7 @@ from ..kernels import LADDER, Rung
 from ..kernels.twins import naive_twin
 from ..machine import measurements
 from ..machine.model import loads_per_output
-from ..simulator.tables import aligned
+from ..simulator.tables import text_table
 from . import lessons
 
 _PUT_RIGHT = "naive, with unsigned indices, 32 steps written out"
@@ -65,7 +65,7 @@ class Roadmap:
         head = ["kernel", "changes", "loads", "sectors", "numba", "unsigned", "CUDA C", "lesson"]
         rows = [head, *([*step.cells, step.lesson[:2]] for step in self.steps)]
         return "\n".join(
-            [f"{self.gpu}, n = {self.n:,}, per element of C, and GFLOP/s:", *aligned(rows, (0, 1)), self.end]
+            [f"{self.gpu}, n = {self.n:,}, per element of C, and GFLOP/s:", *text_table(rows, (0, 1)), self.end]
         )
 
     def _repr_markdown_(self) -> str:

@@ -13,7 +13,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from ..locate import locate
+from ..locate import linear, locate
 from ..replay import Timeline
 from .files import MAX_FRAMES, kind_of, write
 from .page import STEPPER, page
@@ -152,7 +152,7 @@ class Stepper(Still, anywidget.AnyWidget):
 
     def _told(self) -> Told:
         """What the text tells of: the chosen step, the first one that breaks a rule, or a telling one."""
-        timeline, thread = self.timeline, self._linear_thread()
+        timeline, thread = self.timeline, linear(self.trace, self.thread)
         places = [(self.step or timeline.telling_step(thread), thread)]
         if not self.step and not thread and self.block == (0, 0, 0):
             for found in filter(None, (locate(self.trace, finding) for finding in self.trace.findings)):
@@ -166,7 +166,7 @@ class Stepper(Still, anywidget.AnyWidget):
         if self._beside is not None:
             return [Told(self.timeline), Told(Timeline(self._beside.trace, (0, 0, 0)))]
         if step:
-            places = [(step, self._linear_thread())]
+            places = [(step, linear(self.trace, self.thread))]
             return [Told(self.timeline, step, tuple(places), tuple(self._notes(self.timeline, places)))]
         if step is None and (self.step or self.trace.findings):
             return [self._told()]
@@ -234,10 +234,6 @@ class Stepper(Still, anywidget.AnyWidget):
         if not 0.02 <= seconds <= 60:
             raise ValueError(f"A frame cannot be shown for {seconds} seconds: choose from 0.02 to 60.")
         return write([self.picture(each, hint="") for each in steps], path, seconds)
-
-    def _linear_thread(self) -> int:
-        (x, y, z), (bx, by, _) = self.thread, self.trace.block
-        return int(x + bx * (y + by * z))
 
     def _play(self, *orders: Mapping[str, Sequence[int]]) -> None:
         """Offer other orders of each run's statements."""
