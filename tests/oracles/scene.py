@@ -65,14 +65,6 @@ class Scene:
         return sentence(self.timeline, self.position, self.thread)
 
     @property
-    def phase(self) -> str:
-        """The phase of the thread's warp, which need not run in this step: ``warp 0: phase 5 of 6, barrier``."""
-        warp = self.thread // WARP_SIZE
-        phases = self.timeline.phases[warp]
-        ends = ((number, kind) for number, (end, kind) in enumerate(phases, start=1) if end >= self.position)
-        return next((f"warp {warp}: phase {number} of {len(phases)}, {kind}" for number, kind in ends), "")
-
-    @property
     def where(self) -> str:
         """Launch, block, thread and step, in one line."""
         trace, dims = self.trace, n_dims(self.trace)
@@ -248,7 +240,7 @@ class Scene:
 
     def data(self) -> dict[str, Any]:
         """All parts, as JSON holds them: what a page must show for the same step."""
-        names = "says phase line truth ticks costs found broken source registers changed strips".split()
+        names = "says line truth ticks costs found broken source registers changed strips".split()
         found = {name: getattr(self, name) for name in names} | {
             "where": [self.timeline.block, self.thread, self.position, len(self.timeline)],
             "findings": self.findings_now,
@@ -259,8 +251,6 @@ class Scene:
                     "lanes": request.lanes,
                     "words": sorted(request.words.items()),
                     "mine": sorted(word for word, lanes in request.words.items() if self._lane in lanes),
-                    "sectors": list(request.sectors.items()),
-                    "banks": request.banks,
                 }
                 for request in self.requests
             ],

@@ -6,7 +6,6 @@ checked before anything is written.
 
 import html
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,8 @@ def site(
     sources = {f"notebooks/{path.name}": lessons.for_students(path.read_text(encoding="utf-8")) for path in found}
     if dead := dead_links({name: str(files[name]) for name in pages}, {*shared, *pictures, *sources, *files}):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
-    return {**files, **shared, **pictures, **sources, "assets/card.png": _card()}
+    card = Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").png  # that other sites show
+    return {**files, **shared, **pictures, **sources, "assets/card.png": card}
 
 
 def _read(path: Path, solutions: bool = True) -> Any:
@@ -178,11 +178,3 @@ def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
     ladder = _markdown(roadmap()._repr_markdown_())
     body = template.render(claim=CLAIM, stepper=place(shown.get_state()), cards=cards, bugs=bugs.bugs(), ladder=ladder)
     return Page("Tile by Tile", body, CLAIM, side, (STEPPER,), "", "index")
-
-
-def _card() -> bytes:
-    """Return the picture of the cards that other sites show."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "card.png")
-        Stepper(run_product(rung("tiled"), 8, 4, trace=True)).save_picture(path)
-        return path.read_bytes()
