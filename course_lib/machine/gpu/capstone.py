@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import linecache
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from ...lazy import called
 from .. import measurements
 from .device import NoGPUError, require
 from .experiments import Experiment, Wanted, beside_cublas, measure, timed
-from .record import store
 from .types import Results, Size
 
 #: Those of the milestones, and the fastest.
@@ -67,10 +66,16 @@ def _kernel_of(text: str, path: str, name: str) -> Rung:
     return Rung(name, f"Yours, {name}", ready_made(kernel), blocks(*tile, *threads), dtypes=("float32",))
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Verify and time; return 0, 1 if a kernel is wrong, 2 without a GPU or without a kernel."""
-    from .command import show, size  # which imports this module
+def main(
+    arguments: Sequence[str],
+    size: Callable[[str], Size],
+    show: Callable[[str, Results], None],
+    store: Callable[[str, str, Results, Path], object],
+) -> int:
+    """Verify and time; return 0, 1 if a kernel is wrong, 2 without a GPU or without a kernel.
 
+    size parses a size, show prints results, store writes them with the command to a folder.
+    """
     parser = argparse.ArgumentParser(prog=called("gpu") + " capstone", description=__doc__)
     parser.add_argument(
         "files",

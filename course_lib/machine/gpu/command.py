@@ -109,7 +109,7 @@ def main(
     """
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == ["capstone"]:
-        return capstone.main(given[1:])
+        return capstone.main(given[1:], size, show, store)
     if given[:1] == ["record"] and available():
         return record_folder(given[1:], {e.name: e for e in experiments if e.recorded}, module)
     options = parser(experiments, module).parse_args(["verify"] if given[:1] == ["record"] else given)
