@@ -342,7 +342,7 @@ class Context(ABC):
         return nodes.MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
 
     def load(self, node: ast.expr, array: nodes.Expr, indices: tuple[nodes.Expr, ...]) -> nodes.Expr:
-        return nodes.Load(array=array, index=indices, type=array.array_type.dtype, line=node.lineno)
+        return nodes.load(array, indices, array.array_type.dtype, node.lineno)
 
     def filled(self, node: ast.expr, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Store the number ``value`` to all elements of ``array``, one after another."""

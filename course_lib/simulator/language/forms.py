@@ -145,9 +145,7 @@ def atomic(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     dtype = array.array_type.dtype
     _check_atomic(name, dtype, ast.unparse(node.args[0]), array.array_type.ndim)
     operands = tuple(cast(x.scalar(v), dtype) for v in values)
-    return nodes.Atomic(
-        operation=name, array=array, index=indices, values=operands, line=node.lineno, used=used, type=dtype
-    )
+    return nodes.atomic(name, array, indices, operands, node.lineno, used)
 
 
 def _place(x: Context, place: ast.expr) -> ast.expr:
@@ -192,7 +190,7 @@ def hinted(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     array, index = x.element(place)
     if loads:
         return x.load(place, array, index)
-    return nodes.Store(array=array, index=index, value=x.stored(place, array, x.scalar(node.args[2])), line=node.lineno)
+    return nodes.store(array, index, x.stored(place, array, x.scalar(node.args[2])), node.lineno)
 
 
 def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:

@@ -18,7 +18,7 @@ from .calls import CUDA, call
 from .context import Analysis
 from .expressions import Expressions
 from .names import Symbol
-from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, Store, compile_time, once
+from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, compile_time, once, store
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .reasons import Part, Why, meeting, of_parts
 from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
@@ -366,8 +366,7 @@ class Statements(Expressions):
             refuse_target(target)
 
     def store(self, node: ast.expr, array: Expr, index: tuple[Expr, ...], value: Expr) -> None:
-        value = self.stored(node, array, value)
-        self.out.append(Evaluate(Store(array=array, index=index, value=value, line=node.lineno)))
+        self.out.append(Evaluate(store(array, index, self.stored(node, array, value), node.lineno)))
 
     def _assign_subscript(self, target: ast.Subscript, value: Expr) -> None:
         array, index = self.place(target)

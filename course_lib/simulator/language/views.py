@@ -6,7 +6,7 @@ from collections.abc import Callable
 from . import tuples
 from .context import Context
 from .names import dtype_name
-from .nodes import Apply, Expr, Static, after, once, tuple_of
+from .nodes import Apply, Expr, Static, after, listed, once, tuple_of
 from .operators import cast
 from .refusals import refuse
 from .types import DTYPE, ArrayType, TupleType, TypingError, is_int
@@ -48,7 +48,7 @@ def reshape(x: Context, node: ast.Call, array: Expr) -> Expr:
     for value in values:
         if not (isinstance(value.type, str) and is_int(value.type)):
             refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
-    code = f"reshaped({{0}}, ({''.join(f'{{{i + 1}}}, ' for i in range(len(values)))}), w.full, {{mask}}, {{line}})"
+    code = f"reshaped({{0}}, {listed(1, len(values))}, w.full, {{mask}}, {{line}})"
     return _shaped(node, array, tuple(values), code)
 
 
