@@ -73,8 +73,8 @@ class Costs:
 class _Flow(Observer):
     """Counts waits at barriers, and follows elements of A and B, which all differ, to shared memory."""
 
-    def __init__(self, *_: Any) -> None:
-        super().__init__()
+    def start(self, prepared: Any) -> None:
+        super().start(prepared)
         self.waits = 0
         self._interval: Counter[Any] = Counter()  # of a warp of a chunk of blocks: the barriers that it has passed
         self._loaded: dict[int, list[np.ndarray]] = defaultdict(list)  # by interval
@@ -112,10 +112,6 @@ class _Flow(Observer):
         stored = np.intersect1d(_distinct(self._stored), _distinct(early + apart))
         return float(np.isin(stored, _distinct(apart), invert=True).mean()) if stored.size else 0.0
 
-    def trace(self, *_: Any) -> Any:
-        """Return itself, in the place of a trace."""
-        return self
-
 
 def _of(vector: Any, pattern: Any, value: Any) -> np.ndarray:
     """Return the values of the lanes that take part."""
@@ -135,12 +131,12 @@ def costs(kernel: Any, tile: Size, threads: Size, seed: int = 0, timed: bool = T
     M, N, K = _TILES * down, _TILES * across, int(rng.choice(_DEPTHS))
     A, B = _matrices(rng, M, N, K)
     C = np.full((M, N), np.nan, np.float32)
-    run = Simulation(kernel, True, "in-order", _Flow, None)[(_TILES, _TILES), threads](A, B, C)  # type: ignore[arg-type]
+    flow = _Flow()
+    run = Simulation(kernel, True, "in-order", None, None, (flow,))[(_TILES, _TILES), threads](A, B, C)
     if not _right(C, A, B):
         raise WrongProduct(f"C is not A @ B for M, N and K of {M}, {N} and {K}")
     multiplications = M * N * K / WARP_SIZE
     loads = run.traffic.select(space="shared", op="load")
-    flow: Any = run.trace
     counted = Costs(
         run.traffic.select(space="global", op="load").sectors / multiplications,
         loads.wavefronts / multiplications,

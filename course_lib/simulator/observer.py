@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from .compile.unit import CompiledKernel
-from .compile.writer import Tracing
 from .findings import Finding, FindingKey, Thread
 from .lanes.access import Index, Site
 from .lanes.arrays import Array, Pattern, Watcher
@@ -146,6 +145,9 @@ class Hooks:
     def statement(self, vector: WarpVector, line: int, mask: Mask) -> None:
         """The beginning of a statement (only when tracing)."""
 
+    def iterated(self, vector: WarpVector, line: int, mask: Mask) -> None:
+        """The beginning of an iteration of the loop on this line of the kernel (only when tracing or watching)."""
+
     def assigned(self, vector: WarpVector, name: str, value: Any, mask: Mask) -> None:
         """The assignment of a variable (only when tracing)."""
 
@@ -161,9 +163,6 @@ class Observer(Hooks):
 
     To see every access in order, which costs time on every access, override :meth:`watch`.
     """
-
-    #: What the generated code reports if this observer is the tracer.
-    tracing: Tracing = "values"
 
     def __init__(self) -> None:
         self._findings: dict[FindingKey, Finding] = {}

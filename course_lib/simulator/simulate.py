@@ -11,6 +11,7 @@ import numpy as np
 from ..trace.record import TraceObserver
 from .check_all import LAUNCHES, Checked, Launch, check_all
 from .checks import JUDGES
+from .compile.writer import Tracing
 from .counters import COUNTERS
 from .counters.banks import wavefronts_by_block
 from .counters.coalescing import sectors_by_block
@@ -22,6 +23,7 @@ from .lanes.loops import PartOfGrid, WaitsForOthers
 from .lanes.masks import DifferentArrays
 from .launch.engine import Engine
 from .launch.prepare import Prepared, prepare
+from .observer import Observer
 from .occupancy import occupancy
 from .run import AnnotatedSource, Run, Traffic, TrafficRow
 from .tables import plural
@@ -74,7 +76,7 @@ def simulate(
 class Simulation:
     """A kernel that waits for its grid and block.
 
-    ``tracer`` makes the observer that records its launches, if any.
+    ``tracer`` makes the observer that records its launches, if any; ``watching`` are others, which start anew.
     """
 
     kernel: Any
@@ -82,6 +84,7 @@ class Simulation:
     schedule: str | int
     tracer: type[TraceObserver] | None
     max_steps: int | None
+    watching: tuple[Observer, ...] = ()
 
     def __getitem__(self, configuration: Any) -> Callable[..., Run]:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -146,7 +149,7 @@ class Simulation:
                 f"{self.kernel.__name__} is a device function, which only a kernel calls; write @cuda.jit without "
                 "device=True to launch it"
             )
-        tracing = self.tracer.tracing if self.tracer else ""
+        tracing: Tracing = "values" if self.tracer else "loops" if self.watching else ""
         ready = partial(prepare, self.kernel, grid, block, arguments, dynamic_shared, tracing=tracing)
         prepared = ready()
         if prepared.unit.cooperative:
@@ -167,7 +170,7 @@ class Simulation:
         counters = [traffic, *(make() for make in COUNTERS)]
         judges = [make() for make in JUDGES]
         tracer = [self.tracer(request_figures)] if self.tracer else []
-        engine = Engine(prepared, [*counters, *judges, *tracer], self.schedule, self.max_steps)
+        engine = Engine(prepared, [*counters, *judges, *tracer, *self.watching], self.schedule, self.max_steps)
         stopped = None
         try:
             engine.run()

@@ -313,23 +313,6 @@ class TraceObserver(StepCounter):
         return tuple(found[key] for key in sorted(found))
 
 
-class StepObserver(TraceObserver):
-    """Records the steps and arrays of a launch, without the accesses of its statements: enough for counting."""
-
-    tracing = "steps"
-
-    def watch(self, array: Any) -> Callable[..., None] | None:
-        watcher = super().watch(array)  # which adds the array
-        return watcher if len(self.prepared.unit.sources) > 1 else None
-
-    def end_of_chunk(self, vectors: Sequence[Any]) -> None:
-        self._turn_to(vectors[0])
-        chunk = self._chunk
-        for records in (chunk.accesses, chunk.variables, chunk.tests, chunk.outside, chunk.exchanges):
-            records.clear()
-        super().end_of_chunk(vectors)
-
-
 def _fragment(name: str, shape: tuple[int, int], places: tuple[np.ndarray, np.ndarray]) -> Fragment:
     elements = np.ravel_multi_index(places, shape)
     return Fragment(name, *shape, tuple(map(tuple, elements.T.tolist())))

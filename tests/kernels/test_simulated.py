@@ -12,6 +12,8 @@ from course_lib.kernels.vector import load4, store4
 from course_lib.machine import model
 
 SIZES = [(37, 70, 18), (33, 36, 24), (1, 1, 1), (3, 2, 0), (20, 30, 25), (0, 4, 4), (4, 0, 3)]
+#: For `best`, a few last rows, columns, or both, with or without whole tiles: inner products divided among lanes.
+EDGES, EDGES_AT_NIGHT = [(3, 258, 37), (130, 3, 41)], [(130, 70, 35), (132, 260, 4)]
 #: The parameters that say how wide a tile or a block is.
 WIDTHS = {"tile_width", "block_width"}
 #: Kernels with large tiles, whose launches take longest here: those that load four elements at once.
@@ -53,15 +55,26 @@ def with_reference(r, size, dtype=np.float32, **params):
 
 @pytest.mark.parametrize(
     ("r", "size"),
-    [(r, s) if r.name not in HEAVY or s in SIZES[:1] else at_night(r, s) for r in LADDER for s in SIZES],
+    [
+        *((r, s) if r.name not in HEAVY or s in SIZES[:1] else at_night(r, s) for r in LADDER for s in SIZES),
+        *((rung("best"), size) for size in EDGES),
+        *(at_night(rung("best"), size) for size in EDGES_AT_NIGHT),
+    ],
     ids=lambda x: getattr(x, "name", str(x)),
 )
 def test_rung_equals_numpy(r, size):
-    """Sizes are rectangles that no tile divides, a single element, an empty inner dimension and empty results."""
+    """Sizes are rectangles that no tile divides, a single element, an empty inner dimension and empty results.
+
+    The formula for the loads holds for the whole ladder, but for sizes below 2.
+    """
     A, B, C = matrices(*size)
     run = simulated(r, A, B, C)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
+    loaded = run.traffic.select(space="global", op="load").bytes
+    best, tile = r.name == "best", r.tile(**r.params) or ()
+    wanted = model.global_loads_of_best(*size) if best else model.global_loads(*size, *tile)
+    assert loaded == 4 * wanted or min(size) < 2
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int32])
@@ -109,28 +122,6 @@ def test_copies_with_other_widths(width):
             listed["sectors"],
             listed["wavefronts"],
         )
-
-
-@pytest.mark.parametrize(
-    "size", [(3, 258, 37), at_night((130, 70, 35)), (130, 3, 41), at_night((132, 260, 4))], ids=str
-)
-def test_edges_of_the_best_kernel(size):
-    """A few last rows, columns, or both, with or without whole tiles, are inner products divided among lanes."""
-    A, B, C = matrices(*size)
-    run = simulated(rung("best"), A, B, C)
-    np.testing.assert_array_equal(C, A @ B)
-    assert run.findings == ()
-    assert run.traffic.select(space="global", op="load").bytes == 4 * model.global_loads_of_best(*size)
-
-
-@pytest.mark.parametrize("r", [at_night(r) if r.name in HEAVY else r for r in LADDER], ids=lambda r: r.name)
-def test_global_bytes_follow_from_the_tile(r):
-    """The formula for the loads holds for the whole ladder."""
-    M, N, K = (27, 26, 22) if r.name in ("single_block", "per_element") else (37, 70, 18)
-    A, B, C = matrices(M, N, K)
-    run = simulated(r, A, B, C)
-    loaded = run.traffic.select(space="global", op="load").bytes
-    assert loaded == 4 * model.global_loads(M, N, K, *(r.tile(**r.params) or ()))
 
 
 @pytest.mark.parametrize("access", [load4, store4])

@@ -85,21 +85,6 @@ def test_only_arguments_that_are_stored_to_may_race():
     assert [unit.may_write(name) for name in "abcd"] == [True, False, True, False]
 
 
-def test_the_accesses_of_a_function_from_another_file_belong_to_the_lines_of_its_calls():
-    from course_lib.kernels.vector import element_or_zero
-
-    @cuda.jit
-    def kernel(a, out):
-        out[0] = element_or_zero(a, 0, 0)
-        out[1] = element_or_zero(a, 0, 9)
-        out[2] = element_or_zero(a, 1, 1)
-
-    run = simulate(kernel)[1, 1](np.ones((2, 2), "f4"), np.zeros(3, "f4"))
-    first = kernel.py_func.__code__.co_firstlineno + 2
-    counts = [run.traffic.select(op="load", line=first + k).accesses for k in range(3)]
-    assert counts == [1, 0, 1]
-
-
 def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone(tmp_path):
     """Anew for another block or another type; for another grid only where the kernel asks for its size."""
 

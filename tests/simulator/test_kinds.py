@@ -1,12 +1,8 @@
 """A finding's kind, severity, key and rank come from one table."""
 
-import ast
-from pathlib import Path
-
 import pytest
 
-import course_lib
-from course_lib.simulator.findings import KINDS, RANK, Finding
+from course_lib.simulator.findings import KINDS, Finding
 
 
 def test_severity_is_the_kinds():
@@ -41,20 +37,3 @@ def test_rank_puts_errors_first_and_causes_before_what_follows_from_them():
         (4, "uninitialized-read", None),
         (1, "float64", None),
     ]
-
-
-def test_nobody_else_lists_the_kinds():
-    """No list, tuple or set of the package's source names three of them. (An exercise's hints are a dict by kind.)"""
-    package = Path(course_lib.__file__).parent
-    lists = []
-    for path in package.rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        if sum(kind in text for kind in RANK) < 3:
-            continue
-        for node in ast.walk(ast.parse(text)):
-            items = getattr(node, "elts", ())
-            kinds = [item.value for item in items if isinstance(item, ast.Constant) and item.value in RANK]
-            if len(kinds) > 2:
-                lists.append(path.relative_to(package).as_posix())
-
-    assert lists == []

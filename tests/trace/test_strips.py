@@ -1,26 +1,9 @@
 """The history of warps and buffers, with which the page's is compared."""
 
-import pytest
 from launches.samples import launch
 from oracles.strips import strips
 
 from course_lib.trace.replay import Timeline
-
-NAMES = ["naive_ragged", "tiled_two_warps", "prefetched", "reduction", "histogram", "transpose", "divergent", "racy"]
-
-
-@pytest.fixture(params=NAMES)
-def timeline(request):
-    trace = launch(request.param).trace
-    return Timeline(trace, tuple(trace.columns.blocks[-1].tolist()))
-
-
-def test_spans_are_in_order_and_do_not_overlap(timeline):
-    for name, spans in strips(timeline):
-        ends = [0, *(last for _, last, _ in spans)]
-        assert all(first >= end for (first, _, _), end in zip(spans, ends, strict=False)), name
-        assert all(first < last for first, last, _ in spans), name
-        assert ends[-1] <= len(timeline)
 
 
 def test_a_buffer_is_stored_while_the_other_is_read():

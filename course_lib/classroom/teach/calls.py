@@ -9,7 +9,6 @@ import ast
 import copyreg
 import gc
 import importlib
-import io
 import json
 import os
 import pickle
@@ -41,19 +40,10 @@ class Program:
 
     def __call__(self, function: Any, arguments: tuple[Any, ...]) -> Any:
         """Call it in place of ``function``; raise what it raises, Endless, or Stopped."""
-        return _answered(_asked(_packed((self, arguments))))
+        return _answered(_asked(pickle.dumps((self, arguments))))
 
 
-class _Pickler(pickle.Pickler):
-    """Sends a module by its name."""
-
-    dispatch_table = copyreg.dispatch_table | {ModuleType: lambda module: (importlib.import_module, (module.__name__,))}
-
-
-def _packed(thing: object) -> bytes:
-    file = io.BytesIO()
-    _Pickler(file, protocol=5).dump(thing)
-    return file.getvalue()
+copyreg.pickle(ModuleType, lambda module: (importlib.import_module, (module.__name__,)))  # sent by its name
 
 
 # ---- the side that judges --------------------------------------------------------------------------------------

@@ -38,10 +38,14 @@ def lesson_named(words: str) -> str:
 @cache
 def notebook(lesson: str, folder: Path = NOTEBOOKS) -> Any:
     """Return a lesson's notebook as JSON; raise FileNotFoundError if the folder does not have it."""
-    path = folder / f"{lesson}.ipynb"
-    if not path.exists():
+    return json.loads(stored(folder / f"{lesson}.ipynb"))
+
+
+def stored(path: Path) -> str:
+    """Return the text of a file; raise FileNotFoundError where the course is installed without it."""
+    if not path.is_file():
         raise FileNotFoundError(f"{path} is not there: run this command in a git clone of the course.")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return path.read_text(encoding="utf-8")
 
 
 @cache

@@ -14,11 +14,11 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 from tqdm import tqdm
@@ -29,19 +29,19 @@ from ...simulator.tables import plural
 from . import container, walls
 from .cells import lesson_named, places
 from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
-from .gradebook import EXPORTS, Entry, exact, plain, read_table, total, write_table
+from .gradebook import EXPORTS, exact, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
 from .limits import Limits, Stopped
 from .pages import BY_HAND, feedback, for_teacher
 from .sandbox import Sandbox
 from .submission import LARGEST, NOTHING
 
-COLUMNS = ("id", "student", "exercise", "points", "of", "comment", "status", "hint", "late", "note", "page", "seconds")
+_SHOWN = ("id", "student", "exercise", "points", "of", "comment", "status", "hint", "late", "note", "page", "seconds")
+#: The last one has the answer's digest, and the points that the grader gave.
+COLUMNS = (*_SHOWN, "answer")
 #: What a person may change, and what it belongs to.
-_NEEDED = ("id", "exercise", "points", "comment", "status")
-Record = TypeVar("Record")
-#: Points, a comment, and the digest of the answer to which they belong; None where it is not known.
-_ByHand = tuple[float | None, str, str | None]
+_NEEDED = ("id", "exercise", "points", "comment", "answer")
+Record = TypeVar("Record", bound=Any)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,14 +98,14 @@ def run(chosen: argparse.Namespace) -> int:
     limits = Limits(chosen.seconds, chosen.memory << 20, student=chosen.student_seconds, executes=executes)
     lesson = lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
-    with alone(_journal(chosen.csv)), alone(chosen.feedback / ".in-use"):
+    with alone(journal_of(chosen.csv)), alone(chosen.feedback / ".in-use"):
         more = {"anonymous": chosen.anonymous, "seed": chosen.seed}
         batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, **more)
         batch.grade(chosen.jobs, chosen.again)
         print(batch.said())
         if chosen.export:
             print(batch.export(chosen.export))
-    own = {path.resolve() for path in (batch.table, batch.journal, batch.teacher, chosen.roster) if path}
+    own = {path.resolve() for path in (batch.table, batch.journal.path, batch.teacher, chosen.roster) if path}
     others = [p.name for p in shown(chosen.submissions) if not is_submission(p) and p.resolve() not in own]
     if others:
         print(f"Passed over, since they are no notebooks (*.ipynb): {', '.join(map(ascii_of, others))}.")
@@ -140,8 +140,96 @@ def alone(path: Path) -> Iterator[None]:
         yield
 
 
-def _journal(table: Path) -> Path:
+def journal_of(table: Path) -> Path:
+    """Return the file beside a table that `Journal` writes."""
     return table.with_name(table.name + ".journal")
+
+
+class Journal(Generic[Record]):
+    """What was judged of a class, and the seed by which it was drawn: a line of JSON each, as soon as it is known.
+
+    ``read`` makes a verdict of what `asdict` made of one, and raises KeyError or TypeError for what is none.
+    """
+
+    def __init__(self, path: Path, read: Callable[[Any], Record], seed: int | None = None) -> None:
+        self.path, self.found, self._keys, self._noted = path, dict[str, Record](), dict[str, str](), dict[str, Any]()
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # such as a line that was cut off
+                self._noted |= (record := json.loads(line))
+                if "id" in record:
+                    self.found[record["id"]] = read(record["found"])
+                    self._keys[record["id"]] = record["key"]
+        self.seed = int(self.noted("seed", lambda: secrets.randbelow(1_000_000), seed))
+
+    def noted(self, name: str, draw: Callable[[], Any], chosen: Any = None) -> Any:
+        """Return a value that a table keeps: the chosen one, else the last of this name, else a new one."""
+        last = self._noted.get(name)
+        value = last if chosen is None else chosen
+        value = draw() if value is None else value
+        if value != last:
+            self._add({name: value})
+        return value
+
+    def drawn(self) -> str:
+        """Say by which seed sizes and calls were drawn."""
+        return f"The sizes and calls were drawn by the seed {self.seed}: --seed {self.seed} draws them again."
+
+    def judge(
+        self,
+        handed_in: Sequence[HandedIn],
+        judge: Callable[[HandedIn, Sandbox], Record],
+        failed: Callable[[str], Record],
+        limits: Limits,
+        jobs: int,
+        again: bool,
+    ) -> None:
+        """Judge all ``again``, or those whose files, limits or seed are new; ``jobs`` sandboxes work at a time.
+
+        Whatever ``judge`` raises concerns one student: that student gets what ``failed`` returns for a sentence. But a
+        RuntimeError, of a process that does not start, ends it all.
+        """
+        waiting = [each for each in handed_in if again or self._keys.get(each.id) != self._key(each)]
+        free = SimpleQueue[Sandbox]()
+
+        def judged(submission: HandedIn) -> Record:
+            sandbox = free.get()
+            try:
+                return judge(submission, sandbox)
+            except Exception as error:
+                if type(error) is RuntimeError:
+                    raise
+                return failed(f"the grader failed with {type(error).__name__}: {str(error)[:300]}.")
+            finally:
+                free.put(sandbox)
+
+        with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
+            for _ in range(min(jobs, len(waiting))):
+                free.put(sandboxes.enter_context(Sandbox(limits)))
+            judging = {pool.submit(judged, submission): submission for submission in waiting}
+            try:
+                for done in tqdm(as_completed(judging), total=len(waiting), unit="submission", disable=None):
+                    self._keep(judging[done], done.result())
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _key(self, each: HandedIn) -> str:
+        return f"{each.key} {self.seed}"
+
+    def _keep(self, each: HandedIn, found: Record) -> None:
+        self.found[each.id], self._keys[each.id] = found, self._key(each)
+        self._add({"id": each.id, "key": self._key(each), "found": asdict(found)})
+
+    def _add(self, record: dict[str, Any]) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(f"\n{json.dumps(record)}")  # a line that was cut off stays alone
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The verdicts on a student's answers, and a note on what was read."""
+
+    rows: tuple[Judged, ...]
+    note: str = ""
 
 
 class Batch:
@@ -160,49 +248,45 @@ class Batch:
     ) -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
         self.submissions, self.exercises = tuple(handed_in), tuple(places(lesson))
-        self.journal, self.teacher = _journal(table), table.with_suffix(".html")
+        self.teacher = table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
-        self._records = self._read_journal()
-        self._salt = noted(self.journal, "salt", lambda: secrets.token_hex(16))
-        self.seed = seed_of(self.journal, seed)
-        self.labels = labels(handed_in)
-        if anonymous:
-            self.labels = {id: self._pseudonym(id) for id in self.labels}
-        self._pages, self._noted = set[str](), dict[tuple[str, str], _ByHand]()
+        self.journal = Journal(journal_of(table), self._read, seed)
+        self._salt = self.journal.noted("salt", lambda: secrets.token_hex(16)) if anonymous else ""
+        names = labels(handed_in)
+        self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in names.items()}
+        self._pages, self.lost = set[str](), set[str]()
         self._by_hand = self._read_table()
-        self.lost: set[str] = set()
+
+    def _read(self, told: Any) -> Marks:
+        found = Marks(tuple(Judged(**from_json(row)) for row in told["rows"]), told["note"])
+        if not {row.exercise for row in found.rows} <= {*self.exercises}:
+            raise KeyError("of another lesson")
+        return found
 
     def grade(self, jobs: int = 1, again: bool = False) -> None:
         """Judge what was not judged before, then write table and pages; also where this is interrupted."""
-        waiting = [s for s in self.submissions if s.paths and (again or not self.is_done(s))]
-        judge = partial(judged_submission, self.lesson, limits=self.limits, seed=self.seed)
+        judge = partial(judged_submission, self.lesson, limits=self.limits, seed=self.journal.seed)
         try:
-            judging = each_judged(waiting, judge, self._failed, self.limits, jobs)
-            for submission, rows in tqdm(judging, total=len(waiting), unit="submission", disable=None):
-                self._keep(submission, *rows)
+            self.journal.judge(self.submissions, judge, self._failed, self.limits, jobs, again)
         finally:
             self._write()
+
+    def _failed(self, said: str) -> Marks:
+        return Marks(tuple(unjudged(name, UNREADABLE, said) for name in self.exercises))
 
     def graded(self) -> dict[str, list[Judged]]:
         """Return the rows of each student, by id, with the points and comments that were given by hand; a student
         whose turn has not come has none."""
-        judged = {each: self._rows(each) for each in self.submissions}
-        return {each.id: [self._corrected(each, row) for row in rows] for each, rows in judged.items() if rows}
-
-    def _rows(self, each: HandedIn) -> Sequence[Judged]:
-        """What was judged of a student, or what is said where there is nothing to judge."""
-        if each.paths:
-            return self._records[each.id]["rows"] if each.id in self._records else ()
-        status = MISSING if each.problem == ABSENT else UNREADABLE
-        return [unjudged(name, status, f"{each.problem or NOTHING}.") for name in self.exercises]
+        judged = ((each, self.journal.found.get(each.id)) for each in self.submissions)
+        return {each.id: [self._corrected(each, row) for row in found.rows] for each, found in judged if found}
 
     def said(self) -> str:
         """Say what there is now, for the person who graded."""
         rows = [row for each in self.graded().values() for row in each]
         statuses = ", ".join(f"{count} {status}" for status, count in Counter(row.status for row in rows).items())
         lines = [f"{plural(len(self.submissions), 'submission')}, {plural(len(rows), 'answer')}: {statuses}."]
-        lines.append(drawn_by(self.seed))
+        lines.append(self.journal.drawn())
         if any(row.points is None for row in rows):
             lines.append(
                 f"Answers in words are in {self.teacher}: write their points into {self.table}, and run again."
@@ -213,8 +297,13 @@ class Batch:
         return "\n".join([*lines, *sorted(self.lost)])
 
     def export(self, system: str) -> str:
-        """Write the totals for a learning system, and say where they are and who is not among them."""
-        graded, entries, without = self.graded(), [], []
+        """Write the totals for a learning system, and say where they are and who is not among them.
+
+        What the roster has in the system's own columns is copied, so that the system finds its students again.
+        """
+        graded, lines, without = self.graded(), [], []
+        theirs = (column for each in self.submissions for column in each.roster if column.startswith(self.lesson))
+        title = next(theirs, self.lesson)  # as Canvas itself writes it
         for each in self.submissions:
             reached = total(graded.get(each.id, ()))
             known = system != "moodle" or each.number or each.roster.get("Identifier")
@@ -223,62 +312,32 @@ class Batch:
                 without.append(ascii_of(each.student))
                 continue
             comment = "\n".join(f"{row.exercise}: {row.comment}" for row in graded[each.id] if row.comment)
-            own = each.id if each.roster else ""
-            entries.append(Entry(each.student, own, each.number, each.roster, reached, comment))
-        path = self.table.with_name(f"{self.table.stem}-{system}.csv")
-        columns = (column for each in self.submissions for column in each.roster if column.startswith(self.lesson))
-        write_table(path, *EXPORTS[system](next(columns, self.lesson), entries))  # titled as Canvas itself does
+            own = {"Student": each.student, "ID": each.number, "SIS User ID": each.id if each.roster else ""}
+            own |= {"Full name": each.student, "Identifier": f"Participant {each.number}"}
+            own |= {column: text for column, text in each.roster.items() if text}
+            own |= {"Email address": each.roster.get("e-mail", ""), "Grade can be changed": "Yes"}
+            own |= {"Maximum Grade": f"{reached.of:g}", "Feedback comments": comment}
+            lines.append(own | dict.fromkeys(("Grade", title), f"{reached.points:g}"))
+        path, (columns, table) = self.table.with_name(f"{self.table.stem}-{system}.csv"), EXPORTS[system](title, lines)
+        write_table(path, columns, [[line.get(column, "") for column in columns] for line in table])
         left = f" Without a line in it, since something is unread, unknown or not handed in: {', '.join(without)}."
-        return f"{path}: {plural(len(entries), 'total')} for {system.title()}.{left * bool(without)}"
+        return f"{path}: {plural(len(lines), 'total')} for {system.title()}.{left * bool(without)}"
 
-    def is_done(self, submission: HandedIn) -> bool:
-        """Return whether the same notebooks were judged before."""
-        return self._records.get(submission.id, {}).get("key") == self._key(submission)
-
-    def _key(self, submission: HandedIn) -> str:
-        return f"{submission.key} {self.seed}"
-
-    def _pseudonym(self, id: str) -> str:
-        """A name that only this table connects with the student: the salt is in its journal."""
-        return f"student-{hashlib.sha256((self._salt + id).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    def _digest(self, id: str) -> str:
+        """What tells students apart in names of files; with a salt only this table's journal tells whose it is."""
+        return hashlib.sha256((self._salt + id).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
     def _page(self, id: str) -> Path:
         """The file of a student's page: of plain letters, and not too long, whatever the name is."""
-        label = self.labels[id]
-        if label == self._pseudonym(id):
-            return self.pages / f"{label}.html"
-        plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().lower()
+        name = "student" if self._salt else self.labels[id]
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
         slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40]
-        return self.pages / f"{slug}-{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}.html"
+        return self.pages / f"{slug}-{self._digest(id)}.html"
 
-    def _keep(self, submission: HandedIn, rows: Sequence[Judged], note: str) -> None:
-        record = {"key": self._key(submission), "note": note}
-        self._records[submission.id] = record | {"rows": rows}
-        add_record(self.journal, {"id": submission.id} | record | {"rows": [asdict(row) for row in rows]})
-
-    def _failed(self, submission: HandedIn, said: str) -> tuple[list[Judged], str]:
-        return [unjudged(name, UNREADABLE, said) for name in self.exercises], ""
-
-    def _read_journal(self) -> dict[str, dict[str, Any]]:
-        """Return the earlier verdicts, without a last line that was cut off."""
-
-        def read(record: Any) -> tuple[str, dict[str, Any]]:
-            rows = [Judged(**from_json(row)) for row in record["rows"]]
-            return record["id"], {"key": record["key"], "note": record["note"], "rows": rows}
-
-        known = set(self.exercises)
-        records = recorded(self.journal, read)
-        return {id: found for id, found in records if {row.exercise for row in found["rows"]} <= known}
-
-    def _read_table(self) -> dict[tuple[str, str], _ByHand]:
-        """The points and comments that a person gave, and to which text: points that differ from what was judged.
-
-        They are noted in the journal before anything is judged: the table alone does not say to which answer they
-        belong, once a run that was killed has judged another one.
-        """
-        given: dict[tuple[str, str], _ByHand] = {}
-        for lines in recorded(self.journal, lambda record: record["by hand"]):
-            self._noted = {(id, name): (points, comment, digest) for id, name, points, comment, digest in lines}
+    def _read_table(self) -> dict[tuple[str, str], tuple[float | None, str, str]]:
+        """The points and comments that a person gave, and the digest of the answer to which they belong: points that
+        differ from those that the table says were judged."""
+        given: dict[tuple[str, str], tuple[float | None, str, str]] = {}
         known = {exact(each.id): each for each in self.submissions}
         for number, line in read_table(self.table, _NEEDED) if self.table.exists() else ():
             name, where = line["exercise"], f"{self.table}, line {number}"
@@ -293,28 +352,19 @@ class Batch:
                 reached = -1
             if reached is not None and not 0 <= reached <= most:
                 raise ValueError(f"{where}: the points of {name} are from 0 to {most}, not {points!r}")
-            student = known.get(line["id"].strip())
-            row = next((row for row in self._rows(student) if row.exercise == name), None) if student else None
-            changed = reached != row.points if row else line["status"] == BY_HAND
-            own = reached if changed else None
+            digest, _, judged = line["answer"].strip().rpartition("/")
+            own = reached if _text(reached) != judged else None
             if own is None and not comment:
                 continue
+            student = known.get(line["id"].strip())
             if student is None:
                 raise ValueError(f"{where}: {line['id']!r} handed in nothing; correct the id, or delete the line")
-            now = own, comment, row.digest if row else None
-            noted = self._noted.get((student.id, name), now)
-            given[student.id, name] = noted if noted[:2] == now[:2] else now
-        self._note_by_hand(given)
+            given[student.id, name] = own, comment, digest
         return given
 
-    def _note_by_hand(self, given: Mapping[tuple[str, str], _ByHand]) -> None:
-        if given != self._noted:
-            add_record(self.journal, {"by hand": [[*key, *value] for key, value in given.items()]})
-        self._noted = dict(given)
-
     def _corrected(self, each: HandedIn, row: Judged) -> Judged:
-        reached, comment, digest = self._by_hand.get((each.id, row.exercise), (None, "", None))
-        if digest not in (None, row.digest):
+        reached, comment, digest = self._by_hand.get((each.id, row.exercise), (None, "", row.digest))
+        if digest != row.digest:
             self.lost.add(
                 f"{ascii_of(each.student)} changed the answer to {row.exercise}: what you gave for it no longer counts."
             )
@@ -323,119 +373,46 @@ class Batch:
         return replace(row, comment=comment, **given)
 
     def _write(self) -> None:
-        graded = self.graded()
+        graded, seed = self.graded(), self.journal.seed
         by_label = {self.labels[id]: rows for id, rows in graded.items()}
         table, students = [], {}
         for each in (each for each in self.submissions if each.id in graded):
             label, page, rows = self.labels[each.id], self._page(each.id), graded[each.id]
-            read = self._records[each.id]["note"] if each.paths else ""
-            note = "; ".join(filter(None, (read, each.problem if each.paths else "")))
-            for row in rows:
-                points = "" if row.points is None else f"{row.points:g}"
-                who, said = (exact(each.id), each.student, row.exercise), (points, row.of, row.comment)
-                table.append((*who, *said, row.status, row.hint, each.late, note, page.name, f"{row.seconds:.2f}"))
-            page.write_text(
-                feedback(self.lesson, label, rows, self.seed, note), encoding="utf-8", errors="backslashreplace"
-            )
+            found = self.journal.found[each.id]
+            note = "; ".join(filter(None, (found.note, each.problem if each.paths else "")))
+            for row, judged in zip(rows, found.rows, strict=True):
+                who, said = (exact(each.id), each.student, row.exercise), (_text(row.points), row.of, row.comment)
+                rest = each.late, note, page.name, f"{row.seconds:.2f}", f"{row.digest}/{_text(judged.points)}"
+                table.append((*who, *said, row.status, row.hint, *rest))
+            page.write_text(feedback(self.lesson, label, rows, seed, note), encoding="utf-8", errors="backslashreplace")
             link = quote(os.path.relpath(page, self.teacher.parent).replace(os.sep, "/"))
             students[label] = each.late, note or each.problem, link
-        for name in self._pages - {row[-2] for row in table}:  # of names that are not shown any more
+        for name in self._pages - {self._page(id).name for id in graded}:  # of names that are not shown any more
             (self.pages / name).unlink(missing_ok=True)
         write_table(self.table, COLUMNS, table)
-        given = {
-            (id, row.exercise): (row.points if row.status == BY_HAND else None, row.comment, row.digest)
-            for id, rows in graded.items()
-            for row in rows
-            if row.status == BY_HAND or row.comment
-        }
-        self._note_by_hand(given)
         absent = [self.labels[each.id] for each in self.submissions if not each.paths]
-        text = for_teacher(self.lesson, by_label, students, absent, self.seed)
+        text = for_teacher(self.lesson, by_label, students, absent, seed)
         self.teacher.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def recorded(journal: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
-    """Yield what ``read`` makes of each line of a journal, without a last line that was cut off."""
-    for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else ():
-        try:
-            yield read(json.loads(line))
-        except (json.JSONDecodeError, KeyError, TypeError):
-            continue
-
-
-def add_record(journal: Path, record: dict[str, Any]) -> None:
-    """Add a line to a journal."""
-    with journal.open("a", encoding="utf-8") as file:
-        file.write(f"\n{json.dumps(record)}")  # a line that was cut off stays alone
-
-
-def noted(journal: Path, name: str, draw: Callable[[], Any], chosen: Any = None) -> Any:
-    """Return a value that a table keeps: the chosen one, else the last of this name in its journal, else a new one."""
-    *_, last = None, *recorded(journal, lambda record: record[name])
-    value = last if chosen is None else chosen
-    value = draw() if value is None else value
-    if value != last:
-        add_record(journal, {name: value})
-    return value
-
-
-def seed_of(journal: Path, chosen: int | None) -> int:
-    """Return the seed of a run, which a new table draws."""
-    return int(noted(journal, "seed", lambda: secrets.randbelow(1_000_000), chosen))
-
-
-def drawn_by(seed: int) -> str:
-    """Say by which seed sizes and calls were drawn."""
-    return f"The sizes and calls were drawn by the seed {seed}: --seed {seed} draws them again."
+def _text(points: float | None) -> str:
+    return "" if points is None else f"{points:g}"
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------
 
 
-def each_judged(
-    waiting: Sequence[HandedIn],
-    judge: Callable[[HandedIn, Sandbox], Record],
-    failed: Callable[[HandedIn, str], Record],
-    limits: Limits,
-    jobs: int,
-) -> Iterator[tuple[HandedIn, Record]]:
-    """Yield each submission with what ``judge`` returns, as they come; ``jobs`` sandboxes work at a time.
-
-    Whatever ``judge`` raises concerns one student: that student gets what ``failed`` returns for a sentence. But a
-    RuntimeError, of a process that does not start, ends it all.
-    """
-    free = SimpleQueue[Sandbox]()
-
-    def judged(submission: HandedIn) -> Record:
-        sandbox = free.get()
-        try:
-            return judge(submission, sandbox)
-        except Exception as error:
-            if type(error) is RuntimeError:
-                raise
-            return failed(submission, f"the grader failed with {type(error).__name__}: {str(error)[:300]}.")
-        finally:
-            free.put(sandbox)
-
-    with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
-        for _ in range(min(jobs, len(waiting))):
-            free.put(sandboxes.enter_context(Sandbox(limits)))
-        judging = {pool.submit(judged, submission): submission for submission in waiting}
-        try:
-            for done in as_completed(judging):
-                yield judging[done], done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
 def judged_submission(
     lesson: str, submission: HandedIn, sandbox: Sandbox, limits: Limits, seed: int | None = None
-) -> tuple[list[Judged], str]:
-    """Return the verdict on each exercise of a lesson, of the notebook with most answers, and a note on what was read.
+) -> Marks:
+    """Return the verdict on each exercise of a lesson, of the notebook with most answers.
 
     After ``limits.student`` seconds, no more is read or judged: an answer takes what its process took, a file that is
     read the clock's time, and what is stopped takes the limit.
     """
+    if not submission.paths:
+        status = MISSING if submission.problem == ABSENT else UNREADABLE
+        return Marks(tuple(unjudged(name, status, f"{submission.problem or NOTHING}.") for name in places(lesson)))
     best: Mapping[str, Any] = {"answered": -1}
     read, spent, notes = 0, 0.0, list[str]()
     for number, path in enumerate(submission.paths):
@@ -454,8 +431,8 @@ def judged_submission(
             best = max(best, found, key=lambda each: int(each["answered"]))
         spent += min(time.monotonic() - began, limits.seconds)
     if best["answered"] < 0:
-        rows = [unjudged(name, UNREADABLE, f"{(notes or [NOTHING])[0]}.") for name in places(lesson)]
-        return rows, "; ".join(notes[1:])
+        rows = [unjudged(name, UNREADABLE, f"{notes[0]}.") for name in places(lesson)]
+        return Marks(tuple(rows), "; ".join(notes[1:]))
     if read > 1:
         notes.insert(0, f"{best['name']} counts: {plural(best['answered'], 'answer')}, the most of {read} notebooks")
     rows = []
@@ -471,7 +448,7 @@ def judged_submission(
             row = unjudged(name, STOPPED, hint)
         digest = hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         rows.append(replace(row, digest=digest))
-    return rows, "; ".join(notes)
+    return Marks(tuple(rows), "; ".join(notes))
 
 
 def contents(path: Path) -> str:

@@ -134,53 +134,24 @@ def summary(graded: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
 # ---- gradebooks of learning systems ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A line of a gradebook: a student with the id of the roster and the number of the learning system, "" where they
-    are not known, the student's line in the roster, the total, and what a person has written."""
-
-    student: str
-    id: str
-    number: str
-    roster: Mapping[str, str]
-    total: Total
-    comment: str = ""
-
-    @property
-    def known(self) -> dict[str, str]:
-        """The roster's columns that say something."""
-        return {column: text for column, text in self.roster.items() if text}
+#: A student's line in any of them: the text of each column that one of them has.
+Line = Mapping[str, str]
 
 
-#: A gradebook: its header and its rows. What the roster has in columns of these names is copied, so that the system
-#: finds its own students again.
-Table = tuple[Sequence[str], list[list[str]]]
-
-
-def canvas(title: str, entries: Sequence[Entry]) -> Table:
+def canvas(title: str, lines: Sequence[Line]) -> tuple[Sequence[str], Sequence[Line]]:
     """The columns that `lib/gradebook_importer.rb` of Canvas expects, then the assignment ``title`` and its points."""
-    columns = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-    most = max((each.total.of for each in entries), default=0)
-    rows = [["Points Possible", *[""] * (len(columns) - 1), f"{most:g}"]]
-    for each in entries:
-        own = {"Student": each.student, "ID": each.number, "SIS User ID": each.id} | each.known
-        rows.append([*(own.get(column, "") for column in columns), f"{each.total.points:g}"])
-    return (*columns, title), rows
+    most = max((line["Maximum Grade"] for line in lines), key=float, default="0")
+    columns = "Student", "ID", "SIS User ID", "SIS Login ID", "Section", title
+    return columns, [{"Student": "Points Possible", title: most}, *lines]
 
 
-def moodle(title: str, entries: Sequence[Entry]) -> Table:
+def moodle(title: str, lines: Sequence[Line]) -> tuple[Sequence[str], Sequence[Line]]:
     """The grading worksheet that `mod/assign/feedback/offline` of Moodle reads: by Identifier, with the last change."""
     columns = (
         *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed"),
         *("Last modified (submission)", "Last modified (grade)", "Feedback comments"),
     )
-    rows = []
-    for each in entries:
-        own = {"Identifier": f"Participant {each.number}", "Full name": each.student} | each.known
-        own |= {"Email address": each.known.get("e-mail", ""), "Grade": f"{each.total.points:g}"}
-        own |= {"Maximum Grade": f"{each.total.of:g}", "Grade can be changed": "Yes", "Feedback comments": each.comment}
-        rows.append([own.get(column, "") for column in columns])
-    return columns, rows
+    return columns, lines
 
 
 #: The learning systems for which `teach grade --export` writes a gradebook.

@@ -14,7 +14,7 @@ from ...exercises import LESSONS, OPTIONAL
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation
 from ..pages.frame import write
-from .cells import notebook
+from .cells import notebook, stored
 from .slides import FOLDER, lecture, plans, timed
 
 _NOTE = """For teachers: contains answers. `python -m course_lib.teach guides` writes this page from
@@ -36,9 +36,7 @@ def run(options: argparse.Namespace) -> int:
 
 def pages() -> dict[str, str]:
     """Return the text of every page by its name in docs/teach."""
-    if not FOLDER.is_dir():
-        raise ValueError("guides are made from a git clone of the course: run this command in one.")
-    ours = tomllib.loads((FOLDER / "lessons.toml").read_text(encoding="utf-8"))
+    ours = tomllib.loads(stored(FOLDER / "lessons.toml"))
     made = {f"lessons/{name}.md": _linked("\n".join(_guide(name, ours[name[:2]]))) for name in LESSONS}
     return made | {"plans.md": "\n".join(_plans())}
 

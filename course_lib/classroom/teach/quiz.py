@@ -20,7 +20,7 @@ from ...simulator.hardware import ceil_div
 from ...trace.viewer.explore import run_product
 from ..pages.frame import write
 from . import quiz_files
-from .cells import lesson_named
+from .cells import lesson_named, stored
 from .quiz_files import Question
 from .slides import FOLDER
 
@@ -50,10 +50,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def table() -> dict[str, Any]:
-    """Return the questions of each lesson; raise ValueError where the course is installed without them."""
-    if not FILE.is_file():
-        raise ValueError("quizzes are made from a git clone of the course: run this command in one.")
-    return tomllib.loads(FILE.read_text(encoding="utf-8"))
+    """Return the questions of each lesson; raise FileNotFoundError where the course is installed without them."""
+    return tomllib.loads(stored(FILE))
 
 
 def quiz(lesson: str, seed: int) -> list[Question]:

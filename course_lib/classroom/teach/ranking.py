@@ -5,19 +5,17 @@ Kernels are judged as `grade` judges answers: from their text, each in a process
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from ...exercises.capstone import BANDS, MILESTONES, OF
 from ...simulator.tables import plural
 from . import container
 from .capstone import RANKED, Kernel, lesson
 from .collect import HandedIn, labels, submissions
-from .grade import add_record, alone, batch_arguments, contents, drawn_by, each_judged, recorded, seed_of, walled
+from .grade import Journal, alone, batch_arguments, contents, journal_of, walled
 from .gradebook import write_table
 from .judge import STOPPED, UNREADABLE, from_json
 from .limits import Limits, Stopped
@@ -49,27 +47,19 @@ def run(chosen: argparse.Namespace) -> int:
     handed_in = submissions(chosen.submissions, lesson(), limits)
     for path in (chosen.csv, chosen.page):
         path.parent.mkdir(parents=True, exist_ok=True)
-    journal = chosen.csv.with_name(chosen.csv.name + ".journal")
     names = labels(handed_in)
-    with alone(journal):
-        seed = seed_of(journal, chosen.seed)
-        handed_in = tuple(replace(each, key=f"{each.key} {seed}") for each in handed_in)
-        judged = recorded(journal, lambda record: (record["key"], _kernel(record["kernel"])))
-        known = {} if chosen.again else dict(judged)
-        waiting = [each for each in handed_in if each.key not in known]
-        judge = partial(_in_sandbox, seed=seed)
+    with alone(journal_of(chosen.csv)):
+        journal = Journal(journal_of(chosen.csv), _kernel, chosen.seed)
+        judge = partial(_in_sandbox, seed=journal.seed)
         try:
-            judging = each_judged(waiting, judge, lambda _, said: Kernel(UNREADABLE, said), limits, chosen.jobs)
-            for each, kernel in tqdm(judging, total=len(waiting), unit="kernel", disable=None):
-                known[each.key] = kernel
-                add_record(journal, {"key": each.key, "kernel": asdict(kernel)})
+            journal.judge(handed_in, judge, partial(Kernel, UNREADABLE), limits, chosen.jobs, chosen.again)
         finally:
-            places = ranked({names[each.id]: known[each.key] for each in handed_in if each.key in known})
+            places = ranked({names[id]: kernel for id, kernel in journal.found.items() if id in names})
             write_table(chosen.csv, COLUMNS, [_fields(*row) for row in places])
             chosen.page.write_text(page(places), encoding="utf-8", errors="backslashreplace")
     without = sum(place is None for place, _, _ in places)
     said = f"{len(places) - without} ranked, {without} without a place. See {chosen.page}."
-    print(f"{plural(len(places), 'submission')}: {said}\n{drawn_by(seed)}")
+    print(f"{plural(len(places), 'submission')}: {said}\n{journal.drawn()}")
     return 0
 
 

@@ -17,6 +17,7 @@ import nbformat
 from ..lessons import home
 from ..pages.frame import write
 from ..publish.convert import executed, slides
+from .cells import stored
 
 FOLDER = home().parent / "docs" / "teach"  # in the repository alone
 _TIME = re.compile(r"Time: (\d+) min\. ")
@@ -44,16 +45,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def lecture() -> Any:
-    """Return the notebook of all slides; raise ValueError where the course is installed without it."""
-    path = FOLDER / "lecture.ipynb"
-    if not path.is_file():
-        raise ValueError("decks are made from a git clone of the course: run this command in one.")
-    return nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    """Return the notebook of all slides; raise FileNotFoundError where the course is installed without it."""
+    return nbformat.reads(stored(FOLDER / "lecture.ipynb"), as_version=4)  # type: ignore[no-untyped-call]
 
 
 def plans() -> list[dict[str, Any]]:
     """Return the plans of docs/teach/plans.toml."""
-    found: list[dict[str, Any]] = tomllib.loads((FOLDER / "plans.toml").read_text(encoding="utf-8"))["plan"]
+    found: list[dict[str, Any]] = tomllib.loads(stored(FOLDER / "plans.toml"))["plan"]
     return found
 
 

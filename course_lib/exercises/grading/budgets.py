@@ -1,6 +1,5 @@
 """The budgets of exercises: what is counted, its limit as a formula, and the advice if the limit is exceeded."""
 
-from ...trace.record import StepObserver, TraceObserver
 from .exercise import Budget, Outcome, Where, everywhere
 
 
@@ -22,7 +21,7 @@ def sectors_per_request(
     A mean would let many cheap requests hide a costly one.
     """
     name = f"sectors per {op} request of {array}"
-    return Budget(name, formula, lambda outcome: outcome.most_sectors(array, op), hint, limit, where, TraceObserver)
+    return Budget(name, formula, lambda outcome: outcome.most_sectors(array, op), hint, limit, where)
 
 
 def shared_loads(formula: str, hint: str) -> Budget:
@@ -48,16 +47,14 @@ def conflicts(hint: str) -> Budget:
 def barriers(formula: str, hint: str, limit: str = "") -> Budget:
     """Barriers at which the warp with the most of them waits."""
     few = "the kernel has no barrier: the exercise is on threads that share what they stored, and wait for it."
-    return Budget(
-        "barriers per warp", formula, Outcome.barriers, hint, limit, traced=StepObserver, least=1, too_few=few
-    )
+    return Budget("barriers per warp", formula, Outcome.barriers, hint, limit, least=1, too_few=few)
 
 
 def iterations(formula: str, hint: str, limit: str = "") -> Budget:
     """Iterations of all loops of one warp; an iteration that skips its work counts, too."""
-    return Budget("loop iterations", formula, Outcome.iterations, hint, limit, traced=StepObserver)
+    return Budget("loop iterations", formula, Outcome.iterations, hint, limit)
 
 
 def iterations_left(formula: str, hint: str) -> Budget:
     """Iterations of all loops of one warp, except inner loops of constant length, which a compiler unrolls."""
-    return Budget("loop iterations", formula, Outcome.iterations_left, hint, traced=StepObserver)
+    return Budget("loop iterations", formula, Outcome.iterations_left, hint)

@@ -3,8 +3,8 @@
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,12 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...simulator.hardware import WARP_SIZE
-from ...trace.columns import BARRIER, OPS, Table
-from ...trace.record import StepObserver, TraceObserver
+from ...trace.record import TraceObserver
+from .counts import Counts
 from .source import Submission
-
-#: The observer that records a launch, or None.
-Tracer = type[TraceObserver] | None
 
 #: The sizes that a launch is made from: (M, N, K), unless the exercise names others.
 Shape = tuple[int, ...]
@@ -38,15 +35,16 @@ def differing(got: Array, want: Array) -> NDArray[np.bool_]:
 @dataclass(frozen=True)
 class Outcome:
     """One launch of the student's kernel: ``got`` and ``want`` are its output and the right values; ``inputs`` are the
-    arrays that it reads, ``names`` its own names for the arrays of the exercise, and ``source`` is its text, which is
-    needed to count loops."""
+    arrays that it reads, ``names`` its own names for the arrays of the exercise, ``counts`` what was counted beside the
+    traffic, and ``source`` is its text, which is needed to count loops."""
 
     shape: Shape
     inputs: tuple[Array, ...]
     got: Array
     want: Array
     run: Any
-    names: Mapping[str, str] = field(default_factory=dict)
+    counts: Counts
+    names: Mapping[str, str]
     source: Submission | None = None
 
     def own(self, array: str) -> str:
@@ -90,38 +88,19 @@ class Outcome:
 
     def barriers(self) -> int:
         """The barriers of the warp with the most of them."""
-        return self._most_steps(self._step["flags"] & BARRIER != 0)
+        return self.counts.most_barriers()
 
     def iterations(self) -> int:
         """The iterations of all loops, also inner ones, in the warp with the most of them."""
-        return self._most_at(self.source.loops if self.source else ())
+        return self.counts.most_iterations(self.source.loops if self.source else ())
 
     def iterations_left(self) -> int:
         """The iterations without the loops that a compiler unrolls."""
-        return self._most_at(self.source.loops - self.source.unrolled if self.source else ())
+        return self.counts.most_iterations(self.source.loops - self.source.unrolled if self.source else ())
 
     def most_sectors(self, array: str, op: str) -> int:
         """The 32-byte sectors of the most expensive request to an array in global memory."""
-        columns = self.run.trace.columns
-        access, name = columns.access, self.own(array)
-        if name not in columns.arrays:
-            return 0
-        asked = (access["array"] == columns.arrays.index(name)) & (access["op"] == OPS.index(op))
-        return int(access["sectors"][asked].max(initial=0))
-
-    def _most_at(self, lines: Iterable[int]) -> int:
-        return self._most_steps(np.isin(self._step["line"], sorted(lines)))
-
-    @property
-    def _step(self) -> Table:
-        """A row for each step of the launch."""
-        steps: Table = self.run.trace.columns.step
-        return steps
-
-    def _most_steps(self, counted: NDArray[np.bool_]) -> int:
-        """The number of ``counted`` steps of the warp with the most of them."""
-        warps = self._step["block"][counted].astype(np.int64) * WARP_SIZE + self._step["warp"][counted]  # 32 a block
-        return int(np.bincount(warps).max(initial=0))
+        return self.counts.most_sectors(self.own(array), op)
 
 
 #: Whether a budget counts for a launch of this shape.
@@ -141,10 +120,9 @@ class Budget:
     """A limit for a kernel's cost: if ``measure(outcome)`` exceeds it, the student reads ``hint``.
 
     ``name`` says what is counted, ``formula`` is the limit as the exercise states it, from the sizes of a launch and
-    the width T of the tiles; ``limit`` is the formula where the exercise states the limit in words. Launches
-    for which ``where(shape)`` is false are not measured. ``traced`` is the observer whose record of the launch
-    ``measure`` needs. Below ``least`` the student reads ``too_few``: a kernel that does without what it counts is not
-    cheaper, but another one.
+    the width T of the tiles; ``limit`` is the formula where the exercise states the limit in words. Launches for which
+    ``where(shape)`` is false are not measured. ``traced``: ``measure`` needs the trace. Below ``least`` the student
+    reads ``too_few``: a kernel that does without what it counts is not cheaper, but another one.
     """
 
     name: str
@@ -153,7 +131,7 @@ class Budget:
     hint: str
     limit: str = ""
     where: Where = everywhere
-    traced: Tracer = None
+    traced: bool = False
     least: int = 0
     too_few: str = ""
 
@@ -295,10 +273,9 @@ class Exercise:
         return shape
 
     @property
-    def traced(self) -> Tracer:
-        """The observer that records everything the budgets need; a whole trace takes a third of a launch's time."""
-        wanted = {budget.traced for budget in self.budgets}
-        return next((tracer for tracer in (TraceObserver, StepObserver) if tracer in wanted), None)
+    def tracer(self) -> type[TraceObserver] | None:
+        """The observer that records what the budgets need: a trace takes a third of a launch's time."""
+        return TraceObserver if any(budget.traced for budget in self.budgets) else None
 
     @property
     def points(self) -> int:

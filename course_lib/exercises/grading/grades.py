@@ -22,11 +22,12 @@ from ...simulator.observer import Observer
 from ...simulator.simulate import Simulation
 from ...trace.record import TraceObserver
 from .baselines import KNOWN, baselines
-from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, Tracer, differing
+from .counts import Counts
+from .exercise import MOST_WORK, Array, Budget, Exercise, Hint, Launch, Outcome, Shape, differing
 from .handed_in import validate_submission
 from .opening import at_finding, at_wrong_store
 from .repairs import Mistake, candidates, likely, proven, remarks_on_text, somewhere
-from .source import Submission, is_empty, parameters, spread
+from .source import Submission, is_empty, parameters
 from .verdict import FAILED, PASSED, Check, Verdict
 
 _REFUSALS = (UnsupportedKernelError, KernelError, LaunchError)
@@ -57,7 +58,7 @@ def launch(
     shape: Shape,
     source: Submission | None = None,
     *,
-    tracer: Tracer = None,
+    tracer: type[TraceObserver] | None = None,
     seed: int | None = None,
     at: Launch | None = None,
 ) -> Outcome:
@@ -66,24 +67,29 @@ def launch(
     ``source`` is needed to count loops, ``tracer`` records the launch, ``seed`` chooses other matrices, which contain
     fractions, ``at`` another grid and block. The output of print() is not shown: it would appear once for each launch.
     """
-    inputs, want, got = _matrices(exercise, shape, seed)
+    inputs, want = _matrices(exercise, shape, seed)
+    got = np.full(want.shape, np.nan, np.float32)
     grid, block = at or exercise.task.launch(*shape)
     most_steps = exercise.task.max_steps * (1 if seed is None else MOST_WORK)
-    launcher = Simulation(kernel, False, "in-order", tracer, most_steps)[grid, block]
+    counts = Counts()
+    launcher = Simulation(kernel, False, "in-order", tracer, most_steps, (counts,))[grid, block]
     with contextlib.redirect_stdout(io.StringIO()):
         run = launcher(*(array.copy() for array in inputs), got)
     names = dict(zip(exercise.parameters, parameters(kernel), strict=True))
-    return Outcome(shape, inputs, got, want, run, names, source)
+    return Outcome(shape, inputs, got, want, run, counts, names, source)
 
 
-def _matrices(exercise: Exercise, shape: Shape, seed: int | None = None) -> tuple[tuple[Array, ...], Array, Array]:
-    """The arrays that the kernel reads, the right values of its output, and the output before the launch."""
+@lru_cache(50)
+def _matrices(exercise: Exercise, shape: Shape, seed: int | None = None) -> tuple[tuple[Array, ...], Array]:
+    """The arrays that the kernel reads, and the right values of its output; read-only, since launches share them."""
     rng = np.random.default_rng([zlib.crc32(exercise.name.encode()), *shape, *(() if seed is None else (seed,))])
     inputs = exercise.task.inputs(rng, *shape)
     if seed is not None:  # multiples of 1/128, whose products and sums float32 holds exactly, too
         inputs = tuple((array / 8 + rng.integers(0, 8, array.shape) / 128).astype(np.float32) for array in inputs)
     want = exercise.task.answer(*(array.astype(np.float64) for array in inputs))
-    return inputs, want, np.full(want.shape, np.nan, np.float32)
+    for array in (*inputs, want):
+        array.flags.writeable = False
+    return inputs, want
 
 
 def whole_numbers(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
@@ -105,7 +111,8 @@ class _Inside(Observer):
 
 def _gives_right_values(exercise: Exercise, kernel: FunctionType, shape: Shape) -> bool:
     """Launch without counting, which takes half the time, and compare; KernelError at an index out of bounds."""
-    inputs, want, got = _matrices(exercise, shape)
+    inputs, want = _matrices(exercise, shape)
+    got = np.full(want.shape, np.nan, np.float32)
     arguments = (*(array.copy() for array in inputs), got)
     grid, block = exercise.task.launch(*shape)
     prepared = prepare(kernel, grid, block, arguments)
@@ -138,34 +145,25 @@ def _passed(exercise: Exercise, seed: int | None, names: tuple[tuple[str, Any], 
 
 @dataclass(frozen=True)
 class Grading:
-    """The grading of a kernel for an exercise: its launches on every shape, and what follows from them.
-
-    The budgets are measured on the launches ``counted``, of the same kernel with each statement on a separate line.
-    """
+    """The grading of a kernel for an exercise: its launches on every shape, and what follows from them."""
 
     exercise: Exercise
     kernel: Any
     source: Submission
     seed: int | None = None
     outcomes: tuple[Outcome, ...] = ()
-    counted: tuple[Outcome, ...] = ()
 
     def launched(self) -> "Grading":
-        """Add the launches; raises an error of `_REFUSALS` if the simulator refuses or stops one."""
-        outcomes = counted = self._launched(self.kernel, self.source)
-        if self.exercise.traced and self.source.is_crowded:
-            each = spread(self.source)
-            counted = self._launched(each.function, each)
-        return replace(self, outcomes=outcomes, counted=counted)
+        """Add the launches that are always made, and, if no value is wrong in them, the drawn one.
 
-    def _launched(self, kernel: Any, source: Submission) -> tuple[Outcome, ...]:
-        """The launches that are always made, and, if no value is wrong in them, the drawn one."""
-        run = partial(launch, self.exercise, kernel, source=source, tracer=self.exercise.traced)
+        Raises an error of `_REFUSALS` if the simulator refuses or stops one.
+        """
+        run = partial(launch, self.exercise, self.kernel, source=self.source, tracer=self.exercise.tracer)
         outcomes = tuple(run(shape) for shape in self.exercise.task.launches)
         if not any(outcome.differs.any() for outcome in outcomes):
             seed = self.seed or 0
             outcomes += (run(self.exercise.drawn(seed), seed=seed),)
-        return outcomes
+        return replace(self, outcomes=outcomes)
 
     def refused(self, error: SimulatorError) -> Verdict:
         """Return the verdict on a kernel that the simulator refused or stopped; nothing else can be judged."""
@@ -344,7 +342,7 @@ class Grading:
         """The check of a budget; it passes only if the values are right, since doing less work is no saving."""
         measured = [
             (budget.measure(outcome), budget.allowed(self.exercise.task.named(outcome.shape)), outcome.shape)
-            for outcome in self.counted
+            for outcome in self.outcomes
             if budget.where(outcome.shape)
         ]
         if not measured:
@@ -472,6 +470,6 @@ class Grading:
         return lambda: at_wrong_store(self._traced(wrong), self.output)
 
     def _traced(self, outcome: Outcome) -> Outcome:
-        if self.exercise.traced is TraceObserver:
+        if self.exercise.tracer:
             return outcome
         return launch(self.exercise, self.kernel, outcome.shape, tracer=TraceObserver)

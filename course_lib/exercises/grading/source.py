@@ -2,18 +2,15 @@
 
 import ast
 import builtins
-import copy
 import inspect
-import itertools
 import textwrap
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
-from typing import Any, TypeGuard
+from typing import Any
 
-from ...simulator.edits import FILE as CHANGED
 from ...simulator.language.regions import nodes
-from ...simulator.language.source import defined, known_source, parsed
+from ...simulator.language.source import known_source
 
 
 @dataclass(frozen=True)
@@ -45,30 +42,20 @@ class Submission:
         """The node above each node of the tree."""
         return {child: node for node in nodes(self.tree) for child in ast.iter_child_nodes(node)} if self.tree else {}
 
-    @property
-    def is_crowded(self) -> bool:
-        """Whether statements share a line, or a while begins with a loop: then lines cannot be counted."""
-        nodes = list(ast.walk(self.tree)) if self.tree else []
-        lines = [node.lineno for node in nodes if isinstance(node, ast.stmt)]
-        return len(set(lines)) < len(lines) or any(isinstance(n, ast.While) and _is_loop(n.body[0]) for n in nodes)
-
     @cached_property
     def loops(self) -> frozenset[int]:
-        """The lines that run once in each iteration of the loops.
-
-        For a for loop that is its first line; a while tests once more at its end, so it is the first line of the body.
-        """
-        return frozenset(map(_counting_line, self._loops))
+        """The first lines of the loops."""
+        return frozenset(loop.lineno for loop in self._loops)
 
     @cached_property
     def unrolled(self) -> frozenset[int]:
         """The lines of `loops` for inner loops of constant length, which a compiler unrolls."""
         inner = {node for loop in self._loops for node in ast.walk(loop) if node is not loop}
-        return frozenset(_counting_line(loop) for loop in self._loops if loop in inner and self._is_constant(loop))
+        return frozenset(loop.lineno for loop in self._loops if loop in inner and self._is_constant(loop))
 
     @property
     def _loops(self) -> list[ast.For | ast.While]:
-        return [node for node in ast.walk(self.tree) if _is_loop(node)] if self.tree else []
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.For | ast.While)] if self.tree else []
 
     def _is_constant(self, loop: ast.For | ast.While) -> bool:
         if isinstance(loop, ast.While):
@@ -85,14 +72,6 @@ class Submission:
     def quoted(self, *numbers: int | None) -> tuple[tuple[int, str], ...]:
         """The lines of these numbers, each once and in order."""
         return tuple((n, self.lines[n]) for n in sorted({n for n in numbers if n in self.lines}))
-
-
-def _is_loop(node: ast.AST) -> TypeGuard[ast.For | ast.While]:
-    return isinstance(node, ast.For | ast.While)
-
-
-def _counting_line(loop: ast.For | ast.While) -> int:
-    return loop.body[0].lineno if isinstance(loop, ast.While) and not _is_loop(loop.body[0]) else loop.lineno
 
 
 def parameters(kernel: Any) -> tuple[str, ...]:
@@ -123,31 +102,6 @@ def written(tree: ast.FunctionDef) -> tuple[tuple[int, str], ...]:
     """The first line of each statement of a tree, to be shown; it may mean something else when it is parsed again."""
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
     return tuple((node.lineno, ast.unparse(node).partition("\n")[0]) for node in statements)
-
-
-def spread(source: Submission) -> Submission:
-    """The same kernel with each statement on a separate line, and no loop as the first statement of a while."""
-    assert source.tree is not None
-    tree = copy.deepcopy(source.tree)
-    tree.decorator_list, tree.returns = [], None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.While) and isinstance(node.body[0], ast.For | ast.While):
-            node.body.insert(0, ast.copy_location(ast.Pass(), node))
-    count = itertools.count(1)
-
-    def number(node: ast.AST, line: int) -> None:
-        line = next(count) if isinstance(node, ast.stmt) else line
-        if "lineno" in node._attributes:
-            vars(node).update(lineno=line, end_lineno=line)
-        for child in ast.iter_child_nodes(node):
-            number(child, line)
-
-    number(tree, 0)
-    function = defined(tree, CHANGED, dict(source.known), source.function.__defaults__)
-    parsed(function, tree, written(tree))
-    laid_out = read(function)
-    assert laid_out is not None
-    return laid_out
 
 
 def is_unfilled(tree: ast.FunctionDef) -> bool:

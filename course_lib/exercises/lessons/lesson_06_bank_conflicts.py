@@ -3,7 +3,6 @@
 import numpy as np
 
 from ...simulator.hardware import BANKS, ceil_div
-from ...trace.record import StepObserver
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
@@ -34,11 +33,7 @@ WHICH_BANK = Routine(
 def _shared_words(formula: str, hint: str) -> Budget:
     """Words of shared memory that a block declares."""
 
-    def declared(outcome: Outcome) -> int:
-        arrays = outcome.run.trace.arrays.values()
-        return sum(int(np.prod(array.shape)) for array in arrays if array.space == "shared")
-
-    return Budget("words of shared memory", formula, declared, hint, traced=StepObserver)
+    return Budget("words of shared memory", formula, lambda outcome: outcome.counts.shared_elements(), hint)
 
 
 def _whole(shape: Shape) -> bool:

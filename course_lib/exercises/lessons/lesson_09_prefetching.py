@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from ...trace.reading import ROWS, slacks, timeline_rows
-from ...trace.record import TraceObserver
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
 from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing, sums_take
@@ -44,7 +43,7 @@ def _used_too_early(outcome: Outcome) -> int:
 
 def _before_use(hint: str) -> Budget:
     name = "loads after the first pair that are used before T multiplications"
-    return Budget(name, "none", _used_too_early, hint, traced=TraceObserver)
+    return Budget(name, "none", _used_too_early, hint, traced=True)
 
 
 #: Each pair is overwritten by the next one before it is multiplied.

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from ...simulator.hardware import WARP_SIZE
-from ...trace.record import StepObserver
 from ..grading.budgets import barriers, conflicts, sectors_per_request
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
@@ -133,7 +132,7 @@ def early_wait(A, B, C):
             "when a group starts, the one before it is done already, so the tensor cores have nothing to do in "
             "between: let the wait in the loop leave one group in flight, and wait for the last one after the loop.",
             limit="1",
-            traced=StepObserver,
+            traced=True,
         ),
         _BARRIERS,
     ),

@@ -8,6 +8,7 @@ what they compute: tests hold the products of emulated kernels against NumPy.
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
@@ -21,10 +22,14 @@ Array = np.ndarray
 #: A value of every thread: an array of 32-bit words or of truths.
 Value = Callable[["Threads"], Any]
 Action = Callable[["Threads", Any], None]
+#: What an instruction does to the threads that run it.
+Run = Callable[["Threads"], None]
 
 WORD = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)
 ONE = np.uint64(1)
+#: The words and the type of a float of one word and of two.
+_FLOATS: dict[int, tuple[Any, Any]] = {1: (np.uint32, np.float32), 2: (np.uint64, np.float64)}
 
 
 def split(text: str) -> list[str]:
@@ -111,7 +116,7 @@ def float_of(text: str, words: int = 1) -> Value:
     """Return an operand as float32, or as float64 of two words, with its sign and its amount."""
     inner = text if words == 1 and _constant(text) is not None else text.replace(".reuse", "").strip("-+|")
     value, negative, amount = raw(inner, words), text.startswith("-") and inner != text, "|" in text
-    bits, kind = (np.uint32, np.float32) if words == 1 else (np.uint64, np.float64)
+    bits, kind = _FLOATS[words]
 
     def get(t: Threads) -> Array:
         number: Any = np.asarray(value(t)).astype(bits).view(kind)
@@ -121,7 +126,39 @@ def float_of(text: str, words: int = 1) -> Value:
     return get
 
 
-double_of = partial(float_of, words=2)
+def special(text: str) -> Value:
+    """Return what a special register holds."""
+    return lambda t: t.special(text)
+
+
+def zero(text: str) -> Value:
+    """Return zero, which is all that CS2R is known to read."""
+    if text != "SRZ":
+        raise UnknownInstruction(f"CS2R of {text}")
+    return lambda t: np.uint64(0)
+
+
+def all_truths(text: str) -> Value:
+    """Return the seven predicates of a thread as bits."""
+    places = np.arange(7, dtype=np.uint64)[:, None]
+    return lambda t: (t.predicates[:7].astype(np.uint64) << places).sum(axis=0, dtype=np.uint64)
+
+
+def constant_at(text: str, words: int = 1) -> Value:
+    """Return a constant of the launch, at a place that a register gives, the same one for all threads."""
+    found = re.fullmatch(r"c\[0x0\]\[(?:(U?R(?:Z|\d+))\+?)?(-?0x\w+)?\]", text)
+    if found is None:
+        raise UnknownInstruction(f"LDC {text}")
+    base, offset = raw(found[1] or "RZ"), int(found[2] or "0", 16)
+
+    def get(t: Threads) -> np.uint64:
+        places = np.broadcast_to(base(t), t.mask.shape)
+        at = places[t.mask.argmax()]
+        if np.any(places != at):
+            raise UnknownInstruction("a constant at a place that differs between threads")
+        return t.constant(int(at) + offset, 4 * words)
+
+    return get
 
 
 def writer(text: str, words: int = 1) -> Action:
@@ -144,10 +181,10 @@ def writer(text: str, words: int = 1) -> Action:
     return put
 
 
-def float_writer(text: str) -> Action:
-    """Return the function that writes a float32."""
-    put = writer(text)
-    return lambda t, value: put(t, np.asarray(value, np.float32).view(np.uint32).astype(np.uint64))
+def float_writer(text: str, words: int = 1) -> Action:
+    """Return the function that writes a float32, or a float64 of two words."""
+    put, (bits, kind) = writer(text, words), _FLOATS[words]
+    return lambda t, value: put(t, np.asarray(value, kind).view(bits).astype(np.uint64))
 
 
 def truth_writer(text: str) -> Action:
@@ -164,11 +201,58 @@ def truth_writer(text: str) -> Action:
     return put
 
 
+def truths_writer(text: str) -> Action:
+    """Return the function that writes predicates: given bits, and which of the seven to write."""
+
+    def put(t: Threads, value: Any) -> None:
+        for number in range(7):
+            if int(value[1]) >> number & 1:
+                np.copyto(t.predicates[number], value[0] >> np.uint64(number) & ONE != 0, where=t.mask)
+
+    return put
+
+
 def is_predicate(text: str) -> bool:
     return re.fullmatch(r"!?U?P[T\d]", text) is not None
 
 
-Parts = tuple[list[str], list[str]]
+pair, pair_writer = partial(integer, words=2), partial(writer, words=2)
+double_of, double_writer = partial(float_of, words=2), partial(float_writer, words=2)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an operation computes: ``work(mods, *values)``, of its modifiers and of what its operands give.
+
+    ``results`` make the writers of the first operands, ``operands`` the readers of the others. Of two results, work
+    returns a pair. ``by_warp``: it takes rows of 32 lanes, first of all whether each is active.
+    """
+
+    work: Callable[..., Any]
+    results: tuple[Callable[[str], Action], ...]
+    operands: tuple[Callable[[str], Value], ...]
+    by_warp: bool = False
+
+    def __call__(self, mods: list[str], operands: list[str]) -> Run:
+        texts = iter(operands)
+        puts = [make(next(texts)) for make in self.results]
+        gets = [make(text) for make, text in zip(self.operands, texts, strict=True)]
+
+        def run(t: Threads) -> None:
+            values = [get(t) for get in gets]
+            if self.by_warp:
+                values = [np.broadcast_to(value, t.mask.shape).reshape(-1, WARP_SIZE) for value in (t.mask, *values)]
+            try:
+                found = self.work(mods, *values)
+            except (KeyError, StopIteration) as error:
+                raise UnknownInstruction(f"the modifiers {'.'.join(mods)}") from error
+            if len(puts) == 1:
+                puts[0](t, found)
+            else:
+                puts[0](t, found[0])
+                puts[1](t, found[1])
+
+        return run
 
 
 def _carries(operands: list[str]) -> tuple[str, list[str], list[str], list[str]]:
@@ -182,14 +266,14 @@ def _carries(operands: list[str]) -> tuple[str, list[str], list[str], list[str]]
     return first, written, rest, read
 
 
-def _added(part: Callable[[list[str]], Value], mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+def added(part: Callable[..., Any], mods: list[str], operands: list[str]) -> Run:
     """Return what adds the carries to ``part`` of the operands, which is less than a few times 2^32."""
     target, written, sources, read = _carries(operands)
-    value, ins = part(sources), [predicate(p) for p in read] if "X" in mods else []
+    values, ins = [integer(s) for s in sources], [predicate(p) for p in read] if "X" in mods else []
     put, outs = writer(target), [truth_writer(p) for p in written]
 
     def run(t: Threads) -> None:
-        total = value(t)
+        total = part(mods, *[value(t) for value in values])
         for carry in ins:
             total = total + carry(t)
         put(t, total)
@@ -199,78 +283,48 @@ def _added(part: Callable[[list[str]], Value], mods: list[str], operands: list[s
     return run
 
 
-def _total(sources: list[str]) -> Value:
-    values = [integer(s) for s in sources]
-    return lambda t: reduce(operator.add, (value(t) for value in values))
+def lea(mods: list[str], a: Array, b: Array, *others: Any) -> Array:
+    low, by = a & WORD, others[-1]
+    if "SX32" in mods:
+        return ((signed(low) << by.astype(np.int64)).view(np.uint64) >> SHIFT) + b
+    return ((low | others[0] << SHIFT) << by >> SHIFT if "HI" in mods else low << by & WORD) + b
 
 
-add3 = partial(_added, _total)
-
-
-def _product(sources: list[str]) -> Value:
-    a, b, c = (integer(s) for s in sources)
-    return lambda t: (a(t) * b(t) & WORD) + c(t)
-
-
-def multiply(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    wide, unsigned = "WIDE" in mods, "U32" in mods
-    if not wide and "HI" not in mods:
-        return _added(_product, mods, operands)
-    target, written, sources, read = _carries(operands)
-    a, b, c = integer(sources[0]), integer(sources[1]), integer(sources[2], 2)
-    put, outs = writer(target, 2 if wide else 1), [truth_writer(p) for p in written]
-    ins = [predicate(p) for p in read] if "X" in mods else []
+def wide_product(mods: list[str], operands: list[str]) -> Run:
+    """A product of 64 bits and a sum, or the upper word of it."""
+    target, written, (a, b, c), read = _carries(operands)
+    put, outs = writer(target, 2 if "WIDE" in mods else 1), [truth_writer(p) for p in written]
+    x, y, z, ins = integer(a), integer(b), pair(c), [predicate(p) for p in read] if "X" in mods else []
 
     def run(t: Threads) -> None:
-        x, y = a(t) & WORD, b(t) & WORD
-        product = x * y if unsigned else (signed(x) * signed(y)).view(np.uint64)
-        total = product + c(t)
+        one, other = numbers(mods, x(t), y(t))
+        product = (one * other).view(np.uint64)
+        total = product + z(t)
         over = total < product
         for carry in ins:
             total = total + carry(t)
-        put(t, total if wide else total >> SHIFT)
+        put(t, total if "WIDE" in mods else total >> SHIFT)
         for out in outs:
             out(t, over)
 
     return run
 
 
-def lea(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    high, extended = "HI" in mods, "SX32" in mods
-
-    def part(sources: list[str]) -> Value:
-        shift = np.uint64(int(sources.pop(), 16))
-        a, b = integer(sources[0]), integer(sources[1])
-        c = raw(sources[2] if high and not extended else "RZ")
-
-        def get(t: Threads) -> Array:
-            low = a(t) & WORD
-            if extended:
-                return ((signed(low) << np.int64(shift)).view(np.uint64) >> SHIFT) + b(t)
-            return ((low | c(t) << SHIFT) << shift >> SHIFT if high else low << shift & WORD) + b(t)
-
-        return get
-
-    return _added(part, mods, operands)
+def numbers(mods: list[str], *words: Array) -> list[Array]:
+    """Return 32-bit words as numbers, with a sign unless the modifiers say otherwise."""
+    return [np.asarray(word & WORD) if "U32" in mods else signed(word & WORD) for word in words]
 
 
-def shift(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    target, low, amount, high = operands
-    put, a, n, c = writer(target), raw(low), raw(amount), raw(high)
-    left, upper, wraps, arithmetic = "L" in mods, "HI" in mods, "W" in mods, {"S32", "S64"} & {*mods}
-
-    def run(t: Threads) -> None:
-        value = np.asarray(a(t) | c(t) << SHIFT)
-        by = n(t) & np.uint64(31) if wraps else np.minimum(n(t), np.uint64(63))
-        if left:
-            value = value << by
-        elif arithmetic:
-            value = (value.view(np.int64) >> by.astype(np.int64)).view(np.uint64)
-        else:
-            value = value >> by
-        put(t, value >> SHIFT if upper else value)
-
-    return run
+def shift(mods: list[str], low: Array, by: Array, high: Array) -> Array:
+    value = np.asarray(low | high << SHIFT)
+    by = by & np.uint64(31) if "W" in mods else np.minimum(by, np.uint64(63))
+    if "L" in mods:
+        value = value << by
+    elif {"S32", "S64"} & {*mods}:
+        value = (value.view(np.int64) >> by.astype(np.int64)).view(np.uint64)
+    else:
+        value = value >> by
+    return value >> SHIFT if "HI" in mods else value
 
 
 def table3(a: Any, b: Any, c: Any, table: int, every: Any) -> Any:
@@ -283,33 +337,15 @@ def table3(a: Any, b: Any, c: Any, table: int, every: Any) -> Any:
     return total
 
 
-def logic(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    truths = []
-    if is_predicate(operands[0]):
-        truths.append(truth_writer(operands.pop(0)))
-    put, (a, b, c), table = writer(operands[0]), map(raw, operands[1:4]), int(operands[4], 16)
+def logic(mods: list[str], operands: list[str]) -> Run:
+    """A function of the bits of three words, and whether a bit of it is set."""
 
-    def run(t: Threads) -> None:
-        value = np.asarray(table3(a(t), b(t), c(t), table, WORD))
-        put(t, value)
-        for out in truths:
-            out(t, value & WORD != 0)
+    def work(mods: list[str], a: Array, b: Array, c: Array, table: Any, *given: Array) -> tuple[Any, Any]:
+        value = np.asarray(table3(a, b, c, int(table), WORD))
+        return value & WORD != 0, value
 
-    return run
-
-
-def predicate_logic(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    outs = [truth_writer(p) for p in operands[:2]]
-    a, b, c = (predicate(p) for p in operands[2:5])
-    tables = [int(text, 16) for text in operands[5:7]]
-
-    def run(t: Threads) -> None:
-        values = a(t), b(t), c(t)
-        found = [table3(*values, table, True) for table in tables]
-        for out, value in zip(outs, found, strict=True):
-            out(t, value)
-
-    return run
+    every = operands if is_predicate(operands[0]) else ["PT", *operands]
+    return Rule(work, (truth_writer, writer), (raw, raw, raw, raw))(mods, every[:6])
 
 
 COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -318,128 +354,57 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 JOIN: dict[str, Callable[[Any, Any], Any]] = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
 
 
-def _compared(holds: Value, mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+def _joined(mods: list[str], truth: Any, others: Any) -> tuple[Any, Any]:
+    """Return a truth and its opposite, each joined with another one."""
     join = JOIN[next(m for m in mods if m in JOIN)]
-    out, opposite, given = truth_writer(operands[0]), truth_writer(operands[1]), predicate(operands[4])
-
-    def run(t: Threads) -> None:
-        truth, others = np.asarray(holds(t)), given(t)
-        out(t, join(truth, others))
-        opposite(t, join(~truth, others))
-
-    return run
+    return join(truth, others), join(~np.asarray(truth), others)
 
 
-def compare(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    unsigned, compared = "U32" in mods, COMPARE[mods[0]]
-    a, b, low = integer(operands[2]), integer(operands[3]), predicate(operands[5]) if "EX" in mods else None
-
-    def holds(t: Threads) -> Array:
-        x, y = a(t) & WORD, b(t) & WORD
-        if not unsigned:
-            x, y = signed(x), signed(y)
-        return compared(x, y) if low is None else np.where(x == y, low(t), compared(x, y))
-
-    return _compared(holds, mods, operands)
+def compare(mods: list[str], a: Array, b: Array, others: Array, low: Array | None = None) -> tuple[Any, Any]:
+    """``low``: the comparison of the lower words, which decides where these upper ones are equal."""
+    x, y = numbers(mods, a, b)
+    truth = COMPARE[mods[0]](x, y)
+    return _joined(mods, truth if low is None else np.where(x == y, low, truth), others)
 
 
-def compare_floats(value: Callable[[str], Value], mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    compared, unordered = COMPARE[mods[0].removesuffix("U")], mods[0].endswith("U")
-    a, b = value(operands[2]), value(operands[3])
-
-    def holds(t: Threads) -> Array:
-        x, y = a(t), b(t)
-        return compared(x, y) | np.isnan(x) | np.isnan(y) if unordered else compared(x, y)
-
-    return _compared(holds, mods, operands)
+def compare_floats(mods: list[str], x: Array, y: Array, others: Array) -> tuple[Any, Any]:
+    truth = COMPARE[mods[0].removesuffix("U")](x, y)
+    return _joined(mods, truth | np.isnan(x) | np.isnan(y) if mods[0].endswith("U") else truth, others)
 
 
-def select(write: Callable[[str], Action], read: Callable[[str], Value], mods: list[str], operands: list[str]) -> Any:
-    put, a, b, chosen = write(operands[0]), read(operands[1]), read(operands[2]), predicate(operands[3])
-    return lambda t: put(t, np.where(chosen(t), a(t), b(t)))
-
-
-def smaller(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+def smaller(mods: list[str], a: Array, b: Array, least: Array) -> Array:
     """The smaller of two integers where the predicate is true, the larger one where it is not."""
-    put, a, b, least = writer(operands[0]), integer(operands[1]), integer(operands[2]), predicate(operands[-1])
-    unsigned = "U32" in mods
-
-    def run(t: Threads) -> None:
-        x, y = a(t) & WORD, b(t) & WORD
-        less = x < y if unsigned else signed(x) < signed(y)
-        put(t, np.where(np.asarray(less) == least(t), x, y))
-
-    return run
+    x, y = numbers(mods, a, b)
+    return np.where((x < y) == least, a, b)
 
 
-def move(words: int, mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, value = writer(operands[0], words), raw(operands[1], words)
-    return lambda t: put(t, value(t))
+def same(mods: list[str], value: Array) -> Array:
+    return value
 
 
-def zeros(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    if operands[1] != "SRZ":
-        raise UnknownInstruction(f"CS2R of {operands[1]}")
-    put = writer(operands[0], 1 if "32" in mods else 2)
-    return lambda t: put(t, np.uint64(0))
+def to_uniform(mods: list[str], active: Array, value: Array) -> Array:
+    """The value of the warp's first active lane."""
+    return np.repeat(np.take_along_axis(value, active.argmax(axis=1)[:, None], axis=1), WARP_SIZE)
 
 
-def special(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, name = writer(operands[0]), operands[1]
-    return lambda t: put(t, t.special(name))
-
-
-def to_uniform(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, value = writer(operands[0]), raw(operands[1])
-
-    def run(t: Threads) -> None:  # that of the warp's first active lane
-        lanes = np.broadcast_to(value(t), t.mask.shape).reshape(-1, WARP_SIZE)
-        first = t.mask.reshape(-1, WARP_SIZE).argmax(axis=1)
-        put(t, np.repeat(lanes[np.arange(len(lanes)), first], WARP_SIZE))
-
-    return run
-
-
-def vote(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+def vote(mods: list[str], active: Array, truth: Array) -> Array:
     """Whether a predicate is true for all lanes of the warp that take part, or for any."""
-    if len(operands) != 2 or mods[0] not in ("ALL", "ANY"):
-        raise UnknownInstruction(f"VOTE.{mods[0]} of {len(operands)} operands")
-    out, value, every = truth_writer(operands[0]), predicate(operands[1]), mods[0] == "ALL"
-
-    def run(t: Threads) -> None:
-        truth = np.broadcast_to(value(t) | ~t.mask if every else value(t) & t.mask, t.mask.shape)
-        lanes = truth.reshape(-1, WARP_SIZE)
-        out(t, np.repeat(lanes.all(axis=1) if every else lanes.any(axis=1), WARP_SIZE))
-
-    return run
+    found = (truth | ~active).all(axis=1) if "ALL" in mods else (truth & active).any(axis=1)
+    return np.repeat(found, WARP_SIZE)
 
 
-def pack(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, value, mask = writer(operands[0]), raw(operands[2]), int(operands[3], 16)
-
-    def run(t: Threads) -> None:
-        bits: Any = value(t) & np.uint64(~mask & 0xFFFFFFFF)
-        for number in range(7):
-            if mask >> number & 1:
-                bits = bits | t.predicates[number].astype(np.uint64) << np.uint64(number)
-        put(t, bits)
-
-    return run
+def shuffle(mods: list[str], active: Array, value: Array, by: Array, limits: Array) -> tuple[Array, Array]:
+    lane, n, bound = np.arange(WARP_SIZE), by.astype(np.int64), limits.astype(np.int64)
+    group = bound >> 8 & 31
+    last, begin = (lane & group) | (bound & 31 & ~group), lane & group
+    source = {
+        "IDX": begin | (n & 31 & ~group), "UP": lane - n, "DOWN": lane + n, "BFLY": lane ^ n,
+    }[mods[0]]  # fmt: skip
+    inside = source >= last if mods[0] == "UP" else source <= last
+    return inside.ravel(), np.take_along_axis(value, np.where(inside, source, lane), axis=1).ravel()
 
 
-def unpack(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    value, mask = raw(operands[1]), int(operands[2], 16)
-    outs = [(number, truth_writer(f"P{number}")) for number in range(7) if mask >> number & 1]
-
-    def run(t: Threads) -> None:
-        bits = value(t)
-        for number, out in outs:
-            out(t, bits >> np.uint64(number) & ONE != 0)
-
-    return run
-
-
-def halves(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
+def halves(mods: list[str], operands: list[str]) -> Run:
     """HFMA2 as the compiler uses it to write a constant: zero times zero, plus two immediates in half precision."""
     if [text.strip("-") for text in operands[1:3]] != ["RZ", "RZ"]:
         raise UnknownInstruction("HFMA2")
@@ -448,9 +413,18 @@ def halves(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
     return lambda t: put(t, word)
 
 
-def floats(work: Callable[..., Any], mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, values = float_writer(operands[0]), [float_of(text) for text in operands[1:] if not is_predicate(text)]
-    return lambda t: put(t, work(*(value(t) for value in values)))
+def byte_choice(mods: list[str], a: Array, how: Array, b: Array) -> Any:
+    total: Any = np.uint64(0)
+    for byte in range(4):
+        at = how >> np.uint64(4 * byte) & np.uint64(15)
+        value = (a | b << SHIFT) >> (at & np.uint64(7)) * np.uint64(8) & np.uint64(255)
+        sign = np.where(value >> np.uint64(7), np.uint64(255), np.uint64(0))
+        total = total | np.where(at >> np.uint64(3), sign, value) << np.uint64(8 * byte)
+    return total
+
+
+def least_float(mods: list[str], a: Array, b: Array, least: Array) -> Any:
+    return np.where(least, extreme(np.fmin, a, b, True), extreme(np.fmax, a, b, True))
 
 
 def fused(a: Array, b: Array, c: Array) -> Array:
@@ -458,146 +432,103 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     return (a.astype(np.float64) * b + c).astype(np.float32)
 
 
-def doubles(work: Callable[..., Any], mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, values = writer(operands[0], 2), [double_of(text) for text in operands[1:]]
-    return lambda t: put(t, np.asarray(work(*(value(t) for value in values)), np.float64).view(np.uint64))
+def floats(work: Callable[..., Any], count: int, words: int = 1) -> Rule:
+    """Return the rule of a function of so many floats."""
+    results, operands = (float_writer, float_of) if words == 1 else (double_writer, double_of)
+    return Rule(lambda mods, *values: work(*values), (results,), (operands,) * count)
+
+
+def to_float(mods: list[str], operands: list[str]) -> Run:
+    wide, unsigned = {"S64", "U64"} & {*mods}, {"U32", "U64"} & {*mods}
+
+    def work(mods: list[str], value: Array) -> Array:
+        x = np.asarray(value)
+        return x if unsigned else x.view(np.int64) if wide else signed(x & WORD)
+
+    return Rule(work, (double_writer if "F64" in mods else float_writer,), (pair if wide else integer,))(mods, operands)
+
+
+def to_integer(mods: list[str], value: Array) -> Array:
+    low, high = (0, 2**32 - 1) if "U32" in mods else (-(2**31), 2**31 - 1)
+    whole = (np.trunc if "TRUNC" in mods else np.floor)(value.astype(np.float64))
+    return np.clip(np.nan_to_num(whole, nan=0.0), low, high).astype(np.int64).view(np.uint64)
+
+
+def nothing(mods: list[str], operands: list[str]) -> Run:
+    return lambda t: None
 
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "RCP": np.reciprocal, "SQRT": np.sqrt, "RSQ": lambda x: 1 / np.sqrt(x), "EX2": np.exp2, "LG2": np.log2,
     "SIN": np.sin, "COS": np.cos, "TANH": np.tanh,
 }  # fmt: skip
-
-
-def function(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    return floats(FUNCTIONS[mods[0]], mods, operands)
-
-
-def to_float(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    double, wide = "F64" in mods, "S64" in mods or "U64" in mods
-    unsigned = "U32" in mods or "U64" in mods
-    value = integer(operands[1], 2 if wide else 1)
-    put = writer(operands[0], 2) if double else float_writer(operands[0])
-
-    def run(t: Threads) -> None:
-        x = np.asarray(value(t))
-        number = x if unsigned else x.view(np.int64) if wide else signed(x & WORD)
-        put(t, number.astype(np.float64).view(np.uint64) if double else number.astype(np.float32))
-
-    return run
-
-
-def to_integer(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    if "F64" in mods or not ({"TRUNC", "FLOOR"} & {*mods}):
-        raise UnknownInstruction("F2I")
-    value, put = float_of(operands[1]), writer(operands[0])
-    low, high = (0, 2**32 - 1) if "U32" in mods else (-(2**31), 2**31 - 1)
-    round_ = np.trunc if "TRUNC" in mods else np.floor
-
-    def run(t: Threads) -> None:
-        number = np.nan_to_num(round_(value(t).astype(np.float64)), nan=0.0)
-        put(t, np.clip(number, low, high).astype(np.int64).view(np.uint64))
-
-    return run
-
-
-def shuffle(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    out, put, value, by, limits = (
-        truth_writer(operands[0]), writer(operands[1]), raw(operands[2]), raw(operands[3]), raw(operands[4])
-    )  # fmt: skip
-    lane = np.arange(WARP_SIZE)
-    way = mods[0]
-
-    def run(t: Threads) -> None:
-        given = np.broadcast_to(value(t), t.mask.shape).reshape(-1, WARP_SIZE)
-        n = np.broadcast_to(by(t), t.mask.shape).reshape(-1, WARP_SIZE).astype(np.int64)
-        bound = np.broadcast_to(limits(t), t.mask.shape).reshape(-1, WARP_SIZE).astype(np.int64)
-        group = bound >> 8 & 31
-        last, begin = (lane & group) | (bound & 31 & ~group), lane & group
-        source = {
-            "IDX": begin | (n & 31 & ~group), "UP": lane - n, "DOWN": lane + n, "BFLY": lane ^ n,
-        }[way]  # fmt: skip
-        inside = source >= last if way == "UP" else source <= last
-        source = np.where(inside, source, lane)
-        put(t, np.take_along_axis(given, source, axis=1).ravel())
-        out(t, inside.ravel())
-
-    return run
-
-
-def byte_choice(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, a, chosen, b = writer(operands[0]), raw(operands[1]), raw(operands[2]), raw(operands[3])
-
-    def run(t: Threads) -> None:
-        total: Any = np.uint64(0)
-        source, how = a(t) | b(t) << SHIFT, chosen(t)
-        for byte in range(4):
-            at = how >> np.uint64(4 * byte) & np.uint64(15)
-            value = source >> (at & np.uint64(7)) * np.uint64(8) & np.uint64(255)
-            sign = np.where(value >> np.uint64(7), np.uint64(255), np.uint64(0))
-            total = total | np.where(at >> np.uint64(3), sign, value) << np.uint64(8 * byte)
-        put(t, total)
-
-    return run
-
-
-def amount(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, value = writer(operands[0]), integer(operands[1])
-    return lambda t: put(t, np.abs(signed(value(t) & WORD)).view(np.uint64))
-
-
-def least_float(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    put, a, b, least = float_writer(operands[0]), float_of(operands[1]), float_of(operands[2]), predicate(operands[-1])
-    return lambda t: put(t, np.where(least(t), extreme(np.fmin, a(t), b(t), True), extreme(np.fmax, a(t), b(t), True)))
-
-
-def nothing(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    return lambda t: None
-
-
-#: What each operation does, by its name without modifiers; uniform operations are those of the same name without U.
-OPERATIONS: dict[str, Callable[[list[str], list[str]], Callable[[Any], None]]] = {
-    "IADD3": add3, "VIADD": add3, "IADD": add3, "IMAD": multiply, "LEA": lea, "SHF": shift, "LOP3": logic,
-    "PLOP3": predicate_logic, "ISETP": compare, "SEL": partial(select, writer, integer), "MOV": partial(move, 1),
-    "CS2R": zeros, "S2R": special, "S2UR": special, "R2UR": to_uniform, "P2R": pack, "R2P": unpack, "HFMA2": halves,
-    "VIMNMX": smaller, "IMNMX": smaller, "IABS": amount, "PRMT": byte_choice, "FFMA": partial(floats, fused),
-    "FADD": partial(floats, np.add), "FMUL": partial(floats, np.multiply), "FMNMX": least_float,
-    "FSEL": partial(select, float_writer, float_of), "FSETP": partial(compare_floats, float_of),
-    "DSETP": partial(compare_floats, double_of), "DADD": partial(doubles, np.add),
-    "DMUL": partial(doubles, np.multiply), "DFMA": partial(doubles, lambda a, b, c: a * b + c), "MUFU": function,
-    "I2F": to_float, "I2FP": to_float, "F2I": to_integer, "SHFL": shuffle, "VOTE": vote, "VOTEU": vote,
+#: What each operation does, by its name, or by that and one of its modifiers; uniform operations are those of the same
+#: name without U.
+OPERATIONS: dict[str, Callable[[list[str], list[str]], Run]] = {
+    **dict.fromkeys(("IADD3", "VIADD", "IADD"), partial(added, lambda mods, *values: reduce(operator.add, values))),
+    "IMAD": partial(added, lambda mods, a, b, c: (a * b & WORD) + c),
+    **dict.fromkeys(("IMAD.WIDE", "IMAD.HI"), wide_product),
+    "LEA": partial(added, lea),
+    "SHF": Rule(shift, (writer,), (raw, raw, raw)),
+    "LOP3": logic,
+    "PLOP3": Rule(
+        lambda mods, a, b, c, *tables: [table3(a, b, c, int(table), True) for table in tables],
+        (truth_writer, truth_writer),
+        (predicate, predicate, predicate, raw, raw),
+    ),
+    "ISETP": Rule(compare, (truth_writer, truth_writer), (integer, integer, predicate)),
+    "ISETP.EX": Rule(compare, (truth_writer, truth_writer), (integer, integer, predicate, predicate)),
+    "FSETP": Rule(compare_floats, (truth_writer, truth_writer), (float_of, float_of, predicate)),
+    "DSETP": Rule(compare_floats, (truth_writer, truth_writer), (double_of, double_of, predicate)),
+    "SEL": Rule(lambda mods, a, b, truth: np.where(truth, a, b), (writer,), (integer, integer, predicate)),
+    "FSEL": Rule(lambda mods, a, b, truth: np.where(truth, a, b), (float_writer,), (float_of, float_of, predicate)),
+    **dict.fromkeys(("VIMNMX", "IMNMX"), Rule(smaller, (writer,), (integer, integer, predicate))),
+    "FMNMX": Rule(least_float, (float_writer,), (float_of, float_of, predicate)),
+    "MOV": Rule(same, (writer,), (raw,)),
+    "CS2R": Rule(same, (pair_writer,), (zero,)),
+    "CS2R.32": Rule(same, (writer,), (zero,)),
+    **dict.fromkeys(("S2R", "S2UR"), Rule(same, (writer,), (special,))),
+    "LDC": Rule(same, (writer,), (constant_at,)),
+    "LDC.64": Rule(same, (pair_writer,), (partial(constant_at, words=2),)),
+    "R2UR": Rule(to_uniform, (writer,), (raw,), by_warp=True),
+    **{
+        f"{name}.{which}": Rule(vote, (truth_writer,), (predicate,), by_warp=True)
+        for name in ("VOTE", "VOTEU")
+        for which in ("ALL", "ANY")
+    },
+    "SHFL": Rule(shuffle, (truth_writer, writer), (raw, raw, raw), by_warp=True),
+    "P2R": Rule(lambda mods, truths, a, mask: a & ~mask | truths & mask, (writer,), (all_truths, raw, raw)),
+    "R2P": Rule(lambda mods, *given: given, (truths_writer,), (raw, raw)),
+    "HFMA2": halves,
+    "IABS": Rule(lambda mods, value: np.abs(signed(value & WORD)).view(np.uint64), (writer,), (integer,)),
+    "PRMT": Rule(byte_choice, (writer,), (raw, raw, raw)),
+    **{"FFMA": floats(fused, 3), "FADD": floats(np.add, 2), "FMUL": floats(np.multiply, 2)},
+    **{
+        "DFMA": floats(lambda a, b, c: a * b + c, 3, 2),
+        "DADD": floats(np.add, 2, 2),
+        "DMUL": floats(np.multiply, 2, 2),
+    },
+    **{f"MUFU.{name}": floats(work, 1) for name, work in FUNCTIONS.items()},
+    **dict.fromkeys(("I2F", "I2FP"), to_float),
+    **dict.fromkeys(("F2I.TRUNC", "F2I.FLOOR"), Rule(to_integer, (writer,), (float_of,))),
     **dict.fromkeys(
         ("BSSY", "BSYNC", "BREAK", "NOP", "WARPSYNC", "YIELD", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CCTL"),
         nothing,
     ),
-}  # fmt: skip
+}
+#: Operations with a modifier with which they are not known.
+REFUSED = {"F2I.F64", "F2I.S64", "F2I.U64", "IADD3.64", "LDC.U8", "LDC.S8", "LDC.U16", "LDC.S16", "LDC.128"}
 
 
-def action(operation: str, operands: list[str]) -> Callable[[Any], None]:
-    """Return what an instruction does to the threads that run it; raise UnknownInstruction."""
+def action(operation: str, operands: list[str]) -> Run:
+    """Return what an instruction does to the threads that run it; both raise UnknownInstruction."""
     name, *mods = operation.split(".")
-    if name in ("LDC", "ULDC"):
-        return _load_constant(mods, operands)
-    known = OPERATIONS.get(name) or (OPERATIONS.get(name[1:]) if name.startswith("U") else None)
-    if known is None:
+    name = name if name in OPERATIONS or not name.startswith("U") else name[1:]
+    keys = [name, *(f"{name}.{mod}" for mod in mods)]
+    known = [OPERATIONS[key] for key in keys if key in OPERATIONS]
+    if not known or REFUSED & {*keys}:
         raise UnknownInstruction(operation)
     try:
-        return known(mods, list(operands))
+        return known[-1](mods, list(operands))
     except (IndexError, KeyError, ValueError, StopIteration) as error:
         raise UnknownInstruction(f"{operation} {', '.join(operands)}") from error
-
-
-def _load_constant(mods: list[str], operands: list[str]) -> Callable[[Any], None]:
-    words = 2 if "64" in mods else 1
-    found = re.fullmatch(r"c\[0x0\]\[(?:(U?R(?:Z|\d+))\+?)?(-?0x\w+)?\]", operands[1])
-    if found is None or {"U8", "S8", "U16", "S16", "128"} & {*mods}:
-        raise UnknownInstruction(f"LDC {operands[1]}")
-    put, base, offset = writer(operands[0], words), raw(found[1] or "RZ"), int(found[2] or "0", 16)
-
-    def run(t: Threads) -> None:
-        at = base(t)
-        if np.any(at != np.broadcast_to(at, t.mask.shape)[t.mask.argmax()]):
-            raise UnknownInstruction("a constant at a place that differs between threads")
-        put(t, t.constant(int(np.broadcast_to(at, t.mask.shape)[t.mask.argmax()]) + offset, 4 * words))
-
-    return run

@@ -58,8 +58,6 @@ class CompiledKernel:
     def __init__(self, launch: Launch, source: Source, arguments: dict[str, Variable], tracing: Tracing, patient: bool):
         with deep_recursion(source.name, source.tree.lineno):
             analysis, self.program = analyse(launch, source, arguments)
-            if tracing and len(analysis.sources) > 1:  # a step goes on after a call, with any of its events
-                tracing = "values"
             module, self.text = generate(self.program, tracing, patient)
             self._written = written(self.program, {})
         self.sources, self.fences, self.groups = analysis.sources, analysis.fences, analysis.groups

@@ -9,8 +9,8 @@ import numpy as np
 from ..lanes.memory import ConstantArray, ConstantField
 from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
 
-#: What generated code reports: nothing, each statement, or also the variables and comparisons.
-Tracing = Literal["", "steps", "values"]
+#: What generated code reports: nothing, each iteration of the kernel's loops, or also statements, variables and tests.
+Tracing = Literal["", "loops", "values"]
 
 
 class Code(NamedTuple):

@@ -65,8 +65,10 @@ def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> 
     words_each = max(1, pattern.access_bytes // WORD_BYTES)
     offsets = np.zeros((1, 1, 1, 1), np.int64) if pattern.offsets is None else pattern.offsets
     word = (offsets * size + phase) // WORD_BYTES
-    blocks = np.broadcast_shapes(word.shape, np.shape(mask))[2:]
-    shape = (*vector.lanes.shape, *blocks) if words_each > 1 else np.broadcast_shapes(word.shape, np.shape(mask))
+    shape = np.broadcast(word, mask).shape
+    blocks = shape[2:]
+    if words_each > 1:
+        shape = (*vector.lanes.shape, *blocks)
     columns = blocks[0] * blocks[1]
     word = widened(word if mask is True else np.where(mask, word, NOBODY), shape).reshape(-1, columns)
     if words_each == 1:
@@ -103,8 +105,9 @@ def busiest(word: np.ndarray, words_each: int) -> np.ndarray:
     columns = word.shape[1]
     if not len(word):
         return np.zeros(columns, np.int64)
-    words = np.concatenate([np.where(word == NOBODY, NOBODY, word + i) for i in range(words_each)])
-    words = np.sort(words, axis=0)
+    if words_each > 1:
+        word = np.concatenate([np.where(word == NOBODY, NOBODY, word + i) for i in range(words_each)])
+    words = np.sort(word, axis=0)
     first = np.ones(words.shape, bool)
     first[1:] = words[1:] != words[:-1]
     first &= words != NOBODY

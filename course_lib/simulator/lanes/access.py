@@ -158,7 +158,7 @@ class Site:
                 continue
             least, most = int(i.min()), int(i.max())
             if mask is not True and (least < 0 or most >= size):  # perhaps only in inactive lanes
-                shape = np.broadcast_shapes(i.shape, mask.shape)
+                shape = np.broadcast(i, mask).shape
                 here = widened(i, shape)[widened(mask, shape)]
                 least, most = int(here.min()), int(here.max())
                 i = np.where(mask, i, here[0])
@@ -167,7 +167,7 @@ class Site:
             part = (i - least).astype(np.int64) * stride
             offsets = part if offsets is None else offsets + part
             # the comparison is computed in the index's type, so no lane may exceed its range
-            end = min(size, np.iinfo(i.dtype).max + 1) - (most - least)
+            end = min(size, 1 << 8 * i.itemsize - (i.dtype.kind == "i")) - (most - least)
             rooms.append((first - least, end + first - least))
         return Known(Pattern(array, self.vector, offsets, mask, self.width), tuple(rooms))
 

@@ -252,8 +252,8 @@ def poison(dtype: np.dtype) -> Any:
 def spread(keys: Any, value: Any, mask: Mask) -> tuple[Any, Any]:
     """Broadcast keys, value and mask to one shape, and return the keys and values of the active lanes."""
     if mask is True:
-        shape = np.broadcast_shapes(np.shape(keys), np.shape(value))
+        shape = np.broadcast(keys, value).shape
         return widened(keys, shape), widened(value, shape)
-    shape = np.broadcast_shapes(np.shape(keys), np.shape(value), np.shape(mask))
+    shape = np.broadcast(keys, value, mask).shape
     mask = widened(mask, shape)
     return widened(keys, shape)[mask], widened(value, shape)[mask]

@@ -22,6 +22,7 @@ class LaneVector:
         self.shape = (*lanes.shape, *chunk.shape)
         self.size = lanes.count * chunk.count
         self.thread, self.block = lanes.thread, chunk.block
+        self._active: tuple[Mask, np.ndarray, np.ndarray] | None = None
 
     def count(self, mask: Mask) -> int:
         if mask is True:
@@ -51,6 +52,13 @@ class LaneVector:
     @cached_property
     def _everyone(self) -> np.ndarray:
         return np.broadcast_to(True, self.shape)
+
+    def active(self, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+        """Thread and block of each lane of a mask, in one dimension; those of the last mask are kept."""
+        if self._active is None or self._active[0] is not mask:
+            lanes = self.full(mask)
+            self._active = mask, self.ids[lanes], widened(self.chunk.linear, self.shape)[lanes]
+        return self._active[1:]
 
     def first_lane(self, mask: Mask) -> tuple[int, ...]:
         """The position in the vector of the first thread (in launch order) of a mask that is not empty."""

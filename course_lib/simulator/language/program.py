@@ -87,8 +87,18 @@ class Mark(Stmt):
     line: int
 
     def write(self, out: Writer) -> None:
-        if out.module.tracing and not out.function.foreign:  # lines of another file are not shown
+        if out.module.tracing == "values" and not out.function.foreign:  # lines of another file are not shown
             out.emit(f"w.tell('statement', {self.line}, {out.mask})")
+
+
+class Iteration(Stmt):
+    """The start of an iteration of a loop, for what counts those of the kernel."""
+
+    line: int
+
+    def write(self, out: Writer) -> None:
+        if out.module.tracing and out.function.kernel:
+            out.emit(f"w.tell('iterated', {self.line}, {out.mask})")
 
 
 class Assign(Stmt):
@@ -228,6 +238,7 @@ class Loop(Stmt):
             out.path += [str(position), counter]
             out.branches.append(out.at(self.line))
             out.bound = value
+            Iteration(self.line).write(out)
             Block(self.body.region, self.first).write(out)
             self.body.write(out)
             out.branches.pop()

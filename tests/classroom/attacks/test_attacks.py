@@ -9,6 +9,7 @@ import builtins
 import functools
 import json
 import os
+import pickle
 import re
 import shutil
 import socket
@@ -34,6 +35,7 @@ from course_lib.classroom.teach.sandbox import forked
 from course_lib.exercises import EXERCISES
 
 pytestmark = pytest.mark.skipif(not walls.standing(), reason="this machine has no walls")
+REPOSITORY = Path(__file__).parents[3]
 ROOT = hasattr(os, "getuid") and os.getuid() == 0
 #: An ordinary user that may still read the interpreter, which may lie in root's own folder.
 _NOBODY = (
@@ -63,9 +65,10 @@ def graded(lesson, user, alone):
             (submitted / name).mkdir()
             (submitted / name / "work.ipynb").write_text(json.dumps(handed_in))
         folder.chmod(0o777)
-        script = str(Path(__file__).with_name("batch.py"))
-        command = [*USERS[user], sys.executable, script, lesson[:2], str(folder), str(SECONDS)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=500, stdin=subprocess.DEVNULL)
+        files = ["--csv", str(folder / "grades.csv"), "--feedback", str(folder / "feedback")]
+        options = ["--lesson", lesson[:2], "--seconds", str(SECONDS), "--jobs", "2", "--seed", "7"]
+        command = [*USERS[user], sys.executable, "-m", "course_lib.teach", "grade", str(submitted), *files, *options]
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=500, input="")
         assert done.returncode == 0, done.stderr[-2000:]
         pages = {p.name: p.read_text("utf-8") for p in [*(folder / "feedback").glob("*.html"), folder / "grades.html"]}
         return rows(folder), (folder / "grades.csv").read_text("utf-8"), pages, done.stdout + done.stderr
@@ -258,7 +261,7 @@ def test_a_reply_to_another_request_is_passed_over():
     """The caller answers a process that was ended: the next one does not take it for its own."""
     calls.start()
     (tree,) = ast.parse("def answer(x):\n    return x + 1").body
-    os.write(calls.connection(), b"12345678" + calls._packed((Program((tree,), {}), (5,))))
+    os.write(calls.connection(), b"12345678" + pickle.dumps((Program((tree,), {}), (5,))))
     assert Program((tree,), {})(None, (1,)) == 2
 
 
@@ -273,5 +276,5 @@ import course_lib.exercises
 names = {"__builtins__": {"__import__": __import__, "len": len}}
 print(calls.Program((tree,), names)(None, (1,)))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[3])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY)
     assert done.stdout == "0\n", done.stderr

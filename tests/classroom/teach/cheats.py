@@ -5,9 +5,13 @@ That is (status, the id of the hint, or words of one without an id).
 The first three earn full marks where `check` runs in the student's own interpreter, as a nightly test confirms.
 """
 
-from dataclasses import dataclass
+import inspect
+import textwrap
+
+from oracles.rewrites import REWRITES
 
 from course_lib.classroom.teach.cells import NOTEBOOKS, lesson_named, places
+from course_lib.kernels.tiled import tiled
 
 LESSON = lesson_named("04")
 
@@ -42,49 +46,12 @@ def _checked(text, before="", after=""):
     return f'{before}{kernel}{after}check("{check}'
 
 
-@dataclass(frozen=True)
-class Cheat:
-    name: str
-    cell: str
-    status: str
-    words: str
-    exercise: str = "barriers"
-
-
 _WRONG = "failed", "call-without-parentheses"
 _NOT_YET = "not yet", "three dots"
+TILED = textwrap.dedent(inspect.getsource(tiled(8).py_func))
 #: A kernel of the course, with other names.
-COPY = """W = TILE
-
-
-@cuda.jit
-def product(left, right, out):
-    one = cuda.shared.array((W, W), float32)
-    two = cuda.shared.array((W, W), float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    i, j = cuda.blockIdx.y * W + y, cuda.blockIdx.x * W + x
-    m, depth = left.shape
-    n = right.shape[1]
-    total = float32(0)
-    for first in range(0, depth, W):
-        if i < m and first + x < depth:
-            one[y, x] = left[i, first + x]
-        else:
-            one[y, x] = 0
-        if first + y < depth and j < n:
-            two[y, x] = right[first + y, j]
-        else:
-            two[y, x] = 0
-        cuda.syncthreads()  # written by me
-        for step in range(W):
-            total += one[y, step] * two[step, x]
-        cuda.syncthreads()
-    if i < m and j < n:
-        out[i, j] = total
-
-
-check("barriers", product)
-"""
+COPY = REWRITES["other variables"](f"T = TILE\n{TILED}".replace("dtype", "float32").replace("def tiled", "def product"))
+COPY += '\n\ncheck("barriers", product)\n'
 
 
 def _storing(*values):
@@ -99,7 +66,8 @@ def _storing(*values):
     )
 
 
-_TOLD = {
+#: Cells for `barriers`: the cell, the status, and the words.
+CHEATS = {
     "every verdict has passed": (
         _checked(
             WRONG,
@@ -158,4 +126,3 @@ _TOLD = {
     "zeros in A and B, whose product is zero": (_storing(0, 0, 0), "failed", ""),
     "a value that equals none": (_storing("math.nan"), "failed", ""),
 }
-CHEATS = tuple(Cheat(name, *told) for name, told in _TOLD.items())

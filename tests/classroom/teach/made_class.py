@@ -107,8 +107,8 @@ def wrong():
 
 
 def cheats():
-    for cheat in CHEATS:
-        yield _one(f"cheat: {cheat.name}", cheat.exercise, cheat.cell, cheat.status, cheat.words)
+    for name, told in CHEATS.items():
+        yield _one(f"cheat: {name}", "barriers", *told)
 
 
 def broken():

@@ -243,7 +243,7 @@ def test_answers_after_the_limit_of_a_student_are_stopped(folder, judged, monkey
 def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
     """While one run judges, another one with the same table, or with the same pages, ends and names the folder."""
     said = []
-    keep = command.Batch._keep
+    keep = command.Journal._keep
 
     def again(self, *more):
         if not said:
@@ -252,7 +252,7 @@ def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
                 said.append(run(folder, *options))
         keep(self, *more)
 
-    monkeypatch.setattr(command.Batch, "_keep", again)
+    monkeypatch.setattr(command.Journal, "_keep", again)
     assert run(folder) == 0
     assert said == [None, 2, 2]
     told = capsys.readouterr().err
@@ -270,21 +270,6 @@ def test_a_failure_of_the_grader_with_one_student_is_a_row(folder, judged, monke
     monkeypatch.setattr(command, "Sandbox", raising(RuntimeError("did not start"), "read"))
     with pytest.raises(RuntimeError, match="did not start"):
         run(folder, "--again")
-
-
-def test_points_by_hand_survive_a_run_that_was_killed(folder, judged, monkeypatch):
-    """The answer is changed, and the run that judges it is killed before it writes the table: the points that stand
-    there belong to the answer of before."""
-    run(folder)
-    edit(folder, "anna", WORDS, "2")
-    words = f'explain("{WORDS}", "the first one fills and the second one keeps what others read")'
-    place(folder, "anna.ipynb").write_text(notebook(two_barriers=words))
-    write = command.Batch._write
-    monkeypatch.setattr(command.Batch, "_write", lambda self: None)
-    run(folder)
-    monkeypatch.setattr(command.Batch, "_write", write)
-    run(folder)
-    assert words_of(folder, "anna") == ("", "to read")
 
 
 def test_a_changed_exercise_is_judged_again(folder, judged, monkeypatch):

@@ -46,10 +46,9 @@ def test_the_solution_gets_all_points_and_the_skeleton_none(place):
 def test_a_copy_passes_and_is_named():
     """Also with what nobody reads or does nothing, and where a helper is the copy; an own one is like none."""
     calls = '@cuda.jit\ndef product(A, B, C):\n    work(A, B, C)\n\n\ncheck("barriers", product)\n'
-    work = COPY.replace("jit", "jit(device=True)").replace("product(left", "work(left").partition("check(")[0]
-    idle = COPY.replace("total =", "spare = 0\n    total: float32 =").replace(
-        "            total", "            'mine'\n            total"
-    )
+    work = COPY.replace("jit", "jit(device=True)").replace("def product", "def work").partition("check(")[0]
+    spare = "spare = 0\n    acc_x: float32 ="
+    idle = COPY.replace("acc_x =", spare).replace(" " * 12 + "acc_x", " " * 12 + "'mine'\n" + " " * 12 + "acc_x")
     for copy in (COPY, work + calls, idle):
         verdict = judged(copy)
         assert (verdict.status, verdict.points, verdict.course) == ("passed", 5, ("the kernel tiled", 1)), verdict
@@ -69,12 +68,13 @@ def test_places_are_the_cells_that_ask():
 # ---- cheats ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cheat", [at_night(c) if c.name in _COSTLY else c for c in CHEATS], ids=lambda c: c.name)
+@pytest.mark.parametrize("cheat", [at_night(name) if name in _COSTLY else name for name in CHEATS])
 def test_a_cheat_earns_what_its_kernel_earns(cheat):
     """Nothing beside the kernel is executed, so it gets the verdict on the kernel, or a sentence."""
-    verdict = judged(cheat.cell)
-    assert (verdict.status, verdict.points) == (cheat.status, 0), verdict
-    assert cheat.words in (verdict.hint_id or verdict.hint)
+    cell, status, words = CHEATS[cheat]
+    verdict = judged(cell)
+    assert (verdict.status, verdict.points) == (status, 0), verdict
+    assert words in (verdict.hint_id or verdict.hint)
 
 
 @pytest.mark.parametrize(
@@ -109,11 +109,11 @@ print("passed:", eval(last).passed)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("cheat", CHEATS[:3], ids=lambda cheat: cheat.name)
+@pytest.mark.parametrize("cheat", [*CHEATS][:3])
 def test_the_cheat_is_one_in_the_students_own_interpreter(cheat, tmp_path):
     """Each of these makes `check` pass where the student's code runs beside it."""
     command = [sys.executable, "-c", _IN_THE_NOTEBOOK]
-    done = subprocess.run(command, input=cheat.cell, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(command, input=CHEATS[cheat][0], capture_output=True, text=True, cwd=tmp_path)
     assert "passed: True" in done.stdout, done.stderr
 
 

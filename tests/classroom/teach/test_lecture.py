@@ -63,7 +63,7 @@ def test_the_figures_that_are_told_are_those_of_the_recordings(notebook):
 def test_a_course_without_the_lecture_says_so(monkeypatch, capsys):
     monkeypatch.setattr(slides, "FOLDER", Path("nowhere"))
     assert main(["slides", "--plan", "lecture-50"]) == 2
-    assert "decks are made from a git clone of the course" in capsys.readouterr().err
+    assert "run this command in a git clone of the course" in capsys.readouterr().err
 
 
 def test_an_edited_lecture_is_read_as_a_notebook(notebook):

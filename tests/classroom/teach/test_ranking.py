@@ -88,11 +88,7 @@ def test_x_along_the_rows_costs_more(save):
         (NAIVE.replace("THREADS)", "(64, 64))"), "refused", "at most 1,024"),
         ("from course_lib.kernels import rung\nmine = rung('best').make()\n", "refused", "only a function"),
         ("def mine(A, B, C:\n", "failed", "is no Python"),
-        (
-            COPY.replace("W = TILE", "W = 8").replace("product(left", "mine(left").split("check(")[0],
-            "refused",
-            "tiled of the",
-        ),
+        (COPY.replace("= TILE", "= 8").replace("product", "mine").split("check(")[0], "refused", "tiled of the"),
         ("print('nothing')", "missing", "defines no function"),
     ],
 )

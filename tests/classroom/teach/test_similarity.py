@@ -1,11 +1,9 @@
 """Which answers are the course's own text, and which are alike."""
 
 import ast
-import inspect
-import textwrap
 
 import pytest
-from classroom.teach.cheats import skeleton, solution
+from classroom.teach.cheats import TILED, skeleton, solution
 from oracles.rewrites import REWRITES
 
 from course_lib.classroom.teach.similarity import (
@@ -18,7 +16,6 @@ from course_lib.classroom.teach.similarity import (
     statements,
     written,
 )
-from course_lib.kernels.tiled import tiled
 
 
 def function(text):
@@ -44,7 +41,6 @@ def test_what_an_author_wrote_is_what_the_lesson_does_not_give():
     assert written(given, own) == tuple(sorted(statements(alone)))
 
 
-TILED = textwrap.dedent(inspect.getsource(tiled(8).py_func))
 _SPARE = ("acc = dtype(0)", "acc = dtype(0)\n    spare = 0")
 #: A fifth of the text: a sum, an array, a loop and a condition, of which nothing is ever stored.
 UNREAD = """acc = dtype(0)

@@ -76,16 +76,12 @@ class ActiveLanes:
         clock: Any = access.order[0]
         self.known: Ints | None = access.order[1]
         self.access, self.mask = access, mask
-        self.thread, self.block = access.pattern.once("lanes", self._lanes)
+        self.thread, self.block = vector.active(access.pattern.mask)
         self.who = (self.thread + 1 << LINE_BITS) + access.line
         self.when = widened((epoch << CLOCK_BITS) + clock, vector.shape)[mask]
         self.place: Ints | None = None  # of each lane's block in the chunk
         if self.known is not None:
             self.place = widened(vector.chunk.places, vector.shape)[mask]
-
-    def _lanes(self) -> tuple[Ints, Ints]:
-        vector = self.access.vector
-        return vector.ids[self.mask], widened(vector.chunk.linear, vector.shape)[self.mask]
 
     @property
     def barriers(self) -> Ints:
