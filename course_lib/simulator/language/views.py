@@ -33,6 +33,16 @@ def strides(x: Context, node: ast.expr, array: Expr) -> Expr:
     return after((array,), tuple_of(tuple(sizes)))
 
 
+def shape(x: Context, node: ast.expr, array: Expr) -> Expr:
+    array = once(array) if array.does else array
+    sizes = (x.dimension(node, array, axis) for axis in range(array.array_type.ndim))
+    return after((array,), tuple_of(tuple(sizes)))
+
+
+def size(x: Context, node: ast.expr, array: Expr) -> Expr:
+    return Apply(code="np.int64({0}.size)", args=(array,), type="int64", line=node.lineno)
+
+
 def nbytes(x: Context, node: ast.expr, array: Expr) -> Expr:
     code = "np.int64({0}.size * {0}.dtype.itemsize)"
     return Apply(code=code, args=(once(array),), type="int64", line=node.lineno)
@@ -102,6 +112,11 @@ def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
 
 #: Attributes and methods of arrays.
 ATTRIBUTES: dict[str, Callable[[Context, ast.expr, Expr], Expr]] = {
+    "shape": shape,
+    "size": size,
+    "ndim": lambda x, node, array: after((array,), x.number(array.array_type.ndim)),
+    "itemsize": lambda x, node, array: after((array,), x.number(DTYPE[array.array_type.dtype].itemsize, literal=False)),
+    "dtype": lambda x, node, array: after((array,), Static(thing=DTYPE[array.array_type.dtype])),
     "T": transposed,
     "strides": strides,
     "nbytes": nbytes,
