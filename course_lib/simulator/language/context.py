@@ -328,6 +328,8 @@ class Context(ABC):
             code, operands = operators.LITERAL_POWER, (operands[0], cast(right, "int64"))
         elif types.is_complex(result) and op in operators.COMPLEX:
             code = operators.COMPLEX[op]
+        elif types.is_float(result) and op in operators.FLOOR_DIVISION:
+            code = operators.FLOOR_DIVISION[op]
         elif op == "FloorDiv" and types.is_int(result) and not (isinstance(right, nodes.Const) and right.value != -1):
             code = operators.INTEGER_QUOTIENT
         elif promoted == result and op not in ("Pow", "LShift", "RShift") and (op != "Div" or types.is_float(promoted)):
