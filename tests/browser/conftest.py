@@ -38,6 +38,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Locator, Page, expect, sync_playwright
 
 import course_lib.trace.viewer
@@ -200,6 +201,14 @@ def chromium():
             "or run: uv run playwright install chromium"
         )
     return path
+
+
+def violations(page, part=None, **options) -> list[str]:
+    """What axe-core finds, a line an element: the rule, the element and what is wrong with it."""
+    found = Axe().run(page, part, {"resultTypes": ["violations"], **options}).response["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:120]} {node['failureSummary'][:200]}" for rule in found for node in rule["nodes"]
+    ]
 
 
 @pytest.fixture(scope="package")

@@ -8,13 +8,14 @@ import io
 from functools import partial
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from nightly import NIGHTLY, at_night
 from oracles.scene import scene_of
 from PIL import Image, ImageColor
 from playwright.sync_api import expect
 
 from course_lib.trace.viewer import Stepper
+
+from . import conftest
 
 LENS = ".tt-lens"
 
@@ -26,14 +27,9 @@ def show(show):
 
 
 def violations(page, part=None, theme="light"):
-    """What axe-core finds, a line an element: the rule, the element and what is wrong with it."""
-    options = {"resultTypes": ["violations"]}
-    if theme == "dark" and not NIGHTLY:
-        options["runOnly"] = ["color-contrast"]
-    found = Axe().run(page, context=None if NIGHTLY and part == LENS else part, options=options).response["violations"]
-    return [
-        f"{rule['id']}: {node['html'][:120]} {node['failureSummary'][:200]}" for rule in found for node in rule["nodes"]
-    ]
+    """What axe-core finds, as this file asks."""
+    options = {"runOnly": ["color-contrast"]} if theme == "dark" and not NIGHTLY else {}
+    return conftest.violations(page, None if NIGHTLY and part == LENS else part, **options)
 
 
 @pytest.mark.parametrize(

@@ -105,16 +105,6 @@ def test_every_element_says_who_uses_it(show, launch_of, name):
     assert page.page_errors == []
 
 
-def test_counts_of_atomics_are_those_of_the_data(show, launch_of):
-    """A histogram's first block updates each bin as often as its 32 numbers name it."""
-    run = launch_of("histogram")
-    page = show(Stepper(run))
-    data = run.trace.arrays["x"].initial[:32]
-    cards = page.evaluate(ASK_ALL, len(Timeline(run.trace, (0, 0, 0))))
-    updates = [re.search(r"updated (\d+)", card["says"][-1]) for card in cards if card["array"] == "counts"]
-    assert [int(found[1]) if found else 0 for found in updates] == np.bincount(data, minlength=10).tolist()
-
-
 def test_a_click_lists_accesses_that_lead_to_their_steps(show, launch_of):
     """Pointing shows a card, leaving hides it; a click opens the list, whose accesses are jumps; Escape closes it."""
     run = launch_of("tiled")

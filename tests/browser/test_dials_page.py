@@ -1,7 +1,6 @@
 """Pictures with sliders in a browser: on a page without a kernel, by keyboard, and as axe-core sees them."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from nightly import at_night
 from playwright.sync_api import expect
 
@@ -10,35 +9,44 @@ from course_lib.machine.dials.sketches import draw_sectors
 from course_lib.machine.dials.widget import BUNDLE, recorded
 from course_lib.trace.viewer.page import page as document
 
+from .conftest import violations
+
 GPU = measurements.load("ladder").provenance
 
 
+@pytest.fixture
+def opened(visit, tmp_path):
+    """Open the page of a picture, which has no network."""
+
+    def opened(widget):
+        path = tmp_path / "page.html"
+        path.write_text(document("A picture", recorded(widget.get_state()), "", BUNDLE), encoding="utf-8")
+        page = visit(offline=True)
+        page.goto(path.as_uri())
+        return page
+
+    return opened
+
+
 @pytest.mark.parametrize("theme", ["light", at_night("dark")])
-def test_the_sliders_go_from_one_recorded_picture_to_the_next(visit, tmp_path, theme):
+def test_the_sliders_go_from_one_recorded_picture_to_the_next(opened, theme):
     """Without a network; the text and the shapes are those of Python."""
-    path = tmp_path / "page.html"
-    path.write_text(document("Sectors", recorded(dials.sectors(1, 0).get_state()), "", BUNDLE), encoding="utf-8")
-    page = visit(offline=True)
+    page = opened(dials.sectors(1, 0))
     page.emulate_media(color_scheme=theme)
-    page.goto(path.as_uri())
     for key, name, setting in (("ArrowRight", "stride", (2, 0)), ("End", "stride", (32, 0)), ("End", "first", (32, 8))):
         page.locator(f".tt-slider-{name}").press(key)
         sketch = draw_sectors(*setting)
         expect(page.locator(".tt-says p")).to_have_text([f"{each}." for each in sketch.says])
         expect(page.locator(".tt-dialled rect, .tt-dialled text")).to_have_count(len(sketch.shapes))
     expect(page.locator(".tt-recorded")).to_contain_text("This page has no kernel")
-    found = Axe().run(page, ".tt-schedule", {"resultTypes": ["violations"]}).response["violations"]
-    assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in found] == []
+    assert violations(page, ".tt-schedule") == []
 
 
 @pytest.mark.parametrize("widget", [lambda: dials.occupancy(GPU), dials.queue], ids=["occupancy", "queue"])
-def test_no_text_of_a_picture_is_cut_off_on_a_small_screen(visit, tmp_path, widget):
+def test_no_text_of_a_picture_is_cut_off_on_a_small_screen(opened, widget):
     """1280×720 at 150 %."""
-    path = tmp_path / "page.html"
-    path.write_text(document("A picture", recorded(widget().get_state()), "", BUNDLE), encoding="utf-8")
-    page = visit()
+    page = opened(widget())
     page.set_viewport_size({"width": 853, "height": 480})
-    page.goto(path.as_uri())
     frame = page.locator(".tt-dialled").bounding_box()
     boxes = "nodes => nodes.map((node) => ({ text: node.textContent, ...node.getBoundingClientRect().toJSON() }))"
     texts = page.locator(".tt-dialled text").evaluate_all(boxes)

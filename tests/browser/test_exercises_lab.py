@@ -21,21 +21,6 @@ def transposed(A, B, C):
 check("transposed", transposed)"""
 
 
-def test_a_guess_is_judged_by_the_kernel(open_notebook):
-    notebook = open_notebook(
-        ["from course_lib.exercises import predict, score\ntruth = 6 * 7", 'predict("How many?", truth)', "score()"]
-    )
-    notebook.run_all()
-
-    cell = notebook.cell(1)
-    cell.locator(".predict-box").fill("41")
-    cell.locator(".predict-box").press("Enter")
-
-    expect(cell.locator(".predict-pair dd")).to_have_text(["✗ 41", "42"])
-    expect(cell.locator(".predict-score")).to_have_text("predictions: 0 right of 1 given, 1 asked")
-    assert notebook.page_errors == []
-
-
 #: Waits until the reader is where the keys go next: in a prediction without a guess, or on the cell after.
 THERE = """([place, predicts]) => {
   const notebook = window.jupyterapp.shell.currentWidget.content;

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from nightly import NIGHTLY, at_night
+from nightly import at_night
 from oracles.scene import scene_of
 from playwright.sync_api import expect
 
@@ -171,19 +171,6 @@ def test_nothing_moves_where_motion_is_unwanted(show, launch_of):
     assert page.evaluate(moving) > 0
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(moving) == 0
-
-
-def test_many_steppers_on_a_page(show, launch_of):
-    """Each has a name of its own, and the last one steps as if it were alone."""
-    many = 20 if NIGHTLY else 5
-    page = show(*[Stepper(launch_of("tiled"))] * many)
-    names = page.locator(".tt-root").evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")
-    assert len(set(names)) == many
-    last = page.locator(".tt-root").last
-    for _ in range(9):
-        last.press("ArrowRight")
-    expect(last.locator(".tt-count")).to_contain_text("step 9 of")
-    expect(page.locator(".tt-count").first).to_contain_text("step 0 of")
 
 
 def test_a_stepper_is_drawn_when_it_comes_near_to_what_is_in_sight(show, launch_of):

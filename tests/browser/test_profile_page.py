@@ -1,16 +1,16 @@
 """The page of a profile in a real browser: alive without a network, and legible in both themes and on a phone."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from course_lib.kernels import rung
 from course_lib.machine.profile import profile
 from course_lib.machine.profile.report import ProfiledLaunch, as_page
+
+from .conftest import violations
 
 
 @pytest.fixture(scope="module")
@@ -33,21 +33,16 @@ def page_file(tmp_path_factory):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("theme", "size"), [("light", (1280, 720)), ("dark", (1280, 720)), ("dark", (390, 844))])
-def test_the_page_of_a_profile(new_page, page_file, theme, size):
+def test_the_page_of_a_profile(visit, page_file, theme, size):
     """The stepper steps, axe-core finds nothing, nothing but the tables scrolls sideways, and nothing is loaded."""
-    page = new_page()
-    errors, asked = [], []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
+    page = visit(offline=True)
     page.emulate_media(color_scheme=theme)
     page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.context.set_offline(True)
-    page.goto(Path(page_file).resolve().as_uri())
+    page.goto(page_file.as_uri())
 
     expect(page.locator(".tt-count").last).to_contain_text("step 19 of 19")  # the first finding
     page.locator(".tt-root").last.press("ArrowLeft")
     expect(page.locator(".tt-count").last).to_contain_text("step 18 of")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    found = Axe().run(page).response["violations"]
-    assert [(v["id"], [node["html"][:100] for node in v["nodes"]]) for v in found] == []
-    assert errors == [] and [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert violations(page) == page.errors == []
+    assert [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []

@@ -6,7 +6,6 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from launches.samples import launch
 from nightly import NIGHTLY, at_night
 from playwright.sync_api import expect
@@ -22,6 +21,8 @@ from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
 from course_lib.trace.viewer.still import HTML, mark_of
 from course_lib.trace.viewer.words import sentence
+
+from .conftest import violations
 
 #: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
 LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8, 32))
@@ -75,18 +76,6 @@ def expect_alone(page):
     assert [page.url.partition("#")[0]] == [url for url in page.asked if not url.startswith(("data:", "blob:"))]
 
 
-def test_a_saved_stepper_lives_without_a_network(offline, tmp_path):
-    run = launch("tiled")
-    page = offline(Stepper(run, step=21).save(tmp_path / "page.html"))
-    timeline = Timeline(run.trace, (0, 0, 0))
-    expect(page.locator(".tt-count")).to_have_text(f"step 21 of {len(timeline)}")
-    expect(page.locator("img")).to_have_count(0)  # the picture has given way
-    page.locator(".tt-root").press("ArrowRight")
-    expect(page.locator(".tt-count")).to_have_text(f"step 22 of {len(timeline)}")
-    expect(page.locator(".tt-sentence")).to_have_text(sentence(timeline, 22, 0))
-    expect_alone(page)
-
-
 def test_a_saved_comparison_is_drawn_in_a_small_window(offline, tmp_path):
     """The still of two runs is higher than the window; the stepper takes its place without scrolling."""
     path = compare(launch("naive_16"), launch("tiled_16"), step=9).save(tmp_path / "page.html")
@@ -110,7 +99,7 @@ def test_a_kernel_that_speaks_of_html(offline, tmp_path):
     run = simulate(kernel, trace=True)[1, 1](np.zeros(1, np.float32))
     page = offline(Stepper(run, step=1).save(tmp_path / "page.html"))
     expect(page.locator(".tt-current .tt-code")).to_contain_text("# <!-- not a remark of <script> HTML </script>")
-    assert [] == page.errors
+    expect_alone(page)
 
 
 def test_a_place_that_cannot_be_read_leaves_the_others_alive(offline, tmp_path):
@@ -153,8 +142,7 @@ def test_axe_finds_nothing_on_a_saved_page(offline, tmp_path, theme):
     page = offline(Stepper(launch("racy"), step=12).save(tmp_path / "page.html"))
     page.emulate_media(color_scheme=theme)
     expect(page.locator(".tt-count")).to_be_visible()
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found] == []
+    assert violations(page) == []
 
 
 def test_a_link_leads_to_a_step(offline, tmp_path):
@@ -211,9 +199,7 @@ def test_the_model_of_waiting_plays_what_was_recorded(offline, tmp_path, theme):
     expect_play(page, LATENCIES[-1], 8, 32, 2)
     page.locator(".tt-slider-warps").press("ArrowRight")
     expect_play(page, LATENCIES[-1], 16, 32, 2)
-    rules = {"runOnly": ["color-contrast"]} if theme == "dark" and not NIGHTLY else {}
-    found = Axe().run(page, ".tt-schedule", {"resultTypes": ["violations"], **rules}).response["violations"]
-    assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in found] == []
+    assert violations(page, ".tt-schedule") == []
     expect_alone(page)
 
 

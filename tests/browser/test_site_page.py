@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from course_lib.classroom.pages import bugs
@@ -12,6 +11,8 @@ from course_lib.classroom.publish.site import QUIZ_SEED, questions
 from course_lib.classroom.teach.quiz import quiz
 from course_lib.exercises.predict import PREDICTION, Prediction
 from course_lib.trace.viewer.page import place
+
+from .conftest import violations
 
 ASKED = [
     Prediction("How many loads?", 4096, because="Two a step."),
@@ -172,5 +173,4 @@ def test_a_page_fits_and_is_accessible(opened, name, width, theme):
         page.locator(".menu").click()
         expect(page.locator(".side")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    found = Axe().run(page, {"exclude": [[".tt-root"]]}).response["violations"]
-    assert [(v["id"], [node["html"][:100] for node in v["nodes"]]) for v in found] == []
+    assert violations(page, {"exclude": [[".tt-root"]]}) == []

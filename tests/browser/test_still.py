@@ -3,11 +3,14 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
 from playwright.sync_api import expect
+
+from course_lib.trace.viewer import Stepper
+
+from .conftest import VIEWER
 
 SETUP = """\
 import io, ipywidgets, numpy as np
@@ -80,7 +83,6 @@ PAGE = """<!doctype html><meta charset="utf-8"><body><pre>code</pre>
   window.started = true;
 </script>"""
 PNG = "data:image/png;base64,AAAASUVORK5CYII="
-VIEWER = Path(__file__).parents[2] / "course_lib" / "trace" / "viewer"
 
 
 @pytest.mark.parametrize(
@@ -95,8 +97,6 @@ def test_only_its_own_picture_gives_way_and_comes_back(new_page, launch_of, addr
     """The widget knows the end of its picture's address; where it cannot be drawn, and when it leaves, the picture is
     there.
     """
-    from course_lib.trace.viewer import Stepper
-
     page = new_page()
     page.clock.install()
     payload = Stepper(launch_of("tiled"))._data if data == "trace" else data
@@ -111,23 +111,12 @@ def test_only_its_own_picture_gives_way_and_comes_back(new_page, launch_of, addr
     assert "none" != before.evaluate("node => getComputedStyle(node).display")
 
 
-def test_a_page_that_may_not_fill_the_screen_offers_no_button_for_it(new_page, launch_of):
+def test_a_page_that_may_not_fill_the_screen_offers_no_button_for_it(show, launch_of):
     """As VS Code's outputs may not; the key does nothing then, and no error is thrown."""
-    from course_lib.trace.viewer import Stepper
-
-    page = new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.add_init_script(
-        """Object.defineProperty(Document.prototype, "fullscreenEnabled", { get: () => false });
-        Element.prototype.requestFullscreen = () => { throw new TypeError("Permissions check failed"); };"""
-    )
-    page.goto("about:blank")
-    module = json.dumps((VIEWER / "stepper.js").read_text(encoding="utf-8"))
-    style = f"<style>{(VIEWER / 'stepper.css').read_text(encoding='utf-8')}</style>"
-    page.set_content(style + PAGE % (module, json.dumps(PNG), json.dumps(Stepper(launch_of("tiled"))._data)))
-    expect(page.locator(".tt-menu")).to_be_visible()
+    refused = """<script>Object.defineProperty(Document.prototype, "fullscreenEnabled", { get: () => false });
+      Element.prototype.requestFullscreen = () => { throw new TypeError("Permissions check failed"); };</script>"""
+    page = show(Stepper(launch_of("tiled")), own=True, head=refused)
     page.locator(".tt-menu").click()
     expect(page.locator(".tt-full")).to_be_hidden()
     page.locator(".tt-root").press("f")
-    assert [] == errors
+    assert page.page_errors == []

@@ -1,12 +1,13 @@
 """The model of waiting in JupyterLab: the kernel answers each slider, and what is typed stays with them."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from course_lib.machine import measurements
 from course_lib.machine.waiting.schedule import Machine
 from course_lib.machine.waiting.widget import plan
+
+from .conftest import violations
 
 H200 = Machine.measured(measurements.load("latencies"))
 MADE = """from course_lib import measurements
@@ -81,5 +82,4 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
             }""",
             arg=theme.endswith("Dark"),
         )
-        found = Axe().run(notebook.page, context=".tt-schedule").response["violations"]
-        assert [(rule["id"], rule["nodes"][0]["html"][:120]) for rule in found] == [], theme
+        assert violations(notebook.page, ".tt-schedule") == [], theme

@@ -5,8 +5,10 @@ import importlib
 import numpy as np
 import pytest
 
-from course_lib.kernels import LADDER, rung
+from course_lib.kernels import LADDER, TENSOR_CORES, rung
 from course_lib.kernels.host import matmul_host
+
+RUNGS = (*LADDER, *TENSOR_CORES)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
@@ -30,19 +32,19 @@ def test_host_of_empty_inner_dimension_is_zero():
 
 def test_names_are_unique_and_found():
     """A rung is found by its name, and a wrong name lists the right ones."""
-    assert [rung(r.name) for r in LADDER] == list(LADDER)
+    assert [rung(r.name) for r in RUNGS] == list(RUNGS)
     with pytest.raises(KeyError, match="tiled"):
         rung("tilde")
 
 
-@pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)
+@pytest.mark.parametrize("r", RUNGS, ids=lambda r: r.name)
 def test_a_file_says_what_a_reader_asks_first(r):
     """It states the idea, the launch shape, the loads per element of C, and the source."""
     text = importlib.import_module(f"course_lib.kernels.{r.name}").__doc__
     assert all(f"\n{part}: " in text for part in ("Idea", "Launch", "Loads", "Source"))
 
 
-@pytest.mark.parametrize("r", LADDER, ids=lambda r: r.name)
+@pytest.mark.parametrize("r", RUNGS, ids=lambda r: r.name)
 def test_a_block_is_legal_and_fits_shared_memory(r):
     """At most 1,024 threads and 48 KiB of static shared memory with the default parameters."""
     _, block = r.launch(20, 20, 20, **r.params)

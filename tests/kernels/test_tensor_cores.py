@@ -1,8 +1,6 @@
 """Products on tensor cores: what one instruction does, and the rungs that use it, on the simulator."""
 
-import importlib
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pytest
@@ -32,14 +30,6 @@ ROUNDED = {"tensor_cores": (65, 31, 33), "tensor_cores_tiled": (128, 140, 20), "
 UNIT = {"tensor_cores": 2.0**-11, "tensor_cores_tiled": 2.0**-10, "tensor_cores_bf16": 2.0**-8}
 
 
-@cache
-def of_whole_numbers(name, size):
-    """Multiply matrices of these sizes, of whole numbers, which need no rounding; return A, B, C and the run."""
-    M, N, K = size
-    A, B, _ = matrices(M, K, N, -9)
-    return A, B, *multiply(rung(name), A, B)
-
-
 @pytest.mark.parametrize(
     ("r", "size"),
     [
@@ -49,11 +39,15 @@ def of_whole_numbers(name, size):
     ],
 )
 def test_rung_is_right_and_silent(r, size):
-    """Ragged rectangles, the last of sizes drawn anew, are exact."""
+    """Ragged rectangles, the last of sizes drawn anew, are exact; loads from shared memory have no bank conflict."""
     size = size or tuple(map(int, np.random.default_rng().integers(1, 60, 3)))
-    A, B, C, run = of_whole_numbers(r.name, size)
+    M, N, K = size
+    A, B, _ = matrices(M, K, N, -9)
+    C, run = multiply(r, A, B)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
+    loads = run.traffic.select(space="shared", op="load")
+    assert loads.bank_conflicts == 0 and (loads.wavefronts or not all(size))
 
 
 @pytest.mark.parametrize("r", TENSOR_CORES, ids=lambda r: r.name)
@@ -69,18 +63,6 @@ def test_real_numbers_are_rounded_once(r):
     multiplied = r.multiplied(A).astype(np.float64) @ r.multiplied(B)
     assert (abs(C - multiplied) <= sums).all()
     assert (abs(C - A.astype(np.float64) @ B) <= sums + (2 * unit + unit**2) * magnitude).all()
-
-
-@pytest.mark.parametrize("r", TENSOR_CORES, ids=lambda r: r.name)
-def test_what_the_ladder_asks_of_a_rung(r):
-    """It is found by name, states its idea and its source, and its loads from shared memory have no bank conflict."""
-    assert rung(r.name) is r
-    text = importlib.import_module(f"course_lib.kernels.{r.name}").__doc__
-    assert all(f"\n{part}: " in text for part in ("Idea", "Launch", "Loads", "Source"))
-    *_, run = of_whole_numbers(r.name, (37, 70, 18))
-    loads = run.traffic.select(space="shared", op="load")
-    assert loads.bank_conflicts == 0 < loads.wavefronts
-    assert r.shared_bytes() <= 48 * 1024
 
 
 def test_rounding_to_tf32():

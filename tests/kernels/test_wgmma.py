@@ -105,10 +105,10 @@ def test_recorded_rungs_were_right_and_spilled_nothing():
     assert all(r["sum_error"] < 1e-4 and r["local_bytes"] == 0 for r in results)
 
 
-def swizzled_copy(swizzle, B_swizzle):
+def swizzled_copy(swizzle):
     """Return a kernel that multiplies 64×16 by 16×64 tiles whose rows of `swizzle` bytes are swizzled."""
     do, wait = products(BF16, 64), wait_for_products(64)
-    row_a, row_b = swizzle // 2, B_swizzle // 2
+    row = swizzle // 2
 
     @cuda.jit
     def kernel(A, B, C):
@@ -123,12 +123,12 @@ def swizzled_copy(swizzle, B_swizzle):
             byte = i // 16 * swizzle + i % 16 * 2
             A_tile[(byte ^ byte // 128 % (swizzle // 16) * 16) // 2] = A[i // 16, i % 16]
             k, n = i // 64, i % 64
-            byte = n // row_b * 16 * B_swizzle + k * B_swizzle + n % row_b * 2
-            B_tile[(byte ^ byte // 128 % (B_swizzle // 16) * 16) // 2] = B[k, n]
+            byte = n // row * 16 * swizzle + k * swizzle + n % row * 2
+            B_tile[(byte ^ byte // 128 % (swizzle // 16) * 16) // 2] = B[k, n]
         fence_proxy()
         cuda.syncthreads()
-        a = descriptor(A_tile, 0, 0, 16 * row_a, swizzle)
-        b = descriptor(B_tile, 0, 16 * B_swizzle, 8 * B_swizzle, B_swizzle)
+        a = descriptor(A_tile, 0, 0, 16 * row, swizzle)
+        b = descriptor(B_tile, 0, 16 * swizzle, 8 * swizzle, swizzle)
         fence_registers()
         do(acc, a, b, 0)
         commit_products()
@@ -143,7 +143,7 @@ def swizzled_copy(swizzle, B_swizzle):
 def test_every_swizzle_finds_what_the_formula_placed(swizzle):
     A, B, C = matrices(64, 16, 64, -9)
     operand = rung("wgmma").operand
-    run = simulate(swizzled_copy(swizzle, swizzle))[1, 128](operand(A)[:, :16].copy(), operand(B), C)
+    run = simulate(swizzled_copy(swizzle))[1, 128](operand(A)[:, :16].copy(), operand(B), C)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
 

@@ -1,7 +1,6 @@
 """Every kernel of the tables in `cases`: its values, counts, findings and refusals; see there."""
 
 import ast
-import itertools
 import re
 import warnings
 from types import SimpleNamespace
@@ -17,64 +16,6 @@ from simulator.cases import cases
 import course_lib
 from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator.language import packages
-
-
-class PlainCuda:
-    """What `cuda` is to a kernel that plain Python runs, one thread after another."""
-
-    def __init__(self, grid, block):
-        self.gridDim, self.blockDim = self.three(grid), self.three(block)
-        self.local = SimpleNamespace(array=lambda shape, dtype: np.zeros(shape, dtype))
-        self.atomic = SimpleNamespace(add=self.add)
-        self.ldcg = self.ldca = lambda array, index: array[index]
-        self.stcs = lambda array, index, value: array.__setitem__(index, value)
-
-    @staticmethod
-    def three(dims):
-        x, y, z = (*(dims if isinstance(dims, tuple) else (dims,)), 1, 1)[:3]
-        return SimpleNamespace(x=x, y=y, z=z)
-
-    @staticmethod
-    def add(array, index, value):
-        old = array[index]
-        array[index] += value
-        return old
-
-    @staticmethod
-    def jit(function=None, device=True):
-        return function or (lambda function: function)
-
-    def grid(self, dims):
-        places = [
-            int(getattr(self.blockIdx, axis) * getattr(self.blockDim, axis) + getattr(self.threadIdx, axis))
-            for axis in "xyz"[:dims]
-        ]
-        return places[0] if dims == 1 else tuple(places)
-
-    def run(self, kernel, arguments):
-        blocks, threads = (
-            [(x, y, z) for z in range(dims.z) for y in range(dims.y) for x in range(dims.x)]
-            for dims in (self.gridDim, self.blockDim)
-        )
-        for block, thread in itertools.product(blocks, threads):
-            self.blockIdx, self.threadIdx = self.three(block), self.three(thread)
-            kernel(*arguments)
-
-
-def by_python(case, launch, given):
-    """Run the text as Python with NumPy's numbers: no types of numba, no memory of a GPU."""
-    plain = PlainCuda(*launch[:2])
-    names = {
-        f"{kind}{bits}": getattr(np, f"{kind}{bits}") for kind in ("int", "uint", "float") for bits in (16, 32, 64)
-    }
-    names |= {"cuda": plain, "int8": np.int8, "uint8": np.uint8}
-    tree = ast.parse(case.source)
-    for node in list(tree.body):
-        if isinstance(node, ast.ImportFrom) and node.module.startswith("numba"):
-            tree.body.remove(node)
-    exec(compile(tree, case.name, "exec"), names)
-    with np.errstate(all="ignore"):
-        plain.run(names["kernel"], given)
 
 
 def tagged(case, number, text):
@@ -173,8 +114,6 @@ def test_case(case, folder, monkeypatch, request):
     if case.table.judge == "reference":
         record = reference.run(kernel, *launch[:2], *want)
         assert_same_counts(run, record)
-    elif case.table.judge == "python":
-        by_python(case, launch, want)
     elif case.table.judge == "numba":
         numba_cpu.run(case.source, *((d,) if isinstance(d, int) else d for d in launch[:2]), want)
     elif case.table.judge == "cudasim":

@@ -226,23 +226,6 @@ def test_a_word_that_several_threads_read_races_where_vector_clocks_say_so(seed)
         check_with_vector_clocks(happens_before.program, happens_before.draw_readers(rng, fences=True))
 
 
-def test_random_programs_with_fences_are_of_both_kinds():
-    """Many race, and many do not, though threads of different blocks touch a word and one of them writes it."""
-    rng = np.random.default_rng(5)
-    ordered = racing = narrow = 0
-    for _ in range(600):
-        blocks, threads, steps, active, *rest = happens_before.draw_fences(rng)
-        without = active & ~np.isin(steps, (happens_before.FENCE, happens_before.BLOCK_FENCE))[:, None]
-        fenced, unfenced = (happens_before.races(blocks, threads, steps, on, *rest) for on in (active, without))
-        wide = np.where(steps == happens_before.BLOCK_FENCE, happens_before.FENCE, steps)
-        wider = happens_before.races(blocks, threads, wide, active, *rest)
-        assert wider <= fenced <= unfenced
-        racing += bool(fenced)
-        ordered += fenced < unfenced
-        narrow += wider < fenced
-    assert racing > 50 and ordered > 30 and narrow > 10
-
-
 def count_up(a, out, n):
     i = cuda.threadIdx.x
     for _ in range(n):

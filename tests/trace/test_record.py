@@ -77,14 +77,7 @@ def test_masked_lanes_are_absent():
     np.testing.assert_array_equal(store_1.accesses[0].values, [5, 7])
 
 
-def test_a_launch_too_large_to_trace_is_refused(monkeypatch):
-    monkeypatch.setattr(record, "MAX_STEPS", 50)
-    A = np.ones((8, 8), "f4")
-    with pytest.raises(LaunchError, match="too many to trace"):
-        simulate(tiled(2), trace=True)[(4, 4), (2, 2)](A, A, np.zeros((8, 8), "f4"))
-
-
-def test_a_trace_of_many_blocks_keeps_only_what_it_shows(monkeypatch):
+def test_a_trace_of_many_blocks_keeps_only_what_it_shows():
     def copy(a, out):
         i = cuda.grid(1)
         x = a[i]
@@ -108,9 +101,6 @@ def test_a_trace_of_many_blocks_keeps_only_what_it_shows(monkeypatch):
         return used
 
     assert peak(512) < 20 * peak(32)
-    monkeypatch.setattr(record, "MAX_STEPS", 1000)
-    with pytest.raises(LaunchError, match="more than 1,000 steps"):
-        peak(512)
 
 
 def test_comparisons_tell_their_truth_and_what_was_compared():

@@ -4,21 +4,10 @@ import numpy as np
 import pytest
 from launches.samples import matrices
 from oracles.replay import State
-from oracles.stops import line_runs
 
 from course_lib.trace import Trace
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import accumulators, roles, shown_source, tiles
-
-
-def test_tiling_halves_the_loads_of_4x4_in_2x2_blocks(naive_run, tiled_run):
-    """8 global loads a thread without tiles, 4 with tiles of width 2."""
-    loads = {}
-    for run in (naive_run, tiled_run):
-        timeline = Timeline(run(*matrices(4, 4, 4)).trace, (1, 0, 0))
-        loads[run.__name__] = State(timeline, len(timeline)).counts("global", "load").tolist()
-
-    assert {"naive_run": [8] * 4, "tiled_run": [4] * 4} == loads
 
 
 @pytest.mark.parametrize(("shape", "T"), [((4, 4, 4), 2), ((5, 7, 3), 2), ((9, 6, 10), 4), ((17, 5, 9), 8)])
@@ -49,17 +38,6 @@ def test_shared_memory_fills_as_it_is_stored(tiled_run):
     np.testing.assert_array_equal(A[2:, :2].reshape(-1), after.values("As").filled(np.nan))
     assert after.values("Bs").mask.all()
     assert not after.stored("C").any()
-
-
-def test_runs_and_loads_by_line(tiled_run):
-    """With K = 7 and tiles of 2 there are four iterations, and the thread at column 1 has no element in the last."""
-    timeline = Timeline(tiled_run(*matrices(5, 7, 3)).trace, (0, 0, 0))
-    state = State(timeline, len(timeline))
-
-    assert [4, 4, 4, 4] == line_runs(timeline, len(timeline), 9).tolist()
-    assert [8, 8, 8, 8] == line_runs(timeline, len(timeline), 13).tolist()
-    assert [4, 3, 4, 3] == state.counts("global", "load", 9).tolist()
-    assert [4, 4, 3, 3] == state.counts("global", "load", 10).tolist()
 
 
 def test_tiles_are_measured(naive_run, tiled_run):

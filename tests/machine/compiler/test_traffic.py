@@ -5,7 +5,6 @@ are the simulator's), the machine code's as the emulator executes them, each ins
 """
 
 from collections import Counter, defaultdict
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,43 +109,3 @@ def moved(case, folder, changed=lambda code: code):
 def test_machine_code_moves_what_the_simulator_counts(tmp_path, case):
     """Whatever the compiler did to the accesses has a name, and the results are the same."""
     moved(case, tmp_path)
-
-
-#: Neighbours of an aligned array, one of them again, an element in each iteration, and one that the thread stored.
-NAMED = """    s = cuda.shared.array(48, float32)
-    s[t] = F[t & 15]
-    f0 = s[t]
-    cuda.syncthreads()
-    for k in range(L[3] & 7):
-        f0 += F[t & 15] * s[4 * (t & 3)] + s[4 * (t & 3) + 1] + s[4 * (t & 3) + 2] + s[4 * (t & 3) + 3]
-    f0 += s[4 * (t & 3)]
-    if U[t & 7] & 1 == 0:
-        f0 += s[(t + 1) & 15]
-    else:
-        f0 += s[(t + 3) & 15] * F[3]
-    OUT[g, 0] = f0
-"""
-CASE = generator.Case(generator.COUNTED_HEADER + NAMED, (2,), (32,), 3, "C")
-
-
-def without(operation):
-    """Return a change of machine code: the last such instruction does nothing."""
-
-    def changed(code):
-        place = max(n for n, each in enumerate(code.instructions) if each.operation.startswith(operation))
-        dead = code.instructions[place]._replace(text="NOP")
-        return replace(code, instructions=(*code.instructions[:place], dead, *code.instructions[place + 1 :]))
-
-    return changed
-
-
-def test_what_the_compiler_did_is_named(tmp_path):
-    did = moved(CASE, tmp_path)
-    print(did)
-    assert all(did[what, "load"] for what in ("kept", "merged", "hoisted", "forwarded", "widened"))
-
-
-@pytest.mark.parametrize("operation", ["LDG", "STS", "STG", "BAR"])
-def test_machine_code_without_an_access_or_a_barrier_is_found(operation, tmp_path):
-    with pytest.raises(AssertionError, match="too often|lost"):
-        moved(CASE, tmp_path, without(operation))

@@ -2,7 +2,6 @@
 
 import json
 import re
-from math import prod
 
 import numpy as np
 import pytest
@@ -60,13 +59,6 @@ def test_speeds_follow_from_the_recorded_repeats(what):
         assert result["relative_error"] <= TOLERANCE["float32"]
 
 
-def test_the_whole_ladder_is_recorded():
-    """Every rung has a result or says why it has none, in the order of the ladder; cuBLAS comes last."""
-    results = measurements.load("ladder").results
-    assert [result["rung"] for result in results] == [*(r.name for r in LADDER), "cublas"]
-    assert all("gflops" in result or "skipped" in result for result in results)
-
-
 #: Sectors loaded from A and from B, as times those of elements side by side: a sector for each lane, or one for all.
 APART, SHARED = 8, 1 / 4
 LOADED = dict.fromkeys(("per_row", "uncoalesced"), (APART, SHARED)) | dict.fromkeys(
@@ -96,17 +88,6 @@ def test_counters_agree_with_the_model(r, gpu):
             assert result["global_store_sectors"] == 4 * model.global_stores(n, n) / 32 * STORED.get(r.name, 1)
             passes.append(result["shared_load_wavefronts"] / n**3)
     assert passes == pytest.approx([passes[0]] * len(passes), rel=5e-3)
-
-
-def test_the_driver_holds_as_many_blocks_as_the_model():
-    """What the ladder recorded of every kernel, beside `model.occupancy` of its registers and shared memory."""
-    ladder = measurements.load("ladder")
-    for result in report.measured(ladder)[:-1]:
-        modelled = model.occupancy(
-            prod(result["block"]), result["registers"], result["shared_bytes"], ladder.provenance
-        )
-        assert result["blocks_per_multiprocessor"] == modelled.blocks, result["rung"]
-        assert result["occupancy_percent"] == pytest.approx(100 * modelled.share)
 
 
 def test_counters_hold_a_size_beyond_the_l2_cache():

@@ -43,14 +43,6 @@ def test_the_driver_holds_as_many_blocks():
     assert sum(len(row) for result in recording.results for row in result["blocks"].values()) > 1000
 
 
-@pytest.mark.parametrize(
-    ("threads", "registers", "blocks"), [(80, 40, 16), (64, 88, 10), (32, 88, 20), (96, 104, 5), (288, 176, 0)]
-)
-def test_a_warp_has_all_its_registers_in_one_of_four_files(threads, registers, blocks):
-    """One file of 65,536 registers would hold one block more each time, or three."""
-    assert model.occupancy(threads, registers, 0, H200).blocks == blocks
-
-
 def test_roofline_names_the_limit():
     """A quarter of an operation per byte is bound by memory, 64 by arithmetic."""
     assert model.attainable(1 / 4, 60e12, 4e12) == model.Bound(1e12, "memory")

@@ -309,8 +309,8 @@ def test_a_file_that_is_no_python(tmp_path, capsys):
     assert "half.py, line 1, is not Python" in capsys.readouterr().err
 
 
-def test_arrays_of_words():
-    """Of each kind, order, dtype and range; and of a file."""
+def test_arrays_of_words(tmp_path):
+    """Of each kind, order, dtype and range; and of a file, as np.save wrote it."""
     from course_lib.machine.profile.arguments import DTYPES, array, scalar
 
     rng = np.random.default_rng(0)
@@ -325,15 +325,8 @@ def test_arrays_of_words():
     assert array("A", "zeros:float32:0,4", rng).shape == (0, 4)
     assert (type(scalar("n", "4")), type(scalar("n", "1.0")), scalar("n", "False")) == (int, float, False)
     assert scalar("n", "float32:0.1") == np.float32(0.1)
-
-
-def test_an_array_of_a_file(tmp_path):
-    """As np.save wrote it."""
-    from course_lib.machine.profile.arguments import array
-
     np.save(tmp_path / "data.npy", np.arange(6).reshape(2, 3))
-
-    assert array("A", f"file:{tmp_path / 'data.npy'}", np.random.default_rng(0)).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert array("A", f"file:{tmp_path / 'data.npy'}", rng).tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 @pytest.mark.nightly

@@ -72,9 +72,8 @@ NAMES = {"np": np, "zeros": zeros, "math": math, "cmath": cmath, "loads": pickle
 class Table:
     """Entries with one judge; `launch`, `arguments` and `first`, the first lines of a body, are their defaults.
 
-    judge    "reference": values, counts and findings of oracles.reference; "python": values of the text as Python, one
-             thread after another; "numba": those of numba's code for the CPU, which refuses what is refused; "cudasim":
-             those of numba's own simulator; None: what the lines `#=` say
+    judge    "reference": values, counts and findings of oracles.reference; "numba": values of numba's code for the CPU,
+             which refuses what is refused; "cudasim": those of numba's own simulator; None: what the lines `#=` say
     lines    whether each line of the text is an entry
     step     by day, every so many-th entry runs
     package  the package that is taken to be installed; `alone`: and the other one has not what the entries use

@@ -30,7 +30,7 @@ def clear(row):
     row[:] = 0
 """
 
-AS_NUMPY = Table("python", header=HEADER, text="""\
+AS_NUMPY = Table("cudasim", header=HEADER, text="""\
 # a window of a stencil @ 1, (8, 8) : A=M, B=zeros(5, 7)
 #= traffic(op="load", array="A").accesses == 9 * 3 * 5
 i, j = cuda.grid(2)
@@ -154,7 +154,7 @@ np.arctan2(2.0, row, turned.T)
 np.logical_not(A[1:, 0], angle)
 """)  # fmt: skip
 
-OVER_ALL_INDICES = Table("python", header=HEADER, package="numba-cuda", alone=True, text="""\
+OVER_ALL_INDICES = Table("cudasim", header=HEADER, package="numba-cuda", alone=True, text="""\
 # loops over all indices : x=SMALL.reshape($shape), out=zeros(2, 20) ; shape in 3,4 2,3,2 12
 k = 0
 for index in np.ndindex(x.shape):

@@ -354,6 +354,10 @@ if i < 32:
 a, b, c, d = load4(A, 0, 14)  #? out-of-bounds A (0, 14)
 out[0] = a
 
+# a negative index of a vector access does not wrap : A=zeros(1, 16, "f4"), out=zeros(1, "f4")
+a, b, c, d = load4(A, 0, -4)  #? out-of-bounds A (0, -4)
+out[0] = a
+
 # a vector access of one index : A=zeros(4, 4, "f4")
 load4(A, 0)  #! load4 2 indices
 

@@ -273,7 +273,7 @@ x[1] = itself(x).dtype.type(3)  #! itself(x).dtype
 def kernel(*arrays): arrays[0][0] = 1  #! *arrays
 """)  # fmt: skip
 
-INNER_FUNCTIONS = Table("python", header=HIGHER, launch="1, 8", arguments="x=X, out=zeros(8)",
+INNER_FUNCTIONS = Table("cudasim", header=HIGHER, launch="1, 8", arguments="x=X, out=zeros(8)",
                         first="i = cuda.threadIdx.x\n", text="""\
 # a variable is read when the function is called
 scale = 1.0
@@ -411,7 +411,7 @@ y = 2
 x[0] = y
 """)  # fmt: skip
 
-OF_PYTHON = Table("python", package="numba-cuda", launch="1, 64", arguments="x=I, out=zeros(64, 6)",
+OF_PYTHON = Table("cudasim", package="numba-cuda", launch="1, 64", arguments="x=I, out=zeros(64, 6)",
                   first="i = cuda.threadIdx.x\n", header=f"""{IMPORTS}
 import enum
 
@@ -482,7 +482,7 @@ out[i, 3] = x[i, 0] > Level.LOW and x[i, 0] is not None
 out[i, 4] = Level["HIGH"] + (Colour["RED"] is ALIAS)
 """)  # fmt: skip
 
-OF_NUMBA_CUDA = Table("python", package="numba-cuda", alone=True, lines=True, arguments="x=I, out=zeros(1)",
+OF_NUMBA_CUDA = Table("cudasim", package="numba-cuda", alone=True, lines=True, arguments="x=I, out=zeros(1)",
                       header=IMPORTS, text="""\
 out[0] = sum((x[0, 0], x[0, 1]))
 out[0] = max((x[0, 0], x[0, 1]))
@@ -575,7 +575,7 @@ def kernel(out):
         out[0] = 2.5 & 1
 """)  # fmt: skip
 
-PUBLIC_AS_PYTHON = Table("python", header=IMPORTS, first="i = cuda.threadIdx.x\n", text="""\
+PUBLIC_AS_PYTHON = Table("cudasim", header=IMPORTS, first="i = cuda.threadIdx.x\n", text="""\
 # parts of numbers @ 1, 6
 #: x=np.array([0, 1, -5, 7.75, 100.5, -0.25]).astype("$t"), out=zeros(6, 6) ; t in float32 float64 int32 int8
 m, e = math.frexp(x[i])

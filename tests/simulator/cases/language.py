@@ -119,7 +119,7 @@ else:
 out[i] = found
 """)  # fmt: skip
 
-PYTHONS_INTEGERS = Table("python", launch="3, 40", arguments="a=A, out=zeros(120, int)",
+PYTHONS_INTEGERS = Table("cudasim", launch="3, 40", arguments="a=A, out=zeros(120, int)",
                          header=HEADER, first="i = cuda.grid(1)\n", text="""\
 # the largest of three
 out[i] = max(a[i], -2, i)

@@ -270,11 +270,8 @@ out[2, i], out[3, i] = cmath.log(z[i], 3 - 1j), cmath.log(z[i])
 out[i] = cmath.sqrt(x[i])
 """)  # fmt: skip
 
-OF_NUMBA_CUDA = Table("python", package="numba-cuda", alone=True, launch="1, 8", arguments="x=SPECIAL, out=zeros(2, 8)",
-                      header=IMPORTS, first="i = cuda.threadIdx.x\n", text="""\
-# hints for the cache
-cuda.stcs(out, (0, i), cuda.ldcg(x, i) + cuda.ldca(x, -1))  #? negative-index x
-
+OF_NUMBA_CUDA = Table("cudasim", package="numba-cuda", alone=True, launch="1, 8",
+                      arguments="x=SPECIAL, out=zeros(2, 8)", header=IMPORTS, first="i = cuda.threadIdx.x\n", text="""\
 # limits of types
 out[0, i] = np.finfo(np.float32).max if np.isnan(x[i]) else np.iinfo(np.uint8).max
 out[1, i] = np.isfinite(x[i]) + 2 * np.isinf(x[i]) + np.finfo(x.dtype).bits
@@ -283,7 +280,12 @@ out[1, i] = np.isfinite(x[i]) + 2 * np.isinf(x[i]) + np.finfo(x.dtype).bits
 out[0, i] = math.nextafter(x[i], 9)
 """)  # fmt: skip
 
-NEXT = Table(None, package="numba-cuda", header=IMPORTS, text="""\
+NEXT = Table(None, package="numba-cuda", alone=True, header=IMPORTS, text="""\
+# hints for the cache @ 1, 8 : x=SPECIAL, out=zeros(8)
+#= close(out, x + x[-1])
+i = cuda.threadIdx.x
+cuda.stcs(out, i, cuda.ldcg(x, i) + cuda.ldca(x, -1))  #? negative-index x
+
 # the next number of small integers is a float32, by the rules of math.fmod : x=np.array([1, 9], "i1"), out=zeros(1)
 #= out[0] == np.nextafter(np.float32(1), np.float32(9))
 out[0] = math.nextafter(x[0], x[1])
