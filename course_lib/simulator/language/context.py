@@ -80,6 +80,8 @@ class Context(ABC):
         )
         #: promotions found before the types were final, until a later pass confirms them
         self.suspected: dict[tuple[int, str], Promotion] = {}
+        #: what each operation in a loop gave in the earlier passes, too: numba keeps all its types
+        self.kinds: dict[tuple[ast.AST, str], str] = {}
         self.calls = False
 
     @abstractmethod
@@ -316,6 +318,7 @@ class Context(ABC):
             result = "float32" if result == "float16" else result
         else:
             result = types.binary(op, x, y)
+        result = self.kinds[node, op] = types.unify(result, self.kinds.get((node, op), result))
         reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
         unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
         if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
