@@ -7,7 +7,7 @@ from ..kernels import LADDER, Rung
 from ..kernels.twins import naive_twin
 from ..machine import measurements
 from ..machine.model import loads_per_output
-from ..simulator.tables import aligned
+from ..simulator.tables import text_table
 from . import lessons
 
 _PUT_RIGHT = "naive, with unsigned indices, 32 steps written out"
@@ -35,6 +35,13 @@ class Milestone:
         return measurements.NAMES.get(self.rung, self.rung)
 
     @property
+    def cells(self) -> list[str]:
+        """What both forms of the map say of it."""
+        values = self.loads, self.sectors, self.speeds.written, self.speeds.unsigned, self.speeds.c
+        told = ("–" if value is None else f"{value:,.0f}" for value in values)
+        return [f"{self.name}: {self.title}", self.change, *told]
+
+    @property
     def speed(self) -> float:
         """GFLOP/s in numba as written; of the kernel put right, with its unsigned indices."""
         speed = self.speeds.written or self.speeds.unsigned
@@ -54,22 +61,11 @@ class Roadmap:
     def __iter__(self) -> Iterator[Milestone]:
         return iter(self.steps)
 
-    def _cells(self) -> list[list[str]]:
-        return [
-            [
-                f"{step.name}: {step.title}",
-                step.change,
-                *("–" if value is None else f"{value:,.0f}" for value in values),
-            ]
-            for step in self.steps
-            for values in [(step.loads, step.sectors, step.speeds.written, step.speeds.unsigned, step.speeds.c)]
-        ]
-
     def __repr__(self) -> str:
         head = ["kernel", "changes", "loads", "sectors", "numba", "unsigned", "CUDA C", "lesson"]
-        rows = [head, *([*cells, step.lesson[:2]] for cells, step in zip(self._cells(), self.steps, strict=True))]
+        rows = [head, *([*step.cells, step.lesson[:2]] for step in self.steps)]
         return "\n".join(
-            [f"{self.gpu}, n = {self.n:,}, per element of C, and GFLOP/s:", *aligned(rows, (0, 1)), self.end]
+            [f"{self.gpu}, n = {self.n:,}, per element of C, and GFLOP/s:", *text_table(rows, (0, 1)), self.end]
         )
 
     def _repr_markdown_(self) -> str:
@@ -79,11 +75,11 @@ class Roadmap:
             "| lesson | kernel | what it alone changes | loads | sectors | numba | numba, unsigned | CUDA C |",
             "|---|---|---|---:|---:|---:|---:|---:|",
         ]
-        for step, cells in zip(self.steps, self._cells(), strict=True):
+        for step in self.steps:
             number, name = step.lesson[:2], step.lesson[3:].replace("_", " ")
             there = (lessons.home() / f"{step.lesson}.ipynb").exists()  # an edition may have fewer lessons
             where = f"[{number} {name}]({step.lesson}.ipynb)" if there else f"{number} {name}"
-            lines.append(f"| {where} | {' | '.join(cells)} |")
+            lines.append(f"| {where} | {' | '.join(step.cells)} |")
         return "\n".join([*lines, "", self.end])
 
 

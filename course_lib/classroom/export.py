@@ -6,8 +6,7 @@ python -m course_lib.export notebooks/02_naive.ipynb --output site
 import argparse
 import pathlib
 import sys
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 from ..lazy import called
@@ -28,10 +27,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."), help="folder to write to (here)")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     options = parser.parse_args(arguments)
-    missing = [str(path) for path in options.notebooks if not path.is_file()]
-    if missing:
-        print(f"There is no notebook {', '.join(missing)}.", file=sys.stderr)
-        return 2
     names = {path.resolve(): f"{path.stem}.html" for path in options.notebooks}
     try:
         refuse_duplicates(list(names.values()))
@@ -43,8 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in options.notebooks:
         try:
             written: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-        except (ValueError, KeyError, TypeError, AttributeError, nbformat.ValidationError):
-            print(f"{path} is no notebook of version 4 or older, so nothing is written.", file=sys.stderr)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, nbformat.ValidationError) as error:
+            what = "cannot be read" if isinstance(error, OSError) else "is no notebook of version 4 or older"
+            print(f"{path} {what}, so nothing is written.", file=sys.stderr)
             failed = 2
             continue
         try:
@@ -55,12 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             continue
         target = options.output / names[path.resolve()]
         text = html_page(notebook, title(notebook, path.stem), options.theme)
-        text = linked(text, partial(page_of, names, path.parent))
+        text = linked(text, lambda link, folder=path.parent: names.get((folder / link).resolve()))  # type: ignore[misc]
         target.write_text(text, encoding="utf-8")
         print(f"{target} ({len(text.encode()) / 1e6:.1f} MB)")
     return failed
-
-
-def page_of(names: Mapping[pathlib.Path, str], folder: pathlib.Path, link: str) -> str | None:
-    """Return the page that is written of what a notebook in ``folder`` links to; None if none is."""
-    return names.get((folder / link).resolve())

@@ -44,30 +44,18 @@ def without_views(model: dict[str, Any], **_: Any) -> None:
             cell["outputs"] = [output for output in cell["outputs"] if not is_view(output)]
 
 
-def settings(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the settings for JupyterLab when it starts in ``folder``, by application; none if it has no lessons."""
-    first = opening(folder)
-    if first is None:
-        return {}
-    return {
-        "ServerApp": {"allow_root": True},  # containers run as root, which Jupyter refuses without a flag
-        "LabApp": {"default_url": f"/lab/tree/{first.relative_to(folder).as_posix()}"},
-    }
-
-
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
     return [{"module": "course_lib.classroom.lab"}]
 
 
 def _link_jupyter_server_extension(server: Any) -> None:
-    """Apply the settings before the server reads its configuration; those of the user take precedence."""
+    """Open the first lesson, and keep pictures; before the server reads its configuration, which takes precedence."""
     config = type(server.config)()
-    for application, traits in settings(Path.cwd()).items():
-        for name, value in traits.items():
-            if name not in server.config[application]:
-                config[application][name] = value
-    chosen = server.config.TemplateExporter.get("preprocessors", [])
-    config.TemplateExporter.preprocessors = [*chosen, STILLS]
+    if first := opening(Path.cwd()):
+        config.ServerApp.allow_root = True  # containers run as root, which Jupyter refuses without a flag
+        config.LabApp.default_url = f"/lab/tree/{first.relative_to(Path.cwd()).as_posix()}"
+    config.merge(server.config)
+    config.TemplateExporter.preprocessors = [*config.TemplateExporter.get("preprocessors", []), STILLS]
     server.update_config(config)
 
 

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from ..lazy import called
 from .pages.frame import write
@@ -33,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)  # before the lessons are executed
     try:
         with ThreadPoolExecutor(max(options.jobs, 1)) as jobs:
-            files = site(options.solutions, as_stored if options.stored else executed, jobs.map, options.address)
+            execute = (lambda notebook, folder: notebook) if options.stored else executed
+            files = site(options.solutions, execute, jobs.map, options.address)
     except (CellExecutionError, ValueError) as error:
         print(f"Nothing is written: {error}", file=sys.stderr)
         return 1
@@ -45,8 +45,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{options.out}: {len(pages)} pages, {size:.1f} MB; {len(links) - away} links checked, {away} lead elsewhere."
     )
     return 0
-
-
-def as_stored(notebook: Any, folder: Path) -> Any:
-    """Return the notebook with the outputs that it has."""
-    return notebook

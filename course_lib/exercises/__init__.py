@@ -18,9 +18,9 @@ from .grading import matrices
 from .grading.exercise import Exercise
 from .grading.explain import Explanation, compare
 from .grading.grades import grade
-from .grading.opening import explained
 from .grading.routines import Routine, judge
 from .grading.short_errors import shorten_errors
+from .grading.stepper_at import explained
 from .grading.verdict import NOT_YET, Verdict
 from .predict import predict
 from .progress import score

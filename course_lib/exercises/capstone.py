@@ -17,7 +17,7 @@ from ..machine import measurements
 from ..machine.waiting.model_errors import largest_error
 from ..simulator.findings import SimulatorError
 from ..simulator.hardware import ceil_div
-from ..simulator.tables import aligned
+from ..simulator.tables import text_table
 from .capstone_costs import MOST_REGISTERS, Costs, Size, WrongProduct, costs
 from .grading.exercise import Exercise, write
 from .grading.grades import grade
@@ -247,7 +247,7 @@ def _speed(gflops: float) -> str:
 
 
 def _text(rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join(f"  {line}" for line in aligned(rows))
+    return "\n".join(f"  {line}" for line in text_table(rows))
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square, square_blocks, two_tiles
+from .rung import Rung, square_blocks, two_tiles
 
 
 @lru_cache
@@ -56,7 +56,6 @@ RUNG = Rung(
     square_blocks,
     params={"tile_width": 16},
     shared_bytes=two_tiles,
-    tile=square,
     lesson="06_bank_conflicts",
     change="tiled, with the tile of B transposed",
 )

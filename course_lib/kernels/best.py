@@ -24,7 +24,7 @@ from numba import cuda, float32, uint64
 
 from .edges import last_columns, last_rows
 from .large_tiles import COLUMNS, DEPTH, PITCH, ROWS, keep, launch, shared_bytes
-from .rung import VECTORS, Rung, fixed, ready_made
+from .rung import VECTORS, Rung, ready_made
 from .vector import load4, store4
 from .whole_tiles import FEW, fetch
 
@@ -135,7 +135,6 @@ RUNG = Rung(
     ready_made(best),
     launch,
     shared_bytes=shared_bytes,
-    tile=fixed(128, 256),
     lesson="12_the_last_20_percent",
     change="whole_tiles, with its products in another order",
     **VECTORS,

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, blocks, elements, fixed
+from .rung import Rung, blocks, elements
 
 T = 32
 
@@ -58,5 +58,4 @@ RUNG = Rung(
     four_rows,
     blocks(T, T, T, 8),
     shared_bytes=elements(2 * T * T),
-    tile=fixed(T, T),
 )

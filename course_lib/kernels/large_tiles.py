@@ -14,7 +14,7 @@ kernels say.
 
 from numba import cuda, float32, uint64
 
-from .rung import VECTORS, Rung, blocks, elements, fixed, ready_made
+from .rung import VECTORS, Rung, blocks, elements, ready_made
 from .vector import load4, load4_or_zeros, store4
 
 ROWS = 128
@@ -141,7 +141,6 @@ RUNG = Rung(
     ready_made(large_tiles),
     launch,
     shared_bytes=shared_bytes,
-    tile=fixed(128, 256),
     lesson="12_the_last_20_percent",
     change="software_pipelined, with 8×16 results a thread",
     **VECTORS,

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, elements, fixed
+from .rung import Rung, blocks, elements
 
 ROWS = 16
 COLUMNS = 64
@@ -60,7 +60,6 @@ RUNG = Rung(
     outer_product,
     blocks(ROWS, COLUMNS, COLUMNS),
     shared_bytes=elements(ROWS * ROWS),
-    tile=fixed(16, 64),
     lesson="07_register_tiles",
     change="tiled, 16 results a thread, B not shared",
 )

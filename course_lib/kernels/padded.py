@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square, square_blocks
+from .rung import Rung, square_blocks
 
 
 @lru_cache
@@ -66,7 +66,6 @@ RUNG = Rung(
     square_blocks,
     params={"tile_width": 16},
     shared_bytes=shared_bytes,
-    tile=square,
     lesson="06_bank_conflicts",
     change="bank_conflicts, with a column more in the tile",
 )

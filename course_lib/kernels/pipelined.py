@@ -14,7 +14,7 @@ from functools import lru_cache
 from numba import cuda, float32, uint64
 
 from .async_copy import commit_copies, copy_async, wait_copies
-from .rung import Rung, square, square_blocks
+from .rung import Rung, square_blocks
 
 
 @lru_cache
@@ -85,7 +85,6 @@ RUNG = Rung(
     square_blocks,
     params={"tile_width": 16, "stages": 3},
     shared_bytes=shared_bytes,
-    tile=square,
     lesson="09_prefetching",
     change="prefetched, with copies that pass no register",
 )

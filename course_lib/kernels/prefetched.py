@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square, square_blocks
+from .rung import Rung, square_blocks
 
 
 @lru_cache
@@ -63,7 +63,6 @@ RUNG = Rung(
     square_blocks,
     params={"tile_width": 16},
     shared_bytes=shared_bytes,
-    tile=square,
     lesson="09_prefetching",
     change="tiled, with the next tiles loaded meanwhile",
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, elements, fixed
+from .rung import Rung, blocks, elements
 
 TILE = 64
 DEPTH = 8
@@ -69,7 +69,6 @@ RUNG = Rung(
     register_1d,
     blocks(TILE, TILE, TILE * TILE // RESULTS),
     shared_bytes=elements(2 * TILE * DEPTH),
-    tile=fixed(64, 64),
     lesson="07_register_tiles",
     change="outer_product, B shared, 8 results, 64×64 tiles",
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, elements, fixed
+from .rung import Rung, blocks, elements
 
 TILE = 128
 DEPTH = 8
@@ -75,7 +75,6 @@ RUNG = Rung(
     register_2d,
     blocks(TILE, TILE, SIDE * SIDE),
     shared_bytes=elements(2 * TILE * DEPTH),
-    tile=fixed(128, 128),
     lesson="07_register_tiles",
     change="register_1d, with 8×8 results a thread",
 )

@@ -18,24 +18,30 @@ def no_tile(**params):
     return None
 
 
-def square(tile_width, **params):
-    """Return the tile of a kernel whose blocks are as wide and as high as their tile."""
-    return tile_width, tile_width
+def with_tile(tile: Callable[..., tuple[int, int]]) -> Any:
+    """Return a decorator of a launch whose blocks each load A and B once for a tile of C: its (rows, columns)."""
+
+    def decorate(launch: Any) -> Any:
+        launch.tile = tile
+        return launch
+
+    return decorate
 
 
-def fixed(rows, columns):
-    """Return the tile of a kernel that has no other, as a function of its parameters."""
-    return lambda **params: (rows, columns)
-
-
+@with_tile(lambda tile_width, **params: (tile_width, tile_width))
 def square_blocks(M, N, K, tile_width=16, stages=1):
     """Return (grid, block) for an M×N result: one block of T×T threads per tile of C, whatever its buffers."""
     return (max(1, -(-N // tile_width)), max(1, -(-M // tile_width))), (tile_width, tile_width)
 
 
-def blocks(rows, columns, width, height=1):
+def blocks(rows: int, columns: int, width: int, height: int = 1) -> Any:
     """Return the launch of a kernel whose blocks of width×height threads each compute a tile of C, as a function."""
-    return lambda M, N, K: ((max(1, -(-N // columns)), max(1, -(-M // rows))), (width, height))
+
+    @with_tile(lambda **params: (rows, columns))
+    def launch(M, N, K):
+        return (max(1, -(-N // columns)), max(1, -(-M // rows))), (width, height)
+
+    return launch
 
 
 def two_tiles(tile_width=16, itemsize=4):
@@ -53,7 +59,7 @@ def as_given(X, **params):
     return X
 
 
-def ready_made(kernel):
+def ready_made(kernel: Any) -> Any:
     """Return a factory that returns `kernel`, for kernels without compile-time parameters."""
     return lambda dtype=float32, **params: kernel
 
@@ -70,8 +76,7 @@ class Rung:
     launch(M, N, K, **params) returns that grid and block, x first, and raises ValueError where the kernel
     cannot hold matrices of that size. shared_bytes(itemsize=, **params) is its static shared memory per block, and
     dynamic_bytes(**params) the dynamic shared memory that each block is launched with.
-    tile(**params) is the shape (rows, columns) of the tile of C for which a block loads A and B once, or None
-    where every thread loads for itself. dtypes and orders name what element types and memory orders it takes.
+    dtypes and orders name what element types and memory orders it takes.
 
     A rung on tensor cores multiplies other numbers than it is given: operand(X) is what it takes for a float32 matrix
     X, and multiplied(X, **params) are the numbers that it multiplies, as float32.
@@ -89,7 +94,6 @@ class Rung:
     dtypes: tuple[str, ...] = ("float32", "float64", "int32")
     orders: tuple[str, ...] = ("C", "F")
     dynamic_bytes: Callable[..., int] = no_shared_memory
-    tile: Callable[..., tuple[int, int] | None] = no_tile
     operand: Callable[..., Any] = as_given
     multiplied: Callable[..., Any] = as_given
     lesson: str = ""
@@ -97,3 +101,8 @@ class Rung:
 
     def __post_init__(self):
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
+
+    @property
+    def tile(self) -> Callable[..., tuple[int, int] | None]:
+        """The function of the parameters that gives the (rows, columns) of C for which a block loads A and B once."""
+        return getattr(self.launch, "tile", no_tile)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung
+from .rung import Rung, with_tile
 
 
 @lru_cache
@@ -46,6 +46,7 @@ def single_block_kernel(width=32, dtype=float32):
 single_block = single_block_kernel()
 
 
+@with_tile(lambda width: (width, width))
 def launch(M, N, K, width=32):
     """Return (grid, block): one block. Raise ValueError if M, N or K exceeds `width`."""
     if max(M, N, K) > width:
@@ -65,5 +66,4 @@ RUNG = Rung(
     launch,
     params={"width": 32},
     shared_bytes=shared_bytes,
-    tile=lambda width: (width, width),
 )

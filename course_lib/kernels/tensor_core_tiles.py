@@ -2,6 +2,8 @@
 
 from numba import cuda
 
+from .rung import with_tile
+
 #: The tile of C of a block, and of each of its four warps.
 ROWS = COLUMNS = 128
 WARP_ROWS = WARP_COLUMNS = 64
@@ -22,6 +24,7 @@ def corner_of_tile():
     return (cuda.blockIdx.y * BAND + cuda.blockIdx.x % BAND) * ROWS, cuda.blockIdx.x // BAND * COLUMNS
 
 
+@with_tile(lambda **params: (ROWS, COLUMNS))
 def launch(M, N, K, **params):
     """Return (grid, block) for an M×N result: 128 threads per 128×128 tile of C, in bands of eight rows of tiles."""
     rows, columns = max(1, -(-M // ROWS)), max(1, -(-N // COLUMNS))

@@ -27,7 +27,7 @@ from functools import cache
 from numba import cuda, float32, uint64
 
 from .async_copy import commit_copies, copy4_async, wait_copies
-from .rung import VECTORS, Rung, elements, fixed
+from .rung import VECTORS, Rung, elements
 from .tensor_core import mma_tf32
 from .tensor_core_formats import as_tf32, to_tf32
 from .tensor_core_loads import load2, load_matrices
@@ -197,7 +197,6 @@ RUNG = Rung(
     launch,
     params={"rounded": False},
     shared_bytes=elements(STAGES * DEPTH * (ROWS + COLUMNS), 4),
-    tile=fixed(128, 128),
     multiplied=as_tf32,
     **VECTORS,
 )

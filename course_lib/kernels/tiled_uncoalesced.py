@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square, square_blocks, two_tiles
+from .rung import Rung, square_blocks, two_tiles
 
 
 @lru_cache
@@ -57,7 +57,6 @@ RUNG = Rung(
     square_blocks,
     params={"tile_width": 16},
     shared_bytes=two_tiles,
-    tile=square,
     lesson="05_coalescing",
     change="tiled, with B loaded down its columns",
 )

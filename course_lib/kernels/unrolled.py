@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, elements, fixed
+from .rung import Rung, blocks, elements
 
 ROWS = 16
 COLUMNS = 64
@@ -62,7 +62,6 @@ RUNG = Rung(
     unrolled,
     blocks(ROWS, COLUMNS, COLUMNS),
     shared_bytes=elements(ROWS * ROWS),
-    tile=fixed(16, 64),
     lesson="08_unrolling_and_occupancy",
     change="outer_product, with constant loops, B loaded first",
 )

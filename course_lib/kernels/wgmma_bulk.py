@@ -117,7 +117,6 @@ def fitted(M, N, multiprocessors):
 _SHARED: dict[str, Any] = {
     "launch": bands(ROWS, COLUMNS),
     "params": {"columns": 256},
-    "tile": lambda columns=256: (128, columns),
     "dynamic_bytes": dynamic_bytes,
     **VECTORS,
 }

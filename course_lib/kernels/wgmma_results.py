@@ -2,6 +2,7 @@
 
 from numba import cuda, uint64
 
+from .rung import with_tile
 from .tensor_core_loads import store2
 
 #: Rows of tiles of C that are worked through side by side.
@@ -24,6 +25,7 @@ def corner_of_tile(rows, columns):
 def bands(rows, columns):
     """Return the launch of a kernel with 256 threads per tile of C, in bands of rows of tiles, as a function."""
 
+    @with_tile(lambda rows=rows, columns=columns, **params: (rows, columns))
     def launch(M, N, K, rows=rows, columns=columns, **params):
         down, across = max(1, -(-M // rows)), max(1, -(-N // columns))
         return (BAND * across, -(-down // BAND)), (THREADS, 1)

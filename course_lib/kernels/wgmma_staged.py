@@ -20,7 +20,7 @@ from functools import cache
 from numba import cuda, float32, int32, uint16, uint32, uint64
 
 from .async_copy import commit_copies, copy8_async, wait_copies
-from .rung import VECTORS, Rung, elements, fixed
+from .rung import VECTORS, Rung, elements
 from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
@@ -151,7 +151,6 @@ RUNG = Rung(
     wgmma_staged,
     bands(ROWS, COLUMNS),
     dynamic_bytes=dynamic_bytes,
-    tile=fixed(128, 256),
     operand=lines_of_bfloat16,
     multiplied=as_bfloat16,
     **VECTORS,

@@ -147,7 +147,6 @@ RUNG = Rung(
     bands(ROWS, COLUMNS),
     params={"rows": 256},
     dynamic_bytes=elements(STAGES * PAIR, 4),
-    tile=lambda rows=256: (rows, 128),
     operand=with_whole_lines,
     multiplied=as_tf32,
     **VECTORS,

@@ -29,7 +29,7 @@ from .large_tiles import (
     shared_bytes,
     two_steps,
 )
-from .rung import VECTORS, Rung, fixed, ready_made
+from .rung import VECTORS, Rung, ready_made
 from .vector import element_or_zero, load4, store4
 
 __all__ = ["launch", "shared_bytes", "whole_tiles"]
@@ -130,7 +130,6 @@ RUNG = Rung(
     ready_made(whole_tiles),
     launch,
     shared_bytes=shared_bytes,
-    tile=fixed(128, 256),
     lesson="12_the_last_20_percent",
     change="large_tiles, with one guard for whole tiles",
     **VECTORS,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .findings import Finding
-from .tables import aligned, plural
+from .tables import plural, text_table
 
 if TYPE_CHECKING:
     from ..trace.trace import Trace
@@ -164,7 +164,7 @@ def cells(row: TrafficRow, counts: tuple[str, ...] = COUNTS) -> list[str]:
 def table_text(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:
     """Return the rows as an aligned table, with a column for each of ``counts``."""
     table = [[title(name) for name in (*NAMES, *counts)], *(cells(r, counts) for r in rows)]
-    return "\n".join(aligned(table, left=(1, 2, 3)))
+    return "\n".join(text_table(table, left=(1, 2, 3)))
 
 
 def table_html(rows: Sequence[TrafficRow], counts: tuple[str, ...] = COUNTS) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 
 
-def aligned(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
+def text_table(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
     """Return a line for each row, in columns as wide as their longest cells; those of ``left`` begin at the left."""
     columns = []
     for place, column in enumerate(zip(*rows, strict=True)):

@@ -12,30 +12,33 @@ import numpy as np
 
 from ..simulator.hardware import WARP_SIZE
 
-#: The columns and their types; ``step`` is the row of the step to which an access, assignment and so on belongs.
-STEP = {"block": "i4", "line": "i4", "warp": "i4", "lanes": "u4", "flags": "u1"}
-ACCESS = {
-    "step": "i4",
-    "op": "u1",
-    "array": "i4",
-    "lanes": "u4",
-    "width": "u1",
-    "base": "i8",
-    "pattern": "i4",
-    "values": "i4",
-    "old": "i4",
-    "given": "i4",
-    "operation": "i4",
-    "sectors": "i4",
-    "wavefronts": "i4",
-    "conflicts": "i4",
+#: The tables, each with its columns and their types; ``step`` of the others is the row of the step to which an access,
+#: assignment and so on belongs. A product of a warpgroup has the step that starts it, the one that has waited for it
+#: (or NONE), and its group in the warp.
+TABLES = {
+    "step": {"block": "i4", "line": "i4", "warp": "i4", "lanes": "u4", "flags": "u1"},
+    "access": {
+        "step": "i4",
+        "op": "u1",
+        "array": "i4",
+        "lanes": "u4",
+        "width": "u1",
+        "base": "i8",
+        "pattern": "i4",
+        "values": "i4",
+        "old": "i4",
+        "given": "i4",
+        "operation": "i4",
+        "sectors": "i4",
+        "wavefronts": "i4",
+        "conflicts": "i4",
+    },
+    "variable": {"step": "i4", "name": "i4", "values": "i4"},
+    "test": {"step": "i4", "text": "i4", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"},
+    "outside": {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"},
+    "exchange": {"step": "i4", "operation": "i4", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"},
+    "product": {"step": "i4", "end": "i4", "group": "i4"},
 }
-VARIABLE = {"step": "i4", "name": "i4", "values": "i4"}
-TEST = {"step": "i4", "text": "i4", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"}
-OUTSIDE = {"step": "i4", "op": "u1", "array": "i4", "lanes": "u4", "index": "i4"}
-#: A product of a warpgroup: the step that starts it, the step that has waited for it (or NONE), its group in the warp.
-PRODUCT = {"step": "i4", "end": "i4", "group": "i4"}
-EXCHANGE = {"step": "i4", "operation": "i4", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"}
 #: The kinds of requests; and of a change without a request: the arrival of a product of a warpgroup in a local array.
 REQUESTS = ("load", "store", "atomic")
 OPS = (*REQUESTS, "result")
@@ -50,15 +53,11 @@ BARRIER, ITERATION, RESUMED = 1, 2, 4
 Table = dict[str, np.ndarray]
 
 
-def empty(columns: dict[str, str]) -> Table:
-    return {name: np.empty(0, kind) for name, kind in columns.items()}
-
-
-def joined(columns: dict[str, str], parts: list[Table]) -> Table:
-    """Concatenate the rows of all parts."""
+def joined(name: str, parts: list[Table]) -> Table:
+    """Concatenate the rows of all parts of a table of `TABLES`."""
     return {
-        name: np.concatenate([np.empty(0, kind), *(part[name] for part in parts)]).astype(kind, copy=False)
-        for name, kind in columns.items()
+        column: np.concatenate([np.empty(0, kind), *(part[column] for part in parts)]).astype(kind, copy=False)
+        for column, kind in TABLES[name].items()
     }
 
 

@@ -25,7 +25,7 @@ def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
     finding that no step caused, such as one about the source.
     """
     timelines = {block: Timeline(trace, block) for block, _ in finding.threads}
-    threads = [(block, _linear(trace, thread)) for block, thread in finding.threads]
+    threads = [(block, linear(trace, thread)) for block, thread in finding.threads]
     if finding.kind == "race":
         return _race(timelines, finding, threads)
     places = []
@@ -41,7 +41,8 @@ def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
     return tuple(places)
 
 
-def _linear(trace: Trace, thread: Dim3) -> int:
+def linear(trace: Trace, thread: Dim3) -> int:
+    """Return the number of a thread in its block, x fastest."""
     (x, y, z), (bx, by, _) = thread, trace.block
     return x + bx * (y + by * z)
 

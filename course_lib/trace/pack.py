@@ -125,16 +125,14 @@ class TraceEncoder:
 
     def columns(self, launch: Any, arrays: list[str]) -> Columns:
         """Return the columns of all chunks together, in the order of the blocks."""
-        parts = {"access": c.ACCESS, "variable": c.VARIABLE, "test": c.TEST, "outside": c.OUTSIDE}
-        parts |= {"exchange": c.EXCHANGE, "product": c.PRODUCT}
-        tables = {"step": c.STEP, **parts}
+        _, *parts = c.TABLES
         sizes = np.cumsum([0, *(len(chunk["step"]["line"]) for chunk in self._chunks)])
         for chunk, size in zip(self._chunks, sizes.tolist(), strict=False):
             for name in parts:
                 chunk[name]["step"] = chunk[name]["step"] + size
             ends = chunk["product"]["end"]
             ends[ends != c.NONE] += size
-        whole = {name: c.joined(columns, [chunk[name] for chunk in self._chunks]) for name, columns in tables.items()}
+        whole = {name: c.joined(name, [chunk[name] for chunk in self._chunks]) for name in c.TABLES}
         order = np.argsort(whole["step"]["block"], kind="stable")
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
@@ -205,6 +203,19 @@ class TraceEncoder:
 
     # --- tables --------------------------------------------------------------------------------------------------
 
+    def _table(self, items: Sequence[Any], lanes: np.ndarray | None = None, **columns: np.ndarray) -> Table:
+        """Return the rows of items, whose events are their first parts: a row for each step in which lanes take part.
+
+        ``lanes`` and ``columns`` have a number for each item, or for each item in each block.
+        """
+        step = self._row[np.array([item[0] for item in items], np.int64)]
+        here = step >= 0
+        if lanes is not None:
+            columns["lanes"], here = lanes, here & (lanes != 0)
+        block, item = np.nonzero(here.T)
+        each = {name: column[item] if column.ndim == 1 else column[item, block] for name, column in columns.items()}
+        return {"step": step[item, block], **each}
+
     def _accesses(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
         blocks = self._row.shape[1]
         known: dict[tuple[int, int], int] = {}  # (pattern, further properties) -> row of the table of patterns
@@ -236,35 +247,31 @@ class TraceEncoder:
                 value = value.new
             if op != "load":
                 values[i] = self._stored(lanes, laid[row][0], pattern, value)
-        if not which:
-            return c.empty(c.ACCESS)
         for i, found in self._from_other_blocks(chunk).items():
             event, _, pattern, _, value = chunk.accesses[i]
             lanes, bits = self._warps[chunk.warps[event]], laid[which[i]][0]
             values[i] = np.where(found, self._stored(lanes, np.where(found, bits, 0), pattern, value), c.NONE)
-        tables = [np.array([entry[t] for entry in laid]) for t in range(3)]
-        figures = [np.array([entry[3][t] for entry in laid]) for t in range(3)]
-        events = np.array([a[0] for a in chunk.accesses])
-        chosen = np.array(which)
-        bits = np.where(self._row[events] < 0, 0, tables[0][chosen])
-        block, item = np.nonzero(bits.T)
-        entry = chosen[item]
-        return {
-            "step": self._row[events[item], block],
-            "op": np.array([OPS.index(a[1]) for a in chunk.accesses])[item],
-            "array": np.array([numbers[a[2].array.name] for a in chunk.accesses])[item],
-            "lanes": bits[item, block],
-            "width": np.array([a[2].width for a in chunk.accesses])[item],
-            "base": np.array(bases)[item] + tables[1][entry, block],
-            "pattern": tables[2][entry, block],
-            "values": values[item, block],
-            "old": old[item, block],
-            "given": given[item, block],
-            "operation": operation[item],
-            "sectors": figures[0][entry, block],
-            "wavefronts": figures[1][entry, block],
-            "conflicts": figures[2][entry, block],
-        }
+        shape = len(laid), blocks
+        bits, first, further = (np.array([entry[part] for entry in laid]).reshape(shape)[which] for part in range(3))
+        sectors, wavefronts, conflicts = (
+            np.array([e[3][part] for e in laid]).reshape(shape)[which] for part in range(3)
+        )
+        return self._table(
+            chunk.accesses,
+            bits,
+            op=np.array([OPS.index(op) for _, op, *_ in chunk.accesses]),
+            array=np.array([numbers[pattern.array.name] for _, _, pattern, *_ in chunk.accesses]),
+            width=np.array([pattern.width for _, _, pattern, *_ in chunk.accesses]),
+            base=np.array(bases)[:, None] + first,
+            pattern=further,
+            values=values,
+            old=old,
+            given=given,
+            operation=operation,
+            sectors=sectors,
+            wavefronts=wavefronts,
+            conflicts=conflicts,
+        )
 
     def _from_other_blocks(self, chunk: Events) -> dict[int, np.ndarray]:
         """Return the loads that find something else than the block knows, each with the blocks in which it does.
@@ -333,91 +340,63 @@ class TraceEncoder:
         return self._by_block(lanes, bits, np.stack([lanes.flat(part) for part in parts], axis=2))
 
     def _variables(self, chunk: Events) -> Table:
-        items = chunk.variables
-        if not items:
-            return c.empty(c.VARIABLE)
-        blocks = self._row.shape[1]
-        values = np.full((len(items), blocks), -1, np.int64)
-        for i, (event, _, value) in enumerate(items):
+        values = np.full((len(chunk.variables), self._row.shape[1]), -1, np.int64)
+        for i, (event, _, value) in enumerate(chunk.variables):
             lanes = self._warps[chunk.warps[event]]
             values[i] = self._value(lanes, lanes.bits(chunk.masks[event]), value)
-        name = np.array([self._names.setdefault(name, len(self._names)) for _, name, _ in items])
-        step = self._row[np.array([item[0] for item in items])]
-        block, item = np.nonzero(step.T >= 0)
-        return {"step": step[item, block], "name": name[item], "values": values[item, block]}
+        return self._table(chunk.variables, name=_numbered(self._names, chunk.variables), values=values)
 
     def _tests(self, chunk: Events) -> Table:
-        items = chunk.tests
-        if not items:
-            return c.empty(c.TEST)
-        shape = len(items), self._row.shape[1]
+        shape = len(chunk.tests), self._row.shape[1]
         lanes, truth = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
-        sides = np.full((2, *shape), -1, np.int64)
-        for i, (event, _, left, right, holds, mask) in enumerate(items):
+        left, right = np.full((2, *shape), -1, np.int64)
+        for i, (event, _, *sides, holds, mask) in enumerate(chunk.tests):
             warp = self._warps[chunk.warps[event]]
             lanes[i] = bits = warp.bits(mask)
             if np.size(holds) == 1:
                 truth[i] = bits if holds else 0
             else:
                 truth[i] = bits & warp.fresh_bits(holds)
-            sides[0, i], sides[1, i] = self._value(warp, bits, left), self._value(warp, bits, right)
-        text = np.array([self._texts.setdefault(item[1], len(self._texts)) for item in items])
-        step = self._row[np.array([item[0] for item in items])]
-        block, item = np.nonzero((step.T >= 0) & (lanes.T != 0))
-        return {
-            "step": step[item, block],
-            "text": text[item],
-            "lanes": lanes[item, block],
-            "truth": truth[item, block],
-            "left": sides[0, item, block],
-            "right": sides[1, item, block],
-        }
+            left[i], right[i] = (self._value(warp, bits, side) for side in sides)
+        return self._table(
+            chunk.tests, lanes, text=_numbered(self._texts, chunk.tests), truth=truth, left=left, right=right
+        )
 
     def _exchanges(self, chunk: Events) -> Table:
-        items = chunk.exchanges
-        if not items:
-            return c.empty(c.EXCHANGE)
-        shape = len(items), self._row.shape[1]
+        shape = len(chunk.exchanges), self._row.shape[1]
         lanes = np.zeros(shape, np.uint32)
-        lists = np.full((3, *shape), c.NONE, np.int64)  # given, source and result
-        for i, (event, _, *values, mask) in enumerate(items):
+        given, source, result = lists = np.full((3, *shape), c.NONE, np.int64)
+        for i, (event, _, *values, mask) in enumerate(chunk.exchanges):
             warp = self._warps[chunk.warps[event]]
             lanes[i] = bits = warp.bits(mask)
             for part, value in zip(lists, values, strict=True):
                 if value is not None:
                     part[i] = self._value(warp, bits, value)
-        operation = np.array([self._operations.setdefault(item[1], len(self._operations)) for item in items])
-        step = self._row[np.array([item[0] for item in items])]
-        block, item = np.nonzero((step.T >= 0) & (lanes.T != 0))
-        found = dict(zip(("given", "source", "result"), lists[:, item, block], strict=True))
-        return {"step": step[item, block], "operation": operation[item], "lanes": lanes[item, block], **found}
+        operation = _numbered(self._operations, chunk.exchanges)
+        return self._table(chunk.exchanges, lanes, operation=operation, given=given, source=source, result=result)
 
     def _outside(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
-        parts: list[Table] = []
-        for event, op, array, index, missing in chunk.outside:
-            lanes = self._warps[chunk.warps[event]]
-            bits = lanes.bits(missing)
-            block = np.flatnonzero((bits != 0) & (self._row[event] >= 0))
-            at = np.stack([lanes.flat(i).astype(np.int64) for i in index], axis=2)
-            parts.append(
-                {
-                    "step": self._row[event, block],
-                    "op": np.full(len(block), OPS.index(op)),
-                    "array": np.full(len(block), numbers[array]),
-                    "lanes": bits[block],
-                    "index": np.array(self._by_block(lanes, bits, at))[block],
-                }
-            )
-        return c.joined(c.OUTSIDE, parts)
+        shape = len(chunk.outside), self._row.shape[1]
+        lanes, lists = np.zeros(shape, np.uint32), np.full(shape, c.NONE, np.int64)
+        for i, (event, _, _, index, missing) in enumerate(chunk.outside):
+            warp = self._warps[chunk.warps[event]]
+            lanes[i] = warp.bits(missing)
+            at = np.stack([warp.flat(each).astype(np.int64) for each in index], axis=2)
+            lists[i] = self._by_block(warp, lanes[i], at)
+        op = np.array([OPS.index(op) for _, op, *_ in chunk.outside])
+        array = np.array([numbers[array] for _, _, array, *_ in chunk.outside])
+        return self._table(chunk.outside, lanes, op=op, array=array, index=lists)
 
     def _products(self, chunk: Events) -> Table:
-        parts: list[Table] = []
-        for event, product, ends in chunk.products:
-            end = np.full(self._row.shape[1], c.NONE)
+        end, group = np.full((2, len(chunk.products), self._row.shape[1]), c.NONE, np.int64)
+        for i, (_, product, ends) in enumerate(chunk.products):
             for at, lanes in ends:
                 done = lanes.any(axis=(0, 1)).reshape(-1)
-                end[done] = self._row[at, done]
-            block = np.flatnonzero(self._row[event] >= 0)
-            group = product.group.max(axis=(0, 1)).reshape(-1)
-            parts.append({"step": self._row[event, block], "end": end[block], "group": group[block]})
-        return c.joined(c.PRODUCT, parts)
+                end[i, done] = self._row[at, done]
+            group[i] = product.group.max(axis=(0, 1)).reshape(-1)
+        return self._table(chunk.products, end=end, group=group)
+
+
+def _numbered(known: dict[str, int], items: Sequence[tuple[Any, ...]]) -> np.ndarray:
+    """Return the number of the name that is the second part of each item; a new name gets the next one."""
+    return np.array([known.setdefault(item[1], len(known)) for item in items])

@@ -1,15 +1,17 @@
 """The replay of one block, step by step: the trace of a launch in the form that the viewer draws."""
 
+from collections import Counter
 from functools import cached_property
 
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
 from .columns import BARRIER, NONE, OPS, Touches, lanes_of
-from .structure import phases
 from .trace import Dim3, Step, Trace
 
 LOAD, ATOMIC, RESULT = map(OPS.index, ("load", "atomic", "result"))
+#: What a step does, or a phase of a warp; the last of these where it does several, and the first where it does none.
+KINDS = ("", "compute", "store", "load", "barrier")
 
 
 class Timeline:
@@ -128,10 +130,54 @@ class Timeline:
                 last = number
         return (*opened, last) if waiting else tuple(opened)
 
+    @property
+    def _kinds(self) -> np.ndarray:
+        """What each step does, as indices into `KINDS`.
+
+        A step that loads from global memory is a load, whatever else it does; one that stores to global memory, or to
+        shared memory without reading it, is a store. A step that reads shared memory computes, and so does one that
+        updates local arrays, or that assigns a float and accesses no memory. The rest is none: loop heads, indices,
+        moves.
+        """
+        columns = self.columns
+        rows = columns.rows("access", self.first, self.last)
+        step, op, array = (columns.access[name][rows] for name in ("step", "op", "array"))
+        spaces = np.array([self.trace.arrays[name].space for name in columns.arrays] or [""])[array]
+
+        def does(space: str, loads: bool) -> np.ndarray:
+            found = np.zeros(len(self), bool)
+            found[step[(spaces == space) & ((op == LOAD) == loads)] - self.first] = True
+            return found
+
+        rows = columns.rows("variable", self.first, self.last)
+        dtypes = np.array([dtype.kind in "fc" for dtype in columns.vectors.dtypes] or [False])
+        floats = dtypes[columns.vector_table[0][columns.variable["values"][rows]]]
+        computes = np.zeros(len(self), bool)
+        computes[columns.variable["step"][rows][floats] - self.first] = True
+        computes[step - self.first] = False
+        computes |= does("shared", True) | (does("local", False) & does("local", True))
+        kind = np.where(computes, KINDS.index("compute"), KINDS.index(""))
+        kind[does("global", False) | (does("shared", False) & ~does("shared", True))] = KINDS.index("store")
+        kind[does("global", True)] = KINDS.index("load")
+        kind[(self.flags & BARRIER) != 0] = KINDS.index("barrier")
+        return kind
+
     @cached_property
     def phases(self) -> tuple[tuple[tuple[int, str], ...], ...]:
-        """Return for each warp its phases: (last position, "load", "compute", "store" or "barrier")."""
-        return phases(self.columns, self.trace.arrays, self.first, self.last, ceil_div(self.n_threads, WARP_SIZE))
+        """Return for each warp its phases: (last position, kind); a step that does none belongs to the current one."""
+        kinds = self._kinds
+        found: list[tuple[tuple[int, str], ...]] = []
+        for warp in range(ceil_div(self.n_threads, WARP_SIZE)):
+            mine = np.flatnonzero(self.warps == warp)
+            own = kinds[mine]
+            does = np.flatnonzero(own)
+            if not len(does):
+                found.append(((int(mine[-1]) + 1, "compute"),) if len(mine) else ())
+                continue
+            changes = does[1:][own[does[1:]] != own[does[:-1]]]
+            ends = [*(mine[changes - 1] + 1).tolist(), int(mine[-1]) + 1]
+            found.append(tuple(zip(ends, (KINDS[k] for k in own[[does[0], *changes]]), strict=True)))
+        return tuple(found)
 
     def telling_step(self, thread: int) -> int:
         """Return the step that a still picture shows: the middle one in which the thread reads shared memory.
@@ -187,3 +233,27 @@ class State:
         held[element + (touches.thread[done][new] * array.size if array.space == "local" else 0)] = value
         by_thread: np.ma.MaskedArray = held.reshape(rows, array.size)
         return by_thread if array.space == "local" else held
+
+
+def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
+    """Return the tile of every global matrix: the (rows, columns) that a block touches between two barriers.
+
+    It is measured from the accesses, so a kernel that fetches the wrong tile shows the wrong tile. The most frequent
+    size in the first block counts, and the larger one on a tie.
+    """
+    timeline = Timeline(trace, tuple(trace.columns.blocks[0].tolist()))
+    arrives = (timeline.flags & BARRIER) != 0
+    passed = np.zeros(len(timeline) + 1, np.int64)  # by each step's warp before it, by position
+    for warp in np.unique(timeline.warps):
+        mine = np.flatnonzero(timeline.warps == warp)
+        passed[mine + 1] = np.cumsum(arrives[mine]) - arrives[mine]
+    found: dict[str, tuple[int, int]] = {}
+    for name, array in trace.arrays.items():
+        if array.space == "global" and len(array.shape) == 2 and len(timeline.touches(name).element):
+            touches = timeline.touches(name)
+            row, column = np.divmod(touches.element, array.shape[1])
+            when = passed[touches.position]
+            sides = ((np.ptp(row[when == number]), np.ptp(column[when == number])) for number in np.unique(when))
+            sizes = Counter((int(down) + 1, int(across) + 1) for down, across in sides)
+            found[name] = max(sizes, key=lambda size: (sizes[size], size))
+    return found

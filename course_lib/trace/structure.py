@@ -1,21 +1,13 @@
-"""The structure of a traced kernel, read from its source and its accesses: statements, loops, roles, tiles, phases."""
+"""The structure of a traced kernel, read from its source and its accesses: statements, loops and roles."""
 
 import ast
 import textwrap
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from ..simulator.language.regions import nodes
-from .columns import BARRIER, OPS, Columns, lanes_of
-from .trace import Trace, TraceArray
-
-#: What a phase of a warp does; a statement that does several of these counts as the first of them.
-BARRIER_PHASE, LOAD, STORE, COMPUTE = "barrier", "load", "store", "compute"
-_NEUTRAL = 0
-_KINDS = ("", COMPUTE, STORE, LOAD, BARRIER_PHASE)
+from .columns import OPS
+from .trace import Trace
 
 
 class Listing:
@@ -176,43 +168,6 @@ def roles(trace: Trace) -> dict[str, str]:
     return found if (m, n, k) == (m_too, n_too, k_too) else {}
 
 
-def tiles(trace: Trace) -> dict[str, tuple[int, int]]:
-    """Return the tile of every global matrix: the (rows, columns) that a block touches between two barriers.
-
-    It is measured from the accesses, so a kernel that fetches the wrong tile shows the wrong tile. The most frequent
-    size in the first block counts, and the larger one on a tie.
-    """
-    columns = trace.columns
-    if not len(columns.blocks):
-        return {}
-    end = int(columns.first[1])
-    phase = np.zeros(end, np.int64)  # barriers that the step's warp has passed
-    for warp in np.unique(columns.step["warp"][:end]):
-        mine = np.flatnonzero(columns.step["warp"][:end] == warp)
-        passed = np.cumsum((columns.step["flags"][mine] & BARRIER) != 0)
-        phase[mine] = passed - ((columns.step["flags"][mine] & BARRIER) != 0)
-    rows = columns.rows("access", 0, end)
-    table = {name: column[rows] for name, column in columns.access.items()}
-    found: dict[str, tuple[int, int]] = {}
-    for name, array in trace.arrays.items():
-        if array.space != "global" or len(array.shape) != 2:
-            continue
-        here = np.flatnonzero(table["array"] == columns.arrays.index(name))
-        if not len(here):
-            continue
-        row, _, rank = lanes_of(table["lanes"][here])
-        element = table["base"][here][row] + columns.values(table["pattern"][here], row, rank)
-        y, x = np.divmod(element, array.shape[1])
-        right = x + table["width"][here][row] - 1
-        when = phase[table["step"][here]][row]
-        sizes: Counter[tuple[int, int]] = Counter()
-        for number in np.unique(when):
-            now = when == number
-            sizes[int(np.ptp(y[now])) + 1, int(right[now].max() - x[now].min()) + 1] += 1
-        found[name] = max(sizes, key=lambda size: (sizes[size], size))
-    return found
-
-
 def accumulators(trace: Trace) -> tuple[str, ...]:
     """Return the variables that accumulate a result: each is updated from itself and flows into a global array."""
     feeds: dict[str, set[str]] = {}
@@ -245,57 +200,3 @@ def _names(node: ast.AST) -> set[str]:
         return {node.id}
     children = [node.value] if isinstance(node, ast.Subscript) else ast.iter_child_nodes(node)
     return set[str]().union(*(_names(child) for child in children))
-
-
-def kinds_of_steps(columns: Columns, arrays: Mapping[str, TraceArray], first: int, last: int) -> np.ndarray:
-    """Return what each step from ``first`` to ``last - 1`` does, as indices into (none, compute, store, load, barrier).
-
-    A step that loads from global memory is a load, whatever else it does; one that stores to global memory, or to
-    shared memory without reading it, is a store. A step that reads shared memory computes, and so does one that updates
-    local arrays, or that assigns a float and accesses no memory. The rest is none: loop heads, indices, moves.
-    """
-    rows = columns.rows("access", first, last)
-    step, op, array = (columns.access[name][rows] for name in ("step", "op", "array"))
-    spaces = np.array([arrays[name].space for name in columns.arrays] or [""])[array]
-    load = op == OPS.index("load")
-
-    def does(space: str, loads: bool) -> np.ndarray:
-        found = np.zeros(last - first, bool)
-        found[step[(spaces == space) & (load == loads)] - first] = True
-        return found
-
-    rows = columns.rows("variable", first, last)
-    dtypes = np.array([dtype.kind in "fc" for dtype in columns.vectors.dtypes] or [False])
-    floats = dtypes[columns.vector_table[0][columns.variable["values"][rows]]]
-    computes = np.zeros(last - first, bool)
-    computes[columns.variable["step"][rows][floats] - first] = True
-    computes[step - first] = False
-    computes |= does("shared", True) | (does("local", False) & does("local", True))
-    kind = np.where(computes, _KINDS.index(COMPUTE), _NEUTRAL)
-    kind[does("global", False) | (does("shared", False) & ~does("shared", True))] = _KINDS.index(STORE)
-    kind[does("global", True)] = _KINDS.index(LOAD)
-    kind[(columns.step["flags"][first:last] & BARRIER) != 0] = _KINDS.index(BARRIER_PHASE)
-    return kind
-
-
-def phases(
-    columns: Columns, arrays: Mapping[str, TraceArray], first: int, last: int, warps: int
-) -> tuple[tuple[tuple[int, str], ...], ...]:
-    """Return for each warp of a block its phases: (last position, kind).
-
-    A step of kind none belongs to the current phase. The block's steps are those from ``first`` to ``last - 1``.
-    """
-    kinds, warp_of = kinds_of_steps(columns, arrays, first, last), columns.step["warp"][first:last]
-    found: list[tuple[tuple[int, str], ...]] = []
-    for warp in range(warps):
-        mine = np.flatnonzero(warp_of == warp)
-        own = kinds[mine]
-        does = np.flatnonzero(own != _NEUTRAL)
-        if not len(does):
-            found.append(((int(mine[-1]) + 1, COMPUTE),) if len(mine) else ())
-            continue
-        changes = does[1:][own[does[1:]] != own[does[:-1]]]
-        ends = [*(mine[changes - 1] + 1).tolist(), int(mine[-1]) + 1]
-        kinds_here = [_KINDS[k] for k in own[[does[0], *changes]]]
-        found.append(tuple(zip(ends, kinds_here, strict=True)))
-    return tuple(found)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import Any, overload
 
 import numpy as np
@@ -99,9 +100,7 @@ class Step:
     """One source statement, executed once by one warp of one block.
 
     ``threads`` (n,) are the active linear thread ids; ``variables`` maps each name that the statement assigned to its
-    new values, one per active thread; those of a device function are named ``function.name``. ``begins_iteration``: the
-    statement begins an iteration of a loop. ``resumed``: it continues after a device function that it called has
-    returned.
+    new values, one per active thread; those of a device function are named ``function.name``.
     """
 
     line: int
@@ -111,8 +110,6 @@ class Step:
     accesses: tuple[TraceAccess, ...] = ()
     variables: dict[str, np.ndarray] = field(default_factory=dict)
     barrier: bool = False
-    begins_iteration: bool = False
-    resumed: bool = False
     conditions: tuple[Condition, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
 
@@ -224,45 +221,46 @@ class RecordedSteps(Sequence[Step]):
     def __iter__(self) -> Iterator[Step]:
         return map(self._step, range(len(self)))
 
-    def _rows(self, table: str, step: int) -> range:
+    def _rows(self, table: str, step: int, warp: int) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
+        """Yield the rows of a table that belong to a step of a warp, each with its threads."""
         starts = self._starts[table]
-        return range(int(starts[step]), int(starts[step + 1]))
+        for i in range(int(starts[step]), int(starts[step + 1])):
+            row = {name: column[i] for name, column in getattr(self.columns, table).items()}
+            yield row, _threads(row.get("lanes", 0), warp)
+
+    def _list(self, number: int, threads: np.ndarray) -> Any:
+        """Return the numbers of a list, one for each of the threads; None if there is no list."""
+        return None if number == c.NONE else _spread(self.columns.vector(number), threads)
 
     def _step(self, i: int) -> Step:
         columns = self.columns
-        row = {name: column[i] for name, column in columns.step.items()}
-        threads = _threads(row["lanes"], row["warp"])
+        line, warp, block, lanes, flags = (columns.step[of][i] for of in ("line", "warp", "block", "lanes", "flags"))
+        threads = _threads(lanes, warp)
         variables = {
-            columns.names[columns.variable["name"][v]]: _spread(columns.vector(columns.variable["values"][v]), threads)
-            for v in self._rows("variable", i)
+            columns.names[row["name"]]: self._list(row["values"], threads) for row, _ in self._rows("variable", i, warp)
         }
         return Step(
-            int(row["line"]),
-            tuple(columns.blocks[row["block"]].tolist()),
-            int(row["warp"]),
+            int(line),
+            tuple(columns.blocks[block].tolist()),
+            int(warp),
             threads,
-            tuple(self._access(a, int(row["warp"])) for a in self._rows("access", i)),
+            tuple(starmap(self._access, self._rows("access", i, warp))),
             variables,
-            bool(row["flags"] & BARRIER),
-            bool(row["flags"] & c.ITERATION),
-            bool(row["flags"] & c.RESUMED),
-            tuple(self._test(t, int(row["warp"])) for t in self._rows("test", i)),
-            tuple(self._exchange(e, int(row["warp"])) for e in self._rows("exchange", i)),
+            bool(flags & BARRIER),
+            tuple(starmap(self._test, self._rows("test", i, warp))),
+            tuple(starmap(self._exchange, self._rows("exchange", i, warp))),
         )
 
-    def _access(self, a: int, warp: int) -> TraceAccess:
-        columns = self.columns
-        row = {name: column[a] for name, column in columns.access.items()}
-        array = self._arrays[columns.arrays[row["array"]]]
-        threads, width = _threads(row["lanes"], warp), int(row["width"])
-        elements = row["base"] + _spread(columns.vector(row["pattern"]), threads)
+    def _access(self, row: dict[str, Any], threads: np.ndarray) -> TraceAccess:
+        array, width = self._arrays[self.columns.arrays[row["array"]]], int(row["width"])
+        elements = row["base"] + self._list(row["pattern"], threads)
         index = (
             np.stack(np.unravel_index(elements, array.shape), axis=1) if array.shape else np.zeros((len(threads), 0))
         )
-        values = None
-        if row["values"] >= 0:
-            values = columns.vector(row["values"])
-            values = _spread(values, threads) if width == 1 else _rows_of(values, len(threads), width)
+        if width == 1 or row["values"] == c.NONE:
+            values = self._list(row["values"], threads)
+        else:
+            values = _rows_of(self.columns.vector(row["values"]), len(threads), width)
         return TraceAccess(
             OPS[row["op"]],
             array.name,
@@ -280,26 +278,17 @@ class RecordedSteps(Sequence[Step]):
         """Return an atomic's operation, what each lane found, and the operands of each."""
         if row["operation"] == c.NONE:
             return ()
-        old, given = (self.columns.vector(row[name]) for name in ("old", "given"))
-        return self.columns.operations[row["operation"]], _spread(old, threads), given.reshape(len(threads), -1)
+        given = self.columns.vector(row["given"]).reshape(len(threads), -1)
+        return self.columns.operations[row["operation"]], self._list(row["old"], threads), given
 
-    def _test(self, t: int, warp: int) -> Condition:
-        columns = self.columns
-        row = {name: column[t] for name, column in columns.test.items()}
-        threads = _threads(row["lanes"], warp)
-        left, right = (
-            None if row[side] < 0 else _spread(columns.vector(row[side]), threads) for side in ("left", "right")
-        )
-        truth = np.isin(threads, _threads(row["truth"], warp))
-        return Condition(columns.texts[row["text"]], threads, truth, left, right)
+    def _test(self, row: dict[str, Any], threads: np.ndarray) -> Condition:
+        truth = np.isin(threads % WARP_SIZE, _threads(row["truth"], 0))
+        sides = (self._list(row[side], threads) for side in ("left", "right"))
+        return Condition(self.columns.texts[row["text"]], threads, truth, *sides)
 
-    def _exchange(self, e: int, warp: int) -> Exchange:
-        columns = self.columns
-        row = {name: column[e] for name, column in columns.exchange.items()}
-        threads = _threads(row["lanes"], warp)
-        given, result = (_spread(columns.vector(row[part]), threads) for part in ("given", "result"))
-        source = None if row["source"] == c.NONE else _spread(columns.vector(row["source"]), threads)
-        return Exchange(columns.operations[row["operation"]], threads, given, source, result)
+    def _exchange(self, row: dict[str, Any], threads: np.ndarray) -> Exchange:
+        given, source, result = (self._list(row[part], threads) for part in ("given", "source", "result"))
+        return Exchange(self.columns.operations[row["operation"]], threads, given, source, result)
 
 
 _LANES = np.arange(WARP_SIZE, dtype=np.uint32)

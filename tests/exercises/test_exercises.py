@@ -454,9 +454,10 @@ def test_a_kernel_that_takes_no_step_has_nothing_to_show(tmp_path):
 def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path, monkeypatch):
     verdict = _verdict("barriers", tmp_path, [("k, tx]\n        cuda.syncthreads()", "k, tx]")])
     stepper = verdict.show()
-    line = verdict.checks[0].lines[-1][0]
-    assert stepper.timeline.steps[stepper.step - 1].line in (line, verdict.checks[0].lines[0][0])
+    assert stepper.timeline.step(stepper.step).line in dict(verdict.checks[0].lines)
     assert stepper.panels == ("findings", "fragments", "launch")  # sectors, banks and waits come after lesson 4
+    beyond = _verdict("flat", tmp_path, [("k * width + col", "(k + 1) * width + col")])  # at the end of its loop
+    assert "misses B[64] (out of bounds)" in repr(beyond.show())
     wrong = _verdict("barriers", tmp_path, [("C[row, col] = acc", "C[row, col] = acc + 1")])
     stepper = wrong.show()
     stored = stepper.timeline.steps[stepper.step - 1].accesses[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib.exercises.grading.opening import explained
+from course_lib.exercises.grading.stepper_at import explained
 from course_lib.trace.viewer.stepper import PANELS
 
 NOTEBOOKS = sorted(Path(__file__).parents[2].joinpath("notebooks").glob("[0-9]*.ipynb"))

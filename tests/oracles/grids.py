@@ -10,8 +10,8 @@ import numpy as np
 
 from course_lib.simulator.findings import Finding
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
-from course_lib.trace.replay import Timeline
-from course_lib.trace.structure import accumulators, roles, tiles
+from course_lib.trace.replay import Timeline, tiles
+from course_lib.trace.structure import accumulators, roles
 from course_lib.trace.trace import TraceArray
 from course_lib.trace.viewer.digits import short
 from course_lib.trace.viewer.results import WrongElements

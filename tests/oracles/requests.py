@@ -1,4 +1,4 @@
-"""The requests of a warp in one step, one for each access, with their lanes, sectors and banks."""
+"""The requests of a warp in one step, one for each access, with their lanes and words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from course_lib.simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
+from course_lib.simulator.hardware import SECTOR_BYTES, WARP_SIZE, WORD_BYTES, ceil_div
 from course_lib.trace.trace import Trace, TraceAccess
 
 
@@ -15,9 +15,8 @@ class Request:
     """A request of the warp in this step: one access of one array.
 
     ``lanes`` has, for each lane of the warp, the byte address (from the array's start) or None if it takes no
-    part. ``words`` maps the number of each word of four bytes to the lanes that access it,
-    ``sectors`` (global) the number of each 32-byte sector to how many of its bytes are accessed;
-    ``banks`` (shared) has for each bank the lanes that access it. The counts are those of the observers.
+    part. ``words`` maps the number of each word of four bytes to the lanes that access it. ``used`` is how many bytes
+    of global memory are accessed. The other counts are those of the observers.
     """
 
     array: str
@@ -28,8 +27,7 @@ class Request:
     n_sectors: int
     n_wavefronts: int
     n_conflicts: int
-    sectors: dict[int, int] = field(default_factory=dict)
-    banks: list[list[int]] = field(default_factory=list)
+    used: int = 0
     words: dict[int, list[int]] = field(default_factory=dict)
 
     @property
@@ -43,9 +41,7 @@ class Request:
         if self.space == "global":
             moved = self.n_sectors * SECTOR_BYTES
             plural = "s" * (self.n_sectors != 1)
-            return (
-                f"{what} in {self.n_sectors} sector{plural}; {sum(self.sectors.values())} of {moved} bytes asked for."
-            )
+            return f"{what} in {self.n_sectors} sector{plural}; {self.used} of {moved} bytes asked for."
         wave, conflict = "s" * (self.n_wavefronts != 1), "s" * (self.n_conflicts != 1)
         return f"{what} in {self.n_wavefronts} wavefront{wave}, {self.n_conflicts} bank conflict{conflict}."
 
@@ -67,11 +63,5 @@ def request_of(trace: Trace, access: TraceAccess) -> Request:
             for word in range(first // WORD_BYTES, ceil_div(first + size, WORD_BYTES)):
                 request.words.setdefault(word, []).append(lane)
     if array.space == "global":
-        asked = np.unique((at[:, None] + np.arange(size)).reshape(-1))
-        sectors, used = np.unique(asked // SECTOR_BYTES, return_counts=True)
-        request.sectors = dict(zip(sectors.tolist(), used.tolist(), strict=True))
-    else:
-        request.banks = [[] for _ in range(BANKS)]
-        for word, asking in request.words.items():
-            request.banks[word % BANKS] += asking
+        request.used = len(np.unique(at[:, None] + np.arange(size)))
     return request

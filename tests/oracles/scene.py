@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ import numpy as np
 from course_lib.simulator.findings import Finding
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 from course_lib.trace.columns import OPS
-from course_lib.trace.locate import locate
+from course_lib.trace.locate import linear, locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import shown_source
 from course_lib.trace.trace import Step
 from course_lib.trace.viewer.digits import number
 from course_lib.trace.viewer.exchanges import Exchanged, exchanged
-from course_lib.trace.viewer.results import WrongElements, heat
+from course_lib.trace.viewer.results import WrongElements
 from course_lib.trace.viewer.words import (
     conditions,
     element,
@@ -62,14 +63,6 @@ class Scene:
     @cached_property
     def says(self) -> str:
         return sentence(self.timeline, self.position, self.thread)
-
-    @property
-    def phase(self) -> str:
-        """The phase of the thread's warp, which need not run in this step: ``warp 0: phase 5 of 6, barrier``."""
-        warp = self.thread // WARP_SIZE
-        phases = self.timeline.phases[warp]
-        ends = ((number, kind) for number, (end, kind) in enumerate(phases, start=1) if end >= self.position)
-        return next((f"warp {warp}: phase {number} of {len(phases)}, {kind}" for number, kind in ends), "")
 
     @property
     def where(self) -> str:
@@ -218,11 +211,14 @@ class Scene:
 
         A row for each line, array and kind of access: [whether it runs now, line, access, accesses, requests].
         """
-        heats = ((a.name, heat(self.timeline, a.name)) for a in self.trace.arrays.values() if a.space == "global")
-        loads = [[name, counts.reshape(-1).tolist()] for name, counts in heats if counts.any()]
+        counts = {a.name: np.zeros(a.size, np.int64) for a in self.trace.arrays.values() if a.space == "global"}
+        for name, at in product(counts, self.trace.columns.blocks.tolist()):
+            touches = Timeline(self.trace, tuple(at)).touches(name)
+            np.add.at(counts[name], touches.element[~touches.store], 1)
+        loads = [[name, found.tolist()] for name, found in counts.items() if found.any()]
         rows = [[row.line, f"{row.op} {row.array}", row.accesses, row.requests] for row in self.trace.traffic]
         return {
-            "scale": max((max(counts) for _, counts in loads), default=0),
+            "scale": max((max(found) for _, found in loads), default=0),
             "loads": loads,
             "rows": [[row[0] == self.line, *map(str, row)] for row in rows],
         }
@@ -244,7 +240,7 @@ class Scene:
 
     def data(self) -> dict[str, Any]:
         """All parts, as JSON holds them: what a page must show for the same step."""
-        names = "says phase line truth ticks costs found broken source registers changed strips".split()
+        names = "says line truth ticks costs found broken source registers changed strips".split()
         found = {name: getattr(self, name) for name in names} | {
             "where": [self.timeline.block, self.thread, self.position, len(self.timeline)],
             "findings": self.findings_now,
@@ -255,8 +251,6 @@ class Scene:
                     "lanes": request.lanes,
                     "words": sorted(request.words.items()),
                     "mine": sorted(word for word, lanes in request.words.items() if self._lane in lanes),
-                    "sectors": list(request.sectors.items()),
-                    "banks": request.banks,
                 }
                 for request in self.requests
             ],
@@ -279,7 +273,7 @@ class Scene:
 def scene_of(stepper: Any, step: int | None = None) -> Scene:
     """Return the scene of a stepper's step, by default that of which its text tells."""
     view = stepper._told()
-    thread = stepper._linear_thread()
+    thread = linear(stepper.trace, stepper.thread)
     if step is None:
         return Scene(view.timeline, view.position, thread if stepper.step else view.places[0][1], stepper._wrong)
     return Scene(stepper.timeline, step, thread, stepper._wrong)

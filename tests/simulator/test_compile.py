@@ -70,21 +70,6 @@ def test_local_memory_is_counted_once():
     assert prepare(kernel, 1, 1, (np.zeros(1, "f4"),)).unit.local_bytes == 64
 
 
-def test_only_arguments_that_are_stored_to_may_race():
-    @cuda.jit(device=True)
-    def store(x, y):
-        x[0] = y[0]
-
-    @cuda.jit
-    def kernel(a, b, c, d):
-        store(a, b)
-        alias = c if b[0] > 0 else a
-        alias[0] = d[0]
-
-    unit = prepare(kernel, 1, 1, tuple(np.zeros(1, "f4") for _ in range(4))).unit
-    assert [unit.may_write(name) for name in "abcd"] == [True, False, True, False]
-
-
 def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone(tmp_path):
     """Anew for another block or another type; for another grid only where the kernel asks for its size."""
 

@@ -18,7 +18,6 @@ from oracles import numba_typing as oracle
 from oracles.sources import import_kernel
 
 from course_lib import UnsupportedKernelError, simulate
-from course_lib.simulator.lanes.view import bounds
 from course_lib.simulator.language.calls import CMATH, LIBDEVICE, NUMPY
 from course_lib.simulator.language.types import SCALARS, TypingError
 
@@ -200,21 +199,6 @@ def test_an_atomic_takes_what_numbas_takes(tmp_path, name, takes):
         else:
             with pytest.raises(UnsupportedKernelError, match=rf"cuda\.atomic\.{name}\b"):
                 simulate(kernel)[1, 1](np.zeros(1, dtype))
-
-
-bound = st.integers(-9, 9) | st.none()
-
-
-@given(bound, bound, bound.filter(lambda step: step != 0), bound, bound)
-@settings(max_examples=60, deadline=None)
-def test_bounds_follow_pythons_rules(start, stop, step, again, end):
-    """A slice of a slice, each bound given or left out, as Python cuts a list."""
-    size = 7
-    first, length, by = bounds(start, stop, step, np.int64(size), 1)
-    expected = list(range(size))[start:stop:step]
-    assert [int(first + k * by) for k in range(length)] == expected
-    inner, count, _ = bounds(again, end, None, length, 1)
-    assert [int(first + (inner + k) * by) for k in range(count)] == expected[again:end]
 
 
 number = st.integers(-9, 9)

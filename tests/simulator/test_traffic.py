@@ -1,9 +1,8 @@
-"""Accesses, requests, sectors and wavefronts against numbers worked out by hand."""
+"""Where accesses are counted: by thread, by array and by line; `machine/gpu/test_counters.py` has their costs."""
 
 import numpy as np
 import pytest
-from numba import complex64, cuda, float32, float64, int8, int32
-from numba.types import float16
+from numba import cuda
 from oracles.sources import import_module
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
@@ -15,53 +14,6 @@ def strided(a, stride, start, out):
     out[i] = a[start + i * stride]
 
 
-@pytest.mark.parametrize("itemsize", [1, 2, 4, 8])
-@pytest.mark.parametrize("stride", [0, 1, 2, 3, 7, 8, 9, 16, 33])
-@pytest.mark.parametrize("start", [0, 1, 5])
-def test_sectors_of_a_strided_load(itemsize, stride, start):
-    a = np.zeros(33 * 40, f"i{itemsize}")
-    run = simulate(strided)[1, 32](a, stride, start, np.zeros(32, a.dtype))
-    expected = len({(start + i * stride) * itemsize // 32 for i in range(32)})
-    load = run.traffic.select(op="load")
-    assert (load.accesses, load.requests, load.sectors, load.bytes) == (32, 1, expected, 32 * itemsize)
-
-
-@pytest.mark.parametrize("threads", [1, 5, 31, 33, 40, 100])
-def test_partial_warps_and_several_blocks(threads):
-    blocks = 3
-    a = np.zeros(threads * blocks, "f4")
-    run = simulate(strided)[blocks, threads](a, 1, 0, np.zeros_like(a))
-    warps = [(b * threads + w, min(32, threads - w)) for b in range(blocks) for w in range(0, threads, 32)]
-    load = run.traffic.select(op="load")
-    assert load.accesses == threads * blocks
-    assert load.requests == len(warps)
-    assert load.sectors == sum(len({4 * (first + i) // 32 for i in range(n)}) for first, n in warps)
-
-
-@pytest.mark.parametrize("block", [(7, 5), (45, 3), (16, 2), (64, 2), (3, 11), (1, 40)])
-def test_requests_follow_warps_however_the_block_is_folded(block):
-    shape = (block[1] * 2, block[0] * 3)
-    A, out = np.zeros(shape, "f4"), np.zeros(shape, "f4")
-
-    def copy(A, out):
-        x, y = cuda.grid(2)
-        out[y, x] = A[y, x]
-
-    run = simulate(copy)[(3, 2), block](A, out)
-    sectors = requests = 0
-    for by in range(2):
-        for bx in range(3):
-            linear = [
-                (by * block[1] + t // block[0]) * shape[1] + bx * block[0] + t % block[0]
-                for t in range(block[0] * block[1])
-            ]
-            for w in range(0, len(linear), 32):
-                requests += 1
-                sectors += len({4 * i // 32 for i in linear[w : w + 32]})
-    load = run.traffic.select(op="load")
-    assert (load.requests, load.sectors) == (requests, sectors)
-
-
 def test_per_thread_has_the_launch_s_shape_in_x_y_order():
     A, B, C = np.ones((6, 5), "f4"), np.ones((5, 10), "f4"), np.zeros((6, 10), "f4")
     run = simulate(naive)[(3, 2), (4, 4)](A, B, C)
@@ -70,56 +22,6 @@ def test_per_thread_has_the_launch_s_shape_in_x_y_order():
     for bx, by, tx, ty in np.ndindex(loads.shape):
         inside = by * 4 + ty < 6 and bx * 4 + tx < 10
         assert loads[bx, by, tx, ty] == (10 if inside else 0)
-
-
-def shared_kernel(dtype, words):
-    def pattern(index, out):
-        tile = cuda.shared.array(words, dtype)
-        i = cuda.threadIdx.x
-        for k in range(i, words, cuda.blockDim.x):
-            tile[k] = k
-        cuda.syncthreads()
-        out[i] = tile[index[i]]
-
-    return pattern
-
-
-def busiest(index, itemsize):
-    """Distinct words in the busiest bank."""
-    words = {(i * itemsize + b) // 4 for i in index for b in range(0, itemsize, 4)}
-    return max([0, *(sum(w % 32 == bank for w in words) for bank in range(32))])
-
-
-def by_hand(index, itemsize):
-    """(wavefronts, those without a conflict): half warps at 8 bytes, which merge if neighbours agree."""
-    index = [int(i) for i in index]
-    if itemsize <= 4 or any(all(index[i] == index[i ^ partner] for i in range(32)) for partner in (1, 2)):
-        return busiest(index, itemsize), 1
-    return busiest(index[:16], itemsize) + busiest(index[16:], itemsize), 2
-
-
-@pytest.mark.parametrize(
-    ("dtype", "itemsize"), [(int8, 1), (float16, 2), (float32, 4), (int32, 4), (float64, 8), (complex64, 8)]
-)
-@pytest.mark.parametrize("stride", [0, 1, 2, 3, 16, 17, 32, 33])
-def test_wavefronts_of_a_strided_shared_load(dtype, itemsize, stride):
-    index = np.arange(32) * stride
-    run = simulate(shared_kernel(dtype, 1056))[1, 32](index, np.zeros(32, "c16"))
-    load = run.traffic.select(space="shared", op="load")
-    wavefronts, ideal = by_hand(index, itemsize)
-    assert (load.wavefronts, load.bank_conflicts) == (wavefronts, wavefronts - ideal)
-
-
-@pytest.mark.parametrize(("dtype", "itemsize"), [(float32, 4), (float64, 8)])
-def test_wavefronts_of_random_indices(dtype, itemsize):
-    rng = np.random.default_rng(5)
-    kernel = shared_kernel(dtype, 1056)
-    for most in (1056, 64, 20):
-        for _ in range(5):
-            index = rng.integers(0, most, 32)
-            run = simulate(kernel)[1, 32](index, np.zeros(32, "f8"))
-            load = run.traffic.select(space="shared", op="load")
-            assert (load.wavefronts, load.wavefronts - load.bank_conflicts) == by_hand(index, itemsize)
 
 
 def test_select_refuses_what_the_run_does_not_have():

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from nbclient import execute
 from nbconvert.exporters import HTMLExporter, SlidesExporter
-from nbconvert.preprocessors import ExecutePreprocessor
 from traitlets.config import Config
 
 from ...exercises.predict import PREDICTION
@@ -44,14 +44,10 @@ _LINES_STYLE = """<style>
 def executed(notebook: Any, folder: pathlib.Path) -> Any:
     """Return a copy of the notebook with the outputs, and the widgets' states, of running it in ``folder``.
 
-    Raise nbconvert's CellExecutionError if a cell fails.
+    Raise nbclient's CellExecutionError if a cell fails.
     """
-    notebook = copy.deepcopy(notebook)
-    runner: Any = ExecutePreprocessor(  # type: ignore[no-untyped-call]
-        timeout=CELL_SECONDS, store_widget_state=True, extra_arguments=["--log-level=ERROR"]
-    )
-    runner.preprocess(notebook, {"metadata": {"path": str(folder)}})
-    return notebook
+    quiet = ["--log-level=ERROR"]
+    return execute(copy.deepcopy(notebook), str(folder), timeout=CELL_SECONDS, extra_arguments=quiet)
 
 
 def html_page(notebook: Any, title: str, theme: str = "light") -> str:

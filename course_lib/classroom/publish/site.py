@@ -6,13 +6,12 @@ checked before anything is written.
 
 import html
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import nbformat
+from jinja2 import Environment
 from nbformat.v4 import new_markdown_cell, new_notebook
 from pygments.formatters import HtmlFormatter
 
@@ -90,7 +89,8 @@ def site(
     sources = {f"notebooks/{path.name}": lessons.for_students(path.read_text(encoding="utf-8")) for path in found}
     if dead := dead_links({name: str(files[name]) for name in pages}, {*shared, *pictures, *sources, *files}):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
-    return {**files, **shared, **pictures, **sources, "assets/card.png": _card()}
+    card = Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").png  # that other sites show
+    return {**files, **shared, **pictures, **sources, "assets/card.png": card}
 
 
 def _read(path: Path, solutions: bool = True) -> Any:
@@ -173,27 +173,8 @@ def _index(found: Sequence[Path], side: Sequence[Side]) -> Page:
         notebook = _read(path)
         (goal,) = re.findall(r"\*\*Goal: (.+?)\*\*", notebook.cells[0].source)
         (minutes,) = re.findall(r"about (\d+) minutes", notebook.cells[0].source)
-        title, goal = html.escape(lessons.title(notebook)), html.escape(goal[0].upper() + goal[1:])
-        cards.append(f'<li><a href="{path.stem}.html"><b>{title}</b>{goal} <small>{minutes} minutes</small></a></li>')
-    hunt = "".join(
-        f'<li><a href="bug_{each.number:02}.html"><b>{each.number} · {html.escape(each.title)}</b></a></li>'
-        for each in bugs.bugs()
-    )
+        cards.append((path.stem, lessons.title(notebook), goal[0].upper() + goal[1:], minutes))
+    template = Environment(autoescape=True).from_string((HERE / "index.html").read_text(encoding="utf-8"))
     ladder = _markdown(roadmap()._repr_markdown_())
-    body = Template((HERE / "index.html").read_text(encoding="utf-8")).substitute(
-        claim=CLAIM,
-        first=found[0].stem,
-        stepper=place(shown.get_state()),
-        cards="".join(cards),
-        bugs=hunt,
-        ladder=ladder,
-    )
+    body = template.render(claim=CLAIM, stepper=place(shown.get_state()), cards=cards, bugs=bugs.bugs(), ladder=ladder)
     return Page("Tile by Tile", body, CLAIM, side, (STEPPER,), "", "index")
-
-
-def _card() -> bytes:
-    """Return the picture of the cards that other sites show."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "card.png")
-        Stepper(run_product(rung("tiled"), 8, 4, trace=True)).save_picture(path)
-        return path.read_bytes()

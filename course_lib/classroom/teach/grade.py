@@ -352,11 +352,13 @@ class Batch:
                 reached = -1
             if reached is not None and not 0 <= reached <= most:
                 raise ValueError(f"{where}: the points of {name} are from 0 to {most}, not {points!r}")
-            digest, _, judged = line["answer"].strip().rpartition("/")
+            digest, known_as, judged = line["answer"].strip().rpartition("/")
+            student = known.get(line["id"].strip())
+            if student and not known_as:
+                raise ValueError(f"{where}: the column answer is not as it was written; undo what was changed in it")
             own = reached if _text(reached) != judged else None
             if own is None and not comment:
                 continue
-            student = known.get(line["id"].strip())
             if student is None:
                 raise ValueError(f"{where}: {line['id']!r} handed in nothing; correct the id, or delete the line")
             given[student.id, name] = own, comment, digest

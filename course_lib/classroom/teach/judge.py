@@ -5,6 +5,7 @@ import base64
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cache
@@ -160,7 +161,8 @@ def _in_words(name: str, lesson: str, text: str | None) -> Judged:
     if (folder / f"{lesson}.ipynb").exists():
         texts = {"the solution": text_of(name, places(lesson, folder)[name].source, ()) or "", **texts}
     units = _words(text)
-    like = max(((where, similarity.shared(units, _words(each))) for where, each in texts.items()), key=lambda of: of[1])
+    shares = {where: similarity.shared(Counter(units), Counter(_words(each))) for where, each in texts.items()}
+    like = max(shares.items(), key=lambda of: of[1])
     return Judged(name, None, exercise.points, TO_READ, units=units, course=like, text=text)
 
 

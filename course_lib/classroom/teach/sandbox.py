@@ -178,7 +178,7 @@ def _readable() -> list[str]:
 # ---- the grader's side -----------------------------------------------------------------------------------------
 
 
-class Sandbox:
+class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
     """A server that does tasks, one after the other; replaced where it does not answer. Close it, or use ``with``."""
 
     def __init__(self, limits: Limits = STANDARD) -> None:
@@ -186,9 +186,6 @@ class Sandbox:
         self._folder = tempfile.TemporaryDirectory()
         self._server: subprocess.Popen[bytes] | None = None
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-
-    def __enter__(self) -> "Sandbox":
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

@@ -157,27 +157,25 @@ def nearest(given: ast.FunctionDef, *functions: ast.FunctionDef) -> tuple[str, f
 
     The functions of the answer are compared one by one, since one of them may be the copy, and all as one.
     """
-    own = {written(given, *functions), *(written(given, part) for part in functions)}
+    own = [*map(Counter, {written(given, *functions), *(written(given, part) for part in functions)})]
     return max(
         ((where, shared(text, part)) for where, text in _beside(given) for part in own), key=lambda each: each[1]
     )
 
 
 @cache
-def _beside(given: ast.FunctionDef) -> Sequence[tuple[str, tuple[str, ...]]]:
+def _beside(given: ast.FunctionDef) -> Sequence[tuple[str, Counter[str]]]:
     """What each text of the course says beside the lesson's own."""
-    return [(where, written(given, tree)) for where, tree in course_texts()]
+    return [(where, Counter(written(given, tree))) for where, tree in course_texts()]
 
 
 # ---- answers that are alike -----------------------------------------------------------------------------------
 
 
-def shared(one: Sequence[str], other: Sequence[str]) -> float:
+def shared(one: Counter[str], other: Counter[str]) -> float:
     """Return the part that two texts have in common of what both say; 0 where one of them says too little."""
-    its, others = Counter(one), Counter(other)
-    if min(its.total(), others.total()) < _EVIDENCE:
-        return 0.0
-    return 2 * (its & others).total() / (its.total() + others.total())
+    total = one.total(), other.total()
+    return 2 * (one & other).total() / sum(total) if min(total) >= _EVIDENCE else 0.0
 
 
 def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], float]]:
@@ -185,9 +183,9 @@ def alike(units: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], flo
 
     ``units`` are the statements, or the words, that each wrote.
     """
-    found = [({author}, 1.0) for author in units]
+    found, said = [({author}, 1.0) for author in units], {author: Counter(text) for author, text in units.items()}
     for one, other in combinations(units, 2):
-        if (both := shared(units[one], units[other])) >= ALIKE:
+        if (both := shared(said[one], said[other])) >= ALIKE:
             joined = [group for group in found if group[0] & {one, other}]
             least = min(both, *(share for _, share in joined))
             found = [group for group in found if group not in joined]

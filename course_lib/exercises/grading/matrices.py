@@ -15,11 +15,6 @@ def product_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Ar
     return whole_numbers(rng, M, K), whole_numbers(rng, K, N)
 
 
-def transposed_inputs(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[Array, Array]:
-    """A of M×K and B of N×K, for A·Bᵀ."""
-    return whole_numbers(rng, M, K), whole_numbers(rng, N, K)
-
-
 def product(A: Array, B: Array) -> Array:
     """A·B by NumPy."""
     return A @ B
@@ -57,6 +52,12 @@ PRODUCT = Task(
     element="C[row, col] = sum(A[row, k] * B[k, col] for k in range(A.shape[1]))",
 )
 
+#: C = A·Bᵀ, with B of N×K.
+PRODUCT_OF_ROWS = PRODUCT.but(
+    inputs=lambda rng, M, N, K: (whole_numbers(rng, M, K), whole_numbers(rng, N, K)),
+    answer=lambda A, B: A @ B.T,
+    element="C[row, col] = sum(A[row, k] * B[col, k] for k in range(A.shape[1]))",
+)
 
 #: One loop from tile to tile, and one inside it along the tile.
 ITERATIONS_OF_TILES = iterations(

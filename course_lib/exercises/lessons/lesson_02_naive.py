@@ -7,12 +7,12 @@ from ..grading.exercise import TILE, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import (
     PRODUCT,
+    PRODUCT_OF_ROWS,
     grid_over,
     last_term_alone,
     last_term_missing,
     result_is,
     shows,
-    transposed_inputs,
 )
 
 _SHAPES = ((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))
@@ -44,12 +44,7 @@ def _row_and_column_swapped(outcome: Outcome) -> str | None:
 #: One thread per element of C = A·Bᵀ, with B stored as N×K.
 TRANSPOSED = fill_in(
     "transposed",
-    PRODUCT.but(
-        shapes=_SHAPES,
-        inputs=transposed_inputs,
-        answer=lambda A, B: A @ B.T,
-        element="C[row, col] = sum(A[row, k] * B[col, k] for k in range(A.shape[1]))",
-    ),
+    PRODUCT_OF_ROWS.but(shapes=_SHAPES),
     budgets=(
         global_loads("2·K", "one element of A and one of B per step of the loop are enough."),
         global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop."),

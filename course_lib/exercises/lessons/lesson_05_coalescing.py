@@ -122,9 +122,8 @@ TURN_A_TILE = fill_in(
         "out-of-bounds": "the load is guarded by A's shape, the store by C's: C has as many rows as A has columns. And "
         "the tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
         "race": "a thread reads an element of the tile that another thread stores: all must wait in between.",
-        "uninitialized-read": "an element of the tile is read, but no thread stored it: fill the tile first, and "
-        "wait. And the "
-        "tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
+        "uninitialized-read": "an element of the tile is read, but no thread stored it: fill the tile first, and wait. "
+        "And the tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",
         "barrier-divergence": "every thread must reach the barrier, also those outside A: keep it out of any if.",
     },
     diagnoses=(_TILES_NOT_TURNED,),
@@ -134,8 +133,8 @@ SAME_LOADS = Explanation(
     name="same-loads",
     question="Two kernels make the same number of loads, and one needs six times as many sectors. How can that be?",
     model="The lanes of a warp make one request together, and memory delivers sectors of 32 bytes. Neighbouring "
-    "addresses share a "
-    "sector, up to 8 float32 in one. Addresses that are far apart need a sector each, of which 28 bytes are not used.",
+    "addresses share a sector, up to 8 float32 in one. Addresses that are far apart need a sector each, of which 28 "
+    "bytes are not used.",
     ideas=(
         "a warp's lanes make one request together",
         "neighbouring addresses share a sector",

@@ -6,7 +6,7 @@ from ...simulator.hardware import BANKS, ceil_div
 from ..grading.budgets import conflicts, global_loads, sectors_per_request, shared_stores
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
-from ..grading.matrices import PRODUCT, grid_over, one_array, result_is, transposed_inputs
+from ..grading.matrices import PRODUCT, PRODUCT_OF_ROWS, grid_over, one_array, result_is
 from ..grading.routines import Case, Routine
 
 #: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.
@@ -163,13 +163,7 @@ _ANOTHER_COLUMN = result_is(
 #: A·Bᵀ with a tile that is read down its columns, free of conflicts by an exchange of its columns.
 SWIZZLE = fill_in(
     "swizzle",
-    PRODUCT.but(
-        shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)),
-        inputs=transposed_inputs,
-        answer=lambda A, B: A @ B.T,
-        element="C[row, col] = sum(A[row, k] * B[col, k] for k in range(A.shape[1]))",
-        launch=grid_over(SIDE, SIDE),
-    ),
+    PRODUCT_OF_ROWS.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
     budgets=(
         _shared_words("2·16·16", "this time without padding: both tiles stay 16×16."),
         conflicts(

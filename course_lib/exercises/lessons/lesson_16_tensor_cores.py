@@ -28,6 +28,14 @@ LANE_OF = Routine(
 )
 
 
+#: The launches of a warp for each tile of C, of sizes that tiles divide, as the exercises promise.
+_BY_WARPS = PRODUCT.but(
+    shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),
+    launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
+    share=lambda M, N, K: ROWS * COLUMNS // 32,
+)
+_ALL_LANES = {"barrier-divergence": "all 32 lanes must reach mma_tf32 together: keep it out of any if."}
+
 _ONE_STEP_OVER_AND_OVER = result_is(
     lambda A, B: A.shape[1] // DEPTH * (A[:, :DEPTH] @ B[:DEPTH]),
     "the same fragments are loaded in every iteration: along K they begin at k.",
@@ -69,17 +77,13 @@ _LANES_OF_B_EXCHANGED = result_is(
 #: The fragments of A and B that each lane of a warp supplies to a tensor core.
 FRAGMENTS = fill_in(
     "fragments",
-    PRODUCT.but(
-        shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),  # multiples of 16, 8 and 8, as the exercise promises
-        launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
-        share=lambda M, N, K: ROWS * COLUMNS // 32,
-    ),
+    _BY_WARPS,
     budgets=(global_loads("6·K/8", "for each 8 steps along K a lane loads four elements of A and two of B."),),
     hints={
         "out-of-bounds": "A is M×K: its rows begin at top, its columns at k. B is K×N: its rows begin at k, its "
         "columns at left.",
-        "barrier-divergence": "all 32 lanes must reach mma_tf32 together: keep it out of any if.",
-    },
+    }
+    | _ALL_LANES,
     diagnoses=(_ONE_STEP_OVER_AND_OVER, _fragments_of_first_tile, _EXCHANGED_ITEMS, _LANES_OF_B_EXCHANGED),
 )
 
@@ -117,16 +121,9 @@ def _three_digits(outcome: Outcome) -> str | None:
 #: Three products of tensor cores in TF32 instead of one give nearly the digits of float32.
 MORE_DIGITS = fill_in(
     "more-digits",
-    PRODUCT.but(
-        inputs=_normal,
-        answer=lambda A, B: A.astype(np.float64) @ B.astype(np.float64),
-        shapes=((16, 8, 8), (32, 24, 16), (16, 8, 40)),  # multiples of 16, 8 and 8, as the exercise promises
-        launch=grid_over(ROWS, COLUMNS, block=(32, 1)),
-        share=lambda M, N, K: ROWS * COLUMNS // 32,
-        grows="one",
-    ),
+    _BY_WARPS.but(inputs=_normal, answer=lambda A, B: A.astype(np.float64) @ B.astype(np.float64), grows="one"),
     budgets=(global_loads("6·K/8", "the elements are in a and b already: split those, and load nothing again."),),
-    hints={"barrier-divergence": "all 32 lanes must reach mma_tf32 together: keep it out of any if."},
+    hints=_ALL_LANES,
     diagnoses=(_three_digits,),
     fixed=("a_high = to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])",),
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...simulator.occupancy import Occupancy, occupancy
-from ...simulator.tables import aligned, plural
+from ...simulator.tables import plural, text_table
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements
 from .code import MachineCode, MachineInstruction
@@ -181,12 +181,12 @@ class InnerLoop:
         for number, text, cells in self._rows():
             counts = (cells.get(kind, "") for kind in self.counts)
             table.append([number, text, *(str(c.total() if isinstance(c, Counter) else c) for c in counts)])
-        return "\n".join([self.summary, *aligned(table, (1,)), self.made_by])
+        return "\n".join([self.summary, *text_table(table, (1,)), self.made_by])
 
     def listing(self) -> str:
         """Return the instructions in the order in which a warp executes them, each with its kind and its line."""
         each = zip(self.body, self.kinds, strict=True)
-        return "\n".join(aligned([[str(self.code.line(i) or ""), kind, i.text] for i, kind in each], (1, 2)))
+        return "\n".join(text_table([[str(self.code.line(i) or ""), kind, i.text] for i, kind in each], (1, 2)))
 
     def _repr_html_(self) -> str:
         name = html.escape(self.code.kernel)

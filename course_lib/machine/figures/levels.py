@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from ...simulator.tables import aligned
+from ...simulator.tables import text_table
 from ...trace.figures.canvas import describe, legend, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements, model
@@ -89,7 +89,7 @@ class Levels(tuple[Level, ...]):
         ]
 
     def __repr__(self) -> str:
-        return "\n".join([f"A whole launch, n = {self[0].n:,}, as recorded:", *aligned(self._rows())])
+        return "\n".join([f"A whole launch, n = {self[0].n:,}, as recorded:", *text_table(self._rows())])
 
     def _repr_html_(self) -> str:
         head, *rows = ([html.escape(cell) for cell in row] for row in self._rows())

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ...kernels import rung
-from ...kernels.rung import Rung
+from ...kernels.rung import Rung, blocks, ready_made
 from ...lazy import called
-from ...simulator.hardware import ceil_div
 from .. import measurements
 from .device import NoGPUError, require
 from .experiments import Experiment, Wanted, beside_cublas, measure, timed
@@ -64,10 +63,7 @@ def _kernel_of(text: str, path: str, name: str) -> Rung:
     if not hasattr(kernel, "py_func"):
         raise ValueError(f"mine is no kernel in {path}: write @cuda.jit above it")
 
-    def launch(M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        return (ceil_div(N, tile[1]), ceil_div(M, tile[0])), (threads[0], threads[1])
-
-    return Rung(name, f"Yours, {name}", lambda **_: kernel, launch, dtypes=("float32",), tile=lambda: tile)
+    return Rung(name, f"Yours, {name}", ready_made(kernel), blocks(*tile, *threads), dtypes=("float32",))
 
 
 def main(

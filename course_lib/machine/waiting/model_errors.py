@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...simulator.tables import aligned
+from ...simulator.tables import text_table
 from .. import measurements
 from ..gpu.types import Result
 from .predictions import WHICH
@@ -106,7 +106,7 @@ class Reasons:
     rows: tuple[tuple[str, str, str], ...]
 
     def __repr__(self) -> str:
-        return "\n".join(aligned([_TITLES, *self.rows], left=range(3)))
+        return "\n".join(text_table([_TITLES, *self.rows], left=range(3)))
 
     def _repr_html_(self) -> str:
         left = ' style="text-align:left"'

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ...simulator.hardware import BANKS, SECTOR_BYTES, WARP_SIZE, WORD_BYTES
-from ..columns import Columns, Table
+from ..columns import TABLES, Columns, Table
 from ..locate import locate
-from ..replay import Timeline
-from ..structure import accumulators, loops, roles, shown_source, tiles
+from ..replay import Timeline, tiles
+from ..structure import accumulators, loops, roles, shown_source
 from ..trace import Trace
 from .words import comparison
 
@@ -31,27 +31,14 @@ MAX_ELEMENTS = 4_000_000
 
 #: The columns of a payload and their types; the first rows of all steps are written as n + 1 numbers.
 STEP = {"line": "u4", "warp": "u2", "lanes": "u4", "flags": "u1"}
-TABLES = {
-    "access": {
-        "op": "u1",
-        "array": "u2",
-        "lanes": "u4",
-        "width": "u1",
-        "base": "i4",
-        "pattern": "i4",
-        "values": "i4",
-        "old": "i4",
-        "given": "i4",
-        "operation": "i1",
-        "sectors": "u2",
-        "wavefronts": "u2",
-        "conflicts": "u2",
-    },
-    "variable": {"name": "u2", "values": "i4"},
-    "test": {"text": "u2", "lanes": "u4", "truth": "u4", "left": "i4", "right": "i4"},
-    "outside": {"op": "u1", "array": "u2", "lanes": "u4", "index": "i4"},
-    "exchange": {"operation": "u2", "lanes": "u4", "given": "i4", "source": "i4", "result": "i4"},
-    "product": {"step": "u4", "end": "i4", "group": "u4"},
+#: Columns of the other tables in narrower types than the trace's own.
+NARROWER = {
+    "access": {"array": "u2", "base": "i4", "operation": "i1", "sectors": "u2", "wavefronts": "u2", "conflicts": "u2"},
+    "variable": {"name": "u2"},
+    "test": {"text": "u2"},
+    "outside": {"array": "u2"},
+    "exchange": {"operation": "u2"},
+    "product": {"step": "u4", "group": "u4"},
 }
 INTS, FLOATS, DOUBLES, TEXTS = range(4)
 _EXACT = 2**53  # JavaScript's numbers are exact up to here
@@ -85,13 +72,14 @@ def encode(trace: Trace) -> str:
     for name, kind in STEP.items():
         packed.add(f"step_{name}", columns.step[name], kind)
     steps = np.arange(len(trace.steps) + 1)
-    for name, kinds in TABLES.items():
+    for name, narrower in NARROWER.items():
         table: Table = getattr(columns, name)
         if name == "exchange" and not len(table["step"]):  # few launches have any
             continue
         packed.add(f"step_{name}", np.searchsorted(table["step"], steps), "u4")
-        for column, kind in kinds.items():
-            packed.add(f"{name}_{column}", table[column], kind)
+        for column, kind in (TABLES[name] | narrower).items():
+            if column != "step" or name == "product":
+                packed.add(f"{name}_{column}", table[column], kind)
     for column, kind in (("kind", "u1"), ("start", "u4"), ("length", "u4")):
         packed.add(f"vector_{column}", getattr(vectors, column), kind)
     for column, kind, pool in (("ints", "i4", INTS), ("floats", "f4", FLOATS), ("doubles", "f8", DOUBLES)):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...simulator.testing import differs
 from ..replay import Timeline
-from ..trace import Dim3, Trace
+from ..trace import Trace
 from .digits import number
 
 #: For each array, element number (as text) -> (its final value, the wanted value).
@@ -43,14 +43,3 @@ def final(trace: Trace, name: str) -> np.ndarray:
         touches = Timeline(trace, tuple(at)).touches(name)
         held[touches.element[touches.store]] = touches.value[touches.store]
     return held
-
-
-def heat(timeline: Timeline, name: str) -> np.ndarray:
-    """Return how often the whole launch loads every element of an array: an array of its shape."""
-    trace = timeline.trace
-    counts = np.zeros(trace.arrays[name].size, np.int64)
-    for at in trace.columns.blocks.tolist():
-        block: Dim3 = tuple(at)
-        touches = (timeline if block == timeline.block else Timeline(trace, block)).touches(name)
-        np.add.at(counts, touches.element[~touches.store], 1)
-    return counts.reshape(trace.arrays[name].shape)

@@ -13,7 +13,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from ..locate import locate
+from ..locate import linear, locate
 from ..replay import Timeline
 from .files import MAX_FRAMES, kind_of, write
 from .page import STEPPER, page
@@ -152,28 +152,25 @@ class Stepper(Still, anywidget.AnyWidget):
 
     def _told(self) -> Told:
         """What the text tells of: the chosen step, the first one that breaks a rule, or a telling one."""
-        timeline, thread = self.timeline, self._linear_thread()
-        places = [(self.step or timeline.telling_step(thread), thread)]
+        timeline, thread = self.timeline, linear(self.trace, self.thread)
         if not self.step and not thread and self.block == (0, 0, 0):
             for found in filter(None, (locate(self.trace, finding) for finding in self.trace.findings)):
-                timeline = Timeline(self.trace, found[0].block)
-                places = [(at.position, at.thread) for at in found if at.block == found[0].block]
-                break
-        return Told(timeline, places[0][0], tuple(places), tuple(self._notes(timeline, places)))
+                block = found[0].block
+                return self._telling(Timeline(self.trace, block), *(at[1:] for at in found if at.block == block))
+        return self._telling(timeline, (self.step or timeline.telling_step(thread), thread))
 
     def _views(self, step: int | None = None) -> list[Told]:
         """What a still shows: the film, or a step that somebody chose, or that breaks a rule."""
         if self._beside is not None:
             return [Told(self.timeline), Told(Timeline(self._beside.trace, (0, 0, 0)))]
         if step:
-            places = [(step, self._linear_thread())]
-            return [Told(self.timeline, step, tuple(places), tuple(self._notes(self.timeline, places)))]
+            return [self._telling(self.timeline, (step, linear(self.trace, self.thread)))]
         if step is None and (self.step or self.trace.findings):
             return [self._told()]
         return [Told(self.timeline)]
 
-    def _notes(self, timeline: Timeline, places: Sequence[tuple[int, int]]) -> list[str]:
-        """The findings in which the first place's step takes part, and the wrong values that its threads store."""
+    def _telling(self, timeline: Timeline, *places: tuple[int, int]) -> Told:
+        """Tell of the places, and of the findings and wrong values of the first one's step and threads."""
         position, who = places[0][0], [thread for at, thread in places if at == places[0][0]]
         notes = [
             str(finding)
@@ -189,7 +186,7 @@ class Stepper(Still, anywidget.AnyWidget):
                     holds, wanted = elements[str(flat)]
                     place = element(name, flat, self.trace.arrays[name].shape)
                     notes.append(f"{place} holds {holds} in the end, and {wanted} was wanted.")
-        return notes
+        return Told(timeline, position, places, tuple(notes))
 
     def picture(self, step: int | None = None, *, hint: str = HINT) -> StillPicture:
         """Draw a strip of the film's frames, or the step that is chosen or given; ``hint`` is written below it.
@@ -234,10 +231,6 @@ class Stepper(Still, anywidget.AnyWidget):
         if not 0.02 <= seconds <= 60:
             raise ValueError(f"A frame cannot be shown for {seconds} seconds: choose from 0.02 to 60.")
         return write([self.picture(each, hint="") for each in steps], path, seconds)
-
-    def _linear_thread(self) -> int:
-        (x, y, z), (bx, by, _) = self.thread, self.trace.block
-        return int(x + bx * (y + by * z))
 
     def _play(self, *orders: Mapping[str, Sequence[int]]) -> None:
         """Offer other orders of each run's statements."""

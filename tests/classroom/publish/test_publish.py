@@ -157,7 +157,7 @@ def test_the_command_writes_a_file_or_says_why_not(tmp_path, capsys):
     assert not (tmp_path / "out" / "wrong.html").exists()
     assert 2 == export.main([str(tmp_path / "none.ipynb")])
     said = capsys.readouterr().err
-    assert "wrong.ipynb: a cell failed" in said and "There is no notebook" in said
+    assert "wrong.ipynb: a cell failed" in said and "none.ipynb cannot be read, so nothing" in said
 
 
 @pytest.mark.parametrize("text", ["# Title", "[]", "{}", '{"cells": 3}', '{"nbformat": 9, "cells": []}', ""])

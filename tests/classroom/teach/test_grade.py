@@ -154,6 +154,7 @@ def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
         (lambda text: "", "the first line must name the columns"),
         (lambda text: text.encode("utf-16"), "is no text in UTF-8"),
         (lambda text: text + "anne,Anne,two-barriers,2,2,,by hand,,,,,0\n", "line 10: 'anne' handed in nothing"),
+        (lambda text: re.sub(r'"\w+/[\d.]*"', '"0"', text), "line 2: the column answer is not as it was written"),
         (lambda text: text.replace(WORDS, "rate"), "line 5: 04_tiling has no exercise 'rate'"),
     ],
 )

@@ -16,23 +16,9 @@ from course_lib.exercises.capstone import Attempt, Costs
 from course_lib.kernels.naive import naive
 from course_lib.machine import compiler
 
+MINE = textwrap.dedent(inspect.getsource(naive.py_func)).replace("def naive(", "def mine(")
 #: One thread for each element of C, in blocks of 8×8; slow, right and short.
-NAIVE = """TILE, THREADS = (8, 8), (8, 8)
-
-
-@cuda.jit
-def mine(A, B, C):
-    row = cuda.blockIdx.y * 8 + cuda.threadIdx.y
-    col = cuda.blockIdx.x * 8 + cuda.threadIdx.x
-    if row < C.shape[0] and col < C.shape[1]:
-        acc = float32(0)
-        for k in range(A.shape[1]):
-            acc += A[row, k] * B[k, col]
-        C[row, col] = acc
-
-
-attempt(mine, TILE, THREADS)
-"""
+NAIVE = f"TILE, THREADS = (8, 8), (8, 8)\n\n\n{MINE}\n\nattempt(mine, TILE, THREADS)\n"
 #: With x along the rows of C: more sectors for each load of A, and of C.
 SLOWER = (
     NAIVE.replace("cuda.threadIdx.y", "ty")
@@ -82,7 +68,7 @@ def test_x_along_the_rows_costs_more(save):
 @pytest.mark.parametrize(
     "source, status, told",
     [
-        (NAIVE.replace("row < C.shape[0] and ", ""), "failed", "ragged"),
+        (NAIVE.replace("row < M and ", ""), "failed", "ragged"),
         ("TILE, THREADS = (16, 16), (16, 16)\n\n@cuda.jit\ndef mine(A, B, C):\n    ...\n", "not yet", "three dots"),
         (NAIVE.replace("(8, 8), (8, 8)", "(8, 8), open('x').read()"), "refused", "TILE = (16, 16)"),
         (NAIVE.replace("THREADS)", "(64, 64))"), "refused", "at most 1,024"),
@@ -143,8 +129,7 @@ def test_the_command_writes_a_table_and_a_page_and_goes_on(save, tmp_path, monke
 
 def test_a_kernel_that_is_nearly_the_courses_is_listed(save):
     """The naive kernel, which is too short to be refused, with a statement that nobody reads."""
-    ladder = textwrap.dedent(inspect.getsource(naive.py_func)).replace("def naive(", "def mine(")
-    found = judge(save("anna", f"{ladder}    spare = row\n\n\nattempt(mine, (8, 8), (8, 8))\n"))
+    found = judge(save("anna", NAIVE.replace(MINE, f"{MINE}    spare = row\n")))
     assert (found.status, found.course[0]) == (RANKED, "the kernel naive") and found.course[1] == 1
     assert "<td>the kernel naive of the course, anna</td>" in page([(1, "anna", found)])
 
