@@ -8,7 +8,6 @@ from oracles.comparison import assert_same_counts
 
 from course_lib import simulate
 from course_lib.kernels import LADDER, rung
-from course_lib.kernels.vector import load4, store4
 from course_lib.machine import model
 
 SIZES = [(37, 70, 18), (33, 36, 24), (1, 1, 1), (3, 2, 0), (20, 30, 25), (0, 4, 4), (4, 0, 3)]
@@ -122,10 +121,3 @@ def test_copies_with_other_widths(width):
             listed["sectors"],
             listed["wavefronts"],
         )
-
-
-@pytest.mark.parametrize("access", [load4, store4])
-def test_vector_access_says_what_it_is_on_a_gpu(access):
-    """A simulator can distinguish a 16-byte access from four of 4 bytes."""
-    assert access.__simulated_as__[1] == 4
-    assert callable(access.py_func)

@@ -153,27 +153,24 @@ class Stepper(Still, anywidget.AnyWidget):
     def _told(self) -> Told:
         """What the text tells of: the chosen step, the first one that breaks a rule, or a telling one."""
         timeline, thread = self.timeline, linear(self.trace, self.thread)
-        places = [(self.step or timeline.telling_step(thread), thread)]
         if not self.step and not thread and self.block == (0, 0, 0):
             for found in filter(None, (locate(self.trace, finding) for finding in self.trace.findings)):
-                timeline = Timeline(self.trace, found[0].block)
-                places = [(at.position, at.thread) for at in found if at.block == found[0].block]
-                break
-        return Told(timeline, places[0][0], tuple(places), tuple(self._notes(timeline, places)))
+                block = found[0].block
+                return self._telling(Timeline(self.trace, block), *(at[1:] for at in found if at.block == block))
+        return self._telling(timeline, (self.step or timeline.telling_step(thread), thread))
 
     def _views(self, step: int | None = None) -> list[Told]:
         """What a still shows: the film, or a step that somebody chose, or that breaks a rule."""
         if self._beside is not None:
             return [Told(self.timeline), Told(Timeline(self._beside.trace, (0, 0, 0)))]
         if step:
-            places = [(step, linear(self.trace, self.thread))]
-            return [Told(self.timeline, step, tuple(places), tuple(self._notes(self.timeline, places)))]
+            return [self._telling(self.timeline, (step, linear(self.trace, self.thread)))]
         if step is None and (self.step or self.trace.findings):
             return [self._told()]
         return [Told(self.timeline)]
 
-    def _notes(self, timeline: Timeline, places: Sequence[tuple[int, int]]) -> list[str]:
-        """The findings in which the first place's step takes part, and the wrong values that its threads store."""
+    def _telling(self, timeline: Timeline, *places: tuple[int, int]) -> Told:
+        """Tell of the places, and of the findings and wrong values of the first one's step and threads."""
         position, who = places[0][0], [thread for at, thread in places if at == places[0][0]]
         notes = [
             str(finding)
@@ -189,7 +186,7 @@ class Stepper(Still, anywidget.AnyWidget):
                     holds, wanted = elements[str(flat)]
                     place = element(name, flat, self.trace.arrays[name].shape)
                     notes.append(f"{place} holds {holds} in the end, and {wanted} was wanted.")
-        return notes
+        return Told(timeline, position, places, tuple(notes))
 
     def picture(self, step: int | None = None, *, hint: str = HINT) -> StillPicture:
         """Draw a strip of the film's frames, or the step that is chosen or given; ``hint`` is written below it.
