@@ -43,6 +43,24 @@ def quotient(a: Vector, b: Vector) -> Vector:
     return result
 
 
+def floor_division(a: Vector, b: Vector) -> tuple[Vector, Vector]:
+    """``a // b`` and ``a % b`` of floats as numba and the GPU's compiler compute them.
+
+    The rest is |a| - floor(|a| / |b|) * |b|, rounded once, where a CPU's is exact: so it is NaN for an infinite ``b``.
+    """
+    size, step = np.abs(a), np.abs(b)
+    rest = fused(-np.floor(size / step), step, size)
+    rest = np.where(a < 0, -rest, rest)
+    whole = (a - rest) / b
+    other_sign = (rest != 0) & ((rest < 0) != (b < 0))
+    whole = np.where(other_sign, whole - 1, whole)
+    rest = np.where(other_sign, rest + b, np.where(rest == 0, np.copysign(rest, b), rest))
+    below = np.floor(whole)
+    nearest = np.where(whole - below > 0.5, below + 1, below)
+    nearest = np.where(whole == 0, whole * whole * a / b, nearest)
+    return np.where(b == 0, a / b, nearest).astype(rest.dtype)[()], rest[()]
+
+
 def power(a: Vector, b: Vector) -> Vector:
     """``a ** b``; an integer to a negative power is 1 / a as a GPU computes it: 0, except for a of -1, 0 and 1."""
     if np.asarray(a).dtype.kind == "f":
@@ -116,10 +134,23 @@ def remainder(a: Vector, b: Vector) -> Vector:
 
 
 def fused(a: Vector, b: Vector, c: Vector) -> Vector:
-    """``a * b + c`` rounded once: computed in float64, or for float64 in the platform's long double."""
-    kind = np.asarray(a).dtype
-    wide = np.float64 if kind.itemsize < 8 else np.longdouble
-    return (a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(kind)
+    """``a * b + c`` rounded once: computed in float64, or for float64 with the errors of product and sum added."""
+    kind, product = np.asarray(a).dtype, a * b
+    if kind.itemsize < 8:
+        return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(kind)
+    (high, low), (upper, lower) = _halves(a), _halves(b)
+    lost = low * lower - (((product - high * upper) - low * upper) - high * lower)
+    total = product + c
+    added = total - product
+    lost += (product - (total - added)) + (c - added)
+    return np.where(np.isfinite(lost), total + lost, total)[()]
+
+
+def _halves(x: Vector) -> tuple[Vector, Vector]:
+    """Two float64 of 26 bits each, whose sum is ``x``."""
+    high = x * (2**27 + 1)
+    high = high - (high - x)
+    return high, x - high
 
 
 def _lane_by_lane(function: Callable[[Any], float], value: Vector) -> Vector:

@@ -96,10 +96,6 @@ class _Try:
     wanted: Mapping[str, np.ndarray]
 
 
-class _NoLaunch(Exception):
-    """Raised for sizes for which there is no launch."""
-
-
 def check_all(
     kernel: Any,
     start: Start,
@@ -119,9 +115,8 @@ def check_all(
     largest = dict.fromkeys(chosen, 0)
     tried = _Tried(kernel, start, launch, allow).once
     for sizes, schedule in zip(_order(chosen, launches, seed), itertools.cycle(SCHEDULES)):  # noqa: B905
-        try:
-            found = tried(sizes, schedule)
-        except _NoLaunch:
+        found = tried(sizes, schedule)
+        if found is None:
             without += 1
             continue
         ran += 1
@@ -132,17 +127,14 @@ def check_all(
         smaller = _smaller(sizes, chosen, values)
         while tries and (at := next(smaller, None)):
             tries -= 1
-            try:
-                again = tried(at, schedule)
-            except _NoLaunch:
-                continue
-            ran += 1
-            if again.mistake == found.mistake:
+            again = tried(at, schedule)
+            ran += again is not None
+            if again is not None and again.mistake == found.mistake:
                 sizes, smaller = at, _smaller(at, chosen, values)
         try:
-            found = tried(sizes, schedule, trace=True)
+            found = tried(sizes, schedule, trace=True) or found
         except LaunchError:  # too large to trace, or refused
-            found = tried(sizes, schedule)
+            found = tried(sizes, schedule) or found
         return Checked(ran, without, largest, sizes, schedule, found.reason, found.run, launch, found.wanted)
     if not ran:
         raise LaunchError("no size has a launch: launch() returned None, or a grid of 0 blocks, for all of them")
@@ -158,9 +150,12 @@ class _Tried:
     launch: Launch
     allow: Sequence[str]
 
-    def once(self, sizes: Sizes, schedule: str, trace: bool = False) -> _Try:
-        """Launch once. Raise _NoLaunch for sizes without a launch, and LaunchError for one too large to trace."""
-        grid, block, arguments, *rest = self._made(sizes)
+    def once(self, sizes: Sizes, schedule: str, trace: bool = False) -> _Try | None:
+        """Launch once; None for sizes without a launch. Raise LaunchError for one too large to trace."""
+        made = self._made(sizes)
+        if made is None:
+            return None
+        grid, block, arguments, *rest = made
         names = read(self.kernel).parameters
         wanted = _wanted(rest[0] if rest and rest[0] is not None else {}, names)
         try:
@@ -188,13 +183,13 @@ class _Tried:
     def _made(self, sizes: Sizes) -> Any:
         made = self.launch(**sizes)
         if made is None:
-            raise _NoLaunch
+            return None
         if not isinstance(made, tuple) or len(made) not in (3, 4) or not isinstance(made[2], tuple | list):
             raise LaunchError(
                 "launch() must return grid, block, a tuple of arguments and, if wanted, what arrays should hold"
             )
         if 0 in sizes.values() and 0 in (made[0] if isinstance(made[0], tuple | list) else made[:1]):
-            raise _NoLaunch
+            return None
         return made
 
 
@@ -278,7 +273,8 @@ def _guessed(kernel: Any, start: Start, allow: Sequence[str]) -> Launch:
     width = launches[0](*[1] * len(names))[1][0]
     sizes = dict(zip(names, (width, 2 * width, width), strict=False))
     for launch in launches:
-        if _Tried(kernel, start, launch, allow).once(sizes, SCHEDULES[0]).mistake is None:
+        tried = _Tried(kernel, start, launch, allow).once(sizes, SCHEDULES[0])
+        if tried is not None and tried.mistake is None:
             return launch
     return launches[0]
 

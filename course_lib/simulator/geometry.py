@@ -84,33 +84,15 @@ class Launch:
     def warps(self) -> tuple[WarpLanes, ...]:
         return tuple(WarpLanes(self, w) for w in range(ceil_div(self.threads_per_block, WARP_SIZE)))
 
-    def chunks(self, edges: tuple[bool, bool] = (False, False), most: int = LANES_PER_VECTOR) -> Iterator[Chunk]:
-        """Divide the grid into rectangles of at most ``most`` blocks, with about LANES_PER_VECTOR lanes a vector.
-
-        ``edges`` (x, y): put the last column, or the last row, of the grid into separate chunks. If a matrix is
-        no multiple of the block, guards cut only there, and all other blocks run without masks.
-        """
+    def chunks(self, most: int = LANES_PER_VECTOR) -> Iterator[Chunk]:
+        """Divide the grid into rectangles of at most ``most`` blocks, with about LANES_PER_VECTOR lanes a vector."""
         lanes = min(WARP_SIZE, self.threads_per_block)
         capacity = max(1, min(LANES_PER_VECTOR // lanes, most))
         columns, rows = self.grid[0], self.grid[1] * self.grid[2]
-        cut_x = columns - 1 if edges[0] and columns > 1 else columns
-        cut_y = rows - 1 if edges[1] and rows > 1 else rows
-        for row0, row1 in ((0, cut_y), (cut_y, rows)):
-            for column0, column1 in ((0, cut_x), (cut_x, columns)):
-                yield from self._cut(row0, row1, column0, column1, capacity)
-
-    def _cut(self, row0: int, row1: int, column0: int, column1: int, capacity: int) -> Iterator[Chunk]:
-        width = column1 - column0
-        if width < 1 or row1 <= row0:
-            return
-        if width >= capacity:
-            for row in range(row0, row1):
-                for start in range(column0, column1, capacity):
-                    yield Chunk(self, row, row + 1, start, min(start + capacity, column1))
-        else:
-            step = capacity // width
-            for row in range(row0, row1, step):
-                yield Chunk(self, row, min(row + step, row1), column0, column1)
+        width, height = min(columns, capacity), max(1, capacity // columns)
+        for row in range(0, rows, height):
+            for column in range(0, columns, width):
+                yield Chunk(self, row, min(row + height, rows), column, min(column + width, columns))
 
     def name_thread(self, linear: int) -> Thread:
         """``((bx, by, bz), (tx, ty, tz))`` of the thread with linear id ``linear`` in the grid."""

@@ -393,12 +393,12 @@ class Function:
         return Function(function)
 
     def merges(self, kinds):
-        """Return the types where paths meet, and the type returned, for arguments of these kinds."""
+        """Return the types where paths meet, and those of expressions, for arguments of these kinds."""
         if kinds not in self.merged:
             kind_of = Kinds(self)
             environment = dict(zip(self.parameters, kinds, strict=True))
             self.merged[kinds] = (Merges(self.node.body, environment, kind_of), kind_of)
-        return self.merged[kinds][0]
+        return self.merged[kinds]
 
     def constant(self, node):
         """Return the Python object that a name or dotted name stands for."""
@@ -465,6 +465,7 @@ class Kinds:
 
     def __init__(self, function):
         self.function = function
+        self.seen = {}  # the types that an operation in a loop had until its variables' types were known, in one
 
     def __call__(self, node, env):
         return getattr(self, type(node).__name__)(node, env)
@@ -521,7 +522,9 @@ class Kinds:
         if isinstance(a, tuple):
             return a + b
         symbol, literal = SYMBOLS[type(node.op)], exponent_literal(node.right)
-        return typing.oracle_binop(symbol, a, literal if symbol == "**" and literal is not None else b)
+        kind = typing.oracle_binop(symbol, a, literal if symbol == "**" and literal is not None else b)
+        self.seen[node] = kind = unify(self.seen.get(node, kind), kind)
+        return kind
 
     def UnaryOp(self, node, env):
         constant = python_value(node)
@@ -710,8 +713,7 @@ class Frame:
     def __init__(self, thread, function, values):
         self.thread, self.function = thread, function
         self.env = dict(zip(function.parameters, values, strict=True))
-        self.merges = function.merges(tuple(map(kind_of_value, values)))
-        self.kinds = Kinds(function)
+        self.merges, self.kinds = function.merges(tuple(map(kind_of_value, values)))
 
     def meet(self, types):
         for name, kind in (types or {}).items():
@@ -941,7 +943,11 @@ class Frame:
         b = self.value(node.right)
         if isinstance(a, tuple):
             return a + b
-        return scalar.binary(SYMBOLS[type(node.op)], a, b, exponent_literal(node.right))
+        symbol, literal = SYMBOLS[type(node.op)], exponent_literal(node.right)
+        value = scalar.binary(symbol, a, b, literal)
+        if (kind := self.kinds.seen.get(node, value.dtype)) != value.dtype:
+            return scalar.binary(symbol, scalar.cast(a, kind), scalar.cast(b, kind), literal)
+        return value
 
     def UnaryOp(self, node):
         constant = python_value(node)

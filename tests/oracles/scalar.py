@@ -4,6 +4,8 @@ Division by zero follows the error model of the CUDA target: integers give 0, fl
 """
 
 import builtins
+import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -66,7 +68,30 @@ def binary(symbol, a, b, literal_exponent=None):
     if result.kind == "c" and symbol in "*/":
         return _product(a, b) if symbol == "*" else _quotient(a, b)
     with np.errstate(all="ignore"):
-        return result.type(np.floor_divide(a, b) if symbol == "//" else function(a, b))
+        if symbol in "//%" and symbol != "/":
+            return result.type(_divided_down(a, b)[symbol == "%"])
+        return result.type(function(a, b))
+
+
+def _divided_down(a, b):
+    """Return the floats a // b and a % b, by numba's rule and the rest that NVIDIA's compiler takes: |a| - n |b|."""
+    n = np.floor(abs(a) / abs(b))
+    rest = type(a)(math.nan)
+    if np.isfinite(n) and np.isfinite(b):
+        exact = Fraction(float(abs(a))) - Fraction(float(n)) * Fraction(float(abs(b)))
+        rest = type(a)(np.sign(a) * type(a)(float(exact)) if exact else 0.0)
+    elif np.isfinite(a) and b != 0 and np.isfinite(b):  # n exceeds what a float holds
+        rest = type(a)(-np.sign(a) * math.inf)
+    if b == 0:
+        return a / b, rest
+    whole = (a - rest) / b
+    if rest and (rest < 0) != (b < 0):
+        whole, rest = whole - 1, rest + b
+    elif not rest:
+        rest = np.copysign(rest, b)
+    if not whole or np.isnan(whole):
+        return whole * whole * a / b, rest
+    return np.floor(whole) + (whole - np.floor(whole) > 0.5), rest
 
 
 def _integer(symbol, a, b, result):

@@ -141,7 +141,7 @@ def type_in_reference(kernel, launch, name):
         reference.Array(a, "", "global", ()) if isinstance(a, np.ndarray) else reference.scalar.literal(a)
         for a in launch
     ]
-    return reference.Function.of(kernel).merges(tuple(map(reference.kind_of_value, values))).end[name]
+    return reference.Function.of(kernel).merges(tuple(map(reference.kind_of_value, values)))[0].end[name]
 
 
 @pytest.mark.parametrize("body", every(12, [*BODIES, *(f"v = cuda.fp16.{call}" for call in HALF_FUNCTIONS)]))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.counters.banks import NOBODY, busiest, in_groups
-from ...simulator.counters.copy_wavefronts import CopyWavefronts
+from ...simulator.counters.copy_wavefronts import copy_costs
 from ...simulator.hardware import SECTOR_BYTES, WORD_BYTES
 from ..compiler.code import REGISTER, UNIFORM, MachineCode
 from ..compiler.emulator import BlockRun, WarpAccess
@@ -204,7 +204,7 @@ def _wavefronts(access: WarpAccess) -> int:
         return max(1, access.bytes // WORD_BYTES)
     if access.stored is not None:
         to, of = (np.where(access.active, at // access.bytes, 0)[:, None] for at in (access.stored, access.addresses))
-        return max(1, CopyWavefronts().of(to, of, access.active[:, None], access.bytes)[0])
+        return max(1, copy_costs(to, of, access.active[:, None], access.bytes)[0])
     words = np.where(access.active, access.addresses // WORD_BYTES, NOBODY)[:, None]
     each = max(1, access.bytes // WORD_BYTES)
     return int(busiest(words, 1)[0] if each == 1 else in_groups(words, each)[0][0])

@@ -12,7 +12,7 @@ from ..hardware import BANKS, WARP_SIZE, WORD_BYTES
 from ..lanes.access import Site
 from ..lanes.arrays import Pattern
 from ..lanes.masks import widened
-from .copy_wavefronts import CopyWavefronts, copied_places
+from .copy_wavefronts import copied_places, copy_costs
 from .traffic import Counter, key_of
 
 #: The word of a lane that is not active.
@@ -23,10 +23,6 @@ class BanksObserver(Counter):
     """Counts wavefronts and conflicts, once for each pattern."""
 
     names = ("wavefronts", "bank_conflicts")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.copies = CopyWavefronts()
 
     def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "shared":
@@ -45,7 +41,7 @@ class BanksObserver(Counter):
     def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
         """Count the wavefronts that a copy needs in addition to a store to the same words, because it also reads."""
         to, of, active = copied_places(site, pattern, base, array, index)
-        needed, _ = self.copies.of(to, of, active, pattern.access_bytes)
+        needed, _ = copy_costs(to, of, active, pattern.access_bytes)
         beyond = needed - wavefronts(pattern, 0)[0]
         self.add_counts(key_of(site, pattern), beyond, beyond)
 

@@ -14,7 +14,7 @@ from ..hardware import SECTOR_BYTES
 from ..lanes.access import Site
 from ..lanes.arrays import Pattern
 from ..lanes.masks import Mask
-from .copy_wavefronts import WIDE_BYTES, CopyWavefronts, copied_places
+from .copy_wavefronts import WIDE_BYTES, copied_places, copy_costs
 from .traffic import Counter, key_of
 
 
@@ -22,10 +22,6 @@ class CoalescingObserver(Counter):
     """Counts distinct sectors, computed once for each pattern and each position of its base in a sector."""
 
     names = ("sectors",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.copies = CopyWavefronts()
 
     def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "global":
@@ -40,7 +36,7 @@ class CoalescingObserver(Counter):
         to, of, active = copied_places(site, pattern, base, array, index)
         loaded = distinct(np.expand_dims(of, (1, 2)) * WIDE_BYTES // SECTOR_BYTES, np.expand_dims(active, (1, 2)))
         key = site.line, array.name, array.space, "load", WIDE_BYTES
-        self.add_counts(key, self.copies.of(to, of, active, WIDE_BYTES)[1] - int(loaded.sum()))
+        self.add_counts(key, copy_costs(to, of, active, WIDE_BYTES)[1] - int(loaded.sum()))
 
     def _sectors(self, pattern: Pattern, phase: int) -> int:
         if pattern.offsets is None:

@@ -5,6 +5,7 @@ README.md in this folder states the rules.
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,35 +19,32 @@ Places = Sequence[tuple[int, int]]
 WIDE_BYTES = 16
 
 
-class CopyWavefronts:
-    """Computes the costs of copies, with a cache by pattern relative to the 128-byte lines."""
+def copy_costs(to: np.ndarray, of: np.ndarray, active: np.ndarray, size: int) -> tuple[int, int]:
+    """Return (wavefronts, sectors), summed over blocks; `to` and `of` are (lanes, blocks), in units of the size.
 
-    def __init__(self) -> None:
-        self.known: dict[tuple[int, bytes], tuple[int, int]] = {}
+    Sectors are 0 unless copies have 16 bytes: the others are counted like loads.
+    """
+    in_line = LINE_BYTES // size
+    columns = []
+    for places in (to, of):
+        first = np.where(active, places, np.iinfo(np.int64).max).min(axis=0) // in_line * in_line
+        columns.append(np.where(active, places - first, -1))
+    both = np.concatenate(columns).T
+    if (both == both[0]).all():
+        different, times = both[:1], np.array([len(both)])
+    else:
+        different, times = np.unique(both, axis=0, return_counts=True)
+    total = np.zeros(2, np.int64)
+    for row, count in zip(different, times, strict=True):
+        total += np.multiply(_one_copy(tuple(row.tolist()), size), count)
+    return int(total[0]), int(total[1])
 
-    def of(self, to: np.ndarray, of: np.ndarray, active: np.ndarray, size: int) -> tuple[int, int]:
-        """Return (wavefronts, sectors), summed over blocks; `to` and `of` are (lanes, blocks), in units of the size.
 
-        Sectors are 0 unless copies have 16 bytes: the others are counted like loads.
-        """
-        in_line = LINE_BYTES // size
-        columns = []
-        for places in (to, of):
-            first = np.where(active, places, np.iinfo(np.int64).max).min(axis=0) // in_line * in_line
-            columns.append(np.where(active, places - first, -1))
-        both = np.concatenate(columns).T
-        if (both == both[0]).all():
-            different, times = both[:1], np.array([len(both)])
-        else:
-            different, times = np.unique(both, axis=0, return_counts=True)
-        total = np.zeros(2, np.int64)
-        for row, count in zip(np.ascontiguousarray(different), times, strict=True):
-            key = size, row.tobytes()
-            if key not in self.known:
-                lanes = list(zip(*np.split(row, 2), strict=True))
-                self.known[key] = wide_copy(lanes) if size == WIDE_BYTES else (narrow(lanes, size), 0)
-            total += np.multiply(self.known[key], count)
-        return int(total[0]), int(total[1])
+@lru_cache(maxsize=1024)
+def _one_copy(row: tuple[int, ...], size: int) -> tuple[int, int]:
+    """Return (wavefronts, sectors) of a copy, from the targets and the sources relative to the 128-byte lines."""
+    lanes = list(zip(row[: len(row) // 2], row[len(row) // 2 :], strict=True))
+    return wide_copy(lanes) if size == WIDE_BYTES else (narrow(lanes, size), 0)
 
 
 def copied_places(site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> tuple[np.ndarray, ...]:

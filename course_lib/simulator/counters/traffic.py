@@ -7,7 +7,6 @@ a complex128.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,23 +18,12 @@ from ..lanes.warp import WarpVector
 from ..observer import Observer
 
 Key = tuple[int, str, str, str, int]  # line, array, space, op, bytes of an access
+#: Limit for the masks that are kept until the end of a chunk.
+MOST_MASKS = 256
 
 
 def key_of(site: Site, pattern: Pattern) -> Key:
     return site.line, pattern.array.name, pattern.array.space, site.op, pattern.access_bytes
-
-
-@dataclass
-class Tally:
-    """The traffic of one line, array and operation."""
-
-    accesses: int = 0
-    requests: int = 0
-    #: (warp, chunk) -> accesses of each thread, if all lanes took part
-    whole: dict[tuple[int, Chunk], int] = field(default_factory=dict)
-    #: id(mask) -> [vector, mask, times], if only some did; added to ``dense`` at the end of a chunk
-    partial: dict[int, Any] = field(default_factory=dict)
-    dense: np.ndarray | None = None
 
 
 class Counter(Observer):
@@ -60,48 +48,42 @@ class Counter(Observer):
 class TrafficObserver(Counter):
     """Counts thread-level accesses and warp-level requests."""
 
+    names = ("accesses", "requests")
+
     def __init__(self) -> None:
         super().__init__()
-        self.counts: dict[Key, Tally] = {}
-
-    def columns(self) -> dict[str, dict[Key, int]]:
-        return {name: {key: getattr(t, name) for key, t in self.counts.items()} for name in ("accesses", "requests")}
+        #: (key, warp, chunk) -> accesses of each thread, if all lanes took part
+        self.whole: dict[tuple[Key, int, Chunk], int] = {}
+        #: (key, id(mask)) -> [vector, mask, times], if only some did; added to ``dense`` at the end of a chunk
+        self.partial: dict[tuple[Key, int], Any] = {}
+        self.dense: dict[Key, np.ndarray] = {}
 
     def counted(self, site: Site, pattern: Pattern) -> None:
-        vector, mask = pattern.vector, pattern.mask
-        count = self.counts.setdefault(key_of(site, pattern), Tally())
+        vector, mask, key = pattern.vector, pattern.mask, key_of(site, pattern)
         times = sum(pattern.tally.values())
-        count.accesses += times * vector.count(mask)
-        count.requests += times * vector.warps_active(mask)
+        self.add_counts(key, times * vector.count(mask), times * vector.warps_active(mask))
         if mask is True:
-            place = (vector.warp, vector.chunk)
-            count.whole[place] = count.whole.get(place, 0) + times
+            place = key, vector.warp, vector.chunk
+            self.whole[place] = self.whole.get(place, 0) + times
         elif mask is not False:
-            count.partial.setdefault(id(mask), [vector, mask, 0])[2] += times
-            if len(count.partial) > 64:
-                self._fold(count)
+            self.partial.setdefault((key, id(mask)), [vector, mask, 0])[2] += times
+            if len(self.partial) > MOST_MASKS:
+                self.end_of_chunk()
 
-    def _fold(self, count: Tally) -> None:
-        if not count.partial:
-            return
-        if count.dense is None:
-            count.dense = np.zeros(self.launch.blocks * self.launch.threads_per_block, np.int64)
-        for vector, mask, times in count.partial.values():
-            count.dense[vector.ids[vector.full(mask)]] += times
-        count.partial.clear()
-
-    def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
-        for count in self.counts.values():
-            self._fold(count)
+    def end_of_chunk(self, vectors: Sequence[WarpVector] = ()) -> None:
+        for (key, _), (vector, mask, times) in self.partial.items():
+            if key not in self.dense:
+                self.dense[key] = np.zeros(self.launch.blocks * self.launch.threads_per_block, np.int64)
+            self.dense[key][vector.ids[vector.full(mask)]] += times
+        self.partial.clear()
 
     def per_thread(self, keys: Iterable[Key]) -> np.ndarray:
         """Accesses of each thread, by linear id in the grid, summed over ``keys``."""
+        wanted = {*keys}
         total = np.zeros(self.launch.blocks * self.launch.threads_per_block, np.int64)
-        for key in keys:
-            count = self.counts[key]
-            if count.dense is not None:
-                total += count.dense
-            for (warp, chunk), times in count.whole.items():
-                ids = chunk.linear * self.launch.threads_per_block + self.launch.warps[warp].linear
-                total[ids] += times
+        for key in wanted & self.dense.keys():
+            total += self.dense[key]
+        for (key, warp, chunk), times in self.whole.items():
+            if key in wanted:
+                total[chunk.linear * self.launch.threads_per_block + self.launch.warps[warp].linear] += times
         return total

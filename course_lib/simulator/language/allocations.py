@@ -13,16 +13,16 @@ from .nodes import Allocate, Const, Expr, Frozen, MakeTuple, Static
 from .refusals import SmallerItems, UnknownShape, refuse
 
 
-def allocation(x: Context, node: ast.Assign) -> Expr | None:
-    """``name = cuda.shared.array(...)`` or ``cuda.local.array(...)``, or None for other assignments."""
-    space = space_of(x, node.value)
+def allocation(x: Context, node: ast.Assign, call: ast.expr) -> Expr | None:
+    """The array of ``name = cuda.shared.array(...)`` or ``cuda.local.array(...)``; None for other calls."""
+    space = space_of(x, call)
     if space is None:
         return None
-    assert isinstance(node.value, ast.Call)
+    assert isinstance(call, ast.Call)
     target = node.targets[0]
     if len(node.targets) != 1 or not isinstance(target, ast.Name):
         refuse(node, f"give the {space} array one name: tile = cuda.{space}.array(...)")
-    given = _array_arguments(node.value, space)
+    given = _array_arguments(call, space)
     shape = _static_shape(x, given["shape"], space)
     alignment = _alignment(x, node, given["alignment"]) if "alignment" in given else 0
     records = _records_dtype(x, given["dtype"])

@@ -80,6 +80,8 @@ class Context(ABC):
         )
         #: promotions found before the types were final, until a later pass confirms them
         self.suspected: dict[tuple[int, str], Promotion] = {}
+        #: what each operation in a loop gave in the earlier passes, too: numba keeps all its types
+        self.kinds: dict[tuple[ast.AST, str], str] = {}
         self.calls = False
 
     @abstractmethod
@@ -316,6 +318,7 @@ class Context(ABC):
             result = "float32" if result == "float16" else result
         else:
             result = types.binary(op, x, y)
+        result = self.kinds[node, op] = types.unify(result, self.kinds.get((node, op), result))
         reason = self.reason(node, result, [(left, a), (right, b)], "a quotient of")
         unchecked = ("float16", *["float32"] * (self.source.fast and op == "Div"))
         if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
@@ -328,6 +331,8 @@ class Context(ABC):
             code, operands = operators.LITERAL_POWER, (operands[0], cast(right, "int64"))
         elif types.is_complex(result) and op in operators.COMPLEX:
             code = operators.COMPLEX[op]
+        elif types.is_float(result) and op in operators.FLOOR_DIVISION:
+            code = operators.FLOOR_DIVISION[op]
         elif op == "FloorDiv" and types.is_int(result) and not (isinstance(right, nodes.Const) and right.value != -1):
             code = operators.INTEGER_QUOTIENT
         elif promoted == result and op not in ("Pow", "LShift", "RShift") and (op != "Div" or types.is_float(promoted)):
@@ -342,7 +347,7 @@ class Context(ABC):
         return nodes.MakeView(array=array, parts=tuple(places), type=kind, line=getattr(node, "lineno", 0))
 
     def load(self, node: ast.expr, array: nodes.Expr, indices: tuple[nodes.Expr, ...]) -> nodes.Expr:
-        return nodes.Load(array=array, index=indices, type=array.array_type.dtype, line=node.lineno)
+        return nodes.load(array, indices, array.array_type.dtype, node.lineno)
 
     def filled(self, node: ast.expr, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Store the number ``value`` to all elements of ``array``, one after another."""

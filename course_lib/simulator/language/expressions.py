@@ -14,10 +14,10 @@ from ..tables import plural
 from . import calls, conditions, operators, reasons, records, tuples, types, views
 from .context import Context, of_literal
 from .names import GRID_GROUP, Symbol
-from .nodes import Apply, Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, once, tuple_of
+from .nodes import Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, tuple_of
 from .operators import NUMBERS, applied, cast, cut, python_constant
 from .reasons import Part, Reason, Why
-from .refusals import refuse, refused_expression
+from .refusals import refuse, refuse_construct
 from .variables import Numbers
 
 
@@ -27,7 +27,7 @@ class Expressions(Context):
     def expr(self, node: ast.AST) -> Expr:
         form = getattr(self, f"visit_{type(node).__name__}", None)
         if form is None:
-            refused_expression(node)
+            refuse_construct(node)
         try:
             value: Expr = form(node)
             return value
@@ -115,17 +115,6 @@ class Expressions(Context):
         )
 
     def _of_array(self, node: ast.Attribute, array: Expr, kind: types.ArrayType) -> Expr:
-        if node.attr == "shape":
-            array = once(array) if array.does else array
-            return after((array,), tuple_of(tuple(self.dimension(node, array, axis) for axis in range(kind.ndim))))
-        if node.attr == "size":
-            return Apply(code="np.int64({0}.size)", args=(array,), type="int64", line=node.lineno)
-        if node.attr == "ndim":
-            return after((array,), self.number(kind.ndim))
-        if node.attr == "itemsize":
-            return after((array,), self.number(types.DTYPE[kind.dtype].itemsize, literal=False))
-        if node.attr == "dtype":
-            return after((array,), Static(thing=types.DTYPE[kind.dtype]))
         if node.attr in views.ATTRIBUTES:
             return views.ATTRIBUTES[node.attr](self, node, array)
         if node.attr in ("real", "imag") and types.is_complex(kind.dtype):
@@ -136,8 +125,8 @@ class Expressions(Context):
             refuse(node, f"{ast.unparse(node)} is a method; call it")
         refuse(
             node,
-            f"the simulator does not run .{node.attr} of an array in a kernel; it knows shape, size, ndim, itemsize, "
-            f"dtype, fill, {', '.join((*views.ATTRIBUTES, *views.METHODS))}, and parts such as A[1:, ::2]",
+            f"the simulator does not run .{node.attr} of an array in a kernel; it knows fill, "
+            f"{', '.join((*views.ATTRIBUTES, *views.METHODS))}, and parts such as A[1:, ::2]",
         )
 
     # --- operators -------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """Forms: calls that are not functions of numbers only, each with the function that translates it."""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from ..tables import plural
 from . import conditions, nodes, overloads, packages, records, signatures, tuples, types
@@ -145,9 +146,7 @@ def atomic(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     dtype = array.array_type.dtype
     _check_atomic(name, dtype, ast.unparse(node.args[0]), array.array_type.ndim)
     operands = tuple(cast(x.scalar(v), dtype) for v in values)
-    return nodes.Atomic(
-        operation=name, array=array, index=indices, values=operands, line=node.lineno, used=used, type=dtype
-    )
+    return nodes.atomic(name, array, indices, operands, node.lineno, used)
 
 
 def _place(x: Context, place: ast.expr) -> ast.expr:
@@ -192,7 +191,7 @@ def hinted(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     array, index = x.element(place)
     if loads:
         return x.load(place, array, index)
-    return nodes.Store(array=array, index=index, value=x.stored(place, array, x.scalar(node.args[2])), line=node.lineno)
+    return nodes.store(array, index, x.stored(place, array, x.scalar(node.args[2])), node.lineno)
 
 
 def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
@@ -392,9 +391,8 @@ def failure(node: ast.Assert | ast.Raise) -> nodes.Expr:
 def device(x: Context, node: ast.Call, thing: object, used: bool) -> nodes.Expr:
     """A call of a device function, which is compiled once for each combination of argument types."""
     source = read(thing)
-    _refuse_recursion(x, node, source)
     x.analysis.found.append((read, (thing,), source))
-    return _called(x, node, source, _bound(x, node, source), signatures.declared(thing, source), used)
+    return _called(x, node, source, used, signatures.declared(thing, source))
 
 
 def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> nodes.Expr | None:
@@ -407,10 +405,8 @@ def overloaded(x: Context, node: ast.Call, function: object, used: bool) -> node
     found = overloads.implementation(function, kinds, {name: _kind_of_argument(part.value) for name, part in named})
     if found is None:
         return None
-    source = read(found)
-    _refuse_recursion(x, node, source)
     node = ast.copy_location(ast.Call(node.func, [*given], [ast.keyword(*part) for part in named]), node)
-    return _called(x, node, source, _bound(x, node, source), (), used)
+    return _called(x, node, read(found), used)
 
 
 def _kind_of_argument(value: nodes.Expr) -> types.Type:
@@ -420,14 +416,8 @@ def _kind_of_argument(value: nodes.Expr) -> types.Type:
     return overloads.FUNCTION if is_function else value.type
 
 
-def _refuse_recursion(x: Context, node: ast.Call, source: Source) -> None:
-    if source.key in x.stack:
-        refuse(node, f"{source.name} calls itself; a kernel cannot recurse: write a loop")
-
-
 def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> nodes.Expr:
     """A call of a function that the kernel defines; the variables of the kernel that it reads are arguments too."""
-    _refuse_recursion(x, node, source)
     if node.keywords:
         refuse(node, f"numba takes no names in the call of a function that a kernel defines; give {source.name} values")
     owner: Source | None = x.source
@@ -450,19 +440,22 @@ def inner(x: Context, node: ast.Call, source: Inner, used: bool) -> nodes.Expr:
         else x.expr(ast.copy_location(ast.Name(name, ast.Load()), node))
         for name in source.free
     }
-    return _called(x, node, source, _bound(x, node, source) | free, (), used)
+    return _called(x, node, source, used, free=free)
 
 
 def _called(
     x: Context,
     node: ast.Call,
     source: Source,
-    bound: dict[str, nodes.Expr],
-    declared: tuple[signatures.Signature, ...],
     used: bool,
+    declared: tuple[signatures.Signature, ...] = (),
+    *,
+    free: Mapping[str, nodes.Expr] = MappingProxyType({}),
 ) -> nodes.Expr:
-    """The call of ``source`` with these arguments, in the order written."""
-    parameters = source.parameters
+    """The call of ``source``; ``free`` are the values of further parameters."""
+    if source.key in x.stack:
+        refuse(node, f"{source.name} calls itself; a kernel cannot recurse: write a loop")
+    parameters, bound = source.parameters, {**_bound(x, node, source), **free}
     values = [bound[p] for p in parameters]
     result = None
     if declared:

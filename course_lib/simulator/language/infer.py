@@ -18,10 +18,10 @@ from .calls import CUDA, call
 from .context import Analysis
 from .expressions import Expressions
 from .names import Symbol
-from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, Store, compile_time, once
+from .nodes import Const, Expr, Given, MakeTuple, Nothing, Saved, Static, compile_time, once, store
 from .program import Assign, Block, Break, Continue, Convert, Evaluate, Function, If, Loop, Mark, Return, Stmt
 from .reasons import Part, Why, meeting, of_parts
-from .refusals import SmallerItems, UnknownShape, refuse, refused_statement
+from .refusals import SmallerItems, UnknownShape, refuse, refuse_construct
 from .regions import names_in
 from .source import Source
 from .variables import Numbers, Variable, Variables, merge, merge_all
@@ -199,7 +199,7 @@ class Statements(Expressions):
             self.out.append(Mark(node.lineno))
         form = getattr(self, f"visit_{type(node).__name__}", None)
         if form is None:
-            refused_statement(node)
+            refuse_construct(node)
         try:
             return bool(form(node))
         except types.TypingError as error:
@@ -276,18 +276,12 @@ class Statements(Expressions):
                 for one, part in zip(target.elts, given.elts, strict=True):
                     self.visit_Assign(ast.copy_location(ast.Assign([one], part), node))
                 return
-        if isinstance(given, ast.Subscript) and isinstance(target, ast.Name) and not others:
-            whole = allocations.allocation(self, ast.copy_location(ast.Assign([target], given.value), node))
-            if whole is not None:  # a part of dynamic shared memory, as cuda.shared.array(0, int32)[1:]
-                part = ast.Subscript(Given(whole, given.value), given.slice, ast.Load())
-                self.assign(target, self.expr(ast.copy_location(part, given)), node)
-                return
-        allocation = allocations.allocation(self, node)
-        if allocation is not None:
-            assert isinstance(node.targets[0], ast.Name)
-            self.assign_name(node.targets[0].id, allocation)
-            return
-        value = self.expr(node.value)
+        call = given.value if isinstance(given, ast.Subscript) else given  # as in cuda.shared.array(0, int32)[1:]
+        if (array := allocations.allocation(self, node, call)) is not None:
+            whole: ast.expr = Given(array, call)
+            part = ast.Subscript(whole, given.slice, ast.Load()) if isinstance(given, ast.Subscript) else whole
+            given = ast.copy_location(part, given)
+        value = self.expr(given)
         if len(node.targets) > 1:
             value = self.kept(value)
         for target in node.targets:
@@ -366,8 +360,7 @@ class Statements(Expressions):
             refuse_target(target)
 
     def store(self, node: ast.expr, array: Expr, index: tuple[Expr, ...], value: Expr) -> None:
-        value = self.stored(node, array, value)
-        self.out.append(Evaluate(Store(array=array, index=index, value=value, line=node.lineno)))
+        self.out.append(Evaluate(store(array, index, self.stored(node, array, value), node.lineno)))
 
     def _assign_subscript(self, target: ast.Subscript, value: Expr) -> None:
         array, index = self.place(target)

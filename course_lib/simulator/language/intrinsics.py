@@ -12,9 +12,9 @@ import numpy as np
 
 from . import tuples, types
 from .context import Context
-from .nodes import Apply, CallWarp, Const, Expr, Load, StartCopy, Static, Store
+from .nodes import Apply, CallWarp, Const, Expr, Static, listed, load, store
 from .refusals import at_most, check_arguments, refuse
-from .types import NONE, ArrayType, TupleType, Type, describe_type
+from .types import ArrayType, TupleType, Type, describe_type
 
 
 def declared(thing: object) -> tuple[Any, ...] | None:
@@ -54,8 +54,7 @@ def _place(x: Context, node: ast.Call, width: int, values: int) -> tuple[Expr, A
 
 def _load(x: Context, node: ast.Call, width: int) -> Expr:
     array, kind, index, _ = _place(x, node, width, 0)
-    result = TupleType((kind.dtype,) * width)
-    return Load(array=array, index=tuple(index), type=result, line=node.lineno, width=width)
+    return load(array, tuple(index), TupleType((kind.dtype,) * width), node.lineno, width)
 
 
 def _store(x: Context, node: ast.Call, width: int) -> Expr:
@@ -71,7 +70,7 @@ def _store(x: Context, node: ast.Call, width: int) -> Expr:
                 else f"write out its {width} items in parentheses"
             ),
         )
-    return Store(array=array, index=tuple(index), value=values, type=NONE, line=node.lineno, width=width)
+    return store(array, tuple(index), values, node.lineno, width)
 
 
 Dtypes = str | tuple[str, ...]
@@ -116,7 +115,7 @@ def _matrices(
         loaded = result(row)
     except TypeError as error:
         refuse(node, f"{what}: {error}")
-    rows = Load(array=array, index=tuple(index), type=TupleType(row), line=node.lineno, width=width, matrices=True)
+    rows = load(array, tuple(index), TupleType(row), node.lineno, width, "matrices")
     return CallWarp(function=function, name=what, args=(rows,), type=TupleType(tuple(loaded)), line=node.lineno)
 
 
@@ -142,8 +141,14 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
         tuple(x.integer_index(node, part, x.scalar(part)) for part in parts)
         for parts in (node.args[1:count], node.args[count + 1 : whole])
     )
-    inside = x.scalar(node.args[whole]) if len(node.args) > whole else None
-    return StartCopy(target=target, place=place, array=array, index=index, line=node.lineno, width=width, inside=inside)
+    inside = [x.scalar(part) for part in node.args[whole:]]  # lanes in which it is false copy zeros
+    first = 2 + len(place)
+    to, of = f"{{0}}, {listed(1, len(place))}", f"{{{first - 1}}}, {listed(first, len(index))}"
+    more = f", inside={{{first + len(index)}}}" if inside else ""
+    code = f"w.copy({{sites}}, {to}, {of}, mask={{mask}}{more})"
+    sites = ("load", width), ("store", width)
+    args = (target, *place, array, *index, *inside)
+    return Apply(code=code, args=args, line=node.lineno, sites=sites, stores=target)
 
 
 def _wait(x: Context, node: ast.Call) -> Expr:

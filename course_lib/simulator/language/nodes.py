@@ -142,7 +142,7 @@ class Apply(Expr):
 
     ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``w`` is the warp. If
     it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``sites`` are
-    the accesses that it makes, (op, elements a lane); ``{sites}`` in its code.
+    the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array that it changes.
     """
 
     code: str
@@ -151,17 +151,20 @@ class Apply(Expr):
     args: tuple[Expr, ...] = ()
     text: str = ""
     sites: tuple[tuple[str, int], ...] = ()
+    stores: Expr | None = None
 
     @property
     def acts(self) -> bool:
         return "{mask}" in self.code or "{line}" in self.code
 
     def write(self, out: Writer) -> Code:
+        if self.stores is not None:
+            out.function.stored.append(self.stores)
         operands = [code if len(code) < LONG else out.keep(code).text for code in (out.text(a) for a in self.args)]
         told = out.module.tracing == "values" and self.text and not out.function.foreign
         if told:
             operands = [out.keep(operand).text for operand in operands]
-        dtype = out.module.dtype(self.type) if isinstance(self.type, str) and self.type in SCALARS else ""
+        dtype = out.module.dtype(str(self.type)) if "{dtype}" in self.code else ""
         sites = ", ".join(out.site(self.line, *accesses) for accesses in self.sites)
         code = self.code.format(*operands, mask=out.mask, line=out.at(self.line), dtype=dtype, sites=sites)
         if told:
@@ -267,42 +270,6 @@ class MakeView(Expr):
             else:
                 parts.append(out.text(part))
         return Code(f"view({array}, ({''.join(f'{part}, ' for part in parts)}), {out.at(self.line)})")
-
-
-class Load(Expr, acts=True):
-    """An element, or a tuple of ``width`` neighbours that are loaded at once.
-
-    ``matrices``: each lane loads a row of one of four matrices in shared memory.
-    """
-
-    array: Expr
-    index: tuple[Expr, ...]
-    line: int
-    width: int = 1
-    matrices: bool = False
-
-    def write(self, out: Writer) -> Code:
-        array, index = out.text(self.array), out.items(self.index)
-        site = out.site(self.line, "matrices" if self.matrices else "load", self.width)
-        return out.keep(_access(self.array, "load", site, f"{array}, {index}, {out.mask}"))
-
-
-class Atomic(Expr, acts=True):
-    """An atomic, whose value is the old element; ``used``: the kernel reads it."""
-
-    operation: str
-    array: Expr
-    index: tuple[Expr, ...]
-    values: tuple[Expr, ...]
-    line: int
-    used: bool
-
-    def write(self, out: Writer) -> Code:
-        out.function.stored.append(self.array)
-        array, index, values = out.text(self.array), out.items(self.index), out.items(self.values)
-        site = out.site(self.line, "atomic")
-        arguments = f"{self.operation!r}, {array}, {index}, {values}, {out.mask}, used={self.used}"
-        return out.keep(_access(self.array, "atomic", site, arguments))
 
 
 class Select(Expr):
@@ -422,47 +389,6 @@ class CallWarp(Expr, acts=True):
         return result if isinstance(self.type, TupleType) else Code(f"{result.text}[0]")
 
 
-class StartCopy(Expr, acts=True):
-    """Start to copy ``width`` neighbouring elements from one array to another, without using registers."""
-
-    target: Expr
-    place: tuple[Expr, ...]
-    array: Expr
-    index: tuple[Expr, ...]
-    line: int
-    width: int
-    inside: Expr | None = None  # lanes in which it is false copy zeros
-    type: Type = NONE
-
-    def write(self, out: Writer) -> Code:
-        out.function.stored.append(self.target)
-        target, place = out.text(self.target), out.items(self.place)
-        array, index = out.text(self.array), out.items(self.index)
-        load, store = (out.site(self.line, op, self.width) for op in ("load", "store"))
-        inside = f", inside={out.text(self.inside)}" if self.inside else ""
-        out.emit(f"w.copy({load}, {store}, {target}, {place}, {array}, {index}, mask={out.mask}{inside})")
-        return Code("None")
-
-
-class Store(Expr, acts=True):
-    """Store an element, or a tuple of ``width`` neighbours at once."""
-
-    array: Expr
-    index: tuple[Expr, ...]
-    value: Expr
-    line: int
-    width: int = 1
-    type: Type = NONE
-
-    def write(self, out: Writer) -> Code:
-        out.function.stored.append(self.array)
-        value = out.text(self.value)
-        array, index = out.text(self.array), out.items(self.index)
-        site = out.site(self.line, "store", self.width)
-        out.emit(_access(self.array, "store", site, f"{array}, {index}, {value}, {out.mask}"))
-        return Code("None")
-
-
 class Elementwise(Expr, acts=True):
     """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element.
 
@@ -574,5 +500,35 @@ def _expressions_in(values: Iterable[object]) -> Iterator[Expr]:
             yield from _expressions_in(vars(value).values())
 
 
-def _access(array: Expr, how: str, site: str, arguments: str) -> str:
-    return f"{how}_through({site}, {arguments})" if array.array_type.view else f"{site}.{how}({arguments})"
+def listed(first: int, count: int) -> str:
+    """Code of the tuple of ``count`` operands of an `Apply`, from number ``first`` on."""
+    return f"({''.join(f'{{{i}}}, ' for i in range(first, first + count))})"
+
+
+def load(array: Expr, index: tuple[Expr, ...], kind: Type, line: int, width: int = 1, op: str = "load") -> Apply:
+    """An element, or a tuple of ``width`` neighbours that are loaded at once.
+
+    ``op`` is "matrices" if each lane loads a row of one of four matrices in shared memory.
+    """
+    code = _access(array, "load", f"{{0}}, {listed(1, len(index))}, {{mask}}")
+    return Apply(code=code, args=(array, *index), type=kind, line=line, sites=((op, width),))
+
+
+def store(array: Expr, index: tuple[Expr, ...], value: Expr, line: int, width: int = 1) -> Apply:
+    """Store an element, or a tuple of ``width`` neighbours at once."""
+    code = _access(array, "store", f"{{1}}, {listed(2, len(index))}, {{0}}, {{mask}}")
+    return Apply(code=code, args=(value, array, *index), line=line, sites=(("store", width),), stores=array)
+
+
+def atomic(
+    operation: str, array: Expr, index: tuple[Expr, ...], values: tuple[Expr, ...], line: int, used: bool
+) -> Apply:
+    """An atomic, whose value is the old element; ``used``: the kernel reads it."""
+    lists = f"{listed(1, len(index))}, {listed(1 + len(index), len(values))}"
+    code = _access(array, "atomic", f"{operation!r}, {{0}}, {lists}, {{mask}}, used={used}")
+    kind, sites = array.array_type.dtype, (("atomic", 1),)
+    return Apply(code=code, args=(array, *index, *values), type=kind, line=line, sites=sites, stores=array)
+
+
+def _access(array: Expr, how: str, arguments: str) -> str:
+    return f"{how}_through({{sites}}, {arguments})" if array.array_type.view else f"{{sites}}.{how}({arguments})"

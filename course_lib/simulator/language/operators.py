@@ -47,6 +47,7 @@ COMPARISONS = _infix("Lt LtE Gt GtE Eq NotEq", "< <= > >= == !=")
 UNARY = {"USub": "(-{0})", "Invert": "(~{0})"}
 NOT, AND, OR = UNARY["Invert"], BINARY["BitAnd"], BINARY["BitOr"]
 INTEGER_QUOTIENT = "quotient({0}, {1})"
+FLOOR_DIVISION = {"FloorDiv": "floor_division({0}, {1})[0]", "Mod": "floor_division({0}, {1})[1]"}
 LITERAL_POWER = "raised({0}, {1})"
 COMPLEX = {
     "Mult": "product({0}, {1})",

@@ -10,26 +10,22 @@ NUMBA, NUMBA_CUDA = "numba", "numba-cuda"
 MOVED = ("int32", "int64", "float32", "float64")
 SHUFFLES = [f"cuda.shfl_{way}sync" for way in ("", "up_", "down_", "xor_")]
 VOTES = [f"cuda.{name}_sync" for name in ("all", "any", "ballot")]
+#: What numba lacks, and what to write instead.
+_LACKED_BY_NUMBA = {
+    "math.exp2": "write 2.0 ** x",
+    "math.nextafter": "pass the value from the host",
+    "int.bit_count": "write cuda.popc(x)",
+    "sum() without a first number": "write sum(t, 0)",
+    "min() and max() of a tuple": "write its items out",
+    **dict.fromkeys(("np.isnan", "np.isinf", "np.isfinite"), "use that of math"),
+    **dict.fromkeys(("np.finfo", "np.iinfo"), "give the value a name outside the kernel"),
+    **dict.fromkeys(("np.ndindex", "np.ndenumerate"), "write a loop over range() for each dimension"),
+    **{f"cuda.ld{how}": "write A[i]: the hint changes no value" for how in ("ca", "cg", "cs", "lu", "cv")},
+    **{f"cuda.st{how}": "write A[i] = x: the hint changes no value" for how in ("cg", "cs", "wb", "wt")},
+}
 #: For each package and function: a test whether it lacks the function for these types, and what to write instead.
 LACKS: dict[str, dict[str, tuple[Callable[..., bool], str]]] = {
-    NUMBA: {
-        "math.exp2": (lambda x: True, "write 2.0 ** x"),
-        "int.bit_count": (lambda *kinds: True, "write cuda.popc(x)"),
-        "sum() without a first number": (lambda *kinds: True, "write sum(t, 0)"),
-        "min() and max() of a tuple": (lambda *kinds: True, "write its items out"),
-        **dict.fromkeys(
-            [f"np.{name}" for name in ("isnan", "isinf", "isfinite")], (lambda *kinds: True, "use that of math")
-        ),
-        **dict.fromkeys(
-            [f"cuda.{name}" for name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv", "stcg", "stcs", "stwb", "stwt")],
-            (lambda *kinds: True, "write A[i]: the hint changes no value"),
-        ),
-        "math.nextafter": (lambda *kinds: True, "pass the value from the host"),
-        "np.finfo": (lambda *kinds: True, "give the value a name outside the kernel"),
-        "np.iinfo": (lambda *kinds: True, "give the value a name outside the kernel"),
-        "np.ndindex": (lambda *kinds: True, "write a loop over range() for each dimension"),
-        "np.ndenumerate": (lambda *kinds: True, "write a loop over range() for each dimension"),
-    },
+    NUMBA: {name: (lambda *kinds: True, advice) for name, advice in _LACKED_BY_NUMBA.items()},
     NUMBA_CUDA: {
         **dict.fromkeys(
             SHUFFLES,

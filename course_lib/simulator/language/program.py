@@ -166,50 +166,27 @@ class If(Stmt):
 
 
 class Iterable(ProgramPart):
-    def write(self, out: Writer, live: str, whole: bool) -> str:
-        """Code of a for loop's iterator for the lanes of ``live``; ``whole``: no lane leaves before the end."""
-        raise NotImplementedError
+    """What a for loop runs through; ``code`` makes its iterator of ``parts``, which are ``{0}`` together.
 
+    In it, ``{live}`` are the lanes of the loop, ``{whole}`` says that none leaves before the end, and ``{dtype}`` is
+    that of a range.
+    """
 
-class Range(Iterable):
-    """``range(start, stop, step)`` in one integer type."""
-
-    start: Expr
-    stop: Expr
-    step: Expr
+    code: str
+    parts: tuple[Expr | Iterable, ...]
     line: int
 
     def write(self, out: Writer, live: str, whole: bool) -> str:
-        start, stop, step = (out.text(part) for part in (self.start, self.stop, self.step))
-        kind = out.module.dtype(str(self.start.type))
-        line = out.at(self.line)
-        return f"iterate(w.steps, {live}, {start}, {stop}, {step}, {kind}.type, line={line}, whole={whole})"
+        whole &= self.code != TOGETHER
+        first, codes = self.parts[0], []
+        for part in self.parts:
+            codes.append(part.write(out, live, whole) if isinstance(part, Iterable) else out.text(part))
+        dtype = out.module.dtype(str(first.type)) if isinstance(first, Expr) and first.is_scalar else ""
+        return self.code.format(", ".join(codes), live=live, whole=whole, dtype=dtype, line=out.at(self.line))
 
 
-class Each(Iterable):
-    """The items of a tuple."""
-
-    value: Expr
-    line: int
-
-    def write(self, out: Writer, live: str, whole: bool) -> str:
-        return f"each(w.steps, {live}, {out.text(self.value)}, {out.at(self.line)})"
-
-
-class Numbered(Iterable):
-    inner: Iterable
-    start: Expr
-
-    def write(self, out: Writer, live: str, whole: bool) -> str:
-        inner = self.inner.write(out, live, whole)
-        return f"numbered({inner}, {out.text(self.start)})"
-
-
-class Together(Iterable):
-    parts: tuple[Iterable, ...]
-
-    def write(self, out: Writer, live: str, whole: bool) -> str:
-        return f"together([{', '.join(part.write(out, live, False) for part in self.parts)}])"
+RANGE = "iterate(w.steps, {live}, {0}, {dtype}.type, line={line}, whole={whole})"
+EACH, NUMBERED, TOGETHER = "each(w.steps, {live}, {0}, {line})", "numbered({0})", "together([{0}])"
 
 
 class Loop(Stmt):

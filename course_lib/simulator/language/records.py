@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from .context import Context, itself
-from .nodes import Elementwise, Expr, Item, MakeTuple, MakeView, Slice, Store, once, settled
+from .nodes import Elementwise, Expr, Item, MakeTuple, MakeView, Slice, once, settled, store
 from .refusals import refuse
 from .types import ArrayType, RecordsType
 
@@ -59,7 +59,7 @@ def copies(x: Context, target: ast.Subscript, value: Expr) -> list[Expr]:
 
 def _copy(x: Context, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
     if not to.array_type.ndim:
-        return [Store(array=to, index=(), value=x.load(target, of, ()), line=target.lineno)]
+        return [store(to, (), x.load(target, of, ()), target.lineno)]
     return [Elementwise(array=to, function=itself, inputs=(of,), line=target.lineno, whole=True)]
 
 

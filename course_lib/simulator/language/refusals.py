@@ -6,24 +6,17 @@ from typing import NoReturn
 from ..findings import UnsupportedKernelError
 from ..tables import plural
 
-#: Statements that no kernel may contain.
-STATEMENTS: dict[type[ast.stmt], str] = {
-    ast.Try: "try/except does not exist in a kernel; check the condition with if",
-    ast.TryStar: "try/except does not exist in a kernel; check the condition with if",
-    ast.With: "with does not exist in a kernel; write the statements without it",
-    ast.AsyncWith: "async does not exist in a kernel; leave it out",
-    ast.AsyncFor: "async does not exist in a kernel; leave it out",
-    ast.AsyncFunctionDef: "async does not exist in a kernel; define a function outside with @cuda.jit(device=True)",
-    ast.ClassDef: "a class cannot be defined inside a kernel; use variables, tuples and arrays",
-    ast.Delete: "del does not exist in a kernel; leave it out",
-    ast.Import: "import does not exist in a kernel; import above the function",
-    ast.ImportFrom: "import does not exist in a kernel; import above the function",
-    ast.Global: "a kernel reads globals without a global statement, and cannot assign them; leave it out",
-    ast.Nonlocal: "a kernel reads outer variables without nonlocal, and cannot assign them; leave it out",
-}
-
-#: Expressions that no kernel may contain, by the name of their syntax.
-EXPRESSIONS = {
+#: What no kernel may contain, by the name of its syntax.
+CONSTRUCTS = {
+    **dict.fromkeys(("Try", "TryStar"), "try/except; check the condition with if"),
+    "With": "a with statement; write the statements without it",
+    **dict.fromkeys(("AsyncWith", "AsyncFor"), "async code; leave it out"),
+    "AsyncFunctionDef": "async code; define a function outside with @cuda.jit(device=True)",
+    "ClassDef": "a class; use variables, tuples and arrays",
+    "Delete": "a del statement; leave it out",
+    **dict.fromkeys(("Import", "ImportFrom"), "an import; import above the function"),
+    "Global": "a global statement; it reads globals without one, and cannot assign them",
+    "Nonlocal": "a nonlocal statement; it reads outer variables without one, and cannot assign them",
     "List": "a list; use a tuple, or cuda.local.array",
     "Set": "a set; use a tuple",
     "Dict": "a dictionary; use variables, tuples and arrays",
@@ -150,16 +143,7 @@ def check_arguments(node: ast.Call, takes: str, *counts: int) -> None:
         refuse(node, f"{ast.unparse(node.func)}() takes {takes}, without names")
 
 
-def refused_statement(node: ast.stmt) -> NoReturn:
-    refuse(
-        node,
-        STATEMENTS.get(
-            type(node),
-            f"the simulator does not run {type(node).__name__} statements; write assignments, if, for and while",
-        ),
-    )
-
-
-def refused_expression(node: ast.AST) -> NoReturn:
+def refuse_construct(node: ast.AST) -> NoReturn:
     name = type(node).__name__
-    refuse(node, f"a kernel cannot hold {EXPRESSIONS.get(name, f'{name}; write arithmetic, comparisons and calls')}")
+    advice = f"{name}; write assignments, arithmetic, comparisons, calls, if, for and while"
+    refuse(node, f"a kernel cannot hold {CONSTRUCTS.get(name, advice)}")

@@ -39,14 +39,9 @@ class Source:
     fast: bool = False
 
     @cached_property
-    def debugged(self) -> Source:
-        """The same function, compiled with debug=True: a division by zero raises an exception."""
-        return replace(self, debug=True)
-
-    @cached_property
-    def fast_debugged(self) -> Source:
-        """The same, with fastmath=True, too: a quotient of float32 raises none."""
-        return replace(self, debug=True, fast=True)
+    def debugged(self) -> dict[bool, Source]:
+        """The same function, compiled with debug=True, where a division by 0 raises; if ``fast``, not of float32."""
+        return {fast: replace(self, debug=True, fast=fast) for fast in (False, True)}
 
     @property
     def name(self) -> str:
@@ -259,9 +254,7 @@ def read(kernel: object) -> Source:
     with deep_recursion(function.__name__, function.__code__.co_firstlineno):
         source = _read(function)
     options = getattr(kernel, "targetoptions", {})
-    if not options.get("debug"):
-        return source
-    return source.fast_debugged if options.get("fastmath") else source.debugged
+    return source.debugged[bool(options.get("fastmath"))] if options.get("debug") else source
 
 
 def _read(function: FunctionType) -> Source:

@@ -29,7 +29,7 @@ from .nodes import (
     tuple_of,
 )
 from .operators import BINARY, INTEGER_QUOTIENT, applied, cast
-from .program import Each, Iterable, Numbered, Range, Together
+from .program import EACH, NUMBERED, RANGE, TOGETHER, Iterable
 from .reasons import Why, item_why
 from .refusals import check_arguments, refuse
 from .types import ArrayType, TupleType, Type, describe_type
@@ -166,11 +166,11 @@ def iterated(x: Context, node: ast.expr) -> Iterated:
     value = x.expr(node)
     if isinstance(value.type, TupleType):
         kind, reason = item_type(value, node), any_why(value)
-        return Iterated(Each(value, node.lineno), lambda path: LoopValue(path=path, type=kind, why=reason))
+        return Iterated(Iterable(EACH, (value,), node.lineno), lambda path: LoopValue(path=path, type=kind, why=reason))
     if isinstance(value.type, ArrayType) and value.type.ndim:
         array = once(value)
         zero, one = (Const(type="int64", value=np.int64(n)) for n in (0, 1))
-        through = Range(zero, x.dimension(node, array, 0), one, node.lineno)
+        through = Iterable(RANGE, (zero, x.dimension(node, array, 0), one), node.lineno)
         return Iterated(through, lambda path: _row(x, node, array, LoopValue(path=path, type="int64")))
     advice = f"; write range({ast.unparse(node)})" if isinstance(value.type, str) and types.is_int(value.type) else ""
     refuse(
@@ -222,20 +222,17 @@ def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
         indices = tuple(once(part(path, axis)) for axis in range(len(sizes)))
         return tuple_of((tuple_of(indices), x.load(node, array, indices))) if with_elements else tuple_of(indices)
 
-    return Iterated(Range(zero, reduce(product, sizes), one, node.lineno), found)
+    return Iterated(Iterable(RANGE, (zero, reduce(product, sizes), one), node.lineno), found)
 
 
 def _range(x: Context, node: ast.Call) -> Iterated:
     check_arguments(node, "a stop, or a start and a stop, and perhaps a step", 1, 2, 3)
     given = [x.scalar(a) for a in node.args]
     kind = types.range_type([str(a.type) for a in given])
-    values = [cast(a, kind) for a in given]
     zero, one = (Const(type=kind, value=types.DTYPE[kind].type(n)) for n in (0, 1))
-    if len(values) == 1:
-        bounds: tuple[Expr, Expr, Expr] = (zero, values[0], one)
-    else:
-        bounds = (values[0], values[1], values[2] if len(values) == 3 else one)
-    return Iterated(Range(*bounds, node.lineno), lambda path: LoopValue(path=path, type=kind))
+    bounds: tuple[Expr, ...] = tuple(cast(a, kind) for a in given)
+    bounds = (zero, *bounds, one) if len(bounds) == 1 else (*bounds, one)[:3]
+    return Iterated(Iterable(RANGE, bounds, node.lineno), lambda path: LoopValue(path=path, type=kind))
 
 
 def _enumerate(x: Context, node: ast.Call) -> Iterated:
@@ -245,7 +242,7 @@ def _enumerate(x: Context, node: ast.Call) -> Iterated:
     if not types.is_int(str(start.type)):
         refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an integer")
     return Iterated(
-        Numbered(inner.iterable, Saved(value=cast(start, "int64"), type="int64")),
+        Iterable(NUMBERED, (inner.iterable, Saved(value=cast(start, "int64"), type="int64")), node.lineno),
         lambda path: tuple_of((LoopValue(path=(*path, 0), type="int64"), inner.item((*path, 1)))),
     )
 
@@ -255,6 +252,6 @@ def _zip(x: Context, node: ast.Call) -> Iterated:
         refuse(node, "zip() takes iterables, such as zip(a, b)")
     parts = [iterated(x, a) for a in node.args]
     return Iterated(
-        Together(tuple(p.iterable for p in parts)),
+        Iterable(TOGETHER, tuple(p.iterable for p in parts), node.lineno),
         lambda path: tuple_of(tuple(p.item((*path, i)) for i, p in enumerate(parts))),
     )

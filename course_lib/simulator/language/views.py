@@ -6,7 +6,7 @@ from collections.abc import Callable
 from . import tuples
 from .context import Context
 from .names import dtype_name
-from .nodes import Apply, Expr, Static, after, once, tuple_of
+from .nodes import Apply, Expr, Static, after, listed, once, tuple_of
 from .operators import cast
 from .refusals import refuse
 from .types import DTYPE, ArrayType, TupleType, TypingError, is_int
@@ -33,6 +33,16 @@ def strides(x: Context, node: ast.expr, array: Expr) -> Expr:
     return after((array,), tuple_of(tuple(sizes)))
 
 
+def shape(x: Context, node: ast.expr, array: Expr) -> Expr:
+    array = once(array) if array.does else array
+    sizes = (x.dimension(node, array, axis) for axis in range(array.array_type.ndim))
+    return after((array,), tuple_of(tuple(sizes)))
+
+
+def size(x: Context, node: ast.expr, array: Expr) -> Expr:
+    return Apply(code="np.int64({0}.size)", args=(array,), type="int64", line=node.lineno)
+
+
 def nbytes(x: Context, node: ast.expr, array: Expr) -> Expr:
     code = "np.int64({0}.size * {0}.dtype.itemsize)"
     return Apply(code=code, args=(once(array),), type="int64", line=node.lineno)
@@ -48,7 +58,7 @@ def reshape(x: Context, node: ast.Call, array: Expr) -> Expr:
     for value in values:
         if not (isinstance(value.type, str) and is_int(value.type)):
             refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
-    code = f"reshaped({{0}}, ({''.join(f'{{{i + 1}}}, ' for i in range(len(values)))}), w.full, {{mask}}, {{line}})"
+    code = f"reshaped({{0}}, {listed(1, len(values))}, w.full, {{mask}}, {{line}})"
     return _shaped(node, array, tuple(values), code)
 
 
@@ -102,6 +112,11 @@ def number_as(x: Context, node: ast.Call, value: Expr) -> Expr:
 
 #: Attributes and methods of arrays.
 ATTRIBUTES: dict[str, Callable[[Context, ast.expr, Expr], Expr]] = {
+    "shape": shape,
+    "size": size,
+    "ndim": lambda x, node, array: after((array,), x.number(array.array_type.ndim)),
+    "itemsize": lambda x, node, array: after((array,), x.number(DTYPE[array.array_type.dtype].itemsize, literal=False)),
+    "dtype": lambda x, node, array: after((array,), Static(thing=DTYPE[array.array_type.dtype])),
     "T": transposed,
     "strides": strides,
     "nbytes": nbytes,

@@ -86,7 +86,7 @@ class Engine:
                 return
             sites = self._sites()
             kernels = [self.unit.make(s) for s in sites]
-            for chunk in self.launch.chunks(self._edges(), self._blocks_in_memory()):
+            for chunk in self.launch.chunks(self._blocks_in_memory()):
                 for _ in self._run_chunk(chunk, kernels, sites):
                     pass
 
@@ -96,7 +96,7 @@ class Engine:
         If all of them rest, each looks once more: memory may have changed in a way that no watcher sees.
         """
         patient, rounds, again = self.prepared.patient, 0, False
-        blocks = self.launch.chunks(most=1) if patient else self.launch.chunks(self._edges(), self._blocks_in_memory())
+        blocks = self.launch.chunks(1 if patient else self._blocks_in_memory())
         for array in self.prepared.arrays:
             array.watchers = (*array.watchers, waits.watch(array))
         while True:
@@ -146,14 +146,6 @@ class Engine:
         shared = sum(size + WATCHING_BYTES * elements for _, size, elements, _ in self.unit.static_shared.values())
         local = self.unit.local_bytes * self.launch.threads_per_block
         return max(1, MAX_BYTES // max(1, shared + local))
-
-    def _edges(self) -> tuple[bool, bool]:
-        """Guess whether the launch exceeds the arrays in x and y. A wrong guess only costs time."""
-        if self.launch.blocks < 64:
-            return False, False
-        sizes = {size for array in self.prepared.arrays for size in array.shape}
-        x, y = (self.launch.grid[d] * self.launch.block[d] not in sizes for d in (0, 1))
-        return x, y
 
     def _site(self, line: int, op: str, width: int) -> Site:
         room = REMEMBERED // (len(self.unit.sites) * len(self.launch.warps))

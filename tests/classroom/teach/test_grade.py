@@ -134,6 +134,7 @@ def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
     run(folder)
     edit(folder, "anna", WORDS, "2")
     run(folder)
+    given = (folder / "grades.csv").read_bytes()
     changed = exercises(
         two_barriers='explain("two-barriers", "the first one fills and the second one keeps what others read")'
     )
@@ -142,6 +143,9 @@ def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
     run(folder)
     assert words_of(folder, "anna") == ("", "to read")
     assert "anna changed the answer to two-barriers" in capsys.readouterr().out
+    (folder / "grades.csv").write_bytes(given)  # as a run leaves it that is killed once it has judged the new answer
+    run(folder)
+    assert words_of(folder, "anna") == ("", "to read")
     edit(folder, "anna", WORDS, "2")  # the same points, for the new answer
     run(folder)
     assert words_of(folder, "anna") == ("2", BY_HAND)

@@ -40,6 +40,11 @@ FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 7.0, -1e300, 5e-324, math.inf, math.nan, 1.
 FIRST, SECOND = (np.array(part) for part in zip(*itertools.product(FLOATS, FLOATS), strict=True))
 REMAINDERS = [math.nan if b == 0 or math.isinf(a) else math.remainder(a, b) for a, b in zip(FIRST, SECOND, strict=True)]
 
+#: Dividends and divisors, and an H200's quotients and rests (numba-cuda 0.30.4); a CPU's rests lie between 0 and b.
+DIVIDED, BY = [1e10, 1e10, 1e10, 16777217.0, 7.5, -7.5, 7.5, -7.5], [7.5, -7.5, 3.0, 0.3, math.inf, -math.inf, 0.0, 1.0]
+QUOTIENTS = [1333333376.0, -1333333376.0, 3333333248.0, 55924052.0, math.nan, math.nan, math.inf, -8.0]
+RESTS = [-312.5, -320.0, 256.0, 0.03333336114883423, math.nan, math.nan, math.nan, 0.5]
+
 AS_MEASURED = Table("reference", launch="1, 8", header=IMPORTS, first="i = cuda.grid(1)\n", text="""\
 # float16 becomes the nearest integer
 #: h=HALF_WAY, out=zeros(8, "$to") ; to in i1 u1 i2 u2 i4 u4 i8 u8
@@ -230,6 +235,12 @@ if i == 0:
 out[i] = np.$f(x[i], y[i])
 if i == 0:
     np.$f(x, y, whole)
+
+# floats divided down
+#: a=np.array(DIVIDED, "f4"), b=np.array(BY, "f4"), out=zeros(4, 8)
+#= str(out.tolist()) == str([QUOTIENTS, RESTS] * 2)
+out[0, i], out[1, i] = a[i] // b[i], a[i] % b[i]
+out[2, i], out[3, i] = divmod(a[i], b[i])
 
 # the smaller and the larger of zeros and NaN @ 1, 5
 #: a=PAIRS[0].astype("$type"), b=PAIRS[1].astype("$type"), out=zeros(8, 5) ; type,f in f4,f f8,

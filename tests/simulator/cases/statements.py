@@ -143,6 +143,11 @@ out[i] = two(i, 1)[i % 2]
 """)  # fmt: skip
 
 STATEMENTS = Table(**GIVEN, text="""\
+v = uint8(i)
+for k in range(2):
+    out[i] = int64(v + v) - 2 ** 61
+    v = L[i] + 2 ** 60
+
 if i % 2:
     v = i
 else:
