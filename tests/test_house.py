@@ -279,6 +279,12 @@ def test_no_test_measures_time():
     assert found == []
 
 
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "tests" / "benchmarks").glob("bench_*.py")), ids=lambda p: p.stem)
+def test_benchmarks_find_what_they_import(path):
+    """Nothing else in CI loads them."""
+    importlib.import_module(f"benchmarks.{path.stem}")
+
+
 def test_environments_agree():
     """conda gets the packages and the ranges that uv gets, and a Python that the project supports."""
     project, (own, *tools) = PROJECT["project"], PROJECT["dependency-groups"]["dev"]

@@ -119,12 +119,8 @@ def test_keys_stay_in_the_stepper(opened):
     assert not stepper.root.evaluate("root => root.contains(document.activeElement)")
 
 
-def test_many_steppers_and_a_busy_kernel(open_notebook, tmp_path):
-    """Each has a name of its own, and the last of them steps while the kernel is busy."""
-    enough = tmp_path / "enough"
-    os.mkfifo(enough)  # its reader waits until the test writes, and uses no processor time
-    busy = f"open({str(enough)!r}).read()"
-    count = 20 if NIGHTLY else 4  # each comes with a picture, which takes a moment
+def many_beside_a_busy_kernel(open_notebook, busy, count=20):
+    """Open a notebook of so many steppers, whose kernel then runs the code `busy`; return it and the steppers."""
     show = "from IPython.display import display\nrun = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C)\n"
     show += f"for _ in range({count}):\n    display(Stepper(run))"
     notebook = open_notebook([SETUP, show, busy])
@@ -139,13 +135,23 @@ def test_many_steppers_and_a_busy_kernel(open_notebook, tmp_path):
     notebook.cell(2).locator(".jp-Editor").click()
     notebook.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-cell')")
     roots.nth(count - 1).scroll_into_view_if_needed()
-    prompt = notebook.cell(2).locator(".jp-InputPrompt")
-    expect(prompt).to_have_text("[*]:")
+    expect(notebook.cell(2).locator(".jp-InputPrompt")).to_have_text("[*]:")
+    return notebook, roots
+
+
+def test_many_steppers_and_a_busy_kernel(open_notebook, tmp_path):
+    """Each has a name of its own, and the last of them steps while the kernel is busy."""
+    enough = tmp_path / "enough"
+    os.mkfifo(enough)  # its reader waits until the test writes, and uses no processor time
+    busy = f"open({str(enough)!r}).read()"
+    count = 20 if NIGHTLY else 4  # each comes with a picture, which takes a moment
+    notebook, roots = many_beside_a_busy_kernel(open_notebook, busy, count)
     assert count == len(set(roots.evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")))
     roots.last.evaluate("root => root.stepper.setUnit(2)")
     for _ in range(3):
         roots.last.press("ArrowRight")
     expect(roots.last.locator(".tt-count")).to_contain_text("step 3 of")
+    prompt = notebook.cell(2).locator(".jp-InputPrompt")
     assert "[*]:" == prompt.text_content()
     enough.write_text("")
     expect(prompt).to_have_text("[3]:")
