@@ -109,27 +109,25 @@ def iterate(
 
     The body removes lanes from ``live[0]`` when they break or return; ``whole``: it never does.
     """
-    if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
-        if step == 0:
-            raise KernelError("the step of range() is 0, so the loop would never end; give it another", line=line)
-        start, stop, step = int(start), int(stop), int(step)
-        if whole and -((start - stop) // step) > steps.left:
+    if np.any(np.asarray(step) == 0):
+        raise KernelError("the step of range() is 0, so the loop would never end; give it another", line=line)
+    count = _iterations(start, stop, step, dtype)
+    value, step = (np.asarray(x, dtype)[()] for x in (start, step))
+    if count.ndim == 0:
+        if whole and count > steps.left:
             steps.stop(line)
-        for number in range(start, stop, step):
+        for _ in range(int(count)):
             steps.left -= 1
             if steps.left < steps.next_look:
                 steps.look(line)
-            yield dtype(number), live[0]
+            yield value, live[0]
             if live[0] is False:
                 return
+            value = value + step
         return
-    if np.any(np.asarray(step) == 0):
-        raise KernelError("the step of range() is 0, so the loop would never end; give it another", line=line)
-    value = np.asarray(start).astype(dtype)
-    value = value.reshape((1,) * (4 - value.ndim) + value.shape)
-    up = np.asarray(step) > 0
+    value, number = value.reshape((1,) * (4 - value.ndim) + value.shape), 0
     while True:
-        mask, _ = split(live[0], np.where(up, value < stop, value > stop))
+        mask, _ = split(live[0], number < count)
         if mask is False:
             return
         live[0] = mask
@@ -137,7 +135,15 @@ def iterate(
         yield value, mask
         if live[0] is False:
             return
-        value = (value + step).astype(dtype)
+        value, number = value + step, number + 1
+
+
+def _iterations(start: Any, stop: Any, step: Any, dtype: type[Any]) -> np.ndarray:
+    """The length of a range as numba computes it: with signed integers, also for a uint64, which wrap."""
+    signed = np.dtype(dtype).str.replace("u", "i")
+    a, b, by = (np.asarray(x, dtype).view(signed) for x in (start, stop, step))
+    way = b - a
+    return np.where((way < 0) == (by < 0), -(-abs(way) // abs(by)), 0)
 
 
 def each(steps: Steps, live: list[Mask], items: tuple[Any, ...], line: int) -> Iterator[tuple[Any, Mask]]:

@@ -443,7 +443,7 @@ while k < 5000:
 out[0] = k
 
 # a long range that is left early costs what it runs @ 1, 8
-#: a=np.arange(20), n=$n, out=zeros(8, "i8") ; n in 10**12 np.uint64(2**64-1)
+#: a=np.arange(20), n=$n, out=zeros(8, "i8") ; n in 10**12 np.uint64(2**63-1)
 #= out.tolist() == [*range(1, 9)]
 i = cuda.grid(1)
 for k in range(n):

@@ -143,6 +143,15 @@ out[i] = two(i, 1)[i % 2]
 """)  # fmt: skip
 
 STATEMENTS = Table(**GIVEN, text="""\
+for k in range(uint64(i) - uint64(3), uint64(5)):
+    out[i] += 1
+
+for k in range(int32(i), int32(2147483647), int32(1073741824)):
+    out[i] += 1
+
+for k in range(uint64(18446744073709551615)):
+    out[i] = 7
+
 v = uint8(i)
 for k in range(2):
     out[i] = int64(v + v) - 2 ** 61
