@@ -13,13 +13,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, reject, settings
+from hypothesis import strategies as st
 from nightly import NIGHTLY
 from numba.core.errors import TypingError
+from numba.cuda.cudadrv.driver import CudaAPIError
 from oracles import generator, numba_cpu, reference
 from oracles.comparison import assert_same_counts
 from oracles.sources import import_kernel
 
-from course_lib import simulate
+from course_lib import gpu, simulate
 
 
 def examples(day, night):
@@ -160,3 +162,28 @@ def test_findings(folder, case):
     assert {array for array, _ in found} == {array for array, _ in noted}
     atomics = {access.array for access in record.accesses if access.op == "atomic"}  # any of them may be the first
     assert {u for u in found if u[0] not in atomics} == {u for u in noted if u[0] not in atomics}
+
+
+KERNELS = [
+    generator.cases(typed=True),
+    generator.complex_cases(gpu=True),
+    generator.effect_cases(),
+    generator.counted_cases(),
+]
+
+
+@pytest.mark.skipif(not gpu.available(), reason="no CUDA GPU")
+@examples(day=40, night=500)
+@given(case=st.one_of(KERNELS))
+def test_a_gpu_computes_the_same(folder, case):
+    """Values are those of a real GPU, within what its fused multiply-adds and its functions round otherwise."""
+    kernel, arrays, right = import_kernel(case.source, folder), case.arguments(), case.arguments()
+    try:
+        simulate(kernel, strict=False)[case.grid, case.block](*arrays)
+        kernel[case.grid, case.block](*right)
+    except CudaAPIError:
+        raise
+    except Exception:  # noqa: BLE001 - one of both does not compile it
+        reject()
+    for one, two in zip(arrays, right, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-6, err_msg=repr(case))
