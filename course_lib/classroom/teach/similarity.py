@@ -25,6 +25,7 @@ ALIKE = 0.9
 #: Fewer statements or words than this are no evidence.
 _EVIDENCE = 5
 
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _KEPT = {*vars(builtins), "cuda", "np", "math"}
 
 
@@ -35,7 +36,7 @@ def statements(function: ast.FunctionDef, unread: bool = True) -> tuple[str, ...
     ``unread``: also those whose values nobody reads, as some beside the gaps of a lesson's text are.
     """
     plain: ast.FunctionDef = _Plain().visit(pickle.loads(pickle.dumps(function)))  # in a third of deepcopy's time
-    inside = [node for part in plain.body for node in ast.walk(part) if isinstance(node, ast.stmt)]
+    inside = list(_inside(plain))
     kept = inside if unread else list(filter(_reader(plain), inside))
     return tuple(_dumped([_header(node)]) for node in kept)
 
@@ -68,20 +69,24 @@ def _reader(plain: ast.FunctionDef) -> Callable[[ast.stmt], bool]:
     arrays = {name for m in made if _called(m.value).endswith(".array") for name in map(base_of, m.targets)}
     needed, before = set[str](), -1
 
-    def lives(node: ast.stmt) -> bool:
-        """Then what the statement reads is needed as well."""
+    @cache
+    def facts(node: ast.stmt) -> tuple[list[ast.stmt], bool, set[str], set[str]]:
+        """What is inside; whether it is needed in any case; what it assigns; and the names in it."""
         parts = list(ast.iter_child_nodes(node))
         inside = [part for part in parts if isinstance(part, ast.stmt)]
         own = [each for part in parts if not isinstance(part, ast.stmt) for each in ast.walk(part)]
-        stored = [each for each in own if isinstance(getattr(each, "ctx", None), ast.Store)]
-        found = any([lives(part) for part in inside])
-        found |= not inside and not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
-        found |= any(not _PURE.fullmatch(_called(each)) for each in own if isinstance(each, ast.Call))
-        if not inside:
-            elsewhere = (each for each in stored if isinstance(each, ast.Subscript | ast.Attribute))
-            found |= any(base_of(each) in needed for each in stored)
-            found |= any(base_of(each) not in arrays for each in elsewhere)
-        needed.update(each.id for each in own if found and isinstance(each, ast.Name))
+        stored = [each for each in own if not inside and isinstance(getattr(each, "ctx", None), ast.Store)]
+        elsewhere = (each for each in stored if isinstance(each, ast.Subscript | ast.Attribute))
+        needed = not inside and not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
+        needed |= any(not _PURE.fullmatch(_called(each)) for each in own if isinstance(each, ast.Call))
+        needed |= any(base_of(each) not in arrays for each in elsewhere)
+        return inside, needed, set(map(base_of, stored)), {each.id for each in own if isinstance(each, ast.Name)}
+
+    def lives(node: ast.stmt) -> bool:
+        """Then what the statement reads is needed as well."""
+        inside, found, assigned, names = facts(node)
+        found |= any([lives(part) for part in inside]) or not assigned.isdisjoint(needed)
+        needed.update(names if found else ())
         return found
 
     while len(needed) > before:
@@ -91,12 +96,21 @@ def _reader(plain: ast.FunctionDef) -> Callable[[ast.stmt], bool]:
     return lives
 
 
+def _inside(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements in another one, or in a module."""
+    for name in _BLOCKS:
+        for part in getattr(node, name, ()):
+            if isinstance(part, ast.stmt):
+                yield part
+            yield from _inside(part)
+
+
 def _called(node: ast.AST) -> str:
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
 
 
 def _header(statement: ast.stmt) -> ast.stmt:
-    inside = dict.fromkeys(("body", "orelse", "finalbody", "handlers"), list[ast.AST]())
+    inside = dict.fromkeys(_BLOCKS, list[ast.AST]())
     return type(statement)(**{name: inside.get(name, part) for name, part in ast.iter_fields(statement)})
 
 
@@ -147,7 +161,7 @@ def course_texts() -> Sequence[tuple[str, ast.FunctionDef]]:
 
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
     answers = any(calls(tree))
-    for node in ast.walk(tree):
+    for node in _inside(tree):
         if isinstance(node, ast.FunctionDef) and (answers or "jit" in "".join(map(ast.unparse, node.decorator_list))):
             yield node
 
