@@ -109,14 +109,16 @@ def iterate(
 
     The body removes lanes from ``live[0]`` when they break or return; ``whole``: it never does.
     """
-    if np.any(np.asarray(step) == 0):
-        raise KernelError("the step of range() is 0, so the loop would never end; give it another", line=line)
-    count = _iterations(start, stop, step, dtype)
-    value, step = (np.asarray(x, dtype)[()] for x in (start, step))
-    if count.ndim == 0:
+    if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
+        if step == 0:
+            raise KernelError(_NO_STEP, line=line)
+        low = -1 << 8 * np.dtype(dtype).itemsize - 1  # numba counts with signed integers, also for uint64, which wrap
+        way, by = ((number - low) % (-2 * low) + low for number in (int(stop) - int(start), int(step)))
+        count = max(-(-way // by), 0)
         if whole and count > steps.left:
             steps.stop(line)
-        for _ in range(int(count)):
+        value, step = dtype(start), dtype(step)
+        for _ in range(count):
             steps.left -= 1
             if steps.left < steps.next_look:
                 steps.look(line)
@@ -125,9 +127,14 @@ def iterate(
                 return
             value = value + step
         return
-    value, number = value.reshape((1,) * (4 - value.ndim) + value.shape), 0
+    start, stop, step = (np.asarray(x, dtype) for x in (start, stop, step))
+    if np.any(step == 0):
+        raise KernelError(_NO_STEP, line=line)
+    signed = np.dtype(dtype).str.replace("u", "i")
+    counts = -(-(stop - start).view(signed) // step.view(signed))
+    value, number = start.reshape((1,) * (4 - start.ndim) + start.shape), 0
     while True:
-        mask, _ = split(live[0], number < count)
+        mask, _ = split(live[0], number < counts)
         if mask is False:
             return
         live[0] = mask
@@ -138,12 +145,7 @@ def iterate(
         value, number = value + step, number + 1
 
 
-def _iterations(start: Any, stop: Any, step: Any, dtype: type[Any]) -> np.ndarray:
-    """The length of a range as numba computes it: with signed integers, also for a uint64, which wrap."""
-    signed = np.dtype(dtype).str.replace("u", "i")
-    a, b, by = (np.asarray(x, dtype).view(signed) for x in (start, stop, step))
-    way = b - a
-    return np.where((way < 0) == (by < 0), -(-abs(way) // abs(by)), 0)
+_NO_STEP = "the step of range() is 0, so the loop would never end; give it another"
 
 
 def each(steps: Steps, live: list[Mask], items: tuple[Any, ...], line: int) -> Iterator[tuple[Any, Mask]]:
