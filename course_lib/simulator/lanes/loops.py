@@ -109,9 +109,9 @@ def iterate(
 
     The body removes lanes from ``live[0]`` when they break or return; ``whole``: it never does.
     """
+    if not (step.all() if type(step) is np.ndarray else step):
+        raise KernelError("the step of range() is 0, so the loop would never end; give it another", line=line)
     if not (type(start) is np.ndarray or type(stop) is np.ndarray or type(step) is np.ndarray):
-        if step == 0:
-            raise KernelError(_NO_STEP, line=line)
         low = -1 << 8 * np.dtype(dtype).itemsize - 1  # numba counts with signed integers, also for uint64, which wrap
         way, by = ((number - low) % (-2 * low) + low for number in (int(stop) - int(start), int(step)))
         count = max(-(-way // by), 0)
@@ -128,8 +128,6 @@ def iterate(
             value = value + step
         return
     start, stop, step = (np.asarray(x, dtype) for x in (start, stop, step))
-    if np.any(step == 0):
-        raise KernelError(_NO_STEP, line=line)
     signed = np.dtype(dtype).str.replace("u", "i")
     counts = -(-(stop - start).view(signed) // step.view(signed))
     value, number = start.reshape((1,) * (4 - start.ndim) + start.shape), 0
@@ -143,9 +141,6 @@ def iterate(
         if live[0] is False:
             return
         value, number = value + step, number + 1
-
-
-_NO_STEP = "the step of range() is 0, so the loop would never end; give it another"
 
 
 def each(steps: Steps, live: list[Mask], items: tuple[Any, ...], line: int) -> Iterator[tuple[Any, Mask]]:
