@@ -55,8 +55,7 @@ def floor_division(a: Vector, b: Vector) -> tuple[Vector, Vector]:
     other_sign = (rest != 0) & ((rest < 0) != (b < 0))
     whole = np.where(other_sign, whole - 1, whole)
     rest = np.where(other_sign, rest + b, np.where(rest == 0, np.copysign(rest, b), rest))
-    below = np.floor(whole)
-    nearest = np.where(whole - below > 0.5, below + 1, below)
+    nearest = np.floor(whole) + (whole - np.floor(whole) > 0.5)
     nearest = np.where(whole == 0, whole * whole * a / b, nearest)
     return np.where(b == 0, a / b, nearest).astype(rest.dtype)[()], rest[()]
 
@@ -134,16 +133,22 @@ def remainder(a: Vector, b: Vector) -> Vector:
 
 
 def fused(a: Vector, b: Vector, c: Vector) -> Vector:
-    """``a * b + c`` rounded once: computed in float64, or for float64 with the errors of product and sum added."""
-    kind, product = np.asarray(a).dtype, a * b
+    """``a * b + c`` rounded once: computed in float64, or for float64 with the errors of product and sum added.
+
+    These are one float64 (so a product half-way between two numbers goes to the even one, if c is far smaller); where
+    there is none, as beside 0 and infinity, all is computed in the platform's long double.
+    """
+    kind = np.asarray(a).dtype
+    wide = np.float64 if kind.itemsize < 8 else np.longdouble
+    whole = (a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(kind)
     if kind.itemsize < 8:
-        return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(kind)
-    (high, low), (upper, lower) = _halves(a), _halves(b)
-    lost = low * lower - (((product - high * upper) - low * upper) - high * lower)
+        return whole
+    product, (high, low), (upper, lower) = a * b, _halves(a), _halves(b)
     total = product + c
     added = total - product
+    lost = low * lower - (((product - high * upper) - low * upper) - high * lower)
     lost += (product - (total - added)) + (c - added)
-    return np.where(np.isfinite(lost), total + lost, total)[()]
+    return np.where((np.abs(product) > 2.0**-900) & np.isfinite(lost), total + lost, whole)[()]
 
 
 def _halves(x: Vector) -> tuple[Vector, Vector]:

@@ -68,20 +68,24 @@ def binary(symbol, a, b, literal_exponent=None):
     if result.kind == "c" and symbol in "*/":
         return _product(a, b) if symbol == "*" else _quotient(a, b)
     with np.errstate(all="ignore"):
-        if symbol in "//%" and symbol != "/":
+        if symbol in ("//", "%"):
             return result.type(_divided_down(a, b)[symbol == "%"])
         return result.type(function(a, b))
 
 
+def fused(a, b, c):
+    """Return a * b + c of floats of one type, rounded once."""
+    if np.isfinite(a) and np.isfinite(b) and not np.isfinite(c):
+        return c
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)) if np.isfinite(a) and np.isfinite(b) else 0
+    if not exact:
+        return a * b + c  # with the sign of its zero
+    return type(a)(float(exact) if abs(exact) < 2**1024 - 2**970 else math.inf if exact > 0 else -math.inf)
+
+
 def _divided_down(a, b):
     """Return the floats a // b and a % b, by numba's rule and the rest that NVIDIA's compiler takes: |a| - n |b|."""
-    n = np.floor(abs(a) / abs(b))
-    rest = type(a)(math.nan)
-    if np.isfinite(n) and np.isfinite(b):
-        exact = Fraction(float(abs(a))) - Fraction(float(n)) * Fraction(float(abs(b)))
-        rest = type(a)(np.sign(a) * type(a)(float(exact)) if exact else 0.0)
-    elif np.isfinite(a) and b != 0 and np.isfinite(b):  # n exceeds what a float holds
-        rest = type(a)(-np.sign(a) * math.inf)
+    rest = fused(-np.floor(abs(a) / abs(b)), abs(b), abs(a)) * (-1 if a < 0 else 1)
     if b == 0:
         return a / b, rest
     whole = (a - rest) / b

@@ -5,6 +5,7 @@ import itertools
 import math
 
 import numpy as np
+from oracles import scalar
 from simulator.cases import IMPORTS, Table
 
 X = np.random.default_rng(6).random(8) + 0.25
@@ -39,6 +40,9 @@ DIVISORS = np.array([3, 1j, 2 - 5j, -4 + 1j, 0.5])
 FLOATS = [0.0, -0.0, 1.0, -1.5, 2.5, 7.0, -1e300, 5e-324, math.inf, math.nan, 1.7e308]
 FIRST, SECOND = (np.array(part) for part in zip(*itertools.product(FLOATS, FLOATS), strict=True))
 REMAINDERS = [math.nan if b == 0 or math.isinf(a) else math.remainder(a, b) for a, b in zip(FIRST, SECOND, strict=True)]
+with np.errstate(all="ignore"):
+    ADDED = np.array([np.roll(SECOND, 7), -FIRST * SECOND])  # the rest of the second is what a product loses
+    FUSED = [[float(scalar.fused(*each)) for each in zip(FIRST, SECOND, third, strict=True)] for third in ADDED]
 
 #: Dividends and divisors, and an H200's quotients and rests (numba-cuda 0.30.4); a CPU's rests lie between 0 and b.
 DIVIDED, BY = [1e10, 1e10, 1e10, 16777217.0, 7.5, -7.5, 7.5, -7.5], [7.5, -7.5, 3.0, 0.3, math.inf, -math.inf, 0.0, 1.0]
@@ -235,6 +239,10 @@ if i == 0:
 out[i] = np.$f(x[i], y[i])
 if i == 0:
     np.$f(x, y, whole)
+
+# products and sums that are rounded once @ 1, 121 : x=FIRST, y=SECOND, z=ADDED, out=zeros(2, 121)
+#= str(out.tolist()) == str(FUSED)
+out[0, i], out[1, i] = libdevice.fma(x[i], y[i], z[0, i]), libdevice.fma(x[i], y[i], z[1, i])
 
 # floats divided down
 #: a=np.array(DIVIDED, "f4"), b=np.array(BY, "f4"), out=zeros(4, 8)
