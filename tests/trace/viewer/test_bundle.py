@@ -1,8 +1,5 @@
 """The stepper's browser side: its types hold, its bundle is fresh, and its modules without a page do what they say."""
 
-import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -50,12 +47,8 @@ def test_bundle_is_what_the_compilers_make():
         assert build_viewer.bundled(commands, entry) == bundle.read_text(encoding="utf-8")
 
 
-def test_modules_under_node():
+def test_modules_under_node(node):
     """The trace and the machine need no page: tests/trace/viewer/web holds their tests, which Node.js runs."""
-    if shutil.which("node") is None:
-        refuse = pytest.fail if os.environ.get("CI") else pytest.skip
-        refuse("no Node.js found (Debian: apt-get install nodejs)")
     tests = sorted(map(str, (REPOSITORY / "tests" / "trace" / "viewer" / "web").glob("*.test.mjs")))
     assert tests
-    done = subprocess.run(["node", "--test", *tests], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    node("--test", *tests)

@@ -1,9 +1,6 @@
 """The film of a block, in Node.js: its frames and their counts, held against the trace's columns and formulas."""
 
 import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -39,15 +36,11 @@ NAMES = [name for name in LAUNCHES if NIGHTLY or name not in ("best", "register_
 
 
 @pytest.fixture(scope="module")
-def films():
+def films(node):
     """Of each launch, the films of its first two blocks."""
-    if shutil.which("node") is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("no Node.js found (Debian: apt-get install nodejs)")
     sent = "\n".join(encode(launch(name).trace) for name in NAMES)
-    command = ["node", "--input-type=module", "-e", FILMS, str(WEB)]
-    done = subprocess.run(command, input=sent, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return dict(zip(NAMES, map(json.loads, done.stdout.splitlines()), strict=True))
+    said = node("--input-type=module", "-e", FILMS, str(WEB), given=sent)
+    return dict(zip(NAMES, map(json.loads, said.splitlines()), strict=True))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,8 +1,6 @@
 """Numbers as the stepper writes them: in Python and in the browser alike, and as short as their cells."""
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -42,15 +40,12 @@ def sent(values):
 
 
 @pytest.mark.parametrize("dtype", VALUES)
-def test_numbers_are_the_same_in_python_and_in_the_browser(dtype):
+def test_numbers_are_the_same_in_python_and_in_the_browser(dtype, node):
     """In sentences and in cells, of every type."""
-    if shutil.which("node") is None:
-        pytest.skip("no Node.js found (Debian: apt-get install nodejs)")
     values = VALUES[dtype]
     assert values.dtype == dtype
-    asked = json.dumps(sent(values))
-    done = subprocess.run(["node", "-e", ASK, str(TEXT)], input=asked, capture_output=True, text=True, timeout=60)
-    assert json.loads(done.stdout) == [[number(value), short(value)] for value in values], done.stderr
+    said = node("-e", ASK, str(TEXT), given=json.dumps(sent(values)))
+    assert json.loads(said) == [[number(value), short(value)] for value in values]
 
 
 @pytest.mark.parametrize("dtype", VALUES)
