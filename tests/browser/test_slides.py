@@ -118,21 +118,25 @@ def test_every_slide_can_be_read_in_the_last_row(visit, lectures, size):
     assert len(seen) == page.evaluate("() => Reveal.getTotalSlides()") == 27
 
 
-def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tmp_path):
-    """There the arrow keys step; outside they go to the next slide, and the notes open in a window of their own."""
-    page = new_page()
+def opened(page, folder, output):
+    """Open a deck of two slides, the first of which has a stepper and notes, and return the page."""
     cells = [
         nbformat.v4.new_markdown_cell("# One", metadata={"slideshow": {"slide_type": "slide"}}),
-        nbformat.v4.new_code_cell("@cuda.jit", outputs=[stepper_output(launch_of("tiled"))]),
+        nbformat.v4.new_code_cell("@cuda.jit", outputs=[output]),
         nbformat.v4.new_markdown_cell("say this", metadata={"slideshow": {"slide_type": "notes"}}),
         nbformat.v4.new_markdown_cell("# Two", metadata={"slideshow": {"slide_type": "slide"}}),
     ]
-    file = tmp_path / "lesson.slides.html"
-    file.write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), encoding="utf-8")
+    (file := folder / "lesson.slides.html").write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), "utf-8")
     page.goto(file.as_uri())
-    stepper = page.locator(".tt-root")
-    expect(stepper).to_contain_text("frame 0 of")
+    expect(page.locator(".tt-root")).to_contain_text("frame 0 of")
     page.evaluate(STATEMENTS)
+    return page
+
+
+def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tmp_path):
+    """There the arrow keys step; outside they go to the next slide, and the notes open in a window of their own."""
+    page = opened(new_page(), tmp_path, stepper_output(launch_of("tiled")))
+    stepper = page.locator(".tt-root")
     for key in ("Enter", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
     expect(stepper).to_contain_text("step 2 of")
@@ -141,9 +145,9 @@ def test_enter_leads_into_a_stepper_and_escape_out_of_it(new_page, launch_of, tm
         page.keyboard.press(key)
     assert page.evaluate("() => Reveal.getSlidePastCount()") == 1
     page.keyboard.press("ArrowLeft")
-    with page.expect_popup() as opened:
+    with page.expect_popup() as notes:
         page.keyboard.press("s")
-    expect(opened.value.locator("body")).to_contain_text("say this")
+    expect(notes.value.locator("body")).to_contain_text("say this")
 
 
 def test_an_explorer_goes_to_recorded_launches(visit, tmp_path):
@@ -151,20 +155,8 @@ def test_an_explorer_goes_to_recorded_launches(visit, tmp_path):
 
     Step, thread and view stay; of a thread that the block does not have, the nearest is shown.
     """
-    page = visit()
     explorer = explore(["naive", "tiled"], kernel="naive", n=8, tile_width=2)
-    cells = [
-        nbformat.v4.new_markdown_cell("# One", metadata={"slideshow": {"slide_type": "slide"}}),
-        nbformat.v4.new_code_cell(
-            "explore()", outputs=[stepper_output(explorer.stepper.run, _launches=recorded(explorer.get_state()))]
-        ),
-        nbformat.v4.new_markdown_cell("# Two", metadata={"slideshow": {"slide_type": "slide"}}),
-    ]
-    file = tmp_path / "lesson.slides.html"
-    file.write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), encoding="utf-8")
-    page.goto(file.as_uri())
-    expect(page.locator(".tt-root")).to_contain_text("frame 0 of")
-    page.evaluate(STATEMENTS)
+    page = opened(visit(), tmp_path, stepper_output(explorer.stepper.run, _launches=recorded(explorer.get_state())))
     page.locator(".tt-menu").click()
     shown = [page.get_by_label(name, exact=True) for name in ("Kernel", "n", "Tile width")]
     page.locator(".tt-root .tt-thread").select_option(label="(1, 0)")
