@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, reject, settings
-from hypothesis import strategies as st
 from nightly import NIGHTLY
 from numba.core.errors import TypingError
 from numba.cuda.cudadrv.driver import CudaAPIError
@@ -164,17 +163,13 @@ def test_findings(folder, case):
     assert {u for u in found if u[0] not in atomics} == {u for u in noted if u[0] not in atomics}
 
 
-KERNELS = [
-    generator.cases(typed=True),
-    generator.complex_cases(gpu=True),
-    generator.effect_cases(),
-    generator.counted_cases(),
-]
+KERNELS = generator.cases(typed=True) | generator.complex_cases(gpu=True)
+KERNELS |= generator.effect_cases() | generator.counted_cases()
 
 
 @pytest.mark.skipif(not gpu.available(), reason="no CUDA GPU")
 @examples(day=40, night=500)
-@given(case=st.one_of(KERNELS))
+@given(case=KERNELS)
 def test_a_gpu_computes_the_same(folder, case):
     """Values are those of a real GPU, within what its fused multiply-adds and its functions round otherwise."""
     kernel, arrays, right = import_kernel(case.source, folder), case.arguments(), case.arguments()

@@ -77,10 +77,10 @@ def _reader(plain: ast.FunctionDef) -> Callable[[ast.stmt], bool]:
         own = [each for part in parts if not isinstance(part, ast.stmt) for each in ast.walk(part)]
         stored = [each for each in own if not inside and isinstance(getattr(each, "ctx", None), ast.Store)]
         elsewhere = (each for each in stored if isinstance(each, ast.Subscript | ast.Attribute))
-        needed = not inside and not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
-        needed |= any(not _PURE.fullmatch(_called(each)) for each in own if isinstance(each, ast.Call))
-        needed |= any(base_of(each) not in arrays for each in elsewhere)
-        return inside, needed, set(map(base_of, stored)), {each.id for each in own if isinstance(each, ast.Name)}
+        always = not inside and not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
+        always |= any(not _PURE.fullmatch(_called(each)) for each in own if isinstance(each, ast.Call))
+        always |= any(base_of(each) not in arrays for each in elsewhere)
+        return inside, always, set(map(base_of, stored)), {each.id for each in own if isinstance(each, ast.Name)}
 
     def lives(node: ast.stmt) -> bool:
         """Then what the statement reads is needed as well."""
