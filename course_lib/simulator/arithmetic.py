@@ -135,8 +135,7 @@ def remainder(a: Vector, b: Vector) -> Vector:
 def fused(a: Vector, b: Vector, c: Vector) -> Vector:
     """``a * b + c`` rounded once: computed in float64, or for float64 with the errors of product and sum added.
 
-    These are one float64 (so a product half-way between two numbers goes to the even one, if c is far smaller); where
-    there is none, as beside 0 and infinity, all is computed in the platform's long double.
+    These are one float64; where there is none, as beside 0 and infinity, the platform's long double computes all.
     """
     kind = np.asarray(a).dtype
     wide = np.float64 if kind.itemsize < 8 else np.longdouble

@@ -86,8 +86,7 @@ class Launch:
 
     def chunks(self, most: int = LANES_PER_VECTOR) -> Iterator[Chunk]:
         """Divide the grid into rectangles of at most ``most`` blocks, with about LANES_PER_VECTOR lanes a vector."""
-        lanes = min(WARP_SIZE, self.threads_per_block)
-        capacity = max(1, min(LANES_PER_VECTOR // lanes, most))
+        capacity = max(1, min(LANES_PER_VECTOR // min(WARP_SIZE, self.threads_per_block), most))
         columns, rows = self.grid[0], self.grid[1] * self.grid[2]
         width, height = min(columns, capacity), max(1, capacity // columns)
         for row in range(0, rows, height):
