@@ -124,12 +124,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling |
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, list[Any], list[Any]]:
     collected = yield
-    is_lesson = file_path.parent.name == "notebooks"
+    kind = Lesson if file_path.parent.name == "notebooks" else Notebook
     for number, file in enumerate(collected):
-        if isinstance(file, IPyNbFile) and is_lesson:
-            collected[number] = Lesson.from_parent(parent, path=file_path)
-        elif isinstance(file, IPyNbFile) and file_path.parent.name == "solutions":
-            file.add_marker("nightly")  # by day tests/exercises checks the kernels of the solutions
+        if isinstance(file, IPyNbFile):
+            collected[number] = notebook = kind.from_parent(parent, path=file_path)
+            if file_path.parent.name == "solutions":
+                notebook.add_marker("nightly")  # by day tests/exercises checks the kernels of the solutions
     return collected
 
 
@@ -193,10 +193,11 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelC
     kernel.stop()
 
 
-class Lesson(IPyNbFile):
-    """A notebook whose cells run twice in one kernel, the second time from the last to the first and only at night.
+class Notebook(IPyNbFile):
+    """A notebook whose kernel has sockets of its own.
 
-    After its last cell runs what holds the comparisons of its text, in ``tests/notebooks/comparisons``.
+    nbval starts a kernel with ports that were free a moment ago: of two workers that start one at the same time, one
+    may take the other's.
     """
 
     def setup(self) -> None:
@@ -206,6 +207,13 @@ class Lesson(IPyNbFile):
         timeout = self.config.option.nbval_kernel_startup_timeout
         self.kernel = ForkedKernel(self.path.parent, private, timeout)
         self.setup_sanitize_files()
+
+
+class Lesson(Notebook):
+    """A notebook whose cells run twice in one kernel, the second time from the last to the first and only at night.
+
+    After its last cell runs what holds the comparisons of its text, in ``tests/notebooks/comparisons``.
+    """
 
     def collect(self) -> Iterator[Cell]:
         forth = list(super().collect())
