@@ -9,6 +9,7 @@ from numba import cuda, float32
 from course_lib import LaunchError, simulate
 from course_lib.kernels.tiled import tiled
 from course_lib.trace import record
+from course_lib.trace.columns import ITERATION
 from course_lib.trace.record import TraceObserver
 
 
@@ -75,6 +76,22 @@ def test_masked_lanes_are_absent():
     assert (store_0.block, store_1.block) == ((0, 0, 0), (1, 0, 0))
     np.testing.assert_array_equal(store_1.accesses[0].index, [[5], [7]])
     np.testing.assert_array_equal(store_1.accesses[0].values, [5, 7])
+
+
+def test_an_iteration_is_marked_once_also_if_the_loop_is_one_line():
+    """As often as its body counts; the last test of a while is marked as well."""
+
+    def kernel(out):
+        i = cuda.threadIdx.x
+        for k in range(3): out[0] += 1; out[1] = k  # fmt: skip # noqa: E701, E702
+        while i < 2: i += 1; out[2] += 1  # fmt: skip # noqa: E701, E702
+        for _ in range(2):
+            out[3] += 1
+
+    out = np.zeros(4, "i4")
+    trace = simulate(kernel, trace=True)[1, 1](out).trace
+    marked = trace.columns.step["line"][trace.columns.step["flags"] & ITERATION != 0]
+    assert np.unique(marked, return_counts=True)[1].tolist() == [out[0], out[2] + 1, out[3]] == [3, 3, 2]
 
 
 def test_a_trace_of_many_blocks_keeps_only_what_it_shows():
