@@ -221,7 +221,7 @@ class TraceEncoder:
         known: dict[tuple[int, int], int] = {}  # (pattern, further properties) -> row of the table of patterns
         kept = []  # keeps them alive, so that no id is reused
         plains: dict[str, bool] = {}  # array -> whether it is in C order
-        laid: list[tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]] = []
+        laid: list[tuple[np.ndarray, ...]] = []
         which, bases = [], []
         values, old, given = (np.full((len(chunk.accesses), blocks), c.NONE, np.int64) for _ in range(3))
         operation = np.full(len(chunk.accesses), c.NONE)
@@ -252,9 +252,8 @@ class TraceEncoder:
             lanes, bits = self._warps[chunk.warps[event]], laid[which[i]][0]
             values[i] = np.where(found, self._stored(lanes, np.where(found, bits, 0), pattern, value), c.NONE)
         shape = len(laid), blocks
-        bits, first, further = (np.array([entry[part] for entry in laid]).reshape(shape)[which] for part in range(3))
-        sectors, wavefronts, conflicts = (
-            np.array([e[3][part] for e in laid]).reshape(shape)[which] for part in range(3)
+        bits, first, further, sectors, wavefronts, conflicts = (
+            np.array([entry[part] for entry in laid]).reshape(shape)[which] for part in range(6)
         )
         return self._table(
             chunk.accesses,
@@ -278,9 +277,8 @@ class TraceEncoder:
 
         A block knows what was there before the launch, and the value of its last access, whatever that was.
         """
-        entries: dict[
-            str, list[tuple[np.ndarray, ...]]
-        ] = {}  # array -> (block, element, access, whether a load, value)
+        #: array -> (block, element, access, whether a load, value)
+        entries: dict[str, list[tuple[np.ndarray, ...]]] = {}
         for i, (event, op, pattern, base, value) in enumerate(chunk.accesses):
             array = pattern.array
             if array.name not in self.shared_by_blocks:
@@ -308,12 +306,12 @@ class TraceEncoder:
         return found
 
     def _lay(self, lanes: PackedLanes, pattern: Any, base: int, phase: int, plain: bool) -> tuple[Any, ...]:
-        """Return (lanes, first element, list of further elements, (sectors, wavefronts, conflicts)) for each block."""
+        """Return (lanes, first element, list of further elements, sectors, wavefronts, conflicts) for each block."""
         bits = lanes.bits(pattern.mask)
         figures = self._figures(pattern, phase)
         if plain and pattern.offsets is None:
             zero = self.vectors.add(np.zeros(1, np.int32))
-            return bits, np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, zero), figures
+            return bits, np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, zero), *figures
         if plain:
             flat = lanes.flat(pattern.offsets)
         else:
@@ -327,7 +325,7 @@ class TraceEncoder:
             first[block] = row[0]
             beyond = (row - row[0]).astype(np.int32)
             lists[block] = self.vectors.add(beyond if beyond.any() else beyond[:1])
-        return bits, first, lists, figures
+        return bits, first, lists, *figures
 
     def _stored(self, lanes: PackedLanes, bits: np.ndarray, pattern: Any, value: Any) -> Any:
         dtype = pattern.array.dtype

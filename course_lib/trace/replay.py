@@ -185,15 +185,9 @@ class Timeline:
         Without shared memory it is the middle one of those in which it loads from global memory.
         """
         for space in ("shared", "global"):
-            names = [name for name, array in self.trace.arrays.items() if array.space == space]
-            reading = np.unique(
-                np.concatenate(
-                    [
-                        np.empty(0, np.int64),
-                        *(t.position[(t.thread == thread) & ~t.store] for t in map(self.touches, names)),
-                    ]
-                )
-            )
+            found = [self.touches(name) for name, array in self.trace.arrays.items() if array.space == space]
+            loads = [touches.position[(touches.thread == thread) & ~touches.store] for touches in found]
+            reading = np.unique(np.concatenate([np.empty(0, np.int64), *loads]))
             if len(reading):
                 return int(reading[len(reading) // 2])
         return len(self)
