@@ -344,32 +344,31 @@ class TraceEncoder:
             values[i] = self._value(lanes, lanes.bits(chunk.masks[event]), value)
         return self._table(chunk.variables, name=_numbered(self._names, chunk.variables), values=values)
 
-    def _tests(self, chunk: Events) -> Table:
-        shape = len(chunk.tests), self._row.shape[1]
-        lanes, truth = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
-        left, right = np.full((2, *shape), -1, np.int64)
-        for i, (event, _, *sides, holds, mask) in enumerate(chunk.tests):
+    def _lists(self, chunk: Events, items: Sequence[Any], count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lanes of items (event, name, ``count`` values, …, mask), and the lists of each of the values."""
+        shape = len(items), self._row.shape[1]
+        lanes, lists = np.zeros(shape, np.uint32), np.full((count, *shape), c.NONE, np.int64)
+        for i, (event, _, *values, mask) in enumerate(items):
             warp = self._warps[chunk.warps[event]]
             lanes[i] = bits = warp.bits(mask)
-            if np.size(holds) == 1:
-                truth[i] = bits if holds else 0
-            else:
-                truth[i] = bits & warp.fresh_bits(holds)
-            left[i], right[i] = (self._value(warp, bits, side) for side in sides)
-        return self._table(
-            chunk.tests, lanes, text=_numbered(self._texts, chunk.tests), truth=truth, left=left, right=right
-        )
-
-    def _exchanges(self, chunk: Events) -> Table:
-        shape = len(chunk.exchanges), self._row.shape[1]
-        lanes = np.zeros(shape, np.uint32)
-        given, source, result = lists = np.full((3, *shape), c.NONE, np.int64)
-        for i, (event, _, *values, mask) in enumerate(chunk.exchanges):
-            warp = self._warps[chunk.warps[event]]
-            lanes[i] = bits = warp.bits(mask)
-            for part, value in zip(lists, values, strict=True):
+            for part, value in zip(lists, values, strict=False):
                 if value is not None:
                     part[i] = self._value(warp, bits, value)
+        return lanes, lists
+
+    def _tests(self, chunk: Events) -> Table:
+        lanes, (left, right) = self._lists(chunk, chunk.tests, 2)
+        truth = lanes.copy()
+        for i, (event, *_, holds, _) in enumerate(chunk.tests):
+            if np.size(holds) > 1:
+                truth[i] &= self._warps[chunk.warps[event]].fresh_bits(holds)
+            elif not holds:
+                truth[i] = 0
+        text = _numbered(self._texts, chunk.tests)
+        return self._table(chunk.tests, lanes, text=text, truth=truth, left=left, right=right)
+
+    def _exchanges(self, chunk: Events) -> Table:
+        lanes, (given, source, result) = self._lists(chunk, chunk.exchanges, 3)
         operation = _numbered(self._operations, chunk.exchanges)
         return self._table(chunk.exchanges, lanes, operation=operation, given=given, source=source, result=result)
 

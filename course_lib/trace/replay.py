@@ -92,9 +92,8 @@ class Timeline:
         found = []
         for row in range(*columns.rows("outside", step, step + 1).indices(len(columns.outside["step"]))):
             array = columns.arrays[columns.outside["array"][row]]
-            index = columns.vector(columns.outside["index"][row]).reshape(
-                -1, max(1, len(self.trace.arrays[array].shape))
-            )
+            dims = max(1, len(self.trace.arrays[array].shape))
+            index = columns.vector(columns.outside["index"][row]).reshape(-1, dims)
             _, lanes, rank = lanes_of(columns.outside["lanes"][row : row + 1])
             for lane, place in zip(lanes.tolist(), rank.tolist(), strict=True):
                 at = index[place if len(index) > 1 else 0]
