@@ -87,10 +87,7 @@ class Products(Groups[PendingProduct]):
                 f"{vector.launch.threads_per_block}; launch a multiple of {WARPS * WARP_SIZE} threads",
                 line=line,
             )
-        here = vector.full(mask)
-        absent = here.any(axis=(0, 1)) & ~here
-        if absent.any():
-            vector.engine.tell("wrong_mask", line, vector, absent, "absent")
+        here = vector.whole(mask, line)
         if acc.ndim != 1 or acc.size < spec.columns // 2 or acc.space != "local":
             raise KernelError(
                 f"the results of {spec.columns} columns are {spec.columns // 2} elements of a thread, and {acc.name} "

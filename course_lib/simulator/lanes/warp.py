@@ -309,10 +309,7 @@ class WarpVector(LaneVector):
         It is called once, with an array of shape (warps, 32) for each value (a tuple of them for a tuple), and returns
         one, or a tuple of them. Lanes that are missing while others of their warp arrive are reported.
         """
-        here = self.full(mask)
-        absent = here.any(axis=(0, 1)) & ~here
-        if absent.any():
-            self.engine.tell("wrong_mask", line, self, absent, "absent")
+        self.whole(mask, line)
         if self.lanes.count < WARP_SIZE:
             raise KernelError(
                 f"{name} is done by the {WARP_SIZE} lanes of a warp together, and the last warp of this block has "
@@ -331,6 +328,14 @@ class WarpVector(LaneVector):
             np.asarray(result).astype(dtype, copy=False).T.reshape(self.shape)
             for result, dtype in zip(results, dtypes, strict=True)
         )
+
+    def whole(self, mask: Mask, line: int) -> np.ndarray:
+        """Return the active lanes; report the others of their warps, which all take part in an operation together."""
+        here = self.full(mask)
+        absent = here.any(axis=(0, 1)) & ~here
+        if absent.any():
+            self.engine.tell("wrong_mask", line, self, absent, "absent")
+        return here
 
     def alone(self, function: Callable[..., Any], values: tuple[Any, ...], dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
         """Apply ``function`` to each lane's own values; return its result, or results, converted to ``dtypes``."""

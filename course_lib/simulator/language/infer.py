@@ -169,12 +169,8 @@ class Statements(Expressions):
     def _declared(self, found: list[Part], want: types.Type) -> types.Type:
         """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""
         for part in found if want != types.NONE else ():
-            scalar = (
-                part.type in types.SCALARS
-                and want in types.SCALARS
-                and not (types.is_complex(str(part.type)) > types.is_complex(str(want)))
-            )
-            if part.type != want and not scalar:
+            scalar = part.type in types.SCALARS and want in types.SCALARS
+            if part.type != want and not (scalar and types.conversion(str(part.type), str(want))):
                 refuse(
                     self.source.tree,
                     f"this device function returns {types.describe_type(part.type)}, and its signature says "
