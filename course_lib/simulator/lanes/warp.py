@@ -117,7 +117,7 @@ class WarpVector(LaneVector):
             return
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
-        if self.steps.still(count, arrays, () if atomic else values, mask):
+        if self.steps.still((line, sites), count, arrays, () if atomic else values, mask):
             by_others = [None, *self.engine.arrays, *self._shared.values()]  # None: not known
             if calls or any(array is site.array for site in sites for array in by_others):
                 raise WaitsForOthers(line)
