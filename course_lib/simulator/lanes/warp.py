@@ -30,7 +30,7 @@ class WarpVector(LaneVector):
     ) -> None:
         super().__init__(engine.launch, lanes, chunk)
         self.engine, self.steps = engine, engine.steps
-        self._shared, self.mbarriers = shared, mbarriers
+        self.shared, self.mbarriers = shared, mbarriers  # of the chunk's blocks; arrays are those declared so far
         self._cache: dict[Any, Any] = {}
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
         #: (clock, known), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. known: None
@@ -71,19 +71,19 @@ class WarpVector(LaneVector):
 
         ``record``: it is a field of records; its number, its byte in a record, a record's bytes, their dimensions.
         """
-        if number not in self._shared:
+        if number not in self.shared:
             field, array = 0, SharedArray(name, dtype, shape, self.chunk)
             if record is not None:
                 field, origin, size, ndim = record
                 array = SharedField(name, dtype, shape, self.chunk, origin=origin, size=size, ndim=ndim)
-            end = max((a.address + a.extent * a.itemsize for a in self._shared.values()), default=0)
+            end = max((a.address + a.extent * a.itemsize for a in self.shared.values()), default=0)
             array.alignment = alignment
-            first = self._shared.get(number - field)  # of the same records
+            first = self.shared.get(number - field)  # of the same records
             array.address = first.address - first.origin if first else ceil_div(end, ALIGNMENT) * ALIGNMENT
             array.address += array.origin
             self.engine.watch(array)
-            self._shared[number] = array
-        return self._shared[number]
+            self.shared[number] = array
+        return self.shared[number]
 
     def local_array(self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask) -> LocalArray:
         """The threads' own array of this declaration."""
@@ -99,7 +99,7 @@ class WarpVector(LaneVector):
 
     def arrays(self) -> list[Array]:
         """All arrays that a thread of the block may store to."""
-        return [*self.engine.arrays, *self._shared.values(), *self._local()]
+        return [*self.engine.arrays, *self.shared.values(), *self._local()]
 
     def _local(self) -> list[Array]:
         return [array for key, array in self._cache.items() if key[0] == "local"]
@@ -118,7 +118,7 @@ class WarpVector(LaneVector):
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
         if self.steps.still((line, sites), count, arrays, () if atomic else values, mask):
-            by_others = [None, *self.engine.arrays, *self._shared.values()]  # None: not known
+            by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
             if calls or any(array is site.array for site in sites for array in by_others):
                 raise WaitsForOthers(line)
             raise KernelError("this loop never ends: nothing changes from one iteration to the next", line=line)
@@ -231,10 +231,6 @@ class WarpVector(LaneVector):
     @cached_property
     def products(self) -> Products:
         return Products(self)
-
-    def shared_arrays(self) -> tuple[SharedArray, ...]:
-        """The shared arrays declared so far in the chunk's blocks."""
-        return tuple(self._shared.values())
 
     def descriptor(self, array: Any, place: Any, leading: Any, stride: Any, code: int, line: int) -> Any:
         """The 64-bit descriptor, for wgmma, of a matrix in shared memory that begins at element ``place``."""

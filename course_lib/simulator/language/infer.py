@@ -480,7 +480,6 @@ class Statements(Expressions):
             first=first,
             body=body,
             orelse=None,
-            endless=isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value),
             watched=watched,
             calls=calling,
         )
@@ -493,13 +492,14 @@ class Statements(Expressions):
         """
         envs = list(loop.breaks)
         used = loop.header if loop.after is None else loop.after
-        if not made.endless and (loop.breaks or node.orelse):
+        endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        if not endless and (loop.breaks or node.orelse):
             self.env = dict(loop.header)
             made.orelse = self.block(node.orelse)
             if not made.orelse.ends:
                 envs.append(self.env)
                 made.orelse.body += self.converts(self.env, used)
-        elif not made.endless:
+        elif not endless:
             envs.append(loop.header)
         if not envs:
             return None, True, True

@@ -187,7 +187,7 @@ class Loop(Stmt):
 
     ``entry`` converts the variables from their types before the loop to those of an iteration. ``first`` are the
     statements of a for loop's iteration before the body. ``watched`` are the variables that a while loop assigns: if
-    they do not change, it makes no progress. ``calls``: it calls device functions. ``endless``: only its breaks end it.
+    they do not change, it makes no progress. ``calls``: it calls device functions.
     """
 
     line: int
@@ -197,7 +197,6 @@ class Loop(Stmt):
     first: list[Stmt]
     body: Block
     orelse: Block | None
-    endless: bool
     watched: tuple[tuple[str, Type], ...] | None
     calls: bool
 
