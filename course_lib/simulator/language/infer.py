@@ -454,7 +454,7 @@ class Statements(Expressions):
         if isinstance(node, ast.While):
             test = conditions.condition(self, node.test)
         elif iterated is not None:
-            self.out.append(Mark(node.lineno))
+            self.out.append(Mark(node.lineno, head=True))
             self.line = node.lineno
             self.assign(node.target, iterated.item(()), node)
         self.loops.append(loop)
