@@ -232,25 +232,3 @@ def lost_in_queues(code: Sequence[str]) -> float:
     """Return the cycles that a multiply-add loses on average in the queues at the banks (`bank_queue`)."""
     queue = bank_queue(code)
     return (queue[-1][0] + 1) / len(queue) - 1 if queue else 0.0
-
-
-def loop_of_lines(code: Sequence[str]) -> list[Instruction]:
-    """Return the loop with the largest share of multiply-adds in a microkernel's recorded lines, once.
-
-    Lines are labels, or "pace result operands waits  text".
-    """
-    places: dict[str, int] = {}
-    lines: list[list[str]] = []
-    for line in code:
-        if line.endswith(":"):
-            places[line[:-1]] = len(lines)
-        else:
-            lines.append(line.split(maxsplit=4))
-    made, kept = [], dict[int, str]()
-    for pace, _, _, _, text in lines:
-        (even, odd), kept = register_reads(text, kept)
-        operation = text.split()[1 if text.startswith("@") else 0]
-        made.append(Instruction(kind_of(operation), 0, pace=int(pace), reads=(len(even), len(odd))))
-    targets = [(places.get(found[0], -1) if (found := re.search(r"\.L\w+", line[4])) else -1) for line in lines]
-    loops = [made[target : place + 1] for place, target in enumerate(targets) if 0 <= target <= place]
-    return max(loops, key=lambda loop: sum(i.kind == "multiply-add" for i in loop) / len(loop))

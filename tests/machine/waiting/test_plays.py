@@ -14,7 +14,7 @@ from course_lib.machine import measurements, waiting
 from course_lib.machine.waiting import predictions
 from course_lib.machine.waiting.instruction import Instruction
 from course_lib.machine.waiting.model_errors import ordered, reasons, table, why_wrong
-from course_lib.machine.waiting.predictions import _launch, ladder
+from course_lib.machine.waiting.predictions import ladder, launch_of
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
 
@@ -276,7 +276,7 @@ def test_blocks_take_turns_in_waiting_for_dram(name):
     """What matrices in DRAM cost a launch beside matrices in the second-level cache is as measured, within 5 %."""
     r = next(r for r in measurements.load("cold").results if r["rung"] == name)
     seen = np.median(r["warm_milliseconds"]) / np.median(r["cold_milliseconds"])
-    launch = _launch(r, H200, measurements.load("cold").provenance)
+    launch = launch_of(r, H200, measurements.load("cold"))
     played = launch.gflops() / replace(launch, cached=True).gflops()
 
     assert played == pytest.approx(seen, abs=0.05)
@@ -343,7 +343,7 @@ def test_the_cases_of_residency():
     rows = [r for r in JUDGED if r["what"] == "residency"]
     assert np.median([abs(r["error"]) for r in rows]) <= 0.05
     for what in ("cached", "residency"):
-        wrong, pairs = ordered(JUDGED, ("tiled", "prefetched"), what)
+        wrong, pairs = ordered(JUDGED, what)
         assert pairs > 250
         assert len(wrong) <= 3
         assert all(" is off by " in why_wrong(pair) for pair in wrong)
