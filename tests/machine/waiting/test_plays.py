@@ -46,8 +46,7 @@ def test_the_machine_is_what_was_measured():
 
 def test_a_chain_waits_for_every_link():
     """64 dependent multiply-adds take 64 latencies; 64 independent ones take a cycle each."""
-    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(64)]
-    play = waiting.play_programs([chain], H200)
+    play = waiting.play_programs([predictions.chain("multiply-add")], H200)
     assert play.cycles == pytest.approx(63 * H200.multiply_add + 1)
     assert play.share("arithmetic") == pytest.approx(63 * (H200.multiply_add - 1) / play.cycles)
     assert waiting.play_programs([[Instruction("multiply-add", 0)] * 64], H200).cycles == 64
@@ -158,15 +157,8 @@ def test_bytes_in_flight_are_latency_times_bandwidth():
     """Of warps that follow lists, twice as many load twice as much a cycle, until the bandwidth is reached."""
     rates = {}
     for warps in (1, 2, 64):
-        walks = [
-            [
-                Instruction(
-                    "load", 0, (i - 1,) if i else (), sectors=tuple(("x", (w * 32 + i) * 4 + s) for s in range(4))
-                )
-                for i in range(32)
-            ]
-            for w in range(warps)
-        ]
+        lists = [[tuple(("x", 256 * w + 4 * i + s) for s in range(4)) for i in range(64)] for w in range(warps)]
+        walks = [predictions.chain("load", 0, sectors.__getitem__) for sectors in lists]
         play = waiting.play_programs(walks, H200)
         rates[warps] = play.bytes_loaded / play.cycles
         assert play.in_flight == pytest.approx(rates[warps] * H200.latency["L2"], rel=0.25)
