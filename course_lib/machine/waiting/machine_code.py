@@ -117,10 +117,7 @@ def _fixed(code: MachineCode) -> list[tuple[Instruction, int]]:
     fixed: list[tuple[Instruction, int]] = []
     kept: dict[int, str] = {}
     for each in code.instructions:
-        try:
-            kind = kind_of(each.operation)
-        except ValueError:
-            kind = f"?{each.operation}"  # refused where it is executed
+        kind = "refused" if each.operation.startswith(REFUSED) else kind_of(each.operation)
         (even, odd), kept = register_reads(each.text, kept)
         pending = re.search(r", (0x\w+)$", each.text) if kind == "wait" else None
         own = each.operation.startswith("U") or kind in _MEMORY
@@ -146,8 +143,8 @@ def _skeleton(
     iteration, out = 0, []
     for number, place in enumerate(executed):
         each, (about, pending) = code.instructions[place], fixed[place]
-        if about.kind.startswith("?"):
-            raise ValueError(f"the model of waiting does not know the instruction {about.kind[1:]}")
+        if about.kind == "refused":
+            kind_of(each.operation)  # raises ValueError
         iteration += place == first
         needs: list[int] = []
         for counter in each.waits:

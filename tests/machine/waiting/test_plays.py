@@ -48,7 +48,7 @@ def test_a_chain_waits_for_every_link():
     """64 dependent multiply-adds take 64 latencies; 64 independent ones take a cycle each."""
     play = waiting.play_programs([predictions.chain("multiply-add")], H200)
     assert play.cycles == pytest.approx(63 * H200.multiply_add + 1)
-    assert play.share("arithmetic") == pytest.approx(63 * (H200.multiply_add - 1) / play.cycles)
+    assert play.waits["arithmetic"] == pytest.approx(63 * (H200.multiply_add - 1) / play.cycles)
     assert waiting.play_programs([[Instruction("multiply-add", 0)] * 64], H200).cycles == 64
 
 
@@ -183,7 +183,7 @@ def test_nobody_passes_a_barrier_alone():
     play = waiting.play_programs([slow, [Instruction("barrier", 0)]], H200)
     waits = [(reason, last - first) for reason, first, last in play.spans[1] if reason == "barrier"]
     assert waits[0][1] > H200.latency["L2"]
-    assert play.share("global memory") > 0.3
+    assert play.waits["global memory"] > 0.3
 
 
 ADDS = [Instruction("multiply-add", 0)] * 4
@@ -228,7 +228,6 @@ def test_what_cannot_be_played_is_refused():
         (lambda: waiting.play_programs(adds, H200, blocks=33), "33 blocks of 1 warps do not fit: .* of 32 blocks"),
         (lambda: waiting.play_programs(adds * 32, H200, blocks=3), "3 blocks of 32 warps do not fit: .* 64 warps"),
         (lambda: waiting.play_programs(adds, H200, served=None), 'from "DRAM", "L2", not from "None"'),
-        (lambda: waiting.play_programs(adds, H200).share("global"), "reason is 'global'; choose from .*global memory"),
         (lambda: programs(kernel, trace, block=(0, 0)), r"block is \(0, 0\); give its place .* \(x, y, z\)"),
         (lambda: waiting.play_programs(adds, H200, rounds=0), "rounds must be a whole number, 1 or more"),
         (lambda: waiting.play_programs([[]], H200), "no warp of the traced block issues anything"),
