@@ -356,7 +356,7 @@ class WideSite(Site):
 
     def check_alignment(self, pattern: Pattern, base: int) -> None:
         """Report the lanes whose address is not a multiple of the access's size."""
-        phase = base * pattern.array.itemsize % pattern.access_bytes
+        phase = (base * pattern.array.itemsize + pattern.array.origin) % pattern.access_bytes
         lanes = pattern.once(("misaligned", phase), lambda: misaligned(pattern, phase))
         if lanes.any():
             self.engine.tell("misaligned", self, pattern, base, lanes)

@@ -84,16 +84,6 @@ class FieldArray(GlobalArray):
         return self.flat.size
 
 
-class ConstantArray(GlobalArray):
-    """A global array of the program that the kernel reads: a read-only copy from when the kernel was compiled."""
-
-    space = "constant"
-
-
-class ConstantField(FieldArray):
-    space = "constant"
-
-
 class SharedArray(Array):
     """A shared array of every block of a chunk: ``data`` is (elements, block rows, block columns)."""
 

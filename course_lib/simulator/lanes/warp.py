@@ -285,6 +285,8 @@ class WarpVector(LaneVector):
         bit = np.int64(1) << np.arange(self.lanes.count, dtype=np.int64).reshape(-1, 1, 1)
         if kind == "ballot_sync":
             return np.where(value & here, bit, 0).sum(axis=0).astype(np.uint32).view(np.int32)[None, None]
+        if value.dtype.kind == "f":  # as bits: 0.0 is not -0.0, and NaN is itself
+            value = value.view(f"i{value.itemsize}")
         first = np.take_along_axis(value, here.argmax(axis=0)[None], axis=0)
         if kind == "eq_sync":
             return ((value == first) | ~here).all(axis=0)[None, None]
@@ -375,9 +377,9 @@ class WarpVector(LaneVector):
         """
         value, here = self._by_lane(given), self._by_lane(mask)
         own = np.arange(self.lanes.count).reshape(-1, 1, 1)
-        lane = self._by_lane(lane).astype(np.int64)
+        lane = self._by_lane(lane).astype(np.int64) % WARP_SIZE  # a GPU takes the last five bits
         source = {
-            "shfl_sync": lambda: lane % WARP_SIZE,
+            "shfl_sync": lambda: lane,
             "shfl_up_sync": lambda: own - lane,
             "shfl_down_sync": lambda: own + lane,
             "shfl_xor_sync": lambda: own ^ lane,

@@ -293,10 +293,10 @@ class Context(ABC):
             return None
         text, line = ast.unparse(node), node.lineno
         parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
-        found = reasons.promotion(line, text, result, parts)
-        if found is not None:
-            self.made.promotions.setdefault((line, reasons.culprit(parts)), found)
-            return reasons.reason(found, parts)
+        if (found := reasons.promotion(line, text, result, parts)) is not None:
+            warning, cause, why = found
+            self.made.promotions.setdefault((line, cause), warning)
+            return why
         of = reasons.of_parts(result, parts, f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}")
         if of and any(part.type in types.DOUBLE for part in parts):
             for key, known in self.suspected.items():
@@ -312,8 +312,8 @@ class Context(ABC):
             if not value.is_scalar:
                 self.refuse_as_number(part, value)
         line, x, y = node.lineno, str(left.type), str(right.type)
-        literal = isinstance(right, nodes.Const) and right.literal and types.is_int(y)
-        if op == "Pow" and literal and not types.is_complex(x):
+        exponent = nodes.literal_integer(right) if op == "Pow" else None
+        if exponent is not None and not types.is_complex(x):
             result = x if types.is_float(x) else "int64"
             result = "float32" if result == "float16" else result
         else:
@@ -324,10 +324,9 @@ class Context(ABC):
         if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
             if not isinstance(right, nodes.Const) or right.value == 0:
                 right = nodes.Apply(code=operators.NOT_ZERO, args=(right,), type=y, line=line)
-        small = isinstance(right, nodes.Const) and literal and abs(int(right.value)) <= 0x10000
         code, operands = operators.BINARY[op], (cast(left, result), cast(right, result))
         promoted = np.promote_types(x, y).name
-        if op == "Pow" and types.is_float(result) and small:
+        if exponent is not None and types.is_float(result) and abs(exponent) <= 0x10000:
             code, operands = operators.LITERAL_POWER, (operands[0], cast(right, "int64"))
         elif types.is_complex(result) and op in operators.COMPLEX:
             code = operators.COMPLEX[op]
@@ -351,9 +350,7 @@ class Context(ABC):
 
     def filled(self, node: ast.expr, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Store the number ``value`` to all elements of ``array``, one after another."""
-        return nodes.Elementwise(
-            array=array, function=itself, inputs=(self.stored(node, array, value),), line=node.lineno
-        )
+        return nodes.elementwise(array, itself, (self.stored(node, array, value),), node.lineno)
 
     def stored(self, node: ast.AST, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Convert ``value`` to be stored in an element of ``array``; refused if that is impossible."""

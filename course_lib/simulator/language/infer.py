@@ -152,9 +152,7 @@ class Statements(Expressions):
             return types.NONE, None, False
         if self.declared is not None:
             return self._declared(found, self.declared), None, partial
-        kind = found[0].type
-        for part in found[1:]:
-            kind = types.unify_types(kind, part.type)
+        kind = reduce(types.unify_types, (part.type for part in found))
         if kind in (types.CONFLICT, types.COMPILE_TIME):
             returned = " on one path and ".join(map(types.describe_type, dict.fromkeys(p.type for p in found)))
             refuse(
@@ -460,7 +458,7 @@ class Statements(Expressions):
         if isinstance(node, ast.While):
             test = conditions.condition(self, node.test)
         elif iterated is not None:
-            self.out.append(Mark(node.lineno))
+            self.out.append(Mark(node.lineno, head=True))
             self.line = node.lineno
             self.assign(node.target, iterated.item(()), node)
         self.loops.append(loop)
@@ -475,9 +473,7 @@ class Statements(Expressions):
             watched = tuple(
                 (name, variable.type)
                 for name, variable in self.env.items()
-                if name in changed
-                and isinstance(variable.type, str)
-                and variable.type not in (types.COMPILE_TIME, types.NONE)
+                if name in changed and variable.type not in (types.COMPILE_TIME, types.NONE)
             )
         calling, self.calls, self.out = self.calls, self.calls or calls, outer
         return Loop(

@@ -82,13 +82,14 @@ class Convert(Stmt):
 
 
 class Mark(Stmt):
-    """The start of a statement, for the trace."""
+    """The start of a statement, for the trace; ``head``: of an iteration of a loop."""
 
     line: int
+    head: bool = False
 
     def write(self, out: Writer) -> None:
         if out.module.tracing == "values" and not out.function.foreign:  # lines of another file are not shown
-            out.emit(f"w.tell('statement', {self.line}, {out.mask})")
+            out.emit(f"w.tell('statement', {self.line}, {out.mask}, {self.head})")
 
 
 class Iteration(Stmt):
@@ -268,7 +269,7 @@ class Loop(Stmt):
         """Write the start of a while loop's iteration: the budget and the test."""
         out.emit(f"w.steps.spend({out.at(self.line)}, {counter})")
         out.emit(f"{out.mask} = {live}[0]")
-        Mark(self.line).write(out)
+        Mark(self.line, head=True).write(out)
         out.emit(f"{out.mask}, _ = split({out.mask}, {out.text(test)})")
         out.emit(f"if {out.mask} is False: break")
         out.emit(f"{live}[0] = {out.mask}")

@@ -435,12 +435,13 @@ while cuda.atomic.add(counter, 0, 1) < 2200:
     pass
 out[0] = counter[0]
 
-# a variable that changes : out=zeros(1, "i4")
-#= out[0] == 5000
-k = 0
-while k < 5000:
-    k += 1
-out[0] = k
+# a variable that changes : x=zeros(500), out=zeros(3, "i4")
+#= out.tolist() == [5000, 5000, 5]
+k, t = 0, (0, 1)
+while k < 5000: k += 1
+while t[0] < 5000: t = t[0] + 1, k
+while x.size > 5: x = x[1:]
+out[0], out[1], out[2] = k, t[0], x.size
 
 # a long range that is left early costs what it runs @ 1, 8
 #: a=np.arange(20), n=$n, out=zeros(8, "i8") ; n in 10**12 np.uint64(2**63-1)
