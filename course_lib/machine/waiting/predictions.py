@@ -59,7 +59,7 @@ def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
     return [*probes(gpu), *few, *ladder(progress, gpu), *written(progress)]
 
 
-class Case(NamedTuple):
+class Microkernel(NamedTuple):
     """A kernel that measured the machine: the parameters of its result, and the programs of its warps.
 
     The predicted value is the cycles of the play divided by `per`; with a `per` of 0, the mean end of the warps divided
@@ -94,52 +94,52 @@ def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
     return results
 
 
-def _cases(machine: Machine, recording: Recording) -> Iterator[Case]:
+def _cases(machine: Machine, recording: Recording) -> Iterator[Microkernel]:
     """Yield barriers, chains of loads, requests, multiply-adds, full multiprocessors, and warps that compete."""
     pace = pace_of_barriers(next(r["code"] for r in recording.results if r["probe"] == "barrier"))
     for warps in (1, 2, 4, 8, 16, 32):
         barriers = [Instruction("barrier", 0, pace=pace)] * ITERATIONS
-        yield Case("barrier", {"warps": warps}, [barriers] * warps, ITERATIONS)
+        yield Microkernel("barrier", {"warps": warps}, [barriers] * warps, ITERATIONS)
     for warps in (1, 2, 4, 8, 16, 32):  # lists of addresses: 8 sectors a step
         lists = [
             [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(ITERATIONS)]
             for warp in range(warps)
         ]
         walks = [chain("load", 2, each.__getitem__) for each in lists]
-        yield Case("warps following lists", {"warps": warps}, walks, ITERATIONS)
+        yield Microkernel("warps following lists", {"warps": warps}, walks, ITERATIONS)
     for count in (r["rows"] for r in recording.results if r["probe"] == "DRAM latency of rows"):
         walk = chain("load", count, partial(_parts_of_rows, count))
-        yield Case("DRAM latency of rows", {"rows": count}, [walk], ITERATIONS, {"served": "DRAM"})
+        yield Microkernel("DRAM latency of rows", {"rows": count}, [walk], ITERATIONS, {"served": "DRAM"})
     for stride in (1, 2, 4, 8, 16, 32):
         reads = [READ._replace(wavefronts=stride)] * ITERATIONS
-        yield Case("shared read", {"stride": stride}, [reads] * 32, ITERATIONS * 32)
+        yield Microkernel("shared read", {"stride": stride}, [reads] * 32, ITERATIONS * 32)
     for warps in (1, 4):
         stores = [Instruction("shared store", 0, wavefronts=1)] * 32
-        yield Case("asked for, store", {"warps": warps, "requests": 32}, [stores] * warps, 1)
-    yield Case("multiply-add latency", {}, [chain("multiply-add")], ITERATIONS)
+        yield Microkernel("asked for, store", {"warps": warps, "requests": 32}, [stores] * warps, 1)
+    yield Microkernel("multiply-add latency", {}, [chain("multiply-add")], ITERATIONS)
     for r in recording.results:
         if r["probe"].startswith("outer product"):
             walk = loop_of_lines(r["code"]) * 4
             products = sum(i.kind == "multiply-add" for i in walk) * r["warps"] // machine.schedulers
-            yield Case(r["probe"], {"warps": r["warps"]}, [walk] * r["warps"], products)
+            yield Microkernel(r["probe"], {"warps": r["warps"]}, [walk] * r["warps"], products)
     full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
     for r in recording.results:
         which = {key: r[key] for key in WHICH if key in r}
         if r["probe"] == "copies in groups":
             group = [*[Instruction("copy", 0, wavefronts=r["rows"])] * r["copies"], Instruction("commit", 0)]
-            yield Case(r["probe"], which, [group * (ITERATIONS // r["copies"])] * 32, ITERATIONS * 32)
+            yield Microkernel(r["probe"], which, [group * (ITERATIONS // r["copies"])] * 32, ITERATIONS * 32)
         elif r["probe"] == "shared reads and barriers":
             walk = [Instruction("barrier", 0)] * r["barriers"]
             walk[1:1] = [READ] * 8
             blocks = {"blocks": full // r["warps"]}
-            yield Case(r["probe"], which, [walk * ITERATIONS] * r["warps"], ITERATIONS * full, blocks)
+            yield Microkernel(r["probe"], which, [walk * ITERATIONS] * r["warps"], ITERATIONS * full, blocks)
     reads_and_adds = [
         each
         for begin in range(0, 16 * ITERATIONS, 16)
         for each in (*[READ] * 8, *(ADD._replace(needs=(begin + i,)) for i in range(8)))
     ]
-    yield Case("warps that ask", {}, [reads_and_adds] * 32, 0)
-    yield Case("warps without turns", {}, [[ADD] * 1024] * 32, 0)
+    yield Microkernel("warps that ask", {}, [reads_and_adds] * 32, 0)
+    yield Microkernel("warps without turns", {}, [[ADD] * 1024] * 32, 0)
 
 
 def chain(
