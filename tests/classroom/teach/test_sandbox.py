@@ -13,7 +13,7 @@ import pytest
 
 from course_lib.classroom.teach import walls
 from course_lib.classroom.teach.limits import STANDARD, Limits, Stopped
-from course_lib.classroom.teach.sandbox import Sandbox, compiled, forked
+from course_lib.classroom.teach.sandbox import Sandbox, forked
 from course_lib.machine.compiler import build
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the limits are those of Unix")
@@ -122,6 +122,6 @@ def test_a_process_that_compiles_writes_one_file_and_runs_no_other_program(tmp_p
     (tmp_path / "of tasks").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "of tasks"))
     monkeypatch.setattr(Path, "touch", lambda path: shutil.copy("/bin/true", path))  # what could be executed
-    reply = json.loads(compiled(lambda: str(reach(tmp_path / "outside"))[:0], Limits()))
+    reply = json.loads(forked(lambda: str(reach(tmp_path / "outside"))[:0], Limits(), compiles=True))
     assert ("result" not in reply) == refused, reply
     assert [*(tmp_path / "of tasks").iterdir()] == [], "nothing is left after the task"
