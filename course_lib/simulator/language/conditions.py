@@ -135,7 +135,7 @@ def _equal(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
     """``left == right``, of numbers or tuples of them."""
     if not (isinstance(left.type, TupleType) and isinstance(right.type, TupleType)):
         return compared(x, node, "Eq", left, right)
-    sides = left, right = [settled(side) if side.does else side for side in (left, right)]
+    sides = left, right = settled(left), settled(right)
     assert isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
     if len(left.type.items) != len(right.type.items):
         return after(sides, x.number(False))
