@@ -14,7 +14,7 @@ import os
 import pickle
 import secrets
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -23,7 +23,7 @@ from ...simulator.bounded import Endless, bounded
 from ...simulator.language.source import defined
 from . import walls
 from .allowed import BUILTINS, import_parts
-from .limits import Fork, Limits, Stopped
+from .limits import Limits, Stopped, in_fork
 
 #: Bytes of a request or a reply: one message of a socket.
 _MOST = 128 << 10
@@ -120,19 +120,16 @@ def _serve(connection: int) -> None:
 
 
 def _called(request: bytes) -> bytes:
-    def begin() -> Callable[[bytes], bytes]:
+    def do() -> bytes:
         program, arguments = pickle.loads(request)
         if walls.standing():
             walls.build()
-        return lambda _: json.dumps(_result(program, arguments)).encode()[: _MOST - 8]
+        return json.dumps(_result(program, arguments)).encode()[: _MOST - 8]
 
-    fork = Fork(begin, Limits(seconds=_SECONDS))
     try:
-        return fork.answer(b"", _MOST, _SECONDS)
+        return in_fork(do, Limits(seconds=_SECONDS), _MOST)
     except Stopped as stopped:
         return json.dumps({"stopped": f"in a call, {stopped}"}).encode()
-    finally:
-        fork.end()
 
 
 def _result(program: Program, arguments: Sequence[Any]) -> dict[str, Any]:

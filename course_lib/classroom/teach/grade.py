@@ -7,10 +7,10 @@ import json
 import os
 import re
 import secrets
+import sqlite3
 import sys
 import time
 import unicodedata
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -34,7 +34,7 @@ from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, un
 from .limits import Limits, Stopped
 from .pages import BY_HAND, feedback, for_teacher
 from .sandbox import Sandbox
-from .submission import LARGEST, NOTHING
+from .submission import LARGEST, NOTHING, Answer
 
 _SHOWN = ("id", "student", "exercise", "points", "of", "comment", "status", "hint", "late", "note", "page", "seconds")
 #: The last one has the answer's digest, and the points that the grader gave.
@@ -98,7 +98,7 @@ def run(chosen: argparse.Namespace) -> int:
     limits = Limits(chosen.seconds, chosen.memory << 20, student=chosen.student_seconds, executes=executes)
     lesson = lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
-    with alone(journal_of(chosen.csv)), alone(chosen.feedback / ".in-use"):
+    with alone(lock_of(chosen.csv)), alone(chosen.feedback / ".in-use"):
         more = {"anonymous": chosen.anonymous, "seed": chosen.seed}
         batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, **more)
         batch.grade(chosen.jobs, chosen.again)
@@ -119,25 +119,22 @@ def ascii_of(name: str) -> str:
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Hold a file that only one run at a time can hold; the system lets go of it however a run ends.
+    """Hold a file that only one run at a time can hold, by SQLite's lock; the system lets go of it however a run ends.
 
     Raise ValueError, with the folder, if another run holds it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
+    with contextlib.closing(sqlite3.connect(path, timeout=0)) as held:
         try:
-            try:
-                import fcntl
-            except ImportError:  # Windows
-                import msvcrt
-
-                file.seek(1 << 40)  # a byte that nobody reads
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-            else:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            held.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
             raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
         yield
+
+
+def lock_of(table: Path) -> Path:
+    """Return the file that a run holds while it writes a table."""
+    return table.with_name(f".{table.name}.in-use")
 
 
 def journal_of(table: Path) -> Path:
@@ -439,7 +436,7 @@ def judged_submission(
         notes.insert(0, f"{best['name']} counts: {plural(best['answered'], 'answer')}, the most of {read} notebooks")
     rows = []
     for name in places(lesson):
-        answer = best["answers"][name]
+        answer = Answer(*best["answers"][name])
         if isinstance(EXERCISES[name], Routine) and not limits.runs:
             row = replace(unjudged(name, STOPPED, f"it was not executed: {walls.NONE}."), points=None)
         elif spent < limits.student:
@@ -448,20 +445,20 @@ def judged_submission(
         else:
             hint = f"the other answers of this student took the {limits.student} seconds of one student."
             row = unjudged(name, STOPPED, hint)
-        digest = hashlib.sha256(str(answer[0]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        digest = hashlib.sha256(str(answer.source).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         rows.append(replace(row, digest=digest))
     return Marks(tuple(rows), "; ".join(notes))
 
 
-def contents(path: Path) -> str:
-    """Return a file as text of base 64; raise ValueError for one that is too large to be read."""
+def contents(path: Path) -> bytes:
+    """Return what is in a file; raise ValueError for one that is too large to be read."""
     if (size := path.stat().st_size) > LARGEST:
         raise ValueError(f"the file has {size >> 20:,} MiB; clear the outputs and hand it in again")
-    return b64encode(path.read_bytes()).decode()
+    return path.read_bytes()
 
 
-def judged_answer(name: str, lesson: str, answer: Sequence[Any], sandbox: Sandbox, seed: int | None = None) -> Judged:
-    """Return the verdict on one answer, which is values of JSON (`submission.Answer`); the rest as in `judge`."""
+def judged_answer(name: str, lesson: str, answer: Answer, sandbox: Sandbox, seed: int | None = None) -> Judged:
+    """Return the verdict on one answer, judged in the sandbox; the rest as in `judge`."""
     try:
         return received(name, sandbox.do("judge", name, lesson, answer, seed))
     except (Stopped, ValueError) as error:

@@ -37,52 +37,36 @@ class Limits:
 STANDARD = Limits()
 
 
-class Fork:
-    """A fork that answers requests, one after the other, within the limits of one task for all of them.
+def in_fork(do: Callable[[], bytes], limits: Limits, most: int, kept: int = 0, compiles: bool = False) -> bytes:
+    """Return what ``do`` returns in a fork with these limits, whose only open descriptor is the one ``kept``.
 
-    ``begin`` is called in it, and returns what answers a request. Of the open descriptors it has only the one ``kept``.
+    Raise Stopped if that is more than ``most`` bytes, or the process died.
     """
-
-    def __init__(
-        self, begin: Callable[[], Callable[[bytes], bytes]], limits: Limits, kept: int = 0, compiles: bool = False
-    ) -> None:
-        self._here, there = Pipe()
-        self._child = os.fork()
-        if self._child == 0:
-            try:
-                for low, high in pairwise((*sorted({2, there.fileno(), max(kept, 2)}), 1 << 16)):
-                    os.closerange(low + 1, high)  # `limit` replaces the inputs and outputs
-                limit(limits, compiles)
-                answer = begin()
-                while True:
-                    there.send_bytes(answer(there.recv_bytes()))
-            finally:
-                os._exit(0)
-        there.close()
-
-    def answer(self, request: bytes, most: int, seconds: int) -> bytes:
-        """Return the reply; raise Stopped if it has more than ``most`` bytes, or the process died, as it does after so
-        many ``seconds``."""
+    here, there = Pipe(duplex=False)
+    child = os.fork()
+    if child == 0:
         try:
-            self._here.send_bytes(request)
-            return self._here.recv_bytes(most)
-        except (EOFError, ConnectionError):
-            number = self.end()
-        except OSError:
-            raise Stopped(f"its result has more than {most >> 20} MiB") from None
-        if number in (signal.SIGXCPU, signal.SIGPROF, signal.SIGKILL):
-            raise Stopped(f"it needed more than {seconds} seconds of processor time")
-        raise Stopped(f"its process died ({signal.Signals(number).name if number else 'without a result'})")
-
-    def end(self) -> int:
-        """End the process, unless it was ended; return the signal that did it, or 0."""
-        if not self._child:
-            return 0
-        self._here.close()
-        os.kill(self._child, signal.SIGKILL)
-        _, status = os.waitpid(self._child, 0)
-        self._child = 0
-        return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+            for low, high in pairwise((*sorted({2, there.fileno(), max(kept, 2)}), 1 << 16)):
+                os.closerange(low + 1, high)  # `limit` replaces the inputs and outputs
+            limit(limits, compiles)
+            there.send_bytes(do())
+        finally:
+            os._exit(0)
+    there.close()
+    try:
+        with here:
+            return here.recv_bytes(most)
+    except EOFError:
+        pass
+    except OSError:
+        raise Stopped(f"its result has more than {most >> 20} MiB") from None
+    finally:
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    if number in (signal.SIGXCPU, signal.SIGKILL):
+        raise Stopped(f"it needed more than {limits.seconds} seconds of processor time")
+    raise Stopped(f"its process died ({signal.Signals(number).name if number else 'without a result'})")
 
 
 def limit(limits: Limits, compiles: bool = False) -> None:

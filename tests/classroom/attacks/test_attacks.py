@@ -181,7 +181,7 @@ def test_a_program_in_the_process_that_judges_reaches_nothing(name, canary):
         except OSError as error:
             return f"refused {type(error).__name__}"
 
-    assert json.loads(forked(tried, [], Limits()))["result"].startswith("refused")
+    assert json.loads(forked(tried, Limits()))["result"].startswith("refused")
 
 
 CALLED = """

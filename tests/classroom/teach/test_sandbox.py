@@ -1,7 +1,6 @@
 """What a task of the sandbox may use. Each runs in a fork of the test's process, as in the server's."""
 
 import json
-import mmap
 import os
 import shutil
 import socket
@@ -14,14 +13,14 @@ import pytest
 
 from course_lib.classroom.teach import walls
 from course_lib.classroom.teach.limits import STANDARD, Limits, Stopped
-from course_lib.classroom.teach.sandbox import OneStudent, Sandbox, compiled, forked
+from course_lib.classroom.teach.sandbox import Sandbox, forked
 from course_lib.machine.compiler import build
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the limits are those of Unix")
 
 
-def done(task, *arguments, **limits):
-    return json.loads(forked(task, list(arguments), Limits(**limits)))
+def done(task, **limits):
+    return json.loads(forked(task, Limits(**limits)))
 
 
 def wrong():
@@ -48,39 +47,9 @@ def test_what_comes_back(task, told, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-KEPT = []
-
-
-def evaluated(text):
-    return eval(text)
-
-
 @pytest.mark.nightly
 def test_time_ends():
     assert done(lambda: any(iter(int, 1)), seconds=1) == {"stopped": "it needed more than 1 seconds of processor time"}
-
-
-@pytest.mark.parametrize(
-    "asked, stopped",
-    {
-        "one process": (["os.getpid()"] * 2, None),
-        "one that dies": (["os.getpid()", "os._exit(0)", "os.getpid()"], "its process died (without a result)"),
-        "memory that an earlier one kept": (["KEPT.append(bytes(3 << 29))"] * 2, None),
-        "time of its own": (["os.getpid()", "any(iter(int, 1))", "os.getpid()"], "more than 1 seconds"),
-    }.values(),
-)
-def test_answers_of_a_student_share_a_process_and_no_limit(asked, stopped):
-    """Only the one that exceeds a limit is stopped; the answers of another student are judged elsewhere."""
-    statm = Path("/proc/self/statm")  # the fork has all that this process has, and the limit counts it
-    own = mmap.PAGESIZE * int(statm.read_text().split()[0]) if statm.exists() else 0
-    together, limits = OneStudent(), Limits(seconds=1, memory=own + (2 << 30))
-    replies = [json.loads(together.do(evaluated, [text], limits)) for text in asked]
-    assert [place for place, reply in enumerate(replies) if "result" not in reply] == [len(asked) - 2] * bool(stopped)
-    assert stopped is None or stopped in replies[-2]["stopped"]
-    assert replies[0] == replies[1] or stopped
-    together.end()
-    assert json.loads(together.do(evaluated, ["os.getpid()"], limits)) != replies[0]
-    together.end()
 
 
 def test_the_process_is_another_one_and_writes_no_file(tmp_path):
@@ -89,7 +58,7 @@ def test_the_process_is_another_one_and_writes_no_file(tmp_path):
     assert not (tmp_path / "grades.csv").exists() or (tmp_path / "grades.csv").read_text() == ""
 
 
-READY = "import json, os, sys, threading; print('ready', flush=True); "
+READY = "import json, os, pickle, sys, threading; print('ready', flush=True); "
 
 
 class _Other(Sandbox):
@@ -103,7 +72,7 @@ class _Other(Sandbox):
         return [sys.executable, "-I", "-c", self.program]
 
 
-@pytest.mark.parametrize("program", ["sys.stdin.readline()", "sys.stdin.readline(); print(1 / 0)"])
+@pytest.mark.parametrize("program", ["sys.stdin.buffer.read(1)", "sys.stdin.buffer.read(1); print(1 / 0)"])
 def test_a_server_that_ends_is_replaced(program):
     with _Other(READY + program) as sandbox:
         for _ in range(2):
@@ -118,7 +87,7 @@ def test_a_server_that_does_not_start_is_told():
 
 def test_the_environment_holds_nothing_of_the_graders(monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "12345")
-    told = "print(json.loads(sys.stdin.readline())['nonce'] + json.dumps({'result': [dict(os.environ), os.getcwd()]}))"
+    told = "print(pickle.load(sys.stdin.buffer)[0].decode() + json.dumps({'result': [dict(os.environ), os.getcwd()]}))"
     with _Other(READY + told) as sandbox:
         environment, folder = sandbox.do("read")
         assert "SECRET_TOKEN" not in environment
@@ -153,6 +122,6 @@ def test_a_process_that_compiles_writes_one_file_and_runs_no_other_program(tmp_p
     (tmp_path / "of tasks").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "of tasks"))
     monkeypatch.setattr(Path, "touch", lambda path: shutil.copy("/bin/true", path))  # what could be executed
-    reply = json.loads(compiled(lambda: str(reach(tmp_path / "outside"))[:0], [], Limits()))
+    reply = json.loads(forked(lambda: str(reach(tmp_path / "outside"))[:0], Limits(), compiles=True))
     assert ("result" not in reply) == refused, reply
     assert [*(tmp_path / "of tasks").iterdir()] == [], "nothing is left after the task"

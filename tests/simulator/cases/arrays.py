@@ -46,6 +46,18 @@ for k in range(len(window)):
     acc += window[k]
 B[i] = acc + 1000 * window.size
 
+# stores, atomics and loops through views : A=zeros(4, 4), B=M, counts=zeros(4)
+fill(A[1], 10)
+fill(A[:, 2], 100)
+fill(A.T[0, ::-1], 1000)
+cuda.atomic.add(counts[1:], 1, 5)
+n = 0
+for row in B:
+    for value in row:
+        n, row = n + value, B[0]
+counts[0] = n
+A[3][1:][0] += 1
+
 # new dimensions @ 1, (5, 7) : A=M, B=zeros(5, 7), out=zeros(5, 7), sizes=zeros(5)
 i, j = cuda.grid(2)
 column, rows = A[:, None], A[np.newaxis, 1:, None, 2]
@@ -264,6 +276,7 @@ a[::2].reshape(3, 4)[0, 0] = 1  #! a
 a.reshape(4, 6).T.reshape(24)[0] = 1  #! a
 a.view(np.uint8)[0] = 1  #! float32 4 uint8 1
 a.reshape(shape=(4, 6))[0, 0] = 1  #! reshape()
+a[0] = len(a.reshape(()))  #! len() 0-dimensional
 f = a.reshape; f(24)[0] = 1  #! a.reshape
 for i, v in np.ndenumerate(A, A): a[0] = v  #! np.ndenumerate()
 A[:] = I  #! A[:] I 2-dimensional int32
