@@ -325,7 +325,7 @@ def exercise(tile: Size, threads: Size, seed: int = 0) -> Exercise:
         "misaligned-access": "load4 needs a column that 4 divides, and rows whose length 4 divides.",
         "race": "a barrier must separate the stores to a tile from the loads of it, and those from the next stores.",
     }
-    return write(NAME, task, (), hints)
+    return write(NAME, task, hints=hints)
 
 
 def _pair(given: Any, name: str, what: str) -> Size:

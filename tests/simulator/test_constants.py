@@ -9,7 +9,6 @@ from course_lib import UnsupportedKernelError, simulate
 
 FACTOR = 2
 SETTINGS = (1, 2)
-TABLE = np.array([3, 1, 4, 1, 5])
 
 
 @cuda.jit(device=True)
@@ -69,20 +68,19 @@ def test_a_launch_that_is_refused_keeps_nothing(monkeypatch):
 
 
 def test_arrays_from_outside_are_constants():
+    table = np.array([3, 1, 4, 1, 5])
+
     def kernel(a):
-        table = cuda.const.array_like(TABLE)
+        constant = cuda.const.array_like(table)
         i = cuda.grid(1)
-        a[i] = table[i] + 10 * TABLE[4 - i]
+        a[i] = constant[i] + 10 * table[4 - i]
 
     a = np.zeros(5, "i8")
     run = simulate(kernel)[1, 5](a)
     assert a.tolist() == [53, 11, 44, 11, 35] and run.findings == ()
     assert run.traffic.select(space="constant").accesses == 10
     assert run.traffic.select(space="global", op="load").accesses == 0
-    TABLE[0] = 7
-    try:
-        run = simulate(kernel)[1, 5](a)
-    finally:
-        TABLE[0] = 3
+    table[0] = 7
+    run = simulate(kernel)[1, 5](a)
     assert a.tolist() == [53, 11, 44, 11, 35]
     assert {f.kind for f in run.findings} == {"changed-constant"}

@@ -5,7 +5,6 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -230,7 +229,7 @@ class Exercise:
 
     The first advice of ``diagnoses`` is shown. ``given`` is the kernel as the lesson shows it, if the exercise changes
     one; in other exercises, three dots mark the lines to write. ``fixed`` are the lesson's lines beside those dots,
-    which no hint may blame. Each of the names below makes one kind of exercise.
+    which no hint may blame. Each of the functions below makes one kind of exercise.
     """
 
     name: str
@@ -284,11 +283,21 @@ class Exercise:
         return 2 + len(self.budgets)
 
 
-#: An exercise in which a few lines of a kernel are missing.
-fill_in = partial(Exercise, kind=FILL_IN)
-#: An exercise in which little more than the kernel's first line is given.
-write = partial(Exercise, kind=WRITE)
-#: An exercise on a kernel that is correct but costs too much.
-make_cheaper = partial(Exercise, kind=CHEAPER)
-#: An exercise on a kernel that is wrong.
-find_bug = partial(Exercise, kind=FIND)
+def fill_in(name: str, task: Task, *budgets: Budget, **more: Any) -> Exercise:
+    """Return an exercise in which a few lines of a kernel are missing; ``more`` are other fields of it."""
+    return Exercise(name, task, budgets, kind=FILL_IN, **more)
+
+
+def write(name: str, task: Task, *budgets: Budget, **more: Any) -> Exercise:
+    """Return an exercise in which little more than the kernel's first line is given."""
+    return Exercise(name, task, budgets, kind=WRITE, **more)
+
+
+def make_cheaper(name: str, task: Task, given: str, *budgets: Budget, **more: Any) -> Exercise:
+    """Return an exercise on a ``given`` kernel that is correct but costs too much."""
+    return Exercise(name, task, budgets, given=given, kind=CHEAPER, **more)
+
+
+def find_bug(name: str, task: Task, given: str, *budgets: Budget, **more: Any) -> Exercise:
+    """Return an exercise on a ``given`` kernel that is wrong."""
+    return Exercise(name, task, budgets, given=given, kind=FIND, **more)

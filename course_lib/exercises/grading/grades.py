@@ -420,6 +420,8 @@ class Grading:
             cause = proven(self.source, candidates(self.source, "lengths"), self._is_right)
             advice = cause.advice if cause else self._diagnosed(o for o in self.outcomes if not o.run.findings)
         own = Hint(self.exercise.hints.get(broken.kind, ""), broken.kind)
+        if own and not advice and broken.kind == "out-of-bounds" and (place := self._place()):
+            return Hint(f"{own} {place[:1].upper()}{place[1:]}", broken.kind)  # which index the exercise speaks of
         return advice or own or self._place() or Hint(broken.message, broken.kind)
 
     def _advice_on_values(self, wrong: Outcome) -> str:

@@ -67,6 +67,11 @@ class Routine:
         return len(self.cases)
 
 
+def routine(name: str, parameters: tuple[str, ...], *cases: Case, kind: str = WRITE, given: str = "") -> Routine:
+    """Return the exercise on a function that these calls of it show."""
+    return Routine(name, parameters, cases, kind, given)
+
+
 #: How a function is called with arguments.
 Run = Callable[[Any, tuple[Any, ...]], Any]
 

@@ -43,7 +43,7 @@ _ALONE = PRODUCT.but(
 TRIPLE_LOOP = fill_in(
     "triple-loop",
     _ALONE,
-    budgets=(global_loads("2·M·N·K", "one element of A and one of B for each step of the innermost loop are enough."),),
+    global_loads("2·M·N·K", "one element of A and one of B for each step of the innermost loop are enough."),
     hints={
         "out-of-bounds": "in step k the elements are A[row, k] and B[k, col]: the row comes first, and k counts along "
         "the row of A and down the column of B.",
@@ -55,7 +55,7 @@ TRIPLE_LOOP = fill_in(
 LOST_TERM = find_bug(
     "lost-term",
     _ALONE,
-    given="""def lost_term(A, B, C):
+    """def lost_term(A, B, C):
     for row in range(A.shape[0]):
         for col in range(B.shape[1]):
             acc = float32(0)
@@ -63,10 +63,8 @@ LOST_TERM = find_bug(
                 acc += A[row, k] * B[k, col]
             C[row, col] = acc
 """,
-    budgets=(
-        global_loads("2·M·N·K", "load each element once in each sum."),
-        global_stores("M·N", "store each element once, after its loop."),
-    ),
+    global_loads("2·M·N·K", "load each element once in each sum."),
+    global_stores("M·N", "store each element once, after its loop."),
     hints={"out-of-bounds": "k counts the columns of A, and the end A.shape[1] is right: fix where the loop begins."},
     diagnoses=(_first_terms_missing, _last_term_of_many, last_term_missing),
 )
@@ -96,14 +94,12 @@ MIRRORED = write(
         share=lambda M, K: M * M,
         max_steps=40_000,
     ),
-    budgets=(
-        global_loads(
-            "M·M·K",
-            "C[col, row] has the same sum as C[row, col], so compute only one of them. On the diagonal both factors "
-            "are the same number: load it once.",
-        ),
-        global_stores("M·M", "store each element once, those on the diagonal, too."),
+    global_loads(
+        "M·M·K",
+        "C[col, row] has the same sum as C[row, col], so compute only one of them. On the diagonal both factors are "
+        "the same number: load it once.",
     ),
+    global_stores("M·M", "store each element once, those on the diagonal, too."),
     hints={"out-of-bounds": "element k of row col of A is A[col, k], and A has only K columns."},
     diagnoses=(_one_half_stored,),
 )

@@ -61,10 +61,8 @@ COLUMN_THREAD = fill_in(
         launch=lambda M, N, K: ((1, 1), (N, 1)),
         share=lambda M, N, K: M,
     ),
-    budgets=(
-        global_loads("2·K·M", "a thread computes one column: M elements, with K elements of A and K of B for each."),
-        _ONE_STORE,
-    ),
+    global_loads("2·K·M", "a thread computes one column: M elements, with K elements of A and K of B for each."),
+    _ONE_STORE,
     hints={
         "out-of-bounds": "a row of C is a row of A, and there are A.shape[0] of them; k runs over A.shape[1]. The row "
         "is the first index, the column the second.",
@@ -92,10 +90,8 @@ OWN_ELEMENT = fill_in(
         element="C[row, col] = float32(2) * A[row, col]",
         sizes="(rows, columns)",
     ),
-    budgets=(
-        global_loads("1", "each thread needs one element of A."),
-        global_stores("one for each element", "each element has one thread.", limit="rows·columns"),
-    ),
+    global_loads("1", "each thread needs one element of A."),
+    global_stores("one for each element", "each element has one thread.", limit="rows·columns"),
     hints={
         "out-of-bounds": "a thread has left the matrix. x counts columns and y counts rows. Blocks are 8 wide and 4 "
         "high, so a block's first column is blockIdx.x times 8, which is blockDim.x.",
@@ -151,7 +147,7 @@ FLAT = fill_in(
         element="C[row, col] = sum(A[row * C.shape[1] + k] * B[k * C.shape[1] + col] for k in range(C.shape[1]))",
         sizes="width",
     ),
-    budgets=(global_loads("2·width", "one element of A and one of B for each step."),),
+    global_loads("2·width", "one element of A and one of B for each step."),
     hints={
         "out-of-bounds": "an index is beyond the end of the line, which is at width·width - 1. A and B have one "
         "index here, and k is less than width.",
@@ -177,7 +173,8 @@ GUARDED_ROWS = write(
         launch=lambda M, N, K: ((ceil_div(M, TILE), 1), (TILE, 1)),
         share=lambda M, N, K: N,
     ),
-    budgets=(global_loads("2·K·N", "2·K for each of the N elements of a row."), _ONE_STORE),
+    global_loads("2·K·N", "2·K for each of the N elements of a row."),
+    _ONE_STORE,
     hints={
         "out-of-bounds": "row M is already outside: only threads with row < M may work. If yours are guarded like "
         "this, look at the indices of A, B and C: the row comes first.",
@@ -199,7 +196,7 @@ _TOO_MUCH_GUARDED = shows(
 HALF_A_GUARD = find_bug(
     "half-a-guard",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 10), (19, 6, 5), (1, 1, 1))),
-    given="""@cuda.jit
+    """@cuda.jit
 def half_a_guard(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
@@ -211,7 +208,8 @@ def half_a_guard(A, B, C):
             acc += A[row, k] * B[k, col]
         C[row, col] = acc
 """,
-    budgets=(global_loads("2·K", "one element of A and one of B for each step."), _ONE_STORE),
+    global_loads("2·K", "one element of A and one of B for each step."),
+    _ONE_STORE,
     hints={
         "out-of-bounds": "a thread outside C still loads or stores. It is outside if its row or its column is too "
         "large, so the guard needs row < M and col < N, around the loads and the store.",
@@ -254,14 +252,12 @@ FEW_THREADS = write(
         launch=lambda M, N, K: ((_FEW // 32, 1), (32, 1)),
         share=lambda M, N, K: ceil_div(M * N, _FEW),
     ),
-    budgets=(
-        global_loads(
-            "2·K·⌈M·N/64⌉",
-            "some threads have more elements than others: number the elements 0, 1, 2, … along the rows, and divide "
-            "these numbers among all 64 threads.",
-        ),
-        _ONE_STORE,
+    global_loads(
+        "2·K·⌈M·N/64⌉",
+        "some threads have more elements than others: number the elements 0, 1, 2, … along the rows, and divide these "
+        "numbers among all 64 threads.",
     ),
+    _ONE_STORE,
     hints={
         "out-of-bounds": "a thread has left the matrix: the places of C end at M·N - 1, and with rows of N elements "
         "place i is in row i // N and column i % N.",

@@ -45,10 +45,8 @@ def _row_and_column_swapped(outcome: Outcome) -> str | None:
 TRANSPOSED = fill_in(
     "transposed",
     PRODUCT_OF_ROWS.but(shapes=_SHAPES),
-    budgets=(
-        global_loads("2·K", "one element of A and one of B per step of the loop are enough."),
-        global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop."),
-    ),
+    global_loads("2·K", "one element of A and one of B per step of the loop are enough."),
+    global_stores("M·N", "keep the sum in a variable of the thread, and store it once, after the loop."),
     hints={
         "out-of-bounds": "the last blocks reach beyond C: only a thread with row < M and col < N may load or store. "
         "If it has a guard, look at the indices: row `row` of A, which is M×K, is multiplied with row `col` of B, "
@@ -78,10 +76,8 @@ TWO_COLUMNS = fill_in(
         launch=grid_over(TILE, 2 * TILE, block=(TILE, TILE)),
         share=lambda M, N, K: 2,
     ),
-    budgets=(
-        global_loads(
-            "3·K", "A[row, k] is loaded twice: keep it in a variable, which is in a register, and use it in both sums."
-        ),
+    global_loads(
+        "3·K", "A[row, k] is loaded twice: keep it in a variable, which is in a register, and use it in both sums."
     ),
     hints={
         "out-of-bounds": "both sums use row `row` of A. The columns of B are left and left + 1, and k is less than "
@@ -94,7 +90,7 @@ TWO_COLUMNS = fill_in(
 SUM_IN_REGISTER = make_cheaper(
     "sum-in-register",
     PRODUCT.but(shapes=_SHAPES),
-    given="""@cuda.jit
+    """@cuda.jit
 def sum_in_C(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
@@ -103,13 +99,11 @@ def sum_in_C(A, B, C):
         for k in range(A.shape[1]):
             C[row, col] += A[row, k] * B[k, col]
 """,
-    budgets=(
-        global_loads(
-            "2·K", "C is still loaded: `C[row, col] += …` reads the element before it adds. Keep the sum in a variable."
-        ),
-        global_stores(
-            "M·N", "C is stored more than once: store it after the loop, with the indentation of the line `for k …`."
-        ),
+    global_loads(
+        "2·K", "C is still loaded: `C[row, col] += …` reads the element before it adds. Keep the sum in a variable."
+    ),
+    global_stores(
+        "M·N", "C is stored more than once: store it after the loop, with the indentation of the line `for k …`."
     ),
     hints={"out-of-bounds": "keep the guard around the loads and the store."},
     diagnoses=(last_term_alone, last_term_missing),
@@ -124,7 +118,7 @@ _ROWS_OF_B = result_is(
 REPORT_KERNEL = find_bug(
     "report-kernel",
     PRODUCT.but(shapes=((16, 16, 16), (13, 13, 13), (21, 21, 21), (1, 1, 1))),
-    given="""@cuda.jit
+    """@cuda.jit
 def mat_mul_dev(A, B, C):
     x = cuda.threadIdx.y + cuda.blockIdx.y * cuda.blockDim.y
     y = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
@@ -135,10 +129,8 @@ def mat_mul_dev(A, B, C):
             total += A[x, k] * B[y, k]
     C[x, y] = total
 """,
-    budgets=(
-        global_loads("2·n", "one element of A and one of B for each step.", limit="2·K"),
-        global_stores("n²", "each element of C is stored once, after the loop.", limit="M·N"),
-    ),
+    global_loads("2·n", "one element of A and one of B for each step.", limit="2·K"),
+    global_stores("n²", "each element of C is stored once, after the loop.", limit="M·N"),
     hints={
         "out-of-bounds": "a thread outside C reaches a line that loads or stores: the guard x < n and y < n must be "
         "around all of them, also around the store.",

@@ -21,12 +21,8 @@ _BOTH_TRANSPOSED = result_is(
 TO_SHARED_MEMORY = fill_in(
     "to-shared-memory",
     PRODUCT.but(shapes=((8, 8, 8),), grows="none"),
+    global_loads("2", "each thread copies one element of A and one of B. The other threads copy the other elements."),
     fixed=("acc += A_shared[row, k] * B_shared[k, col]",),
-    budgets=(
-        global_loads(
-            "2", "each thread copies one element of A and one of B. The other threads copy the other elements."
-        ),
-    ),
     hints={
         "uninitialized-read": "an element of a shared array is read, but no thread stored it: each thread copies one "
         "element of A and one of B, to its own place [row, col].",
@@ -75,15 +71,13 @@ NEIGHBOURS = fill_in(
         element="C[i] = sum(A[k] for k in range(0 if i == 0 else i - 1, min(i + 2, A.size)))",
         sizes="n",
     ),
-    budgets=(
-        Budget(
-            "global loads of all threads",
-            "n + 2·⌈n/64⌉",
-            lambda outcome: outcome.count("accesses", "load", "A"),
-            "the neighbours are loaded from A again: read them from near, where another thread has stored them.",
-        ),
-        barriers("1", "one barrier is enough: between the stores into the shared array and the reads."),
+    Budget(
+        "global loads of all threads",
+        "n + 2·⌈n/64⌉",
+        lambda outcome: outcome.count("accesses", "load", "A"),
+        "the neighbours are loaded from A again: read them from near, where another thread has stored them.",
     ),
+    barriers("1", "one barrier is enough: between the stores into the shared array and the reads."),
     hints={
         "race": _WAIT,
         "uninitialized-read": "an element of near is read, but no thread stored it: beyond the ends of A it must "
@@ -105,7 +99,7 @@ DIVERGENT = find_bug(
         launch=lambda M, N, K: ((1, 1), (max(N, K), max(M, K))),
         grows="none",
     ),
-    given="""@cuda.jit
+    """@cuda.jit
 def divergent(A, B, C):
     A_shared = cuda.shared.array((8, 8), float32)
     B_shared = cuda.shared.array((8, 8), float32)
@@ -122,10 +116,8 @@ def divergent(A, B, C):
             acc += A_shared[row, k] * B_shared[k, col]
         C[row, col] = acc
 """,
-    budgets=(
-        global_loads("2", "each thread copies at most one element of A and one of B."),
-        barriers("1", "one barrier is enough: when the shared arrays are full."),
-    ),
+    global_loads("2", "each thread copies at most one element of A and one of B."),
+    barriers("1", "one barrier is enough: when the shared arrays are full."),
     hints={
         "barrier-divergence": "part of the block waits at the barrier for threads that never come: cuda.syncthreads() "
         "must be outside every if, where all threads reach it. (cuda.syncwarp() would wait for one warp only.)",
@@ -157,11 +149,9 @@ BLOCK_SUMS = write(
         answer=lambda A: np.add.reduceat(A, np.arange(0, A.size, 64)),
         element="C[i] = sum(A[k] for k in range(64 * i, min(64 * i + 64, A.size)))",
     ),
-    budgets=(
-        global_loads("1", "each thread loads its own element, and finds the others in shared memory."),
-        barriers("7", "one barrier after the first stores, and one after each of the six steps."),
-        shared_loads("13", "a thread adds two numbers in each of six steps: let many threads add at the same time."),
-    ),
+    global_loads("1", "each thread loads its own element, and finds the others in shared memory."),
+    barriers("7", "one barrier after the first stores, and one after each of the six steps."),
+    shared_loads("13", "a thread adds two numbers in each of six steps: let many threads add at the same time."),
     hints={
         "race": "in each step a thread reads what another one stored in the step before: wait after every step.",
         "uninitialized-read": "a place of the shared array was never stored: where A has no element it must hold 0.",

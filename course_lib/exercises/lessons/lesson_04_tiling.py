@@ -26,19 +26,16 @@ _ONLY_LAST_TILE = sums_take(
 BARRIERS = fill_in(
     "barriers",
     PRODUCT,
-    budgets=(
-        global_loads(
-            "2·⌈K/T⌉",
-            "multiply the elements of A_tile and B_tile, which are in shared memory, and do not load from A and B "
-            "again.",
-        ),
-        barriers(
-            "2·⌈K/T⌉",
-            "a barrier inside the loop over k makes the whole block wait T times; nothing is written in that loop, "
-            "so one barrier before it and one after it are enough.",
-        ),
-        ITERATIONS_OF_TILES,
+    global_loads(
+        "2·⌈K/T⌉",
+        "multiply the elements of A_tile and B_tile, which are in shared memory, and do not load from A and B again.",
     ),
+    barriers(
+        "2·⌈K/T⌉",
+        "a barrier inside the loop over k makes the whole block wait T times; nothing is written in that loop, so one "
+        "barrier before it and one after it are enough.",
+    ),
+    ITERATIONS_OF_TILES,
     hints={
         "race": "nothing orders a store into a tile and a read of it: two moments need a barrier, when the tiles have "
         "been filled, and when all threads have finished with them.",
@@ -98,30 +95,28 @@ GRAM = fill_in(
         shapes=((16, 16, 16), (13, 13, 26), (21, 21, 5), (24, 24, 32), (1, 1, 1)),  # C is M×M, so N = M
         element="C[row, col] = sum(A[row, k] * A[col, k] for k in range(A.shape[1]))",
     ),
-    budgets=(
-        global_loads("2·⌈K/T⌉", "load one element of each tile per thread, and read the rest from shared memory."),
-        sectors_per_request(
-            "A",
-            "one per row of the tile: 4",
-            "neighbouring threads (tx) load from different rows of A. Let tx run along the row, as in the first tile, "
-            "and exchange the indices when you read the tile.",
-            lambda shape: shape[2] % TILE == 0 and shape[0] % TILE == 0,
-            limit="4",
-        ),
-        sectors_per_request(
-            "C",
-            "one per row of the tile: 4",
-            "neighbouring threads (tx) store into different rows of C: A·Aᵀ is its own transpose, so the values do not "
-            "show it, but C[row, col] is the element beside your neighbour's.",
-            lambda shape: shape[0] % TILE == 0,
-            limit="4",
-            op="store",
-        ),
-        barriers(
-            "2·⌈K/T⌉", "two barriers per pair of tiles are enough: one when the tiles are full, one when they are used."
-        ),
-        ITERATIONS_OF_TILES,
+    global_loads("2·⌈K/T⌉", "load one element of each tile per thread, and read the rest from shared memory."),
+    sectors_per_request(
+        "A",
+        "one per row of the tile: 4",
+        "neighbouring threads (tx) load from different rows of A. Let tx run along the row, as in the first tile, and "
+        "exchange the indices when you read the tile.",
+        lambda shape: shape[2] % TILE == 0 and shape[0] % TILE == 0,
+        limit="4",
     ),
+    sectors_per_request(
+        "C",
+        "one per row of the tile: 4",
+        "neighbouring threads (tx) store into different rows of C: A·Aᵀ is its own transpose, so the values do not "
+        "show it, but C[row, col] is the element beside your neighbour's.",
+        lambda shape: shape[0] % TILE == 0,
+        limit="4",
+        op="store",
+    ),
+    barriers(
+        "2·⌈K/T⌉", "two barriers per pair of tiles are enough: one when the tiles are full, one when they are used."
+    ),
+    ITERATIONS_OF_TILES,
     hints={
         "race": "one thread writes a tile while another still reads it: wait when the tiles have been filled, and "
         "again when all threads have finished with them.",
@@ -174,8 +169,9 @@ TILES_OF_TRANSPOSE = fill_in(
         shapes=_EVEN_SHAPES,
         element="C[row, col] = sum(At[k, row] * B[k, col] for k in range(B.shape[0]))",
     ),
+    _LOADS_OF_EVEN,
+    _BARRIERS_OF_EVEN,
     fixed=("acc += A_tile[ty, k] * B_tile[k, tx]",),
-    budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
     hints={
         "out-of-bounds": "At has K rows and M columns: its first index begins at start, its second is the row of C. In "
         "B the first index begins at start, and the second is the column of C.",
@@ -197,7 +193,7 @@ _RACE = {
 TOO_DEEP = make_cheaper(
     "too-deep",
     PRODUCT.but(shapes=_EVEN_SHAPES),
-    given="""@cuda.jit
+    """@cuda.jit
 def too_deep(A, B, C):
     A_tile = cuda.shared.array((TILE, TILE), float32)
     B_tile = cuda.shared.array((TILE, TILE), float32)
@@ -213,7 +209,8 @@ def too_deep(A, B, C):
             cuda.syncthreads()
     C[row, col] = acc
 """,
-    budgets=(_LOADS_OF_EVEN, _BARRIERS_OF_EVEN),
+    _LOADS_OF_EVEN,
+    _BARRIERS_OF_EVEN,
     hints=_RACE,
     diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE),
 )
@@ -222,7 +219,7 @@ def too_deep(A, B, C):
 REPORT_TILED = find_bug(
     "report-tiled",
     PRODUCT.but(shapes=((16, 16, 16), (8, 8, 8), (24, 24, 24))),
-    given="""@cuda.jit
+    """@cuda.jit
 def report_tiled(A, B, C):
     As = cuda.shared.array((TILE, TILE), float32)
     Bs = cuda.shared.array((TILE, TILE), float32)
@@ -237,11 +234,9 @@ def report_tiled(A, B, C):
             Cv += As[ty, i] * Bs[i, tx]
         C[row, col] = Cv
 """,
-    budgets=(
-        global_loads("2·n/T", "one element of each tile per thread is enough.", limit="2·K/T"),
-        global_stores("n²", "C is stored for each pair of tiles: store it at the end.", limit="M·N"),
-        _BARRIERS_OF_EVEN,
-    ),
+    global_loads("2·n/T", "one element of each tile per thread is enough.", limit="2·K/T"),
+    global_stores("n²", "C is stored for each pair of tiles: store it at the end.", limit="M·N"),
+    _BARRIERS_OF_EVEN,
     hints=_RACE,
     diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE),
 )

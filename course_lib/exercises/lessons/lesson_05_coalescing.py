@@ -39,10 +39,8 @@ SIDE_BY_SIDE = fill_in(
         sizes="n",
         share=lambda n: 4,
     ),
-    budgets=(
-        sectors_per_request("A", "4", _FOUR_NEIGHBOURS),
-        sectors_per_request("C", "4", _FOUR_NEIGHBOURS, op="store"),
-    ),
+    sectors_per_request("A", "4", _FOUR_NEIGHBOURS),
+    sectors_per_request("C", "4", _FOUR_NEIGHBOURS, op="store"),
     hints={
         "out-of-bounds": "a block has 128 elements: the first one is 128 * blockIdx.x, and the last one is 127 places "
         "further.",
@@ -67,17 +65,15 @@ _STILL_DOWN = (
 ALONG_THE_ROW = make_cheaper(
     "along-the-row",
     OWN_ELEMENT.task.but(launch=grid_over(16, 16), shapes=((32, 32), (48, 48), (40, 40), (21, 21))),
-    given="""@cuda.jit
+    """@cuda.jit
 def double(A, C):
     row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     col = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     if row < A.shape[0] and col < A.shape[1]:
         C[row, col] = float32(2) * A[row, col]
 """,
-    budgets=(
-        sectors_per_request("A", "4", _STILL_DOWN, _aligned),
-        sectors_per_request("C", "4", _STILL_DOWN, _aligned, op="store"),
-    ),
+    sectors_per_request("A", "4", _STILL_DOWN, _aligned),
+    sectors_per_request("C", "4", _STILL_DOWN, _aligned, op="store"),
     hints={
         "out-of-bounds": "the guard compares row with A.shape[0], the number of rows, and col with A.shape[1].",
         "race": "two threads store into the same element: row and col each need the block, its width and the thread.",
@@ -113,11 +109,9 @@ TURN_A_TILE = fill_in(
         shapes=((16, 16), (24, 8), (8, 40), (13, 21), (1, 1)),
         element="C[col, row] = A[row, col]",
     ),
-    budgets=(
-        sectors_per_request("A", "4", _ALONG_A, _aligned),
-        sectors_per_request("C", "4", _ALONG_C, _aligned, op="store"),
-        barriers("1", "one barrier is enough: between filling the tile and reading it."),
-    ),
+    sectors_per_request("A", "4", _ALONG_A, _aligned),
+    sectors_per_request("C", "4", _ALONG_C, _aligned, op="store"),
+    barriers("1", "one barrier is enough: between filling the tile and reading it."),
     hints={
         "out-of-bounds": "the load is guarded by A's shape, the store by C's: C has as many rows as A has columns. And "
         "the tile's place in C is blockIdx.x for its rows, blockIdx.y for its columns.",

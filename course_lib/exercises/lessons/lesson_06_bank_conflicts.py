@@ -7,7 +7,7 @@ from ..grading.budgets import conflicts, global_loads, sectors_per_request, shar
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, Shape, Task, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, PRODUCT_OF_ROWS, grid_over, one_array, result_is
-from ..grading.routines import Case, Routine
+from ..grading.routines import Case, routine
 
 #: The width of the tiles in these exercises: as wide as a warp, so that a column of an unpadded tile is one bank.
 TILE = BANKS
@@ -16,17 +16,15 @@ SIDE = 16
 
 
 #: The bank of an element of a tile.
-WHICH_BANK = Routine(
-    name="which-bank",
+WHICH_BANK = routine(
+    "which-bank",
+    ("row", "col", "width"),
+    Case((0, 5, 32), 5, "row 0 begins with word 0, so its column 5 is word 5."),
+    Case((0, 40, 64), 8, "word 40 is in one of the banks 0 to 31: the bank is the word's number modulo 32."),
+    Case((1, 0, 32), 0, "row 1 begins after the 32 words of row 0, with word 32: bank 0 again."),
+    Case((1, 0, 33), 1, "row 1 begins after the 33 words of row 0, with word 33."),
+    Case((3, 5, 16), 21, "3 rows of 16 words, plus 5: word 53."),
     kind=FILL_IN,
-    parameters=("row", "col", "width"),
-    cases=(
-        Case((0, 5, 32), 5, "row 0 begins with word 0, so its column 5 is word 5."),
-        Case((0, 40, 64), 8, "word 40 is in one of the banks 0 to 31: the bank is the word's number modulo 32."),
-        Case((1, 0, 32), 0, "row 1 begins after the 32 words of row 0, with word 32: bank 0 again."),
-        Case((1, 0, 33), 1, "row 1 begins after the 33 words of row 0, with word 33."),
-        Case((3, 5, 16), 21, "3 rows of 16 words, plus 5: word 53."),
-    ),
 )
 
 
@@ -61,7 +59,7 @@ _SUMS_OF_ROWS = Task(
 SKEWED = make_cheaper(
     "skewed",
     _SUMS_OF_ROWS,
-    given="""def skewed(A, total):
+    """def skewed(A, total):
     tile = cuda.shared.array((32, 32), float32)
     tx = cuda.threadIdx.x
     row = cuda.blockIdx.x * 32 + tx
@@ -78,15 +76,13 @@ SKEWED = make_cheaper(
     if row < M:
         total[row] = acc
 """,
-    budgets=(
-        conflicts(
-            "two lanes read different words of one bank: in a tile of 32×32 a column is one bank. A sum is the same in "
-            "any order: let each lane begin at a k of its own, so that all 32 lanes are in different columns."
-        ),
-        _shared_words("32·32", "this time without padding: the tile stays 32×32."),
-        shared_stores("32·⌈K/32⌉", "store each element into the tile once."),
-        sectors_per_request("A", "4", "load A as the kernel did: 32 lanes, 32 neighbours of one row.", _whole),
+    conflicts(
+        "two lanes read different words of one bank: in a tile of 32×32 a column is one bank. A sum is the same in any "
+        "order: let each lane begin at a k of its own, so that all 32 lanes are in different columns."
     ),
+    _shared_words("32·32", "this time without padding: the tile stays 32×32."),
+    shared_stores("32·⌈K/32⌉", "store each element into the tile once."),
+    sectors_per_request("A", "4", "load A as the kernel did: 32 lanes, 32 neighbours of one row.", _whole),
     hints={
         "out-of-bounds": "an index of 32 is after the end of the row: the whole index returns to the start with % 32, "
         "which is computed before +.",
@@ -106,7 +102,7 @@ def _conflicts_per_request(outcome: Outcome) -> float:
 WRONG_TILE = find_bug(
     "wrong-tile",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
-    given="""def wrong_tile(A, B, C):
+    """def wrong_tile(A, B, C):
     A_tile = cuda.shared.array((SIDE, LONGER), float32)
     B_tile = cuda.shared.array((SIDE, SIDE), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -123,20 +119,16 @@ WRONG_TILE = find_bug(
     if row < M and col < N:
         C[row, col] = acc
 """,
-    budgets=(
-        global_loads("2·⌈K/16⌉", "one element of each tile per thread is enough: the rest is in the tiles."),
-        Budget(
-            "bank conflicts per request to shared memory",
-            "less than one in four",
-            _conflicts_per_request,
-            "look at one request at a time: which of the two tiles do the lanes read down a column? Its rows must be "
-            "longer, which is the second number of the shape; the other tile needs no padding.",
-            limit="1/4",
-        ),
-        _shared_words(
-            "16·16 + 16·17", "one word more in each row of one tile is enough, and the other tile needs none."
-        ),
+    global_loads("2·⌈K/16⌉", "one element of each tile per thread is enough: the rest is in the tiles."),
+    Budget(
+        "bank conflicts per request to shared memory",
+        "less than one in four",
+        _conflicts_per_request,
+        "look at one request at a time: which of the two tiles do the lanes read down a column? Its rows must be "
+        "longer, which is the second number of the shape; the other tile needs no padding.",
+        limit="1/4",
     ),
+    _shared_words("16·16 + 16·17", "one word more in each row of one tile is enough, and the other tile needs none."),
     hints={
         "out-of-bounds": "both tiles hold 16×16 elements; padding only makes the rows longer.",
         "race": "one thread stores where another one reads: keep at least 16 columns in both tiles.",
@@ -164,14 +156,12 @@ _ANOTHER_COLUMN = result_is(
 SWIZZLE = fill_in(
     "swizzle",
     PRODUCT_OF_ROWS.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1)), launch=grid_over(SIDE, SIDE)),
-    budgets=(
-        _shared_words("2·16·16", "this time without padding: both tiles stay 16×16."),
-        conflicts(
-            "16 lanes store to, or read from, 16 rows of the tile in one column. Element (n, k) belongs in row n: let "
-            "its column depend on both, so that 16 rows have 16 columns, and no two elements of a row share a column."
-        ),
-        global_loads("2·⌈K/16⌉", "the element of B is in b already; the loop over k reads the tiles only."),
+    _shared_words("2·16·16", "this time without padding: both tiles stay 16×16."),
+    conflicts(
+        "16 lanes store to, or read from, 16 rows of the tile in one column. Element (n, k) belongs in row n: let its "
+        "column depend on both, so that 16 rows have 16 columns, and no two elements of a row share a column."
     ),
+    global_loads("2·⌈K/16⌉", "the element of B is in b already; the loop over k reads the tiles only."),
     hints={
         "out-of-bounds": "the column must stay within 0 to 15: `^` of two numbers below 16 does.",
         "race": "two elements are stored in one place: for a fixed row, different k need different columns.",
@@ -183,22 +173,20 @@ SWIZZLE = fill_in(
 
 
 #: How many paddings leave no conflict.
-FREE_PADDINGS = Routine(
-    name="free-paddings",
-    parameters=("T", "most"),
-    cases=(
-        Case(
-            (2, 30),
-            30,
-            "the paddings are 0, 1, … 30, and only p = 30 puts both words of a column into one bank: rows of 2 and "
-            "of 4 words leave no conflict, as rows of 3 do.",
-        ),
-        Case((32, 8), 4, "with 32 rows every bank is needed: rows of 33, 35, 37 … words use all of them."),
-        Case((16, 4), 3, "16 words need 16 different banks, not 32: rows of 18 words, with p = 2, leave no conflict."),
-        Case((8, 15), 14, "8 words need 8 different banks: the paddings 0 and `most` count too."),
-        Case((10, 9), 8, "rows of 10 words, with p = 0, leave no conflict: rows are T + p words apart, not p."),
-        Case((12, 7), 6, "T is not always a power of two: look at the banks of all T words of the column."),
+FREE_PADDINGS = routine(
+    "free-paddings",
+    ("T", "most"),
+    Case(
+        (2, 30),
+        30,
+        "the paddings are 0, 1, … 30, and only p = 30 puts both words of a column into one bank: rows of 2 and of 4 "
+        "words leave no conflict, as rows of 3 do.",
     ),
+    Case((32, 8), 4, "with 32 rows every bank is needed: rows of 33, 35, 37 … words use all of them."),
+    Case((16, 4), 3, "16 words need 16 different banks, not 32: rows of 18 words, with p = 2, leave no conflict."),
+    Case((8, 15), 14, "8 words need 8 different banks: the paddings 0 and `most` count too."),
+    Case((10, 9), 8, "rows of 10 words, with p = 0, leave no conflict: rows are T + p words apart, not p."),
+    Case((12, 7), 6, "T is not always a power of two: look at the banks of all T words of the column."),
 )
 
 SAME_WORD = Explanation(

@@ -6,7 +6,7 @@ from ..grading.budgets import barriers, global_loads, global_stores, shared_load
 from ..grading.exercise import FILL_IN, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, result_is, shows, sums_take
-from ..grading.routines import Case, Routine
+from ..grading.routines import Case, routine
 
 #: Results of a thread in the outer product, and the depth of its tile of A.
 R = 8
@@ -19,27 +19,25 @@ ROWS = 32
 
 
 #: Which share of a loop's instructions multiplies.
-USEFUL_SHARE = Routine(
-    name="useful-share",
-    kind=FILL_IN,
-    parameters=("mix",),
-    cases=(
-        Case(
-            ({"FFMA": 1, "LDS": 1},),
-            0.5,
-            "one of two instructions in all is FFMA: its share of both, neither a percentage nor a whole number.",
-        ),
-        Case(
-            ({"FFMA": 16, "LDS.128": 4},),
-            0.8,
-            "there are 20 instructions, of two kinds: add up how often each is in the loop.",
-        ),
-        Case(
-            ({"LDS": 16, "IADD3": 15, "FFMA": 64},),
-            64 / 95,
-            "FFMA may be anywhere in the table; the whole is the sum of all its numbers.",
-        ),
+USEFUL_SHARE = routine(
+    "useful-share",
+    ("mix",),
+    Case(
+        ({"FFMA": 1, "LDS": 1},),
+        0.5,
+        "one of two instructions in all is FFMA: its share of both, neither a percentage nor a whole number.",
     ),
+    Case(
+        ({"FFMA": 16, "LDS.128": 4},),
+        0.8,
+        "there are 20 instructions, of two kinds: add up how often each is in the loop.",
+    ),
+    Case(
+        ({"LDS": 16, "IADD3": 15, "FFMA": 64},),
+        64 / 95,
+        "FFMA may be anywhere in the table; the whole is the sum of all its numbers.",
+    ),
+    kind=FILL_IN,
 )
 
 
@@ -67,19 +65,15 @@ OUTER = fill_in(
         share=lambda M, N, K: R,
         max_steps=6_000,
     ),
-    budgets=(
-        global_loads(
-            "K + ⌈K/8⌉",
-            "one element of B for each k is enough, and none where B has ended: load it before the loop over i, "
-            "and use it for all eight results.",
-        ),
-        shared_loads(
-            "8·8·⌈K/8⌉", "read one element of A's tile for each multiplication. B's element is in a register."
-        ),
-        barriers(
-            "2·⌈K/8⌉",
-            "the two barriers that are there are enough: nothing is shared between two iterations of the loop over k.",
-        ),
+    global_loads(
+        "K + ⌈K/8⌉",
+        "one element of B for each k is enough, and none where B has ended: load it before the loop over i, and use it "
+        "for all eight results.",
+    ),
+    shared_loads("8·8·⌈K/8⌉", "read one element of A's tile for each multiplication. B's element is in a register."),
+    barriers(
+        "2·⌈K/8⌉",
+        "the two barriers that are there are enough: nothing is shared between two iterations of the loop over k.",
     ),
     hints={
         "out-of-bounds": "the first index of B is its row. The last tile may reach beyond the last row of B, and the "
@@ -130,15 +124,12 @@ _IN_OTHER_PLACES = shows(
 TWO_BY_TWO = fill_in(
     "two-by-two",
     _FOUR_EACH,
-    budgets=(
-        shared_loads(
-            "4·8·⌈K/8⌉",
-            "each of the two elements of A and the two of B is used for two results: read all four into variables "
-            "first.",
-        ),
-        global_loads("4·⌈K/8⌉", "the tiles are in shared memory: do not load from A and B again."),
-        barriers("2·⌈K/8⌉", "the two barriers are there already; the loop over k needs none."),
+    shared_loads(
+        "4·8·⌈K/8⌉",
+        "each of the two elements of A and the two of B is used for two results: read all four into variables first.",
     ),
+    global_loads("4·⌈K/8⌉", "the tiles are in shared memory: do not load from A and B again."),
+    barriers("2·⌈K/8⌉", "the two barriers are there already; the loop over k needs none."),
     hints={
         "out-of-bounds": "both tiles have 8 rows and 16 columns, as A's is stored transposed: their first index is k.",
         "uninitialized-read": "acc has the elements [0, 0] to [1, 1], and all of them begin at 0.",
@@ -165,7 +156,7 @@ FOUR_ROWS = make_cheaper(
         share=lambda M, N, K: 4,
         max_steps=20_000,
     ),
-    given="""def four_rows(A, B, C):
+    """def four_rows(A, B, C):
     A_tile = cuda.shared.array((32, 32), float32)
     B_tile = cuda.shared.array((32, 32), float32)
     acc = cuda.local.array(4, float32)
@@ -188,15 +179,13 @@ FOUR_ROWS = make_cheaper(
         if top + y + 8 * i < M and col < N:
             C[top + y + 8 * i, col] = acc[i]
 """,
-    budgets=(
-        shared_loads(
-            "5·32·⌈K/32⌉",
-            "for one k, the four rows need one element of B's tile and four of A's: make the loop over k the outer "
-            "one, and read each of the five once, into a variable or for its one product.",
-        ),
-        global_loads("8·⌈K/32⌉", "four elements of each tile per thread are enough: the rest is in the tiles."),
-        barriers("2·⌈K/32⌉", "the two barriers are there already; the loop over k needs none."),
+    shared_loads(
+        "5·32·⌈K/32⌉",
+        "for one k, the four rows need one element of B's tile and four of A's: make the loop over k the outer one, "
+        "and read each of the five once, into a variable or for its one product.",
     ),
+    global_loads("8·⌈K/32⌉", "four elements of each tile per thread are enough: the rest is in the tiles."),
+    barriers("2·⌈K/32⌉", "the two barriers are there already; the loop over k needs none."),
     hints={
         "uninitialized-read": "a local array has no values when the kernel starts: set its four elements to 0 first.",
         "out-of-bounds": "acc has 4 elements, and both tiles have 32 rows of 32.",
@@ -214,7 +203,7 @@ FOUR_ROWS = make_cheaper(
 SCATTERED = find_bug(
     "scattered",
     _FOUR_EACH.but(shapes=((16, 16, 16), (13, 21, 26), (1, 1, 1))),
-    given="""def scattered(A, B, C):
+    """def scattered(A, B, C):
     A_tile = cuda.shared.array((16, 8), float32)
     B_tile = cuda.shared.array((8, 16), float32)
     acc = cuda.local.array((2, 2), float32)
@@ -238,10 +227,8 @@ SCATTERED = find_bug(
             if row < M and col < N:
                 C[row, col] = acc[i, j]
 """,
-    budgets=(
-        global_loads("4·⌈K/8⌉", "two elements of each tile per thread are enough: the rest is in the tiles."),
-        global_stores("M·N", "store each result once, after the loops."),
-    ),
+    global_loads("4·⌈K/8⌉", "two elements of each tile per thread are enough: the rest is in the tiles."),
+    global_stores("M·N", "store each result once, after the loops."),
     hints={
         "out-of-bounds": "the guard must test the row and the column that the store uses.",
         "race": "two threads store into the same element: acc[i, j] belongs to the row and the column from which its A "

@@ -6,7 +6,7 @@ from ..grading.budgets import global_loads, iterations_left
 from ..grading.exercise import Outcome, fill_in, find_bug
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, sums_take
-from ..grading.routines import Case, Routine
+from ..grading.routines import Case, routine
 
 #: Steps of an iteration of the loops in these exercises.
 TIMES, SIXTEEN = 4, 16
@@ -49,10 +49,8 @@ _FOURS_COUNTED = (
 BY_SIXTEEN = fill_in(
     "by-sixteen",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 48), (5, 9, 32), (1, 1, 16))),  # 16 divides K, as the exercise promises
-    budgets=(
-        iterations_left("K/16", "add sixteen terms in each iteration, by a loop of constant length: range(16)."),
-        global_loads("2·K", "each term needs one element of A and one of B."),
-    ),
+    iterations_left("K/16", "add sixteen terms in each iteration, by a loop of constant length: range(16)."),
+    global_loads("2·K", "each term needs one element of A and one of B."),
     hints={
         "out-of-bounds": "start already grows by 16: an iteration uses start, start + 1, … start + 15. The first index "
         "of B is its row.",
@@ -71,7 +69,7 @@ BY_SIXTEEN = fill_in(
 REMAINDER = find_bug(
     "remainder",
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (6, 7, 3), (1, 1, 1))),
-    given="""def remainder(A, B, C):
+    """def remainder(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     (M, K), N = A.shape, B.shape[1]
@@ -84,12 +82,10 @@ REMAINDER = find_bug(
             acc += A[row, k + 3] * B[k + 3, col]
         C[row, col] = acc
 """,
-    budgets=(
-        iterations_left(
-            "⌊K/4⌋ + 3", "keep the unrolled loop for the whole fours, and use a loop of single steps only for the rest."
-        ),
-        global_loads("2·K", "each term needs one element of A and one of B."),
+    iterations_left(
+        "⌊K/4⌋ + 3", "keep the unrolled loop for the whole fours, and use a loop of single steps only for the rest."
     ),
+    global_loads("2·K", "each term needs one element of A and one of B."),
     hints={
         "out-of-bounds": "with K = 26 the last iteration starts at 24 and reads k = 26 and 27: how many whole fours "
         "are there, and what is left?",
@@ -127,23 +123,17 @@ RESIDENT = Explanation(
 )
 
 #: The blocks that are resident, by four limits.
-BLOCKS_THAT_FIT = Routine(
-    name="blocks-that-fit",
-    parameters=("threads", "registers", "shared"),
-    cases=(
-        Case((256, 16, 0), 8, "the 64 warps are used up first: a block of 256 threads has 8."),
-        Case((32, 16, 0), 32, "at most 32 blocks are resident, however small they are."),
-        Case(
-            (64, 56, 4096), 18, "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."
-        ),
-        Case((32, 16, 8192), 25, "shared memory is used up first: each block takes 1 KiB more than it asks for."),
-        Case((128, 34, 0), 12, "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
-        Case(
-            (80, 40, 0), 16, "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."
-        ),
-        Case((96, 104, 0), 5, "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
-        Case((288, 176, 0), 0, "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
-    ),
+BLOCKS_THAT_FIT = routine(
+    "blocks-that-fit",
+    ("threads", "registers", "shared"),
+    Case((256, 16, 0), 8, "the 64 warps are used up first: a block of 256 threads has 8."),
+    Case((32, 16, 0), 32, "at most 32 blocks are resident, however small they are."),
+    Case((64, 56, 4096), 18, "the registers are used up first: a file holds 9 warps of 32·56, and 4 files hold 36."),
+    Case((32, 16, 8192), 25, "shared memory is used up first: each block takes 1 KiB more than it asks for."),
+    Case((128, 34, 0), 12, "34·32 registers of a warp are rounded up to a multiple of 256: 1,280."),
+    Case((80, 40, 0), 16, "a file holds 12 warps of 32·40 registers, and 4 files 48. 80 threads are 3 whole warps."),
+    Case((96, 104, 0), 5, "a warp gets 3,328 registers, all in one file of 16,384: 4 warps a file, 16 in all."),
+    Case((288, 176, 0), 0, "a file holds 2 warps of 32·176 registers: 4 files hold 8, and a block has 9."),
 )
 
 EXERCISES = (BY_SIXTEEN, REMAINDER, RESIDENT)

@@ -8,24 +8,22 @@ from ...trace.reading import ROWS, slacks, timeline_rows
 from ..grading.budgets import barriers, global_loads, shared_stores
 from ..grading.exercise import FILL_IN, TILE, Budget, Outcome, fill_in, make_cheaper
 from ..grading.matrices import ITERATIONS_OF_TILES, PRODUCT, grid_over, last_tile_missing, sums_take
-from ..grading.routines import Case, Routine
+from ..grading.routines import Case, routine
 
 #: The buffer that an iteration of the prefetching loop writes.
-WRITTEN_BUFFER = Routine(
-    name="written-buffer",
-    kind=FILL_IN,
-    parameters=("iteration", "buffers"),
-    cases=(
-        Case((0, 2), 1, "iteration 0 reads buffer 0, and writes the other one."),
-        Case(
-            (1, 2),
-            0,
-            "in iteration 1 the buffers are exchanged: it reads 1, and writes 0. (A sum before % needs parentheses.)",
-        ),
-        Case((4, 2), 1, "every second iteration writes the same buffer. There is no buffer 5."),
-        Case((1, 3), 2, "with three buffers, iteration 1 reads buffer 1 and writes buffer 2."),
-        Case((2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),
+WRITTEN_BUFFER = routine(
+    "written-buffer",
+    ("iteration", "buffers"),
+    Case((0, 2), 1, "iteration 0 reads buffer 0, and writes the other one."),
+    Case(
+        (1, 2),
+        0,
+        "in iteration 1 the buffers are exchanged: it reads 1, and writes 0. (A sum before % needs parentheses.)",
     ),
+    Case((4, 2), 1, "every second iteration writes the same buffer. There is no buffer 5."),
+    Case((1, 3), 2, "with three buffers, iteration 1 reads buffer 1 and writes buffer 2."),
+    Case((2, 3), 0, "after the last of three buffers comes the first: a remainder, %."),
+    kind=FILL_IN,
 )
 
 _EACH_ONCE = global_loads("2·⌈K/T⌉", "each thread loads one element of each tile, once.")
@@ -57,14 +55,12 @@ _FIRST_TILE_MISSING = sums_take(
 ONE_BUFFER = fill_in(
     "one-buffer",
     PRODUCT,
-    budgets=(
-        _EACH_ONCE,
-        _before_use("load into a_next and b_next before the multiplications, and store both to the tiles after them."),
-        barriers(
-            "2·(⌈K/T⌉ + 1)", "two barriers in each iteration: one before the stores into the tiles, and one after them."
-        ),
-        replace(ITERATIONS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1"),
+    _EACH_ONCE,
+    _before_use("load into a_next and b_next before the multiplications, and store both to the tiles after them."),
+    barriers(
+        "2·(⌈K/T⌉ + 1)", "two barriers in each iteration: one before the stores into the tiles, and one after them."
     ),
+    replace(ITERATIONS_OF_TILES, formula="⌈K/T⌉·(T + 1) + 1"),
     hints={
         "out-of-bounds": "the guard of a load tests the two indices that it uses: for A row < M and start + tx < K, "
         "for B start + ty < K and col < N. Else the last iteration loads from a tile that does not exist.",
@@ -81,15 +77,11 @@ ONE_BUFFER = fill_in(
 LAST_ITERATION = fill_in(
     "last-iteration",
     PRODUCT,
-    budgets=(
-        _EACH_ONCE,
-        shared_stores(
-            "2·⌈K/T⌉", "the iteration in which start has reached K has loaded nothing: there is nothing to store."
-        ),
-        barriers(
-            "⌈K/T⌉", "if nothing was stored, no thread needs to wait: the last iteration can skip its barrier, too."
-        ),
+    _EACH_ONCE,
+    shared_stores(
+        "2·⌈K/T⌉", "the iteration in which start has reached K has loaded nothing: there is nothing to store."
     ),
+    barriers("⌈K/T⌉", "if nothing was stored, no thread needs to wait: the last iteration can skip its barrier, too."),
     hints={
         "barrier-divergence": "the condition must be the same for every thread of the block: use start, which is the "
         "same in all threads, not tx, ty, row or col.",
@@ -134,7 +126,7 @@ ACROSS_TILES = make_cheaper(
         launch=lambda M, N, K: grid_over(TILE, 2 * TILE, (TILE, TILE))(M, N),
         share=lambda M, N, K: 2,
     ),
-    given="""@cuda.jit
+    """@cuda.jit
 def two_tiles(A, B, C):
     A_tiles = cuda.shared.array((2, TILE, TILE), float32)
     B_tiles = cuda.shared.array((2, TILE, TILE), float32)
@@ -161,16 +153,14 @@ def two_tiles(A, B, C):
         if row < M and col < N:
             C[row, col] = acc
 """,
-    budgets=(
-        global_loads("4·⌈K/T⌉", "the very last iteration has nothing to load."),
-        _before_use(
-            "the first loads of the second tile are still used before T multiplications: load them while the last pair "
-            "of the first tile is multiplied, in one loop over the pairs of both tiles."
-        ),
-        barriers(
-            "2·⌈K/T⌉ + 1",
-            "one barrier for each pair of both tiles, and one more: no iteration between the tiles has only a barrier.",
-        ),
+    global_loads("4·⌈K/T⌉", "the very last iteration has nothing to load."),
+    _before_use(
+        "the first loads of the second tile are still used before T multiplications: load them while the last pair of "
+        "the first tile is multiplied, in one loop over the pairs of both tiles."
+    ),
+    barriers(
+        "2·⌈K/T⌉ + 1",
+        "one barrier for each pair of both tiles, and one more: no iteration between the tiles has only a barrier.",
     ),
     hints={
         "out-of-bounds": "the guards of the loads use row, col and start of the pair that is loaded now; the guard of "

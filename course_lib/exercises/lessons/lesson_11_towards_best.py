@@ -58,10 +58,8 @@ _COPY = Task(
 FOUR_AT_ONCE = fill_in(
     "four-at-once",
     _COPY.but(shapes=((16, 64), (13, 36), (5, 4), (1, 128))),  # 4 divides N, as the exercise promises
-    budgets=(
-        global_loads("1", "load4 loads all four elements in one access."),
-        global_stores("M·N/4", "store4 stores all four in one access."),
-    ),
+    global_loads("1", "load4 loads all four elements in one access."),
+    global_stores("M·N/4", "store4 stores all four in one access."),
     hints={
         "out-of-bounds": "the first index is the row, the second is col. col is already the first of the thread's "
         "four columns, so do not multiply it again.",
@@ -74,23 +72,21 @@ FOUR_AT_ONCE = fill_in(
 ANY_WIDTH = find_bug(
     "any-width",
     _COPY,
-    given="""def any_width(A, C):
+    """def any_width(A, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     col = 4 * (cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
     if row < A.shape[0] and col < A.shape[1]:
         store4(C, row, col, load4(A, row, col))
 """,
-    budgets=(
-        global_loads(
-            "1 where 4 divides N, else 4",
-            "where 4 divides N, every row begins at a multiple of 16 bytes, and one load4 for each thread is enough.",
-            limit="1 if N % 4 == 0 else 4",
-        ),
-        global_stores(
-            "M·N/4 where 4 divides N, else M·N",
-            "store every element once, four at a time where 4 divides N.",
-            limit="M·N/4 if N % 4 == 0 else M·N",
-        ),
+    global_loads(
+        "1 where 4 divides N, else 4",
+        "where 4 divides N, every row begins at a multiple of 16 bytes, and one load4 for each thread is enough.",
+        limit="1 if N % 4 == 0 else 4",
+    ),
+    global_stores(
+        "M·N/4 where 4 divides N, else M·N",
+        "store every element once, four at a time where 4 divides N.",
+        limit="M·N/4 if N % 4 == 0 else M·N",
     ),
     hints={
         "out-of-bounds": "with N = 37 the last thread of a row begins at column 36, and columns 37 to 39 do not exist.",
@@ -125,7 +121,7 @@ WIDE = make_cheaper(
         share=lambda M, N, K: VECTOR,
         max_steps=6_000,
     ),
-    given="""def wide(A, B, C):
+    """def wide(A, B, C):
     A_tile = cuda.shared.array((8, 8), float32)
     B_tile = cuda.shared.array((8, 32), float32)
     acc = cuda.local.array(4, float32)
@@ -147,22 +143,20 @@ WIDE = make_cheaper(
         for e in range(4):
             C[row, col + e] = acc[e]
 """,
-    budgets=(
-        global_loads(
-            "2·⌈K/8⌉",
-            "for each pair of tiles a thread loads one element of A, and its four elements of B with one load4.",
-        ),
-        shared_loads(
-            "16·⌈K/8⌉",
-            "for each k a thread reads one element of A's tile once, and its four elements of B's tile with one load4.",
-        ),
-        global_stores("M·N/4", "the four results are neighbours in C: one store4."),
-        sectors_per_request(
-            "B",
-            "16",
-            "a warp's load4 of B asks for 512 bytes, which are 16 sectors.",
-            lambda shape: shape[1] % 8 == 0,  # where rows begin on a sector
-        ),
+    global_loads(
+        "2·⌈K/8⌉",
+        "for each pair of tiles a thread loads one element of A, and its four elements of B with one load4.",
+    ),
+    shared_loads(
+        "16·⌈K/8⌉",
+        "for each k a thread reads one element of A's tile once, and its four elements of B's tile with one load4.",
+    ),
+    global_stores("M·N/4", "the four results are neighbours in C: one store4."),
+    sectors_per_request(
+        "B",
+        "16",
+        "a warp's load4 of B asks for 512 bytes, which are 16 sectors.",
+        lambda shape: shape[1] % 8 == 0,  # where rows begin on a sector
     ),
     hints={
         "out-of-bounds": "load4 loads four neighbours, and all of them must exist. The guard col < N is enough for all "
@@ -205,7 +199,7 @@ TALL = make_cheaper(
         share=lambda M, N, K: VECTOR,
         max_steps=6_000,
     ),
-    given="""def tall(A, B, C):
+    """def tall(A, B, C):
     A_tile = cuda.shared.array((32, 8), float32)
     B_tile = cuda.shared.array((8, 8), float32)
     acc = cuda.local.array(4, float32)
@@ -228,20 +222,18 @@ TALL = make_cheaper(
         if top + m + e < C.shape[0] and col < C.shape[1]:
             C[top + m + e, col] = acc[e]
 """,
-    budgets=(
-        global_loads(
-            "2·⌈K/8⌉",
-            "for each pair of tiles a thread loads four neighbours of a row of A with one load4, and one element of B.",
-        ),
-        shared_loads(
-            "16·⌈K/8⌉",
-            "for each k a thread reads its four elements of A with one load4, which needs the tile transposed, and one "
-            "element of B's tile, once.",
-        ),
-        conflicts(
-            "the transposed stores of a warp meet in the same banks: give each row of A's tile 4 more columns, or give "
-            "the 32 lanes of a warp 32 different rows of A."
-        ),
+    global_loads(
+        "2·⌈K/8⌉",
+        "for each pair of tiles a thread loads four neighbours of a row of A with one load4, and one element of B.",
+    ),
+    shared_loads(
+        "16·⌈K/8⌉",
+        "for each k a thread reads its four elements of A with one load4, which needs the tile transposed, and one "
+        "element of B's tile, once.",
+    ),
+    conflicts(
+        "the transposed stores of a warp meet in the same banks: give each row of A's tile 4 more columns, or give the "
+        "32 lanes of a warp 32 different rows of A."
     ),
     hints={
         "out-of-bounds": "load4 reads four neighbours in a row of A. 4 divides K, so a guard of the row and the first "

@@ -18,7 +18,7 @@ _TRANSPOSED = result_is(
 ROWS_OF_B = find_bug(
     "rows-of-b",
     PRODUCT,
-    given="""def rows_of_b(A, B, C):
+    """def rows_of_b(A, B, C):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     acc = float32(0)
@@ -27,10 +27,8 @@ ROWS_OF_B = find_bug(
             acc += A[row, k] * B[col, k]
     C[row, col] = acc
 """,
-    budgets=(
-        global_loads("2·K", "one element of A and one of B in each iteration are enough."),
-        global_stores("M·N", "each element of C is stored once."),
-    ),
+    global_loads("2·K", "one element of A and one of B in each iteration are enough."),
+    global_stores("M·N", "each element of C is stored once."),
     hints={
         "out-of-bounds": "three mistakes can lead beyond an array here: indices in the wrong order (the row of a "
         "matrix comes first), a store that the guard does not cover, and a guard that lets one row or column too many "
@@ -62,7 +60,7 @@ UNSEEN_ADD = find_bug(
         answer=lambda A, B, D: A @ B + D,
         element="C[row, col] = sum(A[row, k] * B[k, col] for k in range(A.shape[1])) + D[row, col]",
     ),
-    given="""def unseen_add(A, B, D, C):
+    """def unseen_add(A, B, D, C):
     A_tile = cuda.shared.array((TILE, TILE), float32)
     B_tile = cuda.shared.array((TILE, TILE), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -81,10 +79,8 @@ UNSEEN_ADD = find_bug(
     if row < M and col < N:
         C[row, col] = acc
 """,
-    budgets=(
-        global_loads("2·⌈K/8⌉ + 1", "each thread loads its element of D once."),
-        iterations("⌈K/8⌉·9", "8 iterations along each tile, and one for the tile itself."),
-    ),
+    global_loads("2·⌈K/8⌉ + 1", "each thread loads its element of D once."),
+    iterations("⌈K/8⌉·9", "8 iterations along each tile, and one for the tile itself."),
     hints={
         "out-of-bounds": "compare the index that the finding names with the guard of that load: does the guard ask "
         "for the same index?",
@@ -118,7 +114,7 @@ UNSEEN_SUMS = find_bug(
         element="S[row] = sum(A[row, k] for k in range(A.shape[1]))",
         sizes="(M, N)",
     ),
-    given="""def unseen_sums(A, S):
+    """def unseen_sums(A, S):
     parts = cuda.shared.array(THREADS, float32)
     t, row = cuda.threadIdx.x, cuda.blockIdx.x
     acc = float32(0)
@@ -134,10 +130,8 @@ UNSEEN_SUMS = find_bug(
     if t == 0:
         S[row] = parts[0]
 """,
-    budgets=(
-        global_loads("⌈N/64⌉", "each element of A is loaded once."),
-        barriers("7", "one barrier before the loop over `half`, and one in each of its iterations."),
-    ),
+    global_loads("⌈N/64⌉", "each element of A is loaded once."),
+    barriers("7", "one barrier before the loop over `half`, and one in each of its iterations."),
     hints={
         "race": "look at the two lines of the finding. A thread reads a word that a thread of the other warp writes: "
         "what makes it wait for that?",
@@ -150,7 +144,7 @@ UNSEEN_SUMS = find_bug(
 TOO_FAR = find_bug(
     "too-far",
     PRODUCT.but(shapes=((16, 16, 16), (8, 24, 32), (24, 8, 8))),  # multiples of 8, as the exercise promises
-    given="""def too_far(A, B, C):
+    """def too_far(A, B, C):
     A_tiles = cuda.shared.array((2, TILE, TILE), float32)
     B_tiles = cuda.shared.array((2, TILE, TILE), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -168,10 +162,8 @@ TOO_FAR = find_bug(
         now = 1 - now
     C[row, col] = acc
 """,
-    budgets=(
-        global_loads("2·K/8", "each thread loads one element of each tile, and there are K/8 pairs.", limit="2·K/T"),
-        barriers("K/8 + 1", "one barrier before the loop and one in each iteration are enough.", limit="K/T + 1"),
-    ),
+    global_loads("2·K/8", "each thread loads one element of each tile, and there are K/8 pairs.", limit="2·K/T"),
+    barriers("K/8 + 1", "one barrier before the loop and one in each iteration are enough.", limit="K/T + 1"),
     hints={
         "out-of-bounds": "in the last iteration there is no next pair of tiles: test whether start + TILE < K.",
         "barrier-divergence": "use start in the condition, which is the same for the whole block, and leave the "
@@ -217,7 +209,7 @@ UNSEEN_COUNTS = find_bug(
         element="P[b, v] = sum(float32(int(X[i]) == v) for i in range(64 * b, min(64 * b + 64, X.size)))",
         sizes="n",
     ),
-    given="""def unseen_counts(X, P):
+    """def unseen_counts(X, P):
     counts = cuda.shared.array(40, float32)
     t, block = cuda.threadIdx.x, cuda.blockIdx.x
     i = block * 64 + t
@@ -229,10 +221,8 @@ UNSEEN_COUNTS = find_bug(
     if t < 40:
         P[block, t] = counts[t]
 """,
-    budgets=(
-        global_loads("1", "each thread loads its own element of X, once."),
-        barriers("2", "one barrier after the zeros, and one after the counts, are enough."),
-    ),
+    global_loads("1", "each thread loads its own element of X, once."),
+    barriers("2", "one barrier after the zeros, and one after the counts, are enough."),
     hints={
         "race": "if the finding names two lines, what orders the two threads? If it names one line, two threads add to "
         "the same count: which operation lets no other thread come between its load and its store?",

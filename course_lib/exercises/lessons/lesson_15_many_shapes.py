@@ -10,29 +10,27 @@ from ..grading.exercise import FILL_IN, TILE, Array, Diagnosis, Outcome, Task, f
 from ..grading.explain import Explanation
 from ..grading.grades import whole_numbers
 from ..grading.matrices import PRODUCT, launch_per_element, product_inputs, result_is
-from ..grading.routines import Case, Routine
+from ..grading.routines import Case, routine
 
 #: The blocks that share a sum, each with a part of K.
 SHARES = 4
 
 
 #: Which share of a GPU works while tiles are dealt out to it.
-BUSY = Routine(
-    name="busy",
-    kind=FILL_IN,
-    parameters=("tiles", "at_once"),
-    cases=(
-        Case((132, 132), 1.0, "a single full wave: all multiprocessors work until the end."),
-        Case((8, 132), 8 / 132, "one wave, and only 8 of its 132 places are taken."),
-        Case(
-            (133, 132),
-            133 / 264,
-            "one tile is left over. It needs a second wave, which takes as long as the first: round the waves up.",
-        ),
-        Case((264, 132), 1.0, "two full waves, and no place is empty: 264 / 132 is 2, not 3."),
-        Case((512, 132), 512 / 528, "four waves have 4·132 places."),
-        Case((100, 40), 100 / 120, "the number of places is `at_once`, on any GPU."),
+BUSY = routine(
+    "busy",
+    ("tiles", "at_once"),
+    Case((132, 132), 1.0, "a single full wave: all multiprocessors work until the end."),
+    Case((8, 132), 8 / 132, "one wave, and only 8 of its 132 places are taken."),
+    Case(
+        (133, 132),
+        133 / 264,
+        "one tile is left over. It needs a second wave, which takes as long as the first: round the waves up.",
     ),
+    Case((264, 132), 1.0, "two full waves, and no place is empty: 264 / 132 is 2, not 3."),
+    Case((512, 132), 512 / 528, "four waves have 4·132 places."),
+    Case((100, 40), 100 / 120, "the number of places is `at_once`, on any GPU."),
+    kind=FILL_IN,
 )
 
 
@@ -60,13 +58,11 @@ SHARE_OF_K = fill_in(
         lambda A, B: _sums(A, B, lambda s, K: slice(s * K // SHARES, (s + 1) * K // SHARES)),
         lambda M, N, K: ((ceil_div(N, TILE), ceil_div(M, TILE), SHARES), (TILE, TILE)),
         shapes=((8, 8, 16), (13, 11, 10), (5, 9, 19), (1, 1, 3)),
-        element="P[s, row, col] = sum(A[row, k] * B[k, col] "
-        "for k in range(s * A.shape[1] // 4, (s + 1) * A.shape[1] // 4))",
+        element="P[s, row, col] = sum(A[row, k] * B[k, col] for k in range(s * A.shape[1] // 4, (s + 1) * A.shape[1] "
+        "// 4))",
     ),
-    budgets=(
-        global_loads("2·⌈K/4⌉", "a block sums over its share of K only."),
-        global_stores("4·M·N", "every element of P is stored once: sum in acc, and store after the loop.", array="P"),
-    ),
+    global_loads("2·⌈K/4⌉", "a block sums over its share of K only."),
+    global_stores("4·M·N", "every element of P is stored once: sum in acc, and store after the loop.", array="P"),
     hints={
         "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
         "race": "a block must not wait for another one: each stores into its own matrix P[share].",
@@ -122,10 +118,8 @@ ADD_SHARES = fill_in(
         element="C[row, col] = sum(P[s, row, col] for s in range(4))",
         sizes="(M, N)",
     ),
-    budgets=(
-        global_loads("4", "each thread loads its element of every share once, and sums in acc."),
-        global_stores("M·N", "every element of C is stored once, after the loop."),
-    ),
+    global_loads("4", "each thread loads its element of every share once, and sums in acc."),
+    global_stores("M·N", "every element of C is stored once, after the loop."),
     hints={
         "out-of-bounds": "P has three indices: the share comes first, then row and column, as in P[share, row, col].",
         "race": "each thread stores its own element of C: row and col, without the share.",
@@ -154,12 +148,10 @@ SLICED = fill_in(
         launch=lambda M, N, K: ((ceil_div(N, TILE), ceil_div(M, TILE)), (TILE, TILE, SHARES)),
         shapes=((16, 16, 16), (13, 21, 26), (5, 9, 19), (1, 1, 3)),
     ),
-    budgets=(
-        global_loads("2·⌈K/4⌉", "a thread sums over its slice of K only."),
-        global_stores("M·N", "one of the four threads of an element adds their sums, and stores the element."),
-        shared_loads("3", "the thread that adds has its own sum in acc: it reads those of the others."),
-        barriers("1", "one barrier is enough: between storing the sums and reading them."),
-    ),
+    global_loads("2·⌈K/4⌉", "a thread sums over its slice of K only."),
+    global_stores("M·N", "one of the four threads of an element adds their sums, and stores the element."),
+    shared_loads("3", "the thread that adds has its own sum in acc: it reads those of the others."),
+    barriers("1", "one barrier is enough: between storing the sums and reading them."),
     hints={
         "race": "a thread reads sums that other threads store: all must wait in between. And only one of the four "
         "threads of an element may store it.",

@@ -6,25 +6,23 @@ from ..grading.budgets import global_loads
 from ..grading.exercise import FILL_IN, Array, Outcome, fill_in
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, result_is
-from ..grading.routines import Case, Routine
+from ..grading.routines import Case, routine
 
 #: Rows, columns and depth of the matrices that one instruction of a tensor core multiplies.
 ROWS, COLUMNS, DEPTH = 16, 8, 8
 
 
 #: The lane of a warp that holds an element of A.
-LANE_OF = Routine(
-    name="lane-of",
+LANE_OF = routine(
+    "lane-of",
+    ("row", "column"),
+    Case((0, 3), 3, "along a row the number of the lane grows by 1."),
+    Case((1, 0), 4, "one row down, the number of the lane grows by 4, not by the 8 columns."),
+    Case((5, 2), 22, "four lanes for each row: 4·5 + 2."),
+    Case((2, 6), 10, "columns 4 to 7 repeat the lanes of columns 0 to 3: a remainder, %."),
+    Case((10, 1), 9, "rows 8 to 15 repeat the lanes of rows 0 to 7: a remainder, %."),
+    Case((15, 7), 31, "the last element is in the last of the 32 lanes."),
     kind=FILL_IN,
-    parameters=("row", "column"),
-    cases=(
-        Case((0, 3), 3, "along a row the number of the lane grows by 1."),
-        Case((1, 0), 4, "one row down, the number of the lane grows by 4, not by the 8 columns."),
-        Case((5, 2), 22, "four lanes for each row: 4·5 + 2."),
-        Case((2, 6), 10, "columns 4 to 7 repeat the lanes of columns 0 to 3: a remainder, %."),
-        Case((10, 1), 9, "rows 8 to 15 repeat the lanes of rows 0 to 7: a remainder, %."),
-        Case((15, 7), 31, "the last element is in the last of the 32 lanes."),
-    ),
 )
 
 
@@ -78,7 +76,7 @@ _LANES_OF_B_EXCHANGED = result_is(
 FRAGMENTS = fill_in(
     "fragments",
     _BY_WARPS,
-    budgets=(global_loads("6·K/8", "for each 8 steps along K a lane loads four elements of A and two of B."),),
+    global_loads("6·K/8", "for each 8 steps along K a lane loads four elements of A and two of B."),
     hints={
         "out-of-bounds": "A is M×K: its rows begin at top, its columns at k. B is K×N: its rows begin at k, its "
         "columns at left.",
@@ -122,7 +120,7 @@ def _three_digits(outcome: Outcome) -> str | None:
 MORE_DIGITS = fill_in(
     "more-digits",
     _BY_WARPS.but(inputs=_normal, answer=lambda A, B: A.astype(np.float64) @ B.astype(np.float64), grows="one"),
-    budgets=(global_loads("6·K/8", "the elements are in a and b already: split those, and load nothing again."),),
+    global_loads("6·K/8", "the elements are in a and b already: split those, and load nothing again."),
     hints=_ALL_LANES,
     diagnoses=(_three_digits,),
     fixed=("a_high = to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])",),

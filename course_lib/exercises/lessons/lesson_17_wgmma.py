@@ -9,25 +9,23 @@ from ..grading.budgets import barriers, conflicts, sectors_per_request
 from ..grading.exercise import FILL_IN, Array, Budget, Outcome, fill_in, find_bug, make_cheaper
 from ..grading.explain import Explanation
 from ..grading.matrices import PRODUCT, grid_over, result_is
-from ..grading.routines import Case, Routine
+from ..grading.routines import Case, routine
 
 #: The rows and columns of C of a block, and the depth of its tiles.
 SIDE, DEPTH = 64, 32
 
 
 #: Where an element of a swizzled tile is.
-SWIZZLED_PLACE = Routine(
-    name="swizzled-place",
+SWIZZLED_PLACE = routine(
+    "swizzled-place",
+    ("row", "k"),
+    Case((0, 5), 5, "in row 0 nothing changes its place."),
+    Case((1, 0), 36, "row 1 begins at 32, and its piece 0 is where piece 1 would be, 4 elements further."),
+    Case((1, 4), 32, "pieces 0 and 1 of row 1 exchange their places: ^, not +."),
+    Case((3, 22), 122, "inside a piece nothing moves: k = 22 is item 2 of piece 5."),
+    Case((8, 9), 265, "row 8 is like row 0: a remainder, %."),
+    Case((63, 31), 2019, "row 63 is like row 7, and begins at 63·32."),
     kind=FILL_IN,
-    parameters=("row", "k"),
-    cases=(
-        Case((0, 5), 5, "in row 0 nothing changes its place."),
-        Case((1, 0), 36, "row 1 begins at 32, and its piece 0 is where piece 1 would be, 4 elements further."),
-        Case((1, 4), 32, "pieces 0 and 1 of row 1 exchange their places: ^, not +."),
-        Case((3, 22), 122, "inside a piece nothing moves: k = 22 is item 2 of piece 5."),
-        Case((8, 9), 265, "row 8 is like row 0: a remainder, %."),
-        Case((63, 31), 2019, "row 63 is like row 7, and begins at 63·32."),
-    ),
 )
 
 _PRODUCT = PRODUCT.but(
@@ -55,7 +53,7 @@ _HINTS = {
 MISSING_FENCE = find_bug(
     "missing-fence",
     _PRODUCT,
-    given="""@cuda.jit
+    """@cuda.jit
 def missing_fence(A, B, C):
     A_tile = cuda.shared.array(2048, float32, 1024)
     B_tile = cuda.shared.array(2048, float32, 1024)
@@ -69,23 +67,21 @@ def missing_fence(A, B, C):
         cuda.syncthreads()
     store_64(C, acc)
 """,
-    budgets=(_BARRIERS,),
+    _BARRIERS,
     hints=_HINTS,
 )
 
 
 #: How many pairs of tiles fit into shared memory.
-STAGES = Routine(
-    name="stages",
+STAGES = routine(
+    "stages",
+    ("rows", "columns", "depth", "itemsize", "shared"),
+    Case((128, 256, 64, 2, 232448), 4, "a pair takes 49,152 bytes."),
+    Case((128, 128, 64, 2, 232448), 7, "a pair takes 32,768 bytes."),
+    Case((256, 128, 32, 4, 232448), 4, "an element has itemsize bytes."),
+    Case((64, 64, 32, 4, 49152), 3, "a pair that just fits counts."),
+    Case((256, 256, 128, 4, 232448), 0, "not even one pair fits: round down."),
     kind=FILL_IN,
-    parameters=("rows", "columns", "depth", "itemsize", "shared"),
-    cases=(
-        Case((128, 256, 64, 2, 232448), 4, "a pair takes 49,152 bytes."),
-        Case((128, 128, 64, 2, 232448), 7, "a pair takes 32,768 bytes."),
-        Case((256, 128, 32, 4, 232448), 4, "an element has itemsize bytes."),
-        Case((64, 64, 32, 4, 49152), 3, "a pair that just fits counts."),
-        Case((256, 256, 128, 4, 232448), 0, "not even one pair fits: round down."),
-    ),
 )
 
 
@@ -108,7 +104,7 @@ def _begun_alone(outcome: Outcome) -> int:
 EARLY_WAIT = make_cheaper(
     "early-wait",
     _PRODUCT,
-    given="""@cuda.jit
+    """@cuda.jit
 def early_wait(A, B, C):
     A_tiles = cuda.shared.array(2 * 2048, float32, 1024)
     B_tiles = cuda.shared.array(2 * 2048, float32, 1024)
@@ -124,18 +120,16 @@ def early_wait(A, B, C):
         cuda.syncthreads()
     store_64(C, acc)
 """,
-    budgets=(
-        Budget(
-            "groups that start while no other is in flight",
-            "the first one",
-            _begun_alone,
-            "when a group starts, the one before it is done already, so the tensor cores have nothing to do in "
-            "between: let the wait in the loop leave one group in flight, and wait for the last one after the loop.",
-            limit="1",
-            traced=True,
-        ),
-        _BARRIERS,
+    Budget(
+        "groups that start while no other is in flight",
+        "the first one",
+        _begun_alone,
+        "when a group starts, the one before it is done already, so the tensor cores have nothing to do in between: "
+        "let the wait in the loop leave one group in flight, and wait for the last one after the loop.",
+        limit="1",
+        traced=True,
     ),
+    _BARRIERS,
     hints=_HINTS
     | {
         "unfinished-product": "a product is still in flight there. Two pairs of tiles allow one group in flight at the "
@@ -170,20 +164,18 @@ def _as_read(A: Array) -> Array:
 OWN_STORES = fill_in(
     "own-stores",
     _PRODUCT.but(shapes=((64, 128, 64), (128, 64, 32))),
-    budgets=(
-        sectors_per_request("A", "4", "let the 32 lanes of a warp load 32 neighbours of one row of A."),
-        sectors_per_request(
-            "B",
-            "4",
-            "neighbouring lanes must load neighbouring columns of B: eight columns are a sector, and a warp loads four "
-            "sectors, from four rows.",
-        ),
-        conflicts(
-            "the eight rows of a tile that follow each other have piece p at eight different places, but one place has "
-            "room for only four elements. Which 32 elements of B's tile are in 32 different banks?"
-        ),
-        _BARRIERS,
+    sectors_per_request("A", "4", "let the 32 lanes of a warp load 32 neighbours of one row of A."),
+    sectors_per_request(
+        "B",
+        "4",
+        "neighbouring lanes must load neighbouring columns of B: eight columns are a sector, and a warp loads four "
+        "sectors, from four rows.",
     ),
+    conflicts(
+        "the eight rows of a tile that follow each other have piece p at eight different places, but one place has "
+        "room for only four elements. Which 32 elements of B's tile are in 32 different banks?"
+    ),
+    _BARRIERS,
     hints=_HINTS
     | {
         "out-of-bounds": "a tile has 64·32 elements: row 0 to 63, and k from 0 to 31. Along K, A and B begin at start.",

@@ -2,23 +2,21 @@
 
 from ..grading.exercise import FILL_IN
 from ..grading.explain import Explanation
-from ..grading.routines import Case, Routine
+from ..grading.routines import Case, routine
 
 #: How many shared loads a thread makes for each multiplication.
-PLAN = Routine(
-    name="plan",
-    kind=FILL_IN,
-    parameters=("height", "width"),
-    cases=(
-        Case((1, 1), 2.0, "one element of A and one of B for a single multiplication."),
-        Case((2, 2), 1.0, "2 + 2 elements are read, and each element of A is multiplied by each of B."),
-        Case((8, 1), 9 / 8, "height and width may differ: 8 elements of A and one of B."),
-        Case(
-            (8, 16),
-            24 / 128,
-            "add the elements that are read, and divide by the multiplications that are made with them.",
-        ),
+PLAN = routine(
+    "plan",
+    ("height", "width"),
+    Case((1, 1), 2.0, "one element of A and one of B for a single multiplication."),
+    Case((2, 2), 1.0, "2 + 2 elements are read, and each element of A is multiplied by each of B."),
+    Case((8, 1), 9 / 8, "height and width may differ: 8 elements of A and one of B."),
+    Case(
+        (8, 16),
+        24 / 128,
+        "add the elements that are read, and divide by the multiplications that are made with them.",
     ),
+    kind=FILL_IN,
 )
 
 TOO_LARGE = Explanation(

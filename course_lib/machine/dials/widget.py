@@ -1,7 +1,6 @@
 """The widget: sliders, and the picture of their setting."""
 
 import base64
-import io
 import json
 import pathlib
 import zlib
@@ -12,9 +11,8 @@ from typing import Any
 
 import anywidget
 import traitlets
-from PIL import Image
 
-from ...trace.png import element, quantized
+from ...trace.png import element, with_palette
 from ...trace.viewer.page import Bundle
 from ...trace.viewer.picture import SCALE, Layout, draw
 from ...trace.viewer.shapes import WIDTH, Box, Polygon, Text
@@ -74,10 +72,7 @@ class Dials(Still, anywidget.AnyWidget):
     @property
     def png(self) -> bytes:
         """The picture of the current setting."""
-        image = draw(Layout(list(self.sketch.shapes), self.sketch.height), SCALE)
-        packed = io.BytesIO()
-        quantized(image, 64, Image.Quantize.FASTOCTREE).save(packed, format="png", optimize=True)
-        return packed.getvalue()
+        return with_palette(draw(Layout(list(self.sketch.shapes), self.sketch.height), SCALE))
 
     def __repr__(self) -> str:
         return "\n".join([f"{self._kind.title}:", *(f"  {sentence}." for sentence in self.sketch.says)])

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from ..lanes.memory import ConstantArray, ConstantField
+from ..lanes.memory import FieldArray, GlobalArray
 from ..language.types import DTYPE, SCALARS, ArrayType, RecordsType, TupleType, Type
 
 #: What generated code reports: nothing, each iteration of the kernel's loops, or also statements, variables and tests.
@@ -49,7 +49,7 @@ class Module:
         self.arrays: dict[Any, int] = {}
         self.shared: dict[int, tuple[str, int, int, int]] = {}
         self.together: dict[tuple[int, str], Callable[..., object]] = {}
-        self.outside: dict[tuple[str, int], tuple[ConstantArray | ConstantField, str]] = {}
+        self.outside: dict[tuple[str, int], tuple[GlobalArray, str]] = {}
         self.chooses = False  # may threads choose between arrays?
         self._by_value: dict[tuple[str, bytes], str] = {}
 
@@ -69,7 +69,8 @@ class Module:
         """The name of a constant array, or of a field of records, in the generated code."""
         key = (name, id(array))
         if key not in self.outside:
-            made = ConstantField(name, array, field) if field else ConstantArray(name, array)
+            made = FieldArray(name, array, field) if field else GlobalArray(name, array)
+            made.space = "constant"
             self.outside[key] = made, self.named(None)
             self.constants[self.outside[key][1]] = self.outside[key][0]
         return self.outside[key][1]
@@ -148,14 +149,16 @@ class Writer:
         return Code(name, True, True)
 
     @contextmanager
-    def under(self, mask: str) -> Iterator[list[str]]:
-        """Write for the lanes of ``mask``, indented by one level, into a separate list of lines, which is yielded."""
+    def under(self, mask: str) -> Iterator[None]:
+        """Write for the lanes of ``mask``, if there are any."""
         outer = self.lines, self.mask
         self.lines, self.mask = [], mask
-        self.indent += 1
-        yield self.lines
-        self.indent -= 1
-        self.lines, self.mask = outer
+        with self.deeper():
+            yield
+        inside, (self.lines, self.mask) = self.lines, outer
+        if inside:
+            self.emit(f"if {mask} is not False:")
+            self.lines += inside
 
     @contextmanager
     def deeper(self) -> Iterator[None]:

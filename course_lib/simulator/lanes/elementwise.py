@@ -15,7 +15,7 @@ from .view import View, as_view, contiguous, load_through, store_through
 
 def elementwise(
     steps: Steps,
-    site: Site,
+    sites: list[Site],
     target: Array | View,
     function: Callable[..., Vector],
     inputs: tuple[Any, ...],
@@ -26,12 +26,13 @@ def elementwise(
 ) -> None:
     """Store ``function(*inputs)`` in all elements of ``target``, in C order.
 
-    An input is a number (a lane vector), or (site, array): an array whose shape broadcasts to that of the target, or,
-    if ``whole``, is the same, and whose elements are neighbours.
+    An input is a number (a lane vector), or an array whose shape broadcasts to that of the target, or, if ``whole``, is
+    the same, and whose elements are neighbours. ``sites`` are those of the arrays, then that of the target.
     """
+    *loads, site = sites
     target = as_view(target)
-    arrays = [(own, as_view(array)) for own, array in (i for i in inputs if isinstance(i, tuple))]
-    for _, array in arrays:
+    arrays = [as_view(array) for array in inputs if isinstance(array, (Array, View))]
+    for array in arrays:
         _check_shape(array, target, site.vector.full(mask), whole, line)
         if whole and not contiguous(array):
             raise UnsupportedKernelError(
@@ -47,8 +48,9 @@ def elementwise(
                 here, _ = split(here, i < size)
         if here is False:
             continue
-        found = iter([load_through(own, array, _broadcast(index, array), here) for own, array in arrays])
-        values = [next(found) if isinstance(i, tuple) else i for i in inputs]
+        own = zip(loads, arrays, strict=True)
+        found = iter([load_through(load, array, _broadcast(index, array), here) for load, array in own])
+        values = [next(found) if isinstance(i, (Array, View)) else i for i in inputs]
         store_through(site, target, tuple(map(np.int64, index)), function(*values), here)
 
 

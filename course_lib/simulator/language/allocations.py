@@ -9,7 +9,7 @@ from ..hardware import LOCAL_LIMIT
 from . import tuples, types, views
 from .context import Context
 from .names import Symbol, dtype_name
-from .nodes import Allocate, Const, Expr, Frozen, MakeTuple, Static
+from .nodes import Allocate, Expr, Frozen, MakeTuple, Static, literal_integer
 from .refusals import SmallerItems, UnknownShape, refuse
 
 
@@ -117,17 +117,6 @@ def constant_array(x: Context, node: ast.Call, used: bool) -> Expr:
     return value
 
 
-def fill(x: Context, node: ast.Call, used: bool) -> Expr:
-    assert isinstance(node.func, ast.Attribute)
-    array = x.expr(node.func.value)
-    if not isinstance(array.type, types.ArrayType):
-        refuse(node, f"{ast.unparse(node.func.value)} is {types.describe_type(array.type)}, not an array; assign it")
-    if used:
-        refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
-    (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
-    return x.filled(node.func.value, array, value)
-
-
 def _array_arguments(call: ast.Call, space: str) -> dict[str, ast.expr]:
     names = ("shape", "dtype", "alignment")
     given = dict(zip(names, call.args, strict=False))
@@ -149,11 +138,11 @@ def _alignment(x: Context, node: ast.Assign, part: ast.expr) -> int:
     value = x.expr(part)
     if value.type == types.NONE:
         return 0
-    if not (isinstance(value, Const) and types.is_int(str(value.type))):
+    if (alignment := literal_integer(value)) is None:
         refuse(node, "the alignment must be a literal number of bytes, such as 16")
-    if int(value.value) < 1 or int(value.value) & (int(value.value) - 1):
+    if alignment < 1 or alignment & (alignment - 1):
         refuse(node, "the alignment must be a power of two, such as 16")
-    return int(value.value)
+    return alignment
 
 
 def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
@@ -164,9 +153,9 @@ def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
     if not isinstance(node, ast.Tuple):
         value = x.expr(node)
         if isinstance(value.type, types.TupleType):
-            items = tuples.items(value)
-            if all(isinstance(i, Const) for i in items):
-                return tuple(int(i.value) for i in items if isinstance(i, Const))
+            sizes = [size for item in tuples.items(value) if (size := tuples.known_integer(item)) is not None]
+            if len(sizes) == len(value.type.items):
+                return tuple(sizes)
     shape = []
     for part in parts:
         value = x.expr(part)
@@ -178,13 +167,13 @@ def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
                 f"numba does not fold {ast.unparse(part)} in the shape of a {space} array; give it "
                 "a name outside the kernel and use the name",
             )
-        if not (isinstance(value, Const) and value.literal and types.is_int(str(value.type))):
+        if (size := literal_integer(value)) is None:
             raise UnknownShape(
                 f"the shape of a {space} array must be known when the kernel is compiled, and "
                 f"{ast.unparse(part)} is not: use a literal, a global or a closure variable",
                 part.lineno,
             )
-        shape.append(int(value.value))
+        shape.append(size)
     return tuple(shape)
 
 

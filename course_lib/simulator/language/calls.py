@@ -23,7 +23,7 @@ from ..tables import plural
 from . import allocations, conditions, forms, intrinsics, packages, python, refusals, tuples, types, views
 from .context import Context
 from .names import COORDINATES, Symbol, dtype_name, vector_of
-from .nodes import Apply, Const, Elementwise, Expr, Given, Select, Static, once, tuple_of
+from .nodes import Apply, Const, Expr, Given, Select, Static, elementwise, once, tuple_of
 from .operators import cast, function_of
 from .refusals import refuse
 from .source import Inner
@@ -130,14 +130,19 @@ def _members(mask: str) -> None:
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
 
 
-def _vote(result: str, given: str = "") -> Callable[[str, str], Signature]:
-    """Lanes vote on, or match, a value, which is converted to the type ``given`` if there is one."""
+def _vote(result: str) -> Callable[[str, str], Signature]:
+    """Lanes vote on a condition."""
 
     def rule(mask: str, value: str) -> Signature:
         _members(mask)
-        return result, (mask, given or value)
+        return result, (mask, "bool")
 
     return rule
+
+
+def _match(mask: str, value: str) -> Signature:
+    _members(mask)
+    return "int32", (mask, value)
 
 
 #: The types that numba moves between lanes.
@@ -289,20 +294,15 @@ def _voting(name: str, told: str = ", {line}") -> str:
 
 
 _WARP = {
-    name: Row(f"cuda.{name}", _vote(result, "bool"), _voting(name))
-    for name, result in {"all_sync": "bool", "any_sync": "bool", "ballot_sync": "int32"}.items()
-}
-_WARP |= {
-    name: Row(f"cuda.{name}", _vote(result), _voting(name))
-    for name, result in {"eq_sync": "bool", "match_any_sync": "int32"}.items()
-}
-_WARP |= {
-    name: Row(
-        f"cuda.{name}",
-        _shuffle(name),
-        f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})",
-    )
-    for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+    **{name: Row(f"cuda.{name}", _vote("bool"), _voting(name)) for name in ("all_sync", "any_sync", "eq_sync")},
+    "ballot_sync": Row("cuda.ballot_sync", _vote("int32"), _voting("ballot_sync")),
+    "match_any_sync": Row("cuda.match_any_sync", _match, _voting("match_any_sync")),
+    **{
+        name: Row(
+            f"cuda.{name}", _shuffle(name), f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})"
+        )
+        for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+    },
 }
 
 
@@ -424,8 +424,6 @@ def _of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
     text = ast.unparse(node)
     if node.keywords:
         refuse(node, f"numba takes no named arguments in {text}; write out the output's name alone")
-    if used:
-        refuse(node, f"{text} stores in {ast.unparse(node.args[-1])}; write it as a statement of its own")
     *inputs, array = (x.expr(part) for part in node.args)
     if not isinstance(array.type, ArrayType):
         refuse(
@@ -451,7 +449,7 @@ def _of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
     def of_elements(*values: Any) -> Any:
         return compute(*(machine_cast(v, np.dtype(kind)) for v, kind in zip(values, wanted, strict=True)))
 
-    return Elementwise(array=array, function=of_elements, inputs=tuple(inputs), line=node.lineno)
+    return elementwise(array, of_elements, tuple(inputs), node.lineno)
 
 
 ROUND = Row("round", _round, "cast(np.rint({0}), {dtype})", counts=(1, 2))
@@ -482,6 +480,13 @@ PYTHON: dict[object, forms.Form] = {
 
 def call(x: Context, node: ast.Call, used: bool) -> Expr:
     """Translate a call; ``used``: its value is used."""
+    made = _called(x, node, used)
+    if used and isinstance(made, Apply) and made.type == NONE:
+        refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
+    return made
+
+
+def _called(x: Context, node: ast.Call, used: bool) -> Expr:
     if any(isinstance(part, ast.Starred) for part in node.args):
         values = [Given(value, part) for part in node.args for value in tuples.unpacked(x, part)]
         node = ast.copy_location(ast.Call(node.func, [*values], node.keywords), node)
@@ -521,7 +526,7 @@ def _call_of(x: Context, node: ast.Call, thing: object, used: bool) -> Expr:
 
 
 #: The methods of arrays and numbers.
-METHODS = (*views.METHODS, "bit_count", "fill")
+METHODS = (*views.METHODS, "bit_count")
 
 
 def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> Expr | None:
@@ -531,8 +536,6 @@ def _method(x: Context, node: ast.Call, function: ast.Attribute, used: bool) -> 
         return forms.conjugate(x, node)
     if name not in METHODS or x.constant_object(function) is not None:
         return None
-    if name == "fill":
-        return allocations.fill(x, node, used)
     owner = x.expr(function.value)
     if isinstance(owner.type, ArrayType) and name in views.METHODS:
         return views.METHODS[name](x, node, owner)
@@ -552,10 +555,7 @@ def _cuda(x: Context, node: ast.Call, symbol: Symbol, used: bool) -> Expr:
     if vector is not None:
         return forms.vector(x, node, *vector)
     if name in CUDA:
-        made = CUDA[name](x, node, used)
-        if used and made.type == NONE:
-            refuse(node, f"cuda.{name}() has no value; write it as a statement of its own")
-        return made
+        return CUDA[name](x, node, used)
     if getattr(symbol.thing, "py_func", None) is not None:
         return forms.device(x, node, symbol.thing, used)
     first = symbol.path[0]

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import reduce
 
 from . import operators, reasons, tuples, types
 from .context import Context
@@ -134,7 +135,7 @@ def _equal(x: Context, node: ast.Compare, left: Expr, right: Expr) -> Expr:
     """``left == right``, of numbers or tuples of them."""
     if not (isinstance(left.type, TupleType) and isinstance(right.type, TupleType)):
         return compared(x, node, "Eq", left, right)
-    sides = left, right = [settled(side) if side.does else side for side in (left, right)]
+    sides = left, right = settled(left), settled(right)
     assert isinstance(left.type, TupleType) and isinstance(right.type, TupleType)
     if len(left.type.items) != len(right.type.items):
         return after(sides, x.number(False))
@@ -183,9 +184,7 @@ def and_or(x: Context, node: ast.BoolOp) -> Expr:
     chosen = root.value({True, False})
     assert chosen is not None
     parts = _leaves(chosen)
-    kind = parts[0].type
-    for value in parts[1:]:
-        kind = unify_types(kind, value.type)
+    kind = reduce(unify_types, (value.type for value in parts))
     if kind not in SCALARS:
         refuse(node, f"{ast.unparse(node)} has no type that holds all its values; write it with if and else")
     if kind == "bool":  # a condition needs no value in separate lanes

@@ -108,19 +108,20 @@ class Context(ABC):
         """The function that ``node`` defines inside this one, known while the kernel is compiled."""
         if isinstance(node, ast.FunctionDef) and node.decorator_list:
             refuse(node, f"numba compiles no decorator inside a kernel; leave out that of {node.name}")
-        defaults = [self.expr(default) for default in node.args.defaults]
-        for default, part in zip(defaults, node.args.defaults, strict=True):
+        values: list[object] = []
+        for part in node.args.defaults:
+            default = self.expr(part)
             if not isinstance(default, nodes.Const):
                 refuse(
                     node, f"the default {ast.unparse(part)} of an inner function is no constant; pass it in each call"
                 )
+            values.append(default.value)
         read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
         known = [self.env[name].const for name in read if name in self.env]
         functions = [known[0] for known in known if isinstance(known, tuple) and isinstance(known[0], Inner)]
         more = {name for function in functions for name in function.free}
-        values = tuple(default.value for default in defaults if isinstance(default, nodes.Const))
         constants = {name: v.const for name, v in self.env.items() if isinstance(v.const, np.generic)}
-        made = inner(self.source, node, values, more, constants)
+        made = inner(self.source, node, tuple(values), more, constants)
         for name in made.free:
             if name not in self.env:
                 refuse(node, f"{made.name} reads {name}, which has no value yet; assign it before the function")
@@ -305,10 +306,10 @@ class Context(ABC):
             return None
         text, line = ast.unparse(node), node.lineno
         parts = [Part(value.type, value.why, ast.unparse(place)) for value, place in operands]
-        found = reasons.promotion(line, text, result, parts)
-        if found is not None:
-            self.made.promotions.setdefault((line, reasons.culprit(parts)), found)
-            return reasons.reason(found, parts)
+        if (found := reasons.promotion(line, text, result, parts)) is not None:
+            warning, cause, why = found
+            self.made.promotions.setdefault((line, cause), warning)
+            return why
         of = reasons.of_parts(result, parts, f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}")
         if of and any(part.type in types.DOUBLE for part in parts):
             for key, known in self.suspected.items():
@@ -324,8 +325,8 @@ class Context(ABC):
             if not value.is_scalar:
                 self.refuse_as_number(part, value)
         line, x, y = node.lineno, str(left.type), str(right.type)
-        literal = isinstance(right, nodes.Const) and right.literal and types.is_int(y)
-        if op == "Pow" and literal and not types.is_complex(x):
+        exponent = nodes.literal_integer(right) if op == "Pow" else None
+        if exponent is not None and not types.is_complex(x):
             result = x if types.is_float(x) else "int64"
             result = "float32" if result == "float16" else result
         else:
@@ -336,10 +337,9 @@ class Context(ABC):
         if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
             if not isinstance(right, nodes.Const) or right.value == 0:
                 right = nodes.Apply(code=operators.NOT_ZERO, args=(right,), type=y, line=line)
-        small = isinstance(right, nodes.Const) and literal and abs(int(right.value)) <= 0x10000
         code, operands = operators.BINARY[op], (cast(left, result), cast(right, result))
         promoted = np.promote_types(x, y).name
-        if op == "Pow" and types.is_float(result) and small:
+        if exponent is not None and types.is_float(result) and abs(exponent) <= 0x10000:
             code, operands = operators.LITERAL_POWER, (operands[0], cast(right, "int64"))
         elif types.is_complex(result) and op in operators.COMPLEX:
             code = operators.COMPLEX[op]
@@ -363,9 +363,7 @@ class Context(ABC):
 
     def filled(self, node: ast.expr, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Store the number ``value`` to all elements of ``array``, one after another."""
-        return nodes.Elementwise(
-            array=array, function=itself, inputs=(self.stored(node, array, value),), line=node.lineno
-        )
+        return nodes.elementwise(array, itself, (self.stored(node, array, value),), node.lineno)
 
     def stored(self, node: ast.AST, array: nodes.Expr, value: nodes.Expr) -> nodes.Expr:
         """Convert ``value`` to be stored in an element of ``array``; refused if that is impossible."""

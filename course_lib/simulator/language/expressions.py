@@ -124,7 +124,7 @@ class Expressions(Context):
             refuse(node, f"{ast.unparse(node)} is a method; call it")
         refuse(
             node,
-            f"the simulator does not run .{node.attr} of an array in a kernel; it knows fill, "
+            f"the simulator does not run .{node.attr} of an array in a kernel; it knows "
             f"{', '.join((*views.ATTRIBUTES, *views.METHODS))}, and parts such as A[1:, ::2]",
         )
 

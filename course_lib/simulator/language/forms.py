@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import reduce
 from types import MappingProxyType
 
 from ..tables import plural
@@ -49,8 +50,8 @@ TUPLES = {
 
 def _dimensions(x: Context, node: ast.Call, name: str) -> int:
     argument = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    if isinstance(argument, nodes.Const) and types.is_int(str(argument.type)) and argument.value in (1, 2, 3):
-        return int(argument.value)
+    if (count := nodes.literal_integer(argument)) is not None and 1 <= count <= 3:
+        return count
     refuse(node, f"cuda.{name}() takes a literal number of dimensions: 1, 2 or 3")
 
 
@@ -70,10 +71,18 @@ def gridsize(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 # --- barriers ---------------------------------------------------------------------------------------------------------
 
 
+def _barrier(
+    x: Context, node: ast.Call, args: tuple[nodes.Expr, ...] = (), reduction: str = "None", grid: bool = False
+) -> nodes.Expr:
+    """A barrier of the block, or of the whole ``grid``; ``reduction`` names what it does with ``args``."""
+    x.made.barriers = True
+    code = f"(yield Barrier({{place}}, {{line}}, {{branch}}, {{mask}}, {reduction}, {grid}))"
+    return nodes.Apply(code=code, args=args, type="int32" if args else types.NONE, line=node.lineno)
+
+
 def syncthreads(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     at_most(node, 0)
-    x.made.barriers = True
-    return nodes.Meet(line=node.lineno)
+    return _barrier(x, node)
 
 
 def grid_group(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
@@ -84,8 +93,8 @@ def grid_group(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 def grid_sync(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     at_most(node, 0)
-    x.made.barriers = x.analysis.cooperative = True
-    return nodes.Meet(line=node.lineno, grid=True)
+    x.analysis.cooperative = True
+    return _barrier(x, node, grid=True)
 
 
 def reduction(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
@@ -94,9 +103,7 @@ def reduction(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
         raise types.TypingError(
             f"cuda.{name} takes an integer, not {value.type}; write int({ast.unparse(node.args[0])})"
         )
-    x.made.barriers = True
-    predicate = conditions.truth(x, value, node.lineno)
-    return nodes.Meet(line=node.lineno, reduction=name, predicate=predicate, type="int32")
+    return _barrier(x, node, (conditions.truth(x, value, node.lineno),), f"({name!r}, {{0}})")
 
 
 def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
@@ -200,7 +207,7 @@ def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
     for part in node.args:
         value = x.expr(part)
         if isinstance(value.type, types.TupleType) and value.type.fields and {*value.type.items} == {kind}:
-            values += tuples.items(nodes.settled(value) if value.does else value)
+            values += tuples.items(nodes.settled(value))
         elif value.is_scalar:
             values.append(cast(value, kind))
         else:
@@ -274,12 +281,10 @@ def _extreme_of(
     x: Context, node: ast.Call, smaller: bool, values: list[nodes.Expr], places: list[ast.expr]
 ) -> nodes.Expr:
     """numba has CUDA's function for two arguments of float32 or float64; else it takes a later one that compares so."""
-    kind = str(values[0].type)
     for value, part in zip(values, places, strict=True):
         if not value.is_scalar:
             x.refuse_as_number(part, value)
-    for value in values[1:]:
-        kind = types.unify(kind, str(value.type))
+    kind = reduce(types.unify, (str(value.type) for value in values))
     types.comparison(kind, kind)
     reason = x.reason(node, kind, list(zip(values, places, strict=True)), "of")
     code = "later_if(np.less, {0}, {1})" if smaller else "later_if(np.greater, {0}, {1})"
@@ -306,7 +311,7 @@ def length(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     if len(node.args) != 1:
         refuse(node, "len() takes one argument, an array or a tuple")
     value = x.expr(node.args[0])
-    if isinstance(value.type, types.ArrayType):
+    if isinstance(value.type, types.ArrayType) and value.type.ndim:
         return x.dimension(node, value, 0)
     if isinstance(value.type, types.RecordsType) and value.type.ndim:
         return x.dimension(node, records.field(node.args[0], value, value.type.fields[0]), 0)
@@ -350,11 +355,8 @@ def named_tuple(x: Context, node: ast.Call, thing: type) -> nodes.Expr:
     given = dict(zip(fields, node.args, strict=False)) | {str(k.arg): k.value for k in node.keywords}
     if len(node.args) + len(node.keywords) != len(fields) or set(given) != set(fields):
         refuse(node, f"{thing.__name__} takes {plural(len(fields), 'value')}: {', '.join(fields)}")
-    values = {name: x.expr(part) for name, part in given.items()}
-    if tuple(values) != fields and any(value.does for value in values.values()):
-        values = {name: nodes.settled(value) for name, value in values.items()}
-        return nodes.after(values.values(), nodes.tuple_of(tuple(values[name] for name in fields), fields))
-    return nodes.tuple_of(tuple(values[name] for name in fields), fields)
+    values = {name: nodes.settled(x.expr(part)) for name, part in given.items()}  # in the order written
+    return nodes.after(values.values(), nodes.tuple_of(tuple(values[name] for name in fields), fields))
 
 
 def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:

@@ -152,9 +152,7 @@ class Statements(Expressions):
             return types.NONE, None, False
         if self.declared is not None:
             return self._declared(found, self.declared), None, partial
-        kind = found[0].type
-        for part in found[1:]:
-            kind = types.unify_types(kind, part.type)
+        kind = reduce(types.unify_types, (part.type for part in found))
         if kind in (types.CONFLICT, types.COMPILE_TIME):
             returned = " on one path and ".join(map(types.describe_type, dict.fromkeys(p.type for p in found)))
             refuse(
@@ -171,12 +169,8 @@ class Statements(Expressions):
     def _declared(self, found: list[Part], want: types.Type) -> types.Type:
         """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""
         for part in found if want != types.NONE else ():
-            scalar = (
-                part.type in types.SCALARS
-                and want in types.SCALARS
-                and not (types.is_complex(str(part.type)) > types.is_complex(str(want)))
-            )
-            if part.type != want and not scalar:
+            scalar = part.type in types.SCALARS and want in types.SCALARS
+            if part.type != want and not (scalar and types.conversion(str(part.type), str(want))):
                 refuse(
                     self.source.tree,
                     f"this device function returns {types.describe_type(part.type)}, and its signature says "
@@ -460,7 +454,7 @@ class Statements(Expressions):
         if isinstance(node, ast.While):
             test = conditions.condition(self, node.test)
         elif iterated is not None:
-            self.out.append(Mark(node.lineno))
+            self.out.append(Mark(node.lineno, head=True))
             self.line = node.lineno
             self.assign(node.target, iterated.item(()), node)
         self.loops.append(loop)
@@ -475,9 +469,7 @@ class Statements(Expressions):
             watched = tuple(
                 (name, variable.type)
                 for name, variable in self.env.items()
-                if name in changed
-                and isinstance(variable.type, str)
-                and variable.type not in (types.COMPILE_TIME, types.NONE)
+                if name in changed and variable.type not in (types.COMPILE_TIME, types.NONE)
             )
         calling, self.calls, self.out = self.calls, self.calls or calls, outer
         return Loop(
@@ -488,7 +480,6 @@ class Statements(Expressions):
             first=first,
             body=body,
             orelse=None,
-            endless=isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value),
             watched=watched,
             calls=calling,
         )
@@ -501,13 +492,14 @@ class Statements(Expressions):
         """
         envs = list(loop.breaks)
         used = loop.header if loop.after is None else loop.after
-        if not made.endless and (loop.breaks or node.orelse):
+        endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        if not endless and (loop.breaks or node.orelse):
             self.env = dict(loop.header)
             made.orelse = self.block(node.orelse)
             if not made.orelse.ends:
                 envs.append(self.env)
                 made.orelse.body += self.converts(self.env, used)
-        elif not made.endless:
+        elif not endless:
             envs.append(loop.header)
         if not envs:
             return None, True, True

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from . import tuples, types
+from . import tuples
+from .conditions import truth
 from .context import Context
-from .nodes import Apply, CallWarp, Const, Expr, Static, listed, load, store
+from .nodes import Apply, CallWarp, Expr, Static, listed, literal_integer, load, store
 from .refusals import at_most, check_arguments, refuse
 from .types import ArrayType, TupleType, Type, describe_type
 
@@ -120,28 +121,26 @@ def _matrices(
 
 
 def _copy(x: Context, node: ast.Call, width: int) -> Expr:
-    what = ast.unparse(node.func)
-    if node.keywords or len(node.args) < 2:
-        refuse(node, f"{what} takes a shared array, its indices, a global array and its indices, without names")
-    target = x.expr(node.args[0])
-    if not isinstance(target.type, ArrayType):
-        refuse(node, f"{what} takes a shared array as its first argument; pass the array, then its indices")
-    count = 1 + target.type.ndim
-    array = x.expr(node.args[count]) if len(node.args) > count else target
-    whole = count + 1 + array.type.ndim if isinstance(array.type, ArrayType) else 0
-    if not isinstance(array.type, ArrayType) or len(node.args) not in (whole, whole + (width > 1)):
-        refuse(node, f"{what} takes a shared array, its indices, a global array and its indices")
-    if array.type.dtype != target.type.dtype:
+    what, rest = ast.unparse(node.func), [*node.args]
+    takes = f"{what} takes a shared array, its indices, a global array and its indices, without names"
+    found: list[tuple[Expr, tuple[Expr, ...]]] = []
+    for _ in range(2):
+        array = x.expr(rest.pop(0)) if rest and not node.keywords else None
+        if array is None or not isinstance(array.type, ArrayType) or len(rest) < array.type.ndim:
+            refuse(node, takes)
+        parts, rest = rest[: array.type.ndim], rest[array.type.ndim :]
+        found.append((array, tuple(x.integer_index(node, part, x.scalar(part)) for part in parts)))
+    (target, place), (array, index) = found
+    if len(rest) > (width > 1):
+        refuse(node, takes)
+    if array.array_type.dtype != target.array_type.dtype:
         refuse(
             node,
-            f"{what} copies bytes as they are, from {array.type.dtype} to {target.type.dtype}; use arrays of one type",
+            f"{what} copies bytes as they are, from {array.array_type.dtype} to {target.array_type.dtype}; use arrays "
+            "of one type",
         )
     x.analysis.copies = True
-    place, index = (
-        tuple(x.integer_index(node, part, x.scalar(part)) for part in parts)
-        for parts in (node.args[1:count], node.args[count + 1 : whole])
-    )
-    inside = [x.scalar(part) for part in node.args[whole:]]  # lanes in which it is false copy zeros
+    inside = [truth(x, x.scalar(part), node.lineno) for part in rest]  # lanes in which it is false copy zeros
     first = 2 + len(place)
     to, of = f"{{0}}, {listed(1, len(place))}", f"{{{first - 1}}}, {listed(first, len(index))}"
     more = f", inside={{{first + len(index)}}}" if inside else ""
@@ -152,12 +151,11 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
 
 
 def _wait(x: Context, node: ast.Call) -> Expr:
-    pending = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    if not (
-        isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type)) and int(pending.value) >= 0
-    ):
+    values = [x.expr(part) for part in node.args]
+    pending = literal_integer(values[0]) if len(values) == 1 and not node.keywords else None
+    if pending is None or pending < 0:
         refuse(node, f"{ast.unparse(node.func)} takes the number of groups not to wait for: a literal, 0 or more")
-    return Apply(code="w.copies.wait({0}, {mask})", args=(pending,), line=node.lineno)
+    return Apply(code="w.copies.wait({0}, {mask})", args=tuple(values), line=node.lineno)
 
 
 def _instruction(code: str) -> Callable[..., Expr]:
@@ -176,11 +174,11 @@ def _descriptor(x: Context, node: ast.Call, codes: dict[int, int]) -> Expr:
     array, *numbers = (x.expr(part) for part in node.args)
     if not isinstance(array.type, ArrayType) or array.type.ndim != 1 or array.type.view:
         refuse(node, f"{what} takes a whole shared array of one dimension first; declare it so")
-    swizzle = numbers.pop()
-    if not (isinstance(swizzle, Const) and swizzle.literal and int(swizzle.value) in codes):
+    swizzle = literal_integer(numbers.pop())
+    if swizzle is None or swizzle not in codes:
         refuse(node, f"the swizzle of {what} is one of the literal numbers {', '.join(map(str, codes))}")
     fields = [x.integer_index(node, part, number) for part, number in zip(node.args[1:4], numbers, strict=True)]
-    code = x.number(codes[int(swizzle.value)])
+    code = x.number(codes[swizzle])
     made = "w.descriptor({0}, {1}, {2}, {3}, {4}, {line})"
     return Apply(code=made, args=(array, *fields, code), type="uint64", line=node.lineno)
 
@@ -204,8 +202,7 @@ def _product(x: Context, node: ast.Call, spec: Any) -> Expr:
 
 def _wait_products(x: Context, node: ast.Call) -> Expr:
     values = [x.expr(part) for part in node.args]
-    pending = values[1] if len(values) == 2 and not node.keywords else None
-    if not (isinstance(pending, Const) and pending.literal and types.is_int(str(pending.type))):
+    if len(values) != 2 or node.keywords or literal_integer(values[1]) is None:
         refuse(node, f"{ast.unparse(node.func)} takes the results and the number of groups not to wait for, a literal")
     return Apply(code="w.products.wait({1}, {mask})", args=tuple(values), line=node.lineno)
 

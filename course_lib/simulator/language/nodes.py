@@ -17,7 +17,7 @@ import numpy as np
 
 from ..compile.writer import Code, Writer
 from .reasons import Why
-from .types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, TypingError
+from .types import COMPILE_TIME, DTYPE, NONE, SCALARS, ArrayType, TupleType, Type, TypingError, is_int
 
 #: Longer code gets a name, because Python allows 200 nested parentheses.
 LONG = 1000
@@ -141,7 +141,8 @@ class Apply(Expr):
     """An operation applied to ``args``; ``text`` is the source of a comparison, for the trace.
 
     ``code`` is Python: ``{0}``, ``{1}`` are the operands, ``{dtype}`` is that of the result, and ``w`` is the warp. If
-    it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``sites`` are
+    it names ``{mask}``, the lanes that take part, or ``{line}``, it must run in program order, and once. ``{place}`` is
+    this execution's place in program order, and ``{branch}`` the line of the branch around it. ``sites`` are
     the accesses that it makes, (op, elements a lane); ``{sites}`` in its code. ``stores`` is the array that it changes.
     """
 
@@ -166,7 +167,8 @@ class Apply(Expr):
             operands = [out.keep(operand).text for operand in operands]
         dtype = out.module.dtype(str(self.type)) if "{dtype}" in self.code else ""
         sites = ", ".join(out.site(self.line, *accesses) for accesses in self.sites)
-        code = self.code.format(*operands, mask=out.mask, line=out.at(self.line), dtype=dtype, sites=sites)
+        where = {"place": out.place(), "branch": out.branch()} if "{place}" in self.code else {}
+        code = self.code.format(*operands, mask=out.mask, line=out.at(self.line), dtype=dtype, sites=sites, **where)
         if told:
             truth = out.keep(code)
             what = f"{self.text!r}, ({operands[0]}, {operands[1]}), {truth.text}"
@@ -184,14 +186,11 @@ class Apply(Expr):
 
 
 class Cast(Expr):
-    """``value`` converted to ``type``, item by item if it is a tuple."""
+    """``value`` converted to ``type``, item by item if it is a tuple; see :func:`.operators.cast`."""
 
     value: Expr
 
     def write(self, out: Writer) -> Code:
-        if isinstance(self.value, MakeTuple) and isinstance(self.type, TupleType):
-            pairs = zip(self.value.items, self.type.items, strict=True)
-            return Code("(" + "".join(out.cast(out.text(i), i.type, kind) + ", " for i, kind in pairs) + ")")
         code = out.expr(self.value)
         if isinstance(self.type, TupleType) and not code.name:
             code = out.keep(code.text)
@@ -292,11 +291,9 @@ class Select(Expr):
         out.emit(f"{result} = None")
         out.emit(f"{yes}, {no} = split({out.mask}, {test})")
         for mask, side in ((yes, self.yes), (no, self.no)):
-            out.emit(f"if {mask} is not False:")
-            with out.under(mask) as lines:
+            with out.under(mask):
                 code = out.text(side)
                 out.emit(f"{result} = {out.blended(mask, code, result, self.type, self.line)}")
-            out.lines += lines
         return Code(result, True, True)
 
 
@@ -318,11 +315,9 @@ class Logical(Expr):
             out.emit(f"{result} = {left.text}")
             masks = f"{mask}, {mask}_" if self.conjunction else f"{mask}_, {mask}"
             out.emit(f"{masks} = split({out.mask}, {result})")
-            out.emit(f"if {mask} is not False:")
-            with out.under(mask) as lines:
+            with out.under(mask):
                 code = out.text(part)
                 out.emit(f"{result} = {combine}({result}, {code})")
-            out.lines += lines
             left = Code(result, True)
         return left
 
@@ -389,57 +384,6 @@ class CallWarp(Expr, acts=True):
         return result if isinstance(self.type, TupleType) else Code(f"{result.text}[0]")
 
 
-class Elementwise(Expr, acts=True):
-    """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element.
-
-    ``whole``: an input is copied as it is in memory, so it must have the array's shape, and no gaps.
-    """
-
-    array: Expr
-    function: Callable[..., object]
-    inputs: tuple[Expr, ...]
-    line: int
-    whole: bool = False
-    type: Type = NONE
-
-    def write(self, out: Writer) -> Code:
-        out.function.stored.append(self.array)
-        inputs = []
-        for value in self.inputs:
-            code = out.text(value)
-            is_array = isinstance(value.type, ArrayType)
-            inputs.append(f"({out.site(self.line, 'load')}, {code})" if is_array else code)
-        array, site = out.text(self.array), out.site(self.line, "store")
-        function = out.module.named(self.function)
-        given = f"{function}, ({''.join(f'{value}, ' for value in inputs)}), {out.mask}"
-        out.emit(f"elementwise(w.steps, {site}, {array}, {given}, line={out.at(self.line)}, whole={self.whole})")
-        return Code("None")
-
-
-class Meet(Expr, acts=True):
-    """A barrier of the block; ``reduction`` names the function that reduces ``predicate`` there, if any.
-
-    ``grid``: it is one of the whole grid.
-    """
-
-    line: int
-    grid: bool = False
-    reduction: str = ""
-    predicate: Expr | None = None
-    type: Type = NONE
-
-    def write(self, out: Writer) -> Code:
-        reduction = "None"
-        if self.predicate is not None:
-            reduction = f"({self.reduction!r}, {out.text(self.predicate)})"
-        branch = out.branch()
-        code = f"(yield Barrier({out.place()}, {out.at(self.line)}, {branch}, {out.mask}, {reduction}, {self.grid}))"
-        if self.predicate is not None:
-            return out.keep(code)
-        out.emit(code)
-        return Code("None")
-
-
 class Given(ast.Name):
     """A value in a place of Python's syntax tree: an item of a tuple that a star unpacks."""
 
@@ -457,6 +401,13 @@ def once(value: Expr) -> Expr:
     if isinstance(value, (Const, Nothing, Static, Saved, LoopValue)) or (isinstance(value, Local) and not value.unsure):
         return value
     return Saved(value=value, type=value.type, why=value.why)
+
+
+def literal_integer(value: Expr | None) -> int | None:
+    """The integer, which numba knows when it types the kernel; None if ``value`` is something else."""
+    if isinstance(value, Const) and value.literal and is_int(str(value.type)):
+        return int(value.value)
+    return None
 
 
 def compile_time(value: Expr) -> tuple[object] | None:
@@ -480,10 +431,10 @@ def after(first: Iterable[Expr], value: Expr) -> Expr:
 
 
 def settled(value: Expr) -> Expr:
-    """Make ``value``, and each item of a tuple, usable several times but evaluated once."""
+    """Make ``value``, and each item of a tuple, usable several times in one statement: its effects happen once."""
     if isinstance(value, MakeTuple):
         return replace(value, items=tuple(map(settled, value.items)))
-    return once(value)
+    return once(value) if value.does else value
 
 
 def tuple_of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTuple:
@@ -521,6 +472,20 @@ def store(array: Expr, index: tuple[Expr, ...], value: Expr, line: int, width: i
     """Store an element, or a tuple of ``width`` neighbours at once."""
     code = _access(array, "store", f"{{1}}, {listed(2, len(index))}, {{0}}, {{mask}}")
     return Apply(code=code, args=(value, array, *index), line=line, sites=(("store", width),), stores=array)
+
+
+def elementwise(
+    array: Expr, function: Callable[..., object], inputs: tuple[Expr, ...], line: int, whole: bool = False
+) -> Apply:
+    """Store ``function(*inputs)`` to every element of an array; inputs are numbers, or arrays by element.
+
+    ``whole``: an input is copied as it is in memory, so it must have the array's shape, and no gaps.
+    """
+    count = len(inputs)
+    given = f"{{{count}}}, {{{count + 1}}}, {listed(0, count)}, {{mask}}, line={{line}}, whole={whole}"
+    sites = (*(("load", 1) for value in inputs if isinstance(value.type, ArrayType)), ("store", 1))
+    args = (*inputs, array, Static(thing=function))
+    return Apply(code=f"elementwise(w.steps, [{{sites}}], {given})", args=args, line=line, sites=sites, stores=array)
 
 
 def atomic(

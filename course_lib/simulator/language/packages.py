@@ -9,7 +9,7 @@ NUMBA, NUMBA_CUDA = "numba", "numba-cuda"
 #: The types that numba-cuda moves between lanes.
 MOVED = ("int32", "int64", "float32", "float64")
 SHUFFLES = [f"cuda.shfl_{way}sync" for way in ("", "up_", "down_", "xor_")]
-VOTES = [f"cuda.{name}_sync" for name in ("all", "any", "ballot")]
+VOTES = [f"cuda.{name}_sync" for name in ("all", "any", "eq", "ballot")]
 #: What numba lacks, and what to write instead.
 _LACKED_BY_NUMBA = {
     "math.exp2": "write 2.0 ** x",

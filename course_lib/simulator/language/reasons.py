@@ -78,31 +78,23 @@ def item_why(why: Why, i: int) -> Why:
     return why[i] if isinstance(why, tuple) else None
 
 
-def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -> Promotion | None:
-    """The warning for ``expression`` if it widens a single-precision operand by accident; else None."""
-    if result not in DOUBLE:
-        return None
+def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -> tuple[Promotion, str, Reason] | None:
+    """The warning that ``expression``, double by accident, widens a single-precision operand; None if it does not.
+
+    With it come the text of the operand that causes this, and the reason of the result.
+    """
     narrow = next((part for part in parts if part.type in SINGLE), None)
-    if narrow is None:
-        return None
-    other = next((part for part in parts if part.type in DOUBLE), None)
-    if other is not None and not all(part.why for part in parts if part.type in DOUBLE):
-        return None
-    if other is None:
-        other = next((part for part in parts if part.type not in SINGLE), None)
-        if other is None:
-            return None
-        operand = f"{other.text} is {other.type}, and {narrow.type} with {other.type} gives {result}"
-    else:
-        stated = _stated(other)
-        operand = stated.words if stated.clause else f"{stated.words} is {other.type}"
-    return Promotion(line, operand, expression, str(narrow.type), str(result))
-
-
-def reason(found: Promotion, parts: Sequence[Part]) -> Why:
-    """The reason of a promotion's result: the reason of the operand that caused it."""
     double = next((part for part in parts if part.type in DOUBLE), None)
-    return _stated(double) if double else Reason(found.operand, clause=True)
+    cause = double or next((part for part in parts if part.type not in SINGLE), None)
+    if narrow is None or cause is None:
+        return None
+    if cause is double:
+        why = _stated(double)
+    else:
+        words = f"{cause.text} is {cause.type}, and {narrow.type} with {cause.type} gives {result}"
+        why = Reason(words, clause=True)
+    operand = why.words if why.clause else f"{why.words} is {cause.type}"
+    return Promotion(line, operand, expression, str(narrow.type), str(result)), cause.text, why
 
 
 def _stated(part: Part) -> Reason:
@@ -117,10 +109,3 @@ def meeting(a: Type, b: Type) -> str:
     """The reason for a double type that results from two types that are not double."""
     one, other = (f"an {kind}" if str(kind).startswith("int") else f"a {kind}" for kind in (a, b))
     return f"{one} and {other} that meet"
-
-
-def culprit(parts: Sequence[Part]) -> str:
-    """The text of the operand that makes a single-precision operation double."""
-    double = next((part for part in parts if part.type in DOUBLE), None)
-    other = double or next(part for part in parts if part.type not in SINGLE)
-    return other.text

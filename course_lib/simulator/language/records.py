@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from .context import Context, itself
-from .nodes import Elementwise, Expr, Item, MakeTuple, MakeView, Slice, once, settled, store
+from .nodes import Expr, Item, MakeTuple, MakeView, Slice, elementwise, once, settled, store
 from .refusals import refuse
 from .types import ArrayType, RecordsType
 
@@ -60,7 +60,7 @@ def copies(x: Context, target: ast.Subscript, value: Expr) -> list[Expr]:
 def _copy(x: Context, target: ast.Subscript, to: Expr, of: Expr) -> list[Expr]:
     if not to.array_type.ndim:
         return [store(to, (), x.load(target, of, ()), target.lineno)]
-    return [Elementwise(array=to, function=itself, inputs=(of,), line=target.lineno, whole=True)]
+    return [elementwise(to, itself, (of,), target.lineno, whole=True)]
 
 
 def at(x: Context, node: ast.Subscript, owner: Expr) -> Expr:

@@ -20,10 +20,12 @@ from .nodes import (
     Const,
     Expr,
     Item,
+    Local,
     LoopValue,
     MakeTuple,
     Saved,
     after,
+    literal_integer,
     once,
     settled,
     tuple_of,
@@ -46,7 +48,7 @@ def unpacked(x: Context, node: ast.expr) -> tuple[Expr, ...]:
     value = x.expr(node.value)
     if not isinstance(value.type, TupleType):
         refuse(node, f"{ast.unparse(node)} unpacks {describe_type(value.type)}; only a tuple's items are known")
-    return items(settled(value) if value.does else value)
+    return items(settled(value))
 
 
 def item(value: Expr, i: int) -> Expr:
@@ -73,18 +75,17 @@ def items(value: Expr) -> tuple[Expr, ...]:
 def item_type(value: Expr, node: ast.AST) -> Type:
     """The type of all of a tuple's items; refused if they differ, since numba cannot loop over them at run time."""
     kinds = tuple(dict.fromkeys(value.tuple_type.items))
-    if len(kinds) != 1:
-        if not kinds:
-            refuse(
-                node,
-                f"{ast.unparse(node)} is an empty tuple, whose items have no type for numba; leave "
-                "out what runs through it",
-            )
-        named = ", ".join(map(describe_type, kinds))
+    if not kinds:
         refuse(
             node,
-            f"{ast.unparse(node)} has items of different types ({named}); numba runs through tuples "
-            "of one type: convert the items",
+            f"{ast.unparse(node)} is an empty tuple, whose items have no type for numba; leave out what runs "
+            "through it",
+        )
+    if len(kinds) > 1:
+        refuse(
+            node,
+            f"{ast.unparse(node)} has items of different types ({', '.join(map(describe_type, kinds))}); numba runs "
+            "through tuples of one type: convert the items",
         )
     return kinds[0]
 
@@ -99,14 +100,14 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
     """``owner[place]`` of a tuple: an item or a slice."""
     count, text = len(owner.tuple_type.items), ast.unparse(node)
     if isinstance(place, ast.Slice):
-        bounds = [None if b is None else _known(x.expr(b)) for b in (place.lower, place.upper, place.step)]
+        bounds = [None if b is None else known_integer(x.expr(b)) for b in (place.lower, place.upper, place.step)]
         given = [b is not None for b in (place.lower, place.upper, place.step)]
         if any(b is None and asked for b, asked in zip(bounds, given, strict=True)):
             refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
-        owner = settled(owner) if owner.does else owner
+        owner = settled(owner)
         return after((owner,), tuple_of(items(owner)[slice(*bounds)]))
     index = x.integer_index(node, place, x.scalar(place))
-    known = _known(index)
+    known = known_integer(index)
     if known is not None:
         if not -count <= known < count:
             refuse(node, f"{text}: the tuple has {plural(count, 'item')}; its numbers begin at 0")
@@ -117,7 +118,8 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
     return Apply(code=code, args=(owner, index), type=kind, line=getattr(node, "lineno", 0), why=any_why(owner))
 
 
-def _known(value: Expr) -> int | None:
+def known_integer(value: Expr) -> int | None:
+    """The integer that ``value`` is known to be when the kernel is compiled; None for other values."""
     if isinstance(value, Const) and isinstance(value.type, str) and types.is_int(value.type):
         return int(value.value)
     return None
@@ -126,13 +128,12 @@ def _known(value: Expr) -> int | None:
 def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
     """An operator between tuples; only concatenation exists."""
     if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
-        left, right = (settled(side) if side.does else side for side in (left, right))
+        left, right = settled(left), settled(right)
         a, b = items(left), items(right)
         return tuple_of(a + b) if a and b else after((left, right), tuple_of(a + b))
-    if op == "Mult" and isinstance(left.type, TupleType) and isinstance(right, Const) and right.literal:
-        if types.is_int(str(right.type)):
-            left = settled(left) if left.does else left
-            return after((left,), tuple_of(items(left) * int(right.value)))
+    if op == "Mult" and isinstance(left.type, TupleType) and (times := literal_integer(right)) is not None:
+        left = settled(left)
+        return after((left,), tuple_of(items(left) * times))
     refuse(
         node,
         f"{ast.unparse(node)}: the operands are {describe_type(left.type)} and {describe_type(right.type)}; + joins "
@@ -168,9 +169,8 @@ def iterated(x: Context, node: ast.expr) -> Iterated:
         kind, reason = item_type(value, node), any_why(value)
         return Iterated(Iterable(EACH, (value,), node.lineno), lambda path: LoopValue(path=path, type=kind, why=reason))
     if isinstance(value.type, ArrayType) and value.type.ndim:
-        array = once(value)
-        zero, one = (Const(type="int64", value=np.int64(n)) for n in (0, 1))
-        through = Iterable(RANGE, (zero, x.dimension(node, array, 0), one), node.lineno)
+        array = _kept(value)
+        through = _counted("int64", (x.dimension(node, array, 0),), node.lineno)
         return Iterated(through, lambda path: _row(x, node, array, LoopValue(path=path, type="int64")))
     advice = f"; write range({ast.unparse(node)})" if isinstance(value.type, str) and types.is_int(value.type) else ""
     refuse(
@@ -178,6 +178,17 @@ def iterated(x: Context, node: ast.expr) -> Iterated:
         "a kernel loops over range(...), a tuple or an array, and "
         f"{ast.unparse(node)} is {describe_type(value.type)}{advice}",
     )
+
+
+def _kept(value: Expr) -> Expr:
+    """The value that a loop runs through, even if its body assigns another one to the variable."""
+    return Saved(value=value, type=value.type, why=value.why) if isinstance(value, Local) else once(value)
+
+
+def _counted(kind: str, bounds: tuple[Expr, ...], line: int) -> Iterable:
+    """``range(*bounds)``, in numbers of the type ``kind``."""
+    zero, one = (Const(type=kind, value=types.DTYPE[kind].type(n)) for n in (0, 1))
+    return Iterable(RANGE, (zero, *bounds, one) if len(bounds) == 1 else (*bounds, one)[:3], line)
 
 
 def _row(x: Context, node: ast.expr, array: Expr, index: Expr) -> Expr:
@@ -194,7 +205,7 @@ def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
         )
     packages.check("np.ndenumerate" if with_elements else "np.ndindex", ())
     given = [x.expr(part) for part in node.args]
-    array = once(given[0])
+    array = _kept(given[0])
     if with_elements:
         if not (isinstance(array.type, ArrayType) and array.type.ndim):
             refuse(node, f"{ast.unparse(node.args[0])} is {describe_type(array.type)}, not an array with dimensions")
@@ -205,8 +216,7 @@ def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
         )
     if not all(isinstance(size.type, str) and types.is_int(size.type) for size in sizes) or not sizes:
         refuse(node, f"the sizes in {ast.unparse(node)} must be integers; convert them with int()")
-    sizes = tuple(once(cast(size, "int64")) for size in sizes)
-    zero, one = (Const(type="int64", value=np.int64(n)) for n in (0, 1))
+    sizes = tuple(_kept(cast(size, "int64")) for size in sizes)
 
     def product(a: Expr, b: Expr) -> Expr:
         return applied(BINARY["Mult"], (a, b), "int64", node.lineno)
@@ -214,7 +224,7 @@ def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
     def part(path: tuple[int, ...], axis: int) -> Expr:
         """The index in one dimension, of the number of an iteration."""
         here: Expr = LoopValue(path=path, type="int64")
-        inner = reduce(product, sizes[axis + 1 :], cast(one, "int64"))
+        inner = reduce(product, sizes[axis + 1 :], cast(x.number(1), "int64"))
         here = applied(INTEGER_QUOTIENT, (here, inner), "int64", node.lineno)
         return applied(BINARY["Mod"], (here, sizes[axis]), "int64", node.lineno) if axis else here
 
@@ -222,17 +232,15 @@ def _indices(x: Context, node: ast.Call, with_elements: bool) -> Iterated:
         indices = tuple(once(part(path, axis)) for axis in range(len(sizes)))
         return tuple_of((tuple_of(indices), x.load(node, array, indices))) if with_elements else tuple_of(indices)
 
-    return Iterated(Iterable(RANGE, (zero, reduce(product, sizes), one), node.lineno), found)
+    return Iterated(_counted("int64", (reduce(product, sizes),), node.lineno), found)
 
 
 def _range(x: Context, node: ast.Call) -> Iterated:
     check_arguments(node, "a stop, or a start and a stop, and perhaps a step", 1, 2, 3)
     given = [x.scalar(a) for a in node.args]
     kind = types.range_type([str(a.type) for a in given])
-    zero, one = (Const(type=kind, value=types.DTYPE[kind].type(n)) for n in (0, 1))
-    bounds: tuple[Expr, ...] = tuple(cast(a, kind) for a in given)
-    bounds = (zero, *bounds, one) if len(bounds) == 1 else (*bounds, one)[:3]
-    return Iterated(Iterable(RANGE, bounds, node.lineno), lambda path: LoopValue(path=path, type=kind))
+    through = _counted(kind, tuple(cast(a, kind) for a in given), node.lineno)
+    return Iterated(through, lambda path: LoopValue(path=path, type=kind))
 
 
 def _enumerate(x: Context, node: ast.Call) -> Iterated:
@@ -242,7 +250,7 @@ def _enumerate(x: Context, node: ast.Call) -> Iterated:
     if not types.is_int(str(start.type)):
         refuse(node, f"enumerate() counts from {ast.unparse(node.args[1])}, which is {start.type}; give an integer")
     return Iterated(
-        Iterable(NUMBERED, (inner.iterable, Saved(value=cast(start, "int64"), type="int64")), node.lineno),
+        Iterable(NUMBERED, (inner.iterable, _kept(cast(start, "int64"))), node.lineno),
         lambda path: tuple_of((LoopValue(path=(*path, 0), type="int64"), inner.item((*path, 1)))),
     )
 

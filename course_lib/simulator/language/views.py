@@ -1,4 +1,4 @@
-"""Other forms of the same memory: ``A.reshape(...)``, ``A.view(dtype)``, ``A.flat``, ``A.strides``."""
+"""Attributes and methods of arrays: ``A.fill(x)``, and forms of the same memory, such as ``A.reshape(...)``."""
 
 import ast
 from collections.abc import Callable
@@ -73,6 +73,11 @@ def _shaped(node: ast.expr, array: Expr, sizes: tuple[Expr, ...], code: str) -> 
     return Apply(code=code, args=operands, type=kind, line=node.lineno)
 
 
+def fill(x: Context, node: ast.Call, array: Expr) -> Expr:
+    (value,) = x.arguments(node, (1,), ast.unparse(node.func), real=False)
+    return x.filled(node.func, array, value)
+
+
 def asked_type(x: Context, node: ast.Call) -> str | None:
     """The type that is the only argument of a call; None if it is something else."""
     asked = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
@@ -123,6 +128,7 @@ ATTRIBUTES: dict[str, Callable[[Context, ast.expr, Expr], Expr]] = {
     "flat": flat,
 }
 METHODS: dict[str, Callable[[Context, ast.Call, Expr], Expr]] = {
+    "fill": fill,
     "reshape": reshape,
     "transpose": transpose,
     "view": view,

@@ -54,7 +54,7 @@ cuda.atomic.add(counts[1:], 1, 5)
 n = 0
 for row in B:
     for value in row:
-        n += value
+        n, row = n + value, B[0]
 counts[0] = n
 A[3][1:][0] += 1
 
@@ -305,6 +305,7 @@ a[::2].reshape(3, 4)[0, 0] = 1  #! a
 a.reshape(4, 6).T.reshape(24)[0] = 1  #! a
 a.view(np.uint8)[0] = 1  #! float32 4 uint8 1
 a.reshape(shape=(4, 6))[0, 0] = 1  #! reshape()
+a[0] = len(a.reshape(()))  #! len() 0-dimensional
 f = a.reshape; f(24)[0] = 1  #! a.reshape
 for i, v in np.ndenumerate(A, A): a[0] = v  #! np.ndenumerate()
 A[:] = I  #! A[:] I 2-dimensional int32

@@ -372,11 +372,11 @@ A[b + 3, t] = 1
 wait_copies(0)
 out[b, t] = s[0, t]
 
-# lanes beyond n copy zeros, and read nothing @ 1, 32 : A=zeros(1, 128, "f4"), out=zeros(32, "f4"), n=64
-#= run.findings == ()
+# lanes beyond n copy zeros, and read nothing @ 1, 32 : A=np.ones((1, 128), "f4"), out=zeros(32, "f4"), n=64
+#= (run.findings, out.tolist()) == ((), [1] * 16 + [0] * 16)
 s = cuda.shared.array((1, 128), float32)
 t = cuda.threadIdx.x
-copy4_async(s, 0, 4 * t, A, 0, 4 * t, 4 * t < n)
+copy4_async(s, 0, 4 * t, A, 0, 4 * t, 2 * (4 * t < n))
 commit_copies()
 if 4 * t >= n:
     A[0, 4 * t] = 1
@@ -435,12 +435,21 @@ while cuda.atomic.add(counter, 0, 1) < 2200:
     pass
 out[0] = counter[0]
 
-# a variable that changes : out=zeros(1, "i4")
-#= out[0] == 5000
-k = 0
-while k < 5000:
-    k += 1
-out[0] = k
+# loops that change only what is the thread's own : x=zeros(500), out=zeros(3, "i4")
+#= out.tolist() == [101 * 64, 5000, 5]
+own = cuda.local.array(1, int32)
+own[0], i, t = 0, -1, (0, 1)
+while i < 100:
+    k = 0
+    while k < 64:
+        k += 1
+        own[0] += 1
+    i += 1
+while t[0] < 5000:
+    t = t[0] + 1, k
+while x.size > 5:
+    x = x[1:]
+out[0], out[1], out[2] = own[0], t[0], x.size
 
 # a long range that is left early costs what it runs @ 1, 8
 #: a=np.arange(20), n=$n, out=zeros(8, "i8") ; n in 10**12 np.uint64(2**63-1)

@@ -422,11 +422,11 @@ if cuda.laneid == 0:
 # lanes with different masks vote apart, and a lane may not take from the other group @ 1, 32 : out=zeros(4, 32, "i4")
 #= out.tolist() == [[0x11111111, 0x22222222] * 16, [0, 1] * 16, [1] * 32, [i ^ 2 for i in range(32)]]
 i = cuda.threadIdx.x
-group = cuda.match_any_sync(FULL, i % 2)
+group = cuda.match_any_sync(FULL, math.nan if i % 2 else 0.0)
 out[0, i] = cuda.ballot_sync(group, i % 4 < 2)
-out[1, i] = cuda.all_sync(group, i % 2 == 1)
-out[2, i] = cuda.eq_sync(group, i % 2)
-out[3, i] = cuda.shfl_xor_sync(group, i, 2)
+out[1, i] = cuda.match_all_sync(group, 0.0 if i % 4 else -0.0)[1]
+out[2, i] = cuda.eq_sync(group, i + 1)
+out[3, i] = cuda.shfl_xor_sync(group, i, 32 + 2)
 cuda.shfl_xor_sync(group, i, 3)  #? uninitialized-read x32
 
 # atomics return the old value once to each thread @ 4, 25
