@@ -15,6 +15,9 @@ from .instruction import Instruction
 from .player import REASONS as REASONS
 from .player import Player
 
+#: The part of the time until a loop's last iteration that `Play.cycles_per_iteration` leaves out.
+SKIPPED = 0.25
+
 
 @dataclass(frozen=True)
 class Play:
@@ -51,24 +54,18 @@ class Play:
         """Instructions issued per cycle of a scheduler: 1 at most."""
         return self.issued / self.cycles / self.schedulers
 
-    def share(self, reason: str) -> float:
-        """Return the share of the warps' cycles spent waiting for a reason, one of REASONS."""
-        if reason not in self.waits:
-            raise ValueError(f"reason is {reason!r}; choose from {_listed(self.waits)}")
-        return self.waits[reason]
-
-    def cycles_per_iteration(self, skip: float = 0.25) -> float:
+    def cycles_per_iteration(self) -> float:
         """Return the cycles in which every warp makes one iteration of the outermost loop, while all of them run.
 
-        The end is where the first warp begins its last iteration. The part `skip` of the time until then is left out:
-        in it the warps, which begin in step, drift apart. Raise ValueError if the traced run has too few iterations.
+        The end is where the first warp begins its last iteration. The part SKIPPED of the time until then is left
+        out: in it the warps, which begin in step, drift apart. Raise ValueError if a traced run has too few iterations.
         """
         if min(map(len, self.iterations)) < 3:
             raise ValueError("the loop has fewer than 3 iterations in this trace: trace a larger K")
         last = min(begun[-1] for begun in self.iterations)
-        ends = skip * last, last
+        ends = SKIPPED * last, last
         made = sum(float(np.diff(np.interp(ends, begun, range(len(begun))))[0]) for begun in self.iterations)
-        return (1 - skip) * last * len(self.iterations) / made
+        return (1 - SKIPPED) * last * len(self.iterations) / made
 
 
 def play(
