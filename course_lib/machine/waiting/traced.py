@@ -39,10 +39,14 @@ def block_run(kernel: Any, trace: Trace | None, block: tuple[int, int, int] = (0
     names = [name for name, _ in trace.program.parameters]
     arguments = [_argument(trace, name) for name in names]
     code = machine_code(kernel, tuple(arguments))
-    shared = [array for array in trace.arrays.values() if array.space == "shared"]
-    used = sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
-    dynamic = max(0, used - code.shared_bytes)
+    dynamic = max(0, shared_bytes(trace) - code.shared_bytes)
     return run_block(code, arguments, trace.block, trace.grid, block, names=names, dynamic_bytes=dynamic)
+
+
+def shared_bytes(trace: Trace) -> int:
+    """Return the bytes of a block's shared arrays."""
+    shared = [array for array in trace.arrays.values() if array.space == "shared"]
+    return sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
 
 
 def _argument(trace: Trace, name: str) -> Any:
