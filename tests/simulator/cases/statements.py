@@ -167,36 +167,15 @@ for k in range(i % 4):
     w2 = v * 2
 out[i] = v + k if i % 4 else v
 
-m = 2147483647
-v = int32(m) + i
-out[i] = v
-
-v = int32(2147483647)
-v = int32(v + int32(1))
-out[i] = v
-
 v = uint32(0) - uint32(1)
 out[i] = v
 
 v = uint32(uint32(0) - uint32(i))
 out[i] = v
 
-v = uint8(250) + uint8(i)
-w = uint8(uint8(250) + uint8(i))
-out[i] = v * 1000 + w
-
-b = i > 3
-b += 1
-out[i] = b
-
 b = i > 3
 b |= i == 2
 out[i] = b
-
-v = int8(i)
-for k in range(3):
-    v *= 2
-out[i] = v
 
 v = F[i]
 while v < 2:
@@ -206,17 +185,8 @@ while v < 2:
     v += 0.25
 out[i] = v
 
-t = (i, F[i])
-if i > 3:
-    t = (n, D[i])
-out[i] = t[0] + t[1]
-
 if not I[i] and (F[i] > 0 or n):
     out[i] = 1
-
-v = i > 3 and I[i]
-w = v or F[i]
-out[i] = v + w
 
 for k in range(i, 0, -2):
     out[i] += k
@@ -235,11 +205,6 @@ for k in range(3000000000, 3000000000 + i):
 
 v = two(i, 2)[1]
 out[i] = v
-
-a = int32(i)
-a = a * a
-b = a // int32(2)
-out[i] = b
 
 L[i] = F[i] * 10
 out[i] = L[i]
@@ -276,42 +241,6 @@ else:
 v = D[i] / 0.0
 out[i] = int64(v > 1)
 
-v = 0
-while True:
-    v += 1
-    if v > i:
-        break
-    if v == 5:
-        v = 2.5
-        break
-out[i] = v
-
-t = None
-if i > 3:
-    t = i
-out[i] = 1
-
-for k in range(i):
-    q = k
-if i > 0:
-    out[i] = q
-
-for k in range(3):
-    for j in range(3):
-        if i == k * 3 + j:
-            break
-    else:
-        continue
-    break
-else:
-    k = 77
-out[i] = k * 10 + j
-
-a = T
-b = (i, i, i)
-c = a if i > 3 else b
-out[i] = c[0] + c[i % 3]
-
 c = T if i > 3 else (1.5, 2.5, i)
 out[i] = c[0]
 
@@ -335,27 +264,9 @@ else: out[i] = 3
 for k in range(0): out[i] = 1
 else: out[i] = 3
 
-for v in T:
-    pass
-out[i] = v
-
 for a, b in zip(F, L):
     if b > i: break
     out[i] += a
-
-for a, b in zip(range(5), range(i)):
-    out[i] += a * b
-else:
-    out[i] += 1000
-
-for k in range(3):
-    if i > 4:
-        for j in (5, 6):
-            if j == i: return
-            out[i] += j
-        else:
-            continue
-    out[i] += 100
 
 t = (F[i], x)
 out[i] = t[i % 2]
@@ -381,30 +292,14 @@ for k in range(i % 3, u, n):
 for k in range(True):
     out[i] += k + 1
 
-v = i
-for v in range(v):
-    pass
-out[i] = v
-
 if i > 3:
     while True:
         if i > 10: return
         i += 1
 out[i] = 7
 
-for k in range(4):
-    if k == i:
-        while True:
-            k += 1
-            if k > 3: return
-    out[i] += k
-
 b = i > 3
 out[i] = (b and i) or b
-
-b = i > 3 and i < 7
-c = b or not b and i == 2
-out[i] = b + c * 2
 
 v = 1 if i > 2 and F[i] else 2.5
 out[i] = v
@@ -433,8 +328,4 @@ out[i] = n * 10 + x
 
 F = D
 out[i] = F[i]
-
-a, b = divmod(i, 3)
-c, d = divmod(F[i], 0.5)
-out[i] = a + b * 10 + c + d
 """)  # fmt: skip
