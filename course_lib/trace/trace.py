@@ -218,9 +218,6 @@ class RecordedSteps(Sequence[Step]):
             raise IndexError(f"there is no step {place}; the trace has {len(self)}")
         return self._step(place % len(self))
 
-    def __iter__(self) -> Iterator[Step]:
-        return map(self._step, range(len(self)))
-
     def _rows(self, table: str, step: int, warp: int) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
         """Yield the rows of a table that belong to a step of a warp, each with its threads."""
         starts = self._starts[table]

@@ -246,12 +246,7 @@ def small_rungs() -> list[Any]:
     """Return the rungs of the ladder whose tiles fit small matrices."""
     from ...kernels import LADDER
 
-    small = {"width": TILE_SIDE, "tile_width": TILE_SIDE, "block_width": TILE_SIDE}
-    return [
-        rung
-        for rung in LADDER
-        if max(rung.tile(**{name: small[name] for name in rung.params if name in small}) or (1,)) <= TILE_SIDE
-    ]
+    return [rung for rung in LADDER if max(rung.tile(**_params(rung, TILE_SIDE, TILE_SIDE)) or (1,)) <= TILE_SIDE]
 
 
 def explore(

@@ -85,8 +85,7 @@ def _element(shape: Shape) -> str:
         return f'<text {place}{shift} {look} style="white-space: pre">{html.escape(lines[0])}{more}</text>'
     if isinstance(shape, Polygon):
         corners = " ".join(f"{x:g},{y:g}" for x, y in shape.points)
-        edge = f' stroke="{shape.edge}" stroke-width="{shape.thick:g}"' if shape.edge else ""
-        return f'<polygon points="{corners}" fill="{shape.fill or "none"}"{edge}/>'
+        return f'<polygon points="{corners}" {_edge(shape)}/>'
     place = f'x="{shape.x:g}" y="{shape.y:g}" width="{shape.width:g}" height="{shape.height:g}"'
     if isinstance(shape, Pixels):
         buffer = io.BytesIO()
@@ -97,7 +96,7 @@ def _element(shape: Shape) -> str:
     return f"<rect {place} {_edge(shape)}/>"
 
 
-def _edge(box: Box) -> str:
-    round_ = f' rx="{box.round:g}"' if box.round else ""
-    stroke = f' stroke="{box.edge}" stroke-width="{box.thick:g}"' if box.edge else ""
-    return f'fill="{box.fill or "none"}"{stroke}{round_}'
+def _edge(shape: Box | Polygon) -> str:
+    round_ = f' rx="{shape.round:g}"' if isinstance(shape, Box) and shape.round else ""
+    stroke = f' stroke="{shape.edge}" stroke-width="{shape.thick:g}"' if shape.edge else ""
+    return f'fill="{shape.fill or "none"}"{stroke}{round_}'

@@ -72,8 +72,7 @@ Shape = Box | Text | Pixels | Polygon
 
 def tint(hue: str, strength: float) -> str:
     """Mix a colour with white: ``strength`` 1 is the colour itself."""
-    parts = (int(hue[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(255 - strength * (255 - part)):02x}" for part in parts)
+    return "#" + "".join(f"{round(255 - strength * (255 - part)):02x}" for part in rgb(hue))
 
 
 def rgb(hue: str) -> tuple[int, ...]:
