@@ -56,19 +56,6 @@ def test_a_word_that_thousands_of_threads_share_is_entered_a_few_times_an_access
         assert set(kinds(kernel, 256, 64, *arguments, schedule=schedule)) == {"race"}
 
 
-def test_two_readers_of_one_block_and_a_writer_in_either():
-    def kernel(a, out, writer):
-        i = cuda.grid(1)
-        out[i] = a[0]
-        if i == writer:
-            a[0] = 1
-
-    for blocks, threads in ((1, 2), (1, 64), (2, 1), (2, 33), (3, 32)):
-        for writer in range(blocks * threads):
-            assert kinds(kernel, blocks, threads, np.zeros(1), np.zeros(blocks * threads), writer) == ["race"], writer
-    assert kinds(kernel, 1, 1, np.zeros(1), np.zeros(1), 0) == []
-
-
 def test_equal_values_are_called_equal_only_if_all_are():
     def kernel(out):
         out[0] = min(cuda.threadIdx.x, 1)
