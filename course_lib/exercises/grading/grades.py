@@ -170,7 +170,7 @@ class Grading:
         said = error.without_option()  # a student cannot pass the option to check
         line = self._cause_in_text.line if self._cause_in_text else error.line
         hint = self._cause.advice if self._cause else said
-        checks = [Check(False, "the simulator can run it" if hint == said else said, self.source.quoted(line))]
+        checks = [Check(False, "the simulator cannot run it" if hint == said else said, self.source.quoted(line))]
         checks.append(Check(None, f"{self.output} and its costs: not judged, since the kernel did not finish"))
         return self._verdict(FAILED, checks, hint, self._remarks)
 

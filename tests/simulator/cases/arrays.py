@@ -283,6 +283,7 @@ A[:] = I  #! A[:] I 2-dimensional int32
 A[0] = A[1]  #! A[0] A[1] 1-dimensional float64
 A[0, :3] = (1, 2, 3)  #! A[0, :3] (1, 2, 3)
 A[1:] += 1  #! A[1:]
+cuda.atomic.add(A, 0, 1)  #! A[0]
 A[:] = 2j  #! complex128 float64
 np.sin(A[0, 0], I)  #! np.sin float64 I int32
 np.sin(A, I[0])  #! A 2-dimensional float64 1-dimensional

@@ -201,6 +201,11 @@ while low < high:  #! KernelError never
     else:
         high = middle
 out[cuda.grid(1)] = low
+
+# a loop in which nothing changes
+acc = 0
+while acc < 1:  #! KernelError nothing
+    out[0] = acc
 """)  # fmt: skip
 
 AT_THE_GRIDS_BARRIER = Table(None, header=HEADER, text="""\
