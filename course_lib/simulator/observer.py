@@ -142,8 +142,8 @@ class Hooks:
         ``what`` is "absent" if it names them but they did not arrive, "stray" if they arrived but are not named.
         """
 
-    def statement(self, vector: WarpVector, line: int, mask: Mask) -> None:
-        """The beginning of a statement (only when tracing)."""
+    def statement(self, vector: WarpVector, line: int, mask: Mask, head: bool) -> None:
+        """The beginning of a statement (only when tracing); ``head``: of an iteration of the loop on this line."""
 
     def iterated(self, vector: WarpVector, line: int, mask: Mask) -> None:
         """The beginning of an iteration of the loop on this line of the kernel (only when tracing or watching)."""

@@ -46,8 +46,8 @@ OPS = (*REQUESTS, "result")
 #: and, of all but an atomic, ``old`` (what a lane found), ``given`` (its operands, lane after lane) and ``operation``
 #: (its name, in ``Columns.operations``); in ``exchange``, the ``source`` of a vote.
 NONE = -1
-#: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop; it continues a line after a
-#: device function that the line called has returned.
+#: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop, or is the last test of a
+#: while; it continues a line after a device function that the line called has returned.
 BARRIER, ITERATION, RESUMED = 1, 2, 4
 
 Table = dict[str, np.ndarray]

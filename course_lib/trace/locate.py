@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..simulator.findings import Finding
+from ..simulator.hardware import WARP_SIZE
 from .columns import BARRIER
 from .replay import Timeline
 from .trace import Dim3, Trace
@@ -21,8 +22,8 @@ class Place(NamedTuple):
 def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
     """Return the places of a finding's first occurrence: of a race the later access, then the earlier; else one or two.
 
-    For barrier divergence: the thread that arrived first, then the one that did not arrive, where it left. Empty for a
-    finding that no step caused, such as one about the source.
+    For barrier divergence: the thread that arrived first, then the one that did not arrive, where it left; of a lane
+    that a warp operation lacks, where its warp executes it. Empty for a finding that no step caused.
     """
     timelines = {block: Timeline(trace, block) for block, _ in finding.threads}
     threads = [(block, linear(trace, thread)) for block, thread in finding.threads]
@@ -34,8 +35,8 @@ def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
         if line is None:
             continue
         at = _positions(timelines[block], finding, thread, line)
-        if finding.kind == "barrier-divergence" and line == finding.line:
-            at = at[(timelines[block].flags[at - 1] & BARRIER) != 0] if len(threads) == 2 else at
+        if finding.kind == "barrier-divergence" and line == finding.line and len(threads) == 2:
+            at = at[(timelines[block].flags[at - 1] & BARRIER) != 0]
         if len(at):
             places.append(Place(block, int(at[0]), thread))
     return tuple(places)
@@ -49,8 +50,10 @@ def linear(trace: Trace, thread: Dim3) -> int:
 
 def _positions(timeline: Timeline, finding: Finding, thread: int, line: int) -> np.ndarray:
     """Return the positions at which a thread ran a line, and touched the finding's element if it names one."""
-    mine = timeline.of_thread(thread)
-    ran = np.flatnonzero(mine & (timeline.lines == timeline.statement_of(line))) + 1
+    here = timeline.lines == timeline.statement_of(line)
+    ran = np.flatnonzero(here & timeline.of_thread(thread)) + 1
+    if not len(ran) and finding.kind == "barrier-divergence":  # a warp operation waits for the thread
+        ran = np.flatnonzero(here & (timeline.warps == thread // WARP_SIZE)) + 1
     array = timeline.trace.arrays.get(finding.array or "")
     if array is None or finding.index is None:
         return ran
@@ -58,11 +61,11 @@ def _positions(timeline: Timeline, finding: Finding, thread: int, line: int) -> 
     if all(0 <= i < n for i, n in zip(index, array.shape, strict=True)):
         element = int(np.ravel_multi_index(index, array.shape)) if array.shape else 0
         touches = timeline.touches(array.name)
-        here = touches.position[(touches.thread == thread) & (touches.element == element)]
+        touched = touches.position[(touches.thread == thread) & (touches.element == element)]
     else:
         missed = array.name, thread, finding.index
-        here = np.array([at for at in ran.tolist() if missed in timeline.outside(at)], np.int64)
-    both = np.intersect1d(ran, here)
+        touched = np.array([at for at in ran.tolist() if missed in timeline.outside(at)], np.int64)
+    both = np.intersect1d(ran, touched)
     return both if len(both) else ran
 
 

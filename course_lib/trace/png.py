@@ -5,6 +5,7 @@ An output of type image/png has no place for the text: neither JupyterLab nor a 
 
 import base64
 import html
+import io
 import re
 
 import numpy as np
@@ -15,19 +16,33 @@ KEY = "tile_by_tile"
 _ELEMENT = re.compile(r'<img src="data:image/png;base64,([^"]+)" alt="[^"]*" width="(\d+)">')
 
 
-def quantized(image: Image.Image, most: int, method: Image.Quantize) -> Image.Image:
-    """Return the picture in at most ``most`` colours, in the order of their values.
+def with_palette(image: Image.Image, apart: int = 8) -> bytes:
+    """Return a picture in RGBA as a PNG of at most 256 colours, which is a third of the size: notebooks carry many.
 
-    Pillow's order is not defined, and the same picture must give the same file.
+    The most frequent colours are exact, so that areas of different colours stay different. A colour gives way to the
+    nearest of them if they differ by at most ``apart`` of 255 in each channel, on a white page and on a black one.
     """
-    found = image.quantize(most, method=method)
-    assert found.palette is not None
-    mode = found.palette.mode
-    colours = np.array(found.getpalette(mode), np.uint8).reshape(-1, len(mode))
-    order = np.lexsort(colours.T[::-1])
-    ordered = Image.fromarray(np.argsort(order).astype(np.uint8)[np.asarray(found)])
-    ordered.putpalette(colours[order].tobytes(), mode)
-    return ordered
+    pixels = np.ascontiguousarray(image).view(np.uint32).ravel()
+    starts = np.flatnonzero(np.diff(pixels, prepend=~pixels[:1]))  # of runs of one colour
+    lengths = np.diff(starts, append=len(pixels))
+    values, which = np.unique(pixels[starts], return_inverse=True)
+    colours = values.view(np.uint8).reshape(-1, 4)
+    on_black = colours[:, :3].astype(int) * colours[:, 3:] // 255
+    seen = np.hstack([on_black, on_black + 255 - colours[:, 3:]])
+    kept, nearest, distance = list[int](), np.zeros(len(colours), int), np.full(len(colours), 256)
+    for i in np.argsort(-np.bincount(which, lengths), kind="stable").tolist():
+        if distance[i] > apart:
+            other = np.abs(seen - seen[i]).max(axis=1)
+            nearest[other < distance] = len(kept)
+            distance = np.minimum(distance, other)
+            kept.append(i)
+    if len(kept) > 256:
+        return with_palette(image, 2 * apart)
+    packed = Image.fromarray(np.repeat(nearest[which], lengths).astype(np.uint8).reshape(image.height, image.width))
+    packed.putpalette(colours[kept].tobytes(), "RGBA")
+    file = io.BytesIO()
+    packed.save(file, format="png", optimize=True)
+    return file.getvalue()
 
 
 def element(png: bytes, alt: str, width: int) -> str:

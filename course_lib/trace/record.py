@@ -45,7 +45,7 @@ class StepCounter(Observer):
         self._shown = shown
         self._steps = 0
 
-    def statement(self, vector: Any, line: int, mask: Any) -> None:
+    def statement(self, vector: Any, line: int, mask: Any, head: bool) -> None:
         if line in self._shown:
             self.count(vector, mask)
 
@@ -116,10 +116,10 @@ class TraceObserver(StepCounter):
 
     # --- what happens, in order ------------------------------------------------------------------------------
 
-    def statement(self, vector: Any, line: int, mask: Any) -> None:
+    def statement(self, vector: Any, line: int, mask: Any, head: bool) -> None:
         self._turn_to(vector)
         if line in self._program.prefix:
-            self._open(vector, line, mask, ITERATION if line in self._program.headers else 0)
+            self._open(vector, line, mask, ITERATION if head else 0)
 
     def _open(self, vector: Any, line: int, mask: Any, flags: int) -> int:
         chunk, warp = self._chunk, vector.warp

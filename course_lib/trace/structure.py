@@ -14,16 +14,15 @@ class Listing:
     """Facts from the syntax trees about the traced lines: statements, the names that they assign, and loops.
 
     ``first``: line -> first line of its statement; ``targets``: that -> the names it assigns; ``prefix``: line -> the
-    prefix of its variables' names, empty in the kernel, ``function.`` in a device function. ``headers``: the first
-    lines of for and while. ``inside``: line -> the number of its function; ``reached``: the first line of a statement
-    -> the numbers of the functions that its calls reach.
+    prefix of its variables' names, empty in the kernel, ``function.`` in a device function. ``inside``: line
+    -> the number of its function; ``reached``: the first line of a statement -> the numbers of the functions that its
+    calls reach.
     """
 
     def __init__(self, sources: Iterable[Any]):
         self.first: dict[int, int] = {}
         self.targets: dict[int, set[str]] = {}
         self.prefix: dict[int, str] = {}
-        self.headers: set[int] = set()
         self.inside: dict[int, int] = {}
         self.reached: dict[int, set[int]] = {}
         known = list(sources)
@@ -43,8 +42,6 @@ class Listing:
 
     def _add(self, node: ast.stmt) -> None:
         first, last = node.lineno, node.end_lineno or node.lineno
-        if isinstance(node, ast.For | ast.While):
-            self.headers.add(first)
         body = getattr(node, "body", None)
         if body:  # of a compound statement only the head
             last = max(first, body[0].lineno - 1)

@@ -9,6 +9,7 @@ from numba import cuda, float32
 from course_lib import LaunchError, simulate
 from course_lib.kernels.tiled import tiled
 from course_lib.trace import record
+from course_lib.trace.columns import ITERATION
 from course_lib.trace.record import TraceObserver
 
 
@@ -75,6 +76,22 @@ def test_masked_lanes_are_absent():
     assert (store_0.block, store_1.block) == ((0, 0, 0), (1, 0, 0))
     np.testing.assert_array_equal(store_1.accesses[0].index, [[5], [7]])
     np.testing.assert_array_equal(store_1.accesses[0].values, [5, 7])
+
+
+def test_an_iteration_is_marked_once_also_if_the_loop_is_one_line():
+    """As often as its body counts; the last test of a while is marked as well."""
+
+    def kernel(out):
+        i = cuda.threadIdx.x
+        for k in range(3): out[0] += 1; out[1] = k  # fmt: skip # noqa: E701, E702
+        while i < 2: i += 1; out[2] += 1  # fmt: skip # noqa: E701, E702
+        for _ in range(2):
+            out[3] += 1
+
+    out = np.zeros(4, "i4")
+    trace = simulate(kernel, trace=True)[1, 1](out).trace
+    marked = trace.columns.step["line"][trace.columns.step["flags"] & ITERATION != 0]
+    assert np.unique(marked, return_counts=True)[1].tolist() == [out[0], out[2] + 1, out[3]] == [3, 3, 2]
 
 
 def test_a_trace_of_many_blocks_keeps_only_what_it_shows():
@@ -209,26 +226,20 @@ def test_atomics_are_recorded_lane_by_lane():
     trace = simulate(kernel, trace=True)[2, 40](x, counts, tickets, best).trace
     held = {"counts": np.zeros(6, "i8"), "best": np.zeros(1, "i8")}
     given = {"add": np.add, "max": np.maximum}
-    steps = [step for step in trace.steps if any(access.op == "atomic" for access in step.accesses)]
-    seen = 0
-    for step in sorted(
-        steps, key=lambda step: (step.warp, step.line, step.block)
-    ):  # the warps of both blocks, together
-        for access in step.accesses:
-            if access.op != "atomic":
-                continue
-            for lane, (thread, (at,)) in enumerate(zip(access.threads, access.index, strict=True)):
-                i = 40 * step.block[0] + thread
-                memory, value = held[access.array], (1 if at == 0 and access.array == "counts" else 2)
-                value = x[i] if access.array == "best" else value
-                assert access.old[lane] == memory[at]
-                memory[at] = given[access.operation](memory[at], value)
-                assert access.values[lane] == memory[at]
-                assert access.given[lane].tolist() == [value]
-                if "tickets" in {a.array for a in step.accesses}:
-                    assert tickets[i] == access.old[lane]
-                seen += 1
-    assert seen == 3 * 70
+    found = [(step, access) for step in trace.steps for access in step.accesses if access.op == "atomic"]
+    assert sum(len(access.threads) for _, access in found) == 3 * 70
+    in_order = sorted(found, key=lambda each: (each[0].warp, each[0].line, each[0].block))  # of both blocks
+    for step, access in in_order:
+        for lane, (thread, (at,)) in enumerate(zip(access.threads, access.index, strict=True)):
+            i = 40 * step.block[0] + thread
+            memory, value = held[access.array], (1 if at == 0 and access.array == "counts" else 2)
+            value = x[i] if access.array == "best" else value
+            assert access.old[lane] == memory[at]
+            memory[at] = given[access.operation](memory[at], value)
+            assert access.values[lane] == memory[at]
+            assert access.given[lane].tolist() == [value]
+            if "tickets" in {a.array for a in step.accesses}:
+                assert tickets[i] == access.old[lane]
     np.testing.assert_array_equal(held["counts"], counts)
     np.testing.assert_array_equal(held["best"], best)
     np.testing.assert_array_equal(trace.arrays["counts"].final, counts)
@@ -267,21 +278,14 @@ def counting(counts, n):
         cuda.atomic.add(counts, i % 3, 1)
 
 
-def test_a_long_launch_is_refused_after_few_recorded_statements(monkeypatch, recorded_statements):
-    """Its steps are counted first: three for an iteration of each warp, at most 1,000 of them are shown."""
+@pytest.mark.parametrize(("grid", "block", "recorded"), [(1, 64, 50), (64, 32, 1000 // 8 // 64 + 1)])
+def test_a_long_launch_is_refused_after_few_statements(monkeypatch, recorded_statements, grid, block, recorded):
+    """All its steps are counted after 50; or after an eighth of those shown, if one statement is 64 blocks' step."""
     monkeypatch.setattr(record, "MAX_STEPS", 1000)
     monkeypatch.setattr(record, "COUNT_AFTER", 50)
     with pytest.raises(LaunchError, match="more than 1,000 steps"):
-        simulate(counting, trace=True)[1, 64](np.zeros(3, "i4"), 400)
-    assert len(recorded_statements) == 50
-
-
-def test_a_launch_of_many_blocks_is_refused_after_few_steps(monkeypatch, recorded_statements):
-    """A statement is a step in each of 64 blocks: they are counted after an eighth of those that are shown."""
-    monkeypatch.setattr(record, "MAX_STEPS", 1000)
-    with pytest.raises(LaunchError, match="more than 1,000 steps"):
-        simulate(counting, trace=True)[64, 32](np.zeros(3, "i4"), 400)
-    assert 64 * (len(recorded_statements) - 1) <= 125 < 64 * len(recorded_statements)
+        simulate(counting, trace=True)[grid, block](np.zeros(3, "i4"), 400)
+    assert len(recorded_statements) == recorded
 
 
 def test_counting_the_steps_changes_neither_results_nor_trace(monkeypatch, recorded_statements):
@@ -293,11 +297,7 @@ def test_counting_the_steps_changes_neither_results_nor_trace(monkeypatch, recor
         run = simulate(counting, trace=True)[1, 64](counts, 100)
         np.testing.assert_array_equal(counts, [5 + 34 * 64, 33 * 64, 33 * 64])
         columns = run.trace.columns
-        kept = {
-            f"{name} {key}": list(column)
-            for name in ("step", "access")
-            for key, column in getattr(columns, name).items()
-        }
+        kept = [column.tolist() for table in (columns.step, columns.access) for column in table.values()]
         found.append((run.traffic.accesses, kept, len(recorded_statements)))
         recorded_statements.clear()
     assert found[0] == found[1]

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from launches.samples import matrices
+from numba import cuda
 from oracles.replay import State
 
+from course_lib import simulate
 from course_lib.trace import Trace
+from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline, tiles
 from course_lib.trace.structure import accumulators, roles, shown_source
 
@@ -66,6 +69,21 @@ def test_barriers_open_at_the_last_arrival(tiled_run):
 
     assert 4 == len(released)
     assert all(step.barrier and step.warp == 1 for step in released)
+
+
+def test_a_lane_that_a_warp_operation_waits_for_is_located_where_its_warp_executes_that():
+    """Lane 16 of the second warp never comes to it: the place has its number, and the operation's step."""
+
+    def kernel(out):
+        i = cuda.threadIdx.x
+        if i < 48:
+            out[i] = cuda.shfl_sync(0xFFFFFFFF, i, 0)
+
+    run = simulate(kernel, strict=False, trace=True)[1, 64](np.zeros(64, "i4"))
+    (finding,) = run.errors
+    ((block, position, thread),) = locate(run.trace, finding)
+    step = Timeline(run.trace, block).step(position)
+    assert (thread, step.warp, step.line) == (48, 1, finding.line)
 
 
 def test_source_leaves_out_what_no_step_runs():

@@ -14,11 +14,7 @@ def test_a_buffer_is_stored_while_the_other_is_read():
     lives = {name: [what for _, _, what in spans[name]] for name in spans}
     tile = ["store A_tiles", "held", "load A_tiles", "held", "load A_tiles"]
     assert lives["A_tiles[0]"] == 2 * tile
-    assert lives["A_tiles[1]"] == [
-        *tile,
-        *tile,
-        "store A_tiles",
-    ]  # nothing that the iteration after the last fetches is read
+    assert lives["A_tiles[1]"] == [*tile, *tile, "store A_tiles"]  # of the iteration after the last nothing is read
     first, second = spans["A_tiles[0]"], spans["A_tiles[1]"]
     free = range(first[4][1], first[5][0])  # between the two tiles of the first buffer
     assert any(start in free for start, _, what in second if what.startswith("load"))

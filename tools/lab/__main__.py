@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from course_lib.machine import measurements
@@ -12,28 +13,25 @@ from course_lib.machine.waiting import model_errors, predictions
 from . import answers, patterns, probes, registers, residency, tensor, wgmma
 
 MODULE = "tools.lab"
-LAB = (
+_ROWS = (
     Experiment(
         "latencies",
         "latencies and rates of a multiprocessor, each by a kernel of its own",
         lambda ask: ask.names or probes.PARTS,
         lambda part, ask: probes.latencies(part, min(ask.repeats, 7)),
         NVDISASM,
-        module=MODULE,
     ),
     Experiment(
         "residency",
         "tiled, prefetched and pipelined while few or many warps share a multiprocessor (stalls need ncu)",
         once,
         lambda case, ask: residency.residency(ask.repeats, ask.progress, residency.SIZE),
-        module=MODULE,
     ),
     Experiment(
         "cached",
         "the cases of residency, of matrices that the second-level cache keeps",
         once,
         lambda case, ask: residency.residency(ask.repeats, ask.progress, residency.CACHED),
-        module=MODULE,
     ),
     Experiment(
         "exact",
@@ -41,7 +39,6 @@ LAB = (
         lambda ask: ask.sizes(patterns.EXACT_SIZES),
         lambda size, ask: patterns.exact_counters(ask.names, size),
         NCU,
-        module=MODULE,
     ),
     Experiment(
         "patterns",
@@ -49,28 +46,24 @@ LAB = (
         once,
         lambda case, ask: patterns.pattern_counters(ask.names),
         NCU,
-        module=MODULE,
     ),
     Experiment(
         "tensor",
         "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
         tensor.cases,
         itself,
-        module=MODULE,
     ),
     Experiment(
         "wgmma",
         "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
         wgmma.cases,
         itself,
-        module=MODULE,
     ),
     Experiment(
         "answers",
         "the answers to the exercises that promise speed, each beside a kernel with one thing changed",
         once,
         lambda case, ask: answers.answers(ask.names, ask.repeats, ask.progress),
-        module=MODULE,
     ),
     Experiment(
         "registers",
@@ -78,7 +71,6 @@ LAB = (
         once,
         lambda case, ask: registers.registers(ask.repeats, ask.progress),
         NCU,
-        module=MODULE,
     ),
     Experiment(
         "waiting",
@@ -86,9 +78,9 @@ LAB = (
         once,
         lambda case, ask: predictions.rows(ask.progress, ask.folder or measurements.DEFAULT_GPU),
         RECORDINGS,
-        module=MODULE,
     ),
 )
+LAB = tuple(replace(row, module=MODULE) for row in _ROWS)
 
 
 def judge_the_model(folder: Path | None) -> int:

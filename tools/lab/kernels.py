@@ -38,9 +38,8 @@ def assembly(text, result, *arguments):
         return result(*given), generate
 
     scope = {"typer": typer}
-    exec(
-        f"def assembly(typingctx, {operands}):\n    return typer(typingctx, {operands})", scope
-    )  # numba reads its names
+    source = f"def assembly(typingctx, {operands}):\n    return typer(typingctx, {operands})"
+    exec(source, scope)  # numba reads its names
     return intrinsic(scope["assembly"])
 
 
@@ -107,6 +106,18 @@ def chase_copies(array, rounds, out, clocks):
         commit_copies()
         wait_copies(0)
         at = tile[uint64(0), uint64(cuda.threadIdx.x)]
+    last = clock_after(float32(at))
+    out[cuda.threadIdx.x] = at
+    note(clocks, first, last)
+
+
+@cuda.jit
+def chase_indices(array, rounds, out, clocks):
+    """Read an element at an unsigned index, which is the element read before: all are 0."""
+    at = int64(0)
+    first = clock_after(float32(at))
+    for _ in range(rounds):
+        at = array[uint64(cuda.threadIdx.y), uint64(at)]
     last = clock_after(float32(at))
     out[cuda.threadIdx.x] = at
     note(clocks, first, last)

@@ -152,6 +152,8 @@ def copies() -> Iterator[Probe]:
     places = np.arange(WARP_SIZE, dtype=np.int64)[None]
     name, arguments = "asynchronous copy and read", lambda: (require().to_device(places), 1024)
     yield Probe(name, kernels.chase_copies, WARP_SIZE, arguments, 1024, out=np.int64)
+    name, arguments = "unsigned index latency", lambda: (require().to_device(np.zeros((1, 256), np.int64)), 256)
+    yield Probe(name, kernels.chase_indices, WARP_SIZE, arguments, 256, out=np.int64)  # the copy's index takes as long
     array, rounds, unit = ones(WARP_SIZE * 4, PITCH), PITCH // 256 - 1, "cycles per copy"
     for rows in (1, 2, 4):
         for each in (1, 2, 4, 8):
@@ -324,15 +326,12 @@ def orders(repeats: int) -> Iterator[Result]:
 
 #: The parts that measure themselves, given the number of repeats.
 SEVERAL = (pointers, lines, cold, bandwidth, crowds, orders)
-PARTS = tuple(part.__name__ for part in (*TABLE, *SEVERAL))
+PARTS: dict[str, Callable[..., Any]] = {part.__name__: part for part in (*TABLE, *SEVERAL)}
 
 
 def latencies(part: str, repeats: int) -> list[Result]:
     """Measure a part of the recording `latencies`, by its name; raise ValueError for any other name."""
-    for rows in TABLE:
-        if rows.__name__ == part:
-            return [probe.measure(repeats) for probe in rows()]
-    for measure in SEVERAL:
-        if measure.__name__ == part:
-            return list(measure(repeats))
-    raise ValueError(f"{part!r} is no part of the latencies; there are {', '.join(PARTS)}")
+    if part not in PARTS:
+        raise ValueError(f"{part!r} is no part of the latencies; there are {', '.join(PARTS)}")
+    measure = PARTS[part]
+    return [probe.measure(repeats) for probe in measure()] if measure in TABLE else list(measure(repeats))

@@ -83,12 +83,11 @@ def limited(
 
 def timed(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:
     """Time every case on one size; a case whose blocks do not fit at once says so."""
-    M, N, K = size
     problem = Problem(*size)
     results: list[Result] = []
     checked: dict[tuple[Any, ...], Any] = {}
     for r, params, blocks in progress(cases(size), lambda case: f"{case[0].name} {case[1]}"):
-        entry: Result = {"rung": r.name, "params": params, "M": M, "N": N, "K": K, "blocks": blocks}
+        entry: Result = {"rung": r.name, "params": params, **dict(zip("MNK", size, strict=True)), "blocks": blocks}
         entry["warps"] = blocks * prod(r.launch(*size, **params)[1]) // 32
         key = r.name, *params.values()
         if key not in checked:

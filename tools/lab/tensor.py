@@ -16,6 +16,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
+from itertools import product
 from time import sleep
 from typing import Any
 
@@ -43,6 +44,8 @@ CASES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("tensor_cores_tiled", {"rounded": True}, "TF32, rounded"),
     ("tensor_cores_bf16", {}, "bfloat16"),
 )
+#: What each instruction multiplies, the instruction, and the type of a word of its operands.
+FORMS: dict[str, tuple[Mma, Any, Any]] = {"mma_tf32": (TF32, mma_tf32, float32), "mma_bf16": (BF16, mma_bf16, uint32)}
 #: The error allowed for the sums: float32's rounding, or the truncation of tensor cores, of up to 16,384 products.
 SUMS = 1e-4
 SAMPLES_MILLISECONDS = 10
@@ -64,13 +67,11 @@ OPERANDS: tuple[dict[str, float], ...] = (
 
 def cases(ask: Wanted) -> Iterator[OwnCase]:
     """Yield the instructions bit by bit, then their rates, then the rungs and cuBLAS on squares of several sizes."""
-    for name in ("mma_tf32", "mma_bf16"):
-        for case in OPERANDS:
-            yield OwnCase(f"{name} {case}", lambda _, name=name, case=case: compare_mma(name, case))  # type: ignore[misc]
+    for name, case in product(FORMS, OPERANDS):
+        yield OwnCase(f"{name} {case}", lambda _, name=name, case=case: compare_mma(name, case))  # type: ignore[misc]
     yield OwnCase("to_tf32", lambda _: compare_rounding())
-    for name in ("mma_tf32", "mma_bf16"):
-        for warps in (4, RATE_WARPS):
-            yield OwnCase(f"{name} {{{warps} warps}}", partial(measure_instruction, name, warps=warps))
+    for name, warps in product(FORMS, (4, RATE_WARPS)):
+        yield OwnCase(f"{name} {{{warps} warps}}", partial(measure_instruction, name, warps=warps))
     for n in (size[0] for size in ask.sizes((n, n, n) for n in SQUARES)):
         for name, params, form in CASES:
             if not ask.names or name in ask.names:
@@ -189,7 +190,7 @@ def clock() -> Iterator[Result]:
 @lru_cache
 def alone(name: str) -> Any:
     """Return a kernel in which every warp multiplies 4×8 pairs of fragments repeatedly, in registers."""
-    mma, word = {"mma_tf32": (mma_tf32, float32), "mma_bf16": (mma_bf16, uint32)}[name]
+    _, mma, word = FORMS[name]
 
     @cuda.jit
     def multiply_in_registers(values: Any, out: Any, rounds: int) -> None:
@@ -231,7 +232,7 @@ def measure_instruction(name: str, repeats: int, warps: int = RATE_WARPS) -> Res
     sets = [(cuda.to_device(values), cuda.device_array(blocks * threads, np.float32), RATE_ROUNDS)]
     with clock() as samples:
         milliseconds = time_calls(alone(name)[blocks, threads], sets, repeats)
-    flop = 2 * 16 * 8 * _form(name).depth * 32 * warps * blocks * RATE_ROUNDS
+    flop = 2 * 16 * 8 * FORMS[name][0].depth * 32 * warps * blocks * RATE_ROUNDS
     rate = flop / float(np.median(milliseconds)) / 1e6
     return {"instruction": name, "warps": warps, "milliseconds": list(milliseconds), "gflops": rate, **samples}
 
@@ -239,7 +240,7 @@ def measure_instruction(name: str, repeats: int, warps: int = RATE_WARPS) -> Res
 @lru_cache
 def once(name: str) -> Any:
     """Return a kernel whose blocks, one warp each, do one instruction; item i of lane t of warp w is at [i, w, t]."""
-    mma = {"mma_tf32": mma_tf32, "mma_bf16": mma_bf16}[name]
+    mma = FORMS[name][1]
 
     @cuda.jit
     def one_instruction(a: Any, b: Any, c: Any, d: Any) -> None:
@@ -257,10 +258,6 @@ def rounded(x: Any, out: Any) -> None:
     i = cuda.grid(1)
     if i < x.size:
         out[i] = to_tf32(x[i])
-
-
-def _form(name: str) -> Mma:
-    return {"mma_tf32": TF32, "mma_bf16": BF16}[name]
 
 
 def numbers(
@@ -294,7 +291,7 @@ def compare_mma(name: str, case: dict[str, float]) -> Result:
     b = np.ascontiguousarray(b[:2])
     d = np.zeros_like(c)
     once(name)[WARPS, 32](a, b, c, d)
-    return {"instruction": name, "operands": case, **different(d, np.stack(_form(name).of_warps(a, b, c)))}
+    return {"instruction": name, "operands": case, **different(d, np.stack(FORMS[name][0].of_warps(a, b, c)))}
 
 
 def compare_rounding() -> Result:

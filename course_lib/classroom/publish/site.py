@@ -5,7 +5,6 @@ checked before anything is written.
 """
 
 import html
-import io
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -90,9 +89,8 @@ def site(
     sources = {f"notebooks/{path.name}": lessons.for_students(path.read_text(encoding="utf-8")) for path in found}
     if dead := dead_links({name: str(files[name]) for name in pages}, {*shared, *pictures, *sources, *files}):
         raise ValueError("links lead nowhere: " + "; ".join(dead))
-    card = io.BytesIO()  # that other sites show, in all its colours: a still's palette joins light ones
-    Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").image().save(card, "png", optimize=True)
-    return {**files, **shared, **pictures, **sources, "assets/card.png": card.getvalue()}
+    card = Stepper(run_product(rung("tiled"), 8, 4, trace=True)).picture(hint="").png  # that other sites show
+    return {**files, **shared, **pictures, **sources, "assets/card.png": card}
 
 
 def _read(path: Path, solutions: bool = True) -> Any:

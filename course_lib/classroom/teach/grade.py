@@ -7,6 +7,7 @@ import json
 import os
 import re
 import secrets
+import sqlite3
 import sys
 import time
 import unicodedata
@@ -97,7 +98,7 @@ def run(chosen: argparse.Namespace) -> int:
     limits = Limits(chosen.seconds, chosen.memory << 20, student=chosen.student_seconds, executes=executes)
     lesson = lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
-    with alone(journal_of(chosen.csv)), alone(chosen.feedback / ".in-use"):
+    with alone(lock_of(chosen.csv)), alone(chosen.feedback / ".in-use"):
         more = {"anonymous": chosen.anonymous, "seed": chosen.seed}
         batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, **more)
         batch.grade(chosen.jobs, chosen.again)
@@ -118,25 +119,25 @@ def ascii_of(name: str) -> str:
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Hold a file that only one run at a time can hold; the system lets go of it however a run ends.
+    """Hold a file that only one run at a time can hold, by SQLite's lock; the system lets go of it however a run ends.
 
-    Raise ValueError, with the folder, if another run holds it.
+    Raise ValueError, with the folder, if another run holds it, and with the file if it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
+    with contextlib.ExitStack() as stack:
         try:
-            try:
-                import fcntl
-            except ImportError:  # Windows
-                import msvcrt
-
-                file.seek(1 << 40)  # a byte that nobody reads
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-            else:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
+            held = stack.enter_context(contextlib.closing(sqlite3.connect(path, timeout=0)))
+            held.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
+            raise ValueError(f"{path} cannot be written: {error}") from None
         yield
+
+
+def lock_of(table: Path) -> Path:
+    """Return the file that a run holds while it writes a table."""
+    return table.with_name(f".{table.name}.in-use")
 
 
 def journal_of(table: Path) -> Path:

@@ -15,7 +15,7 @@ from ...simulator.tables import plural
 from . import container
 from .capstone import RANKED, Kernel, lesson
 from .collect import HandedIn, labels, submissions
-from .grade import Journal, alone, batch_arguments, contents, journal_of, walled
+from .grade import Journal, alone, batch_arguments, contents, journal_of, lock_of, walled
 from .gradebook import write_table
 from .judge import STOPPED, UNREADABLE, from_json
 from .limits import Limits, Stopped
@@ -48,7 +48,7 @@ def run(chosen: argparse.Namespace) -> int:
     for path in (chosen.csv, chosen.page):
         path.parent.mkdir(parents=True, exist_ok=True)
     names = labels(handed_in)
-    with alone(journal_of(chosen.csv)):
+    with alone(lock_of(chosen.csv)):
         journal = Journal(journal_of(chosen.csv), _kernel, chosen.seed)
         judge = partial(_in_sandbox, seed=journal.seed)
         try:
@@ -98,11 +98,9 @@ def ranked(kernels: Mapping[str, Kernel]) -> list[tuple[int | None, str, Kernel]
 
     After two kernels in the first place comes the third place.
     """
-    having = sorted((k for k in kernels.items() if k[1].status == RANKED), key=lambda k: (-k[1].points, k[0]))
-    points = [kernel.points for _, kernel in having]
-    others = sorted(set(kernels.items()) - set(having), key=lambda k: k[0])
-    first: list[tuple[int | None, str, Kernel]] = [(points.index(k.points) + 1, student, k) for student, k in having]
-    return first + [(None, student, kernel) for student, kernel in others]
+    order = sorted(kernels.items(), key=lambda k: (k[1].status != RANKED, -k[1].points, k[0]))
+    points = [kernel.points for _, kernel in order]
+    return [(points.index(k.points) + 1 if k.status == RANKED else None, student, k) for student, k in order]
 
 
 def _fields(place: int | None, student: str, kernel: Kernel) -> list[str]:

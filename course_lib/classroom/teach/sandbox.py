@@ -46,7 +46,7 @@ _READY = b"ready"
 
 
 def serve(executes: bool) -> None:
-    """Answer requests, one a line, until there are no more; ``executes`` as in `Limits`."""
+    """Answer each request by a line, until there are no more; ``executes`` as in `Limits`."""
     walls.hide()
     if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it
@@ -65,8 +65,7 @@ def serve(executes: bool) -> None:
             exercise, lesson, _, *seed = arguments
             with contextlib.suppress(Exception):  # the process that judges meets the same fault, and names it
                 ready(exercise, lesson, *seed)
-        do = compiled if name == "time" else forked if hasattr(os, "fork") else _result
-        _reply(nonce + do(partial(TASKS[name], *arguments), Limits(**given)))
+        _reply(nonce + forked(partial(TASKS[name], *arguments), Limits(**given), compiles=name == "time"))
 
 
 def _reply(line: bytes) -> None:
@@ -89,33 +88,31 @@ def _result(task: Callable[[], Any], limits: Limits) -> bytes:
         return json.dumps({"stopped": f"the grader failed with {type(error).__name__}: {str(error)[:300]}"}).encode()
 
 
-def compiled(task: Callable[[], Any], limits: Limits) -> bytes:
-    """The same for a task that compiles: it may also run the disassembler, and write what that reads into one file.
+def forked(task: Callable[[], Any], limits: Limits, compiles: bool = False) -> bytes:
+    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none.
 
-    The file is removed with its folder after the task.
+    One that ``compiles`` may also run the disassembler, and write what that reads into one file, which is removed with
+    its folder after the task.
     """
-    if not limits.runs:
+    if compiles and not limits.runs:
         return json.dumps({"stopped": f"it was not compiled: {walls.NONE}"}).encode()
-    with tempfile.TemporaryDirectory() as folder:
-        own = Path(folder, "kernel.cubin")
-        own.touch()
-        return forked(task, limits, own) if hasattr(os, "fork") else _result(task, limits)
-
-
-def forked(task: Callable[[], Any], limits: Limits, own: Path | None = None) -> bytes:
-    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none. One with a file
-    of its ``own`` compiles."""
-
-    def do() -> bytes:
-        build.own = own
-        if walls.standing():
-            walls.build(_readable(), own, build.programs() if own else ())
+    if not hasattr(os, "fork"):
         return _result(task, limits)
+    with tempfile.TemporaryDirectory() as folder:
+        own = Path(folder, "kernel.cubin") if compiles else None
+        if own:
+            own.touch()
 
-    try:
-        return in_fork(do, limits, _MOST_BYTES, calls.connection(), compiles=own is not None)
-    except Stopped as stopped:
-        return json.dumps({"stopped": str(stopped)}).encode()
+        def do() -> bytes:
+            build.own = own
+            if walls.standing():
+                walls.build(_readable(), own, build.programs() if own else ())
+            return _result(task, limits)
+
+        try:
+            return in_fork(do, limits, _MOST_BYTES, calls.connection(), compiles)
+        except Stopped as stopped:
+            return json.dumps({"stopped": str(stopped)}).encode()
 
 
 def _readable() -> list[str]:

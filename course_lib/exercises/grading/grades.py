@@ -170,7 +170,7 @@ class Grading:
         said = error.without_option()  # a student cannot pass the option to check
         line = self._cause_in_text.line if self._cause_in_text else error.line
         hint = self._cause.advice if self._cause else said
-        checks = [Check(False, "the simulator can run it" if hint == said else said, self.source.quoted(line))]
+        checks = [Check(False, "the simulator cannot run it" if hint == said else said, self.source.quoted(line))]
         checks.append(Check(None, f"{self.output} and its costs: not judged, since the kernel did not finish"))
         return self._verdict(checks, hint, self._remarks)
 
@@ -413,6 +413,8 @@ class Grading:
             cause = proven(self.source, candidates(self.source, "lengths"), self._is_right)
             advice = cause.advice if cause else self._diagnosed(o for o in self.outcomes if not o.run.findings)
         own = Hint(self.exercise.hints.get(broken.kind, ""), broken.kind)
+        if own and not advice and broken.kind == "out-of-bounds" and (place := self._place()):
+            return Hint(f"{own} {place[:1].upper()}{place[1:]}", broken.kind)  # which index the exercise speaks of
         return advice or own or self._place() or Hint(broken.message, broken.kind)
 
     def _advice_on_values(self, wrong: Outcome) -> str:

@@ -25,7 +25,7 @@ from .build import options_of, versions
 from .code import MachineCode
 from .find import HOPPER, available, how, machine_code, types_of
 from .identity import digest, functions_of, outline
-from .recorded import FILE
+from .recorded import ABOUT, FILE
 
 #: Sizes of the arrays for which a launch is described; the code does not depend on them.
 SIDE = 8
@@ -102,11 +102,7 @@ def record(progress: Progress, notebooks: Sequence[Path] = ()) -> dict[str, Any]
                 "rung": name,
                 "params": params,
                 "key": digest(kernel, types_of(arguments), options_of(kernel), HOPPER),
-                "kernel": code.kernel,
-                "registers": code.registers,
-                "shared_bytes": code.shared_bytes,
-                "stack_bytes": code.stack_bytes,
-                "spilled_bytes": code.spilled_bytes,
+                **{name: getattr(code, name) for name in ABOUT},
                 "code": base64.b64encode(zlib.compress("\n".join(lines).encode(), 9)).decode("ascii"),
             }
         )

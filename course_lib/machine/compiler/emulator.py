@@ -240,6 +240,12 @@ def _check(offsets: np.ndarray, size: int, room: int) -> None:
         raise ValueError("the machine code accesses memory outside of an array")
 
 
+def _whole_warps(threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which warps some of these threads are in, and all lanes of these warps."""
+    warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
+    return warps, np.repeat(warps, WARP_SIZE)
+
+
 class _Block:
     """Runs the groups of threads of a block, each at its own instruction."""
 
@@ -265,8 +271,7 @@ class _Block:
         if place >= len(code):
             raise ValueError("the machine code has no end here")
         behind = min(self.groups, default=len(code))
-        warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
-        lanes = np.repeat(warps, WARP_SIZE)
+        warps, lanes = _whole_warps(threads)
         while place < behind and len(log) != self.until:
             if len(log) >= MOST:
                 raise ValueError(f"the block executes more than {MOST:,} instructions")
@@ -283,7 +288,8 @@ class _Block:
             elif kind == "branch":
                 taken = active if work is None else active & work(state)
                 if taken.any():
-                    self._divide(place, taken, threads & ~taken)
+                    self._join(self.groups, code[place].target, taken)
+                    self._join(self.groups, place + 1, threads & ~taken)
                     return
             elif kind == "barrier":
                 self._join(self.waiting, place + 1, threads)
@@ -292,18 +298,14 @@ class _Block:
                 threads = threads & ~active
                 if not threads.any():
                     return
-                warps = np.asarray(threads.reshape(-1, WARP_SIZE).any(axis=1))
-                lanes = np.repeat(warps, WARP_SIZE)
+                warps, lanes = _whole_warps(threads)
             place += 1
         self._join(self.groups, place, threads)
 
-    def _divide(self, place: int, taken: np.ndarray, rest: np.ndarray) -> None:
-        self._join(self.groups, self.code.instructions[place].target, taken)
-        if rest.any():
-            self._join(self.groups, place + 1, rest)
-
     @staticmethod
     def _join(groups: dict[int, np.ndarray], place: int, threads: np.ndarray) -> None:
+        if not threads.any():
+            return
         if place < 0:
             raise ValueError("the machine code branches to a place that is not known")
         groups[place] = groups[place] | threads if place in groups else threads

@@ -40,13 +40,10 @@ def machine_code(kernel: Any, arguments: Any, compute_capability: tuple[int, int
     except OSError as error:
         raise NoMachineCode(f"the text of {getattr(kernel, '__name__', 'this kernel')} is not known here") from error
     if key not in _found:
-        if available():
-            _found[key] = _compile(kernel, types, compute_capability)
-        else:
-            known = recorded(key, kernel)
-            if known is None:
-                raise NoMachineCode(f"there is no machine code for this kernel here: {how()}")
-            _found[key] = known
+        code = _compile(kernel, types, compute_capability) if available() else recorded(key, kernel)
+        if code is None:
+            raise NoMachineCode(f"there is no machine code for this kernel here: {how()}")
+        _found[key] = code
     return _found[key]
 
 
@@ -79,7 +76,5 @@ def _type(value: Any) -> Any:
     import numba
     from numba.core import types
 
-    if not hasattr(value, "dtype") or not hasattr(value, "strides"):
-        return numba.typeof(value)
     known = numba.typeof(value)
     return types.Array(known.dtype, known.ndim, known.layout) if isinstance(known, types.Array) else known

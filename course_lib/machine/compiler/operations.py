@@ -283,11 +283,8 @@ class Rule:
                 found = self.work(mods, *values)
             except (KeyError, StopIteration) as error:
                 raise UnknownInstruction(f"the modifiers {'.'.join(mods)}") from error
-            if len(puts) == 1:
-                puts[0](t, found)
-            else:
-                puts[0](t, found[0])
-                puts[1](t, found[1])
+            for put, value in zip(puts, found if len(puts) > 1 else [found], strict=True):
+                put(t, value)
 
         return run
 
@@ -528,23 +525,21 @@ OPERATIONS: dict[str, Callable[[list[str], list[str]], Run]] = {
     "LDC": Rule(same, (writer,), (constant_at,)),
     "LDC.64": Rule(same, (pair_writer,), (partial(constant_at, words=2),)),
     "R2UR": Rule(to_uniform, (writer,), (raw,), by_warp=True),
-    **{
-        f"{name}.{which}": Rule(vote, (truth_writer,), (predicate,), by_warp=True)
-        for name in ("VOTE", "VOTEU")
-        for which in ("ALL", "ANY")
-    },
+    **dict.fromkeys(
+        ("VOTE.ALL", "VOTE.ANY", "VOTEU.ALL", "VOTEU.ANY"), Rule(vote, (truth_writer,), (predicate,), by_warp=True)
+    ),
     "SHFL": Rule(shuffle, (truth_writer, writer), (raw, raw, raw), by_warp=True),
     "P2R": Rule(lambda mods, truths, a, mask: a & ~mask | truths & mask, (writer,), (all_truths, raw, raw)),
     "R2P": Rule(lambda mods, *given: given, (truths_writer,), (raw, raw)),
     "HFMA2": halves,
     "IABS": Rule(lambda mods, value: np.abs(signed(value & WORD)).view(np.uint64), (writer,), (integer,)),
     "PRMT": Rule(byte_choice, (writer,), (raw, raw, raw)),
-    **{"FFMA": floats(fused, 3), "FADD": floats(np.add, 2), "FMUL": floats(np.multiply, 2)},
-    **{
-        "DFMA": floats(lambda a, b, c: a * b + c, 3, 2),
-        "DADD": floats(np.add, 2, 2),
-        "DMUL": floats(np.multiply, 2, 2),
-    },
+    "FFMA": floats(fused, 3),
+    "FADD": floats(np.add, 2),
+    "FMUL": floats(np.multiply, 2),
+    "DFMA": floats(lambda a, b, c: a * b + c, 3, 2),
+    "DADD": floats(np.add, 2, 2),
+    "DMUL": floats(np.multiply, 2, 2),
     **{f"MUFU.{name}": floats(work, 1) for name, work in FUNCTIONS.items()},
     **dict.fromkeys(("I2F", "I2FP"), to_float),
     **dict.fromkeys(("F2I.TRUNC", "F2I.FLOOR"), Rule(to_integer, (writer,), (float_of,))),

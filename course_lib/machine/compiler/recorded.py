@@ -16,15 +16,21 @@ from .identity import functions_of, outline
 FILE = Path(__file__).parent / "recorded.json"
 
 
+#: What is recorded of a MachineCode beside its instructions.
+ABOUT = ("kernel", "registers", "shared_bytes", "stack_bytes", "spilled_bytes")
+
+
 @functools.cache
-def _entries() -> dict[str, dict[str, Any]]:
-    """Return what was recorded, by the key of `identity.digest`."""
-    return {entry["key"]: entry for entry in json.loads(FILE.read_text(encoding="utf-8"))["results"]}
+def _recording() -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """Return the versions of the compiler's packages, and what was recorded, by the key of `identity.digest`."""
+    recording = json.loads(FILE.read_text(encoding="utf-8"))
+    return recording["versions"], {entry["key"]: entry for entry in recording["results"]}
 
 
 def recorded(key: str, kernel: Any) -> MachineCode | None:
     """Return the recorded code with this key, with the lines of this kernel's own source; None if there is none."""
-    entry = _entries().get(key)
+    versions, entries = _recording()
+    entry = entries.get(key)
     if entry is None:
         return None
     lines = zlib.decompress(base64.b64decode(entry["code"])).decode("utf-8").split("\n")
@@ -37,11 +43,10 @@ def recorded(key: str, kernel: Any) -> MachineCode | None:
     instructions = tuple(
         each._replace(places=tuple(place(*known) for known in each.places)) for each in from_text(lines)
     )
-    about = {name: entry[name] for name in ("kernel", "registers", "shared_bytes", "stack_bytes", "spilled_bytes")}
     return MachineCode(
-        **about,
+        **{name: entry[name] for name in ABOUT},
         instructions=instructions,
-        versions=json.loads(FILE.read_text(encoding="utf-8"))["versions"],
+        versions=versions,
         first_lines={
             name: (function.__code__.co_filename, function.__code__.co_firstlineno)
             for name, function in functions.items()

@@ -267,7 +267,8 @@ def show_machine_code(
 def inner_loop(kernel: Any, code: MachineCode, block: int | Sequence[int] | None, gpu: str) -> InnerLoop:
     """Return what `show_machine_code` shows of a kernel whose machine code is known."""
     every = {loop: code.instructions[loop[0] : loop[1] + 1] for loop in code.loops}
-    made = {loop: kinds(body).count("multiply-add") for loop, body in every.items()}
+    products = KINDS["multiply-add"][1]
+    made = {loop: sum(each.operation.startswith(products) for each in body) for loop, body in every.items()}
 
     def inside(one: tuple[int, int], other: tuple[int, int]) -> bool:
         return one != other and other[0] <= one[0] and one[1] <= other[1]

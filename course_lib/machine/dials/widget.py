@@ -1,7 +1,6 @@
 """The widget: sliders, and the picture of their setting."""
 
 import base64
-import io
 import json
 import pathlib
 import zlib
@@ -12,14 +11,12 @@ from typing import Any
 
 import anywidget
 import traitlets
-from PIL import Image
 
-from ...trace.png import element, quantized
+from ...trace.png import element, with_palette
 from ...trace.viewer.page import Bundle
 from ...trace.viewer.picture import SCALE, Layout, draw
 from ...trace.viewer.shapes import WIDTH, Box, Polygon, Text
 from ...trace.viewer.still import Still
-from .cube import TILES
 from .sketches import KINDS, Sketch
 
 BUNDLE = Bundle(
@@ -74,10 +71,7 @@ class Dials(Still, anywidget.AnyWidget):
     @property
     def png(self) -> bytes:
         """The picture of the current setting."""
-        image = draw(Layout(list(self.sketch.shapes), self.sketch.height), SCALE)
-        packed = io.BytesIO()
-        quantized(image, 64, Image.Quantize.FASTOCTREE).save(packed, format="png", optimize=True)
-        return packed.getvalue()
+        return with_palette(draw(Layout(list(self.sketch.shapes), self.sketch.height), SCALE))
 
     def __repr__(self) -> str:
         return "\n".join([f"{self._kind.title}:", *(f"  {sentence}." for sentence in self.sketch.says)])
@@ -141,13 +135,10 @@ def layout(layout: int = 0, piece: int = 0) -> Dials:
     return Dials("layout", {"layout": layout, "piece": piece})
 
 
-def cube(tile: int = 4, *, n: int = 16) -> Dials:
-    """Return the cube of the n³ multiply-adds of C = A·B, with a slider for the side of a tile.
+def cube(tile: int = 4) -> Dials:
+    """Return the cube of the 16³ multiply-adds of C = A·B, with a slider for the side of a tile.
 
     The sub-cube of one pair of tiles is lit: its faces are the numbers that are loaded, its volume the multiply-adds
-    that use them, so each is used ``tile`` times. Raises TraitError for a tile that no slider offers, and ValueError
-    for an n that the tiles do not divide.
+    that use them, so each is used ``tile`` times. Raises TraitError for a tile that no slider offers.
     """
-    if n < max(TILES) or n % max(TILES):
-        raise ValueError(f"n is {n}: the cube has a multiple of {max(TILES)} cells a side.")
-    return Dials("cube", {"tile": tile}, {"n": n})
+    return Dials("cube", {"tile": tile})

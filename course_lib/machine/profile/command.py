@@ -29,7 +29,7 @@ from ...simulator.simulate import simulate
 from ...simulator.testing import exceeded, not_allowed
 from .. import measurements
 from .arguments import FORM, in_order, numbers
-from .files import File, UsageError, load, split
+from .files import File, UsageError, left_out, load, split
 from .profiling import MACHINE, Profile, profile
 from .report import ProfiledLaunch, as_data, as_page, as_text, first_screen, machine_code
 from .scripts import SECONDS
@@ -137,8 +137,7 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
     file = load(path)
     kernel = file.kernel(name)
     if file.skipped:
-        more = f" (and {len(file.skipped) - 1} more)" if len(file.skipped) > 1 else ""
-        print(f"{path}: statements that fail are left out: {file.skipped[0]}{more}.", file=sys.stderr)
+        print(f"{path}: statements that fail are left out: {left_out(file.skipped, 1)}.", file=sys.stderr)
     checked = None
     if options.check_all is None:
         grid, block, values = _launch(options, file, kernel)
@@ -226,22 +225,25 @@ def _scripts(options: argparse.Namespace) -> int:
     if not options.limit > 0:
         raise UsageError(f"--limit is {options.limit:g}; it is a number of seconds above 0.")
     every: list[ProfiledLaunch] = []
-    more = 0
+    more, without = 0, False
     several = len(set(options.kernel)) > 1
     for name in options.kernel:
-        settings = {"registers": options.registers, "max_steps": options.max_steps}
-        done = run_script(Path(name), options.gpu, options.limit, **settings)
+        done = run_script(
+            Path(name), options.gpu, options.limit, registers=options.registers, max_steps=options.max_steps
+        )
         if done.skipped:
-            print(f"Statements that fail are left out: {'; '.join(done.skipped[:3])}.", file=sys.stderr)
+            print(f"Statements that fail are left out: {left_out(done.skipped, 3)}.", file=sys.stderr)
         for said in done.notes:
             print(said, file=sys.stderr)
         if done.stopped:
             options.stopped = done.stopped
             print(f"{done.stopped}; --limit gives it more time.", file=sys.stderr)
-        if not done.launches:
-            raise UsageError(f"{name} makes no launch that runs; name a kernel after the file to profile it.")
+        if not done.found:
+            advice = f"let it pass NumPy arrays to a kernel, or name one, as {name}:kernel"
+            print(f"{name} makes no launch that runs: {advice}.", file=sys.stderr)
+            without = True
         more += done.more
-        for each in done.launches:
+        for each in done.found.values():
             if each.profile is None:
                 judged = ProfiledLaunch(each.name, Opinion("REFUSED", each.refused), times=each.times)
             else:
@@ -253,7 +255,7 @@ def _scripts(options: argparse.Namespace) -> int:
         clean = not any(each.fails or each.profile is None for each in every)
         return {"launches": [*map(as_data, every)], "clean": clean, "not_profiled": more}
 
-    return _told(options, every, data, more) or (2 if options.stopped else 0)
+    return (_told(options, every, data, more) if every else 2) or (2 if options.stopped or without else 0)
 
 
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:

@@ -5,7 +5,7 @@ import contextlib
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -35,7 +35,8 @@ class File:
         found: Any = self.module
         for part in name.split("."):
             if not hasattr(found, part):
-                raise UsageError(f"{self.path} has no {name!r}; {self._offers()}{self._missing()}.")
+                missing = f" (skipped: {left_out(self.skipped, 3)})" if self.skipped else ""
+                raise UsageError(f"{self.path} has no {name!r}; {self._offers()}{missing}.")
             found = getattr(found, part)
         return found
 
@@ -50,8 +51,11 @@ class File:
         kernels = [name for name, thing in vars(self.module).items() if _is_kernel(thing)]
         return f"its kernels are {', '.join(kernels)}" if kernels else "no function in it is decorated with @cuda.jit"
 
-    def _missing(self) -> str:
-        return f" (skipped: {'; '.join(self.skipped[:3])})" if self.skipped else ""
+
+def left_out(skipped: Sequence[str], most: int) -> str:
+    """Return the first statements that failed, and how many more there are."""
+    more = f" (and {len(skipped) - most} more)" if len(skipped) > most else ""
+    return "; ".join(skipped[:most]) + more
 
 
 def _is_kernel(thing: Any) -> bool:

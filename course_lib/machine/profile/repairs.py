@@ -180,13 +180,11 @@ class Launched:
     def chain(self, node: ast.stmt) -> list[tuple[Body, int, ast.AST]]:
         """The bodies around a statement, innermost first, each with the place in it, and what it belongs to."""
         found = []
-        at: ast.AST = node
+        at: Any = node
         while at is not self.tree:
             above = self.parents[at]
-            for part in ("body", "orelse"):
-                body = getattr(above, part, None)
-                if isinstance(body, list) and any(at is one for one in body):
-                    found.append((body, next(i for i, one in enumerate(body) if one is at), above))
+            bodies = (getattr(above, part, None) for part in ("body", "orelse"))
+            found += [(body, body.index(at), above) for body in bodies if isinstance(body, list) and at in body]
             at = above
         return found
 

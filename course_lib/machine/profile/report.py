@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +64,15 @@ class ProfiledLaunch:
 def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> str:
     """Return one verdict a launch, and what else there is to see."""
     lines = []
+    told: dict[Any, ProfiledLaunch] = {}
     for each in launches:
-        lines += each.verdict.text(each.launched, colours)
+        said = each.verdict
+        same = each.script, said.word, said.says, said.lines, said.repair and said.repair.text
+        first = told.setdefault(same, each)
+        if said.lines and first is not each:  # a loop over sizes repeats its verdict
+            lines += replace(said, says=f"as {first.launched}").head(each.launched, colours)
+        else:
+            lines += said.text(each.launched, colours)
         lines += [f"  over budget: {line}" for line in each.over]
         if each.profile is not None and (compiled := each.profile.compiled):
             lines.append(f"  compiled: {compiled}")

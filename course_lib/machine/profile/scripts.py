@@ -5,14 +5,14 @@ What it calls of numba.cuda beside its kernels is in :mod:`host`.
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...simulator.findings import SimulatorError
-from ...simulator.hardware import ceil_div
+from ...simulator.hardware import FORALL, ceil_div
 from ...simulator.language.source import python_function
 from ...simulator.simulate import simulate
 from .. import measurements
@@ -27,8 +27,6 @@ from .profiling import MACHINE, Profile, profile
 MOST_PROFILES = 20
 #: How long a script may run, in seconds.
 SECONDS = 120.0
-#: Threads of a block where a script leaves their number to numba (``kernel.forall(n)``).
-FORALL = 128
 
 
 @dataclass
@@ -44,62 +42,52 @@ class ScriptLaunch:
     times: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass
 class ScriptRun:
     """The launches of a script, its statements that failed, and the number of further launches, not profiled.
 
     ``notes`` says where it was told something else than a GPU tells, and ``stopped`` where it was after its time.
     """
 
-    launches: tuple[ScriptLaunch, ...]
-    skipped: tuple[str, ...]
-    more: int
-    notes: tuple[str, ...] = ()
+    found: dict[Any, ScriptLaunch] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    more: int = 0
+    notes: dict[str, None] = field(default_factory=dict)
     stopped: str = ""
 
 
 def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = SECONDS, **options: Any) -> ScriptRun:
     """Run a script for at most ``limit`` seconds and profile its launches, with the ``options`` of :func:`profile`."""
-    found: dict[Any, ScriptLaunch] = {}
-    notes: dict[str, None] = {}
-    more = 0
+    done = ScriptRun()
+    options = {"gpu": gpu, "repair_seconds": limit / 3 / MOST_PROFILES, **options}
 
     def launch(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
-        nonlocal more
         plain = [_plain(value) for value in arguments]
         key = python_function(kernel).__code__, repr((grid, block)), shared_bytes, *map(_described, plain)
         name = python_function(kernel).__name__
+        known = done.found.get(key)
         try:
-            if key not in found and len(found) < MOST_PROFILES:
-                given = {
-                    "shared_bytes": shared_bytes,
-                    "gpu": gpu,
-                    "repair_seconds": limit / 3 / MOST_PROFILES,
-                    **options,
-                }
-                made = profile(kernel, grid, block, *plain, **given)
-                found[key] = ScriptLaunch(name, made)
+            if known is None and len(done.found) < MOST_PROFILES:
+                made = profile(kernel, grid, block, *plain, shared_bytes=shared_bytes, **options)
+                done.found[key] = ScriptLaunch(name, made)
                 return
-            if key not in found or not found[key].refused:
+            if known is None or not known.refused:
                 simulate(kernel, strict=False)[grid, block, 0, shared_bytes](*plain)
         except SimulatorError as error:  # the script goes on: its other kernels are judged, too
-            found.setdefault(key, ScriptLaunch(name, None, error.without_option()))
+            done.found.setdefault(key, ScriptLaunch(name, None, error.without_option()))
             return
-        if key in found:
-            found[key].times += 1
+        if known is not None:
+            known.times += 1
         else:
-            more += 1
+            done.more += 1
 
     device = measurements.load(MACHINE, gpu).provenance
-    stopped = ""
-    skipped: list[str] = []
     try:
-        with stopped_after(limit, str(path)), _no_device(launch, device, lambda said: notes.update({said: None})):
-            load(path, "__main__", skipped)
+        with stopped_after(limit, str(path)), _no_device(launch, device, lambda said: done.notes.update({said: None})):
+            load(path, "__main__", done.skipped)
     except OutOfTime as error:
-        at = place_of(error, str(path))
-        stopped = f"The script ran for {limit:g} s and was stopped in line {at}"
-    return ScriptRun(tuple(found.values()), tuple(skipped), more, tuple(notes), stopped)
+        done.stopped = f"The script ran for {limit:g} s and was stopped in line {place_of(error, str(path))}"
+    return done
 
 
 def _plain(value: Any) -> Any:
@@ -114,12 +102,6 @@ def _described(value: Any) -> Any:
     return (value.shape, value.dtype.str, value.strides) if isinstance(value, np.ndarray) else repr(value)
 
 
-def _configured(launch: Callable[..., None], kernel: Any, configuration: Any) -> Callable[..., None]:
-    grid, block, *rest = configuration
-    shared_bytes = rest[1] if len(rest) > 1 else 0
-    return lambda *arguments: launch(kernel, grid, block, shared_bytes, arguments)
-
-
 @contextlib.contextmanager
 def _no_device(launch: Callable[..., None], gpu: dict[str, Any], note: Callable[[str], None]) -> Iterator[None]:
     """Let numba.cuda work on arrays of the host, and hand each launch of a kernel to ``launch``."""
@@ -128,13 +110,25 @@ def _no_device(launch: Callable[..., None], gpu: dict[str, Any], note: Callable[
 
     kind: Any = type(cuda.jit(lambda x: None))
 
+    def configure(kernel: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:
+        def call(*arguments: Any, **named: Any) -> None:
+            if named:
+                raise TypeError(f"a kernel takes no arguments by name; give {', '.join(named)} in its place")
+            launch(kernel, griddim, blockdim, sharedmem, arguments)
+
+        return call
+
+    def chosen(kernel: Any, configuration: Any) -> Callable[..., None]:
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
+            raise ValueError("a launch takes the grid and the block, as kernel[4, 32](x)")
+        return configure(kernel, *configuration)
+
     def forall(kernel: Any, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:
-        block = tpb or FORALL
-        return _configured(launch, kernel, (ceil_div(ntasks, block), block, stream, sharedmem))
+        return configure(kernel, ceil_div(ntasks, tpb or FORALL), tpb or FORALL, stream, sharedmem)
 
     methods = {
-        "__getitem__": lambda kernel, configuration: _configured(launch, kernel, configuration),
-        "configure": lambda kernel, *configuration: _configured(launch, kernel, configuration),
+        "__getitem__": chosen,
+        "configure": configure,
         "forall": forall,
         "specialize": lambda kernel, *arguments: kernel,
     }

@@ -50,10 +50,14 @@ class Opinion:
 
     def text(self, launched: str, colours: bool = False) -> list[str]:
         """Return the verdict for a terminal; ``launched`` is the kernel and its launch."""
+        return [*self.head(launched, colours), *self.source(), *self.advice()]
+
+    def head(self, launched: str, colours: bool = False) -> list[str]:
+        """Return the word and the sentence."""
         word = f"\033[1;{WORDS[self.word]}m{self.word}\033[0m" if colours else self.word
         begin = f"{launched}  {self.word}  "
         head = textwrap.wrap(self.says, WIDTH, initial_indent=begin, subsequent_indent="    ")
-        return [head[0].replace(begin, f"{launched}  {word}  ", 1), *head[1:], *self.source(), *self.advice()]
+        return [head[0].replace(begin, f"{launched}  {word}  ", 1), *head[1:]]
 
     def source(self) -> list[str]:
         """Return the lines of source that say why."""

@@ -117,10 +117,7 @@ def _fixed(code: MachineCode) -> list[tuple[Instruction, int]]:
     fixed: list[tuple[Instruction, int]] = []
     kept: dict[int, str] = {}
     for each in code.instructions:
-        try:
-            kind = kind_of(each.operation)
-        except ValueError:
-            kind = f"?{each.operation}"  # refused where it is executed
+        kind = "refused" if each.operation.startswith(REFUSED) else kind_of(each.operation)
         (even, odd), kept = register_reads(each.text, kept)
         pending = re.search(r", (0x\w+)$", each.text) if kind == "wait" else None
         own = each.operation.startswith("U") or kind in _MEMORY
@@ -146,8 +143,8 @@ def _skeleton(
     iteration, out = 0, []
     for number, place in enumerate(executed):
         each, (about, pending) = code.instructions[place], fixed[place]
-        if about.kind.startswith("?"):
-            raise ValueError(f"the model of waiting does not know the instruction {about.kind[1:]}")
+        if about.kind == "refused":
+            kind_of(each.operation)  # raises ValueError
         iteration += place == first
         needs: list[int] = []
         for counter in each.waits:
@@ -232,25 +229,3 @@ def lost_in_queues(code: Sequence[str]) -> float:
     """Return the cycles that a multiply-add loses on average in the queues at the banks (`bank_queue`)."""
     queue = bank_queue(code)
     return (queue[-1][0] + 1) / len(queue) - 1 if queue else 0.0
-
-
-def loop_of_lines(code: Sequence[str]) -> list[Instruction]:
-    """Return the loop with the largest share of multiply-adds in a microkernel's recorded lines, once.
-
-    Lines are labels, or "pace result operands waits  text".
-    """
-    places: dict[str, int] = {}
-    lines: list[list[str]] = []
-    for line in code:
-        if line.endswith(":"):
-            places[line[:-1]] = len(lines)
-        else:
-            lines.append(line.split(maxsplit=4))
-    made, kept = [], dict[int, str]()
-    for pace, _, _, _, text in lines:
-        (even, odd), kept = register_reads(text, kept)
-        operation = text.split()[1 if text.startswith("@") else 0]
-        made.append(Instruction(kind_of(operation), 0, pace=int(pace), reads=(len(even), len(odd))))
-    targets = [(places.get(found[0], -1) if (found := re.search(r"\.L\w+", line[4])) else -1) for line in lines]
-    loops = [made[target : place + 1] for place, target in enumerate(targets) if 0 <= target <= place]
-    return max(loops, key=lambda loop: sum(i.kind == "multiply-add" for i in loop) / len(loop))

@@ -1,7 +1,6 @@
-"""Evaluation of the model of waiting: the order of cases, the largest errors first, and reasons for waiting side by
-side.
+"""Errors of the model of waiting: the largest first, the order of cases, and its reasons beside the profiler's.
 
-The input is what `python -m course_lib.gpu waiting` recorded, or what :func:`.waiting.rows` returns.
+The input is what `python -m tools.lab waiting` recorded, or what :func:`.predictions.rows` returns.
 """
 
 from collections.abc import Iterable
@@ -14,23 +13,29 @@ import numpy as np
 from ...simulator.tables import text_table
 from .. import measurements
 from ..gpu.types import Result
-from .predictions import WHICH
 
+#: The parameters that distinguish the results of one microkernel.
+WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
 #: Relative difference of speed above which two cases have an order; repeats on another day differ by up to 2 %.
 TELLS = 0.03
 #: Kernels for which the order over resident warps is reported.
 TILES = ("tiled", "prefetched")
 
 
-def ordered(
-    results: Iterable[Result], rungs: Iterable[str], what: str = "residency"
-) -> tuple[list[tuple[Result, Result]], int]:
+@cache
+def largest_error() -> float:
+    """Return the largest relative error of the recorded predictions for kernels as students write them: 0.1 is 10 %."""
+    results = measurements.load("waiting").results
+    return max(abs(float(r["error"])) for r in results if r["what"] == "capstone")
+
+
+def ordered(results: Iterable[Result], what: str) -> tuple[list[tuple[Result, Result]], int]:
     """Return the pairs of cases that the model puts in the wrong order, and the number of pairs that have an order.
 
-    Cases are the results `what` of the kernels `rungs`. Two of them have an order if one is faster by more than TELLS
-    and in all of its repeats; it comes first in the pair. The pair with the largest error comes first.
+    Cases are the results `what` of TILES. Two of them have an order if one is faster by more than TELLS and in all of
+    its repeats; it comes first in the pair. The pair with the largest error comes first.
     """
-    chosen = [r for r in results if r["what"] == what and r["rung"] in rungs]
+    chosen = [r for r in results if r["what"] == what and r["rung"] in TILES]
     chosen.sort(key=lambda r: -r["measured"])
     pairs = [
         (a, b)
@@ -38,23 +43,11 @@ def ordered(
         if a["measured"] / b["measured"] - 1 > TELLS and a["repeats"][0] > b["repeats"][1]
     ]
     wrong = [(a, b) for a, b in pairs if a["predicted"] < b["predicted"]]
-    return sorted(wrong, key=missed), len(pairs)
+    return sorted(wrong, key=lambda pair: _ratio(pair, "predicted") / _ratio(pair, "measured")), len(pairs)
 
 
-def missed(pair: tuple[Result, Result]) -> float:
-    """Return the predicted ratio of two speeds divided by the measured one: 1 where the model is exact."""
-    a, b = pair
-    return float(a["predicted"] / b["predicted"] / (a["measured"] / b["measured"]))
-
-
-@cache
-def largest_error() -> float:
-    """Return the largest relative error of the recorded predictions for kernels as students write them: 0.1 is 10 %."""
-    return _worst(r for r in measurements.load("waiting").results if r["what"] == "capstone")
-
-
-def _worst(results: Iterable[Result]) -> float:
-    return max(abs(float(r["error"])) for r in results)
+def _ratio(pair: tuple[Result, Result], key: str) -> float:
+    return float(pair[0][key] / pair[1][key])
 
 
 def table(results: Iterable[Result]) -> str:
@@ -62,11 +55,9 @@ def table(results: Iterable[Result]) -> str:
     lines = []
     results = list(results)
     for what in ("probe", "cached", "residency", "ladder", "capstone"):
-        part = [r for r in results if r["what"] == what]
-        part.sort(key=lambda r: -abs(r["error"]))
+        part = sorted((r for r in results if r["what"] == what), key=lambda r: -abs(r["error"]))
         errors = [100 * abs(r["error"]) for r in part]
-        worst = 100 * _worst(part)
-        lines.append(f"{what}: median error {float(np.median(errors)):.1f} %, worst {worst:.1f} %")
+        lines.append(f"{what}: median error {np.median(errors):.1f} %, worst {errors[0]:.1f} %")
         for r in part:
             name = r.get("probe") or r["rung"]
             which = {k: r[k] for k in WHICH if k in r} | dict(r.get("params", {}))
@@ -76,14 +67,14 @@ def table(results: Iterable[Result]) -> str:
                 f"  {r.get('why', '')}"
             )
     for what in ("cached", "residency"):
-        wrong, pairs = ordered(results, TILES, what)
+        wrong, pairs = ordered(results, what)
         lines.append(
             f"order, {what}: {len(wrong)} of {pairs} pairs are wrong that differ by over {100 * TELLS:.0f} % and in "
             "every repeat"
         )
-        for a, b in wrong:
-            ratios = f"predicted {a['predicted'] / b['predicted']:5.2f}  measured {a['measured'] / b['measured']:5.2f}"
-            lines.append(f"  {_case(a)} over {_case(b)}: {ratios}  {why_wrong((a, b))}")
+        for pair in wrong:
+            ratios = f"predicted {_ratio(pair, 'predicted'):5.2f}  measured {_ratio(pair, 'measured'):5.2f}"
+            lines.append(f"  {_case(pair[0])} over {_case(pair[1])}: {ratios}  {why_wrong(pair)}")
     return "\n".join(lines)
 
 
@@ -97,6 +88,10 @@ def why_wrong(pair: tuple[Result, Result]) -> str:
     most = sorted((reason for reason in apart if sign * apart[reason] > 0), key=lambda reason: -abs(apart[reason]))[:2]
     between = " and ".join(f"{waits[r][1]:.1f} cycles for {r}, modelled {waits[r][0]:.1f}" for r in most)
     return f"{off}; from one instruction to the next a warp waits {between}" if most else off
+
+
+def _case(r: Result) -> str:
+    return f"{r['rung']} of T = {r['params'].get('tile_width')} with {r['warps']} warps"
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,7 +127,3 @@ def reasons(results: Iterable[Result]) -> Reasons:
         return ", ".join([r["rung"], *width, *([f"{r['warps']} warps"] if "warps" in r else [])])
 
     return Reasons(tuple((name(r), largest(r["measured_waits"]), largest(r["predicted_waits"])) for r in results))
-
-
-def _case(r: Result) -> str:
-    return f"{r['rung']} of T = {r['params'].get('tile_width')} with {r['warps']} warps"

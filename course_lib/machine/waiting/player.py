@@ -356,10 +356,8 @@ class Player:
     def _held(self, warp: _Warp, by: int, now: float, passed: float) -> None:
         """Note that a warp was held by the unit that it needs, and by other warps that issued while that was free."""
         turn = max(now - (passed - warp.woken), warp.since)
-        if warp.since < turn:
-            self._wait(warp, by, warp.since, turn)
-        if turn < now:
-            self._wait(warp, TURN, turn, now)
+        self._wait(warp, by, warp.since, turn)
+        self._wait(warp, TURN, turn, now)
 
     def _end(self, warp: _Warp, now: float) -> None:
         """Note that a warp has ended; when all warps of its block have, let the next block begin in its place.

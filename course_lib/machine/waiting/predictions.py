@@ -4,10 +4,12 @@ The machine's numbers come from the recording of `latencies` alone; nothing is f
 take some seven minutes of a processor.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +21,12 @@ from ..gpu.capstone import RECORDED, recorded
 from ..gpu.counters import STALLS as SAMPLED
 from ..gpu.types import Progress, Result
 from ..measurements import DEFAULT_GPU, Recording
-from ..model.machine import pace_of_barriers
-from . import schedule
+from ..model.machine import Machine, pace_of_barriers
 from .instruction import Instruction
-from .machine_code import loop_of_lines
+from .machine_code import kind_of, register_reads
+from .model_errors import WHICH
 from .product_launch import Played, ProductLaunch
+from .schedule import play_programs
 
 #: The recordings that are read.
 READS = ("latencies", "residency", "cached", "ladder", "counters")
@@ -37,14 +40,17 @@ STALLS = {
 PARTS = {"per_row": (128, 16), "per_column": (16, 128)}
 #: Neighbours of the ladder that are also predicted as if banks delivered all registers of an instruction at once.
 ALSO_WITHOUT_BANKS = ("vectorized", "warp_tiled", "whole_tiles", "best")
-#: The parameters that distinguish the results of one microkernel.
-WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
+#: Probes that the model misses, and why.
+WHY = {
+    "asked for, store": "the machine: some 40 cycles pass once, before a request leaves every fourth",
+    "warps without turns": "the machine: at the end of its loop a warp gives way, while the next instructions are "
+    "fetched",
+}
 #: A GPU's recordings: its name in this course, or a folder.
 Folder = str | Path
 #: Iterations of a microkernel's loop that are played.
 ITERATIONS = 64
-#: The probe, the parameters of its result, the predicted value, and the reason for a miss, if any.
-Prediction = tuple[str, dict[str, int], float, dict[str, str]]
+ADD, READ = Instruction("multiply-add", 0), Instruction("shared load", 0, wavefronts=1)
 
 
 def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
@@ -53,121 +59,122 @@ def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
     return [*probes(gpu), *few, *ladder(progress, gpu), *written(progress)]
 
 
+class Microkernel(NamedTuple):
+    """A kernel that measured the machine: the parameters of its result, and the programs of its warps.
+
+    The predicted value is the cycles of the play divided by `per`; with a `per` of 0, the mean end of the warps divided
+    by the last one's, which is 1 where they alternate. options: those of `play_programs`.
+    """
+
+    probe: str
+    which: dict[str, int]
+    programs: Sequence[Sequence[Instruction]]
+    per: float
+    options: Mapping[str, Any] = {}
+
+    def predicted(self, machine: Machine) -> float:
+        """Play the programs; return the value."""
+        play = play_programs(self.programs, machine, **self.options)
+        if self.per:
+            return play.cycles / self.per
+        ends = [spans[-1][2] for spans in play.spans]
+        return float(np.mean(ends)) / max(ends)
+
+
 def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
     """Predict the times of the kernels that measured the machine, from the numbers that they gave."""
     machine, recording = _machine(gpu), measurements.load("latencies", gpu)
     results = []
-    for part in (_barriers, _lists, _cold_lines, _paths, _chains, _crowds, _alternation):
-        for probe, which, predicted, why in part(machine, recording):
-            alike = (r for r in recording.results if r["probe"] == probe)
-            value = next(r["value"] for r in alike if all(r.get(k) == which.get(k, r.get(k)) for k in WHICH))
-            about: Result = {"what": "probe", "probe": probe, **which}
-            results.append({**about, **_beside(predicted, value, "cycles"), **why})
+    for case in _cases(machine, recording):
+        alike = (r for r in recording.results if r["probe"] == case.probe)
+        value = next(r["value"] for r in alike if all(r.get(k) == case.which.get(k, r.get(k)) for k in WHICH))
+        about: Result = {"what": "probe", "probe": case.probe, **case.which}
+        why = {"why": WHY[case.probe]} if case.probe in WHY else {}
+        results.append({**about, **_beside(case.predicted(machine), value, "cycles"), **why})
     return results
 
 
-def _barriers(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Predict barriers of 1 to 32 warps, with the program's own instructions between them."""
-    kept = pace_of_barriers(next(r["code"] for r in recording.results if r["probe"] == "barrier"))
-    walk = [Instruction("barrier", 0, pace=kept)] * ITERATIONS
+def _cases(machine: Machine, recording: Recording) -> Iterator[Microkernel]:
+    """Yield barriers, chains of loads, requests, multiply-adds, full multiprocessors, and warps that compete."""
+    pace = pace_of_barriers(next(r["code"] for r in recording.results if r["probe"] == "barrier"))
     for warps in (1, 2, 4, 8, 16, 32):
-        cycles = schedule.play_programs([walk] * warps, machine).cycles
-        yield "barrier", {"warps": warps}, cycles / ITERATIONS, {}
-
-
-def _lists(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Predict warps that follow lists of addresses: each load of 8 sectors needs the one before."""
-    needs: list[tuple[int, ...]] = [(), *((step,) for step in range(ITERATIONS - 1))]
-    for warps in (1, 2, 4, 8, 16, 32):
-        walks = []
-        for warp in range(warps):
-            sectors = [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(ITERATIONS)]
-            walks.append(
-                [Instruction("load", 0, n, wavefronts=2, sectors=s) for n, s in zip(needs, sectors, strict=True)]
-            )
-        cycles = schedule.play_programs(walks, machine).cycles
-        yield "warps following lists", {"warps": warps}, cycles / ITERATIONS, {}
-
-
-def _cold_lines(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Predict a warp that waits repeatedly for parts of several rows of a matrix that no cache holds."""
-    for r in recording.results:
-        if r["probe"] == "DRAM latency of rows":
-            parts = range(ceil_div(WARP_SIZE // r["rows"] * 4, SECTOR_BYTES))
-            walk = [
-                Instruction(
-                    "load",
-                    0,
-                    (step - 1,) if step else (),
-                    wavefronts=r["rows"],
-                    sectors=tuple((f"row {row}", 2 * step + part) for row in range(r["rows"]) for part in parts),
-                )
-                for step in range(ITERATIONS)
-            ]
-            cycles = schedule.play_programs([walk], machine, served="DRAM").cycles
-            yield r["probe"], {"rows": r["rows"]}, cycles / ITERATIONS, {}
-
-
-def _paths(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Predict requests to shared memory: of 32 warps, with bank conflicts; of one warp, in close succession."""
+        barriers = [Instruction("barrier", 0, pace=pace)] * ITERATIONS
+        yield Microkernel("barrier", {"warps": warps}, [barriers] * warps, ITERATIONS)
+    for warps in (1, 2, 4, 8, 16, 32):  # lists of addresses: 8 sectors a step
+        lists = [
+            [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(ITERATIONS)]
+            for warp in range(warps)
+        ]
+        walks = [chain("load", 2, each.__getitem__) for each in lists]
+        yield Microkernel("warps following lists", {"warps": warps}, walks, ITERATIONS)
+    for count in (r["rows"] for r in recording.results if r["probe"] == "DRAM latency of rows"):
+        walk = chain("load", count, partial(_parts_of_rows, count))
+        yield Microkernel("DRAM latency of rows", {"rows": count}, [walk], ITERATIONS, {"served": "DRAM"})
     for stride in (1, 2, 4, 8, 16, 32):
-        walk = [Instruction("shared load", 0, wavefronts=stride)] * ITERATIONS
-        cycles = schedule.play_programs([walk] * 32, machine).cycles
-        yield "shared read", {"stride": stride}, cycles / ITERATIONS / 32, {}
-    why = {"why": "the machine: some 40 cycles pass once, before a request leaves every fourth"}
+        reads = [READ._replace(wavefronts=stride)] * ITERATIONS
+        yield Microkernel("shared read", {"stride": stride}, [reads] * 32, ITERATIONS * 32)
     for warps in (1, 4):
-        cycles = schedule.play_programs([[Instruction("shared store", 0, wavefronts=1)] * 32] * warps, machine).cycles
-        yield "asked for, store", {"warps": warps, "requests": 32}, cycles, why
-
-
-def _chains(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Predict chains of dependent multiply-adds, and outer products in registers, from their code."""
-    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(ITERATIONS)]
-    yield "multiply-add latency", {}, schedule.play_programs([chain], machine).cycles / ITERATIONS, {}
+        stores = [Instruction("shared store", 0, wavefronts=1)] * 32
+        yield Microkernel("asked for, store", {"warps": warps, "requests": 32}, [stores] * warps, 1)
+    yield Microkernel("multiply-add latency", {}, [chain("multiply-add")], ITERATIONS)
     for r in recording.results:
         if r["probe"].startswith("outer product"):
             walk = loop_of_lines(r["code"]) * 4
             products = sum(i.kind == "multiply-add" for i in walk) * r["warps"] // machine.schedulers
-            cycles = schedule.play_programs([walk] * r["warps"], machine).cycles
-            yield r["probe"], {"warps": r["warps"]}, cycles / products, {}
-
-
-def _crowds(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Predict copies of 32 warps, in groups, and barriers between reads of shared memory by as many warps as fit."""
+            yield Microkernel(r["probe"], {"warps": r["warps"]}, [walk] * r["warps"], products)
     full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
     for r in recording.results:
         which = {key: r[key] for key in WHICH if key in r}
         if r["probe"] == "copies in groups":
             group = [*[Instruction("copy", 0, wavefronts=r["rows"])] * r["copies"], Instruction("commit", 0)]
-            cycles = schedule.play_programs([group * (ITERATIONS // r["copies"])] * 32, machine).cycles
-            yield r["probe"], which, cycles / ITERATIONS / 32, {}
+            yield Microkernel(r["probe"], which, [group * (ITERATIONS // r["copies"])] * 32, ITERATIONS * 32)
         elif r["probe"] == "shared reads and barriers":
             walk = [Instruction("barrier", 0)] * r["barriers"]
-            walk[1:1] = [Instruction("shared load", 0, wavefronts=1)] * 8
-            cycles = schedule.play_programs([walk * ITERATIONS] * r["warps"], machine, full // r["warps"]).cycles
-            yield r["probe"], which, cycles / ITERATIONS / full, {}
+            walk[1:1] = [READ] * 8
+            blocks = {"blocks": full // r["warps"]}
+            yield Microkernel(r["probe"], which, [walk * ITERATIONS] * r["warps"], ITERATIONS * full, blocks)
+    reads_and_adds = [
+        each
+        for begin in range(0, 16 * ITERATIONS, 16)
+        for each in (*[READ] * 8, *(ADD._replace(needs=(begin + i,)) for i in range(8)))
+    ]
+    yield Microkernel("warps that ask", {}, [reads_and_adds] * 32, 0)
+    yield Microkernel("warps without turns", {}, [[ADD] * 1024] * 32, 0)
 
 
-def _alternation(machine: schedule.Machine, recording: Recording) -> Iterator[Prediction]:
-    """Predict when each of 32 warps ends: warps that ask for shared memory, and warps that ask only for issue slots."""
-    yield "warps that ask", {}, share_of_the_last([reads_and_adds(ITERATIONS)] * 32, machine), {}
-    why = {"why": "the machine: at the end of its loop a warp gives way, while the next instructions are fetched"}
-    yield "warps without turns", {}, share_of_the_last([[Instruction("multiply-add", 0)] * 1024] * 32, machine), why
+def chain(
+    kind: str, wavefronts: int = 0, sectors: Callable[[int], tuple[tuple[str, int], ...]] = lambda step: ()
+) -> list[Instruction]:
+    """Return a program in which each instruction needs the result of the one before; sectors: those of each."""
+    steps = range(ITERATIONS)
+    return [Instruction(kind, 0, (n - 1,) if n else (), wavefronts, sectors(n)) for n in steps]
 
 
-def reads_and_adds(rounds: int) -> list[Instruction]:
-    """Return the program of a warp that asks shared memory for 8 words a round and adds them up."""
-    walk = []
-    for begin in range(0, 16 * rounds, 16):
-        walk += [Instruction("shared load", 0, wavefronts=1)] * 8
-        walk += [Instruction("multiply-add", 0, (begin + i,)) for i in range(8)]
-    return walk
+def _parts_of_rows(count: int, step: int) -> tuple[tuple[str, int], ...]:
+    """Return the sectors of a warp's load from so many rows of a matrix that no cache holds."""
+    parts = range(ceil_div(WARP_SIZE // count * 4, SECTOR_BYTES))
+    return tuple((f"row {row}", 2 * step + part) for row in range(count) for part in parts)
 
 
-def share_of_the_last(programs: list[list[Instruction]], machine: schedule.Machine) -> float:
-    """Play the warps; return their mean end divided by the last one's: 1 where they alternate."""
-    ends = [spans[-1][2] for spans in schedule.play_programs(programs, machine).spans]
-    return float(np.mean(ends)) / max(ends)
+def loop_of_lines(code: Sequence[str]) -> list[Instruction]:
+    """Return the loop with the largest share of multiply-adds in a microkernel's recorded lines, once.
+
+    Lines are labels, or "pace result operands waits  text".
+    """
+    places: dict[str, int] = {}
+    made, targets, kept = list[Instruction](), list[int](), dict[int, str]()
+    for line in code:
+        if line.endswith(":"):
+            places[line[:-1]] = len(made)
+            continue
+        pace, _, _, _, text = line.split(maxsplit=4)
+        (even, odd), kept = register_reads(text, kept)
+        operation = text.split()[1 if text.startswith("@") else 0]
+        made.append(Instruction(kind_of(operation), 0, pace=int(pace), reads=(len(even), len(odd))))
+        found = re.search(r"\.L\w+", text)
+        targets.append(places.get(found[0], -1) if found else -1)  # those further on are no loops
+    loops = [made[target : place + 1] for place, target in enumerate(targets) if target >= 0]
+    return max(loops, key=lambda loop: sum(i.kind == "multiply-add" for i in loop) / len(loop))
 
 
 def residency(progress: Progress, what: str = "residency", gpu: Folder = DEFAULT_GPU) -> list[Result]:
@@ -178,34 +185,33 @@ def residency(progress: Progress, what: str = "residency", gpu: Folder = DEFAULT
     """
     machine, recording = _machine(gpu), measurements.load(what, gpu)
     results: list[Result] = []
-    chip = recording.provenance
     for r in progress([r for r in recording.results if "gflops" in r], lambda r: f"{r['rung']} {r['warps']} warps"):
-        launch = _launch(r, machine, chip, r["blocks"], what == "cached")
-        played = launch.play()
+        launch = launch_of(r, machine, recording, r["blocks"], what == "cached")
         about = {"what": what, **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
         about["repeats"] = [
             r["gflops"] * float(np.median(r["milliseconds"])) / most(r["milliseconds"]) for most in (max, min)
         ]
-        about["waits_per_instruction"] = _per_instruction(played, r)
-        results.append({**about, **_beside(launch.gflops(), r["gflops"], "GFLOP/s"), **_row(played, r)})
+        waits, issuing = launch.play().waits, launch.play().waits["issuing"]  # cycles for each issued instruction
+        about["waits_per_instruction"] = {
+            reason: (waits[reason] / issuing, amount / 100) for reason, amount in _stalls(r).items()
+        }
+        results.append({**about, **_speed(launch, r), **_reasons(launch.play(), r)})
     return results
 
 
 def ladder(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
     """Predict every rung of the recorded ladder, as it was launched."""
     machine, recording, counters = _machine(gpu), measurements.load("ladder", gpu), measurements.load("counters", gpu)
-    chip = recording.provenance
     results: list[Result] = []
     chosen = [r for r in recording.results if "gflops" in r and r["rung"] != "cublas"]
     for r in progress(chosen, lambda r: str(r["rung"])):
-        launch = _launch(r, machine, chip)
-        played = launch.play()
+        launch = launch_of(r, machine, recording)
         counted = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
         counted.sort(key=lambda c: c["M"] != r["M"])
-        about = {"what": "ladder", **_of(r), "cycles": played.cycles}
+        about = {"what": "ladder", **_of(r), "cycles": launch.play().cycles}
         if r["rung"] in ALSO_WITHOUT_BANKS:
             about["without_banks"] = replace(launch, banks=False).gflops()
-        results.append({**about, **_beside(launch.gflops(), r["gflops"], "GFLOP/s"), **_row(played, counted[0])})
+        results.append({**about, **_speed(launch, r), **_reasons(launch.play(), counted[0])})
     return results
 
 
@@ -217,12 +223,12 @@ def written(progress: Progress) -> list[Result]:
         own = kernels[r["rung"]]
         code, size = machine_code(own.make(), (matrix, matrix, matrix)), (r["M"], r["N"], r["K"])
         launch = ProductLaunch(code, own.launch, size, machine, recording.provenance)
-        results.append({"what": "capstone", **_of(r), **_beside(launch.gflops(), r["gflops"], "GFLOP/s")})
+        results.append({"what": "capstone", **_of(r), **_speed(launch, r)})
     return results
 
 
-def _machine(gpu: Folder = DEFAULT_GPU) -> schedule.Machine:
-    return schedule.Machine.measured(measurements.load("latencies", gpu))
+def _machine(gpu: Folder) -> Machine:
+    return Machine.measured(measurements.load("latencies", gpu))
 
 
 def _of(result: Result) -> Result:
@@ -235,24 +241,22 @@ def _code(name: str, params: tuple[tuple[str, int], ...]) -> MachineCode:
     return machine_code(rung(name).make(dtype=np.float32, **dict(params)), (matrix, matrix, matrix))
 
 
-def _launch(
-    r: Result, machine: schedule.Machine, chip: Result, blocks: int | None = None, cached: bool = False
+def launch_of(
+    r: Result, machine: Machine, recording: Recording, blocks: int | None = None, cached: bool = False
 ) -> ProductLaunch:
+    """Return the launch of a rung that a result of a recording describes; blocks, cached: as in `ProductLaunch`."""
     name, params = r["rung"], r["params"]
-    code = _code(name, tuple(params.items()))
     launch, size = partial(rung(name).launch, **params), (r["M"], r["N"], r["K"])
-    part = PARTS.get(name)
-    return ProductLaunch(code, launch, size, machine, chip, blocks, part, cached, once=part is not None)
+    code = _code(name, tuple(params.items()))
+    return ProductLaunch(code, launch, size, machine, recording.provenance, blocks, PARTS.get(name), cached)
 
 
 def _beside(predicted: float, measured: float, unit: str) -> Result:
     return {"predicted": predicted, "measured": measured, "unit": unit, "error": predicted / measured - 1}
 
 
-def _per_instruction(play: Played, counted: Result) -> dict[str, tuple[float, float]]:
-    """Return for each reason the cycles that a warp waits per issued instruction: (modelled, measured)."""
-    issuing = play.waits["issuing"]
-    return {reason: (play.waits[reason] / issuing, amount / 100) for reason, amount in _stalls(counted).items()}
+def _speed(launch: ProductLaunch, r: Result) -> Result:
+    return _beside(launch.gflops(), r["gflops"], "GFLOP/s")
 
 
 def _stalls(counted: Result) -> dict[str, float]:
@@ -260,7 +264,7 @@ def _stalls(counted: Result) -> dict[str, float]:
     return {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
 
 
-def _row(play: Played, counted: Result) -> Result:
+def _reasons(play: Played, counted: Result) -> Result:
     """Return the issue rate and the reasons for waiting, the model's beside the profiler's."""
     stalls = _stalls(counted)
     waits = {reason: play.waits[reason] for reason in STALLS}

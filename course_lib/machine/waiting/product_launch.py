@@ -8,7 +8,7 @@ One block runs on a part of the matrices, with few columns of A; the iterations 
 blocks execute them, and scaled to those that the large matrices need.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,10 +48,10 @@ class ProductLaunch:
     """A launch of a kernel for C = A·B on large float32 matrices in C order.
 
     launch(M, N, K): its grid and block; size: M, N and K. blocks: those that a multiprocessor holds, None for as many
-    as fit. part: the rows and columns of C for which a block runs, None for all that it computes. cached: whether the
-    second-level cache holds A and B when the launch begins. once: whether the main loop reads all of a large matrix in
-    each iteration, so that the first-level cache keeps nothing for the next one, as it would in a small run: then only
-    the first iteration counts. banks: whether registers wait for their banks, as in a GPU.
+    as fit. part: None for a block that runs for all that it computes; else the rows and columns of C for which it runs,
+    because its main loop reads all of a large matrix in each iteration, so that the first-level cache keeps nothing for
+    the next one, as it would in a small run: then only the first iteration counts. cached: whether the second-level
+    cache holds A and B when the launch begins. banks: whether registers wait for their banks, as in a GPU.
     """
 
     code: MachineCode
@@ -62,7 +62,6 @@ class ProductLaunch:
     blocks: int | None = None
     part: tuple[int, int] | None = None
     cached: bool = False
-    once: bool = False
     banks: bool = True
 
     def gflops(self) -> float:
@@ -113,14 +112,14 @@ class ProductLaunch:
             self.resident,
             served,
             self.code.shared_bytes,
-            rounds=1 if self.once else ROUNDS,
+            rounds=1 if self.part else ROUNDS,
             loaded_by=self._loaded_by(),
             in_step=in_step,
         )
 
     def _cycles(self, play: schedule.Play) -> float:
         """Return the cycles of a block, with the iterations that it needs."""
-        each = np.mean([spans[-1][2] for spans in play.spans]) if self.once else play.cycles_per_iteration()
+        each = np.mean([spans[-1][2] for spans in play.spans]) if self.part else play.cycles_per_iteration()
         return self.iterations * float(each)
 
     @cached_property
@@ -170,8 +169,8 @@ class ProductLaunch:
             programs = machine_programs(run, pitches)
             if not self.banks:
                 programs = [[each._replace(reads=(0, 0)) for each in program] for program in programs]
-            loop = [_alike(program, self.once) for program in programs]
-            if self.once or min(len({i.iteration for i in each}) for each in loop) >= FEWEST - 2:
+            loop = [_alike(program, bool(self.part)) for program in programs]
+            if self.part or min(len({i.iteration for i in each}) for each in loop) >= FEWEST - 2:
                 return programs, loop, depth, run
         raise ValueError("the main loop has too few iterations to be played")
 
@@ -240,12 +239,11 @@ def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:
 
     The first one of kernels that load ahead multiplies nothing, and the last ones load nothing.
     """
-    loaded: dict[int, int] = {}
-    made: dict[int, int] = {}
+    loaded, made = Counter[int](), Counter[int]()
     for i in program:
         if i.iteration:
-            loaded[i.iteration] = loaded.get(i.iteration, 0) + len(i.sectors) * (i.kind in ("load", "copy"))
-            made[i.iteration] = made.get(i.iteration, 0) + (i.kind == "multiply-add")
+            loaded[i.iteration] += len(i.sectors) * (i.kind in ("load", "copy"))
+            made[i.iteration] += i.kind == "multiply-add"
     numbers = sorted(made)
     if once or not numbers:
         return only(program, set(numbers[:1]))

@@ -15,6 +15,9 @@ from .instruction import Instruction
 from .player import REASONS as REASONS
 from .player import Player
 
+#: The part of the time until a loop's last iteration that `Play.cycles_per_iteration` leaves out.
+SKIPPED = 0.25
+
 
 @dataclass(frozen=True)
 class Play:
@@ -51,24 +54,18 @@ class Play:
         """Instructions issued per cycle of a scheduler: 1 at most."""
         return self.issued / self.cycles / self.schedulers
 
-    def share(self, reason: str) -> float:
-        """Return the share of the warps' cycles spent waiting for a reason, one of REASONS."""
-        if reason not in self.waits:
-            raise ValueError(f"reason is {reason!r}; choose from {_listed(self.waits)}")
-        return self.waits[reason]
-
-    def cycles_per_iteration(self, skip: float = 0.25) -> float:
+    def cycles_per_iteration(self) -> float:
         """Return the cycles in which every warp makes one iteration of the outermost loop, while all of them run.
 
-        The end is where the first warp begins its last iteration. The part `skip` of the time until then is left out:
-        in it the warps, which begin in step, drift apart. Raise ValueError if the traced run has too few iterations.
+        The end is where the first warp begins its last iteration. The part SKIPPED of the time until then is left
+        out: in it the warps, which begin in step, drift apart. Raise ValueError if a traced run has too few iterations.
         """
         if min(map(len, self.iterations)) < 3:
             raise ValueError("the loop has fewer than 3 iterations in this trace: trace a larger K")
         last = min(begun[-1] for begun in self.iterations)
-        ends = skip * last, last
+        ends = SKIPPED * last, last
         made = sum(float(np.diff(np.interp(ends, begun, range(len(begun))))[0]) for begun in self.iterations)
-        return (1 - skip) * last * len(self.iterations) / made
+        return (1 - SKIPPED) * last * len(self.iterations) / made
 
 
 def play(
@@ -76,30 +73,21 @@ def play(
     trace: Trace | None,
     machine: Machine,
     blocks: int = 1,
-    served: Mapping[str, str] | str = "L2",
-    shared_bytes: int | None = None,
 ) -> Play:
     """Play `blocks` copies of the traced run's first block on one multiprocessor; return the Play.
 
-    served: the level that serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
-    arrays or by name. shared_bytes of each block, by default those of its shared arrays, are taken from the first-level
-    cache. The blocks begin together and have memory of their own. Raise ValueError for an unknown level or array, and
-    for blocks that do not fit; `model.occupancy` says how many blocks registers allow.
+    The second-level cache serves all that the first does not hold, from which the shared arrays of the blocks are
+    taken. The blocks begin together and have memory of their own. Raise ValueError for blocks that do not fit;
+    `model.occupancy` says how many blocks registers allow.
 
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
     largest of the ladder. The play itself is a tenth of that, tracing more than half.
     """
-    from .traced import programs  # the compiler: imported only by readers who play
+    from .traced import programs, shared_bytes  # the compiler: imported only by readers who play
 
     warps = programs(kernel, trace)
     assert trace is not None  # programs() refuses it
-    unknown = served.keys() - trace.arrays.keys() if isinstance(served, Mapping) else ()
-    if unknown:
-        raise ValueError(f"`served` names {_listed(unknown)}; the arrays of this launch are {_listed(trace.arrays)}")
-    if shared_bytes is None:
-        shared = [array for array in trace.arrays.values() if array.space == "shared"]
-        shared_bytes = sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
-    return play_programs(warps, machine, blocks, served, shared_bytes)
+    return play_programs(warps, machine, blocks, shared_bytes=shared_bytes(trace))
 
 
 def play_programs(
@@ -115,6 +103,8 @@ def play_programs(
 ) -> Play:
     """Play `blocks` resident blocks of warps with these programs; in the place of each, `rounds` blocks in sequence.
 
+    served: the level that serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
+    arrays or by name. shared_bytes: those of each block, taken from the first-level cache.
     loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same data of an array,
     by its name; DRAM delivers it once. By default each block loads data of its own. in_step: whether these blocks ask
     for it at the same time, so that all wait for DRAM; else each request is the first of them in its turn.

@@ -149,14 +149,16 @@ class Writer:
         return Code(name, True, True)
 
     @contextmanager
-    def under(self, mask: str) -> Iterator[list[str]]:
-        """Write for the lanes of ``mask``, indented by one level, into a separate list of lines, which is yielded."""
+    def under(self, mask: str) -> Iterator[None]:
+        """Write for the lanes of ``mask``, if there are any."""
         outer = self.lines, self.mask
         self.lines, self.mask = [], mask
-        self.indent += 1
-        yield self.lines
-        self.indent -= 1
-        self.lines, self.mask = outer
+        with self.deeper():
+            yield
+        inside, (self.lines, self.mask) = self.lines, outer
+        if inside:
+            self.emit(f"if {mask} is not False:")
+            self.lines += inside
 
     @contextmanager
     def deeper(self) -> Iterator[None]:

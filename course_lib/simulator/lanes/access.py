@@ -135,15 +135,15 @@ class Site:
             return self._bind_large(array, index, mask)
         content = tuple(key)
         known = self.known.get(content)
+        new = known is None
+        if known is None:
+            if self.held > self.room:
+                self.flush()
+            known = self._learn(array, index, mask, firsts)
         place = None if known is None else known.shifted(firsts, limits, array.strides)
         if known is None or place is None:
-            if known is None:
-                if self.held > self.room:
-                    self.flush()
-                known = self._learn(array, index, mask, firsts)
-            place = None if known is None else known.shifted(firsts, limits, array.strides)
-            if known is None or place is None:
-                return self._bind_unsafe(array, index, mask)
+            return self._bind_unsafe(array, index, mask)
+        if new:
             self.known[content] = known
             self.held += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(mask)
         return self._remember(array, index, mask, known.pattern, *place)

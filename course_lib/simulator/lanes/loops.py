@@ -18,9 +18,9 @@ class WaitsForOthers(KernelError):
 
     def __init__(self, line: int) -> None:
         super().__init__(
-            "this loop waits for something that no other thread changes any more: all that have not ended wait too. "
-            "The threads of a warp run a loop together, so none can wait for another thread of its warp: let only one "
-            "thread of each warp wait, or use a barrier, or an atomic without waiting",
+            "this loop never ends: it reads the same in each iteration, and no other thread changes that any more. If "
+            "it counts, add to its counter, as in i += 1. If it waits for another thread: the threads of a warp run a "
+            "loop together, so let only one thread of each warp wait, or use a barrier, or an atomic without waiting",
             line=line,
         )
 
@@ -48,7 +48,7 @@ class Steps:
         self.while_limit = self.WHILE_LIMIT if limit is None else limit
         self.end = None if limit is not None else thread_time() + self.SECONDS
         self.next_look = max(self.left - self.LOOK_EVERY, 0)  # the iterations left at the next reading
-        self.seen: tuple[Any, ...] | None = None  # see still()
+        self.seen: list[Any] = [None]  # see still()
 
     def spend(self, line: int, count: int = 0) -> None:
         """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
@@ -58,21 +58,18 @@ class Steps:
         if count >= self.while_limit:
             self.stop(line, self.while_limit, "")
 
-    def still(self, count: int, arrays: Sequence[Any], variables: tuple[Any, ...], mask: Mask) -> bool:
-        """Whether a ``while`` loop changes nothing from one iteration to the next.
+    def still(self, loop: Any, count: int, arrays: Sequence[Any], variables: tuple[Any, ...], mask: Mask) -> bool:
+        """Whether a ``while`` loop, of which ``loop`` is a key, changes nothing from one iteration to the next.
 
         ``count``, one of LOOKS, is the number of finished iterations; ``arrays`` are those that the loop may store to,
         ``variables`` the values that it assigns.
         """
         if count % 2 == 0:
-            self.seen = (mask, *variables), [array.storage().copy() for array in arrays]
-        elif self.seen:
-            (values, copies), self.seen = self.seen, None
-            if all(map(np.array_equal, values, (mask, *variables))) and all(
-                np.array_equal(array.storage(), copy) for array, copy in zip(arrays, copies, strict=True)
-            ):
-                return True
-        return False
+            self.seen = [loop, mask, *variables, *(array.storage().copy() for array in arrays)]
+            return False
+        (of, *before), self.seen = self.seen, [None]
+        now = mask, *variables, *(array.storage() for array in arrays)
+        return of == loop and len(before) == len(now) and all(map(np.array_equal, before, now))
 
     def look(self, line: int) -> None:
         """Raise KernelError if the iterations or the time are used up."""

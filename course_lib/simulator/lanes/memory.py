@@ -189,12 +189,11 @@ class LocalArray(Array):
         return self.data.reshape(-1).take(self.keys(vector, pattern, base))
 
     def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
-        if pattern.offsets is None:
-            if self.cells is not None:
-                whole = pattern.mask is self.anchor
-                self.cells[base] = value if whole else np.where(pattern.mask, value, self.cells[base])
-                self.written[base] = True if whole else unite(self.written[base], pattern.mask)
-                return
+        if pattern.offsets is None and self.cells is not None:
+            whole = pattern.mask is self.anchor
+            self.cells[base] = value if whole else np.where(pattern.mask, value, self.cells[base])
+            self.written[base] = True if whole else unite(self.written[base], pattern.mask)
+            return
         self._densify()
         keys, value = spread(self.keys(vector, pattern, base), value, pattern.mask)
         self.data.reshape(-1)[keys] = value

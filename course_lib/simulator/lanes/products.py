@@ -87,10 +87,7 @@ class Products(Groups[PendingProduct]):
                 f"{vector.launch.threads_per_block}; launch a multiple of {WARPS * WARP_SIZE} threads",
                 line=line,
             )
-        here = vector.full(mask)
-        absent = here.any(axis=(0, 1)) & ~here
-        if absent.any():
-            vector.engine.tell("wrong_mask", line, vector, absent, "absent")
+        here = vector.whole(mask, line)
         if acc.ndim != 1 or acc.size < spec.columns // 2 or acc.space != "local":
             raise KernelError(
                 f"the results of {spec.columns} columns are {spec.columns // 2} elements of a thread, and {acc.name} "
@@ -170,7 +167,7 @@ class Products(Groups[PendingProduct]):
             raise KernelError(
                 "a descriptor must be the same in all threads of a warp; compute it from the warp's", line=line
             )
-        if not vector.shared_arrays():
+        if not vector.shared:
             raise KernelError(
                 f"the descriptor of {'AB'[which]} describes shared memory, and this block has none; declare its tile "
                 "with cuda.shared.array first",
@@ -185,7 +182,7 @@ class Products(Groups[PendingProduct]):
         if key in self.operands:
             return self.operands[key]
         first = (descriptor & 0x3FFF) * PIECE
-        arrays = sorted(vector.shared_arrays(), key=lambda array: array.address)
+        arrays = sorted(vector.shared.values(), key=lambda array: array.address)
         array = [arrays[0], *(a for a in arrays if a.address <= first)][-1]  # the descriptor may begin after its end
         pieces = spec.b_bytes(descriptor) if which else spec.a_bytes(descriptor, vector.warp % WARPS)
         width = PIECE // array.itemsize

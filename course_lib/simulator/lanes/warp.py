@@ -30,7 +30,7 @@ class WarpVector(LaneVector):
     ) -> None:
         super().__init__(engine.launch, lanes, chunk)
         self.engine, self.steps = engine, engine.steps
-        self._shared, self.mbarriers = shared, mbarriers
+        self.shared, self.mbarriers = shared, mbarriers  # of the chunk's blocks; arrays are those declared so far
         self._cache: dict[Any, Any] = {}
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
         #: (clock, known), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. known: None
@@ -71,19 +71,19 @@ class WarpVector(LaneVector):
 
         ``record``: it is a field of records; its number, its byte in a record, a record's bytes, their dimensions.
         """
-        if number not in self._shared:
+        if number not in self.shared:
             field, array = 0, SharedArray(name, dtype, shape, self.chunk)
             if record is not None:
                 field, origin, size, ndim = record
                 array = SharedField(name, dtype, shape, self.chunk, origin=origin, size=size, ndim=ndim)
-            end = max((a.address + a.extent * a.itemsize for a in self._shared.values()), default=0)
+            end = max((a.address + a.extent * a.itemsize for a in self.shared.values()), default=0)
             array.alignment = alignment
-            first = self._shared.get(number - field)  # of the same records
+            first = self.shared.get(number - field)  # of the same records
             array.address = first.address - first.origin if first else ceil_div(end, ALIGNMENT) * ALIGNMENT
             array.address += array.origin
             self.engine.watch(array)
-            self._shared[number] = array
-        return self._shared[number]
+            self.shared[number] = array
+        return self.shared[number]
 
     def local_array(self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask) -> LocalArray:
         """The threads' own array of this declaration."""
@@ -99,7 +99,7 @@ class WarpVector(LaneVector):
 
     def arrays(self) -> list[Array]:
         """All arrays that a thread of the block may store to."""
-        return [*self.engine.arrays, *self._shared.values(), *self._local()]
+        return [*self.engine.arrays, *self.shared.values(), *self._local()]
 
     def _local(self) -> list[Array]:
         return [array for key, array in self._cache.items() if key[0] == "local"]
@@ -117,9 +117,9 @@ class WarpVector(LaneVector):
             return
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
-        if self.steps.still(count, arrays, () if atomic else values, mask):
-            by_others = [None, *self.engine.arrays, *self._shared.values()]  # None: not known
-            if calls or any(array is site.array for site in sites for array in by_others):
+        if self.steps.still((line, sites), count, arrays, () if atomic else values, mask):
+            by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
+            if calls or any(array is site.array for site in sites for array in by_others if site.op != "store"):
                 raise WaitsForOthers(line)
             raise KernelError("this loop never ends: nothing changes from one iteration to the next", line=line)
 
@@ -232,10 +232,6 @@ class WarpVector(LaneVector):
     def products(self) -> Products:
         return Products(self)
 
-    def shared_arrays(self) -> tuple[SharedArray, ...]:
-        """The shared arrays declared so far in the chunk's blocks."""
-        return tuple(self._shared.values())
-
     def descriptor(self, array: Any, place: Any, leading: Any, stride: Any, code: int, line: int) -> Any:
         """The 64-bit descriptor, for wgmma, of a matrix in shared memory that begins at element ``place``."""
         if array.space != "shared":
@@ -309,10 +305,7 @@ class WarpVector(LaneVector):
         It is called once, with an array of shape (warps, 32) for each value (a tuple of them for a tuple), and returns
         one, or a tuple of them. Lanes that are missing while others of their warp arrive are reported.
         """
-        here = self.full(mask)
-        absent = here.any(axis=(0, 1)) & ~here
-        if absent.any():
-            self.engine.tell("wrong_mask", line, self, absent, "absent")
+        self.whole(mask, line)
         if self.lanes.count < WARP_SIZE:
             raise KernelError(
                 f"{name} is done by the {WARP_SIZE} lanes of a warp together, and the last warp of this block has "
@@ -331,6 +324,14 @@ class WarpVector(LaneVector):
             np.asarray(result).astype(dtype, copy=False).T.reshape(self.shape)
             for result, dtype in zip(results, dtypes, strict=True)
         )
+
+    def whole(self, mask: Mask, line: int) -> np.ndarray:
+        """Return the active lanes; report the others of their warps, which all take part in an operation together."""
+        here = self.full(mask)
+        absent = here.any(axis=(0, 1)) & ~here
+        if absent.any():
+            self.engine.tell("wrong_mask", line, self, absent, "absent")
+        return here
 
     def alone(self, function: Callable[..., Any], values: tuple[Any, ...], dtypes: tuple[Any, ...]) -> tuple[Any, ...]:
         """Apply ``function`` to each lane's own values; return its result, or results, converted to ``dtypes``."""

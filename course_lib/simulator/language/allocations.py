@@ -9,7 +9,7 @@ from ..hardware import LOCAL_LIMIT
 from . import tuples, types, views
 from .context import Context
 from .names import Symbol, dtype_name
-from .nodes import Allocate, Const, Expr, Frozen, MakeTuple, Static, literal_integer
+from .nodes import Allocate, Expr, Frozen, MakeTuple, Static, literal_integer
 from .refusals import SmallerItems, UnknownShape, refuse
 
 
@@ -153,9 +153,9 @@ def _static_shape(x: Context, node: ast.expr, space: str) -> tuple[int, ...]:
     if not isinstance(node, ast.Tuple):
         value = x.expr(node)
         if isinstance(value.type, types.TupleType):
-            items = tuples.items(value)
-            if all(isinstance(i, Const) for i in items):
-                return tuple(int(i.value) for i in items if isinstance(i, Const))
+            sizes = [size for item in tuples.items(value) if (size := tuples.known_integer(item)) is not None]
+            if len(sizes) == len(value.type.items):
+                return tuple(sizes)
     shape = []
     for part in parts:
         value = x.expr(part)

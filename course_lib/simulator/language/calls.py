@@ -297,14 +297,12 @@ _WARP = {
     **{name: Row(f"cuda.{name}", _vote("bool"), _voting(name)) for name in ("all_sync", "any_sync", "eq_sync")},
     "ballot_sync": Row("cuda.ballot_sync", _vote("int32"), _voting("ballot_sync")),
     "match_any_sync": Row("cuda.match_any_sync", _match, _voting("match_any_sync")),
-}
-_WARP |= {
-    name: Row(
-        f"cuda.{name}",
-        _shuffle(name),
-        f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})",
-    )
-    for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+    **{
+        name: Row(
+            f"cuda.{name}", _shuffle(name), f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})"
+        )
+        for name in ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+    },
 }
 
 

@@ -29,7 +29,15 @@ from .variables import Variables
 #: Kinds of global objects whose attributes numba can read in a kernel.
 KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
 AXES = {"x": 0, "y": 1, "z": 2}
-
+#: What to write for a name that a kernel often uses, and that nobody imported.
+ORIGINS = {
+    **{
+        name: f"write from numba import {name} above the kernel"
+        for name in ("cuda", *types.SIGNED, *types.UNSIGNED, "float32", "float64")
+    },
+    "math": "write import math above the kernel",
+    "np": "write import numpy as np above the kernel",
+}
 
 #: The code of numba.cuda's values that are not called; they are int32.
 VALUES = {
@@ -100,19 +108,20 @@ class Context(ABC):
         """The function that ``node`` defines inside this one, known while the kernel is compiled."""
         if isinstance(node, ast.FunctionDef) and node.decorator_list:
             refuse(node, f"numba compiles no decorator inside a kernel; leave out that of {node.name}")
-        defaults = [self.expr(default) for default in node.args.defaults]
-        for default, part in zip(defaults, node.args.defaults, strict=True):
+        values: list[object] = []
+        for part in node.args.defaults:
+            default = self.expr(part)
             if not isinstance(default, nodes.Const):
                 refuse(
                     node, f"the default {ast.unparse(part)} of an inner function is no constant; pass it in each call"
                 )
+            values.append(default.value)
         read = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & self.locals
         known = [self.env[name].const for name in read if name in self.env]
         functions = [known[0] for known in known if isinstance(known, tuple) and isinstance(known[0], Inner)]
         more = {name for function in functions for name in function.free}
-        values = tuple(default.value for default in defaults if isinstance(default, nodes.Const))
         constants = {name: v.const for name, v in self.env.items() if isinstance(v.const, np.generic)}
-        made = inner(self.source, node, values, more, constants)
+        made = inner(self.source, node, tuple(values), more, constants)
         for name in made.free:
             if name not in self.env:
                 refuse(node, f"{made.name} reads {name}, which has no value yet; assign it before the function")
@@ -214,7 +223,11 @@ class Context(ABC):
         try:
             thing = self.source.lookup(node.id)
         except KeyError:
-            refuse(node, f"the name {node.id!r} is not defined; define it, or pass it as an argument")
+            of_cuda = node.id in (*COORDINATES, "atomic", "local", "shared") or node.id in self.functions
+            what_now = (
+                f"write cuda.{node.id}" if of_cuda else ORIGINS.get(node.id, "define it, or pass it as an argument")
+            )
+            refuse(node, f"the name {node.id!r} is not defined; {what_now}")
         except ValueError:
             refuse(
                 node,

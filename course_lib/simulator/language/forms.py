@@ -207,7 +207,7 @@ def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
     for part in node.args:
         value = x.expr(part)
         if isinstance(value.type, types.TupleType) and value.type.fields and {*value.type.items} == {kind}:
-            values += tuples.items(nodes.settled(value) if value.does else value)
+            values += tuples.items(nodes.settled(value))
         elif value.is_scalar:
             values.append(cast(value, kind))
         else:
@@ -355,11 +355,8 @@ def named_tuple(x: Context, node: ast.Call, thing: type) -> nodes.Expr:
     given = dict(zip(fields, node.args, strict=False)) | {str(k.arg): k.value for k in node.keywords}
     if len(node.args) + len(node.keywords) != len(fields) or set(given) != set(fields):
         refuse(node, f"{thing.__name__} takes {plural(len(fields), 'value')}: {', '.join(fields)}")
-    values = {name: x.expr(part) for name, part in given.items()}
-    if tuple(values) != fields and any(value.does for value in values.values()):
-        values = {name: nodes.settled(value) for name, value in values.items()}
-        return nodes.after(values.values(), nodes.tuple_of(tuple(values[name] for name in fields), fields))
-    return nodes.tuple_of(tuple(values[name] for name in fields), fields)
+    values = {name: nodes.settled(x.expr(part)) for name, part in given.items()}  # in the order written
+    return nodes.after(values.values(), nodes.tuple_of(tuple(values[name] for name in fields), fields))
 
 
 def say(x: Context, node: ast.Call, used: bool) -> nodes.Expr:

@@ -169,12 +169,8 @@ class Statements(Expressions):
     def _declared(self, found: list[Part], want: types.Type) -> types.Type:
         """The result type ``want`` of the function's signature; refused unless what it returns converts to it."""
         for part in found if want != types.NONE else ():
-            scalar = (
-                part.type in types.SCALARS
-                and want in types.SCALARS
-                and not (types.is_complex(str(part.type)) > types.is_complex(str(want)))
-            )
-            if part.type != want and not scalar:
+            scalar = part.type in types.SCALARS and want in types.SCALARS
+            if part.type != want and not (scalar and types.conversion(str(part.type), str(want))):
                 refuse(
                     self.source.tree,
                     f"this device function returns {types.describe_type(part.type)}, and its signature says "
@@ -303,23 +299,18 @@ class Statements(Expressions):
             left = self.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
             value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
             self.assign_name(node.target.id, value)
-        elif isinstance(node.target, ast.Subscript):
+            return
+        if isinstance(node.target, ast.Subscript):
             array, index = self.element(node.target)
-            array, index = once(array), tuple(once(i) for i in index)
-            left = self.load(node.target, array, index)
-            value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
-            self.store(node.target, array, index, value)
-        elif (place := self._field(node.target)) is not None:
-            place = once(place)
-            value = self.binary(
-                node, op, self.load(node.target, place, ()), self.expr(node.value), node.target, node.value
-            )
-            self.store(node.target, place, (), value)
         else:
-            refuse_target(node.target)
+            array, index = self._field(node.target), ()
+        array, index = once(array), tuple(map(once, index))
+        left = self.load(node.target, array, index)
+        value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
+        self.store(node.target, array, index, value)
 
-    def _field(self, target: ast.expr) -> Expr | None:
-        """The field of a record that is assigned in ``record.field = ...``."""
+    def _field(self, target: ast.expr) -> Expr:
+        """The field of a record that is assigned in ``record.field = ...``; refuses other targets."""
         if isinstance(target, ast.Attribute) and self.constant_object(target) is None:
             owner = self.expr(target.value)
             if isinstance(owner.type, types.RecordsType) and not owner.type.ndim:
@@ -328,7 +319,9 @@ class Statements(Expressions):
                     text = ast.unparse(target)
                     refuse(target, f"{text} is an array; store to its elements, as in {text}[:] = ...")
                 return place
-        return None
+        refuse(
+            target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an array element"
+        )
 
     def assign(self, target: ast.expr, value: Expr, node: ast.Assign | ast.For) -> None:
         if isinstance(target, ast.Name):
@@ -352,10 +345,8 @@ class Statements(Expressions):
             items = [self.kept(item) for item in tuples.items(value)]
             for element, item in zip(target.elts, items, strict=True):
                 self.assign(element, item, node)
-        elif (place := self._field(target)) is not None:
-            self.store(target, place, (), value)
         else:
-            refuse_target(target)
+            self.store(target, self._field(target), (), value)
 
     def store(self, node: ast.expr, array: Expr, index: tuple[Expr, ...], value: Expr) -> None:
         self.out.append(Evaluate(store(array, index, self.stored(node, array, value), node.lineno)))
@@ -458,7 +449,7 @@ class Statements(Expressions):
         if isinstance(node, ast.While):
             test = conditions.condition(self, node.test)
         elif iterated is not None:
-            self.out.append(Mark(node.lineno))
+            self.out.append(Mark(node.lineno, head=True))
             self.line = node.lineno
             self.assign(node.target, iterated.item(()), node)
         self.loops.append(loop)
@@ -484,7 +475,6 @@ class Statements(Expressions):
             first=first,
             body=body,
             orelse=None,
-            endless=isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value),
             watched=watched,
             calls=calling,
         )
@@ -497,13 +487,14 @@ class Statements(Expressions):
         """
         envs = list(loop.breaks)
         used = loop.header if loop.after is None else loop.after
-        if not made.endless and (loop.breaks or node.orelse):
+        endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        if not endless and (loop.breaks or node.orelse):
             self.env = dict(loop.header)
             made.orelse = self.block(node.orelse)
             if not made.orelse.ends:
                 envs.append(self.env)
                 made.orelse.body += self.converts(self.env, used)
-        elif not made.endless:
+        elif not endless:
             envs.append(loop.header)
         if not envs:
             return None, True, True
@@ -512,10 +503,6 @@ class Statements(Expressions):
             used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
         )
         return after, settled, False
-
-
-def refuse_target(target: ast.expr) -> None:
-    refuse(target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an array element")
 
 
 def docstring(node: ast.stmt) -> bool:

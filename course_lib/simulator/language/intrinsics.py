@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import tuples
+from .conditions import truth
 from .context import Context
 from .nodes import Apply, CallWarp, Expr, Static, listed, literal_integer, load, store
 from .refusals import at_most, check_arguments, refuse
@@ -139,7 +140,7 @@ def _copy(x: Context, node: ast.Call, width: int) -> Expr:
             "of one type",
         )
     x.analysis.copies = True
-    inside = [x.scalar(part) for part in rest]  # lanes in which it is false copy zeros
+    inside = [truth(x, x.scalar(part), node.lineno) for part in rest]  # lanes in which it is false copy zeros
     first = 2 + len(place)
     to, of = f"{{0}}, {listed(1, len(place))}", f"{{{first - 1}}}, {listed(first, len(index))}"
     more = f", inside={{{first + len(index)}}}" if inside else ""

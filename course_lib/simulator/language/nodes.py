@@ -186,14 +186,11 @@ class Apply(Expr):
 
 
 class Cast(Expr):
-    """``value`` converted to ``type``, item by item if it is a tuple."""
+    """``value`` converted to ``type``, item by item if it is a tuple; see :func:`.operators.cast`."""
 
     value: Expr
 
     def write(self, out: Writer) -> Code:
-        if isinstance(self.value, MakeTuple) and isinstance(self.type, TupleType):
-            pairs = zip(self.value.items, self.type.items, strict=True)
-            return Code("(" + "".join(out.cast(out.text(i), i.type, kind) + ", " for i, kind in pairs) + ")")
         code = out.expr(self.value)
         if isinstance(self.type, TupleType) and not code.name:
             code = out.keep(code.text)
@@ -294,11 +291,9 @@ class Select(Expr):
         out.emit(f"{result} = None")
         out.emit(f"{yes}, {no} = split({out.mask}, {test})")
         for mask, side in ((yes, self.yes), (no, self.no)):
-            out.emit(f"if {mask} is not False:")
-            with out.under(mask) as lines:
+            with out.under(mask):
                 code = out.text(side)
                 out.emit(f"{result} = {out.blended(mask, code, result, self.type, self.line)}")
-            out.lines += lines
         return Code(result, True, True)
 
 
@@ -320,11 +315,9 @@ class Logical(Expr):
             out.emit(f"{result} = {left.text}")
             masks = f"{mask}, {mask}_" if self.conjunction else f"{mask}_, {mask}"
             out.emit(f"{masks} = split({out.mask}, {result})")
-            out.emit(f"if {mask} is not False:")
-            with out.under(mask) as lines:
+            with out.under(mask):
                 code = out.text(part)
                 out.emit(f"{result} = {combine}({result}, {code})")
-            out.lines += lines
             left = Code(result, True)
         return left
 
@@ -400,6 +393,9 @@ class Given(ast.Name):
         self.value = value
 
 
+Given.__name__ = "Name"  # by which ast.unparse knows how to write it in a message
+
+
 def once(value: Expr) -> Expr:
     """Make ``value`` usable several times in one statement: its first use evaluates it."""
     if isinstance(value, (Const, Nothing, Static, Saved, LoopValue)) or (isinstance(value, Local) and not value.unsure):
@@ -435,10 +431,10 @@ def after(first: Iterable[Expr], value: Expr) -> Expr:
 
 
 def settled(value: Expr) -> Expr:
-    """Make ``value``, and each item of a tuple, usable several times but evaluated once."""
+    """Make ``value``, and each item of a tuple, usable several times in one statement: its effects happen once."""
     if isinstance(value, MakeTuple):
         return replace(value, items=tuple(map(settled, value.items)))
-    return once(value)
+    return once(value) if value.does else value
 
 
 def tuple_of(values: tuple[Expr, ...], fields: tuple[str, ...] = ()) -> MakeTuple:

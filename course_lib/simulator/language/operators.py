@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import arithmetic
-from .nodes import Apply, Cast, Const, Expr
+from .nodes import Apply, Cast, Const, Expr, MakeTuple, tuple_of
 from .reasons import Why
-from .types import DTYPE, FLOATS, SCALARS, Type, TypingError, describe_type, is_complex
+from .types import DTYPE, FLOATS, SCALARS, TupleType, Type, TypingError, describe_type, is_complex
 
 NUMBERS = (bool, int, float, complex)
 #: The operators that Python evaluates between literals.
@@ -88,6 +88,8 @@ def cast(value: Expr, kind: Type) -> Expr:
             return Const(type=kind, value=arithmetic.cast(value.value, DTYPE[kind]), literal=value.literal)
     if isinstance(kind, str) and kind not in SCALARS:
         raise TypingError(f"{describe_type(value.type)} does not convert to {describe_type(kind)}")
+    if isinstance(value, MakeTuple) and isinstance(kind, TupleType):
+        return tuple_of(tuple(map(cast, value.items, kind.items)), kind.fields)
     return Cast(value=value, type=kind)
 
 

@@ -53,12 +53,8 @@ class Block(Stmt):
                     # lanes that returned read nothing later, so the others are the whole region
                     out.anchors[self.region] = out.fresh("a")
                     out.emit(f"{out.anchors[self.region]} = {out.mask}")
-                out.emit(f"if {out.mask} is not False:")
-                with out.deeper():
-                    start = len(out.lines)
+                with out.under(out.mask):
                     Block(self.region, self.body[i + 1 :]).write(out)
-                    if len(out.lines) == start:
-                        out.emit("pass")
                 return
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
@@ -82,13 +78,14 @@ class Convert(Stmt):
 
 
 class Mark(Stmt):
-    """The start of a statement, for the trace."""
+    """The start of a statement, for the trace; ``head``: of an iteration of a loop."""
 
     line: int
+    head: bool = False
 
     def write(self, out: Writer) -> None:
         if out.module.tracing == "values" and not out.function.foreign:  # lines of another file are not shown
-            out.emit(f"w.tell('statement', {self.line}, {out.mask})")
+            out.emit(f"w.tell('statement', {self.line}, {out.mask}, {self.head})")
 
 
 class Iteration(Stmt):
@@ -149,14 +146,11 @@ class If(Stmt):
             out.emit(f"{yes}0, {no}0 = {yes}, {no}")
         out.branches.append(out.at(self.line))
         for mask, branch in ((yes, self.body), (no, self.orelse)):
-            with out.under(mask) as lines:
+            with out.under(mask):
                 out.anchors[branch.region] = f"{mask}a" if leaves else mask
                 if leaves:
                     out.emit(f"{mask}a = {mask}")
                 branch.write(out)
-            if lines:
-                out.emit(f"if {mask} is not False:")
-                out.lines += lines
         out.branches.pop()
         if leaves:
             out.emit(f"{before} = join({before}, {yes}0, {no}0, {yes}, {no})")
@@ -194,7 +188,7 @@ class Loop(Stmt):
 
     ``entry`` converts the variables from their types before the loop to those of an iteration. ``first`` are the
     statements of a for loop's iteration before the body. ``watched`` are the variables that a while loop assigns: if
-    they do not change, it makes no progress. ``calls``: it calls device functions. ``endless``: only its breaks end it.
+    they do not change, it makes no progress. ``calls``: it calls device functions.
     """
 
     line: int
@@ -204,7 +198,6 @@ class Loop(Stmt):
     first: list[Stmt]
     body: Block
     orelse: Block | None
-    endless: bool
     watched: tuple[tuple[str, Type], ...] | None
     calls: bool
 
@@ -261,14 +254,14 @@ class Loop(Stmt):
         out.mask = before
         if returns:
             out.emit(f"{before} = minus({before}, r)")
-        if self.orelse is not None:
+        if self.orelse is not None and self.orelse.body:
             self._write_else(out, self.orelse, f"minus({before}, {live}b)" if broken else before)
 
     def _write_head(self, out: Writer, test: Expr, live: str, counter: str) -> None:
         """Write the start of a while loop's iteration: the budget and the test."""
         out.emit(f"w.steps.spend({out.at(self.line)}, {counter})")
         out.emit(f"{out.mask} = {live}[0]")
-        Mark(self.line).write(out)
+        Mark(self.line, head=True).write(out)
         out.emit(f"{out.mask}, _ = split({out.mask}, {out.text(test)})")
         out.emit(f"if {out.mask} is False: break")
         out.emit(f"{live}[0] = {out.mask}")
@@ -277,19 +270,16 @@ class Loop(Stmt):
         """Write the ``else`` of a loop, for the lanes that did not break."""
         before, mask = out.mask, out.fresh("m")
         leaves = node.exits(LEAVING)
-        with out.under(mask) as lines:
+        out.emit(f"{mask} = {lanes}")
+        with out.under(mask):
             if leaves:
                 out.emit(f"{mask}0 = {mask}a = {mask}")
             out.anchors[node.region] = f"{mask}a" if leaves else mask
             out.branches.append(out.at(self.line))
             node.write(out)
             out.branches.pop()
-        if lines:
-            out.emit(f"{mask} = {lanes}")
-            out.emit(f"if {mask} is not False:")
-            out.lines += lines
             if leaves:
-                out.emit(f"    if {mask} is not {mask}0: {before} = minus({before}, minus({mask}0, {mask}))")
+                out.emit(f"if {mask} is not {mask}0: {before} = minus({before}, minus({mask}0, {mask}))")
 
     def exits(self, kinds: tuple[type, ...]) -> bool:
         """Its own breaks and continues stay inside, but those of its ``else`` do not."""

@@ -93,7 +93,7 @@ def make_tuple(x: Context, node: ast.Call, used: bool) -> Expr:
     value = x.expr(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if value is None or not isinstance(value.type, TupleType):
         refuse(node, "the simulator runs tuple() of a tuple alone; write the items out, as in (a, b)")
-    value = settled(value) if value.does else value
+    value = settled(value)
     return after((value,), tuple_of(tuples.items(value)))
 
 

@@ -85,7 +85,8 @@ def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
     """The signatures in the decorator of a kernel or a device function; if empty, it takes any types."""
     overloads = getattr(kernel, "overloads", None)
     if isinstance(overloads, dict) and overloads and getattr(kernel, "_can_compile", True) is False:
-        return tuple(_of_overload(types, compiled) for types, compiled in overloads.items())
+        results = (getattr(getattr(made, "signature", None), "return_type", None) for made in overloads.values())
+        return tuple(map(_signature, overloads, results))
     for node in source.tree.decorator_list:
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "jit":
             given = node.args[:1] or [k.value for k in node.keywords if k.arg in ("func_or_sig", "argtypes")]
@@ -94,9 +95,8 @@ def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
     return ()
 
 
-def _of_overload(types: Iterable[object], compiled: object) -> Signature:
-    result = getattr(getattr(compiled, "signature", None), "return_type", None)
-    return Signature(tuple(map(_of_object, types)), None if result is None else _of_object(result))
+def _signature(arguments: Iterable[object], result: object) -> Signature:
+    return Signature(tuple(map(_of_object, arguments)), None if result is None else _of_object(result))
 
 
 def _read(source: Source, node: ast.expr) -> tuple[Signature, ...]:
@@ -158,7 +158,7 @@ def _of_signature(node: ast.expr, thing: object) -> Signature | None:
     except Exception as error:
         refuse(node, f"{thing!r} is no signature ({error}); write one such as 'void(float32[:], int64)'")
     try:
-        return Signature(tuple(map(_of_object, arguments)), None if result is None else _of_object(result))
+        return _signature(arguments, result)
     except TypingError as error:
         refuse(node, str(error))
 

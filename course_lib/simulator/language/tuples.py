@@ -48,7 +48,7 @@ def unpacked(x: Context, node: ast.expr) -> tuple[Expr, ...]:
     value = x.expr(node.value)
     if not isinstance(value.type, TupleType):
         refuse(node, f"{ast.unparse(node)} unpacks {describe_type(value.type)}; only a tuple's items are known")
-    return items(settled(value) if value.does else value)
+    return items(settled(value))
 
 
 def item(value: Expr, i: int) -> Expr:
@@ -75,18 +75,17 @@ def items(value: Expr) -> tuple[Expr, ...]:
 def item_type(value: Expr, node: ast.AST) -> Type:
     """The type of all of a tuple's items; refused if they differ, since numba cannot loop over them at run time."""
     kinds = tuple(dict.fromkeys(value.tuple_type.items))
-    if len(kinds) != 1:
-        if not kinds:
-            refuse(
-                node,
-                f"{ast.unparse(node)} is an empty tuple, whose items have no type for numba; leave "
-                "out what runs through it",
-            )
-        named = ", ".join(map(describe_type, kinds))
+    if not kinds:
         refuse(
             node,
-            f"{ast.unparse(node)} has items of different types ({named}); numba runs through tuples "
-            "of one type: convert the items",
+            f"{ast.unparse(node)} is an empty tuple, whose items have no type for numba; leave out what runs "
+            "through it",
+        )
+    if len(kinds) > 1:
+        refuse(
+            node,
+            f"{ast.unparse(node)} has items of different types ({', '.join(map(describe_type, kinds))}); numba runs "
+            "through tuples of one type: convert the items",
         )
     return kinds[0]
 
@@ -101,14 +100,14 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
     """``owner[place]`` of a tuple: an item or a slice."""
     count, text = len(owner.tuple_type.items), ast.unparse(node)
     if isinstance(place, ast.Slice):
-        bounds = [None if b is None else _known(x.expr(b)) for b in (place.lower, place.upper, place.step)]
+        bounds = [None if b is None else known_integer(x.expr(b)) for b in (place.lower, place.upper, place.step)]
         given = [b is not None for b in (place.lower, place.upper, place.step)]
         if any(b is None and asked for b, asked in zip(bounds, given, strict=True)):
             refuse(node, f"{text}: the bounds of a tuple's slice must be literal integers, as in t[0:2]")
-        owner = settled(owner) if owner.does else owner
+        owner = settled(owner)
         return after((owner,), tuple_of(items(owner)[slice(*bounds)]))
     index = x.integer_index(node, place, x.scalar(place))
-    known = _known(index)
+    known = known_integer(index)
     if known is not None:
         if not -count <= known < count:
             refuse(node, f"{text}: the tuple has {plural(count, 'item')}; its numbers begin at 0")
@@ -119,7 +118,8 @@ def item_of(x: Context, node: ast.AST, owner: Expr, place: ast.expr) -> Expr:
     return Apply(code=code, args=(owner, index), type=kind, line=getattr(node, "lineno", 0), why=any_why(owner))
 
 
-def _known(value: Expr) -> int | None:
+def known_integer(value: Expr) -> int | None:
+    """The integer that ``value`` is known to be when the kernel is compiled; None for other values."""
     if isinstance(value, Const) and isinstance(value.type, str) and types.is_int(value.type):
         return int(value.value)
     return None
@@ -128,11 +128,11 @@ def _known(value: Expr) -> int | None:
 def combined(node: ast.AST, op: str, left: Expr, right: Expr) -> Expr:
     """An operator between tuples; only concatenation exists."""
     if op == "Add" and isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
-        left, right = (settled(side) if side.does else side for side in (left, right))
+        left, right = settled(left), settled(right)
         a, b = items(left), items(right)
         return tuple_of(a + b) if a and b else after((left, right), tuple_of(a + b))
     if op == "Mult" and isinstance(left.type, TupleType) and (times := literal_integer(right)) is not None:
-        left = settled(left) if left.does else left
+        left = settled(left)
         return after((left,), tuple_of(items(left) * times))
     refuse(
         node,

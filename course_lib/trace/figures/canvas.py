@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
@@ -16,7 +15,7 @@ from matplotlib.ticker import NullLocator
 from PIL import Image
 
 from ..palette import EDGE, GROUND, INK, WASH
-from ..png import element, quantized
+from ..png import element, with_palette
 
 #: A name or #rrggbb, or red, green, blue and optionally opacity, from 0 to 1.
 Colour = str | tuple[float, ...]
@@ -39,41 +38,13 @@ class Picture:
         figure = self.ax.get_figure(root=True)
         assert isinstance(figure, Figure)
         drawn = io.BytesIO()
-        quick = {"compress_level": 1}  # compressed again below
+        quick = {"compress_level": 1}  # compressed again by with_palette
         figure.savefig(drawn, dpi=_DRAWN_DPI, format="png", bbox_inches="tight", pad_inches=0.15, pil_kwargs=quick)
-        image = _with_palette(Image.open(drawn).convert("RGBA"))
-        packed = io.BytesIO()
-        image.save(packed, format="png", optimize=True)
-        return packed.getvalue()
+        return with_palette(Image.open(drawn).convert("RGBA"))
 
     def _repr_html_(self) -> str:
         width = Image.open(io.BytesIO(self.png)).width
         return element(self.png, repr(self), round(width * _SHOWN_DPI / _DRAWN_DPI))
-
-
-def _with_palette(image: Image.Image) -> Image.Image:
-    """Return the picture in at most 256 colours, opacity included, which makes its file three times smaller.
-
-    Colours and opacities are quantized separately: Pillow's methods for both at once mistake small areas, such as
-    letters, for shades of their surroundings.
-    """
-    pixels = np.asarray(image)
-    opacity = (pixels[..., 3].astype(np.uint16) + 8) // 17  # 0 to 15
-    opaque = Image.fromarray(np.where(opacity[..., None], pixels[..., :3], 0).astype(np.uint8))
-    colours = quantized(opaque, 64, Image.Quantize.MAXCOVERAGE)
-    both = 16 * np.asarray(colours).astype(np.uint16) + opacity
-    counts = np.bincount(both.ravel(), minlength=64 * 16)
-    found = np.flatnonzero(counts)
-    kept = np.sort(found[np.argsort(-counts[found], kind="stable")][:256])
-    table = np.zeros((64, 3), np.uint8)
-    table.ravel()[: len(colours.getpalette() or ())] = colours.getpalette() or ()
-    palette = np.column_stack([table[found // 16], 17 * (found % 16)]).astype(int)
-    nearest = np.zeros(64 * 16, np.uint8)
-    nearest[found] = np.argmin(np.abs(palette[:, None] - palette[np.isin(found, kept)]).sum(axis=2), axis=1)
-    packed = Image.fromarray(nearest[both])
-    packed.putpalette(table[kept // 16].tobytes())
-    packed.info["transparency"] = (17 * (kept % 16)).astype(np.uint8).tobytes()
-    return packed
 
 
 def show(ax: Axes) -> Picture:

@@ -5,14 +5,13 @@ in a few tens of milliseconds, and only when it is needed.
 """
 
 import functools
-import io
 import pathlib
 from dataclasses import dataclass
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from ..png import element, quantized
+from ..png import element, with_palette
 from .shapes import WIDTH, Box, Pixels, Polygon, Shape, Text
 
 #: Pixels of the file for each shown pixel: sharp on a projector.
@@ -46,11 +45,7 @@ class StillPicture:
     @functools.cached_property
     def png(self) -> bytes:
         """The picture as a PNG file."""
-        # The picture has few colours; a palette makes it a third of the size, and notebooks carry many.
-        packed = quantized(self.image(), 128, Image.Quantize.FASTOCTREE)
-        buffer = io.BytesIO()
-        packed.save(buffer, format="png", optimize=True)
-        return buffer.getvalue()
+        return with_palette(self.image())
 
     def _repr_html_(self) -> str:
         return element(self.png, repr(self), WIDTH)

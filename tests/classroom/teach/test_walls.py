@@ -17,7 +17,7 @@ from course_lib.classroom.teach.calls import Program
 from course_lib.classroom.teach.cells import lesson_named, places
 from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.limits import Limits, Stopped
-from course_lib.classroom.teach.sandbox import Sandbox, compiled
+from course_lib.classroom.teach.sandbox import Sandbox, forked
 from course_lib.classroom.teach.submission import Answer
 from course_lib.exercises import EXERCISES
 from course_lib.exercises.grading.explain import Explanation
@@ -85,9 +85,9 @@ def test_without_walls_the_flag_needs_linux(folder, monkeypatch, capsys):
 
 def test_without_walls_no_kernel_is_compiled(monkeypatch):
     monkeypatch.setattr(walls, "standing", lambda: "")
-    said = json.loads(compiled(lambda: "compiled", Limits()))
+    said = json.loads(forked(lambda: "compiled", Limits(), compiles=True))
     assert said == {"stopped": f"it was not compiled: {walls.NONE}"}
-    assert json.loads(compiled(lambda: "compiled", Limits(executes=True))) == {"result": "compiled"}
+    assert json.loads(forked(lambda: "compiled", Limits(executes=True), compiles=True)) == {"result": "compiled"}
 
 
 DOCKER = """#!{python}

@@ -18,7 +18,7 @@ as if it were A: At[start + tx, row] -> At[row, start + tx] ? not-transposed
 the first pair in every iteration ? first-pair-again
 - At[start + tx, row] -> At[tx, row]
 - B[start + ty, col] -> B[ty, col]
-B by rows: B[start + ty, col] -> B[col, start + ty] ? out-of-bounds
+B by rows: B[start + ty, col] -> B[col, start + ty] ? out-of-bounds: `B[col, start + ty]`
 
 # too-deep
 three of them ? barriers-per-warp
@@ -78,6 +78,7 @@ the second tile's indices: cols[tx, k] -> cols[k, tx] ? swapped-indices: cols[k,
 # tiles-of-transpose
 loads its tile's transpose: At[start + tx, row] -> At[start + ty, cuda.blockIdx.y * TILE + tx] ? sides-do-not-match
 B's tile forgotten:         B_tile[ty, tx] = B[start + ty, col]\n -> ? uninitialized-read
+one row further: At[start + tx, row] -> At[start + tx + 1, row] ? out-of-bounds: `A_tile[ty, tx] = At[start + tx + 1, row]`
 all into one row: A_tile[ty, tx] = -> A_tile[0, tx] = ? race
 the tile turned, and not the row ? transposed-in-the-tile
 - A_tile[ty, tx] = At[start + tx, row] -> A_tile[tx, ty] = At[start + ty, row]

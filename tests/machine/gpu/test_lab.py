@@ -1,5 +1,6 @@
 """The laboratory's tables beside the recordings that they made; its kernels compile where NVVM is installed."""
 
+from dataclasses import replace
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 from course_lib import simulate
 from course_lib.machine import measurements
 from course_lib.machine.gpu.experiments import Wanted
+from course_lib.machine.model.machine import Machine
 from tools.lab import answers, kernels, patterns, probes, tensor, wgmma
 from tools.lab.__main__ import main
 
@@ -27,11 +29,7 @@ def test_a_row_explains_the_recorded_value(gpu):
     recorded = measurements.load("latencies", gpu).results
     for rows in probes.TABLE:
         for probe in rows():
-            (result,) = (
-                r
-                for r in recorded
-                if r["probe"] == probe.name and all(r.get(key) == value for key, value in probe.about.items())
-            )
+            (result,) = (r for r in recorded if r["probe"] == probe.name and r.items() >= probe.about.items())
             cycles = np.median(result["cycles"])
             value = probe.per / cycles if probe.rate else cycles / probe.per
             assert (result["value"], result["unit"]) == (pytest.approx(value), probe.unit), (probe.name, probe.about)
@@ -55,6 +53,16 @@ def test_every_version_of_an_answer_was_recorded_and_is_told():
         said = f" {time} (" if result["params"]["version"] == "answer" else f"{result['params']['version']}: {time}"
         assert said in measurements.answered(result["exercise"])
     assert measurements.answered("gram") == ""
+
+
+def test_the_model_reads_only_what_is_measured():
+    """From the table's probes, and from those of several launches that it needs, follows the same machine."""
+    several = ("L1 latency", "L2 latency", "L2 latency by line", "L2 bandwidth", "shared reads and barriers")
+    cold = ("DRAM latency", "DRAM latency of rows", "DRAM latency of runs", "DRAM neighbours", "DRAM bandwidth")
+    names = {*several, *cold, *(probe.name for rows in probes.TABLE for probe in rows())}
+    latencies = measurements.load("latencies")
+    kept = replace(latencies, results=[r for r in latencies.results if r["probe"] in names])
+    assert Machine.measured(kept) == Machine.measured(latencies)
 
 
 def test_an_unknown_part_is_named():

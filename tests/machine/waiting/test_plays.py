@@ -14,7 +14,7 @@ from course_lib.machine import measurements, waiting
 from course_lib.machine.waiting import predictions
 from course_lib.machine.waiting.instruction import Instruction
 from course_lib.machine.waiting.model_errors import ordered, reasons, table, why_wrong
-from course_lib.machine.waiting.predictions import _launch, ladder
+from course_lib.machine.waiting.predictions import ladder, launch_of
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
 
@@ -46,10 +46,9 @@ def test_the_machine_is_what_was_measured():
 
 def test_a_chain_waits_for_every_link():
     """64 dependent multiply-adds take 64 latencies; 64 independent ones take a cycle each."""
-    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(64)]
-    play = waiting.play_programs([chain], H200)
+    play = waiting.play_programs([predictions.chain("multiply-add")], H200)
     assert play.cycles == pytest.approx(63 * H200.multiply_add + 1)
-    assert play.share("arithmetic") == pytest.approx(63 * (H200.multiply_add - 1) / play.cycles)
+    assert play.waits["arithmetic"] == pytest.approx(63 * (H200.multiply_add - 1) / play.cycles)
     assert waiting.play_programs([[Instruction("multiply-add", 0)] * 64], H200).cycles == 64
 
 
@@ -158,15 +157,8 @@ def test_bytes_in_flight_are_latency_times_bandwidth():
     """Of warps that follow lists, twice as many load twice as much a cycle, until the bandwidth is reached."""
     rates = {}
     for warps in (1, 2, 64):
-        walks = [
-            [
-                Instruction(
-                    "load", 0, (i - 1,) if i else (), sectors=tuple(("x", (w * 32 + i) * 4 + s) for s in range(4))
-                )
-                for i in range(32)
-            ]
-            for w in range(warps)
-        ]
+        lists = [[tuple(("x", 256 * w + 4 * i + s) for s in range(4)) for i in range(64)] for w in range(warps)]
+        walks = [predictions.chain("load", 0, sectors.__getitem__) for sectors in lists]
         play = waiting.play_programs(walks, H200)
         rates[warps] = play.bytes_loaded / play.cycles
         assert play.in_flight == pytest.approx(rates[warps] * H200.latency["L2"], rel=0.25)
@@ -191,7 +183,7 @@ def test_nobody_passes_a_barrier_alone():
     play = waiting.play_programs([slow, [Instruction("barrier", 0)]], H200)
     waits = [(reason, last - first) for reason, first, last in play.spans[1] if reason == "barrier"]
     assert waits[0][1] > H200.latency["L2"]
-    assert play.share("global memory") > 0.3
+    assert play.waits["global memory"] > 0.3
 
 
 ADDS = [Instruction("multiply-add", 0)] * 4
@@ -236,14 +228,11 @@ def test_what_cannot_be_played_is_refused():
         (lambda: waiting.play_programs(adds, H200, blocks=33), "33 blocks of 1 warps do not fit: .* of 32 blocks"),
         (lambda: waiting.play_programs(adds * 32, H200, blocks=3), "3 blocks of 32 warps do not fit: .* 64 warps"),
         (lambda: waiting.play_programs(adds, H200, served=None), 'from "DRAM", "L2", not from "None"'),
-        (lambda: waiting.play_programs(adds, H200).share("global"), "reason is 'global'; choose from .*global memory"),
-        (lambda: programs(kernel, trace, block=(0, 0)), r"block is \(0, 0\); give its place .* \(x, y, z\)"),
         (lambda: waiting.play_programs(adds, H200, rounds=0), "rounds must be a whole number, 1 or more"),
         (lambda: waiting.play_programs([[]], H200), "no warp of the traced block issues anything"),
         (lambda: waiting.play_programs([], H200), "no warp of the traced block issues anything"),
         (lambda: waiting.play_programs(adds, H200, served="l2"), 'from "DRAM", "L2", not from "l2"'),
-        (lambda: waiting.play(kernel, trace, H200, served={"a": "DRAM"}), 'names "a"; .* "A", "A_tile", "B"'),
-        (lambda: waiting.play(kernel, trace, H200, 4, shared_bytes=200_000), "4 blocks with 200,000 bytes .* 262,144"),
+        (lambda: waiting.play_programs(adds, H200, 4, shared_bytes=200_000), "4 blocks with 200,000 bytes .* 262,144"),
         (lambda: waiting.play_programs([[GATE]], H200).cycles_per_iteration(), "larger K"),
         (lambda: waiting.Machine.measured(measurements.load("ladder")), "not of ladder"),
     ):
@@ -265,8 +254,9 @@ def test_a_blocks_shared_arrays_are_taken_from_the_cache():
     """Two tiles of 4×4 float32 are 128 bytes; of a cache of 256 two blocks leave nothing for the next iteration."""
     kernel, trace = traced("tiled", 4, 4, 64, tile_width=4)
     small = replace(H200, l1_bytes=2 * 128)
-    by_default, given = waiting.play(kernel, trace, small, 2), waiting.play(kernel, trace, small, 2, shared_bytes=128)
-    assert by_default == given != waiting.play(kernel, trace, small, 2, shared_bytes=0)
+    warps = programs(kernel, trace)
+    given, none = (waiting.play_programs(warps, small, 2, shared_bytes=size) for size in (128, 0))
+    assert waiting.play(kernel, trace, small, 2) == given != none
     with pytest.raises(ValueError, match="3 blocks with 128 bytes"):
         waiting.play(kernel, trace, small, 3)
 
@@ -276,7 +266,7 @@ def test_blocks_take_turns_in_waiting_for_dram(name):
     """What matrices in DRAM cost a launch beside matrices in the second-level cache is as measured, within 5 %."""
     r = next(r for r in measurements.load("cold").results if r["rung"] == name)
     seen = np.median(r["warm_milliseconds"]) / np.median(r["cold_milliseconds"])
-    launch = _launch(r, H200, measurements.load("cold").provenance)
+    launch = launch_of(r, H200, measurements.load("cold"))
     played = launch.gflops() / replace(launch, cached=True).gflops()
 
     assert played == pytest.approx(seen, abs=0.05)
@@ -343,7 +333,7 @@ def test_the_cases_of_residency():
     rows = [r for r in JUDGED if r["what"] == "residency"]
     assert np.median([abs(r["error"]) for r in rows]) <= 0.05
     for what in ("cached", "residency"):
-        wrong, pairs = ordered(JUDGED, ("tiled", "prefetched"), what)
+        wrong, pairs = ordered(JUDGED, what)
         assert pairs > 250
         assert len(wrong) <= 3
         assert all(" is off by " in why_wrong(pair) for pair in wrong)

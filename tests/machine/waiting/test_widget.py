@@ -74,7 +74,7 @@ def test_the_second_buffer_helps_a_few_warps_and_not_many():
     """Two warps wait less for global memory, as the picture should show; sixteen hardly waited before."""
     few, many = ([plan(H200, 600, warps, 8, buffers).play for buffers in (1, 2)] for warps in (2, 16))
     assert few[1].cycles < few[0].cycles
-    assert few[1].share("global memory") < few[0].share("global memory")
+    assert few[1].waits["global memory"] < few[0].waits["global memory"]
     assert many[1].cycles > many[0].cycles
 
 

@@ -8,7 +8,7 @@ GIVEN = {
     "arguments": "a=np.ones(8, 'f4')",
     "header": f"""{IMPORTS}
 SIZE = 4
-VALUES, LIST = np.ones(3), []
+VALUES, LIST, HALVES = np.ones(3), [], (2.5, 3)
 
 def plain_helper(x):
     return x
@@ -34,11 +34,13 @@ a[0] = cuda.blockdim.x  #! 'blockdim' cuda.blockDim
 a[0] = np.random.rand()  #! np.random.rand()
 a[0] = plain_helper(1)  #! plain_helper @cuda.jit(device=True)
 return a[0]  #!
-a[0] = missing  #! 'missing'
+a[0] = missing  #! 'missing' define
+syncthreads()  #! 'syncthreads' cuda.syncthreads
 a[a[0]] = 1  #! a[0] float32 int(a[0])
 a[0, 1] = 1  #! a 1 2
 tile = cuda.shared.array(SIZE * 2, float32); tile[0] = 1  #! SIZE * 2
 tile = cuda.shared.array(a.shape[0], float32); tile[0] = 1  #! a.shape[0]
+tile = cuda.shared.array(HALVES, float32); tile[0, 0] = 1  #! HALVES
 tile = cuda.shared.array((SIZE, cuda.blockDim.x), float32); a[0] = tile[0, 0]  #!
 for v in (1, 2.5): a[0] = v  #! (1, 2.5) int64 float64
 for k in reversed(range(3)): a[0] = k  #! reversed(...) range(n - 1, -1, -1)

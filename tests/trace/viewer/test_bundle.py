@@ -1,15 +1,11 @@
 """The stepper's browser side: its types hold, its bundle is fresh, and its modules without a page do what they say."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[3]
-sys.path.insert(0, str(REPOSITORY / "tools"))
-import build_viewer  # noqa: E402
+from tools import build_viewer
 
-sys.path.remove(str(REPOSITORY / "tools"))
 BUNDLES = list(build_viewer.BUNDLES.items())
 IDS = [bundle.name for _, bundle in BUNDLES]
 
@@ -49,6 +45,6 @@ def test_bundle_is_what_the_compilers_make():
 
 def test_modules_under_node(node):
     """The trace and the machine need no page: tests/trace/viewer/web holds their tests, which Node.js runs."""
-    tests = sorted(map(str, (REPOSITORY / "tests" / "trace" / "viewer" / "web").glob("*.test.mjs")))
+    tests = sorted(map(str, Path(__file__).with_name("web").glob("*.test.mjs")))
     assert tests
     node("--test", *tests)

@@ -21,10 +21,6 @@ def stepper():
     return Stepper(launch("tiled_16"), step=31, block=(1, 2), thread=(1, 3))
 
 
-def on_white(image):
-    return np.asarray(Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB"), float)
-
-
 def test_an_svg_shows_the_values_of_its_step(stepper, tmp_path):
     """Each number of the shared tiles is a text in the middle of its element, and the sentence is complete."""
     tree = ET.parse(stepper.save_picture(tmp_path / "step.svg", step=28))
@@ -58,7 +54,7 @@ def test_a_gif_has_the_frames_that_are_asked_for(stepper, tmp_path):
     steps = [9, 31, 12, 69]
     gif = Image.open(stepper.save_picture(tmp_path / "steps.gif", steps, seconds=0.5))
     assert gif.n_frames == len(steps)
-    stills = [on_white(stepper.picture(step, hint="").image(SCALE)) for step in steps]
+    stills = [np.asarray(stepper.picture(step, hint="").image(SCALE).convert("RGB"), float) for step in steps]
     height = min(len(still) for still in stills)
     for frame in range(len(steps)):
         gif.seek(frame)

@@ -66,7 +66,6 @@ def test_the_registers_are_the_matrices():
     run = launch("tensor_cores")
     A, B = numbers(16, 16), numbers(16, 8, seed=1)
     steps = [step for step in multiplying(run) if stepper_of(run).timeline.step(step).warp == 0]
-    first, second = steps[:2]
 
     def gathered(step, held, names):
         state = State(stepper_of(run).timeline, step)
@@ -78,8 +77,8 @@ def test_the_registers_are_the_matrices():
                 matrix[divmod(place, held.columns)] = state.variable(name)[lane]
         return matrix
 
-    a, b, c = scene_of(at(run, first, 0)).matrices[0].held
-    for number, step in enumerate((first, second)):
+    a, b, c = scene_of(at(run, steps[0], 0)).matrices[0].held
+    for number, step in enumerate(steps[:2]):
         part = slice(8 * number, 8 * number + 8)
         assert np.array_equal(gathered(step, a, ("a0", "a1", "a2", "a3")), A[:, part])
         assert np.array_equal(gathered(step, b, ("b0", "b1")), B[part])

@@ -13,17 +13,10 @@ from course_lib.trace.viewer import Stepper, compare
 from course_lib.trace.viewer.page import escaped
 
 
-def states(text):
-    """What the steppers of a page start with."""
-    return [
-        json.loads(s) for s in re.findall(r'<script type="application/json" class="[^"]*"[^>]*>(.*?)</script>', text)
-    ]
-
-
 def test_the_page_holds_the_trace_and_where_the_stepper_stands(tmp_path):
     stepper = Stepper(launch("tiled"), step=21, block=(1, 0), thread=(1, 1))
     text = stepper.save(tmp_path / "page.html").read_text()
-    (state,) = states(text)
+    state = json.loads(re.search(r'<script type="application/json" class="[^"]*"[^>]*>(.*?)</script>', text)[1])
     assert (state["step"], state["block"], state["thread"]) == (21, [1, 0, 0], [1, 1, 0])
     assert Payload(state["_data"]).head["kernel"] == "tiled"
 

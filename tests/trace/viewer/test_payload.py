@@ -105,9 +105,8 @@ def test_misses_are_sent():
             lanes = [lane for lane in range(32) if int(sent["outside_lanes"][row]) >> lane & 1]
             index = sent.spread(sent["outside_index"][row], len(lanes))
             misses |= {(array, lane): at for lane, (at,) in zip(lanes, index, strict=True)}
-    assert misses == {("x", lane): lane + 33 for lane in range(17, 32)} | {
-        ("out", lane): lane + 32 for lane in range(18, 32)
-    }
+    of_x = {("x", lane): lane + 33 for lane in range(17, 32)}
+    assert misses == of_x | {("out", lane): lane + 32 for lane in range(18, 32)}
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

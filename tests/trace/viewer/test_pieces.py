@@ -43,9 +43,8 @@ def test_a_group_is_in_flight_from_its_products_to_its_wait():
     (ended,) = steps_at(run, "wait_64(acc, 0)", 1)
     one, two = (f"group {group} (line {line})" for group in (1, 2))
     said = [flight_of(timeline, at) for at in (started[0] - 1, started[0], waited[0], started[1], waited[1], ended)]
-    assert said == [
-        f"Products of warp 1 in flight: {what}." for what in ("none", one, one, f"{one}, {two}", two, "none")
-    ]
+    wanted = ("none", one, one, f"{one}, {two}", two, "none")
+    assert said == [f"Products of warp 1 in flight: {what}." for what in wanted]
 
 
 def test_a_thread_that_starts_a_product_reads_nothing_of_it():

@@ -1,15 +1,17 @@
 """The still of a stepper: its frames, what is lit in them and what it says, held against formulas of the launches."""
 
+import io
 import re
 
 import numpy as np
 import pytest
 from launches.samples import LAUNCHES, launch
+from PIL import Image
 
 from course_lib.trace.palette import COLOURS
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
-from course_lib.trace.viewer.shapes import Box, Pixels, Text
+from course_lib.trace.viewer.shapes import HUES, Box, Pixels, Text, rgb, tint
 from course_lib.trace.viewer.strip import FRAMES, Told, frames_of, shown
 
 
@@ -57,6 +59,16 @@ def test_a_large_matrix_is_a_picture_of_pixels():
     (layout,) = Stepper(launch("best")).picture().layouts
     sizes = [shape.colours.shape[:2] for shape in layout.shapes if isinstance(shape, Pixels)]
     assert (128, 256) in sizes
+
+
+def test_tints_have_their_exact_colours_in_the_stored_picture():
+    """So they stay apart on every page; means of near colours made one tint of those of A and C."""
+    picture = Stepper(launch("tiled_16")).picture()
+    images = picture.image(), Image.open(io.BytesIO(picture.png))
+    drawn, stored = (np.asarray(image.convert("RGBA")) for image in images)
+    for tinted in (tint(hue, strength) for hue in map(HUES.get, "ABC") for strength in (0.2, 1.0)):
+        at = (drawn == (*rgb(tinted), 255)).all(axis=2)
+        assert at.any() and (stored[at] == drawn[at]).all(), tinted
 
 
 def test_a_race_shows_its_step_and_both_threads():
