@@ -121,14 +121,17 @@ def ascii_of(name: str) -> str:
 def alone(path: Path) -> Iterator[None]:
     """Hold a file that only one run at a time can hold, by SQLite's lock; the system lets go of it however a run ends.
 
-    Raise ValueError, with the folder, if another run holds it.
+    Raise ValueError, with the folder, if another run holds it, and with the file if it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.closing(sqlite3.connect(path, timeout=0)) as held:
+    with contextlib.ExitStack() as stack:
         try:
+            held = stack.enter_context(contextlib.closing(sqlite3.connect(path, timeout=0)))
             held.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError:
-            raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
+            raise ValueError(f"{path} cannot be written: {error}") from None
         yield
 
 
