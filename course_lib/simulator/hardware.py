@@ -29,6 +29,8 @@ HOPPER = {
     "shared_bytes_per_multiprocessor": 228 * 1024,
     "multiprocessors": 132,
 }
+#: Threads of a block where their number is left to numba (``kernel.forall(n)``).
+FORALL = 128
 
 
 def ceil_div(a: int, b: int) -> int:

@@ -17,7 +17,7 @@ from .counters.banks import wavefronts_by_block
 from .counters.coalescing import sectors_by_block
 from .counters.traffic import Key, TrafficObserver
 from .findings import KernelError, LaunchError
-from .hardware import HOPPER
+from .hardware import FORALL, HOPPER, ceil_div
 from .lanes.arrays import Pattern
 from .lanes.loops import PartOfGrid, WaitsForOthers
 from .lanes.masks import DifferentArrays
@@ -98,6 +98,10 @@ class Simulation:
             return self._launch(grid, block, arguments, dynamic_shared)
 
         return launch
+
+    def forall(self, ntasks: int, tpb: int = FORALL, stream: Any = 0, sharedmem: int = 0) -> Callable[..., Run]:
+        """Return the launch of ``ntasks`` threads, rounded up to blocks of ``tpb``, as numba's ``forall`` does."""
+        return self[ceil_div(ntasks, tpb or FORALL), tpb or FORALL, stream, sharedmem]
 
     def check_all(
         self,

@@ -91,6 +91,13 @@ def test_more_than_48_kib_of_static_shared_memory_is_refused_with_the_limit():
         simulate(tiled(128))[1, (16, 16)](A, A.copy(), A.copy())
 
 
+def test_forall_launches_whole_blocks_for_a_number_of_threads():
+    x, out = np.arange(300, dtype="f4"), np.zeros(300, "f4")
+    of_128, of_32 = simulate(double).forall(300)(x, out), simulate(double).forall(300, tpb=32)(x, out)
+    assert (out == 2 * x).all()
+    assert [run.traffic.per_thread().shape for run in (of_128, of_32)] == [(3, 128), (10, 32)]
+
+
 def test_scalars_have_the_type_numba_gives_them():
     a, out = rng.random(10).astype("f4"), np.zeros(10, "f4")
     run = simulate(scaled)[1, 16](a, np.float32(1.5), out)

@@ -46,7 +46,7 @@ _READY = b"ready"
 
 
 def serve(executes: bool) -> None:
-    """Answer requests, one a line, until there are no more; ``executes`` as in `Limits`."""
+    """Answer each request by a line, until there are no more; ``executes`` as in `Limits`."""
     walls.hide()
     if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it

@@ -5,8 +5,9 @@ from types import TracebackType
 from typing import Any
 
 NO_GPU = (
-    "there is no GPU here to launch this kernel on. The simulator runs the same kernel: write "
-    "simulate(kernel)[grid, block](...) instead of kernel[grid, block](...)."
+    "there is no GPU here. The simulator runs the same kernel: write simulate(kernel)[grid, block](...) instead of "
+    "kernel[grid, block](...), and give it NumPy arrays instead of those of cuda.to_device(...). For @cuda.jit with a "
+    "signature, call course_lib.without_gpu() first."
 )
 NO_NAME = (
     "{error}, and line {line} of this cell uses it. A cell above may define it: choose Run → Run All Above Selected "

@@ -43,8 +43,8 @@ BARRIERS = fill_in(
         "full.",
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
         "tx or ty.",
-        "out-of-bounds": "multiply elements of the tiles, for k in range(TILE), and load from A and B only where the "
-        "two conditions hold.",
+        "out-of-bounds": "multiply elements of the tiles, for k in range(TILE), load from A and B only where the two "
+        "conditions hold, and store to C only where row < M and col < N.",
     },
     diagnoses=(last_of_each_tile_missing, _ONLY_LAST_TILE, last_tile_missing),
 )

@@ -14,7 +14,7 @@ import numpy as np
 from numba import cuda
 
 from ...simulator.findings import SimulatorError
-from ...simulator.hardware import ceil_div
+from ...simulator.hardware import FORALL, ceil_div
 from ...simulator.language.source import python_function
 from ...simulator.simulate import simulate
 from .. import measurements
@@ -29,8 +29,6 @@ from .profiling import MACHINE, Profile, profile
 MOST_PROFILES = 20
 #: How long a script may run, in seconds.
 SECONDS = 120.0
-#: Threads of a block where a script leaves their number to numba (``kernel.forall(n)``).
-FORALL = 128
 
 
 @dataclass

@@ -18,9 +18,9 @@ class WaitsForOthers(KernelError):
 
     def __init__(self, line: int) -> None:
         super().__init__(
-            "this loop waits for something that no other thread changes any more: all that have not ended wait too. "
-            "The threads of a warp run a loop together, so none can wait for another thread of its warp: let only one "
-            "thread of each warp wait, or use a barrier, or an atomic without waiting",
+            "this loop never ends: it reads the same in each iteration, and no other thread changes that any more. If "
+            "it counts, add to its counter, as in i += 1. If it waits for another thread: the threads of a warp run a "
+            "loop together, so let only one thread of each warp wait, or use a barrier, or an atomic without waiting",
             line=line,
         )
 

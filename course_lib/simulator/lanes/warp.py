@@ -119,7 +119,7 @@ class WarpVector(LaneVector):
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
         if self.steps.still((line, sites), count, arrays, () if atomic else values, mask):
             by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
-            if calls or any(array is site.array for site in sites for array in by_others):
+            if calls or any(array is site.array for site in sites for array in by_others if site.op != "store"):
                 raise WaitsForOthers(line)
             raise KernelError("this loop never ends: nothing changes from one iteration to the next", line=line)
 

@@ -29,7 +29,15 @@ from .variables import Variables
 #: Kinds of global objects whose attributes numba can read in a kernel.
 KNOWN_OWNERS = (tuple, Enum, np.ndarray, np.generic, np.dtype, *NUMBERS)
 AXES = {"x": 0, "y": 1, "z": 2}
-
+#: What to write for a name that a kernel often uses, and that nobody imported.
+ORIGINS = {
+    **{
+        name: f"write from numba import {name} above the kernel"
+        for name in ("cuda", *types.SIGNED, *types.UNSIGNED, "float32", "float64")
+    },
+    "math": "write import math above the kernel",
+    "np": "write import numpy as np above the kernel",
+}
 
 #: The code of numba.cuda's values that are not called; they are int32.
 VALUES = {
@@ -215,7 +223,11 @@ class Context(ABC):
         try:
             thing = self.source.lookup(node.id)
         except KeyError:
-            refuse(node, f"the name {node.id!r} is not defined; define it, or pass it as an argument")
+            of_cuda = node.id in (*COORDINATES, "atomic", "local", "shared") or node.id in self.functions
+            what_now = (
+                f"write cuda.{node.id}" if of_cuda else ORIGINS.get(node.id, "define it, or pass it as an argument")
+            )
+            refuse(node, f"the name {node.id!r} is not defined; {what_now}")
         except ValueError:
             refuse(
                 node,

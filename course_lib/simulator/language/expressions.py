@@ -38,9 +38,6 @@ class Expressions(Context):
     visit_Lambda = Context.defined
     functions = calls.CUDA
 
-    def visit_Given(self, node: Given) -> Expr:
-        return node.value
-
     def visit_Call(self, node: ast.Call) -> Expr:
         return calls.call(self, node, used=True)
 
@@ -57,6 +54,8 @@ class Expressions(Context):
         return self.number(node.value, reason=of_literal(ast.unparse(node)) if asked else None)
 
     def visit_Name(self, node: ast.Name) -> Expr:
+        if isinstance(node, Given):
+            return node.value
         name = node.id
         if name not in self.locals:
             return self.wrap(self.constant_object(node), node)
@@ -190,8 +189,8 @@ class Expressions(Context):
         if len(indices) < array.array_type.ndim:
             refuse(
                 node,
-                f"{ast.unparse(node)} is part of an array, not an element; write a loop over single elements, with "
-                "one index for each dimension",
+                f"{ast.unparse(node)} is part of an array, not an element; give one index for each dimension, such as "
+                "(i, j), and write a loop where you mean several elements",
             )
         return array, indices
 

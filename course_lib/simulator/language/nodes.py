@@ -393,6 +393,9 @@ class Given(ast.Name):
         self.value = value
 
 
+Given.__name__ = "Name"  # by which ast.unparse knows how to write it in a message
+
+
 def once(value: Expr) -> Expr:
     """Make ``value`` usable several times in one statement: its first use evaluates it."""
     if isinstance(value, (Const, Nothing, Static, Saved, LoopValue)) or (isinstance(value, Local) and not value.unsure):

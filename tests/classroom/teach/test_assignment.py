@@ -110,12 +110,10 @@ def test_the_test_reads_the_answer_that_was_executed_last(above, below, monkeypa
     assert str(verdict) == "barriers: stopped, 0 of 5 points. as asked."
 
 
-def test_an_unknown_exercise_is_told():
+def test_what_cannot_be_judged_is_told():
+    """An exercise that there is not; and no cells, outside of a notebook."""
     with pytest.raises(ValueError, match="there is no exercise 'none'"):
         isolated("none", [])
-
-
-def test_outside_of_a_notebook_there_are_no_cells():
     with pytest.raises(RuntimeError, match="there is none here"):
         isolated("barriers")
 

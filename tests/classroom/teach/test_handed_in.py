@@ -258,6 +258,9 @@ def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
     told = capsys.readouterr().err
     assert f"{folder} is in use by another run" in told and f"{folder / 'feedback'} is in use by another run" in told
     assert run(folder) == 0
+    (folder / ".grades.csv.in-use").unlink()
+    (folder / ".grades.csv.in-use").mkdir()
+    assert run(folder) == 2 and ".grades.csv.in-use cannot be written: " in capsys.readouterr().err
 
 
 def test_a_failure_of_the_grader_with_one_student_is_a_row(folder, judged, monkeypatch):

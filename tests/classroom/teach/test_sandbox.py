@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from nightly import at_night
 
 from course_lib.classroom.teach import walls
 from course_lib.classroom.teach.limits import STANDARD, Limits, Stopped
@@ -19,8 +20,8 @@ from course_lib.machine.compiler import build
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the limits are those of Unix")
 
 
-def done(task, **limits):
-    return json.loads(forked(task, Limits(**limits)))
+def done(task):
+    return json.loads(forked(task, Limits(seconds=1)))
 
 
 def wrong():
@@ -40,16 +41,14 @@ def wrong():
         "a process that dies": (lambda: os._exit(0), {"stopped": "its process died (without a result)"}),
         "a result without end": (lambda: "x" * (9 << 20), {"stopped": "its result has more than 8 MiB"}),
         "prints are not shown": (lambda: print("x" * 100), {"result": None}),
+        "time ends": at_night(
+            lambda: any(iter(int, 1)), {"stopped": "it needed more than 1 seconds of processor time"}
+        ),
     }.values(),
 )
 def test_what_comes_back(task, told, capfd):
     assert done(task) == told
     assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.nightly
-def test_time_ends():
-    assert done(lambda: any(iter(int, 1)), seconds=1) == {"stopped": "it needed more than 1 seconds of processor time"}
 
 
 def test_the_process_is_another_one_and_writes_no_file(tmp_path):
@@ -72,11 +71,15 @@ class _Other(Sandbox):
         return [sys.executable, "-I", "-c", self.program]
 
 
-@pytest.mark.parametrize("program", ["sys.stdin.buffer.read(1)", "sys.stdin.buffer.read(1); print(1 / 0)"])
-def test_a_server_that_ends_is_replaced(program):
-    with _Other(READY + program) as sandbox:
+@pytest.mark.parametrize(
+    "program",
+    ["sys.stdin.buffer.read(1)", "sys.stdin.buffer.read(1); print(1 / 0)", at_night("threading.Event().wait()")],
+)
+def test_a_server_that_does_not_answer_is_replaced(program):
+    """It ends, or it sleeps without using the processor, and the clock ends it."""
+    with _Other(READY + program, Limits(seconds=1)) as sandbox:
         for _ in range(2):
-            with pytest.raises(Stopped, match="its process was ended"):
+            with pytest.raises(Stopped, match="within 6 seconds, and its process was ended"):
                 sandbox.do("read", "anna.ipynb", "04_tiling")
 
 
@@ -92,14 +95,6 @@ def test_the_environment_holds_nothing_of_the_graders(monkeypatch):
         environment, folder = sandbox.do("read")
         assert "SECRET_TOKEN" not in environment
         assert os.path.realpath(folder) == os.path.realpath(environment["HOME"]) and os.listdir(folder) == []
-
-
-@pytest.mark.nightly
-def test_a_server_that_sleeps_is_ended():
-    """It uses no processor: the clock ends it."""
-    sleeps = READY + "threading.Event().wait()"
-    with _Other(sleeps, Limits(seconds=1)) as sandbox, pytest.raises(Stopped, match="within 6 seconds"):
-        sandbox.do("read")
 
 
 @pytest.mark.skipif(not walls.standing(), reason="this system has no walls")

@@ -43,24 +43,6 @@ TABLE[0] = a[0]  #! TABLE
 #= said("TABLE[6]")
 a[0] = TABLE[a.size + 5]  #? out-of-bounds
 
-# dynamic shared memory @ 1, 8, 0, 64 : a=np.arange(8, dtype="f4")
-#= a.tolist() == [3.0 * (7 - i) + 16 for i in range(8)]
-#= traffic(space="shared", op="load", array="memory").accesses == 16
-memory = cuda.shared.array(0, float32)
-first, second = memory[:8], memory[8:]
-i = cuda.threadIdx.x
-first[i] = a[i]
-second[i] = 2 * a[i]
-cuda.syncthreads()
-a[i] = first[7 - i] + second[7 - i] + memory.size
-
-# two names of the dynamic shared memory @ 1, 1, 0, 4 : a=zeros(1)
-#= a[0] == 5
-first = cuda.shared.array(0, int32)
-second = cuda.shared.array(0, int32)
-first[0] = 5
-a[0] = second[0]
-
 # two types of one size name the dynamic shared memory @ 1, 8, 0, 32 : a=A, bits=zeros(8, "i4")
 #= (bits[:7].tolist(), run.findings) == (a.view("i4")[1:].tolist(), ())
 i = cuda.threadIdx.x
@@ -102,11 +84,6 @@ i32 = cuda.shared.array(0, dtype=np.int32)[1:]
 f32[t] = 1
 out[t] = i32[t]
 
-# the end of the dynamic shared memory @ 1, 1, 0, 8 : out=zeros(1)
-i32 = cuda.shared.array(0, dtype=np.int32)[1:]
-i32[1] = 1  #? out-of-bounds
-out[0] = i32[1]  #? out-of-bounds
-
 # a large element of the dynamic shared memory has the banks of its bytes @ 1, 32, 0, 512 : a=zeros(32)
 #= run.traffic.select(space="shared", op="load").wavefronts == 4 and run.traffic.bank_conflicts == 2
 i = cuda.threadIdx.x
@@ -117,31 +94,11 @@ large[i + 32] = i
 cuda.syncthreads()
 a[i] = large[i * 2]
 
-# a large element of the dynamic shared memory races with its second half @ 1, 8, 0, 64 : a=zeros(8, "i4")
-i = cuda.threadIdx.x
-large = cuda.shared.array(0, float64)
-small = cuda.shared.array(0, int32)
-large[i] = 2.5
-a[i] = small[15 - i]  #? race
-
-# beyond the dynamic shared memory as large elements @ 1, 8, 0, 60 : a=zeros(8)
-i = cuda.threadIdx.x
-small = cuda.shared.array(0, int32)
-large = cuda.shared.array(0, float64)
-large[i] = i  #? out-of-bounds
-
 # an atomic on a large element of the dynamic shared memory @ 1, 8, 0, 64 : a=zeros(8)
 small = cuda.shared.array(0, int32)
 large = cuda.shared.array(0, float64)
 small[0] = 1
 cuda.atomic.add(large, 0, 1.0)  #! use one size
-
-# a race through two types of the dynamic shared memory @ 1, 8, 0, 32 : a=A, bits=zeros(8, "i4")
-i = cuda.threadIdx.x
-first = cuda.shared.array(0, float32)
-second = cuda.shared.array(0, int32)
-first[i] = a[i]
-bits[i] = second[7 - i]  #? race
 
 # dynamic shared memory of no size @ 1, 1, 0, 0 : a=zeros(1)
 memory = cuda.shared.array(0, float32)  #!

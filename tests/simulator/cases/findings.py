@@ -21,13 +21,6 @@ if i >= n:
 cuda.syncthreads()  #? barrier-divergence x4
 a[i] = 1
 
-# no early return before a barrier : a=zeros(64), n=64
-#= run.findings == ()
-if i >= n:
-    return
-cuda.syncthreads()
-a[i] = 1
-
 # parts of a block at different barriers
 #= {f.line for f in run.findings} | {f.other_line for f in run.findings} == {line("# first"), line("# second")}
 #? barrier-divergence
@@ -37,11 +30,6 @@ if i < 40:
 else:
     cuda.syncthreads()  # second
 a[i] = 2
-
-# a barrier that warps reach in different iterations
-for k in range(2 + i // 32):
-    cuda.syncthreads()  #? barrier-divergence
-    a[i] = k
 
 # a barrier under a condition that whole blocks share @ 4, 64 : a=zeros(4, 64)
 #= (a.tolist(), run.findings) == ([[n] * 64 for n in (0, 0, 1, 3)], ())
@@ -55,17 +43,6 @@ if cuda.blockIdx.x == 1:
 #: a=np.arange(8.0).reshape(1, 8), out=zeros(8) - 1
 #= (out.tolist(), run.findings[0].threads) == ([3, 4, 5, 6, 7, 8, 1, 1], (((0, 0, 0), (6, 0, 0)),))
 out[i] = a[0, i + 2] + 1  #? out-of-bounds a (0, 8) x2
-
-# uninitialized shared memory, local memory and variables : out=zeros(64), n=50
-tile = cuda.shared.array(64, float32)
-mine = cuda.local.array(2, float32)
-if i < n:
-    tile[i] = 1
-    mine[1] = 1
-    late = float32(i)
-cuda.syncthreads()
-out[i] = tile[i]  #? uninitialized-read tile x14
-out[i] += mine[1] + late  #? uninitialized-read mine x14; uninitialized-read late x14
 
 # initialized shared memory, local memory and variables : out=zeros(64), n=64
 #= run.errors == ()
@@ -155,13 +132,6 @@ C[y, i] = one[y, 7 - i] + two[7 - y, i]  #? race one; race two
 
 SYNCWARPS = Table(None, header=IMPORTS, arguments="a=np.arange(32, dtype='f4'), out=zeros(32, 'f4')",
                   first="i = cuda.threadIdx.x\ntile = cuda.shared.array(32, float32)\n", text="""\
-# half of a warp meets @ 1, 32, schedule=$s ; flip,tag in 15, 16,#?race ; s in 'in-order' 'reversed' 1
-#= bool(run.findings) == bool("$tag")
-tile[i] = a[i]
-if i < 16:
-    cuda.syncwarp(0xFFFF)
-    out[i] = tile[i ^ $flip]  $tag
-
 # each quarter of a warp meets @ 1, 32, schedule=$s ; flip,tag in 7, 8,#?race ; s in 'in-order' 'reversed' 1
 #= bool(run.findings) == bool("$tag")
 tile[i] = a[i]
@@ -188,24 +158,6 @@ for _ in range(b + 1):
     tile[i] = mine + float32(1)
 out[b, i] = tile[i]
 
-# lanes 8 to 15 meet both @ 1, 32, schedule=$s ; one,other,tag in 0,8, 8,0,#?race ; s in 'in-order' 'reversed' 1
-#= bool(run.findings) == bool("$tag")
-tile[i] = a[i]
-for first in ($one, $other):
-    if first <= i < first + 16:
-        cuda.syncwarp(0xFFFF << first)
-if 16 <= i < 24:
-    out[i] = tile[i - 16]  $tag
-
-# syncwarps that only some blocks pass @ $grid, 32 : out=zeros(6, 32, "f4") ; grid,tag in 6,#?race 1,
-#= all({block for (block, _, _), _ in f.threads} == {3} for f in run.findings)
-b = cuda.blockIdx.x
-tile[i] = i
-if b % 2 == 0:
-    cuda.syncwarp()
-if b % 3 == 0:
-    out[b, i] = tile[31 - i]  $tag
-
 # a syncwarp without a mask waits for every lane of the warp @ 1, $n ; n,tag in 32,#?barrier-divergence 20,
 #= [(f.count, f.threads[0][1]) for f in run.findings] == [(12, (20, 0, 0))] * ($n > 20)
 if i < 20:
@@ -223,19 +175,6 @@ out[i] = a[i]
 #: The reductions by the block that takes the last ticket, with and without their fence, are in `kernels_with_bugs`.
 FENCES = Table(None, header=IMPORTS, launch="40, 1", first="t, b = cuda.threadIdx.x, cuda.blockIdx.x\n",
                arguments="a=np.arange(40), partial=zeros(40, int), tickets=zeros(2, int), out=zeros(1, int)", text="""\
-# a barrier tells a block of its threads' fences, of which one takes the ticket
-#= (out[0], run.findings) == (a.sum(), ())
-last = cuda.shared.array(1, int32)
-partial[(b + t) % partial.size] = a[b]
-cuda.threadfence()
-cuda.syncthreads()
-if t == 0:
-    last[0] = cuda.atomic.add(tickets, 0, 1)
-cuda.syncthreads()
-if last[0] == cuda.gridDim.x - 1 and t == 0:
-    for k in range(cuda.gridDim.x):
-        out[0] += partial[k]
-
 # a fence before the store
 #= said("threadfence() orders them only if it is between the first and an atomic")
 cuda.threadfence()
@@ -254,12 +193,6 @@ else:
     for k in range(cuda.gridDim.x):
         out[0] += partial[k]  #? race partial
 
-# a read before the ticket
-partial[b] = a[b]
-cuda.threadfence()
-out[0] = partial[(b + 1) % cuda.gridDim.x]  #? race partial; race out
-cuda.atomic.add(tickets, 0, 1)
-
 # releases are passed on, and the last block has heard of the first through all others
 #= (out[0], run.findings) == (a.sum(), ())
 for turn in range(cuda.gridDim.x):
@@ -277,61 +210,13 @@ for turn in range(cuda.gridsize(1) // 32):
         out[0] += 1  $tag
         cuda.threadfence_block()
         cuda.atomic.add(tickets, 0, 1)
-
-# a word of shared memory hands on what came before the fence, in shared and in global memory @ 3, 64
-#: partial=zeros(3, int), out=zeros(3, int) ; early,tag in False, True,#?race
-#= sorted(f.array for f in run.findings) == ["partial", "tile"] * $early
-#= $early or out.tolist() == [15] * 3
-flag = cuda.shared.array(1, int32)
-tile = cuda.shared.array(1, int32)
-if t == 0:
-    flag[0] = 0
-cuda.syncthreads()
-if t == 0:
-    tile[0] = 7
-    if $early:
-        cuda.threadfence_block()
-        tile[0] += 1
-    partial[b] = 8
-    if not $early:
-        cuda.threadfence_block()
-    cuda.atomic.add(flag, 0, 1)
-if t == 32 and cuda.atomic.add(flag, 0, 0) == 1:
-    out[b] = tile[0] + partial[b]  $tag
-
-# a later fence of the block does not widen what an earlier one of the device released @ 2, 1
-if b == 0:
-    partial[0] = 1
-    cuda.threadfence()
-    partial[1] = 1
-    cuda.threadfence_block()
-    cuda.atomic.add(tickets, 0, 1)
-else:
-    cuda.atomic.add(tickets, 0, 1)
-    out[0] = partial[0]
-    out[0] = partial[1]  #? race partial (1,)
 """)  # fmt: skip
 
 NAMES_OF_AN_ARRAY = Table(None, header=IMPORTS, launch="1, 32", arguments="a=zeros(32, 'i4'), b=zeros(32, 'i4')",
                           first="i = cuda.threadIdx.x\n", text="""\
 a[0] = i  #? race a (0,)
 
-c = a if b.size > 0 else b
-c[0] = i  #? race a (0,)
-
 (a if b.size > 0 else b)[0] = i  #? race a (0,)
-
-# arrays of a tuple : pair=(zeros(32, 'i4'), zeros(32, 'i4'))
-b, a = pair
-a[0] = i  #? race pair[1] (0,)
-
-b, a = a, b
-b[0] = i  #? race a (0,)
-
-#? race a (0,)
-pair = (b, a)
-cuda.atomic.add(pair[1], 0, i)
-b[i] = a[0]
 """)  # fmt: skip
 
 WIDE = Table(None, header=f"""{IMPORTS}
@@ -340,15 +225,6 @@ from course_lib.kernels.async_copy import commit_copies, copy4_async, copy_async
 from course_lib.kernels.bulk_copy import init_barrier, tile_copy
 copy = tile_copy(64, 64)
 """, text="""\
-# vector and scalar accesses race @ 1, 64 : out=zeros(32, "f4")
-tile = cuda.shared.array((1, 256), float32)
-i = cuda.threadIdx.x
-tile[0, i] = i
-tile[0, i + 64] = i
-if i < 32:
-    a, b, c, d = load4(tile, 0, 4 * i)  #? race tile; uninitialized-read tile
-    out[i] = a + b + c + d
-
 # a vector access that begins inside and ends outside : A=zeros(1, 16, "f4"), out=zeros(1, "f4")
 #= said("reads 4 elements from A[0, 14] on", "may begin in dimension 1 at 0 to 12")
 a, b, c, d = load4(A, 0, 14)  #? out-of-bounds A (0, 14)

@@ -7,14 +7,13 @@ RNG = np.random.default_rng(5)
 X = RNG.integers(-9, 10, 64).astype(np.int32)
 F = (RNG.integers(-40, 40, 64) / 4).astype(np.float32)
 M = (RNG.integers(-40, 40, (7, 9)) / 4).astype(np.float32)
-V = (RNG.integers(-40, 40, (2, 4, 5)) / 4).astype(np.float32)
 A = np.random.default_rng(3).integers(-20, 20, 120)
 EDGES = np.array([0, 0.7, -0.7, 127.5, 128, -129, 255, 256.5, 300, 32768, -32769, 70000, 2147483520, 2147483648,
                   -2147483648, 3e9, -3e9, 4294967296, 9.3e18, -9.3e18, 1.9e19, np.inf, -np.inf, np.nan])  # fmt: skip
 LOWEST = np.where(np.arange(40) % 3, -(2**63), 2**63 - 1)
 
 HEADER = f"""{IMPORTS}
-LIMIT, T, SHAPE, FULL = 7, 4, (3, 5), 0xFFFFFFFF
+T, SHAPE, FULL = 4, (3, 5), 0xFFFFFFFF
 WEIGHTS, PRIMES = (3, -1, 2), (2, 3, 5)
 PAIRS = ((0, 5), (2, 1), (4, 3))
 
@@ -74,63 +73,12 @@ def rotate(tile, i):
 
 ONE_NUMBER_A_THREAD = Table("reference", launch="3, 40", arguments="a=A, out=zeros(120, int)",
                             header=HEADER, first="i = cuda.grid(1)\n", text="""\
-# early returns
-if a[i] < 0:
-    out[i] = -1
-    return
-for k in range(100):
-    if k * k > a[i]:
-        out[i] = k
-        return
-out[i] = 1000
-
-# conditional loads
-out[i] = a[i + 1] if i + 1 < a.shape[0] else -99
-
 # functions
 out[i] = gcd(abs(a[i]), 12) + 100 * twice_clipped(a[i], -3)
-
-# numbers
-v = a[i]
-out[i] = (v // 4) * 1000 + (v % 4) * 100 + min(v, 3) + max(v, max(-2, i)) + (v << 2) + (v >> 1) + (~v) + (-v) + v**2
-
-# a chain of comparisons
-out[i] = 1 if -4 <= a[i] < 6 != i else 0
-
-# casts that floor
-out[i] = int(float32(a[i]) / float32(3)) + uint8(a[i]) + int(math.floor(math.sqrt(float(abs(a[i])))))
-
-# an else that leaves the outer loop
-found = -1
-for k in range(6):
-    for j in range(k):
-        if (a[i] + j) % 5 == k:
-            break
-    else:
-        if k == a[i] % 7:
-            found = k
-            break
-        continue
-    found -= 10
-    if found < -40:
-        return
-else:
-    found = 99
-out[i] = found
 """)  # fmt: skip
 
 PYTHONS_INTEGERS = Table("cudasim", launch="3, 40", arguments="a=A, out=zeros(120, int)",
                          header=HEADER, first="i = cuda.grid(1)\n", text="""\
-# the largest of three
-out[i] = max(a[i], -2, i)
-
-# rows of a local array
-table = cuda.local.array((2, 3), int64)
-for r in range(2):
-    for c in range(3):
-        table[r, c] = r * 10 + c + a[i]
-out[i] = table[i % 2][i % 3]
-
 # items of tuples that are chosen at run time
 out[i] = WEIGHTS[i % 3] * 10 + PAIRS[a[i] % 3][i % 2] + (i, a[i])[a[i] % 2] + WEIGHTS[-1 - i % 3]
 if a[i] in WEIGHTS:
@@ -166,13 +114,6 @@ if i == 0:
     out[11] = cuda.atomic.add(y, 0, 1)
     out[12] = y[0]
 
-# atomics in two dimensions @ (3, 2), (4, 4) : A=M, out=zeros(2, 3, "i4")
-def kernel(A, out):
-    col, row = cuda.grid(2)
-    if row < A.shape[0] and col < A.shape[1]:
-        cuda.atomic.add(out, (row % 2, col % 3), int32(A[row, col]))
-        cuda.atomic.max(out, (1, 2), row * col)
-
 # local memory in two dimensions @ 2, 20 : A=M, out=zeros(40)
 w = cuda.local.array(SHAPE, float32)
 for r in range(3):
@@ -182,41 +123,6 @@ total = float32(0)
 for c in range(5):
     total += w[i % 3, c]
 out[i] = total
-
-# searches @ 2, 33 : x=X, out=zeros(66, 2)
-where = -1
-for k in range(x.shape[0]):
-    if x[k] > i:
-        where = k
-        break
-n = 0
-while True:
-    n += 1
-    if n * n > i:
-        break
-    if n % 2:
-        continue
-    where += x[n]
-out[i, 0] = where
-out[i, 1] = n
-
-# nested loops @ 1, 50 : x=X, out=zeros(50, 2)
-total = 0
-for a in range(4):
-    if a == i % 4:
-        continue
-    for b in range(a, 6, 2):
-        if x[(a * b + i) % x.shape[0]] < 0:
-            break
-        for c in range(3, -1, -1):
-            if c == i % 3:
-                continue
-            total += x[(a + b + c) % x.shape[0]]
-            if total > 40:
-                break
-    total -= 1
-out[i, 0] = total
-out[i, 1] = a
 
 # several targets
 a = b = x[i]
@@ -231,20 +137,6 @@ for k in range(3):
     total += PRIMES[0] * x[(i + k) % x.shape[0]]
 out[i, 0] = total + PRIMES[1] - PRIMES[2]
 out[i, 1] = math.pi * T
-
-# stores convert : x=X, a=zeros(64, "i1"), b=zeros(64, "i4"), c=zeros(64, "f4")
-a[i] = x[i] * 3
-b[i] = x[i] / 2
-c[i] = x[i] * 1.1
-b[i] += 0.75
-
-# casts : x=abs(X), out=zeros(64, 2)
-out[i, 0] = int8(x[i] * 40) + uint8(x[i] * 40)
-out[i, 1] = uint32(x[i]) // 3 + int64(float32(x[i]) / float32(7)) + int(float64(x[i]) * 1.75)
-
-# unsigned : u=X.astype(np.uint32), n=X, out=zeros(64, 2)
-out[i, 0] = (u[i] - u[0]) % 7
-out[i, 1] = (u[i] >> 3) + (n[i] >> 1) - (u[i] // 5) * (n[i] % -4)
 
 # division by zero : n=X, x=F, out=zeros(64, 4)
 out[i, 0] = n[i] // (i % 3)
@@ -267,48 +159,10 @@ out[i, 0] = value
 out[i, 1] = cuda.shfl_up_sync(FULL, x[i], 3) - cuda.shfl_down_sync(FULL, x[i], 5)
 out[i, 0] -= cuda.shfl_sync(FULL, x[i] * 2, i % 7)
 
-# shuffles of half a warp @ 1, 64 : x=F, out=zeros(64, 2)
-if cuda.laneid < 16:
-    out[i, 0] = cuda.shfl_xor_sync(0xFFFF, x[i], 1)
-else:
-    out[i, 1] = cuda.shfl_xor_sync(0xFFFF0000, x[i], 2)
-
-# votes @ 1, 64
-if cuda.any_sync(FULL, x[i] > 8):
-    out[i, 0] += 1
-if cuda.all_sync(FULL, x[i] > -20):
-    out[i, 0] += 10
-out[i, 1] = cuda.ballot_sync(FULL, x[i] > 0)
-
 # counting barriers @ 1, 60 : x=X, out=zeros(60, 4)
 out[i, 0] = cuda.syncthreads_count(int(x[i] > 0))
 out[i, 1] = cuda.syncthreads_and(int(x[i] > -99)) + 2 * cuda.syncthreads_or(int(x[i] > 99))
 out[i, 2] = cuda.syncthreads_and(int(i > 0)) + 2 * cuda.syncthreads_or(int(i > 58))
-
-# an exchange within warps @ 1, 64 : x=X, out=zeros(64, 2, "i4")
-s = cuda.shared.array(64, int32)
-for r in range(3):
-    s[i] = x[i] + r
-    cuda.syncwarp()
-    out[i, r % 2] = s[i // 32 * 32 + (i + 1) % 32]
-    cuda.syncwarp()
-
-# reads in any order @ 1, 33 : A=M.$how, out=zeros(7, int) ; how in astype("i1") astype("f8") copy("F")
-if i < A.shape[0]:
-    for k in range(A.shape[1]):
-        out[i] += A[i, k] * A[A.shape[0] - 1 - i, k]
-
-# strides of the grid @ 3, 8
-for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
-    out[i, 0] = x[i] * 2
-    out[i, 1] = cuda.gridDim.x * cuda.blockDim.x
-
-# three dimensions @ $grid, $block
-#: A=V.copy("$order"), out=zeros(2, 4, 5) ; grid in (2,2,2) ; block in (3,2,2) ; order in C F
-def kernel(A, out):
-    x, y, z = cuda.grid(3)
-    if z < A.shape[0] and y < A.shape[1] and x < A.shape[2]:
-        out[z, y, x] = A[z, y, x] - A[z, y, A.shape[2] - 1 - x] * z
 
 # integers : x=X, out=zeros(64, 2, int)
 out[i, 0] = x[i] // 3 + x[i] % 3 - (-x[i]) // 4 + abs(x[i]) ** 2
@@ -370,14 +224,6 @@ for k, w in enumerate((3, 5, 2)):
     elif total < 0 and first_divisor(total, 3):
         break
 out[i, 0] = total
-
-# barriers in loops over tuples @ 1, 64
-s = cuda.shared.array(64, int32)
-for step, (shift, scale) in enumerate(((1, 2), (33, 3), (62, 5))):
-    s[i] = x[i] * scale + step
-    cuda.syncthreads()
-    out[i, step % 2] += s[(i + shift) % 64]
-    cuda.syncthreads()
 
 # the lowest integer @ 1, 40 : n=LOWEST, out=zeros(40, 4, int)
 out[i, 0] = n[i] // (i % 5 - 2)
@@ -485,10 +331,6 @@ functions[0](total, 0, 5)
 functions[1](total, 0, 2)
 count[cuda.threadIdx.x] = functions[2](1)
 
-# an array from a tuple is written and watched @ 1, 40 : a=zeros(4), b=zeros(4)
-for array in (a, b):
-    array[0] = cuda.grid(1)  #? race a; race b
-
 # an index beyond a tuple @ 1, 8 : out=zeros(8)
 i = cuda.grid(1)
 if i < 5:
@@ -538,24 +380,10 @@ for v in a:
 for k, v in enumerate(a):
     out[i] += k * v
 
-# threads of a warp choose between arrays @ 2, 32 : a=zeros(64), b=zeros(64), out=zeros(64)
-i = cuda.grid(1)
-source = a if i % 2 == 0 else b  #!
-out[i] = source[i]
-
 # blocks choose between arrays @ 4, 32 : a=np.arange(128.0), b=-np.arange(128.0), out=np.full(128, 1000.0)
 #= out == 1000 + np.where(np.arange(128) // 32 % 2, b, a)
 #= traffic(array="out", op="store").accesses == 128
 source = a if cuda.blockIdx.x % 2 == 0 else b
-i = cuda.grid(1)
-out[i] += source[i]
-
-# blocks choose between arrays by statements @ 4, 32 : a=np.arange(128.0), b=-np.arange(128.0), out=np.full(128, 1000.0)
-#= out == 1000 + np.where(np.arange(128) // 32 % 2, b, a)
-#= traffic(array="out", op="store").accesses == 128
-source = a
-if cuda.blockIdx.x % 2:
-    source = b
 i = cuda.grid(1)
 out[i] += source[i]
 

@@ -68,10 +68,6 @@ if i < p.shape[0] and j < p.shape[1]:
 #= traffic(array="p.$field").sectors == sum(len(set(b // 32)) for b in FIRST_BYTES + PARTICLE.fields["$field"][1])
 out[cuda.grid(1)] = p[cuda.grid(1)]["$field"]
 
-# a single record is read @ 1, 3 : p=P[1], out=zeros(3)
-#= out.tolist() == [P["mass"][1] + P["x"][1]] * 3
-out[cuda.threadIdx.x] = p.mass + p["x"]
-
 # a single record is written @ 1, 2 : p=P[0], q=P[1]
 #= (p["id"], q["id"], P["id"][2:] is p) == (1, 1, False)
 if cuda.threadIdx.x:
@@ -106,10 +102,6 @@ one.at[2] = i
 a[i].pair[0][1] += 1
 cuda.atomic.add(a[i]["at"], 0, 1)
 one.mass = a.at[i, 1] + a.size
-
-# a record by value has arrays too : one=BODIES[1], out=zeros(1)
-#= out[0] == one["at"][1] + one["pair"][1, 0]
-out[0] = one.at[1] + one["pair"][1, 0]
 
 # whole records and arrays in them are copied, each field by an access of its own @ 1, 4
 #: a=zeros(4, NESTED), b=OTHERS[:4], one=OTHERS[4], points=POINTS

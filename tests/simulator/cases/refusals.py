@@ -34,7 +34,8 @@ a[0] = cuda.blockdim.x  #! 'blockdim' cuda.blockDim
 a[0] = np.random.rand()  #! np.random.rand()
 a[0] = plain_helper(1)  #! plain_helper @cuda.jit(device=True)
 return a[0]  #!
-a[0] = missing  #! 'missing'
+a[0] = missing  #! 'missing' define
+syncthreads()  #! 'syncthreads' cuda.syncthreads
 a[a[0]] = 1  #! a[0] float32 int(a[0])
 a[0, 1] = 1  #! a 1 2
 tile = cuda.shared.array(SIZE * 2, float32); tile[0] = 1  #! SIZE * 2

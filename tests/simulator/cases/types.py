@@ -27,10 +27,6 @@ x[0] = added(x[1], n / 2)
 pair = (n / 2, 1)
 x[0] = x[1] + pair[0]  #? float64
 
-# a quotient unpacked from a tuple
-first, _ = n / 2, 1
-x[0] = x[1] + first  #? float64
-
 # a function of an integer ; of in math.sqrt math.erf math.lgamma math.exp math.floor cuda.cbrt
 #= said("$of(n)", "int64")
 x[0] = x[1] + $of(n)  #? float64
@@ -55,24 +51,9 @@ out[i] = acc + half_of + count
 """)  # fmt: skip
 
 ASKED_FOR = Table(None, header=HEADER, arguments="x=np.ones(8, 'f4'), d=np.ones(8), n=3", text="""\
-# a quotient of integers alone
-#= run.findings == ()
-x[0] = n / 2
-
-# a float64 array
-#= run.findings == ()
-x[0] = x[1] + d[0]
-
 # one operand, where the other one is float64 by accident, and their sum was asked for
 #= run.findings == ()
 x[0] = x[1] + (d[0] + n / 2)
-
-# one path
-#= run.findings == ()
-value = n / 2
-if n > 2:
-    value = d[0]
-x[0] = x[1] + value
 
 # one side
 #= run.findings == ()
@@ -85,12 +66,6 @@ x[3] = x[1] + (d[0] or n / 2)
 x[0] = x[1] + float64(n)
 x[2] = x[1] + float(n)
 x[3] = x[1] + float32(n / 2)
-
-# float64 everywhere : x=np.ones(4), n=np.int32(3)
-#= run.findings == ()
-acc = 0.0
-acc += x[0]
-x[1] = acc + x[2] * 0.5 + x[3] * n
 
 # divmod divides the first by the second, and loads each once
 #: a=zeros(2, "i8"), b=np.array([$first, 3]) ; first in 7 -7
@@ -133,12 +108,6 @@ def kernel(a, n):
 @cuda.jit($signature)
 def kernel(a, n):
     a[0] = n
-
-# a Python float is cast to float32, which is no accident : a=np.ones(1, "f4"), factor=0.1
-#= (a[0], run.findings) == (np.float32(0.1), ())
-@cuda.jit("void(float32[:], float32)")
-def kernel(a, factor):
-    a[0] = a[0] * factor
 
 # the best of several signatures : a=np.array([2.5], "f4"), b=np.array([7], "i2"), out=zeros(3)
 #= out.tolist() == [2.5, 7, 9.5]

@@ -154,8 +154,8 @@ class RacesObserver(Observer):
             cure = "let one thread write it, or use cuda.atomic"
         elif line_a == line_b:
             cure = (
-                "in one iteration, read into a variable, put a barrier, and write then; between two, put a barrier at "
-                "the end of the loop's body"
+                "where several threads add to one element, use cuda.atomic.add; if not, in one iteration read into a "
+                "variable, put a barrier, and write then; between two, put a barrier at the end of the loop's body"
             )
         elif not across:
             cure = WITHIN_WARP
