@@ -267,7 +267,7 @@ class Grading:
         return once and last.stores_per_thread(task.output) > task.share(*last.shape)
 
     def _never_stores(self, outcome: Outcome) -> bool:
-        return not outcome.count("accesses", "store", self.exercise.task.output)
+        return not any(outcome.count("accesses", op, self.exercise.task.output) for op in ("store", "atomic"))
 
     # ---- changed kernels ---------------------------------------------------------------------------------------
 
@@ -424,7 +424,7 @@ class Grading:
         advice = self._diagnosed(self.outcomes)
         if advice:
             return advice
-        if wrong.count("accesses", "load", self.exercise.task.output):
+        if any(wrong.count("accesses", op, self.exercise.task.output) for op in ("load", "atomic")):
             hint = (
                 f"{self.output} is not zero when the kernel starts: sum in a variable of the thread, and store it once."
             )
