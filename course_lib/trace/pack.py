@@ -221,7 +221,7 @@ class TraceEncoder:
         known: dict[tuple[int, int], int] = {}  # (pattern, further properties) -> row of the table of patterns
         kept = []  # keeps them alive, so that no id is reused
         plains: dict[str, bool] = {}  # array -> whether it is in C order
-        laid: list[tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]] = []
+        laid: list[tuple[np.ndarray, ...]] = []
         which, bases = [], []
         values, old, given = (np.full((len(chunk.accesses), blocks), c.NONE, np.int64) for _ in range(3))
         operation = np.full(len(chunk.accesses), c.NONE)
@@ -252,9 +252,8 @@ class TraceEncoder:
             lanes, bits = self._warps[chunk.warps[event]], laid[which[i]][0]
             values[i] = np.where(found, self._stored(lanes, np.where(found, bits, 0), pattern, value), c.NONE)
         shape = len(laid), blocks
-        bits, first, further = (np.array([entry[part] for entry in laid]).reshape(shape)[which] for part in range(3))
-        sectors, wavefronts, conflicts = (
-            np.array([e[3][part] for e in laid]).reshape(shape)[which] for part in range(3)
+        bits, first, further, sectors, wavefronts, conflicts = (
+            np.array([entry[part] for entry in laid]).reshape(shape)[which] for part in range(6)
         )
         return self._table(
             chunk.accesses,
@@ -278,9 +277,8 @@ class TraceEncoder:
 
         A block knows what was there before the launch, and the value of its last access, whatever that was.
         """
-        entries: dict[
-            str, list[tuple[np.ndarray, ...]]
-        ] = {}  # array -> (block, element, access, whether a load, value)
+        #: array -> (block, element, access, whether a load, value)
+        entries: dict[str, list[tuple[np.ndarray, ...]]] = {}
         for i, (event, op, pattern, base, value) in enumerate(chunk.accesses):
             array = pattern.array
             if array.name not in self.shared_by_blocks:
@@ -308,12 +306,12 @@ class TraceEncoder:
         return found
 
     def _lay(self, lanes: PackedLanes, pattern: Any, base: int, phase: int, plain: bool) -> tuple[Any, ...]:
-        """Return (lanes, first element, list of further elements, (sectors, wavefronts, conflicts)) for each block."""
+        """Return (lanes, first element, list of further elements, sectors, wavefronts, conflicts) for each block."""
         bits = lanes.bits(pattern.mask)
         figures = self._figures(pattern, phase)
         if plain and pattern.offsets is None:
             zero = self.vectors.add(np.zeros(1, np.int32))
-            return bits, np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, zero), figures
+            return bits, np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, zero), *figures
         if plain:
             flat = lanes.flat(pattern.offsets)
         else:
@@ -327,7 +325,7 @@ class TraceEncoder:
             first[block] = row[0]
             beyond = (row - row[0]).astype(np.int32)
             lists[block] = self.vectors.add(beyond if beyond.any() else beyond[:1])
-        return bits, first, lists, figures
+        return bits, first, lists, *figures
 
     def _stored(self, lanes: PackedLanes, bits: np.ndarray, pattern: Any, value: Any) -> Any:
         dtype = pattern.array.dtype
@@ -346,32 +344,31 @@ class TraceEncoder:
             values[i] = self._value(lanes, lanes.bits(chunk.masks[event]), value)
         return self._table(chunk.variables, name=_numbered(self._names, chunk.variables), values=values)
 
-    def _tests(self, chunk: Events) -> Table:
-        shape = len(chunk.tests), self._row.shape[1]
-        lanes, truth = np.zeros(shape, np.uint32), np.zeros(shape, np.uint32)
-        left, right = np.full((2, *shape), -1, np.int64)
-        for i, (event, _, *sides, holds, mask) in enumerate(chunk.tests):
+    def _lists(self, chunk: Events, items: Sequence[Any], count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lanes of items (event, name, ``count`` values, …, mask), and the lists of each of the values."""
+        shape = len(items), self._row.shape[1]
+        lanes, lists = np.zeros(shape, np.uint32), np.full((count, *shape), c.NONE, np.int64)
+        for i, (event, _, *values, mask) in enumerate(items):
             warp = self._warps[chunk.warps[event]]
             lanes[i] = bits = warp.bits(mask)
-            if np.size(holds) == 1:
-                truth[i] = bits if holds else 0
-            else:
-                truth[i] = bits & warp.fresh_bits(holds)
-            left[i], right[i] = (self._value(warp, bits, side) for side in sides)
-        return self._table(
-            chunk.tests, lanes, text=_numbered(self._texts, chunk.tests), truth=truth, left=left, right=right
-        )
-
-    def _exchanges(self, chunk: Events) -> Table:
-        shape = len(chunk.exchanges), self._row.shape[1]
-        lanes = np.zeros(shape, np.uint32)
-        given, source, result = lists = np.full((3, *shape), c.NONE, np.int64)
-        for i, (event, _, *values, mask) in enumerate(chunk.exchanges):
-            warp = self._warps[chunk.warps[event]]
-            lanes[i] = bits = warp.bits(mask)
-            for part, value in zip(lists, values, strict=True):
+            for part, value in zip(lists, values, strict=False):
                 if value is not None:
                     part[i] = self._value(warp, bits, value)
+        return lanes, lists
+
+    def _tests(self, chunk: Events) -> Table:
+        lanes, (left, right) = self._lists(chunk, chunk.tests, 2)
+        truth = lanes.copy()
+        for i, (event, *_, holds, _) in enumerate(chunk.tests):
+            if np.size(holds) > 1:
+                truth[i] &= self._warps[chunk.warps[event]].fresh_bits(holds)
+            elif not holds:
+                truth[i] = 0
+        text = _numbered(self._texts, chunk.tests)
+        return self._table(chunk.tests, lanes, text=text, truth=truth, left=left, right=right)
+
+    def _exchanges(self, chunk: Events) -> Table:
+        lanes, (given, source, result) = self._lists(chunk, chunk.exchanges, 3)
         operation = _numbered(self._operations, chunk.exchanges)
         return self._table(chunk.exchanges, lanes, operation=operation, given=given, source=source, result=result)
 

@@ -28,7 +28,6 @@ OTHER = "#7f7f7f"
 
 def tokens() -> dict[str, str]:
     """Return the colours of the widgets, by the names of their custom properties in CSS."""
-    named = {"a": COLOURS["A"], "b": COLOURS["B"], "c": COLOURS["C"], "other": OTHER}
-    waiting = {"issuing": ISSUING, "global": FAINT, "barrier": SKY}
-    own = {name: COLOURS[name] for name in ("shared", "register")}
-    return {f"--tt-{name}": colour.lower() for name, colour in {**named, **own, **waiting}.items()}
+    arrays = {name: COLOURS[name] for name in ("A", "B", "C")}
+    named = {**arrays, "other": OTHER, **COLOURS, "issuing": ISSUING, "global": FAINT, "barrier": SKY}
+    return {f"--tt-{name.lower()}": colour.lower() for name, colour in named.items()}

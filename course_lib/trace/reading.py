@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .columns import BARRIER, OPS
+from .columns import BARRIER
+from .replay import Timeline
 
 if TYPE_CHECKING:
     from .trace import Trace
@@ -22,22 +22,10 @@ def timeline_rows(trace: Trace) -> dict[str, list[int]]:
     Positions count the statements that this warp executed and that do one of the four; a statement that does two of
     them (a load stored at once) is in two rows.
     """
-    columns = trace.columns
-    step, access = columns.step, columns.access
-    own = np.flatnonzero((columns.blocks[step["block"]] == 0).all(axis=1) & (step["warp"] == 0))
-    spaces = np.array([trace.arrays[name].space for name in columns.arrays], dtype=str)[access["array"]]
-
-    def touched(space: str, op: str) -> NDArray[np.bool_]:
-        return np.isin(own, access["step"][(spaces == space) & (access["op"] == OPS.index(op))])
-
-    does = np.array(
-        [
-            touched("global", "load"),
-            touched("shared", "load"),
-            touched("shared", "store"),
-            step["flags"][own] & BARRIER != 0,
-        ]
-    )
+    timeline = Timeline(trace, (0, 0, 0))
+    accesses = (("global", "load"), ("shared", "load"), ("shared", "store"))
+    does = np.array([*(timeline.does(*access) for access in accesses), timeline.flags & BARRIER != 0])
+    does = does[:, timeline.warps == 0]
     position = np.cumsum(does.any(axis=0)) - 1
     return {row: position[yes].tolist() for row, yes in zip(ROWS, does, strict=True)}
 

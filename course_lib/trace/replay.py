@@ -92,9 +92,8 @@ class Timeline:
         found = []
         for row in range(*columns.rows("outside", step, step + 1).indices(len(columns.outside["step"]))):
             array = columns.arrays[columns.outside["array"][row]]
-            index = columns.vector(columns.outside["index"][row]).reshape(
-                -1, max(1, len(self.trace.arrays[array].shape))
-            )
+            dims = max(1, len(self.trace.arrays[array].shape))
+            index = columns.vector(columns.outside["index"][row]).reshape(-1, dims)
             _, lanes, rank = lanes_of(columns.outside["lanes"][row : row + 1])
             for lane, place in zip(lanes.tolist(), rank.tolist(), strict=True):
                 at = index[place if len(index) > 1 else 0]
@@ -112,6 +111,17 @@ class Timeline:
         warp, lane = divmod(thread, WARP_SIZE)
         takes_part: np.ndarray = (self.warps == warp) & ((self.lanes >> np.uint32(lane)) & 1).astype(bool)
         return takes_part
+
+    def does(self, space: str, *ops: str) -> np.ndarray:
+        """Return which steps access an array of this space by one of these operations of `columns.OPS`."""
+        columns = self.columns
+        rows = columns.rows("access", self.first, self.last)
+        arrays = [at for at, name in enumerate(columns.arrays) if self.trace.arrays[name].space == space]
+        chosen = np.isin(columns.access["array"][rows], arrays)
+        chosen &= np.isin(columns.access["op"][rows], [*map(OPS.index, ops)])
+        found = np.zeros(len(self), bool)
+        found[columns.access["step"][rows][chosen] - self.first] = True
+        return found
 
     # --- where to stop --------------------------------------------------------------------------------------------
 
@@ -139,26 +149,18 @@ class Timeline:
         updates local arrays, or that assigns a float and accesses no memory. The rest is none: loop heads, indices,
         moves.
         """
-        columns = self.columns
-        rows = columns.rows("access", self.first, self.last)
-        step, op, array = (columns.access[name][rows] for name in ("step", "op", "array"))
-        spaces = np.array([self.trace.arrays[name].space for name in columns.arrays] or [""])[array]
-
-        def does(space: str, loads: bool) -> np.ndarray:
-            found = np.zeros(len(self), bool)
-            found[step[(spaces == space) & ((op == LOAD) == loads)] - self.first] = True
-            return found
-
+        columns, changes = self.columns, ("store", "atomic", "result")
         rows = columns.rows("variable", self.first, self.last)
         dtypes = np.array([dtype.kind in "fc" for dtype in columns.vectors.dtypes] or [False])
         floats = dtypes[columns.vector_table[0][columns.variable["values"][rows]]]
         computes = np.zeros(len(self), bool)
         computes[columns.variable["step"][rows][floats] - self.first] = True
-        computes[step - self.first] = False
-        computes |= does("shared", True) | (does("local", False) & does("local", True))
+        computes[columns.access["step"][columns.rows("access", self.first, self.last)] - self.first] = False
+        computes |= self.does("shared", "load") | (self.does("local", *changes) & self.does("local", "load"))
         kind = np.where(computes, KINDS.index("compute"), KINDS.index(""))
-        kind[does("global", False) | (does("shared", False) & ~does("shared", True))] = KINDS.index("store")
-        kind[does("global", True)] = KINDS.index("load")
+        stores = self.does("global", *changes) | (self.does("shared", *changes) & ~self.does("shared", "load"))
+        kind[stores] = KINDS.index("store")
+        kind[self.does("global", "load")] = KINDS.index("load")
         kind[(self.flags & BARRIER) != 0] = KINDS.index("barrier")
         return kind
 
@@ -185,15 +187,9 @@ class Timeline:
         Without shared memory it is the middle one of those in which it loads from global memory.
         """
         for space in ("shared", "global"):
-            names = [name for name, array in self.trace.arrays.items() if array.space == space]
-            reading = np.unique(
-                np.concatenate(
-                    [
-                        np.empty(0, np.int64),
-                        *(t.position[(t.thread == thread) & ~t.store] for t in map(self.touches, names)),
-                    ]
-                )
-            )
+            found = [self.touches(name) for name, array in self.trace.arrays.items() if array.space == space]
+            loads = [touches.position[(touches.thread == thread) & ~touches.store] for touches in found]
+            reading = np.unique(np.concatenate([np.empty(0, np.int64), *loads]))
             if len(reading):
                 return int(reading[len(reading) // 2])
         return len(self)

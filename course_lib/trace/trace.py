@@ -228,9 +228,13 @@ class RecordedSteps(Sequence[Step]):
             row = {name: column[i] for name, column in getattr(self.columns, table).items()}
             yield row, _threads(row.get("lanes", 0), warp)
 
-    def _list(self, number: int, threads: np.ndarray) -> Any:
-        """Return the numbers of a list, one for each of the threads; None if there is no list."""
-        return None if number == c.NONE else _spread(self.columns.vector(number), threads)
+    def _list(self, number: int, threads: np.ndarray, width: int = 1) -> Any:
+        """Return the numbers of a list, ``width`` for each of the threads; None if there is no list."""
+        if number == c.NONE:
+            return None
+        rows = self.columns.vector(number).reshape(-1, width)
+        rows = np.repeat(rows, len(threads), axis=0) if len(rows) == 1 else rows  # one row is for all threads
+        return rows[:, 0] if width == 1 else rows
 
     def _step(self, i: int) -> Step:
         columns = self.columns
@@ -257,16 +261,12 @@ class RecordedSteps(Sequence[Step]):
         index = (
             np.stack(np.unravel_index(elements, array.shape), axis=1) if array.shape else np.zeros((len(threads), 0))
         )
-        if width == 1 or row["values"] == c.NONE:
-            values = self._list(row["values"], threads)
-        else:
-            values = _rows_of(self.columns.vector(row["values"]), len(threads), width)
         return TraceAccess(
             OPS[row["op"]],
             array.name,
             threads,
             index.astype(np.int64),
-            values,
+            self._list(row["values"], threads, width),
             width,
             int(row["sectors"]),
             int(row["wavefronts"]),
@@ -296,13 +296,3 @@ _LANES = np.arange(WARP_SIZE, dtype=np.uint32)
 
 def _threads(lanes: Any, warp: int) -> np.ndarray:
     return np.flatnonzero(lanes >> _LANES & 1) + warp * WARP_SIZE
-
-
-def _spread(values: np.ndarray, threads: np.ndarray) -> np.ndarray:
-    """Return one value per thread, also if one value is stored for all."""
-    return np.repeat(values, len(threads)) if len(values) == 1 else values
-
-
-def _rows_of(values: np.ndarray, threads: int, width: int) -> np.ndarray:
-    rows = values.reshape(-1, width)
-    return np.repeat(rows, threads, axis=0) if len(rows) == 1 else rows

@@ -258,7 +258,7 @@ KINDS = {
     "cube": Kind(
         "The multiply-adds of a product, and those of a tile",
         {"tile": Dial(TILES, TILES, lambda n: f"tile: {n} × {n}")},
-        lambda tile, n=16, **of_earlier_versions: Sketch(*draw_cube(tile, n)),
+        lambda tile, **of_earlier_versions: Sketch(*draw_cube(tile)),
     ),
     "sectors": Kind(
         "The sectors of a warp's load",

@@ -17,7 +17,6 @@ from ...trace.viewer.page import Bundle
 from ...trace.viewer.picture import SCALE, Layout, draw
 from ...trace.viewer.shapes import WIDTH, Box, Polygon, Text
 from ...trace.viewer.still import Still
-from .cube import TILES
 from .sketches import KINDS, Sketch
 
 BUNDLE = Bundle(
@@ -136,13 +135,10 @@ def layout(layout: int = 0, piece: int = 0) -> Dials:
     return Dials("layout", {"layout": layout, "piece": piece})
 
 
-def cube(tile: int = 4, *, n: int = 16) -> Dials:
-    """Return the cube of the n³ multiply-adds of C = A·B, with a slider for the side of a tile.
+def cube(tile: int = 4) -> Dials:
+    """Return the cube of the 16³ multiply-adds of C = A·B, with a slider for the side of a tile.
 
     The sub-cube of one pair of tiles is lit: its faces are the numbers that are loaded, its volume the multiply-adds
-    that use them, so each is used ``tile`` times. Raises TraitError for a tile that no slider offers, and ValueError
-    for an n that the tiles do not divide.
+    that use them, so each is used ``tile`` times. Raises TraitError for a tile that no slider offers.
     """
-    if n < max(TILES) or n % max(TILES):
-        raise ValueError(f"n is {n}: the cube has a multiple of {max(TILES)} cells a side.")
-    return Dials("cube", {"tile": tile}, {"n": n})
+    return Dials("cube", {"tile": tile})

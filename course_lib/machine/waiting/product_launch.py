@@ -8,7 +8,7 @@ One block runs on a part of the matrices, with few columns of A; the iterations 
 blocks execute them, and scaled to those that the large matrices need.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -239,12 +239,11 @@ def _alike(program: Sequence[Instruction], once: bool) -> list[Instruction]:
 
     The first one of kernels that load ahead multiplies nothing, and the last ones load nothing.
     """
-    loaded: dict[int, int] = {}
-    made: dict[int, int] = {}
+    loaded, made = Counter[int](), Counter[int]()
     for i in program:
         if i.iteration:
-            loaded[i.iteration] = loaded.get(i.iteration, 0) + len(i.sectors) * (i.kind in ("load", "copy"))
-            made[i.iteration] = made.get(i.iteration, 0) + (i.kind == "multiply-add")
+            loaded[i.iteration] += len(i.sectors) * (i.kind in ("load", "copy"))
+            made[i.iteration] += i.kind == "multiply-add"
     numbers = sorted(made)
     if once or not numbers:
         return only(program, set(numbers[:1]))

@@ -73,30 +73,21 @@ def play(
     trace: Trace | None,
     machine: Machine,
     blocks: int = 1,
-    served: Mapping[str, str] | str = "L2",
-    shared_bytes: int | None = None,
 ) -> Play:
     """Play `blocks` copies of the traced run's first block on one multiprocessor; return the Play.
 
-    served: the level that serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
-    arrays or by name. shared_bytes of each block, by default those of its shared arrays, are taken from the first-level
-    cache. The blocks begin together and have memory of their own. Raise ValueError for an unknown level or array, and
-    for blocks that do not fit; `model.occupancy` says how many blocks registers allow.
+    The second-level cache serves all that the first does not hold, from which the shared arrays of the blocks are
+    taken. The blocks begin together and have memory of their own. Raise ValueError for blocks that do not fit;
+    `model.occupancy` says how many blocks registers allow.
 
     With tracing it takes less than 2 seconds of a processor for some 35,000 instructions: two tiles of `best`, the
     largest of the ladder. The play itself is a tenth of that, tracing more than half.
     """
-    from .traced import programs  # the compiler: imported only by readers who play
+    from .traced import programs, shared_bytes  # the compiler: imported only by readers who play
 
     warps = programs(kernel, trace)
     assert trace is not None  # programs() refuses it
-    unknown = served.keys() - trace.arrays.keys() if isinstance(served, Mapping) else ()
-    if unknown:
-        raise ValueError(f"`served` names {_listed(unknown)}; the arrays of this launch are {_listed(trace.arrays)}")
-    if shared_bytes is None:
-        shared = [array for array in trace.arrays.values() if array.space == "shared"]
-        shared_bytes = sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
-    return play_programs(warps, machine, blocks, served, shared_bytes)
+    return play_programs(warps, machine, blocks, shared_bytes=shared_bytes(trace))
 
 
 def play_programs(
@@ -112,6 +103,8 @@ def play_programs(
 ) -> Play:
     """Play `blocks` resident blocks of warps with these programs; in the place of each, `rounds` blocks in sequence.
 
+    served: the level that serves an array's sectors that the first-level cache does not hold, "L2" or "DRAM", for all
+    arrays or by name. shared_bytes: those of each block, taken from the first-level cache.
     loaded_by: how many of the blocks that run at the same time, on all multiprocessors, load the same data of an array,
     by its name; DRAM delivers it once. By default each block loads data of its own. in_step: whether these blocks ask
     for it at the same time, so that all wait for DRAM; else each request is the first of them in its turn.

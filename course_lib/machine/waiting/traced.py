@@ -13,17 +13,17 @@ from .instruction import Instruction
 from .machine_code import machine_programs
 
 
-def programs(kernel: Any, trace: Trace | None, block: tuple[int, int, int] = (0, 0, 0)) -> list[list[Instruction]]:
-    """Return the programs of all warps of one block of a traced launch.
+def programs(kernel: Any, trace: Trace | None) -> list[list[Instruction]]:
+    """Return the programs of all warps of the first block of a traced launch.
 
     Raise ValueError if the trace is not of a launch of this kernel, if there is no machine code for it
     (`compiler.NoMachineCode`), and for an instruction that the model does not know.
     """
-    return machine_programs(block_run(kernel, trace, block))
+    return machine_programs(block_run(kernel, trace))
 
 
-def block_run(kernel: Any, trace: Trace | None, block: tuple[int, int, int] = (0, 0, 0)) -> BlockRun:
-    """Run one block of a traced launch again, by the kernel's machine code."""
+def block_run(kernel: Any, trace: Trace | None) -> BlockRun:
+    """Run the first block of a traced launch again, by the kernel's machine code."""
     if not isinstance(trace, Trace):
         raise TypeError(
             f"programs take the trace of a run, not {type(trace).__name__}: "
@@ -32,17 +32,17 @@ def block_run(kernel: Any, trace: Trace | None, block: tuple[int, int, int] = (0
     if trace.program is None:
         raise ValueError(f"this trace of {trace.kernel_name} was made by hand; take that of simulate(..., trace=True)")
     _check_kernel(getattr(kernel, "py_func", kernel), trace.program.source.function)
-    if np.shape(block) != (3,):
-        raise ValueError(f"block is {block!r}; give its place in the grid as (x, y, z), such as (0, 0, 0)")
-    if any(not 0 <= place < size for place, size in zip(block, trace.grid, strict=True)):
-        raise ValueError(f"block {block} was not launched; the grid is {trace.grid}")
     names = [name for name, _ in trace.program.parameters]
     arguments = [_argument(trace, name) for name in names]
     code = machine_code(kernel, tuple(arguments))
+    dynamic = max(0, shared_bytes(trace) - code.shared_bytes)
+    return run_block(code, arguments, trace.block, trace.grid, names=names, dynamic_bytes=dynamic)
+
+
+def shared_bytes(trace: Trace) -> int:
+    """Return the bytes of a block's shared arrays."""
     shared = [array for array in trace.arrays.values() if array.space == "shared"]
-    used = sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
-    dynamic = max(0, used - code.shared_bytes)
-    return run_block(code, arguments, trace.block, trace.grid, block, names=names, dynamic_bytes=dynamic)
+    return sum(array.size * np.dtype(array.dtype).itemsize for array in shared)
 
 
 def _argument(trace: Trace, name: str) -> Any:

@@ -97,11 +97,11 @@ def compared(x: Context, node: ast.Compare, name: str, left: Expr, right: Expr) 
         return found if name == "In" else negated(found, node.lineno)
     if name not in operators.COMPARISONS:
         refuse(node, f"{ast.unparse(node)}: compare numbers with < <= > >= == !=")
-    if isinstance(left.type, TupleType) and isinstance(right.type, TupleType) and name in ("Eq", "NotEq"):
+    if isinstance(left.type, TupleType) and isinstance(right.type, TupleType):
+        if name in STRICT:
+            return _ordered(x, node, name, left, right)
         result = _equal(x, node, left, right)
         return result if name == "Eq" else negated(result, node.lineno)
-    if isinstance(left.type, TupleType) and isinstance(right.type, TupleType) and name in STRICT:
-        return _ordered(x, node, name, left, right)
     things = [value.thing for value in (left, right) if isinstance(value, Static) and isinstance(value.thing, Enum)]
     if len(things) == 2 and name in ("Eq", "NotEq"):
         return x.number((things[0] is things[1]) == (name == "Eq"))

@@ -299,23 +299,18 @@ class Statements(Expressions):
             left = self.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
             value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
             self.assign_name(node.target.id, value)
-        elif isinstance(node.target, ast.Subscript):
+            return
+        if isinstance(node.target, ast.Subscript):
             array, index = self.element(node.target)
-            array, index = once(array), tuple(once(i) for i in index)
-            left = self.load(node.target, array, index)
-            value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
-            self.store(node.target, array, index, value)
-        elif (place := self._field(node.target)) is not None:
-            place = once(place)
-            value = self.binary(
-                node, op, self.load(node.target, place, ()), self.expr(node.value), node.target, node.value
-            )
-            self.store(node.target, place, (), value)
         else:
-            refuse_target(node.target)
+            array, index = self._field(node.target), ()
+        array, index = once(array), tuple(map(once, index))
+        left = self.load(node.target, array, index)
+        value = self.binary(node, op, left, self.expr(node.value), node.target, node.value)
+        self.store(node.target, array, index, value)
 
-    def _field(self, target: ast.expr) -> Expr | None:
-        """The field of a record that is assigned in ``record.field = ...``."""
+    def _field(self, target: ast.expr) -> Expr:
+        """The field of a record that is assigned in ``record.field = ...``; refuses other targets."""
         if isinstance(target, ast.Attribute) and self.constant_object(target) is None:
             owner = self.expr(target.value)
             if isinstance(owner.type, types.RecordsType) and not owner.type.ndim:
@@ -324,7 +319,9 @@ class Statements(Expressions):
                     text = ast.unparse(target)
                     refuse(target, f"{text} is an array; store to its elements, as in {text}[:] = ...")
                 return place
-        return None
+        refuse(
+            target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an array element"
+        )
 
     def assign(self, target: ast.expr, value: Expr, node: ast.Assign | ast.For) -> None:
         if isinstance(target, ast.Name):
@@ -348,10 +345,8 @@ class Statements(Expressions):
             items = [self.kept(item) for item in tuples.items(value)]
             for element, item in zip(target.elts, items, strict=True):
                 self.assign(element, item, node)
-        elif (place := self._field(target)) is not None:
-            self.store(target, place, (), value)
         else:
-            refuse_target(target)
+            self.store(target, self._field(target), (), value)
 
     def store(self, node: ast.expr, array: Expr, index: tuple[Expr, ...], value: Expr) -> None:
         self.out.append(Evaluate(store(array, index, self.stored(node, array, value), node.lineno)))
@@ -508,10 +503,6 @@ class Statements(Expressions):
             used.get(name, variable).type == after[name].type for env in envs for name, variable in env.items()
         )
         return after, settled, False
-
-
-def refuse_target(target: ast.expr) -> None:
-    refuse(target, f"{ast.unparse(target)} cannot be assigned in a kernel; assign to a variable or to an array element")
 
 
 def docstring(node: ast.stmt) -> bool:

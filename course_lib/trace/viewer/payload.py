@@ -104,18 +104,7 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
     columns, around = trace.columns, loops(trace)
     role, tile, gathered = roles(trace), tiles(trace), accumulators(trace)
     numbers = {tuple(at): number for number, at in enumerate(columns.blocks.tolist())}
-    blocks = []
-    for number, at in enumerate(columns.blocks.tolist()):
-        timeline = Timeline(trace, tuple(at))
-        blocks.append(
-            {
-                "at": at,
-                "first": int(columns.first[number]),
-                "steps": len(timeline),
-                "releases": timeline.releases,
-                "phases": timeline.phases,
-            }
-        )
+    timelines = [Timeline(trace, at) for at in numbers]
     findings = []
     for finding in trace.findings:
         places = [
@@ -150,17 +139,15 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
             }
             for array in trace.arrays.values()
         ],
-        "blocks": blocks,
+        "blocks": [
+            {"at": of.block, "first": of.first, "steps": len(of), "releases": of.releases, "phases": of.phases}
+            for of in timelines
+        ],
         "matrices": [asdict(operation) for operation in trace.matrices],
         "findings": findings,
-        "traffic": [{name: getattr(row, name) for name in _TRAFFIC} for row in trace.traffic],
+        "traffic": [vars(row) for row in trace.traffic],
         "tests": [[text, comparison(text)] for text in columns.texts],
     }
-
-
-_TRAFFIC = (
-    "line", "array", "space", "op", "itemsize", "accesses", "requests", "sectors", "wavefronts", "bank_conflicts",
-)  # fmt: skip
 
 
 class _Packed:

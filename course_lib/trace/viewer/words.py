@@ -22,22 +22,17 @@ def label(position: Dim3, dims: int) -> str:
     return str(position[0]) if dims == 1 else f"({', '.join(map(str, position[:dims]))})"
 
 
-def element(name: str, flat: int, shape: tuple[int, ...]) -> str:
-    """Write an element the way the kernel does: ``A[1, 2]``."""
-    return f"{name}[{', '.join(str(int(i)) for i in np.unravel_index(flat, shape)) or '()'}]"
+def element(name: str, flat: int, shape: tuple[int, ...], width: int = 1) -> str:
+    """Write an element the way the kernel does, ``A[1, 2]``; or neighbouring ones of a row, ``A[1, 4:8]``."""
+    index = [str(int(i)) for i in np.unravel_index(flat, shape)]
+    if width > 1:
+        index[-1] += f":{int(index[-1]) + width}"
+    return f"{name}[{', '.join(index) or '()'}]"
 
 
 def thread_position(thread: int, block: Dim3) -> Dim3:
     """Convert a linear thread id to (x, y, z); x runs fastest."""
     return (thread % block[0], thread // block[0] % block[1], thread // (block[0] * block[1]))
-
-
-def elements(name: str, flat: int, width: int, shape: tuple[int, ...]) -> str:
-    """Write neighbouring elements of a row: ``A[1, 4:8]``; a single one as :func:`element` does."""
-    if width == 1:
-        return element(name, flat, shape)
-    *rows, column = np.unravel_index(flat, shape)
-    return f"{name}[{', '.join([*(str(int(row)) for row in rows), f'{column}:{column + width}'])}]"
 
 
 def sentence(timeline: Timeline, position: int, thread: int) -> str:
@@ -78,7 +73,7 @@ def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, l
         was, values = (
             ", ".join("empty" if value is np.ma.masked else number(value) for value in each) for each in (known, held)
         )
-        text = f"{elements(array.name, flat, access.width, array.shape)} = {values}"
+        text = f"{element(array.name, flat, array.shape, access.width)} = {values}"
         done[access.op].append(text + " (stored by another block)" * (access.op == "load" and values != was))
     lane = np.flatnonzero(step.threads == thread)
     told = (exchanged(exchange).told(thread % WARP_SIZE) for exchange in step.exchanges)

@@ -164,8 +164,6 @@ def test_what_no_slider_offers_is_refused():
         widget.setting = {**widget.setting, "threads": 100}
     with pytest.raises(traitlets.TraitError, match="a setting has launches, kernel, launch, filled, not launches"):
         dials.queue().setting = {"launches": 1}
-    with pytest.raises(ValueError, match="n is 20"):
-        dials.cube(n=20)
 
 
 @pytest.mark.parametrize("layout", range(3))
@@ -208,7 +206,7 @@ def area(points):
 @pytest.mark.parametrize("tile", [1, 2, 4, 8, 16])
 def test_the_faces_of_a_sub_cube_are_its_tiles(tile):
     """The lit areas of A, B and C are each (tile / 16)² of their matrix; what is said is the formula's."""
-    sketch = KINDS["cube"].draw(tile=tile, n=16)
+    sketch = KINDS["cube"].draw(tile=tile)
     for name in "ABC":
         whole = next(s for s in sketch.shapes if isinstance(s, Polygon) and s.fill == tint(COLOURS[name], 0.12))
         lit = next(s for s in sketch.shapes if isinstance(s, Polygon) and s.fill == COLOURS[name])

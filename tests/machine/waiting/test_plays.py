@@ -228,13 +228,11 @@ def test_what_cannot_be_played_is_refused():
         (lambda: waiting.play_programs(adds, H200, blocks=33), "33 blocks of 1 warps do not fit: .* of 32 blocks"),
         (lambda: waiting.play_programs(adds * 32, H200, blocks=3), "3 blocks of 32 warps do not fit: .* 64 warps"),
         (lambda: waiting.play_programs(adds, H200, served=None), 'from "DRAM", "L2", not from "None"'),
-        (lambda: programs(kernel, trace, block=(0, 0)), r"block is \(0, 0\); give its place .* \(x, y, z\)"),
         (lambda: waiting.play_programs(adds, H200, rounds=0), "rounds must be a whole number, 1 or more"),
         (lambda: waiting.play_programs([[]], H200), "no warp of the traced block issues anything"),
         (lambda: waiting.play_programs([], H200), "no warp of the traced block issues anything"),
         (lambda: waiting.play_programs(adds, H200, served="l2"), 'from "DRAM", "L2", not from "l2"'),
-        (lambda: waiting.play(kernel, trace, H200, served={"a": "DRAM"}), 'names "a"; .* "A", "A_tile", "B"'),
-        (lambda: waiting.play(kernel, trace, H200, 4, shared_bytes=200_000), "4 blocks with 200,000 bytes .* 262,144"),
+        (lambda: waiting.play_programs(adds, H200, 4, shared_bytes=200_000), "4 blocks with 200,000 bytes .* 262,144"),
         (lambda: waiting.play_programs([[GATE]], H200).cycles_per_iteration(), "larger K"),
         (lambda: waiting.Machine.measured(measurements.load("ladder")), "not of ladder"),
     ):
@@ -256,8 +254,9 @@ def test_a_blocks_shared_arrays_are_taken_from_the_cache():
     """Two tiles of 4×4 float32 are 128 bytes; of a cache of 256 two blocks leave nothing for the next iteration."""
     kernel, trace = traced("tiled", 4, 4, 64, tile_width=4)
     small = replace(H200, l1_bytes=2 * 128)
-    by_default, given = waiting.play(kernel, trace, small, 2), waiting.play(kernel, trace, small, 2, shared_bytes=128)
-    assert by_default == given != waiting.play(kernel, trace, small, 2, shared_bytes=0)
+    warps = programs(kernel, trace)
+    given, none = (waiting.play_programs(warps, small, 2, shared_bytes=size) for size in (128, 0))
+    assert waiting.play(kernel, trace, small, 2) == given != none
     with pytest.raises(ValueError, match="3 blocks with 128 bytes"):
         waiting.play(kernel, trace, small, 3)
 
