@@ -27,8 +27,6 @@ PREDICTION = Bundle(
 #: A number with a fraction is right within this share of the truth; a whole number only exactly.
 TOLERANCE = 0.01
 
-Range = tuple[float | None, float | None]
-
 
 class Prediction(Still, anywidget.AnyWidget):
     """A question with a box for a number, or with buttons: see `predict`.
@@ -49,12 +47,15 @@ class Prediction(Still, anywidget.AnyWidget):
     score = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, question: str, truth: Any, choices: Sequence[Any] = (), because: str = "") -> None:
-        self._truth, self._ranges = _plain(truth), _ranges(choices)
+        self._truth = _plain(truth)
         self._yes_or_no = isinstance(self._truth, bool)
-        if isinstance(self._truth, bool):
+        if self._yes_or_no:
             self._truth, choices = _shown(self._truth), ("yes", "no")
-        names = list(self._ranges) if self._ranges else [str(choice) for choice in choices]
-        answer = _answer(self._truth, names, self._ranges)
+        ranges = {_range_name(*choice): choice for choice in choices if isinstance(choice, tuple | list)}
+        names = list(ranges) or [str(choice) for choice in choices]
+        answer = ", ".join(map(_shown, self._truth)) if isinstance(self._truth, tuple) else _shown(self._truth)
+        self._right = _right_choice(self._truth, answer, names, ranges) if names else ""
+        answer += f" ({self._right})" if ranges else ""
         because = because[:1].upper() + because[1:]
         super().__init__(question=question, choices=names, answer=answer, because=because)
         score().ask(question)
@@ -76,7 +77,7 @@ class Prediction(Still, anywidget.AnyWidget):
         if self._yes_or_no:
             text = {"true": "yes", "false": "no"}.get(text.lower(), text.lower())
         if self.choices:
-            return text == (_range_of(self._truth, self._ranges) or self._truth) if text in self.choices else None
+            return text == self._right if text in self.choices else None
         if isinstance(self._truth, str):
             return text.lower() == self._truth.lower()
         truths = self._truth if isinstance(self._truth, tuple) else (self._truth,)
@@ -156,33 +157,20 @@ def _plain(truth: Any) -> Any:
     raise TypeError(f"predict takes a finite number, a bool, a text or a tuple of numbers for the truth, not {truth!r}")
 
 
-def _ranges(choices: Sequence[Any]) -> dict[str, Range]:
-    """The name of each range, where the choices are ranges."""
-    return {_range_name(*choice): tuple(choice) for choice in choices if isinstance(choice, tuple | list)}
-
-
 def _range_name(low: float | None, high: float | None) -> str:
     if low is None:
         return f"under {high:,}"
     return f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
 
 
-def _range_of(truth: Any, ranges: dict[str, Range]) -> str | None:
-    inside = [
-        name for name, (low, high) in ranges.items() if (low is None or low <= truth) and (high is None or truth < high)
-    ]
-    return inside[0] if inside else None
-
-
-def _answer(truth: Any, names: list[str], ranges: dict[str, Range]) -> str:
-    """The truth as a reader sees it; ValueError where no choice is right."""
-    shown = ", ".join(map(_shown, truth)) if isinstance(truth, tuple) else _shown(truth)
+def _right_choice(truth: Any, shown: str, names: list[str], ranges: dict[str, Any]) -> str:
+    """The choice that is right; ValueError where none is."""
+    for name, (low, high) in ranges.items():
+        if (low is None or low <= truth) and (high is None or truth < high):
+            return name
     if ranges:
-        name = _range_of(truth, ranges)
-        if name is None:
-            raise ValueError(f"no range of the choices holds the truth {shown}: {', '.join(names)}")
-        return f"{shown} ({name})"
-    if names and truth not in names:
+        raise ValueError(f"no range of the choices holds the truth {shown}: {', '.join(names)}")
+    if truth not in names:
         raise ValueError(f"the truth {shown!r} is none of the choices: {', '.join(names)}")
     return shown
 

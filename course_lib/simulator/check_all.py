@@ -69,6 +69,9 @@ class Checked:
         """Whether no launch failed."""
         return self.sizes is None
 
+    def __bool__(self) -> bool:
+        return self.holds
+
     def __repr__(self) -> str:
         ran = f"{self.launches} launch{'es' * (self.launches != 1)}"
         if self.sizes is None:

@@ -79,7 +79,7 @@ def test_the_smallest_launch_is_named():
 
     assert failing[:2] == [37, 62]
     assert found.sizes == {"n": 37} and later.sizes == {"n": 62 + 30}
-    assert found.reason == "out[36] holds 0, and 74 is right"
+    assert found.reason == "out[36] holds 0, and 74 is right" and not found
     assert "beside" not in repr(found) and Stepper(found.run, wanted=found.wanted).trace is found.run.trace
 
 
@@ -94,7 +94,7 @@ def test_a_kernel_that_holds_says_for_what():
     """How many launches, and up to which sizes; 0 elements have no launch."""
     found = simulate(one_too_few).check_all(doubled, n=(0, 1, 16, 17))
 
-    assert found.holds
+    assert found and found.holds
     assert repr(found) == "no finding for 3 launches up to n=17; 1 further size has no launch"
 
 

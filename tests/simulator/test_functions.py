@@ -235,12 +235,17 @@ CLASSES = [int, float, bool, complex, range, np.float32, np.int64, np.bool_, flo
 def instances(asked, compile):
     """Return the names of the values that are instances of a class, in a kernel or in numba's code for the CPU."""
 
-    def kernel(value, out):
-        out[0] = isinstance(value, asked)
+    first, second = asked if isinstance(asked, tuple) else (asked, None)
+
+    def one(value, out):
+        out[0] = isinstance(value, first)
+
+    def either(value, out):
+        out[0] = isinstance(value, (first, second))
 
     found = {name: np.zeros(1) for name in VALUES}
     for name, value in VALUES.items():
-        compile(kernel)(value, found[name])
+        compile(either if second else one)(value, found[name])
     return [name for name, out in found.items() if out[0]]
 
 

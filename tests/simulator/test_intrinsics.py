@@ -32,7 +32,11 @@ class Unknown:
     __simulated_as__ = ("teleport", 3)
 
 
-scan, negated, unknown = Intrinsic(), Typed(), Unknown()
+class Pair:
+    __simulated_as__ = ("load", 2)
+
+
+scan, negated, unknown, load2 = Intrinsic(), Typed(), Unknown(), Pair()
 
 
 def test_a_warp_computes_together():
@@ -48,6 +52,19 @@ def test_a_warp_computes_together():
     np.testing.assert_array_equal(out.reshape(-1, 32), -np.cumsum(warps, axis=1))
     np.testing.assert_array_equal(totals.reshape(-1, 32), ids.sum(axis=1, keepdims=True) + 2 * ids)
     assert run.findings == ()
+
+
+@pytest.mark.parametrize("first", ["x", "y"])
+def test_an_access_to_a_field_is_aligned_by_its_place_in_the_record(first):
+    """Records have 16 bytes: x begins at byte 0 or, after y, at byte 4, where no access of 8 bytes may begin."""
+
+    def kernel(records, out):
+        out[0] = load2(records.x, 1)[0]
+
+    names = {"x": ["x", "y"], "y": ["y", "x"]}[first]
+    records = np.ones(3, np.dtype([(name, "f4") for name in (*names, "z", "w")]))
+    findings = simulate(kernel, strict=False)[1, 1](records, np.zeros(1, "f4")).findings
+    assert [f.kind for f in findings] == ["misaligned-access"] * (first == "y")
 
 
 def test_a_lane_that_does_not_arrive_is_reported():

@@ -40,6 +40,28 @@ def test_a_tile_is_the_part_of_the_matrix_with_zeros_outside(row, col):
     assert findings == ()
 
 
+def test_blocks_in_which_other_threads_copy_get_their_own_tiles():
+    """Thread 2 starts the copy of block 0, and thread 0 that of block 2."""
+
+    def kernel(A, C):
+        tile = cuda.shared.array(4096, uint16, 1024)
+        barriers = cuda.shared.array(1, uint64)
+        block, t = cuda.blockIdx.x, cuda.threadIdx.x
+        if t == 2 - block:
+            init_barrier(barriers, 0, 1)
+            expect_bytes(barriers, 0, BYTES)
+            copy(tile, 0, A, SIDE * block, 0, barriers, 0)
+        cuda.syncthreads()
+        wait_barrier(barriers, 0, 0)
+        for i in range(SIDE):
+            C[SIDE * block + i, t] = tile[place(i, t)]
+
+    A = np.random.default_rng(0).integers(1, 2**16, (3 * SIDE, SIDE)).astype(np.uint16)
+    C = np.zeros_like(A)
+    assert simulate(kernel)[3, SIDE](A, C).findings == ()
+    np.testing.assert_array_equal(C, A)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -56,19 +56,6 @@ def test_a_word_that_thousands_of_threads_share_is_entered_a_few_times_an_access
         assert set(kinds(kernel, 256, 64, *arguments, schedule=schedule)) == {"race"}
 
 
-def test_two_readers_of_one_block_and_a_writer_in_either():
-    def kernel(a, out, writer):
-        i = cuda.grid(1)
-        out[i] = a[0]
-        if i == writer:
-            a[0] = 1
-
-    for blocks, threads in ((1, 2), (1, 64), (2, 1), (2, 33), (3, 32)):
-        for writer in range(blocks * threads):
-            assert kinds(kernel, blocks, threads, np.zeros(1), np.zeros(blocks * threads), writer) == ["race"], writer
-    assert kinds(kernel, 1, 1, np.zeros(1), np.zeros(1), 0) == []
-
-
 def test_equal_values_are_called_equal_only_if_all_are():
     def kernel(out):
         out[0] = min(cuda.threadIdx.x, 1)
@@ -129,61 +116,6 @@ def test_a_long_interval_does_not_fill_memory(monkeypatch):
 
     peak(2**20)  # parsed, compiled and imported
     assert 3 * peak(2**20) < peak(2**30)
-
-
-def one_reader_is_not_named(a, out, who, lock):
-    """Lanes 0, 1 and 2 read, 0 and 2 meet lane 3, which writes: lane ``who`` of the readers stays away."""
-    i = cuda.threadIdx.x
-    if i < 3:
-        out[i] = a[0]
-    if i < 4 and i != who:
-        cuda.syncwarp(0xF & ~(1 << who))
-    if i == 3:
-        a[0] = 1
-
-
-def one_reader_does_not_release(a, out, who, lock):
-    """Blocks 0, 1 and 2 read, and all but ``who`` of them release before block 3 acquires and writes."""
-    i = cuda.blockIdx.x
-    if i < 3:
-        out[i] = a[0]
-        if i != who:
-            cuda.threadfence()
-            cuda.atomic.add(lock, 0, 1)
-    else:
-        cuda.atomic.add(lock, 0, 1)
-        cuda.threadfence()
-        a[0] = 1
-
-
-def one_update_is_not_released(a, out, who, lock):
-    """The same with updates in the place of reads, by threads of one block."""
-    i = cuda.threadIdx.x // 32
-    if cuda.threadIdx.x % 32 == 0:
-        if i < 3:
-            cuda.atomic.add(a, 0, 1)
-            if i != who:
-                cuda.threadfence_block()
-                cuda.atomic.add(lock, 0, 1)
-        else:
-            cuda.atomic.add(lock, 0, 1)
-            cuda.threadfence_block()
-            out[0] = a[0]
-
-
-@pytest.mark.parametrize("who", [-1, 0, 1, 2])
-@pytest.mark.parametrize(
-    ("kernel", "grid", "block"),
-    [(one_reader_is_not_named, 1, 32), (one_reader_does_not_release, 4, 1), (one_update_is_not_released, 1, 128)],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
-def test_a_race_with_one_of_three_that_touched_the_word(kernel, grid, block, who):
-    if kernel is one_reader_is_not_named and who < 0:
-        who = 5  # all readers and lane 3 are named, and lane 5, which reads nothing, is not
-    found = findings(kernel, grid, block, np.zeros(1, "i4"), np.zeros(4, "i4"), who, np.zeros(1, "i4"))
-    assert [(f.kind, f.array) for f in found] == [("race", "a")] * (0 <= who < 3)
-    for race in found:
-        assert who in {race.threads[0][0][0] + race.threads[0][1][0] // (32 if block == 128 else 1)}
 
 
 def check_with_vector_clocks(program, drawn, schedule="in-order"):

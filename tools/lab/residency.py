@@ -13,9 +13,9 @@ from course_lib.kernels import Rung, rung
 from course_lib.machine.gpu.counters import METRICS, NoProfilerError, parse_ncu, under_ncu
 from course_lib.machine.gpu.device import require
 from course_lib.machine.gpu.dynamic_shared import allow
-from course_lib.machine.gpu.problem import RAGGED, Problem, prepare, resources
+from course_lib.machine.gpu.problem import RAGGED, Problem, resources
 from course_lib.machine.gpu.types import Progress, Result, Size
-from course_lib.machine.gpu.verification import random_matrices, verify
+from course_lib.machine.gpu.verification import prepare, random_matrices, verify
 
 N = 2048
 SIZE = N, N, N

@@ -30,10 +30,10 @@ from course_lib.kernels.tensor_core_formats import round_to_tf32, to_bfloat16, t
 from course_lib.machine.gpu.device import require
 from course_lib.machine.gpu.dynamic_shared import configured
 from course_lib.machine.gpu.experiments import OwnCase, Wanted
-from course_lib.machine.gpu.problem import RAGGED, prepare, resources
+from course_lib.machine.gpu.problem import RAGGED, resources
 from course_lib.machine.gpu.timing import Timing, input_sets, time_calls
 from course_lib.machine.gpu.types import Result, Results
-from course_lib.machine.gpu.verification import distance, verify
+from course_lib.machine.gpu.verification import distance, prepare, verify
 
 SQUARES = (1024, 2048, 4096, 8192)
 #: The rungs, the parameters that they are measured with, and the format that each multiplies.

@@ -35,9 +35,9 @@ from course_lib.kernels.warpgroup import (
 from course_lib.machine.gpu.device import l2_bytes, require
 from course_lib.machine.gpu.dynamic_shared import configured
 from course_lib.machine.gpu.experiments import OwnCase, Wanted
-from course_lib.machine.gpu.problem import prepare
 from course_lib.machine.gpu.timing import MAX_SETS, time_calls
 from course_lib.machine.gpu.types import Result, Results
+from course_lib.machine.gpu.verification import prepare
 
 from .tensor import OPERANDS as OPERANDS_OF_ALL
 from .tensor import clock, different, measure_cublas, measure_rung, multiply, numbers, timed

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 
-from ...lazy import called, ended
+from ...lazy import called, ended, install
 
 #: Each command: the module of this package that runs it, and what it does. The module has ``arguments(parser)``, and
 #: ``run(chosen)``, which returns the exit status; a ValueError or an OSError of it is shown as one sentence. It is
@@ -38,7 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, (module, does) in COMMANDS.items():
         part = table.add_parser(name, help=does, description=does)
         if name in words[:1]:
-            found = import_module(f"{__package__}.{module}")
+            try:
+                found = import_module(f"{__package__}.{module}")
+            except ModuleNotFoundError as missing:  # of an extra that is not installed
+                print(f"{parser.prog} {name}: it needs {missing.name}: {install('teach')}", file=sys.stderr)
+                return 2
             found.arguments(part)
             part.set_defaults(run=found.run, command=name)
     chosen = parser.parse_args(words)

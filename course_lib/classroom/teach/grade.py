@@ -301,15 +301,19 @@ class Batch:
 
         What the roster has in the system's own columns is copied, so that the system finds its students again.
         """
-        graded, lines, without = self.graded(), [], []
+        graded, lines = self.graded(), []
+        without: dict[str, list[str]] = {}
         theirs = (column for each in self.submissions for column in each.roster if column.startswith(self.lesson))
         title = next(theirs, self.lesson)  # as Canvas itself writes it
         for each in self.submissions:
             reached = total(graded.get(each.id, ()))
             known = system != "moodle" or each.number or each.roster.get("Identifier")
             judged = each.paths or any(row.status == BY_HAND for row in graded.get(each.id, ()))
-            if not known or reached.unread or not judged:
-                without.append(ascii_of(each.student))
+            why = "an answer is unread" if reached.unread else "" if judged else "nothing was handed in"
+            if not known:
+                why = "no Moodle number: give --roster the assignment's grading worksheet"
+            if why:
+                without.setdefault(why, []).append(ascii_of(each.student))
                 continue
             comment = "\n".join(f"{row.exercise}: {row.comment}" for row in graded[each.id] if row.comment)
             own = {"Student": each.student, "ID": each.number, "SIS User ID": each.id if each.roster else ""}
@@ -320,8 +324,8 @@ class Batch:
             lines.append(own | dict.fromkeys(("Grade", title), f"{reached.points:g}"))
         path, (columns, table) = self.table.with_name(f"{self.table.stem}-{system}.csv"), EXPORTS[system](title, lines)
         write_table(path, columns, [[line.get(column, "") for column in columns] for line in table])
-        left = f" Without a line in it, since something is unread, unknown or not handed in: {', '.join(without)}."
-        return f"{path}: {plural(len(lines), 'total')} for {system.title()}.{left * bool(without)}"
+        left = (f"\nWithout a line in it ({why}): {', '.join(names)}." for why, names in without.items())
+        return f"{path}: {plural(len(lines), 'total')} for {system.title()}.{''.join(left)}"
 
     def _digest(self, id: str) -> str:
         """What tells students apart in names of files; with a salt only this table's journal tells whose it is."""

@@ -24,7 +24,7 @@ _COMPUTING = """
 """
 #: Beside them, what a process that also imports modules and reads the course's files needs.
 _READING = """
-    setitimer 38 103 stat 4 -1 lstat 6 -1 pread64 17 67 access 21 -1 dup 32 23 fcntl 72 25 getcwd 79 17 readlink 89 -1
+    stat 4 -1 lstat 6 -1 pread64 17 67 access 21 -1 dup 32 23 fcntl 72 25 getcwd 79 17 readlink 89 -1
     getuid 102 174 geteuid 107 175 getgid 104 176 getegid 108 177 uname 63 160 getdents64 217 61
     openat 257 56 newfstatat 262 79 readlinkat 267 78 faccessat 269 48 statx 332 291 faccessat2 439 439
 """

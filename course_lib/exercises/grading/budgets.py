@@ -5,7 +5,9 @@ from .exercise import Budget, Outcome, Where, everywhere
 
 def global_loads(formula: str, hint: str, limit: str = "") -> Budget:
     """Global loads of the thread with the most of them."""
-    return Budget("global loads per thread", formula, Outcome.loads_per_thread, hint, limit)
+    return Budget(
+        "global loads per thread", formula, lambda outcome: outcome.most_per_thread("global", "load"), hint, limit
+    )
 
 
 def global_stores(formula: str, hint: str, limit: str = "", array: str = "C") -> Budget:
@@ -21,7 +23,9 @@ def sectors_per_request(
     A mean would let many cheap requests hide a costly one.
     """
     name = f"sectors per {op} request of {array}"
-    return Budget(name, formula, lambda outcome: outcome.most_sectors(array, op), hint, limit, where)
+    return Budget(
+        name, formula, lambda outcome: outcome.counts.most_sectors(outcome.own(array), op), hint, limit, where
+    )
 
 
 def shared_loads(formula: str, hint: str) -> Budget:
@@ -47,7 +51,9 @@ def conflicts(hint: str) -> Budget:
 def barriers(formula: str, hint: str, limit: str = "") -> Budget:
     """Barriers at which the warp with the most of them waits."""
     few = "the kernel has no barrier: the exercise is on threads that share what they stored, and wait for it."
-    return Budget("barriers per warp", formula, Outcome.barriers, hint, limit, least=1, too_few=few)
+    return Budget(
+        "barriers per warp", formula, lambda outcome: outcome.counts.most_barriers(), hint, limit, least=1, too_few=few
+    )
 
 
 def iterations(formula: str, hint: str, limit: str = "") -> Budget:

@@ -81,14 +81,6 @@ class Outcome:
                 return row.array, row.line
         return None
 
-    def loads_per_thread(self) -> int:
-        """The global loads of the thread with the most of them."""
-        return self.most_per_thread("global", "load")
-
-    def barriers(self) -> int:
-        """The barriers of the warp with the most of them."""
-        return self.counts.most_barriers()
-
     def iterations(self) -> int:
         """The iterations of all loops, also inner ones, in the warp with the most of them."""
         return self.counts.most_iterations(self.source.loops if self.source else ())
@@ -96,10 +88,6 @@ class Outcome:
     def iterations_left(self) -> int:
         """The iterations without the loops that a compiler unrolls."""
         return self.counts.most_iterations(self.source.loops - self.source.unrolled if self.source else ())
-
-    def most_sectors(self, array: str, op: str) -> int:
-        """The 32-byte sectors of the most expensive request to an array in global memory."""
-        return self.counts.most_sectors(self.own(array), op)
 
 
 #: Whether a budget counts for a launch of this shape.

@@ -172,7 +172,7 @@ class Grading:
         hint = self._cause.advice if self._cause else said
         checks = [Check(False, "the simulator cannot run it" if hint == said else said, self.source.quoted(line))]
         checks.append(Check(None, f"{self.output} and its costs: not judged, since the kernel did not finish"))
-        return self._verdict(FAILED, checks, hint, self._remarks)
+        return self._verdict(checks, hint, self._remarks)
 
     def judged(self) -> Verdict:
         """Check rules, values and budgets, and return the verdict with a hint on the first check that failed."""
@@ -184,12 +184,12 @@ class Grading:
             remarks += (f"{self._named(drawn.shape)} and its numbers were drawn by the seed {self.seed}.",)
         if not all(check.passed for check in checks):
             hint = self._hint(rules_hold=rules.passed is True, costs=costs)
-            return self._verdict(FAILED, checks, hint, remarks, self._earned(checks), self._viewer())
+            return self._verdict(checks, hint, remarks, points=self._earned(checks), opens=self._viewer())
         doubt = self._doubt()
         if doubt is None:
-            return self._verdict(PASSED, checks, None, remarks, self.exercise.points)
+            return self._verdict(checks, None, remarks, points=self.exercise.points)
         place, checks[place], hint = doubt
-        return self._verdict(FAILED, checks, hint, remarks)
+        return self._verdict(checks, hint, remarks)
 
     def checks(self) -> list[Check]:
         """Rules, values, and each budget."""
@@ -206,16 +206,9 @@ class Grading:
         met = passed_by_baselines(self.exercise, self.seed, self.source.known)
         return 0 if any(passed <= each and len(each) < len(checks) for each in met) else len(passed)
 
-    def _verdict(
-        self,
-        status: str,
-        checks: list[Check],
-        hint: str | None,
-        remarks: tuple[str, ...],
-        points: int = 0,
-        opens: Callable[[], Any] | None = None,
-    ) -> Verdict:
-        return Verdict(self.exercise.name, status, tuple(checks), hint, remarks, points, self.exercise.points, opens)
+    def _verdict(self, checks: list[Check], hint: str | None, remarks: tuple[str, ...], **more: Any) -> Verdict:
+        status, of = FAILED if hint is not None else PASSED, self.exercise.points
+        return Verdict(self.exercise.name, status, tuple(checks), hint, remarks, of=of, **more)
 
     # ---- what several checks need ------------------------------------------------------------------------------
 
@@ -274,7 +267,7 @@ class Grading:
         return once and last.stores_per_thread(task.output) > task.share(*last.shape)
 
     def _never_stores(self, outcome: Outcome) -> bool:
-        return not outcome.count("accesses", "store", self.exercise.task.output)
+        return not any(outcome.count("accesses", op, self.exercise.task.output) for op in ("store", "atomic"))
 
     # ---- changed kernels ---------------------------------------------------------------------------------------
 
@@ -431,7 +424,7 @@ class Grading:
         advice = self._diagnosed(self.outcomes)
         if advice:
             return advice
-        if wrong.count("accesses", "load", self.exercise.task.output):
+        if any(wrong.count("accesses", op, self.exercise.task.output) for op in ("load", "atomic")):
             hint = (
                 f"{self.output} is not zero when the kernel starts: sum in a variable of the thread, and store it once."
             )

@@ -561,15 +561,10 @@ def remarks_on_text(source: Submission, alone: bool = False) -> tuple[str, ...]:
     if any(isinstance(node, ast.Call) and ast.unparse(node.func) == "print" for node in nodes):
         remarks.append("check shows nothing that a kernel prints: launch it with simulate to read it.")
     for node in nodes:
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, float)
-        ):
-            name, value = node.targets[0].id, node.value.value
-            remarks.append(
-                f"line {node.lineno}: {name} = {value} is a double-precision number (float64), and so is every sum "
-                f"with it; float32({value:g}) keeps the arithmetic in single precision."
-            )
+        match node:
+            case ast.Assign([ast.Name(name), *_], ast.Constant(float(value))):
+                remarks.append(
+                    f"line {node.lineno}: {name} = {value} is a double-precision number (float64), and so is every sum "
+                    f"with it; float32({value:g}) keeps the arithmetic in single precision."
+                )
     return tuple(remarks)

@@ -9,7 +9,6 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any
 
-from ...simulator.language.regions import nodes
 from ...simulator.language.source import known_source
 
 
@@ -36,11 +35,6 @@ class Submission:
     def parameters(self) -> tuple[str, ...]:
         """The student's names of the parameters."""
         return parameters(self.function)
-
-    @cached_property
-    def parents(self) -> dict[ast.AST, ast.AST]:
-        """The node above each node of the tree."""
-        return {child: node for node in nodes(self.tree) for child in ast.iter_child_nodes(node)} if self.tree else {}
 
     @cached_property
     def loops(self) -> frozenset[int]:

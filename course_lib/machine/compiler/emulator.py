@@ -7,7 +7,7 @@ too, so that branches and addresses that depend on values are right, and the res
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -53,6 +53,11 @@ class WarpAccess:
     active: np.ndarray
     addresses: np.ndarray
     stored: np.ndarray | None = None
+
+    def of(self, lanes: slice) -> "WarpAccess":
+        """Return the part of some lanes in the access of all threads of a block."""
+        stored = None if self.stored is None else self.stored[lanes]
+        return replace(self, active=self.active[lanes], addresses=self.addresses[lanes], stored=stored)
 
 
 @dataclass
@@ -193,7 +198,12 @@ class _Memory:
         first = int(name[1:])
         return [make(f"R{first + i}") for i in range(self.words)]
 
-    def run(self, t: Threads) -> tuple[str, np.ndarray, np.ndarray | None]:
+    def run(self, t: Threads) -> WarpAccess:
+        """Do it; return what all threads access."""
+        name, addresses, stored = self._done(t)
+        return WarpAccess(self.space, self.op, name, self.bytes, t.mask, addresses.astype(np.int64), stored)
+
+    def _done(self, t: Threads) -> tuple[str, np.ndarray, np.ndarray | None]:
         """Do it; return the array's name, the addresses, and where a copy writes."""
         at = self.at(t)
         if self.space == "shared":
@@ -255,7 +265,7 @@ class _Block:
         self.groups: dict[int, np.ndarray] = {0: state.mask.copy()}
         self.waiting: dict[int, np.ndarray] = {}  # at a barrier, by the instruction after it
         self.log: list[tuple[int, np.ndarray]] = []
-        self.touched: dict[int, tuple[_Memory, str, np.ndarray, np.ndarray | None, np.ndarray]] = {}
+        self.touched: dict[int, WarpAccess] = {}
 
     def run(self) -> BlockRun:
         while (self.groups or self.waiting) and len(self.log) != self.until:
@@ -284,7 +294,7 @@ class _Block:
             if kind == "":
                 work(state)
             elif kind == "memory" and active.any():
-                self.touched[len(log) - 1] = (work, *work.run(state), active)
+                self.touched[len(log) - 1] = work.run(state)
             elif kind == "branch":
                 taken = active if work is None else active & work(state)
                 if taken.any():
@@ -317,23 +327,9 @@ class _Block:
         for warp in range(self.warps):
             mine = np.flatnonzero(ran[:, warp])
             executed.append(places[mine].tolist())
-            found: dict[int, WarpAccess] = {}
             lanes = slice(warp * WARP_SIZE, (warp + 1) * WARP_SIZE)
-            for number, at in enumerate(mine.tolist()):
-                if at in self.touched:
-                    memory, name, addresses, stored, active = self.touched[at]
-                    chosen = active[lanes]
-                    if chosen.any():
-                        found[number] = WarpAccess(
-                            memory.space,
-                            memory.op,
-                            name,
-                            memory.bytes,
-                            chosen,
-                            addresses[lanes].astype(np.int64),
-                            None if stored is None else stored[lanes],
-                        )
-            accesses.append(found)
+            own = {n: self.touched[at].of(lanes) for n, at in enumerate(mine.tolist()) if at in self.touched}
+            accesses.append({number: access for number, access in own.items() if access.active.any()})
         return BlockRun(self.code, executed, accesses)
 
 

@@ -17,10 +17,10 @@ from ...kernels import LADDER, TENSOR_CORES, WGMMA, Rung, rung
 from . import counters, microkernels, occupancy, twins
 from .ceilings import roofline_of
 from .device import require
-from .problem import measure_cublas, measure_host, measure_rung, prepare, problem_of, widest
+from .problem import measure_cublas, measure_host, measure_rung, problem_of, widest
 from .timing import time_calls
 from .types import Names, Progress, Result, Results, Size
-from .verification import random_matrices, verify
+from .verification import prepare, random_matrices, verify
 
 SQUARE = (4096, 4096, 4096)
 SIZES = (128, 256, 512, 1024, 2048, 4096, 8192)

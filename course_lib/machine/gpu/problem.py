@@ -14,7 +14,7 @@ from .cublas import cublas_matmul
 from .device import require, threads_per_multiprocessor
 from .timing import Timing, input_sets, time_calls
 from .types import Result, Results, Size
-from .verification import Comparison, judge, random_matrices, verify
+from .verification import Comparison, judge, prepare, random_matrices, verify
 
 RAGGED = (257, 129, 65)
 #: The host's loops are skipped where they would take longer; up to HOST_REPEATED they warm up and are repeated.
@@ -65,15 +65,6 @@ class Problem:
 def problem_of(size: Size) -> Problem:
     """Return the Problem of a size; the last one is kept, so that cases of one size have the same matrices."""
     return Problem(*size)
-
-
-def prepare(
-    r: Rung, M: int, N: int, K: int, **params: Any
-) -> tuple[Any, tuple[int, ...], tuple[int, ...], dict[str, Any]]:
-    """Return (kernel, grid, block, params) of a float32 launch of the rung; ValueError if the size does not fit."""
-    params = {**r.params, **params}
-    grid, block = r.launch(M, N, K, **params)
-    return r.make(dtype=np.float32, **params), grid, block, params
 
 
 def widest(r: Rung) -> dict[str, int]:

@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels.rung import Rung
 from .device import l2_bytes, require
 from .dynamic_shared import configured
-from .verification import random_matrices
+from .verification import prepare, random_matrices
 
 MAX_SETS = 64
 
@@ -107,9 +107,7 @@ def time_shuffled(
 def time(rung: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, repeats: int = 20, **params: Any) -> Timing:
     """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. The result is not verified."""
     require()
-    params = {**rung.params, **params}
-    grid, block = rung.launch(M, N, K, **params)
-    kernel = rung.make(dtype=np.dtype(dtype).type, **params)
+    kernel, grid, block, params = prepare(rung, M, N, K, dtype=dtype, **params)
     sets = input_sets(M, N, K, dtype)
     launch = configured(kernel, grid, block, rung.dynamic_bytes(**params), sets[0])
     return Timing(M, N, K, time_calls(launch, sets, repeats))

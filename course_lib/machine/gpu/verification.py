@@ -63,6 +63,15 @@ def random_matrices(
     return np.asarray(A, order=order), np.asarray(B, order=order), np.asarray(C, order=order)
 
 
+def prepare(
+    r: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, **params: Any
+) -> tuple[Any, tuple[int, ...], tuple[int, ...], dict[str, Any]]:
+    """Return (kernel, grid, block, params) of a launch of the rung; ValueError if the size does not fit."""
+    params = {**r.params, **params}
+    grid, block = r.launch(M, N, K, **params)
+    return r.make(dtype=np.dtype(dtype).type, **params), grid, block, params
+
+
 def verify(
     rung: Rung,
     M: int,
@@ -80,9 +89,7 @@ def verify(
     """
     cuda = require()
     A, B, C = random_matrices(M, N, K, dtype, order, seed)
-    params = {**rung.params, **params}
-    grid, block = rung.launch(M, N, K, **params)
-    kernel = rung.make(dtype=np.dtype(dtype).type, **params)
+    kernel, grid, block, params = prepare(rung, M, N, K, dtype=dtype, **params)
     d_A, d_B, d_C = (cuda.to_device(X) for X in (rung.operand(A), rung.operand(B), C))
     configured(kernel, grid, block, rung.dynamic_bytes(**params), (d_A, d_B, d_C))(d_A, d_B, d_C)
     cuda.synchronize()

@@ -1,5 +1,6 @@
 """Arguments of a launch, from words: ``A=random:float32:64,64``, ``n=64``."""
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -83,17 +84,13 @@ def scalar(name: str, words: str) -> Any:
     dtype, _, value = words.rpartition(":")
     if dtype and dtype not in DTYPES:
         raise UsageError(f"Scalar {name} is of {dtype!r}; choose from {', '.join(DTYPES)}, as {name}=float32:1.5.")
-    if value in ("True", "False"):
-        plain: Any = value == "True"
-    else:
-        for kind in (int, float, complex):
-            try:
+    plain: Any = {"True": True, "False": False}.get(value)
+    for kind in (int, float, complex):
+        if plain is None:
+            with contextlib.suppress(ValueError):
                 plain = kind(value)
-                break
-            except ValueError:
-                continue
-        else:
-            raise UsageError(f"Scalar {name} is {value!r}; write a number, as {name}=64, {name}=1.5 or {name}=True.")
+    if plain is None:
+        raise UsageError(f"Scalar {name} is {value!r}; write a number, as {name}=64, {name}=1.5 or {name}=True.")
     if not dtype:
         return plain
     try:

@@ -30,7 +30,7 @@ from ...simulator.testing import exceeded, not_allowed
 from .. import measurements
 from .arguments import FORM, in_order, numbers
 from .files import File, UsageError, left_out, load, split
-from .profiling import MACHINE, Profile, profile
+from .profiling import MACHINE, Profile, check_registers, profile
 from .report import ProfiledLaunch, as_data, as_page, as_text, first_screen, machine_code
 from .scripts import SECONDS
 from .verdicts import Opinion, launched
@@ -122,6 +122,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    try:
+        check_registers(options.registers)
+    except ValueError as error:
+        raise UsageError(f"{error}.") from None
     scripts = [name.rpartition(":")[2].endswith(".py") for name in options.kernel]
     if all(scripts):
         return _scripts(options)
@@ -146,21 +150,8 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
         if checked.holds:
             print(json.dumps({"clean": True, **_data(checked)}, indent=1) if options.json else checked)
             return 0
-    try:
-        launch = profile(
-            kernel,
-            grid,
-            block,
-            *values,
-            shared_bytes=options.shared_bytes,
-            registers=options.registers,
-            gpu=options.gpu,
-            max_steps=options.max_steps,
-        )
-    except SimulatorError:
-        raise
-    except ValueError as error:
-        raise UsageError(f"{error}.") from None
+    settings = {name: getattr(options, name) for name in ("shared_bytes", "registers", "gpu", "max_steps")}
+    launch = profile(kernel, grid, block, *values, **settings)
     judged = _judged(options, launch, checked=checked)
     return _told(options, [judged], lambda: as_data(judged) | {"clean": not judged.fails} | _data(checked))
 
@@ -173,17 +164,13 @@ def _judged(
     if checked:
         verdict = replace(verdict, word="WRONG", says=repr(checked))
     budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
-    bad = not_allowed(launch.run, options.allow)
-    warned = [str(found) for found in bad if found.severity != "error"]
-    warned += [str(cost) for cost in launch.slow]
     over = tuple(map(str, exceeded(launch.run, budgets)))
-    fails = [
-        *([repr(checked)] if checked else []),
-        *([launch.failed] if launch.failed else []),
-        *over,
-        *(str(found) for found in bad if found.severity == "error"),
-        *(warned if options.fail_on == "warning" else []),
-    ]
+    bad = sorted(not_allowed(launch.run, options.allow), key=lambda found: found.severity != "error")
+    if options.fail_on == "error":
+        bad = [found for found in bad if found.severity == "error"]
+    fails = [repr(checked)] if checked else []
+    fails += [*filter(None, [launch.failed]), *over, *map(str, bad)]
+    fails += map(str, launch.slow if options.fail_on == "warning" else ())
     wanted = checked.wanted if checked else {}
     return ProfiledLaunch(launched(launch.run, times), verdict, launch, tuple(fails), over, wanted, times)
 
@@ -307,7 +294,5 @@ def _checked(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Chec
 
 def _data(checked: Checked | None) -> dict[str, Any]:
     """Return what many launches say, as JSON holds it."""
-    if checked is None:
-        return {}
     names = ("launches", "without", "largest", "sizes", "schedule", "reason")
-    return {"checked": {name: getattr(checked, name) for name in names}}
+    return {"checked": {name: getattr(checked, name) for name in names}} if checked else {}

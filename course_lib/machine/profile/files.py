@@ -5,11 +5,13 @@ import contextlib
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+
+from numba import cuda
 
 from ..gpu.device import replaced, signatures_wait
 from .host import NeedsGPU
@@ -78,8 +80,6 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
     Statements that fail are left out: launches, for which there is no GPU, imports of packages that are not installed,
     and what needs them. ``name`` is the module's: "__main__" for a script that is run. ``skipped`` takes what failed.
     """
-    from numba import cuda
-
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
     try:
@@ -105,8 +105,9 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
         skipped.append(f"line {place}{'' if place == line else f', called from line {line}'}, {_said(error)}")
 
     vars(module)[_SKIP] = skip
-    numba_waits, arguments = replaced(cuda, jit=signatures_wait(cuda.jit)), replaced(sys, argv=[str(path)])
-    with _neighbours(path.parent), numba_waits, arguments, contextlib.redirect_stdout(sys.stderr):
+    folder = str(path.resolve().parent)  # its files may be imported, as where Python runs it
+    as_a_script = replaced(sys, argv=[str(path)], path=[folder, *sys.path])
+    with as_a_script, replaced(cuda, jit=signatures_wait(cuda.jit)), contextlib.redirect_stdout(sys.stderr):
         exec(_tolerant(tree, path), vars(module))
     return File(path, module, tuple(skipped))
 
@@ -156,13 +157,3 @@ def _said(error: BaseException) -> str:
     if isinstance(error, NeedsGPU):
         return str(error)
     return f"{type(error).__name__}: {textwrap.shorten(str(error), 240).rstrip('.')}"
-
-
-@contextlib.contextmanager
-def _neighbours(folder: Path) -> Iterator[None]:
-    """Let a file import the files beside it, as it can where Python runs it."""
-    sys.path.insert(0, str(folder.resolve()))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder.resolve()))

@@ -19,32 +19,24 @@ import numpy as np
 
 from ...simulator.hardware import WARP_SIZE
 
-_FOR_IT = "it compiles for the GPU that is there; name one, as in cuda.compile_ptx(f, types, cc=(9, 0))"
-_OTHER = "it shares memory with another process on a GPU; leave it out"
-_POINTER = "its memory is this machine's; pass the array itself"
-_LOADED = "it loads machine code; decorate the kernel with @cuda.jit and launch it"
-_CALLED = "call numba.cuda's function instead, such as cuda.device_array, cuda.stream or cuda.event"
-#: What a GPU alone can do, and what to do instead: names in numba.cuda, and in the classes below.
-NEEDS = {
-    "compile_for_current_device": _FOR_IT,
-    "compile_ptx_for_current_device": _FOR_IT,
-    "open_ipc_array": _OTHER,
-    "IpcHandle": _OTHER,
-    "DeviceArray.get_ipc_handle": _OTHER,
-    "DeviceArray.device_ctypes_pointer": _POINTER,
-    "DeviceContext.get_ipc_handle": _OTHER,
-    "DeviceContext.open_ipc_handle": _OTHER,
-    **dict.fromkeys(
-        ("DeviceContext.create_module_image", "DeviceContext.create_module_ptx", "DeviceContext.unload_module"), _LOADED
-    ),
-    **dict.fromkeys((f"DeviceContext.mem{name}" for name in ("alloc", "allocmanaged", "hostalloc", "pin")), _CALLED),
-    **dict.fromkeys(
-        ("DeviceContext.get_active_blocks_per_multiprocessor", "DeviceContext.get_max_potential_block_size"),
-        "it asks the driver about machine code; the profile says how many blocks a multiprocessor holds",
-    ),
-    "Device.from_identity": "it looks for one GPU of several; use cuda.get_current_device()",
-    "Device.get_device_identity": "it is an address on a bus; leave it out",
+#: What to do instead of what a GPU alone can do: for each advice, names in numba.cuda and in the classes below.
+_INSTEAD = {
+    "it compiles for the GPU that is there; name one, as in cuda.compile_ptx(f, types, cc=(9, 0))": """
+        compile_for_current_device compile_ptx_for_current_device""",
+    "it shares memory with another process on a GPU; leave it out": """
+        open_ipc_array IpcHandle DeviceArray.get_ipc_handle DeviceContext.get_ipc_handle
+        DeviceContext.open_ipc_handle""",
+    "its memory is this machine's; pass the array itself": "DeviceArray.device_ctypes_pointer",
+    "it loads machine code; decorate the kernel with @cuda.jit and launch it": """
+        DeviceContext.create_module_image DeviceContext.create_module_ptx DeviceContext.unload_module""",
+    "call numba.cuda's function instead, such as cuda.device_array, cuda.stream or cuda.event": """
+        DeviceContext.memalloc DeviceContext.memallocmanaged DeviceContext.memhostalloc DeviceContext.mempin""",
+    "it asks the driver about machine code; the profile says how many blocks a multiprocessor holds": """
+        DeviceContext.get_active_blocks_per_multiprocessor DeviceContext.get_max_potential_block_size""",
+    "it looks for one GPU of several; use cuda.get_current_device()": "Device.from_identity",
+    "it is an address on a bus; leave it out": "Device.get_device_identity",
 }
+NEEDS = {name: advice for advice, names in _INSTEAD.items() for name in names.split()}
 
 
 class NeedsGPU(AttributeError):
@@ -254,17 +246,9 @@ class Runtime(_StandIn):
     """``cuda.runtime``: the version with which the GPU was recorded."""
 
     def __init__(self, gpu: Mapping[str, Any]) -> None:
-        self._version = tuple(int(part) for part in gpu["cuda_runtime"].split("."))[:2]
-
-    def get_version(self) -> tuple[int, ...]:
-        return self._version
-
-    def is_supported_version(self) -> bool:
-        return True
-
-    @property
-    def supported_versions(self) -> tuple[tuple[int, ...], ...]:
-        return (self._version,)
+        version = tuple(int(part) for part in gpu["cuda_runtime"].split("."))[:2]
+        self.get_version, self.is_supported_version = lambda: version, lambda: True
+        self.supported_versions = (version,)
 
 
 def array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: Any = "C", **options: Any) -> DeviceArray:

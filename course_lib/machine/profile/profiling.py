@@ -155,12 +155,12 @@ def profile(
     Raises LaunchError and UnsupportedKernelError as ``simulate`` does, and ValueError for registers that no thread has.
     Broken rules raise nothing: ``run.findings`` holds them.
     """
-    if registers is not None and not 1 <= registers <= MOST_REGISTERS:
-        raise ValueError(f"a thread has 1 to {MOST_REGISTERS} registers, not {registers}")
+    check_registers(registers)
     before = copy.deepcopy(arguments)
     failed, began = "", time.process_time()
     try:
-        run = _quietly(kernel, grid, block, shared_bytes, arguments, max_steps=max_steps)
+        with contextlib.redirect_stdout(sys.stderr):  # what the kernel prints
+            run = simulate(kernel, strict=False, max_steps=max_steps)[grid, block, 0, shared_bytes](*arguments)
     except KernelError as error:
         if error.run is None:
             raise
@@ -195,10 +195,10 @@ def profile(
     return Profile(run, residency, predicted, traced, tuple(notes), failed, slow, repair, loop)
 
 
-def _quietly(kernel: Any, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any], **options: Any) -> Run:
-    """Launch without an error for broken rules; what the kernel prints goes to stderr."""
-    with contextlib.redirect_stdout(sys.stderr):
-        return simulate(kernel, strict=False, **options)[grid, block, 0, shared_bytes](*arguments)
+def check_registers(registers: int | None) -> None:
+    """Raise ValueError for a number of registers that no thread has."""
+    if registers is not None and not 1 <= registers <= MOST_REGISTERS:
+        raise ValueError(f"a thread has 1 to {MOST_REGISTERS} registers, not {registers}")
 
 
 def _code(kernel: Any, arguments: Sequence[Any], notes: list[str]) -> MachineCode | None:

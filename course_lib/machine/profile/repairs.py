@@ -14,10 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import FunctionType, ModuleType, SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numba import cuda
 
 from ...simulator.check_all import SCHEDULES
 from ...simulator.edits import Change, edited, expression
@@ -113,7 +114,7 @@ class Launched:
     def changed(self, candidate: Candidate) -> "Launched":
         """Return the launch of the kernel with a change."""
         source = self.source
-        names = {"cuda": self._cuda, "float32": np.float32} | self.names
+        names = {"cuda": cuda, "float32": np.float32} | self.names
         made = read(edited(source.function, source.tree, candidate.changes, source.lines, names))
         if not candidate.turned:
             return replace(self, source=made)
@@ -138,15 +139,9 @@ class Launched:
         return vars(builtins) | function.__globals__ | {name: cell.cell_contents for name, cell in cells}
 
     @cached_property
-    def _cuda(self) -> ModuleType:
-        from numba import cuda
-
-        return cuda
-
-    @cached_property
     def cuda(self) -> str:
         """The kernel's name of numba.cuda."""
-        return next((name for name, value in self.names.items() if value is self._cuda), "cuda")
+        return next((name for name, value in self.names.items() if value is cuda), "cuda")
 
     @cached_property
     def float32(self) -> str:
@@ -225,7 +220,7 @@ Made = Iterator[Candidate]
 def barriers(at: Launched, finding: Finding) -> Made:
     """A barrier between the two accesses, or at the end of the body of a loop around both."""
     one, other = (at.statement(line) for line in (finding.other_line or finding.line, finding.line))
-    if one is None or other is None or len(set(map(str, (b for b, _ in finding.threads)))) > 1:
+    if one is None or other is None or len({block for block, _ in finding.threads}) > 1:
         return
     others = {id(body): i for body, i, _ in at.chain(other)}
     barrier = f"{at.cuda}.syncthreads()"
@@ -239,12 +234,11 @@ def barriers(at: Launched, finding: Finding) -> Made:
         for place in places:
             last = body[place - 1]
             line = last.end_lineno or last.lineno
-            what = (
-                f"{barrier} between lines {line} and {body[place].lineno}"
-                if place < len(body)
-                else (f"{barrier} after line {line}, at the end of the loop's body")
-            )
-            yield Candidate("barrier", line, f"put {what}", ((last, (last, at.barrier())),), barrier, last.col_offset)
+            where = f"after line {line}, at the end of the loop's body"
+            if place < len(body):
+                where = f"between lines {line} and {body[place].lineno}"
+            changes = ((last, (last, at.barrier())),)
+            yield Candidate("barrier", line, f"put {barrier} {where}", changes, barrier, last.col_offset)
 
 
 def split(at: Launched, finding: Finding) -> Made:
@@ -252,7 +246,7 @@ def split(at: Launched, finding: Finding) -> Made:
     one, other = (at.statement(line) for line in (finding.other_line or finding.line, finding.line))
     if one is None or other is None or at.parents[one] is not at.parents[other]:
         return
-    cuda = f"{at.cuda}.syncthreads()"
+    barrier = f"{at.cuda}.syncthreads()"
     (body, low, owner), (same, high, _) = at.chain(one)[0], at.chain(other)[0]
     if body is not same:
         return
@@ -268,12 +262,13 @@ def split(at: Launched, finding: Finding) -> Made:
         if isinstance(one, ast.AugAssign):
             value = ast.BinOp(ast.Subscript(target.value, target.slice, ast.Load()), one.op, one.value)
         parts = [ast.Assign([ast.Name(name, ast.Store())], value)], [ast.Assign([target], ast.Name(name, ast.Load()))]
-        text = f"write line {one.lineno} in two: {name} = {ast.unparse(value)}, {cuda}, {ast.unparse(target)} = {name}"
+        text = f"write line {one.lineno} in two: {name} = {ast.unparse(value)}, {barrier}, "
+        text += f"{ast.unparse(target)} = {name}"
         first, second = [*body[:low], *parts[0]], [*parts[1], *body[low + 1 :]]
         old: ast.AST = one
     elif low < high:
         first, second, old = body[:high], body[high:], owner
-        text = f"put {cuda} between lines {body[high - 1].lineno} and {body[high].lineno}"
+        text = f"put {barrier} between lines {body[high - 1].lineno} and {body[high].lineno}"
     else:
         return
     if id(body) in at.bodies and parts:
@@ -299,11 +294,12 @@ def out_of_an_if(at: Launched, finding: Finding) -> Made:
         return
     if id(around[0][0]) not in at.bodies:
         return
-    parts = [ast.If(copy.deepcopy(owner.test), part, []) if part else None for part in (body[:i], body[i + 1 :])]
-    new = [part for part in (parts[0], node, parts[1]) if part is not None]
-    where = "out of" if parts[1] else "after"
-    text = f"move {ast.unparse(node)} of line {node.lineno} {where} the if in line {owner.lineno}"
-    yield Candidate("barrier-out-of-an-if", node.lineno, text, ((owner, tuple(new)),))
+    before, after = (
+        [ast.If(copy.deepcopy(owner.test), part, [])] if part else [] for part in (body[:i], body[i + 1 :])
+    )
+    where = f"{'out of' if after else 'after'} the if in line {owner.lineno}"
+    text = f"move {ast.unparse(node)} of line {node.lineno} {where}"
+    yield Candidate("barrier-out-of-an-if", node.lineno, text, ((owner, (*before, node, *after)),))
 
 
 # --- other findings -----------------------------------------------------------------------------------------------
@@ -393,8 +389,7 @@ def constants(at: Launched, finding: Finding) -> Made:
     inside = {n for s in ast.walk(at.tree) if isinstance(s, ast.Subscript) for n in ast.walk(s.slice)}
     numbers = [n for n in numbers if n not in inside and _is_operand(at, n)]
     floats = [n for n in numbers if type(n.value) is float]
-    divide = [n for n in ast.walk(at.tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)]
-    divisors = [n.right for n in divide]
+    divisors = [n.right for n in ast.walk(at.tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div)]
     wholes = [n for n in numbers if type(n.value) is int and (n.lineno in at.wide or n in divisors)]
     node = at.statement(finding.line)
     head = [n for n in ast.walk(node) if getattr(n, "lineno", 0) == finding.line] if node is not None else []
@@ -407,9 +402,7 @@ def constants(at: Launched, finding: Finding) -> Made:
         words = " and ".join(dict.fromkeys(ast.unparse(new) for _, new in changes))
         if len(chosen) > 3:
             words = f"{at.float32}(...) around the constants"
-        lines = sorted({n.lineno for n in chosen})
-        where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
-        yield Candidate("float32", lines[0], f"write {words} in {where}", tuple(changes))
+        yield Candidate("float32", chosen[0].lineno, f"write {words} in {_lines(chosen)}", tuple(changes))
 
 
 def _is_operand(at: Launched, part: ast.AST) -> bool:
@@ -433,17 +426,16 @@ def padded(at: Launched, cost: Cost) -> Made:
                 shape = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "shape"), None)
                 if not isinstance(shape, ast.Tuple):
                     continue
-                sizes: list[Any] = [
+                most: list[Any] = [
                     part.value if isinstance(part, ast.Constant) else at.names.get(ast.unparse(part))
                     for part in shape.elts
                 ]
-                if not all(isinstance(size, int) for size in sizes):
+                if not all(isinstance(size, int) for size in most):
                     continue
-                for more in PADDINGS:
-                    longer = ast.Constant(sizes[-1] + more)
-                    new = ast.Tuple([*shape.elts[:-1], longer], ast.Load())
-                    shown = ast.Tuple([ast.Constant(size) for size in (*sizes[:-1], sizes[-1] + more)], ast.Load())
-                    text = f"give {name} the shape {ast.unparse(shown)} in line {node.lineno}"
+                last = most.pop()
+                for longer in (last + more for more in PADDINGS):
+                    new = ast.Tuple([*shape.elts[:-1], ast.Constant(longer)], ast.Load())
+                    text = f"give {name} the shape {(*most, longer)} in line {node.lineno}"
                     yield Candidate("padded-tile", node.lineno, text, ((shape, new),))
 
 
@@ -468,9 +460,14 @@ def exchanged(at: Launched, cost: Cost | Finding) -> Made:
     if {part.attr for part in parts} == {"x", "y"}:
         other = {"x": "y", "y": "x"}
         changes = tuple((part, ast.Attribute(part.value, other[part.attr], ast.Load())) for part in parts)
-        text = f"exchange x and y in line{'s' * (len({p.lineno for p in parts}) > 1)} "
-        text += ", ".join(map(str, sorted({part.lineno for part in parts})))
-        yield Candidate("exchanged-x-and-y", parts[0].lineno, text + also, changes, turned=turn, fills=fills)
+        text = f"exchange x and y in {_lines(parts)}{also}"
+        yield Candidate("exchanged-x-and-y", parts[0].lineno, text, changes, turned=turn, fills=fills)
+
+
+def _lines(nodes: Sequence[ast.expr]) -> str:
+    """Return the lines of nodes in words: line 3, or lines 3, 5."""
+    lines = sorted({node.lineno for node in nodes})
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
 
 
 #: Which candidates answer which kind of finding, or count of a cost.
@@ -526,21 +523,21 @@ def proven(
         return _without_errors(launched, run, after, tries)
     wide = [finding for finding in run.findings if finding.kind == "float64"]
     launched = replace(launched, wide=frozenset(finding.line for finding in wide))
+    was = _traffic(run)
     problems: list[Finding | Cost] = [*wide[:1], *slow]
     for problem in problems:
-        found: list[tuple[int, Repair]] = []
+        found: list[tuple[int, Repair]] = []  # with what is left of the cost
         for candidate, changed, again, values in tries.of(launched, [problem]):
-            if not _keys(again) <= _keys(run):
-                continue
-            was, now = _traffic(run), _traffic(again)
+            now, left = _traffic(again), 0
             if isinstance(problem, Cost):
-                saves = now[problem.count] <= LEFT * was[problem.count] and all(now[name] <= was[name] for name in was)
-                proof = f"{now[problem.count]:,} {problem.count} instead of {was[problem.count]:,}, and equal values"
-                if saves and _same(values, after):
-                    found.append((now[problem.count], Repair((candidate,), proof, changed.source.function, problem)))
-            elif not any(finding.kind == "float64" for finding in again.findings) and _alike(values, after):
+                left, before = now[problem.count], was[problem.count]
+                proof = f"{left:,} {problem.count} instead of {before:,}, and equal values"
+                helps = left <= LEFT * before and all(now[name] <= was[name] for name in was) and _same(values, after)
+            else:
                 proof = "no arithmetic in float64, and values equal up to rounding"
-                found.append((len(found), Repair((candidate,), proof, changed.source.function, problem)))
+                helps = all(finding.kind != "float64" for finding in again.findings) and _alike(values, after)
+            if helps and _keys(again) <= _keys(run):
+                found.append((left, Repair((candidate,), proof, changed.source.function, problem)))
         if found:
             return min(found, key=lambda each: each[0])[1]
     return None

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
+from numba import cuda
 
 from ...simulator.findings import SimulatorError
 from ...simulator.hardware import FORALL, ceil_div
@@ -105,9 +107,6 @@ def _described(value: Any) -> Any:
 @contextlib.contextmanager
 def _no_device(launch: Callable[..., None], gpu: dict[str, Any], note: Callable[[str], None]) -> Iterator[None]:
     """Let numba.cuda work on arrays of the host, and hand each launch of a kernel to ``launch``."""
-    import numba
-    from numba import cuda
-
     kind: Any = type(cuda.jit(lambda x: None))
 
     def configure(kernel: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:

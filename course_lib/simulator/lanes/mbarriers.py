@@ -115,12 +115,13 @@ class Mbarriers:
             )
         of = self._known(array, keys, line)
         blocks = lanes.any(axis=(0, 1)).reshape(-1)
-        first, row, column = (np.broadcast_to(np.asarray(x, np.int64), vector.shape)[lanes] for x in (place, *corner))
+        order = np.argsort(keys % array.chunk.count)  # that of the blocks, which have one copying lane each
+        given = (np.broadcast_to(np.asarray(x, np.int64), vector.shape) for x in (place, *corner))
+        keys, first, row, column = (x[order] for x in (keys, *(x[lanes] for x in given)))
         requests = self._requests(vector, tile, matrix, box, blocks, first=first, row=row, column=column, line=line)
         site = self._site(vector, "bulk", line)
         for request, values in requests:
             vector.engine.tell("copy_started", site, request, 0, tuple(values))
-        # a block has one copying lane, so these are in the order of the blocks
         of.copies.append(PendingTile(site, requests, blocks, keys, of.phase[keys].copy()))
         if matrix in vector.engine.arrays:
             self._use_source(of, matrix, row, column, box, line)

@@ -298,13 +298,12 @@ def load_through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) ->
     if lanes is False:
         return array.dtype.type(0)
     times = array.dtype.itemsize // base.dtype.itemsize
-    value = (
-        site.load(base, place, lanes)
-        if times == 1
-        else joined(site.of_width(times).load(base, place, lanes), array.dtype)
-    )
-    if times == 1 and base.dtype != array.dtype:
-        value = value.view(array.dtype)
+    if times > 1:
+        value = joined(site.of_width(times).load(base, place, lanes), array.dtype)
+    else:
+        value = site.load(base, place, lanes)
+        if base.dtype != array.dtype:
+            value = value.view(array.dtype)
     return value if lanes is mask else np.where(lanes, value, array.dtype.type(0))
 
 

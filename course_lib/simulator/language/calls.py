@@ -434,8 +434,8 @@ def _of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
     for value, part in zip(inputs, node.args, strict=False):
         if isinstance(value.type, ArrayType) and value.type.ndim > array.type.ndim:
             refuse(node, f"{ast.unparse(part)} is {value.type}, and the result {array.type}; use parts of one shape")
-        if not isinstance(value.type, ArrayType) and not value.is_scalar:
-            x.refuse_as_number(part, value)
+        if not isinstance(value.type, ArrayType):
+            x.as_number(part, value)
     elements = [value.type.dtype if isinstance(value.type, ArrayType) else str(value.type) for value in inputs]
     result, wanted = row.rule(*elements)
     if not np.can_cast(result, array.type.dtype, "same_kind"):

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container
 from enum import Enum, EnumMeta
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -129,10 +129,7 @@ class Context(ABC):
 
     def scalar(self, node: ast.AST) -> nodes.Expr:
         """Translate an expression that must be a number."""
-        value = self.expr(node)
-        if not value.is_scalar:
-            self.refuse_as_number(node, value)
-        return value
+        return self.as_number(node, self.expr(node))
 
     def arguments(self, node: ast.Call, counts: tuple[int, ...], what: str, real: bool = True) -> list[nodes.Expr]:
         """Translate the arguments of a function that takes numbers, without names."""
@@ -146,9 +143,12 @@ class Context(ABC):
                 raise TypingError(f"{what} does not take {value.type}; give it .real, .imag or abs() of it")
         return values
 
-    def refuse_as_number(self, node: ast.AST, value: nodes.Expr) -> NoReturn:
-        text = ast.unparse(node)
-        refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed{way_to_number(text, value)}")
+    def as_number(self, node: ast.AST, value: nodes.Expr) -> nodes.Expr:
+        """The value of ``node``; refused unless it is a number."""
+        if not value.is_scalar:
+            text = ast.unparse(node)
+            refuse(node, f"{text} is {describe_type(value.type)}, where a number is needed{way_to_number(text, value)}")
+        return value
 
     def integer_index(self, node: ast.AST, part: ast.AST, index: nodes.Expr) -> nodes.Expr:
         """``index``, the value of ``part`` of ``node``; refused unless it is an integer."""
@@ -321,9 +321,8 @@ class Context(ABC):
         self, node: ast.expr | ast.stmt, op: str, left: nodes.Expr, right: nodes.Expr, a: ast.AST, b: ast.AST
     ) -> nodes.Expr:
         """``left op right``; ``a`` and ``b`` are their syntax trees in ``node``."""
-        for value, part in ((left, a), (right, b)):
-            if not value.is_scalar:
-                self.refuse_as_number(part, value)
+        self.as_number(a, left)
+        self.as_number(b, right)
         line, x, y = node.lineno, str(left.type), str(right.type)
         exponent = nodes.literal_integer(right) if op == "Pow" else None
         if exponent is not None and not types.is_complex(x):

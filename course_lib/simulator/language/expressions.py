@@ -296,7 +296,7 @@ class Expressions(Context):
         """Refuse a value that is not a number as the new value of an element or a part of an array."""
         array, index = self.place(target)
         if len(index) == array.array_type.ndim:
-            self.refuse_as_number(node, value)
+            self.as_number(node, value)
         refuse(
             target,
             f"{ast.unparse(target)} is part of an array, and takes one number for all of its elements; "

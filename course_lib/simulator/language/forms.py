@@ -208,10 +208,8 @@ def vector(x: Context, node: ast.Call, kind: str, count: int) -> nodes.Expr:
         value = x.expr(part)
         if isinstance(value.type, types.TupleType) and value.type.fields and {*value.type.items} == {kind}:
             values += tuples.items(nodes.settled(value))
-        elif value.is_scalar:
-            values.append(cast(value, kind))
         else:
-            x.refuse_as_number(part, value)
+            values.append(cast(x.as_number(part, value), kind))
     if len(values) != count or node.keywords:
         refuse(
             node,
@@ -282,8 +280,7 @@ def _extreme_of(
 ) -> nodes.Expr:
     """numba has CUDA's function for two arguments of float32 or float64; else it takes a later one that compares so."""
     for value, part in zip(values, places, strict=True):
-        if not value.is_scalar:
-            x.refuse_as_number(part, value)
+        x.as_number(part, value)
     kind = reduce(types.unify, (str(value.type) for value in values))
     types.comparison(kind, kind)
     reason = x.reason(node, kind, list(zip(values, places, strict=True)), "of")

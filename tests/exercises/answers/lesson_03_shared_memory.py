@@ -12,6 +12,9 @@ one thread loads all ? global-loads-per-thread
 @ @cuda.jit\ndef block_sums(A, C):\n    first = cuda.blockIdx.x * 64\n    if cuda.threadIdx.x == 0:\n
 +         acc = float32(0)\n        for i in range(first, min(first + 64, A.size)):\n            acc += A[i]\n
 +         C[cuda.blockIdx.x] = acc\n
+all add to what is there ? not-zero-at-the-start
+@ @cuda.jit\ndef block_sums(A, C):\n    i = cuda.grid(1)\n    if i < A.size:\n
++         cuda.atomic.add(C, cuda.blockIdx.x, A[i])\n
 
 # to-shared-memory
 B turned as it is carried ? sides-do-not-match: B_shared[row, col] = B[col, row]

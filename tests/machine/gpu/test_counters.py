@@ -7,7 +7,8 @@ from nightly import at_night, every
 from course_lib import simulate
 from course_lib.kernels import rung
 from course_lib.machine import measurements
-from course_lib.machine.gpu.problem import prepare, widest
+from course_lib.machine.gpu.problem import widest
+from course_lib.machine.gpu.verification import prepare
 from tools.lab.patterns import patterns
 
 PATTERNS = measurements.load("patterns")

@@ -174,6 +174,7 @@ def test_a_verdict_is_told_once(tmp_path, capsys):
         ("print(1)", ["--launch", "f"], "--launch and --check-all need a kernel"),
         ("print(1)", ["--grid", "1"], "A script gives grid, block and arguments"),
         ("print(1)", ["--shared-bytes", "8"], "leave out --shared-bytes"),
+        ("print(1)", ["--registers", "300"], "a thread has 1 to 255 registers, not 300."),
         ("print(1)", ["--limit", "0"], "--limit is 0; it is a number of seconds above 0"),
         ("print(", [], "line 1, is not Python"),
     ],

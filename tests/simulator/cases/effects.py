@@ -5,17 +5,11 @@ from simulator.cases import Table
 
 KNOWN = Table("cudasim", launch="1, 4", arguments="c=zeros(4, 8, int), out=zeros(4, 4, int)", lines=True,
               header=EFFECTS_HEADER[: EFFECTS_HEADER.index("@cuda.jit\n")], first="i = cuda.grid(1)\n", text="""\
-out[i, 0] = (one(c, i, 1), 5)[1]
 out[i, 0] = (one(c, i, 1), pair(c, i, 2))[1][0]
-out[i, 0] = (5, one(c, i, 1), one(c, i, 2))[:1][0]
 if cuda.atomic.add(c, (i, 1), 1) is not None: out[i, 0] = 1
-if none(c, i, 1) is None: out[i, 0] = 1
-out[i, 0] = len(pair(c, i, 1))
-len(pair(c, i, 1))
 out[i, 0] = same(c, i, 1).ndim
 out[i, 0] = Point(y=one(c, i, 1), x=one(c, i, 2)).x
 if pair(c, i, 1) == (1, 2, 3): out[i, 0] = 1
-if one(c, i, 2) in ((1, 2), pair(c, i, 1))[1]: out[i, 0] = 1
 if not pair(c, i, 1): out[i, 0] = 1
 if none(c, i, 1): out[i, 0] = 1
 out[i, 0] = 7 if pair(c, i, 1) else 3

@@ -216,13 +216,7 @@ NAMES_OF_AN_ARRAY = Table(None, header=IMPORTS, launch="1, 32", arguments="a=zer
                           first="i = cuda.threadIdx.x\n", text="""\
 a[0] = i  #? race a (0,)
 
-c = a if b.size > 0 else b
-c[0] = i  #? race a (0,)
-
 (a if b.size > 0 else b)[0] = i  #? race a (0,)
-
-b, a = a, b
-b[0] = i  #? race a (0,)
 """)  # fmt: skip
 
 WIDE = Table(None, header=f"""{IMPORTS}

@@ -73,24 +73,12 @@ def rotate(tile, i):
 
 ONE_NUMBER_A_THREAD = Table("reference", launch="3, 40", arguments="a=A, out=zeros(120, int)",
                             header=HEADER, first="i = cuda.grid(1)\n", text="""\
-# conditional loads
-out[i] = a[i + 1] if i + 1 < a.shape[0] else -99
-
 # functions
 out[i] = gcd(abs(a[i]), 12) + 100 * twice_clipped(a[i], -3)
-
-# a chain of comparisons
-out[i] = 1 if -4 <= a[i] < 6 != i else 0
-
-# casts that floor
-out[i] = int(float32(a[i]) / float32(3)) + uint8(a[i]) + int(math.floor(math.sqrt(float(abs(a[i])))))
 """)  # fmt: skip
 
 PYTHONS_INTEGERS = Table("cudasim", launch="3, 40", arguments="a=A, out=zeros(120, int)",
                          header=HEADER, first="i = cuda.grid(1)\n", text="""\
-# the largest of three
-out[i] = max(a[i], -2, i)
-
 # items of tuples that are chosen at run time
 out[i] = WEIGHTS[i % 3] * 10 + PAIRS[a[i] % 3][i % 2] + (i, a[i])[a[i] % 2] + WEIGHTS[-1 - i % 3]
 if a[i] in WEIGHTS:
