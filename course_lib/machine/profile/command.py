@@ -161,17 +161,17 @@ def _judged(
 ) -> ProfiledLaunch:
     """Return a launch with what fails it by the options."""
     verdict = launch.verdict(options.allow)
-    if checked:
+    if checked is not None:
         verdict = replace(verdict, word="WRONG", says=repr(checked))
     budgets = {count: limit for count in COUNTS if (limit := getattr(options, f"max_{count}")) is not None}
     over = tuple(map(str, exceeded(launch.run, budgets)))
     bad = sorted(not_allowed(launch.run, options.allow), key=lambda found: found.severity != "error")
     if options.fail_on == "error":
         bad = [found for found in bad if found.severity == "error"]
-    fails = [repr(checked)] if checked else []
+    fails = [repr(checked)] if checked is not None else []
     fails += [*filter(None, [launch.failed]), *over, *map(str, bad)]
     fails += map(str, launch.slow if options.fail_on == "warning" else ())
-    wanted = checked.wanted if checked else {}
+    wanted = checked.wanted if checked is not None else {}
     return ProfiledLaunch(launched(launch.run, times), verdict, launch, tuple(fails), over, wanted, times)
 
 
@@ -295,4 +295,4 @@ def _checked(options: argparse.Namespace, file: File, kernel: Any) -> tuple[Chec
 def _data(checked: Checked | None) -> dict[str, Any]:
     """Return what many launches say, as JSON holds it."""
     names = ("launches", "without", "largest", "sizes", "schedule", "reason")
-    return {"checked": {name: getattr(checked, name) for name in names}} if checked else {}
+    return {"checked": {name: getattr(checked, name) for name in names}} if checked is not None else {}
