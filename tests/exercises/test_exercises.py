@@ -125,6 +125,12 @@ def test_every_exercise_is_in_a_lesson_and_has_a_solution():
     assert list(skeletons()) == list(EXERCISES) == list(solutions())
 
 
+def test_every_diagnosis_has_an_id():
+    """A class's page counts by it how many met the mistake."""
+    kernels = [exercise for exercise in EXERCISES.values() if isinstance(exercise, Exercise)]
+    assert not [exercise.name for exercise in kernels for each in exercise.diagnoses if each.__name__ == "diagnosis"]
+
+
 def test_the_course_has_exercises_of_every_kind():
     kinds = Counter(exercise.kind for exercise in EXERCISES.values())
     assert kinds.keys() == {"fill in", "write", "make it cheaper", "find the bug", "explain"}

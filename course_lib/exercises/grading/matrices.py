@@ -69,13 +69,17 @@ ITERATIONS_OF_TILES = iterations(
 # ---- mistakes -------------------------------------------------------------------------------------------------
 
 
-def result_is(wrong: Callable[..., Array | None], advice: str) -> Diagnosis:
-    """Recognise a result that equals ``wrong(*inputs)``, which is None for inputs that do not show the mistake."""
+def result_is(wrong: Callable[..., Array | None], advice: str, id: str = "diagnosis") -> Diagnosis:
+    """Recognise a result that equals ``wrong(*inputs)``, which is None for inputs that do not show the mistake.
+
+    One without an ``id`` has the name of the variable that it is assigned to.
+    """
 
     def diagnosis(outcome: Outcome) -> str | None:
         result = wrong(*outcome.inputs)
         return advice if result is not None and np.array_equal(outcome.got, result) else None
 
+    diagnosis.__name__ = id
     return diagnosis
 
 
@@ -88,14 +92,14 @@ def shows(condition: Callable[[Outcome], object], advice: str) -> Diagnosis:
     return diagnosis
 
 
-def sums_take(terms: Callable[[int], Sequence[int] | None], advice: str) -> Diagnosis:
+def sums_take(terms: Callable[[int], Sequence[int] | None], advice: str, id: str = "diagnosis") -> Diagnosis:
     """Recognise sums that take only the ``terms(K)`` of 0, …, K - 1, or some of them twice."""
 
     def sums(A: Array, B: Array) -> Array | None:
         k = terms(A.shape[1])
         return None if k is None else A[:, list(k)] @ B[list(k)]
 
-    return result_is(sums, advice)
+    return result_is(sums, advice, id)
 
 
 #: The sums stop at k = K - 2.

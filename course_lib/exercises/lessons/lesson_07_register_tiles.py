@@ -195,6 +195,7 @@ FOUR_ROWS = make_cheaper(
         result_is(
             lambda A, B: A @ B[[k // ROWS * ROWS for k in range(A.shape[1])]],
             "all steps of a tile use the same row of B's tile: read b again for each k.",
+            "same row in all steps",
         ),
     ),
 )

@@ -56,10 +56,15 @@ BY_SIXTEEN = fill_in(
         "of B is its row.",
     },
     diagnoses=(
-        sums_take(lambda K: range(0, K, SIXTEEN), "only every sixteenth term is in the sums: i runs over range(16)."),
+        sums_take(
+            lambda K: range(0, K, SIXTEEN),
+            "only every sixteenth term is in the sums: i runs over range(16).",
+            "first of sixteen",
+        ),
         sums_take(
             lambda K: [k for k in range(K) if k % SIXTEEN != SIXTEEN - 1],
             "a term is missing in every iteration, the sixteenth: range(16) ends at 15.",
+            "fifteen of sixteen",
         ),
         _one_stays,
     ),
@@ -93,17 +98,19 @@ REMAINDER = find_bug(
         "begins at K // 4 * 4, whatever k is.",
     },
     diagnoses=(
-        sums_take(lambda K: _in_fours(K) or None, _FOURS_COUNTED),
-        sums_take(lambda K: _in_fours(K) + list(range(K // TIMES * TIMES, K)), _FOURS_COUNTED),
+        sums_take(lambda K: _in_fours(K) or None, _FOURS_COUNTED, "fours counted"),
+        sums_take(lambda K: _in_fours(K) + list(range(K // TIMES * TIMES, K)), _FOURS_COUNTED, "fours counted"),
         _REST_MISSING,
         _EVERY_FOURTH,
         sums_take(
             lambda K: [*range(K // TIMES * TIMES), *range(K % TIMES)],
             "the single steps begin at 0 again: the rest begins after the whole fours, at K // 4 * 4.",
+            "rest from 0",
         ),
         sums_take(
             lambda K: _in_fours(K) + list(range(K // TIMES, K)),
             "the single steps begin at K // 4, which is the number of fours. The fours end at K // 4 * 4.",
+            "rest from the number of fours",
         ),
     ),
 )

@@ -44,9 +44,9 @@ def _sums(A: Array, B: Array, part: _Part) -> Array:
     return np.stack([A[:, k] @ B[k] for k in parts])
 
 
-def _shares_are(part: _Part, advice: str) -> Diagnosis:
+def _shares_are(part: _Part, id: str, advice: str) -> Diagnosis:
     """Recognise other shares; those of a small K are too much alike."""
-    return result_is(lambda A, B: _sums(A, B, part) if A.shape[1] >= 2 * SHARES else None, advice)
+    return result_is(lambda A, B: _sums(A, B, part) if A.shape[1] >= 2 * SHARES else None, advice, id)
 
 
 #: The partial sums of one share of K, in the elements of P that belong to the block.
@@ -70,28 +70,34 @@ SHARE_OF_K = fill_in(
     diagnoses=(
         _shares_are(
             lambda s, K: slice(K),
+            "all of K",
             "every block sums all of K. It should sum its share only, from s·K // 4 up to (s + 1)·K // 4.",
         ),
         _shares_are(
             lambda s, K: slice(K // SHARES),
+            "the first share",
             "every block sums the first share of K. Block (x, y, s) begins at s·K // 4, and ends before "
             "(s + 1)·K // 4.",
         ),
         _shares_are(
             lambda s, K: slice(s * (K // SHARES), (s + 1) * (K // SHARES)),
+            "divided first",
             "four times K // 4 may be less than K: the last elements are in no share. Multiply first, then divide.",
         ),
         _shares_are(
             lambda s, K: slice(-(-K // SHARES) * s, -(-K // SHARES) * (s + 1)),
+            "rounded up",
             "shares of ⌈K/4⌉ are as good, but here the shares begin at s·K // 4.",
         ),
         _shares_are(
             lambda s, K: slice(s, K, SHARES),
+            "every fourth",
             "block (x, y, s) sums every fourth element of K. Its share is contiguous, from s·K // 4 up to "
             "(s + 1)·K // 4.",
         ),
         _shares_are(
             lambda s, K: slice(s * K // SHARES, s + K // SHARES),
+            "no parentheses",
             "Python multiplies before it adds: the end of a share is (share + 1) * K // SHARES, with parentheses.",
         ),
     ),
@@ -164,14 +170,17 @@ SLICED = fill_in(
         result_is(
             lambda A, B: A[:, : A.shape[1] // SHARES] @ B[: A.shape[1] // SHARES],
             "C contains the sums of slice 0 only: after the barrier, add those of the other three slices.",
+            "slice 0 alone",
         ),
         result_is(
             lambda A, B: SHARES * (A @ B),
             "each thread sums all of K. It should sum its slice only, from part·K // 4 up to (part + 1)·K // 4.",
+            "all of K",
         ),
         result_is(
             lambda A, B: A[:, : A.shape[1] // SHARES * SHARES] @ B[: A.shape[1] // SHARES * SHARES],
             "four times K // 4 may be less than K: the last elements are in no slice. Multiply first, then divide.",
+            "divided first",
         ),
     ),
 )

@@ -185,6 +185,7 @@ OWN_STORES = fill_in(
         result_is(
             lambda A, B: _as_read(A) @ _as_read(B.T).T,
             "the tiles are not swizzled, but the descriptors say that they are: piece p of row r is at p ^ r % 8.",
+            "not swizzled",
         ),
     ),
 )

@@ -29,21 +29,21 @@ start multiplied: start + i -> 16 * start + i ? out-of-bounds
 not unrolled ? loop-iterations
 - range(0, whole, 4) -> range(0)
 - range(whole, K) -> range(K)
-fours counted: K // 4 * 4 -> K // 4 ? diagnosis: the number of fours
+fours counted: K // 4 * 4 -> K // 4 ? rest-from-the-number-of-fours
 """
 
 NIGHTLY = r"""
 # by-sixteen
 start sixteen times: uint64(start + i) -> uint64(start) ? one-stays: both stay at the first
 = for +=: acc +=  -> acc =  ? sum-replaced
-a term short: range(16) -> range(15) ? diagnosis: the sixteenth
-only start: range(16) -> range(1) ? diagnosis: only every sixteenth term
+a term short: range(16) -> range(15) ? fifteen-of-sixteen
+only start: range(16) -> range(1) ? first-of-sixteen
 beyond: range(16) -> range(17) ? out-of-bounds
 
 # remainder
-as many iterations as whole fours: range(0, whole, 4) -> range(0, K // 4, 4) ? diagnosis: ends at K // 4 * 4
+as many iterations as whole fours: range(0, whole, 4) -> range(0, K // 4, 4) ? fours-counted
 the rest twice: range(whole, K) -> range(whole - 1, K) ? one-name-or-number: range(whole - 1, K)
-the rest from 0: range(whole, K) -> range(K % 4) ? diagnosis: begin at 0 again
+the rest from 0: range(whole, K) -> range(K % 4) ? rest-from-0
 the rest from k: range(whole, K) -> range(k + 4, K) ? uninitialized-read
 whole rounded up: K // 4 * 4 -> (K + 3) // 4 * 4 ? out-of-bounds
 the rest with the last whole k ? one-name-or-number: acc += A[row, whole] * B[whole, col]
@@ -51,7 +51,7 @@ the rest with the last whole k ? one-name-or-number: acc += A[row, whole] * B[wh
 a guard and clamped loads ? out-of-bounds
 - range(0, whole, 4) -> range(0, K, 4)
 - {REST} ->
-as many iterations as whole fours, and no rest ? diagnosis: ends at K // 4 * 4
+as many iterations as whole fours, and no rest ? fours-counted
 - range(0, whole, 4) -> range(0, K // 4, 4)
 - {REST} ->
 the rest left out: {REST} -> ? rest-missing

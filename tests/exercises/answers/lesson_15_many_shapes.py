@@ -17,16 +17,16 @@ upside down: >     waves = -(-tiles // at_once)\n    return waves * at_once / ti
 132 for every GPU: >     waves = -(-tiles // 132)\n    return tiles / (waves * 132) ? tiles-100-at-once-40
 
 # share-of-k
-all of K: >         for k in range(K):\n{SUM}{STORE} ? diagnosis: sums all of K
-the rest is nobody's ? diagnosis: Multiply first
+all of K: >         for k in range(K):\n{SUM}{STORE} ? all-of-k
+the rest is nobody's ? divided-first
 >         for k in range(share * (K // SHARES), (share + 1) * (K // SHARES)):\n{SUM}{STORE}
-the first share in each: >         for k in range(K // 4):\n{SUM}{STORE} ? diagnosis: every block sums the first share
-equal shares, rounded up ? diagnosis: are as good
+the first share in each: >         for k in range(K // 4):\n{SUM}{STORE} ? the-first-share
+equal shares, rounded up ? rounded-up
 >         for k in range(share * -(-K // 4), min(K, (share + 1) * -(-K // 4))):\n{SUM}{STORE}
-every fourth element: >         for k in range(share, K, SHARES):\n{SUM}{STORE} ? diagnosis: is contiguous
-no parentheses ? diagnosis: multiplies before it adds
+every fourth element: >         for k in range(share, K, SHARES):\n{SUM}{STORE} ? every-fourth
+no parentheses ? no-parentheses
 >         for k in range(share * K // SHARES, share + 1 * K // SHARES):\n{SUM}{STORE}
-a true division: >         for k in range(K / 4):\n{SUM}{STORE} ? diagnosis: //
+a true division: >         for k in range(K / 4):\n{SUM}{STORE} ? the-first-share
 into one matrix: > {LOOP}{SUM}        P[0, row, col] = acc ? race
 the share last: > {LOOP}{SUM}        P[row, col, share] = acc ? out-of-bounds
 = for +=: > {LOOP}            acc = A[row, k] * B[k, col]\n{STORE} ? sum-replaced
@@ -47,7 +47,7 @@ added in memory ? not-zero-at-the-start
 
 # sliced
 no barrier: = acc\n    cuda.syncthreads() -> = acc ? race
-slice 0 alone: range(1, SHARES) -> range(1, 1) ? diagnosis: the sums of slice 0 only
+slice 0 alone: range(1, SHARES) -> range(1, 1) ? slice-0-alone
 """
 
 NIGHTLY = r"""
@@ -59,8 +59,8 @@ one less ? one-name-or-number
 # sliced
 the barrier inside C ? barrier-divergence
 -     cuda.syncthreads()\n ->     if row < M and col < N:\n        cuda.syncthreads()\n
-all of K in each: range(part * K // SHARES, (part + 1) * K // SHARES) -> range(K) ? diagnosis: sums all of K
-divided first ? diagnosis: in no slice
+all of K in each: range(part * K // SHARES, (part + 1) * K // SHARES) -> range(K) ? all-of-k
+divided first ? divided-first
 - range(part * K // SHARES, (part + 1) * K // SHARES) -> range(part * (K // SHARES), (part + 1) * (K // SHARES))
 all four store: part == 0 and row -> row ? race
 its own sum again ? shared-loads-per-thread

@@ -38,7 +38,7 @@ none after the loop: {LAST} -> ? unfinished-product
 as it was: {LATER} ->         wait_64(acc, 0)\n ? groups-that-start-while-no-other-is-in-flight
 
 # own-stores
-no swizzle ? diagnosis
+no swizzle ? not-swizzled
 - k // 4 ^ row % 8 -> k // 4
 - k // 4 ^ col % 8 -> k // 4
 columns of B by a warp: i % 8 + i // 256 * 8, i // 8 % 32 -> i % 64, i // 64 ? bank-conflicts
