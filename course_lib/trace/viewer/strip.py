@@ -5,6 +5,7 @@ and wrote in it; without barriers the loads from global memory are divided into 
 its line and what its threads do, for a page on which no script runs.
 """
 
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -174,11 +175,14 @@ def step_layout(view: Told) -> Layout:
     at = next((i for i, (line, _) in enumerate(lines) if line == now), 0)
     top = y + 14
     for number, code in lines[max(0, at - 5) : at + 6]:
+        inner = " " * (len(code) - len(code.lstrip()) + 8)
+        parts = textwrap.wrap(code, 56, subsequent_indent=inner, break_on_hyphens=False) or [""]
         if number == now:
-            shapes.append(Box(590, top, WIDTH - 591, 18, tint(CURRENT, 0.17)))
+            shapes.append(Box(590, top, WIDTH - 591, 18 * len(parts), tint(CURRENT, 0.17)))
         shapes.append(Text(618, top + 9, str(number), 11, SOFT if number == now else HEADING, "right", mono=True))
-        shapes.append(Text(628, top + 9, code[:56], 11, INK if number == now else HEADING, mono=True))
-        top += 18
+        for part in parts:
+            shapes.append(Text(628, top + 9, part, 11, INK if number == now else HEADING, mono=True))
+            top += 18
     return Layout(shapes, max(end, top) + 10)
 
 

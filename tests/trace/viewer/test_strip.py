@@ -10,6 +10,7 @@ from PIL import Image
 
 from course_lib.trace.palette import COLOURS
 from course_lib.trace.replay import Timeline
+from course_lib.trace.structure import shown_source
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.shapes import HUES, Box, Pixels, Text, rgb, tint
 from course_lib.trace.viewer.strip import FRAMES, Told, frames_of, shown
@@ -89,3 +90,11 @@ def test_a_chosen_step_is_drawn_with_its_sentence():
     stepper = Stepper(launch("tiled_16"), step=28)
     assert repr(stepper.picture()).startswith("tiled, step 28: Line ")
     assert repr(stepper.picture(0)).startswith("tiled, frame 1 of 9: ")
+
+
+def test_a_long_line_is_drawn_whole():
+    run = launch("naive_16")
+    drawn = [shape.text for shape in Stepper(run, step=1).picture().layouts[0].shapes if isinstance(shape, Text)]
+    longest = max((text for _, text in shown_source(run.trace)), key=len)
+    assert len(longest) > 100
+    assert "".join(longest.split()) in "".join("".join(drawn).split())
