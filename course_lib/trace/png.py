@@ -41,7 +41,7 @@ def with_palette(image: Image.Image, apart: int = 8) -> bytes:
     packed = Image.fromarray(np.repeat(nearest[which], lengths).astype(np.uint8).reshape(image.height, image.width))
     packed.putpalette(colours[kept].tobytes(), "RGBA")
     file = io.BytesIO()
-    packed.save(file, format="png", optimize=True)
+    packed.save(file, format="png", compress_level=8)  # 9 takes twice the time for 2 % fewer bytes
     return file.getvalue()
 
 

@@ -441,13 +441,14 @@ def judged_submission(
         return Marks(tuple(rows), "; ".join(notes[1:]))
     if read > 1:
         notes.insert(0, f"{best['name']} counts: {plural(best['answered'], 'answer')}, the most of {read} notebooks")
-    rows = []
-    for name in places(lesson):
-        answer = Answer(*best["answers"][name])
+    rows, answers = [], {name: Answer(*best["answers"][name]) for name in places(lesson)}
+    together = judged_together(lesson, answers, sandbox, seed) if spent < limits.student else {}
+    spent += limits.seconds if together is None else 0
+    for name, answer in answers.items():
         if isinstance(EXERCISES[name], Routine) and not limits.runs:
             row = replace(unjudged(name, STOPPED, f"it was not executed: {walls.NONE}."), points=None)
         elif spent < limits.student:
-            row = judged_answer(name, lesson, answer, sandbox, seed)
+            row = (together or {}).get(name) or judged_answer(name, lesson, answer, sandbox, seed)
             spent += limits.seconds if row.status == STOPPED else row.seconds
         else:
             hint = f"the other answers of this student took the {limits.student} seconds of one student."
@@ -464,9 +465,21 @@ def contents(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def judged_together(
+    lesson: str, answers: Mapping[str, Answer], sandbox: Sandbox, seed: int | None = None
+) -> dict[str, Judged] | None:
+    """Return the verdicts on the answers that are not executed, from one process; None if one of them stops it."""
+    texts = {name: answer for name, answer in answers.items() if not isinstance(EXERCISES[name], Routine)}
+    try:
+        found = sandbox.do("judge", lesson, texts, seed) if texts else {}
+        return {name: received(name, found[name]) for name in texts}
+    except (Stopped, ValueError, KeyError):
+        return None
+
+
 def judged_answer(name: str, lesson: str, answer: Answer, sandbox: Sandbox, seed: int | None = None) -> Judged:
     """Return the verdict on one answer, judged in the sandbox; the rest as in `judge`."""
     try:
-        return received(name, sandbox.do("judge", name, lesson, answer, seed))
+        return received(name, sandbox.do("judge", lesson, {name: answer}, seed)[name])
     except (Stopped, ValueError) as error:
         return unjudged(name, STOPPED, f"{error}.")

@@ -104,7 +104,8 @@ def test_the_test_reads_the_answer_that_was_executed_last(above, below, monkeypa
     sandbox = Mock(**{"do.side_effect": ValueError("as asked")})
     monkeypatch.setattr(module, "_sandbox", lambda: sandbox)
     verdict = isolated("barriers", ["", "TILE = 8", *above, solution("barriers"), *below, "rest"])
-    _, name, lesson, (source, others, _), seed = sandbox.do.call_args.args
+    _, lesson, answers, seed = sandbox.do.call_args.args
+    ((name, (source, others, _)),) = answers.items()
     assert (name, lesson, source, seed) == ("barriers", LESSON, solution("barriers"), None)
     assert others == (*below, "rest", "", "TILE = 8", *above)
     assert str(verdict) == "barriers: stopped, 0 of 5 points. as asked."

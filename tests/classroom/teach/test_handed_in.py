@@ -234,10 +234,23 @@ def test_a_student_has_a_limit_beside_the_answers(folder, judged, monkeypatch):
 
 def test_answers_after_the_limit_of_a_student_are_stopped(folder, judged, monkeypatch):
     monkeypatch.setattr(command, "Sandbox", raising(Stopped("it took more than 10 seconds")))
-    run(folder, "--student-seconds", "20")
+    run(folder, "--student-seconds", "30")
     hints = [row["hint"] for row in rows(folder) if row["student"] == "anna"]
     assert hints[:2] == ["it took more than 10 seconds."] * 2
     assert ["other answers of this student took" in hint for hint in hints[2:]] == [True, True]
+
+
+def test_an_answer_that_ends_the_process_of_all_is_judged_alone_and_so_are_the_others(folder, judged, monkeypatch):
+    def stopping(task, *arguments):
+        if task == "judge" and "barriers" in arguments[1]:
+            raise Stopped("it took more than 10 seconds")
+        return do(task, *arguments)
+
+    monkeypatch.setattr(command, "Sandbox", here(stopping))
+    run(folder)
+    found = {row["exercise"]: row["status"] for row in rows(folder) if row["student"] == "anna"}
+    assert found.pop("barriers") == "stopped"
+    assert set(found.values()) == {"passed", "to read"}
 
 
 def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):

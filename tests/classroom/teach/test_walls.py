@@ -73,7 +73,7 @@ def test_without_walls_no_call_is_made(monkeypatch):
     with pytest.raises(Stopped, match="this machine has no walls"):
         Program((), {})(None, ())
     with Bare(Limits()) as sandbox:
-        row = sandbox.do("judge", "rate", LESSON, Answer(solution("rate", LESSON)))
+        row = sandbox.do("judge", LESSON, {"rate": Answer(solution("rate", LESSON))})["rate"]
     assert row["points"] == 0 and walls.NONE in row["hint"]
 
 
