@@ -36,8 +36,8 @@ def with_palette(image: Image.Image, apart: int = 8) -> bytes:
             nearest[other < distance] = len(kept)
             distance = np.minimum(distance, other)
             kept.append(i)
-    if len(kept) > 256:
-        return with_palette(image, 2 * apart)
+        if len(kept) > 256:
+            return with_palette(image, 2 * apart)
     packed = Image.fromarray(np.repeat(nearest[which], lengths).astype(np.uint8).reshape(image.height, image.width))
     packed.putpalette(colours[kept].tobytes(), "RGBA")
     file = io.BytesIO()

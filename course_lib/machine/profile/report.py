@@ -16,7 +16,7 @@ from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from .profiling import Profile
-from .verdicts import WORDS, Opinion
+from .verdicts import WORDS, Opinion, launched
 
 if TYPE_CHECKING:
     from ...trace.trace import Trace
@@ -69,8 +69,8 @@ def first_screen(launches: Sequence[ProfiledLaunch], colours: bool = False) -> s
         said = each.verdict
         same = each.script, said.word, said.says, said.lines, said.repair and said.repair.text
         first = told.setdefault(same, each)
-        if said.lines and first is not each:  # a loop over sizes repeats its verdict
-            lines += replace(said, says=f"as {first.launched}").head(each.launched, colours)
+        if said.lines and first is not each and first.profile:  # a loop over sizes repeats its verdict
+            lines += replace(said, says=f"as {launched(first.profile.run)}").head(each.launched, colours)
         else:
             lines += said.text(each.launched, colours)
         lines += [f"  over budget: {line}" for line in each.over]
