@@ -106,9 +106,14 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
 
     vars(module)[_SKIP] = skip
     folder = str(path.resolve().parent)  # its files may be imported, as where Python runs it
-    as_a_script = replaced(sys, argv=[str(path)], path=[folder, *sys.path])
-    with as_a_script, replaced(cuda, jit=signatures_wait(cuda.jit)), contextlib.redirect_stdout(sys.stderr):
-        exec(_tolerant(tree, path), vars(module))
+    as_a_script = replaced(sys, argv=[str(path)])
+    sys.path.insert(0, folder)
+    try:
+        with as_a_script, replaced(cuda, jit=signatures_wait(cuda.jit)), contextlib.redirect_stdout(sys.stderr):
+            exec(_tolerant(tree, path), vars(module))
+    finally:  # folders that the file itself adds stay: its functions may import from them later
+        with contextlib.suppress(ValueError):
+            sys.path.remove(folder)
     return File(path, module, tuple(skipped))
 
 

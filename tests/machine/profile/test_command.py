@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -364,3 +365,14 @@ def test_a_file_of_a_package(tmp_path, capsys):
     options = ["--grid", "1", "--block", "4", "--array", "x=ones:int32:4"]
     assert main(["profile", f"{folder / 'kernels.py'}:kernel", *options]) == 0
     assert "RIGHT" in capsys.readouterr().out
+
+
+def test_a_function_of_the_file_imports_from_a_folder_that_the_file_added(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.path", [*sys.path])
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "sizes_of_a_launch.py").write_text("SIZE = 32\n")
+    text = "import sys, numpy as np\nfrom numba import cuda\nsys.path.append(__file__[: -len('kernels.py')] + 'lib')\n"
+    text += "@cuda.jit\ndef kernel(x):\n    x[0] = 1\ndef launch():\n    from sizes_of_a_launch import SIZE\n"
+    (tmp_path / "kernels.py").write_text(text + "    return 1, 1, (np.ones(SIZE, np.float32),)\n")
+    assert main(["profile", f"{tmp_path / 'kernels.py'}:kernel", "--launch", "launch"]) == 0
+    assert str(tmp_path) not in sys.path
