@@ -443,12 +443,11 @@ def judged_submission(
         notes.insert(0, f"{best['name']} counts: {plural(best['answered'], 'answer')}, the most of {read} notebooks")
     rows, answers = [], {name: Answer(*best["answers"][name]) for name in places(lesson)}
     together = judged_together(lesson, answers, sandbox, seed) if spent < limits.student else {}
-    spent += limits.seconds if together is None else 0
     for name, answer in answers.items():
         if isinstance(EXERCISES[name], Routine) and not limits.runs:
             row = replace(unjudged(name, STOPPED, f"it was not executed: {walls.NONE}."), points=None)
         elif spent < limits.student:
-            row = (together or {}).get(name) or judged_answer(name, lesson, answer, sandbox, seed)
+            row = together.get(name) or judged_answer(name, lesson, answer, sandbox, seed)
             spent += limits.seconds if row.status == STOPPED else row.seconds
         else:
             hint = f"the other answers of this student took the {limits.student} seconds of one student."
@@ -467,14 +466,14 @@ def contents(path: Path) -> bytes:
 
 def judged_together(
     lesson: str, answers: Mapping[str, Answer], sandbox: Sandbox, seed: int | None = None
-) -> dict[str, Judged] | None:
-    """Return the verdicts on the answers that are not executed, from one process; None if one of them stops it."""
+) -> dict[str, Judged]:
+    """Return the verdicts on the answers that are not executed, from one process; none if one of them stops it."""
     texts = {name: answer for name, answer in answers.items() if not isinstance(EXERCISES[name], Routine)}
     try:
         found = sandbox.do("judge", lesson, texts, seed) if texts else {}
         return {name: received(name, found[name]) for name in texts}
     except (Stopped, ValueError, KeyError):
-        return None
+        return {}
 
 
 def judged_answer(name: str, lesson: str, answer: Answer, sandbox: Sandbox, seed: int | None = None) -> Judged:

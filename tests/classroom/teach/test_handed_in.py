@@ -234,7 +234,7 @@ def test_a_student_has_a_limit_beside_the_answers(folder, judged, monkeypatch):
 
 def test_answers_after_the_limit_of_a_student_are_stopped(folder, judged, monkeypatch):
     monkeypatch.setattr(command, "Sandbox", raising(Stopped("it took more than 10 seconds")))
-    run(folder, "--student-seconds", "30")
+    run(folder, "--student-seconds", "20")
     hints = [row["hint"] for row in rows(folder) if row["student"] == "anna"]
     assert hints[:2] == ["it took more than 10 seconds."] * 2
     assert ["other answers of this student took" in hint for hint in hints[2:]] == [True, True]
