@@ -1,5 +1,6 @@
 """The lectures: how many slides, how long, what the speaker says; tests/browser looks at each slide."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -58,6 +59,18 @@ def test_the_figures_that_are_told_are_those_of_the_recordings(notebook):
         assert abs(tiled / naive - times) < 0.005
     (notes,) = (cell.source for cell in notebook.cells if cell.id == "fair-notes")
     assert all(f"{times:.3g}"[:3] in notes for times in told.values())
+
+
+def test_no_word_of_the_machine_covers_another(notebook):
+    """The slide makes the words of the picture larger, and some of them longer."""
+    cells = {cell.id: cell.source for cell in notebook.cells}
+    names = {}
+    exec(cells["setup"], names)
+    exec(cells["machine-1"], names)
+    names["ax"].figure.draw_without_rendering()
+    boxes = {text.get_text(): text.get_window_extent() for text in names["ax"].texts if text.get_text()}
+    assert {"global memory\n(DRAM)", "far: large,\nslow"} < set(boxes)
+    assert not [(a, b) for a, b in itertools.combinations(boxes, 2) if boxes[a].overlaps(boxes[b])]
 
 
 def test_a_course_without_the_lecture_says_so(monkeypatch, capsys):
