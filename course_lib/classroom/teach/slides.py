@@ -25,7 +25,7 @@ _TIME = re.compile(r"Time: (\d+) min\. ")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--plan", required=True, help="the deck that a plan of docs/teach/plans.md names: lecture-50, lecture-100")
+    parser.add_argument("--plan", required=True, help="the deck of a plan of docs/teach/plans.md: lecture-50 or -100")
     parser.add_argument("--out", type=Path, help="the file to write (PLAN.html)")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
 
