@@ -99,8 +99,15 @@ class Simulation:
 
         return launch
 
-    def forall(self, ntasks: int, tpb: int = FORALL, stream: Any = 0, sharedmem: int = 0) -> Callable[..., Run]:
-        """Return the launch of ``ntasks`` threads, rounded up to blocks of ``tpb``, as numba's ``forall`` does."""
+    def forall(self, ntasks: int, tpb: int = FORALL, stream: Any = 0, sharedmem: int = 0) -> Callable[..., Run | None]:
+        """Return the launch of ``ntasks`` threads, rounded up to blocks of ``tpb``, as numba's ``forall`` does.
+
+        Of 0 threads it launches nothing. Raises LaunchError for fewer.
+        """
+        if ntasks < 0:
+            raise LaunchError(f"forall was given {ntasks} tasks; give at least 0")
+        if ntasks == 0:
+            return lambda *arguments: None
         return self[ceil_div(ntasks, tpb or FORALL), tpb or FORALL, stream, sharedmem]
 
     def check_all(

@@ -946,6 +946,8 @@ class Frame:
         symbol, literal = SYMBOLS[type(node.op)], exponent_literal(node.right)
         value = scalar.binary(symbol, a, b, literal)
         if (kind := self.kinds.seen.get(node, value.dtype)) != value.dtype:
+            if symbol in ("&", "|", "^", "<<", ">>"):  # of integers alone
+                return scalar.cast(value, kind)
             return scalar.binary(symbol, scalar.cast(a, kind), scalar.cast(b, kind), literal)
         return value
 

@@ -96,6 +96,9 @@ def test_forall_launches_whole_blocks_for_a_number_of_threads():
     of_128, of_32 = simulate(double).forall(300)(x, out), simulate(double).forall(300, tpb=32)(x, out)
     assert (out == 2 * x).all()
     assert [run.traffic.per_thread().shape for run in (of_128, of_32)] == [(3, 128), (10, 32)]
+    assert simulate(double).forall(0)(x, out) is None
+    with pytest.raises(LaunchError, match="-1 tasks"):
+        simulate(double).forall(-1)
 
 
 def test_scalars_have_the_type_numba_gives_them():

@@ -11,6 +11,8 @@ from .masks import Mask, choose, split
 
 #: After this many iterations, and after one more, the state of a while loop is compared: does it change anything?
 LOOKS = frozenset(2**k + more for k in range(6, 25) for more in (0, 1))
+#: The most bytes that all warps of a block may copy for that.
+MOST_COPIED = 1 << 28
 
 
 class WaitsForOthers(KernelError):
@@ -48,7 +50,9 @@ class Steps:
         self.while_limit = self.WHILE_LIMIT if limit is None else limit
         self.end = None if limit is not None else thread_time() + self.SECONDS
         self.next_look = max(self.left - self.LOOK_EVERY, 0)  # the iterations left at the next reading
-        self.seen: list[Any] = [None]  # see still()
+        self.turns = 0  # how often warps went on, up to their next barriers
+        self.seen: dict[Any, tuple[int, list[Any]]] = {}  # see still()
+        self.stuck: dict[int, tuple[int, bool]] = {}
 
     def spend(self, line: int, count: int = 0) -> None:
         """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
@@ -58,18 +62,37 @@ class Steps:
         if count >= self.while_limit:
             self.stop(line, self.while_limit, "")
 
-    def still(self, loop: Any, count: int, arrays: Sequence[Any], variables: tuple[Any, ...], mask: Mask) -> bool:
+    def still(
+        self,
+        warp: int,
+        warps: int,
+        loop: Any,
+        count: int,
+        *,
+        known: bool,
+        arrays: Sequence[Any],
+        variables: tuple[Any, ...],
+        mask: Mask,
+    ) -> bool:
         """Whether a ``while`` loop, of which ``loop`` is a key, changes nothing from one iteration to the next.
 
         ``count``, one of LOOKS, is the number of finished iterations; ``arrays`` are those that the loop may store to,
-        ``variables`` the values that it assigns.
+        ``variables`` the values that it assigns; ``known``: these are all that it stores to. If other warps of the
+        block ran between the two iterations, none of their loops may have changed anything either, in the same round.
         """
         if count % 2 == 0:
-            self.seen = [loop, mask, *variables, *(array.storage().copy() for array in arrays)]
+            if sum(array.storage().nbytes for array in arrays) * warps <= MOST_COPIED:
+                copies = (array.storage().copy() for array in arrays)
+                self.seen[warp, loop] = self.turns, [mask, *variables, *copies]
             return False
-        (of, *before), self.seen = self.seen, [None]
+        turn, before = self.seen.pop((warp, loop), (0, []))
         now = mask, *variables, *(array.storage() for array in arrays)
-        return of == loop and len(before) == len(now) and all(map(np.array_equal, before, now))
+        if len(before) != len(now) or not all(map(np.array_equal, before, now)):
+            self.stuck.clear()
+            return False
+        self.stuck[warp] = self.turns, known
+        together = [sure for at, sure in self.stuck.values() if self.turns - at < warps]
+        return (known and turn == self.turns) or (len(together) == warps and any(together))
 
     def look(self, line: int) -> None:
         """Raise KernelError if the iterations or the time are used up."""

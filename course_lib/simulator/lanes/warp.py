@@ -113,11 +113,14 @@ class WarpVector(LaneVector):
         assigns; ``calls``: it calls functions, which may access any array. If it holds an atomic, its variables are
         ignored: they may count attempts.
         """
-        if any(site.array is None for site in sites if site.op != "load"):
-            return
+        known = all(site.array is not None for site in sites if site.op != "load")
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
-        if self.steps.still((line, sites), count, arrays, () if atomic else values, mask):
+        warps = len(self.launch.warps)
+        variables = () if atomic else values
+        if self.steps.still(
+            self.warp, warps, (line, sites), count, known=known, arrays=arrays, variables=variables, mask=mask
+        ):
             by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
             if calls or any(array is site.array for site in sites for array in by_others if site.op != "store"):
                 raise WaitsForOthers(line)

@@ -481,7 +481,7 @@ PYTHON: dict[object, forms.Form] = {
 def call(x: Context, node: ast.Call, used: bool) -> Expr:
     """Translate a call; ``used``: its value is used."""
     made = _called(x, node, used)
-    if used and isinstance(made, Apply) and made.type == NONE:
+    if used and isinstance(made, Apply) and made.type == NONE and ast.unparse(node.func) != "print":
         refuse(node, f"{ast.unparse(node)} has no value; write it as a statement of its own")
     return made
 

@@ -336,6 +336,9 @@ class Context(ABC):
         if self.source.debug and op in ("Div", "FloorDiv", "Mod") and result not in unchecked:
             if not isinstance(right, nodes.Const) or right.value == 0:
                 right = nodes.Apply(code=operators.NOT_ZERO, args=(right,), type=y, line=line)
+        if types.is_float(result) and op in types.BITS:  # the types of a loop's first pass are in the result
+            own = types.binary(op, x, y)
+            return cast(applied(operators.BINARY[op], (cast(left, own), cast(right, own)), own, line), result)
         code, operands = operators.BINARY[op], (cast(left, result), cast(right, result))
         promoted = np.promote_types(x, y).name
         if exponent is not None and types.is_float(result) and abs(exponent) <= 0x10000:

@@ -132,14 +132,16 @@ def cost(given: Sequence[str], wanted: Sequence[str]) -> Cost | None:
 
 _INTEGERS, _REALS = "qq->q qQ->q Qq->q QQ->Q", "ff->f dd->d"
 _NUMBERS = f"ee->e {_REALS} FF->F DD->D"
+#: The operators that take bits, of integers alone.
+BITS = ("BitAnd", "BitOr", "BitXor", "LShift", "RShift")
 #: numba's overloads of each operator, by its name in Python's syntax tree; see :func:`best`.
 BINARY = {
     **dict.fromkeys(("Add", "Sub", "Mult"), f"{_INTEGERS} {_NUMBERS}"),
     "Div": f"qq->d QQ->d {_NUMBERS}",
     **dict.fromkeys(("FloorDiv", "Mod"), f"{_INTEGERS} {_REALS}"),
     "Pow": f"{_INTEGERS} fi->f fq->f fQ->f di->d dq->d dQ->d {_REALS} FF->F DD->D",
-    **dict.fromkeys(("BitAnd", "BitOr", "BitXor"), f"??->? {_INTEGERS}"),
-    **dict.fromkeys(("LShift", "RShift"), "qq->q qQ->q Qq->Q QQ->Q"),
+    **dict.fromkeys(BITS[:3], f"??->? {_INTEGERS}"),
+    **dict.fromkeys(BITS[3:], "qq->q qQ->q Qq->Q QQ->Q"),
 }
 
 

@@ -198,6 +198,8 @@ class Engine:
             for own in sites:
                 for site in own:
                     site.flush()
+            self.steps.seen.clear()
+            self.steps.stuck.clear()
             self.tell("end_of_chunk", vectors)
             for vector in vectors:
                 vector.forget()
@@ -212,6 +214,7 @@ class Engine:
     ) -> None:
         """Run warps up to their next barriers or pauses, and note which they reach."""
         for warp in self.order(warps):
+            self.steps.turns += 1
             try:
                 reached = runs[warp].send(replies.get(warp))
             except StopIteration:

@@ -175,7 +175,7 @@ def step_layout(view: Told) -> Layout:
     at = next((i for i, (line, _) in enumerate(lines) if line == now), 0)
     top = y + 14
     for number, code in lines[max(0, at - 5) : at + 6]:
-        inner = " " * (len(code) - len(code.lstrip()) + 8)
+        inner = " " * min(len(code) - len(code.lstrip()) + 8, 40)
         parts = textwrap.wrap(code, 56, subsequent_indent=inner, break_on_hyphens=False) or [""]
         if number == now:
             shapes.append(Box(590, top, WIDTH - 591, 18 * len(parts), tint(CURRENT, 0.17)))

@@ -90,6 +90,11 @@ for k in range(2):
     out[i] = int64(v + v) - 2 ** 61
     v = L[i] + 2 ** 60
 
+v = uint8(i)
+for k in range(2):
+    out[i] += (v << (i & 3)) / 2 + (v | 1)
+    v = int8(-i)
+
 if i % 2:
     v = i
 else:

@@ -192,6 +192,23 @@ while ready[0] == 0:  #! KernelError waits
     cuda.syncthreads()
 out[cuda.grid(1)] = 1
 
+# a loop with barriers, whose counter stays
+tile = cuda.shared.array(64, int32)
+k = 0
+while k < 4:  #! KernelError never
+    tile[t] = t
+    cuda.syncthreads()
+    out[cuda.grid(1)] = tile[63 - t]
+    cuda.syncthreads()
+
+# a loop with barriers, whose counter begins elsewhere in each warp
+#= (out[::32].tolist(), run.findings) == ([100, 101] * 3 + [0, 0], ())
+k = t // 32
+while k < 100 + t // 32:
+    cuda.syncthreads()
+    k += 1
+out[cuda.grid(1)] = k
+
 # a loop over what nobody changes : x=np.arange(20), out=zeros(256)
 low, high = 0, x.size
 while low < high:  #! KernelError never
