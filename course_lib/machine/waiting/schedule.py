@@ -54,6 +54,12 @@ class Play:
         """Instructions issued per cycle of a scheduler: 1 at most."""
         return self.issued / self.cycles / self.schedulers
 
+    def share(self, reason: str) -> float:
+        """Return the share of the warps' cycles spent waiting for a reason; raise ValueError if it is none."""
+        if reason not in self.waits:
+            raise ValueError(f"reason is {reason!r}; choose from {_listed(self.waits)}")
+        return self.waits[reason]
+
     def cycles_per_iteration(self) -> float:
         """Return the cycles in which every warp makes one iteration of the outermost loop, while all of them run.
 

@@ -228,6 +228,7 @@ def test_what_cannot_be_played_is_refused():
         (lambda: waiting.play_programs(adds, H200, blocks=33), "33 blocks of 1 warps do not fit: .* of 32 blocks"),
         (lambda: waiting.play_programs(adds * 32, H200, blocks=3), "3 blocks of 32 warps do not fit: .* 64 warps"),
         (lambda: waiting.play_programs(adds, H200, served=None), 'from "DRAM", "L2", not from "None"'),
+        (lambda: waiting.play_programs(adds, H200).share("global"), "reason is 'global'; choose from .*global memory"),
         (lambda: waiting.play_programs(adds, H200, rounds=0), "rounds must be a whole number, 1 or more"),
         (lambda: waiting.play_programs([[]], H200), "no warp of the traced block issues anything"),
         (lambda: waiting.play_programs([], H200), "no warp of the traced block issues anything"),
