@@ -78,11 +78,12 @@ AT_EACH_STEP = """async () => {
   return found;
 }"""
 
-#: Whether the steppers of the slide are there: their places are empty until they come in sight.
+#: Whether the steppers of the slide are there: until they come in sight, their places are empty or hold a still.
 DRAWN = """() => {
   const slide = Reveal.getCurrentSlide();
+  const drawn = (root) => root.style.visibility !== "hidden" && root.querySelector(".tt-count")?.textContent;
   return [...slide.querySelectorAll(".jp-OutputArea-output > div")].every((place) => place.innerHTML)
-    && [...slide.querySelectorAll(".tt-root")].every((root) => root.querySelector(".tt-count")?.textContent);
+    && !slide.querySelector(".tt-later") && [...slide.querySelectorAll(".tt-root")].every(drawn);
 }"""
 
 
