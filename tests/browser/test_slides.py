@@ -81,9 +81,8 @@ AT_EACH_STEP = """async () => {
 #: Whether the steppers of the slide are there: until they come in sight, their places are empty or hold a still.
 DRAWN = """() => {
   const slide = Reveal.getCurrentSlide();
-  const drawn = (root) => root.style.visibility !== "hidden" && root.querySelector(".tt-count")?.textContent;
   return [...slide.querySelectorAll(".jp-OutputArea-output > div")].every((place) => place.innerHTML)
-    && !slide.querySelector(".tt-later") && [...slide.querySelectorAll(".tt-root")].every(drawn);
+    && !slide.querySelector('.tt-later, .tt-root[style*="hidden"]');
 }"""
 
 
