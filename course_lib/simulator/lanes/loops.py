@@ -79,7 +79,7 @@ class Steps:
         )
 
 
-class Progress:
+class LoopWatch:
     """What the while loops of a chunk's blocks change from one iteration to the next."""
 
     def __init__(self) -> None:

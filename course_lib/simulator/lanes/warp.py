@@ -14,7 +14,7 @@ from .arrays import Array
 from .barrier import Pause
 from .copies import Copies, SourceUse
 from .host import Host
-from .loops import Progress, WaitsForOthers
+from .loops import LoopWatch, WaitsForOthers
 from .masks import Mask
 from .mbarriers import Mbarriers
 from .memory import LocalArray, SharedArray, SharedField
@@ -30,12 +30,12 @@ class WarpVector(LaneVector):
         engine: Host,
         lanes: WarpLanes,
         chunk: Chunk,
-        progress: Progress,
+        loops: LoopWatch,
         shared: dict[int, SharedArray],
         mbarriers: Mbarriers,
     ) -> None:
         super().__init__(engine.launch, lanes, chunk)
-        self.engine, self.steps, self.progress = engine, engine.steps, progress
+        self.engine, self.steps, self.loops = engine, engine.steps, loops
         self.shared, self.mbarriers = shared, mbarriers  # of the chunk's blocks; arrays are those declared so far
         self._cache: dict[Any, Any] = {}
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
@@ -123,7 +123,7 @@ class WarpVector(LaneVector):
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
         state = (mask,) if atomic else (mask, *values)
-        if self.progress.still(self.warp, (line, sites), count, known=known, state=state, arrays=arrays):
+        if self.loops.still(self.warp, (line, sites), count, known=known, state=state, arrays=arrays):
             by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
             if calls or any(array is site.array for site in sites for array in by_others if site.op != "store"):
                 raise WaitsForOthers(line)
