@@ -63,34 +63,25 @@ class Steps:
             self.stop(line, self.while_limit, "")
 
     def still(
-        self,
-        warp: int,
-        warps: int,
-        loop: Any,
-        count: int,
-        *,
-        known: bool,
-        arrays: Sequence[Any],
-        variables: tuple[Any, ...],
-        mask: Mask,
+        self, warps: int, loop: tuple[int, Any], count: int, known: bool, stored: Sequence[np.ndarray], assigned: Any
     ) -> bool:
-        """Whether a ``while`` loop, of which ``loop`` is a key, changes nothing from one iteration to the next.
+        """Whether a ``while`` loop changes nothing from one iteration to the next; ``loop`` is its warp, and its key.
 
-        ``count``, one of LOOKS, is the number of finished iterations; ``arrays`` are those that the loop may store to,
-        ``variables`` the values that it assigns; ``known``: these are all that it stores to. If other warps of the
-        block ran between the two iterations, none of their loops may have changed anything either, in the same round.
+        ``count``, one of LOOKS, is the number of finished iterations; ``stored`` are the elements that the loop may
+        store to, ``assigned`` its mask and the values that it assigns; ``known``: these are all that it changes. If
+        other warps of the block ran between the two iterations, none of their loops may have changed anything either,
+        in the same round.
         """
         if count % 2 == 0:
-            if sum(array.storage().nbytes for array in arrays) * warps <= MOST_COPIED:
-                copies = (array.storage().copy() for array in arrays)
-                self.seen[warp, loop] = self.turns, [mask, *variables, *copies]
+            if sum(elements.nbytes for elements in stored) * warps <= MOST_COPIED:
+                self.seen[loop] = self.turns, [*assigned, *(elements.copy() for elements in stored)]
             return False
-        turn, before = self.seen.pop((warp, loop), (0, []))
-        now = mask, *variables, *(array.storage() for array in arrays)
+        turn, before = self.seen.pop(loop, (0, []))
+        now = *assigned, *stored
         if len(before) != len(now) or not all(map(np.array_equal, before, now)):
             self.stuck.clear()
             return False
-        self.stuck[warp] = self.turns, known
+        self.stuck[loop[0]] = self.turns, known
         together = [sure for at, sure in self.stuck.values() if self.turns - at < warps]
         return (known and turn == self.turns) or (len(together) == warps and any(together))
 

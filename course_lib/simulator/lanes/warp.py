@@ -116,11 +116,8 @@ class WarpVector(LaneVector):
         known = all(site.array is not None for site in sites if site.op != "load")
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
-        warps = len(self.launch.warps)
-        variables = () if atomic else values
-        if self.steps.still(
-            self.warp, warps, (line, sites), count, known=known, arrays=arrays, variables=variables, mask=mask
-        ):
+        stored, assigned = [array.storage() for array in arrays], (mask, *(() if atomic else values))
+        if self.steps.still(len(self.launch.warps), (self.warp, (line, sites)), count, known, stored, assigned):
             by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
             if calls or any(array is site.array for site in sites for array in by_others if site.op != "store"):
                 raise WaitsForOthers(line)
