@@ -15,7 +15,7 @@ from ..arithmetic import cast
 from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
-from .masks import DifferentArrays, Mask, Vector, blend
+from .masks import DifferentArrays, Mask, Vector, blend, minus
 
 
 class View:
@@ -274,17 +274,14 @@ def through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) -> tupl
     for d, size in enumerate(array.shape):
         at, where = inside[d].astype(np.int64), site.vector.full(mask)
         negative = (at < 0) & (at + size >= 0) & where
-        if negative.any():
-            first = site.vector.first_lane(negative)
-            site.engine.tell("negative_index", site, array.at(first, site.vector.shape), index, d, negative)
         at = np.where(at < 0, at + size, at)
         bad = ((at < 0) | (at >= size)) & where
+        for hook, lanes in (("negative_index", negative), ("out_of_bounds", bad)):
+            if lanes.any():
+                first = site.vector.first_lane(lanes)
+                site.engine.tell(hook, site, array.at(first, site.vector.shape), index, d, lanes)
         if bad.any():
-            first = site.vector.first_lane(bad)
-            site.engine.tell("out_of_bounds", site, array.at(first, site.vector.shape), index, d, bad)
-            mask = where & ~bad
-            if not mask.any():
-                mask = False
+            mask = minus(mask, bad)
         inside[d] = np.clip(at, 0, np.maximum(size - 1, 0))
     place = array.inside(tuple(inside))
     if mask is False or not isinstance(array.base, View):

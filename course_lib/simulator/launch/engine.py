@@ -1,7 +1,7 @@
 """The engine: runs the blocks of a launch in chunks, their warps from barrier to barrier, and feeds the observers."""
 
 from collections.abc import Generator, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ MOVING_ROUNDS = 64
 #: Estimate of what observers store for an element of a shared array: its last writer and readers, and when.
 WATCHING_BYTES = 40
 #: The hooks that :meth:`Engine.tell` calls; ``start`` and ``watch`` are called on every observer.
-HOOKS = tuple(name for name in vars(Hooks) if not name.startswith("_"))
+HOOKS = {name: hook for name, hook in vars(Hooks).items() if not name.startswith("_")}
 
 
 class Engine:
@@ -53,12 +53,10 @@ class Engine:
         self.printed = Printed()
         self.arrays: Sequence[Array] = prepared.may_write
         self.updates = any(op == "atomic" for _, op, _ in self.unit.sites)
-        listeners: dict[str, list[Any]] = {name: [] for name in HOOKS}
-        for observer in observers:
-            kind: Any = type(observer)
-            for name in hooks_of(kind):
-                listeners[name].append(getattr(observer, name))
-        self._listeners = listeners
+        self._listeners: dict[str, list[Any]] = {
+            name: [getattr(o, name) for o in observers if getattr(type(o), name) is not hook]
+            for name, hook in HOOKS.items()
+        }
 
     def tell(self, hook: str, *event: Any) -> None:
         for listener in self._listeners[hook]:
@@ -275,9 +273,3 @@ class Engine:
             count = count > 0
         reply = count.astype(np.int32)[None, None]
         return dict.fromkeys(group, reply)
-
-
-@cache
-def hooks_of(kind: type[Observer]) -> frozenset[str]:
-    """Names of the hooks that this observer class overrides."""
-    return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Hooks, name))

@@ -1,6 +1,6 @@
 """Find races and report them; the package's docstring states the rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,18 +10,16 @@ from ...findings import Finding, FindingKey
 from ...geometry import Chunk
 from ...hardware import WARP_SIZE
 from ...lanes.access import Site
-from ...lanes.arrays import Array, Pattern
+from ...lanes.arrays import Array, Ints, Pattern, Watcher
 from ...lanes.copies import SourceUse
+from ...lanes.masks import Mask
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
 from ...launch.prepare import Prepared
 from ...observer import Observer
 from .acquire_release import Releases
 from .log import SharedLog
-from .shadow_memory import READ, Access, Ints, Shadow
-
-Mask = Any
-Watcher = Callable[[Any, Any, int, Any], None]
+from .shadow_memory import READ, Access, Shadow
 
 IN_BLOCK = "put cuda.syncthreads() between the two"
 WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
