@@ -92,7 +92,10 @@ class Reshaped(View):
 
 
 class Retyped(View):
-    """The elements of ``base`` as those of another type of the same size; ``places`` holds the type."""
+    """The elements of ``base`` as those of another type, which ``places`` holds.
+
+    In one dimension it may be a larger type: each of its elements then consists of several of ``base``.
+    """
 
     __slots__ = ()
 
@@ -101,28 +104,21 @@ class Retyped(View):
         found: np.dtype[Any] = self.places[0]
         return found
 
+    @property
+    def times(self) -> int:
+        """How many elements of the base an element consists of."""
+        return self.dtype.itemsize // self.base.dtype.itemsize
+
     def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
-        return index
+        return index if self.times == 1 else ((index[0] * self.times)[()],)
 
     def blended(self, mask: Mask, old: Any, line: int) -> View:
         if type(old) is not Retyped or old.places != self.places:
             raise different_arrays(line)
+        if old.base is self.base:
+            return self
         base = as_view(self.base).blended(mask, as_view(old.base), line)
         return Retyped(base, self.places, base.shape)
-
-
-class Joined(Retyped):
-    """The elements of ``base``, of one dimension, as larger ones of another type: each consists of several."""
-
-    __slots__ = ()
-
-    def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
-        return ((index[0] * (self.dtype.itemsize // self.base.dtype.itemsize))[()],)
-
-    def blended(self, mask: Mask, old: Any, line: int) -> View:
-        if type(old) is not Joined or old.places != self.places or old.base is not self.base:
-            raise different_arrays(line)
-        return self
 
 
 def joined(parts: Any, dtype: np.dtype[Any]) -> np.ndarray:
@@ -198,9 +194,7 @@ def flattened(array: Array | View, size: Vector) -> View:
 def retyped(array: Array | View, dtype: str) -> View:
     """``array.view(dtype)`` of a type of the same size, or, of an array of one dimension, of a larger one."""
     times = np.dtype(dtype).itemsize // array.dtype.itemsize
-    if times > 1:
-        return Joined(array, (np.dtype(dtype),), (array.size // times,))
-    return Retyped(array, (np.dtype(dtype),), tuple(array.shape))
+    return Retyped(array, (np.dtype(dtype),), (array.size // times,) if times > 1 else tuple(array.shape))
 
 
 def contiguous(array: Array | View, axis: int = 0) -> bool:
@@ -232,7 +226,7 @@ def contiguous(array: Array | View, axis: int = 0) -> bool:
 def stride(array: Array | View, axis: int) -> Vector:
     """The bytes from one element to the next in a dimension."""
     if isinstance(array, Retyped):
-        return stride(array.base, axis) * np.int64(array.dtype.itemsize // array.base.dtype.itemsize)
+        return stride(array.base, axis) * np.int64(array.times)
     if isinstance(array, Reshaped):
         return np.int64(array.dtype.itemsize * prod(array.shape[axis + 1 :]))
     if isinstance(array, View):

@@ -9,8 +9,8 @@ import numpy as np
 from ..findings import LaunchError
 from ..geometry import Chunk
 from ..lanes.access import REMEMBERED, MatrixSite, Site, WideSite
-from ..lanes.arrays import Array
 from ..lanes.barrier import AtGrid, Barrier, Pause
+from ..lanes.host import Host
 from ..lanes.loops import LoopWatch, PartOfGrid, Steps, WaitsForOthers
 from ..lanes.masks import Mask
 from ..lanes.mbarriers import Mbarriers
@@ -32,7 +32,7 @@ WATCHING_BYTES = 40
 HOOKS = {name: hook for name, hook in vars(Hooks).items() if not name.startswith("_")}
 
 
-class Engine:
+class Engine(Host):
     """Runs a prepared launch; :meth:`run` reports its events to ``observers``."""
 
     def __init__(
@@ -51,22 +51,12 @@ class Engine:
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
         self.steps = Steps(None if max_steps is None else int(max_steps))
         self.printed = Printed()
-        self.arrays: Sequence[Array] = prepared.may_write
+        self.arrays = prepared.may_write
         self.updates = any(op == "atomic" for _, op, _ in self.unit.sites)
-        self._listeners: dict[str, list[Any]] = {
+        self.listeners = {
             name: [getattr(o, name) for o in observers if getattr(type(o), name) is not hook]
             for name, hook in HOOKS.items()
         }
-
-    def tell(self, hook: str, *event: Any) -> None:
-        for listener in self._listeners[hook]:
-            listener(*event)
-
-    def hears(self, hook: str) -> bool:
-        return bool(self._listeners[hook])
-
-    def watch(self, array: Array) -> None:
-        array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
 
     def run(self) -> None:
         for observer in self.observers:

@@ -139,7 +139,7 @@ class RacesObserver(Observer):
         index = array.index_of_key(word)
         place = array.element_name(index)
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
-        size = self.launch.threads_per_block
+        size, name = self.launch.threads_per_block, self.launch.title
         across = thread_a // size != thread_b // size or thread_a % size // WARP_SIZE != thread_b % size // WARP_SIZE
         if threads[0][0] != threads[1][0] and self.unit.fences:
             cure = (
@@ -163,8 +163,8 @@ class RacesObserver(Observer):
         finding = Finding(
             "race",
             line_b,
-            f"{self.name(threads[0])} {VERBS[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
-            f"{VERBS[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}",
+            f"{name(threads[0])} {VERBS[kind_a]} {place} in line {line_a} and {name(threads[1])} {VERBS[kind_b]} it in "
+            f"line {line_b}{note}, and nothing orders the two; {cure}",
             other_line=line_a,
             array=array.name,
             index=index,
