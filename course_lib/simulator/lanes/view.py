@@ -207,18 +207,15 @@ def contiguous(array: Array | View, axis: int = 0) -> bool:
             gaps |= size > 1 and stride != wanted
             wanted *= size
         return not gaps
-    kinds = [p if isinstance(p, tuple) else None for p in array.places]
-    order = [p[0] for p in kinds if p is not None]
-    whole = [
-        p is not None and not np.any(np.asarray(array.shape[p[0]]) != size) and not np.any(np.asarray(p[2]) != 1)
-        for p, size in zip(kinds, array.base.shape, strict=True)
-    ]
-    first = next((d for d, p in enumerate(kinds) if p is not None and p[0] >= axis), len(kinds))
-    steps = [p[2] for p in kinds[first : first + 1] if p is not None]
+    order = [p[0] for p in array.places if isinstance(p, tuple)]
+    first = next((d for d, p in enumerate(array.places) if isinstance(p, tuple) and p[0] >= axis), len(array.places))
+    taken = [p for p in array.places[first:] if isinstance(p, tuple)]
+    sizes = zip((array.shape[p[0]] for p in taken[1:]), array.base.shape[first + 1 :], strict=False)
     return (
         order == sorted(order)
-        and all(whole[first + 1 :])
-        and not any(np.any(np.asarray(step) != 1) for step in steps)
+        and len(taken) == len(array.places) - first  # after the first slice there is no index
+        and all(np.all(np.asarray(step) == 1) for _, _, step in taken)
+        and all(np.all(np.asarray(size) == whole) for size, whole in sizes)
         and contiguous(array.base, first)
     )
 
