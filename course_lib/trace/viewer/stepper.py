@@ -48,7 +48,7 @@ class Stepper(Still, anywidget.AnyWidget):
     each step the cycle at which it ends, and when its warps wait for memory, as ``waiting.orders`` computes it.
 
     Raises ValueError if the run has no trace, or one that is too large to send, for an unknown array in ``wanted``, an
-    unknown panel, a step, block or thread that there is not, and an order that is not one of this run.
+    unknown panel, and an order that is not one of this run; TraitError for a step, block or thread that there is not.
 
     >>> A, B, C = np.ones((3, 8, 8), np.float32)
     >>> run = simulate(rung("naive").make(), trace=True)[1, (8, 8)](A, B, C)
@@ -88,10 +88,8 @@ class Stepper(Still, anywidget.AnyWidget):
         self._beside: Any = None  # the run to compare with
         super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "", panels=tuple(panels))
         self._play(orders or {})
-        try:
-            self.block, self.thread, self.step = _place(block), _place(thread), step
-        except traitlets.TraitError as error:
-            raise ValueError(error) from None
+        self.block, self.thread = (tuple(np.atleast_1d(place).tolist()) for place in (block, thread))
+        self.step = step
 
     @property
     def run(self) -> Any:
@@ -263,10 +261,6 @@ def _encoded(orders: Mapping[str, Sequence[int]], timeline: Timeline) -> list[li
         if any((np.diff(each[timeline.warps == warp], prepend=0) < 0).any() for warp in np.unique(timeline.warps)):
             raise ValueError(f"The order {name!r} ends a statement before the one before it in the same warp.")
     return [[name, np.asarray(each).tolist(), getattr(each, "waits", ())] for name, each in orders.items()]
-
-
-def _place(given: Any) -> tuple[Any, ...]:
-    return tuple(given) if isinstance(given, Iterable) else (given,)
 
 
 def _payload(run: Any) -> str:
