@@ -543,11 +543,15 @@ def likely(source: Submission, is_right: Callable[[FunctionType], bool], fixed: 
     return proven(source, (r for r in found if source.lines.get(r.line, "").strip() not in fixed), is_right)
 
 
-def somewhere(source: Submission, is_right: Callable[[FunctionType], bool]) -> Mistake | None:
+def somewhere(source: Submission, is_right: Callable[[FunctionType], bool], given: str = "") -> Mistake | None:
     """The line and the expression in which one change makes ``is_right(kernel)`` true, or None."""
     written = min((number for number, line in source.lines.items() if _MARK in line), default=0)
-    # lines above the mark are the lesson's: the student's lines come first
-    found = sorted(candidates(source, "places"), key=lambda repair: repair.line < written)
+    theirs = {line.strip() for line in given.splitlines()}
+    # lines above the mark, or of the kernel as it was given, are the lesson's: the student's lines come first
+    found = sorted(
+        candidates(source, "places"),
+        key=lambda repair: repair.line < written or source.lines[repair.line].strip() in theirs,
+    )
     nodes = sum(1 for _ in ast.walk(source.tree)) if source.tree else 1
     return proven(source, found, is_right, _MOST_NODES // nodes)
 
