@@ -9,8 +9,8 @@ from .case import SILENT_KINDS, Case, cases, same  # noqa: F401
 CASES = cases()
 NAMES = tuple(CASES)
 load = CASES.__getitem__
-#: Those that the reference by threads can run: not those of warpgroups and of the copy engine, no assertions, and no
+#: Those that compute-sanitizer has judged: not those of warpgroups and of the copy engine, no assertions, and no
 #: barriers of the grid.
-REFERENCED = tuple(
+SANITIZED = tuple(
     name for name in NAMES if not name.startswith(("wgmma_", "bulk_", "assertion_", "grid_sum", "grid_barrier"))
 )

@@ -19,7 +19,6 @@ import math
 import textwrap
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from greenlet import getcurrent, greenlet
@@ -54,25 +53,6 @@ class Access:
     epoch: tuple  # (barriers passed by the block, syncwarps passed by the warp)
 
 
-class Event(NamedTuple):
-    """Something that a thread did, for what comes before what."""
-
-    place: float  # among all accesses
-    block: tuple
-    thread: int
-    epoch: tuple
-
-    def before(self, other):
-        """Return whether one thread does both in this order, or a barrier or a syncwarp is between them."""
-        if self.block != other.block:
-            return False
-        if self.thread == other.thread:
-            return self.place < other.place
-        if self.epoch[0] != other.epoch[0]:
-            return self.epoch[0] < other.epoch[0]
-        return self.thread // WARP == other.thread // WARP and self.epoch[1] < other.epoch[1]
-
-
 @dataclass
 class Array:
     data: np.ndarray
@@ -99,7 +79,6 @@ class Record:
     grid: tuple
     block: tuple
     accesses: list = field(default_factory=list)
-    fences: list = field(default_factory=list)  # (Event, does it order for its block only?)
     uninitialized: list = field(default_factory=list)  # (array, line) of every such access, as the next two
     negative: list = field(default_factory=list)  # wrapped into the array; beyond that, out of bounds
     out_of_bounds: list = field(default_factory=list)  # the access is not performed, a load gives 0
@@ -107,36 +86,6 @@ class Record:
     def select(self, **want):
         """Return the accesses with these fields, of `space`, `op`, `array`, `line`."""
         return [a for a in self.accesses if all(getattr(a, k) == v for k, v in want.items())]
-
-    def released(self, one, two):
-        """Return whether fences and atomics order `one` before `two`, by repeated steps.
-
-        A step is a fence after an ordered event, an atomic after that, and a later atomic on its word; after a fence of
-        a block, one of that block.
-        """
-        place = {id(access): number for number, access in enumerate(self.accesses)}
-        atomics = [(n, a) for n, a in enumerate(self.accesses) if a.op == "atomic" and a.space == "global"]
-        reached = [Event(place[id(one)], one.block, one.thread, one.epoch)]
-        last = Event(place[id(two)], two.block, two.thread, two.epoch)
-        seen = set()
-        while reached:
-            now = reached.pop()
-            fences = [(fence, narrow) for fence, narrow in self.fences if now.before(fence)]
-            starts = []
-            for n, a in atomics:
-                scopes = [narrow for f, narrow in fences if f.before(Event(n, a.block, a.thread, a.epoch))]
-                if scopes:
-                    starts.append((n, a, all(scopes)))
-            for n, a in atomics:
-                if n not in seen and any(
-                    m < n and b.word == a.word and (b.block == a.block or not narrow) for m, b, narrow in starts
-                ):
-                    seen.add(n)
-                    event = Event(n, a.block, a.thread, a.epoch)
-                    if event.before(last):
-                        return True
-                    reached.append(event)
-        return False
 
     def counts(self, **want):
         """Return accesses, requests, bytes, sectors (global) and wavefronts (shared) of a selection."""
@@ -158,7 +107,7 @@ class Record:
         return {key: count(accesses) for key, accesses in rows.items()}
 
     def races(self):
-        """Return {(array, frozenset of the two lines)} of the pairs of accesses that no barrier and no fence orders."""
+        """Return {(array, frozenset of the two lines)} of the pairs of accesses that no barrier orders."""
         words = {}
         for access in self.accesses:
             if access.space != "local":
@@ -166,7 +115,7 @@ class Record:
         found = set()
         for accesses in words.values():
             for one, two in itertools.combinations(accesses, 2):
-                if conflict(one, two) and not (self.fences and self.released(one, two)):
+                if conflict(one, two):
                     found.add((one.array, frozenset((one.line, two.line))))
         return found
 
@@ -312,28 +261,8 @@ class Block:
             del waiting[n]
 
 
-def together(target):
-    """Return the kind of an operation that a whole warp does, and None for others."""
-    kind = getattr(target, "__simulated_as__", (None,))[0]
-    return kind if kind in ("warp", "matrices") else None
-
-
-def done_together(members, waiting):
-    """Return what each lane gets from an operation of the whole warp, which its module says for arrays of lanes."""
-    if len(members) < WARP:
-        raise Divergence(f"{len(members)} lanes are at an operation of the whole warp")
-    members = sorted(members)
-    target = waiting[members[0]][3]
-    given = [waiting[n][4:] for n in members]
-    lanes = [tuple(np.array([items]) for items in zip(*fragment, strict=True)) for fragment in zip(*given, strict=True)]
-    results = target.__simulated_as__[1](*lanes)
-    return {n: tuple(item[0, n % WARP] for item in results) for n in members}
-
-
 def warp_results(name, members, waiting):
     """Return what each lane gets from a shuffle, a vote or a syncwarp in which `members` take part."""
-    if name == "together":
-        return done_together(members, waiting)
     arguments = {n % WARP: waiting[n][3:] for n in members}
     results = {}
     for n in members:
@@ -553,10 +482,6 @@ class Kinds:
         if name.startswith("cuda."):
             return self.cuda_call(name.removeprefix("cuda."), node, kinds)
         target = self.function.constant(node.func)
-        if together(target) == "warp":  # what it adds to is of the type of the result
-            return kinds[-1]
-        if together(target) == "matrices":
-            return (kinds[0].dtype,) * 4
         if hasattr(target, "py_func"):
             inner = Function.of(target.py_func)
             return returned_kind(inner, tuple(kinds))
@@ -1002,8 +927,6 @@ class Frame:
         if name.startswith("cuda."):
             return self.cuda_call(name.removeprefix("cuda."), node, values)
         target = self.function.constant(node.func)
-        if together(target):
-            return self.collective(target, node, values)
         if hasattr(target, "py_func"):
             self.thread.path.append([node, 0])
             result = self.thread.call(Function.of(target.py_func), values)
@@ -1014,15 +937,6 @@ class Frame:
         if isinstance(target, numba_types.Type) or (isinstance(target, type) and issubclass(target, np.generic)):
             return scalar.cast(values[0], as_numpy(target))
         return scalar.call(target, *values)
-
-    def collective(self, target, node, values):
-        """Do what a warp does together: an mma, or a load of matrices of float32, a row of four by each lane."""
-        if together(target) == "matrices":
-            tile, row, column = values
-            places = [self.note("load", tile, (row, np.int64(column + i)), node) for i in range(4)]
-            values = [tuple(tile.data[place] for place in places)]
-        path = tuple((id(loop), count) for loop, count in self.thread.path)
-        return stop("together", (id(node), path), 0xFFFFFFFF, target, *values)
 
     def allocate(self, space, node):
         kind = self.kinds(node, {})
@@ -1069,10 +983,4 @@ class Frame:
         if name.startswith("shfl"):
             value = scalar.cast(values[1], shuffled(values[1].dtype))
             return stop(name, place, int(values[0]), value, values[2])
-        if name.startswith("threadfence"):
-            thread, record = self.thread, self.thread.block.record
-            place = len(record.accesses) - 0.5
-            event = Event(place, thread.block.index, thread.number, (thread.epoch, thread.warp_epoch))
-            record.fences.append((event, name == "threadfence_block"))
-            return None
         return stop(name, place, int(values[0]), values[1])

@@ -27,7 +27,7 @@ from .slides import FOLDER
 FILE = FOLDER / "quiz.toml"  # in the repository alone
 #: What a formula of the table can call.
 _CALLS = {"__builtins__": {}, "up": ceil_div, "gcd": math.gcd, "min": min, "max": max, "round": round}
-_RECORDINGS = ("twins", "ladder", "tensor", "wgmma")
+_RECORDINGS = ("twins", "ladder", "tensor", "wgmma", "ragged")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +115,7 @@ def _line(kernel: str, chance: Random) -> Question:
 
 def _faster(row: Mapping[str, Any]) -> Question:
     (fast, of_fast), (slow, of_slow) = (_measured(name) for name in row["kernels"])
-    n = max(of_fast.keys() & of_slow.keys())
+    n = row.get("n") or max(of_fast.keys() & of_slow.keys())
     gpu = measurements.load("ladder").provenance["gpu"]
     told = f"Measured on an {gpu}: {of_fast[n]:,.0f} and {of_slow[n]:,.0f} GFLOP/s."
     if of_fast[n] <= of_slow[n]:

@@ -24,10 +24,11 @@ from ..measurements import DEFAULT_GPU, Recording
 from ..model.machine import Machine, pace_of_barriers
 from .instruction import Instruction
 from .machine_code import kind_of, register_reads
-from .model_errors import WHICH
 from .product_launch import Played, ProductLaunch
 from .schedule import play_programs
 
+#: The parameters that distinguish the results of one microkernel.
+WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
 #: The recordings that are read.
 READS = ("latencies", "residency", "cached", "ladder", "counters")
 #: For each reason of the model, Nsight Compute's names of stalls. The profiler also samples stalls that the model does
