@@ -85,12 +85,6 @@ def test_cells_are_short(path):
 
 
 @lessons
-def test_prose_is_a_lesson_long(path):
-    words = sum(len(source.split()) for source in _sources(path, "markdown"))
-    assert 1500 <= words <= 3000
-
-
-@pytest.mark.parametrize("path", LESSONS[:18], ids=_name)
 def test_a_lesson_has_at_most_1600_words_and_2000_with_its_folds(path):
     """Without optional exercises, addresses of links and tags."""
     cells = [c for c in _read(path)["cells"] if c["cell_type"] == "markdown" and not _optional(c)]
@@ -469,18 +463,14 @@ def test_outputs_are_stored_small_and_stable(path):
         assert not any(kind.startswith("image/") for kind in output.get("data", {}))
         for picture in re.findall(r"<img [^>]*>", "".join(output.get("data", {}).get("text/html", ""))):
             assert re.search(r' alt="[^"]{10}', picture)
-        assert not re.search(r"/(home|root|tmp|Users|work)/", json.dumps(output))
 
 
 @notebooks
-def test_the_file_holds_nothing_of_the_run_that_made_it(path):
-    notebook = _read(path)
-    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
-    assert "widgets" not in notebook["metadata"]
-    identities = [cell["id"] for cell in notebook["cells"]]
+def test_cells_are_named_by_hand(path):
+    """So the names stay when the notebook is executed."""
+    identities = [cell["id"] for cell in _read(path)["cells"]]
     assert len(set(identities)) == len(identities)
-    assert all(re.fullmatch(r"[a-z0-9-]+", identity) for identity in identities)  # named by hand, so they stay
-    assert not any("execution" in cell["metadata"] for cell in notebook["cells"])
+    assert all(re.fullmatch(r"[a-z0-9-]+", identity) for identity in identities)
 
 
 @notebooks

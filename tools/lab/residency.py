@@ -103,8 +103,7 @@ def timed(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:
         if size == CACHED:
             del problem.sets[1:]  # the same matrices in every launch
         measured = problem.measure(kernel[grid, block, 0, room], repeats)
-        own = resources(kernel, block)
-        results.append({**entry, **measured, "filler_bytes": room, "registers": own["registers"]})
+        results.append({**entry, **measured, "filler_bytes": room, "registers": resources(kernel, block)["registers"]})
     return results
 
 
@@ -123,16 +122,13 @@ def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Resul
     return results
 
 
-def launch_cases(size: Size = SIZE) -> list[Result]:
-    """Launch every case once, for a profiler; return those that fit, in this order."""
+def launch_cases(size: Size) -> None:
+    """Launch every case that fits once, for a profiler."""
     cuda = require()
     arguments = tuple(cuda.to_device(X) for X in random_matrices(*size))
-    done = []
     for r, params, blocks in cases(size):
         launch = limited(r, params, blocks, arguments, size)
         if launch is not None:
             kernel, grid, block, room = launch
             kernel[grid, block, 0, room](*arguments)
-            done.append({"rung": r.name, "params": params, "blocks": blocks, "threads": prod(block)})
     cuda.synchronize()
-    return done

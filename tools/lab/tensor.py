@@ -79,10 +79,8 @@ def cases(ask: Wanted) -> Iterator[OwnCase]:
         yield OwnCase(f"cuBLAS {n}", partial(measure_cublas, uniform_sets, n, ("float32", "TF32", "bfloat16")))
 
 
-@lru_cache(maxsize=1)
-def uniform_sets(n: int) -> list[Any]:
-    """Return device copies (A, B, C) of uniform random numbers, enough to exceed the L2 cache twice."""
-    return input_sets(n, n, n)
+#: Device copies (A, B, C) of uniform random numbers, enough to exceed the L2 cache twice.
+uniform_sets = lru_cache(maxsize=1)(lambda n: input_sets(n, n, n))
 
 
 # --- speed and accuracy --------------------------------------------------------------------------------------------
