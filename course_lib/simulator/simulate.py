@@ -199,7 +199,7 @@ class Simulation:
             prepared.source.name,
             launch.grid,
             launch.block,
-            Traffic(rows, traffic, shape),
+            Traffic(rows, traffic.per_thread, shape),
             findings,
             AnnotatedSource(prepared.lines, rows, findings),
             self.schedule,

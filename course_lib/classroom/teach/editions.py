@@ -39,7 +39,7 @@ README = "docs/teach/students.md"
 #: Functions of the ladder are what some exercises ask for; the course needs them, and lessons show most of them.
 LADDER = "course_lib/kernels/"
 #: Lines of an answer's cell that its skeleton has, too: of the function that it defines, and of the check.
-_FRAME = re.compile(r"@cuda\.jit|def |check\(|explain\(")
+_FRAME = re.compile(r"@cuda\.jit|def |check\(|explain\(|attempt\(")
 #: Exercises whose answer a lesson shows later: as the kernel that the next section, or exercise, begins with.
 SHOWN = {"half-a-guard", "four-at-once", "plan"}
 _LINK = re.compile(r"\[([^\[\]\n]*)\]\(((?:\d\d_\w+|notebooks/\d\d_\w+)\.ipynb)\)")

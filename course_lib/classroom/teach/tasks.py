@@ -1,7 +1,6 @@
 """The tasks of a process of `sandbox.py`."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from .cells import places
@@ -19,16 +18,4 @@ def judge_each(lesson: str, answers: Mapping[str, Answer], seed: int | None = No
     return {name: judge(name, lesson, answer, seed) for name, answer in answers.items()}
 
 
-def attempt(name: str, data: bytes, seed: int | None = None, timed: bool = False) -> Any:
-    """Return the kernel of the capstone in a notebook or an archive, judged; if ``timed``, also compiled and scored."""
-    from .capstone import judged  # the model of waiting, which no other task needs
-
-    return judged(name, data, seed, timed)
-
-
-TASKS: Mapping[str, Callable[..., Any]] = {
-    "read": read,
-    "judge": judge_each,
-    "attempt": attempt,
-    "time": partial(attempt, timed=True),
-}
+TASKS: Mapping[str, Callable[..., Any]] = {"read": read, "judge": judge_each}

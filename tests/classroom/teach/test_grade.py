@@ -89,7 +89,7 @@ def test_a_grading_has_one_seed(folder, judged, monkeypatch, capsys):
 
 def test_a_run_that_was_interrupted_goes_on(folder, judged, monkeypatch):
     """Ctrl-C after the first student: the table has that one, and the next run judges the other."""
-    keep, kept = command.Journal._keep, []
+    keep, kept = command.Batch._keep, []
 
     def interrupted(self, submission, *more):
         if kept:
@@ -97,10 +97,10 @@ def test_a_run_that_was_interrupted_goes_on(folder, judged, monkeypatch):
         kept.append(submission.student)
         keep(self, submission, *more)
 
-    monkeypatch.setattr(command.Journal, "_keep", interrupted)
+    monkeypatch.setattr(command.Batch, "_keep", interrupted)
     assert run(folder) == 130
     assert {row["student"] for row in rows(folder)} == set(kept)
-    monkeypatch.setattr(command.Journal, "_keep", keep)
+    monkeypatch.setattr(command.Batch, "_keep", keep)
     judged.clear()
     run(folder)
     assert len(judged) == len(NAMES) and len(rows(folder)) == 2 * len(NAMES)

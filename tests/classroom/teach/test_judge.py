@@ -9,15 +9,15 @@ from exercises.tables import applied, tables
 from nightly import at_night, every
 from oracles.rewrites import REWRITES
 
-from course_lib.classroom.teach.cells import NOTEBOOKS, lesson_named, places
+from course_lib.classroom.teach.cells import GRADED, NOTEBOOKS, lesson_named, places
 from course_lib.classroom.teach.judge import judge
 from course_lib.classroom.teach.similarity import ALIKE
 from course_lib.classroom.teach.submission import Answer, answers
-from course_lib.exercises import EXERCISES, LESSONS
+from course_lib.exercises import LESSONS
 from course_lib.exercises.grading.explain import Explanation
 
 SPEED = lesson_named("14")
-ALL = [(lesson, exercise.name) for lesson, exercises in LESSONS.items() for exercise in exercises]
+ALL = [(lesson, name) for lesson in LESSONS for name in places(lesson)]
 #: Their verdicts take long: the hint is found by repairs.
 _COSTLY = ("everything is close", "the right values as constants")
 
@@ -35,12 +35,12 @@ def test_the_solution_gets_all_points_and_the_skeleton_none(place):
     right, empty = (
         judged(places(lesson, folder)[name].source, name, lesson) for folder in (NOTEBOOKS / "solutions", NOTEBOOKS)
     )
-    if isinstance(EXERCISES[name], Explanation):
-        assert (right.status, right.points, right.of) == ("to read", None, EXERCISES[name].points)
+    if isinstance(GRADED[name], Explanation):
+        assert (right.status, right.points, right.of) == ("to read", None, GRADED[name].points)
         assert right.text.strip() and right.text in solution(name, lesson)
     else:
-        assert (right.status, right.points, right.of) == ("passed", EXERCISES[name].points, EXERCISES[name].points)
-    assert (empty.status, empty.points, empty.of) == ("not yet", 0, EXERCISES[name].points)
+        assert (right.status, right.points, right.of) == ("passed", GRADED[name].points, GRADED[name].points)
+    assert (empty.status, empty.points, empty.of) == ("not yet", 0, GRADED[name].points)
 
 
 def test_a_copy_passes_and_is_named():
@@ -60,7 +60,7 @@ def test_places_are_the_cells_that_ask():
     """Each exercise has a cell of its own, with an id that the solution's cell has too."""
     found = [place for lesson in LESSONS for place in places(lesson).values()]
     solved = [place for lesson in LESSONS for place in places(lesson, NOTEBOOKS / "solutions").values()]
-    assert [place.exercise for place in found] == [each.name for exercises in LESSONS.values() for each in exercises]
+    assert [place.exercise for place in found] == [*(e.name for es in LESSONS.values() for e in es), "capstone"]
     assert [place.cell for place in found] == [place.cell for place in solved]
     assert len({place.cell for place in found}) == len(found)
 

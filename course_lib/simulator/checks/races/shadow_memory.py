@@ -278,7 +278,7 @@ class Shadow:
         self.observer.reported.clear()
         self.apply(access, epoch)
         if memory.recognises(key):
-            keys = np.unique(self.array.keys(access.vector, access.pattern, access.base))
+            keys = np.unique(self.array.keys(access.pattern, access.base))
             state = memory.state_after(keys, self.slots)
             if memory.state is not None and state is not None and all(final for _, final in self.observer.reported):
                 memory.steps[memory.state, key] = Transition(state, [key for key, _ in self.observer.reported])
