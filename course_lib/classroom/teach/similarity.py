@@ -207,10 +207,6 @@ class Group(NamedTuple):
     share: float
     course: str = ""
 
-    @property
-    def authors(self) -> str:
-        return ", ".join((self.course, *self.students) if self.course else self.students)
-
 
 def groups(units: Mapping[str, Sequence[str]], course: Mapping[str, tuple[str, float]]) -> list[Group]:
     """Return the groups of `alike`, and then, for each text of the course, those who wrote nearly the same as it.
