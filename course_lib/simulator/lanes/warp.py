@@ -14,7 +14,7 @@ from .arrays import Array
 from .barrier import Pause
 from .copies import Copies, SourceUse
 from .host import Host
-from .loops import WaitsForOthers
+from .loops import LoopWatch, WaitsForOthers
 from .masks import Mask
 from .mbarriers import Mbarriers
 from .memory import LocalArray, SharedArray, SharedField
@@ -26,10 +26,16 @@ class WarpVector(LaneVector):
     """A lane vector with its arrays, copies and warp operations; the generated code calls its methods."""
 
     def __init__(
-        self, engine: Host, lanes: WarpLanes, chunk: Chunk, shared: dict[int, SharedArray], mbarriers: Mbarriers
+        self,
+        engine: Host,
+        lanes: WarpLanes,
+        chunk: Chunk,
+        loops: LoopWatch,
+        shared: dict[int, SharedArray],
+        mbarriers: Mbarriers,
     ) -> None:
         super().__init__(engine.launch, lanes, chunk)
-        self.engine, self.steps = engine, engine.steps
+        self.engine, self.steps, self.loops = engine, engine.steps, loops
         self.shared, self.mbarriers = shared, mbarriers  # of the chunk's blocks; arrays are those declared so far
         self._cache: dict[Any, Any] = {}
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
@@ -116,11 +122,8 @@ class WarpVector(LaneVector):
         known = all(site.array is not None for site in sites if site.op != "load")
         arrays = self.arrays() if calls else [site.array for site in sites if site.array and site.op != "load"]
         atomic = self.engine.updates if calls else any(site.op == "atomic" for site in sites)
-        warps = len(self.launch.warps)
-        variables = () if atomic else values
-        if self.steps.still(
-            self.warp, warps, (line, sites), count, known=known, arrays=arrays, variables=variables, mask=mask
-        ):
+        state = (mask,) if atomic else (mask, *values)
+        if self.loops.still(self.warp, (line, sites), count, known=known, state=state, arrays=arrays):
             by_others = [None, *self.engine.arrays, *self.shared.values()]  # None: not known
             if calls or any(array is site.array for site in sites for array in by_others if site.op != "store"):
                 raise WaitsForOthers(line)

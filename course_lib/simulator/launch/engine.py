@@ -11,7 +11,7 @@ from ..geometry import Chunk
 from ..lanes.access import REMEMBERED, MatrixSite, Site, WideSite
 from ..lanes.arrays import Array
 from ..lanes.barrier import AtGrid, Barrier, Pause
-from ..lanes.loops import PartOfGrid, Steps, WaitsForOthers
+from ..lanes.loops import LoopWatch, PartOfGrid, Steps, WaitsForOthers
 from ..lanes.masks import Mask
 from ..lanes.mbarriers import Mbarriers
 from ..lanes.memory import SharedArray
@@ -163,8 +163,8 @@ class Engine:
         ``calm`` says that no warp made progress.
         """
         shared: dict[int, SharedArray] = {}
-        mbarriers = Mbarriers()
-        vectors = [WarpVector(self, lanes, chunk, shared, mbarriers) for lanes in self.launch.warps]
+        loops, mbarriers = LoopWatch(), Mbarriers()
+        vectors = [WarpVector(self, lanes, chunk, loops, shared, mbarriers) for lanes in self.launch.warps]
         runs = []
         for vector, kernel, own in zip(vectors, kernels, sites, strict=True):
             for site in own:
@@ -174,7 +174,7 @@ class Engine:
         paused: dict[int, Pause] = {}
         rested: set[int] = set()  # warps that paused since other blocks went on
 
-        advance = partial(self._advance, runs, waiting, paused)
+        advance = partial(self._advance, loops, runs, waiting, paused)
         try:
             advance(range(len(runs)), {})
             while waiting or paused:
@@ -198,14 +198,13 @@ class Engine:
             for own in sites:
                 for site in own:
                     site.flush()
-            self.steps.seen.clear()
-            self.steps.stuck.clear()
             self.tell("end_of_chunk", vectors)
             for vector in vectors:
                 vector.forget()
 
     def _advance(
         self,
+        loops: LoopWatch,
         runs: list[Any],
         waiting: dict[int, Barrier],
         paused: dict[int, Pause],
@@ -213,8 +212,9 @@ class Engine:
         replies: dict[int, Any],
     ) -> None:
         """Run warps up to their next barriers or pauses, and note which they reach."""
+        loops.go_on(warps)
         for warp in self.order(warps):
-            self.steps.turns += 1
+            loops.turns += 1
             try:
                 reached = runs[warp].send(replies.get(warp))
             except StopIteration:
