@@ -26,9 +26,6 @@ from .calls import Program
 from .cells import calls, parsed
 from .names import Unknown, available, constant, names_of
 
-#: Parts of a cell beside the function that the grader reads, or that the lesson itself has there.
-_EXPECTED = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Pass)
-
 #: What ends a line for Python's parser, which numbers them.
 _LINES = re.compile(r"\r\n?|\n")
 
@@ -87,10 +84,6 @@ def extract(
             raise Missing(f"the cell defines no function of ({', '.join(parameters)}).")
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs:
         raise Refused(f"{tree.name} must take ({', '.join(parameters)}), with no * among its parameters.")
-    ignored = [s for s in cell.body if not _is_expected(s, exercise)]
-    if ignored:
-        line = ignored[0].lineno
-        remarks.append(f"line {line} is not executed: only the function, imports and constants of the cell are read.")
     given, own = trees_of(course), [*trees_of(others), cell]
     helpers = [f for f in _functions([*given, *own]) if f.name != tree.name]
     function, run = _function(exercise, tree, source, names_of([*given, *own]), helpers, simulated)
@@ -167,18 +160,6 @@ def _binds(statement: ast.stmt, name: str) -> bool:
     nodes = list(ast.walk(statement))
     stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return name in stored | {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
-
-
-def _is_jit(node: ast.expr) -> bool:
-    return ast.unparse(node).split(".")[-1] == "jit"
-
-
-def _is_expected(statement: ast.stmt, exercise: str) -> bool:
-    if isinstance(statement, ast.FunctionDef):
-        return all(_is_jit(d.func if isinstance(d, ast.Call) else d) for d in statement.decorator_list)
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Constant) or any(calls(ast.Module([statement], [])))
-    return isinstance(statement, _EXPECTED)
 
 
 def _function(
