@@ -13,6 +13,8 @@ from PIL import Image
 
 #: The key of a notebook's metadata, or of an output's, that says: this is the course's.
 KEY = "tile_by_tile"
+#: Colours of a picture that are compared with one another.
+MANY = 1 << 14
 _ELEMENT = re.compile(r'<img src="data:image/png;base64,([^"]+)" alt="[^"]*" width="(\d+)">')
 
 
@@ -22,6 +24,8 @@ def with_palette(image: Image.Image, apart: int = 8) -> bytes:
     The most frequent colours are exact, so that areas of different colours stay different. A colour gives way to the
     nearest of them if they differ by at most ``apart`` of 255 in each channel, on a white page and on a black one.
     """
+    if image.getcolors(MANY) is None:  # as of a photograph: comparing each with each would take minutes
+        image = image.quantize().convert("RGBA")
     pixels = np.ascontiguousarray(image).view(np.uint32).ravel()
     starts = np.flatnonzero(np.diff(pixels, prepend=~pixels[:1]))  # of runs of one colour
     lengths = np.diff(starts, append=len(pixels))

@@ -18,6 +18,7 @@ A by columns: A[row, k] -> A[k, row] ? out-of-bounds
 the row of A in B, too: B[col, k] -> B[row, k] ? out-of-bounds
 a guard of the sums: col < N -> col < K ? row-and-column-swapped
 nothing stored:         C[row, col] = acc -> ? never-stored
+no index: C[row, col] = acc -> C = acc ? array-renamed: C = …
 replaces the sum: acc += A -> acc = A ? sum-replaced
 blockIdx without cuda: cuda.blockIdx.x -> blockIdx.x ? part-of-cuda
 the host's loops in every thread ? all-in-every-thread

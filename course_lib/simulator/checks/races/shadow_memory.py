@@ -12,13 +12,12 @@ from ...findings import FindingKey
 from ...geometry import Chunk, Launch
 from ...hardware import WARP_SIZE
 from ...lanes.access import Site
-from ...lanes.arrays import Pattern
+from ...lanes.arrays import Ints, Pattern
 from ...lanes.masks import widened
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
 from .acquire_release import Releases, Stamps
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: A mask as a boolean array of a whole vector.
 Lanemask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -278,7 +277,7 @@ class Shadow:
         self.observer.reported.clear()
         self.apply(access, epoch)
         if memory.recognises(key):
-            keys = np.unique(self.array.keys(access.vector, access.pattern, access.base))
+            keys = np.unique(self.array.keys(access.pattern, access.base))
             state = memory.state_after(keys, self.slots)
             if memory.state is not None and state is not None and all(final for _, final in self.observer.reported):
                 memory.steps[memory.state, key] = Transition(state, [key for key, _ in self.observer.reported])
