@@ -318,7 +318,7 @@ class Site:
             return (dtype or array.dtype).type(0)
         if array.space == "local":
             self._check_written(array, pattern, base)
-        heard = self.engine.hears("updated")
+        heard = bool(self.engine.listeners["updated"])
         old = array.update(pattern, base, operation, values, used or heard, dtype or array.dtype)
         if heard:
             self.engine.tell("updated", self, pattern, base, operation, values, old)

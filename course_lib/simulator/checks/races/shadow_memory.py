@@ -12,13 +12,12 @@ from ...findings import FindingKey
 from ...geometry import Chunk, Launch
 from ...hardware import WARP_SIZE
 from ...lanes.access import Site
-from ...lanes.arrays import Pattern
+from ...lanes.arrays import Ints, Pattern
 from ...lanes.masks import widened
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
 from .acquire_release import Releases, Stamps
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: A mask as a boolean array of a whole vector.
 Lanemask = np.ndarray[Any, np.dtype[np.bool_]]
 
