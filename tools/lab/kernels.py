@@ -17,9 +17,8 @@ from course_lib.kernels.vector import load4
 #: Copies of the operation in the body of a loop: the loop's own instructions are then a small part.
 UNROLLED = 16
 WORDS = 8192
+#: Elements of a list of indices, and of a node of a list of addresses: one for each lane of a warp.
 LINE = 32
-#: Elements of int64 in a node of a list of addresses: one for each lane of a warp.
-NODE = 32
 INDICES = np.arange(LINE, dtype=np.int64)
 
 
@@ -66,7 +65,7 @@ def note(clocks, first, last):
 @cuda.jit
 def chase(start, apart, steps, laps, out, clocks):
     """Follow a list of addresses, `steps` a lap, the lanes' lists `apart` bytes apart; the last lap is timed."""
-    address = start + apart * cuda.laneid + cuda.threadIdx.x // 32 * (8 * NODE)
+    address = start + apart * cuda.laneid + cuda.threadIdx.x // 32 * (8 * LINE)
     first = last = int64(0)
     for _ in range(laps):
         cuda.syncthreads()
@@ -142,25 +141,18 @@ def arithmetic(operation: Any, dtype: Any, chains: int, together: bool = True) -
 
     @cuda.jit
     def arithmetic(value, rounds, out, clocks):
-        x0 = dtype(cuda.threadIdx.x)
-        x1, x2, x3, x4, x5, x6, x7 = x0, x0, x0, x0, x0, x0, x0
-        y = dtype(value)
+        x, y = cuda.local.array(chains, dtype), dtype(value)
+        for i in range(chains):
+            x[i] = dtype(cuda.threadIdx.x)
         cuda.syncthreads()
-        first = clock_after(float32(x0))
+        first = clock_after(float32(x[0]))
         for _ in range(rounds):
             for _ in range(UNROLLED):
-                x0 = operation(x0, y)
-                if chains > 1:
-                    x1 = operation(x1, y)
-                    x2 = operation(x2, y)
-                    x3 = operation(x3, y)
-                if chains > 4:
-                    x4 = operation(x4, y)
-                    x5 = operation(x5, y)
-                    x6 = operation(x6, y)
-                    x7 = operation(x7, y)
-        total = float32(x0) + float32(x1) + float32(x2) + float32(x3)
-        total += float32(x4) + float32(x5) + float32(x6) + float32(x7)
+                for i in range(chains):
+                    x[i] = operation(x[i], y)
+        total = float32(0)
+        for i in range(chains):
+            total += float32(x[i])
         if together:
             cuda.syncthreads()
         last = clock_after(total)

@@ -182,7 +182,7 @@ class Batch:
         """Judge all ``again``, or those whose files, limits or seed are new; ``jobs`` sandboxes work at a time. Then
         write table and pages, also where this is interrupted.
 
-        Whatever is raised concerns one student, who gets a sentence. But a RuntimeError, of a process that does not
+        Whatever is raised concerns one student, whose rows say it. But a RuntimeError, of a process that does not
         start, ends it all.
         """
         judged = {id: marks.key for id, marks in self.found.items()}

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.rung import Rung
 from .device import l2_bytes, require
-from .dynamic_shared import configured
-from .verification import prepare, random_matrices
+from .verification import random_matrices
 
 MAX_SETS = 64
 
@@ -49,13 +47,11 @@ def _plug() -> Any:
     return plug
 
 
-def input_sets(M: int, N: int, K: int, dtype: Any = np.float32, seed: int = 0) -> list[Any]:
+def input_sets(M: int, N: int, K: int) -> list[Any]:
     """Return device copies (A, B, C), so many that together they are more than twice as large as the L2 cache."""
-    cuda = require()
-    itemsize = np.dtype(dtype).itemsize
-    one = max(1, (M * K + K * N + M * N) * itemsize)
-    count = min(MAX_SETS, 1 + 2 * l2_bytes() // one)
-    return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=seed + i)) for i in range(count)]
+    cuda, size = require(), max(1, 4 * (M * K + K * N + M * N))
+    count = min(MAX_SETS, 1 + 2 * l2_bytes() // size)
+    return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, seed=i)) for i in range(count)]
 
 
 def time_calls(call: Callable[..., object], sets: list[Any], repeats: int = 20, warmups: int = 3) -> tuple[float, ...]:
@@ -79,14 +75,14 @@ def time_calls(call: Callable[..., object], sets: list[Any], repeats: int = 20, 
 
 
 def time_shuffled(
-    calls: Sequence[Callable[..., object]], sets: list[Any], repeats: int, seconds: float, seed: int = 0
+    calls: Sequence[Callable[..., object]], sets: list[Any], repeats: int, seconds: float
 ) -> list[tuple[float, ...]]:
     """Return the milliseconds of each repeat of each call, timed in rounds, each round in a random order.
 
     So a clock that changes meanwhile changes the times of all calls alike. Every call has one launch for warming up; a
     call whose repeats would take longer than `seconds` gets fewer.
     """
-    cuda, order = require(), np.random.default_rng(seed)
+    cuda, order = require(), np.random.default_rng(0)
     once = [time_calls(call, sets, 1, 1)[0] for call in calls]
     wanted = [max(1, min(repeats, int(seconds * 1e3 / each))) for each in once]
     times: list[list[float]] = [[] for _ in calls]
@@ -102,12 +98,3 @@ def time_shuffled(
         for i, (start, end) in zip(chosen, pairwise(events), strict=True):
             times[i].append(cuda.event_elapsed_time(start, end))
     return [tuple(each) for each in times]
-
-
-def time(rung: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, repeats: int = 20, **params: Any) -> Timing:
-    """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. The result is not verified."""
-    require()
-    kernel, grid, block, params = prepare(rung, M, N, K, dtype=dtype, **params)
-    sets = input_sets(M, N, K, dtype)
-    launch = configured(kernel, grid, block, rung.dynamic_bytes(**params), sets[0])
-    return Timing(M, N, K, time_calls(launch, sets, repeats))

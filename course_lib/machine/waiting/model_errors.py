@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from ...simulator.tables import text_table
+from ...simulator.tables import html_table, text_table
 from .. import measurements
 from ..gpu.types import Result
 
@@ -26,12 +26,9 @@ class Reasons:
         return "\n".join(text_table([_TITLES, *self.rows], left=range(3)))
 
     def _repr_html_(self) -> str:
-        left = ' style="text-align:left"'
-        head = "".join(f"<th{left}>{title}</th>" for title in _TITLES)
         # a line ends after a comma
         rows = ([text.replace(" ", "\xa0").replace(",\xa0", ", ") for text in row] for row in self.rows)
-        body = "".join(f"<tr>{''.join(f'<td{left}>{text}</td>' for text in row)}</tr>" for row in rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table([_TITLES, *rows], left=range(3))
 
 
 _TITLES = ("", "measured", "modelled")

@@ -261,7 +261,7 @@ class Site:
     def _get(self, pattern: Pattern, base: int) -> Any:
         """Load an element for each lane of a located access; lanes outside the array get 0."""
         array = pattern.array
-        value = array.gather(self.vector, pattern, base)
+        value = array.gather(pattern, base)
         if self.array is None:
             value = np.where(pattern.mask, value, array.dtype.type(0))
         for watch in array.watchers:
@@ -270,7 +270,7 @@ class Site:
 
     def put(self, pattern: Pattern, base: int, value: Any) -> None:
         """Store an element of each lane of a located access."""
-        pattern.array.scatter(self.vector, pattern, base, value)
+        pattern.array.scatter(pattern, base, value)
         for watch in pattern.array.watchers:
             watch(self, pattern, base, value)
 
@@ -283,7 +283,7 @@ class Site:
             self.locate(array, index, mask)
 
     def _check_written(self, array: Array, pattern: Pattern, base: int) -> None:
-        missing = array.unwritten(self.vector, pattern, base)
+        missing = array.unwritten(pattern, base)
         if missing is not False:
             self.engine.tell("unwritten", self, pattern, base, missing)
 
@@ -318,8 +318,8 @@ class Site:
             return (dtype or array.dtype).type(0)
         if array.space == "local":
             self._check_written(array, pattern, base)
-        heard = self.engine.hears("updated")
-        old = array.update(self.vector, pattern, base, operation, values, used or heard, dtype=dtype)
+        heard = bool(self.engine.listeners["updated"])
+        old = array.update(pattern, base, operation, values, used or heard, dtype or array.dtype)
         if heard:
             self.engine.tell("updated", self, pattern, base, operation, values, old)
         for watch in array.watchers:
