@@ -76,5 +76,5 @@ RUNG = Rung(
     blocks(TILE, TILE, SIDE * SIDE),
     shared_bytes=elements(2 * TILE * DEPTH),
     lesson="07_register_tiles",
-    change="register_1d, with 8×8 results a thread",
+    change="register_1d, 8×8 results a thread, 128×128 tiles",
 )
