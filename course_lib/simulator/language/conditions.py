@@ -38,9 +38,9 @@ def condition(x: Context, node: ast.expr) -> Expr:
     if isinstance(node, ast.BoolOp):
         ends = isinstance(node.op, ast.Or)
         parts: list[Expr] = []
-        for part in node.values:
-            parts.append(condition(x, part))
-            if decided(x, part) is ends:  # no lane evaluates the next one
+        for operand in node.values:
+            parts.append(condition(x, operand))
+            if decided(x, operand) is ends:  # no lane evaluates the next one
                 break
         return logical(x, not ends, parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
