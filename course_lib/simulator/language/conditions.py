@@ -59,8 +59,8 @@ def decided(x: Context, node: ast.expr) -> bool | None:
             return None if outcome is None else not outcome
         case ast.BoolOp(op, values):
             ends, unknown = isinstance(op, ast.Or), False
-            for value in values:
-                if (outcome := decided(x, value)) is ends:
+            for part in values:
+                if (outcome := decided(x, part)) is ends:
                     return ends
                 unknown |= outcome is None
             return None if unknown else not ends
