@@ -77,6 +77,19 @@ def test_two_runs_have_their_tiles_in_sight_and_say_where_the_sums_are(show, lau
     assert page.evaluate(looks) == at_once, "step by step all elements look as they do after one jump"
 
 
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_view_that_a_reader_opens_is_in_sight(show, launch_of, runs):
+    """Below the picture, at the width that a notebook has beside JupyterLab's folder; also of two runs."""
+    other = {"_other": Stepper(launch_of("naive_16"))._data} if runs == 2 else {}
+    page = show(Stepper(launch_of("tiled_16")), size=(964, 640), **other)
+    page.locator(".tt-tab-launch").click()
+    seen = """() => {
+      const [body, lens] = [".tt-body", ".tt-lens"].map((name) => document.querySelector(name).getBoundingClientRect());
+      return Math.min(body.bottom, lens.bottom) - Math.max(body.top, lens.top);
+    }"""
+    assert page.evaluate(seen) > 100
+
+
 def test_a_window_moves_over_a_large_matrix(show, launch_of):
     """A drag over C moves the window there; the wheel makes it smaller, and a box on the whole says where it is."""
     run = launch_of("naive_65")
