@@ -79,9 +79,9 @@ def test_two_runs_have_their_tiles_in_sight_and_say_where_the_sums_are(show, lau
 
 @pytest.mark.parametrize("runs", [1, 2])
 def test_a_view_that_a_reader_opens_is_in_sight(show, launch_of, runs):
-    """Below the picture, at the width that a notebook has beside JupyterLab's folder; also of two runs."""
+    """Where the width leaves no room beside the picture, as in a notebook beside a list of files; also of two runs."""
     other = {"_other": Stepper(launch_of("naive_16"))._data} if runs == 2 else {}
-    page = show(Stepper(launch_of("tiled_16")), size=(964, 640), **other)
+    page = show(Stepper(launch_of("tiled_16")), size=(860, 640), **other)
     page.locator(".tt-tab-launch").click()
     seen = """() => {
       const [body, lens] = [".tt-body", ".tt-lens"].map((name) => document.querySelector(name).getBoundingClientRect());
