@@ -136,6 +136,6 @@ RUNG = Rung(
     launch,
     shared_bytes=shared_bytes,
     lesson="12_the_last_20_percent",
-    change="whole_tiles, with its products in another order",
+    change="whole_tiles, products in another order, B first",
     **VECTORS,
 )

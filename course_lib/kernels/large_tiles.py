@@ -142,6 +142,6 @@ RUNG = Rung(
     launch,
     shared_bytes=shared_bytes,
     lesson="12_the_last_20_percent",
-    change="software_pipelined, with 8×16 results a thread",
+    change="software_pipelined, 8×16 results a thread, tiles 16 deep",
     **VECTORS,
 )

@@ -113,6 +113,6 @@ RUNG = Rung(
     blocks(TILE, TILE, 256),
     shared_bytes=elements(TWICE * (PITCH + TILE)),
     lesson="12_the_last_20_percent",
-    change="staged, with fragments loaded a step ahead",
+    change="staged, fragments a step ahead, loop written out",
     **VECTORS,
 )

@@ -131,6 +131,6 @@ RUNG = Rung(
     launch,
     shared_bytes=shared_bytes,
     lesson="12_the_last_20_percent",
-    change="large_tiles, with one guard for whole tiles",
+    change="large_tiles, one guard a tile, edges without tiles",
     **VECTORS,
 )

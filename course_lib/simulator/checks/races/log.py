@@ -57,8 +57,7 @@ class SharedLog:
         if self.dirty or not complete or not self._harmless():
             self._replay()
             self.dirty = not complete
-            if complete and self.shadow is not None:
-                self.shadow.forget()
+            if complete:
                 self.shadow = None
         self._clear()
 

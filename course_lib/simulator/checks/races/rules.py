@@ -110,14 +110,10 @@ class RacesObserver(Observer):
             self.epochs[chunk] = epoch + met
 
     def grid_barrier(self) -> None:
-        for shadow in self.shadows.values():
-            shadow.forget()
         self.shadows = {array: shadow for array, shadow in self.shadows.items() if isinstance(array, SharedArray)}
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         chunk = vectors[0].chunk
-        for shadow in self.shadows.values():
-            shadow.forget()
         for array in [array for array in self.logs if array.chunk is chunk]:
             self.logs.pop(array).settle(True)
         for array in [array for array in self.shadows if isinstance(array, SharedArray) and array.chunk is chunk]:
@@ -181,5 +177,5 @@ class RacesObserver(Observer):
         self.add(finding)
         self.reported.append((finding.key, gravity >= (across, True)))
 
-    def repeat(self, key: FindingKey, times: int) -> None:
-        self._findings[key] = replace(self._findings[key], count=self._findings[key].count + times)
+    def repeat(self, key: FindingKey) -> None:
+        self._findings[key] = replace(self._findings[key], count=self._findings[key].count + 1)
