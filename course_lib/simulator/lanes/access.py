@@ -8,6 +8,7 @@ In small launches, indices that are computed again, such as ``ty + 16 * i`` in a
 content, up to a shift that is the same for all lanes.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ COMPARED = 2048
 REMEMBERED = 4 * 1024 * 1024
 
 
+@dataclass(frozen=True, eq=False)
 class Known:
     """A pattern that a site has used, and the shifts for which it stays in bounds.
 
@@ -36,10 +38,8 @@ class Known:
     low <= i < end, all lanes are in bounds, and the access is the pattern shifted by ``i - low``.
     """
 
-    __slots__ = ("pattern", "rooms")
-
-    def __init__(self, pattern: Pattern, rooms: tuple[tuple[int, int] | None, ...]) -> None:
-        self.pattern, self.rooms = pattern, rooms
+    pattern: Pattern
+    rooms: tuple[tuple[int, int] | None, ...]
 
     def shifted(self, firsts: list[int], limits: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int] | None:
         """(shift, base) of an access with these first indices, see :class:`Site`; None if it is out of bounds."""
