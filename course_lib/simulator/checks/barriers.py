@@ -18,9 +18,8 @@ class BarriersObserver(Observer):
 
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
-        self._paths: dict[
-            tuple[int, int], dict[int, np.ndarray]
-        ] = {}  # (branch, barrier) lines -> masks of the threads that missed that barrier, on another path
+        #: (branch, barrier) lines -> masks of the threads that missed that barrier, on another path
+        self._paths: dict[tuple[int, int], dict[int, np.ndarray]] = {}
 
     def divergence(
         self,
