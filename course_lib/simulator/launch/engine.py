@@ -241,7 +241,7 @@ class Engine(Host):
             if partial.any():
                 here = {vector.warp: mask for vector, mask in arrivals}
                 missing = {v.warp: ~v.full(here.get(v.warp, False)) & partial for v in vectors}
-                self.tell("divergence", waiting[group[0]], vectors, arrivals, missing, waiting)
+                self.tell("divergence", waiting[group[0]].place, vectors, missing, waiting)
         self.tell("barrier", arrivals, complete)
         return self._reduce(arrivals, waiting, group)
 
