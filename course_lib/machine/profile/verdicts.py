@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...simulator.checks.races.rules import VERBS
-from ...simulator.findings import Coordinates, Finding
-from ...simulator.geometry import Launch, coordinates
+from ...simulator.findings import Finding
+from ...simulator.geometry import Launch, coordinates, linear
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.run import Run, trimmed
 from ...simulator.tables import plural
@@ -148,12 +148,6 @@ def _story(run: Run, finding: Finding, trace: Trace | None) -> tuple[str, dict[i
 def of_two_warps(run: Run, race: Finding) -> bool:
     warps = {(block, linear(thread, run.block) // WARP_SIZE) for block, thread in race.threads}
     return len(warps) > 1
-
-
-def linear(thread: Coordinates, block: Coordinates) -> int:
-    """Return the number of a thread in its block, x fastest."""
-    (x, y, z), (width, height, _) = thread, block
-    return x + width * (y + height * z)
 
 
 def _nearest(finding: Finding, trace: Trace | None) -> tuple[Finding, tuple[int, int], int]:
