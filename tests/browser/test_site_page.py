@@ -113,8 +113,10 @@ def test_a_guess_opens_what_it_asked_for_and_is_kept(opened):
     page = opened("lesson.html")
     folds, asked = page.locator("details.after"), page.locator(".predict").first
     assert "4,096" not in asked.inner_text() and asked.locator(".predict-question code").inner_text() == "naive"
+    page.evaluate("() => addEventListener('keydown', () => (window.leaked = true))")
     asked.locator("input").fill("4096")
     asked.locator("input").press("Enter")
+    assert page.evaluate("window.leaked") is None  # JupyterLab's shortcuts must not hear what is typed
     expect(asked.locator(".predict-pair dd")).to_have_text(["✓ 4096", "4,096"])
     expect(asked.locator(".predict-because")).to_have_text("Two a step.")
     expect(folds.nth(0)).to_have_attribute("open", "")
