@@ -26,10 +26,6 @@ FRAME_MS, LAST_MS = 700, 2500  # how long each step of the animation is shown
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
-def shot(page: Page) -> Image.Image:
-    return Image.open(io.BytesIO(page.locator(".tt-root").screenshot())).convert("RGB")
-
-
 def frames_of(page: Page, shown: Stepper, folder: str, *size: int) -> list[Image.Image]:
     """Return a picture of each step that the right arrow goes to, in a window of that size."""
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
@@ -42,7 +38,7 @@ def frames_of(page: Page, shown: Stepper, folder: str, *size: int) -> list[Image
         told = count.text_content() or ""
         page.evaluate("document.activeElement.blur()")
         page.wait_for_function("document.getAnimations().every(each => each.playState !== 'running')")
-        frames.append(shot(page))
+        frames.append(Image.open(io.BytesIO(root.screenshot())).convert("RGB"))
         root.press("ArrowRight")
     return frames
 

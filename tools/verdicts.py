@@ -55,7 +55,8 @@ def judge(name: str) -> Verdict:
     with suppress(SimulatorError):
         twin = FALSE_ALARM if any(launch(pair, "twin")) else INNOCENT
     if kind == "race":
-        kind = f"race {scope(races)}"
+        blocks_differ = any(one[0] != other[0] for one, other in races)
+        kind = f"race {'between blocks' if blocks_differ else 'within a block'}"
     rows = [row for row in measurements.load("sanitizer").results if (row["kernel"], row["which"]) == (name, "bug")]
     return Verdict(name, kind, bug, twin, tuple(row["tool"] for row in rows if row["flagged"]) if rows else None)
 
@@ -64,13 +65,6 @@ def launch(pair, which: str):
     """The findings of one kernel of a pair, and the positions of the arrays whose values are wrong."""
     run, arguments = pair.simulated(which)
     return run.findings, pair.wrong(arguments)
-
-
-def scope(races) -> str:
-    """How far apart the threads are that race."""
-    if any(one[0] != other[0] for one, other in races):
-        return "between blocks"
-    return "within a block"
 
 
 def tables(verdicts: list[Verdict]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..lazy import called
-from .lessons import title
+from .lessons import home, lessons_in, title
 from .publish.convert import executed, html_page
 from .publish.links import linked, refuse_duplicates
 
@@ -41,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, nbformat.ValidationError) as error:
             what = "cannot be read" if isinstance(error, OSError) else "is no notebook of version 4 or older"
             print(f"{path} {what}, so nothing is written.", file=sys.stderr)
+            if isinstance(error, OSError):
+                print("The lessons are", *lessons_in(home()), sep="\n  ", file=sys.stderr)
             failed = 2
             continue
         try:

@@ -17,7 +17,7 @@ from ..machine import measurements
 from ..machine.waiting.model_errors import largest_error
 from ..simulator.findings import SimulatorError
 from ..simulator.hardware import ceil_div
-from ..simulator.tables import text_table
+from ..simulator.tables import html_table, text_table
 from .capstone_costs import MOST_REGISTERS, Costs, Size, WrongProduct, costs
 from .grading.exercise import Exercise, write
 from .grading.grades import grade
@@ -206,7 +206,7 @@ class Attempt:
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._said())
-        return f"<p><b>{html.escape(self._head())}</b></p>{_table(self._bands())}{_table(self._steps())}{said}"
+        return f"<p><b>{html.escape(self._head())}</b></p>{html_table(self._bands())}{html_table(self._steps())}{said}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,7 +235,7 @@ class Attempts:
         return _text(self._cells()) if self.rows else _NO_ATTEMPT
 
     def _repr_html_(self) -> str:
-        return _table(self._cells()) if self.rows else f"<p>{_NO_ATTEMPT}</p>"
+        return html_table(self._cells()) if self.rows else f"<p>{_NO_ATTEMPT}</p>"
 
 
 _NO_ATTEMPT = "No kernel has passed the gates yet."
@@ -248,15 +248,6 @@ def _speed(gflops: float) -> str:
 
 def _text(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"  {line}" for line in text_table(rows))
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    lines = []
-    for tag, row in zip(["th", *["td"] * (len(rows) - 1)], rows, strict=True):
-        first, *others = map(html.escape, row)
-        cells = "".join(f"<{tag}>{cell}</{tag}>" for cell in others)
-        lines.append(f'<tr><{tag} style="text-align:left">{first}</{tag}>{cells}</tr>')
-    return f"<table>{''.join(lines)}</table>"
 
 
 def attempt(

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
+from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
 from numba import float32
+from numpy import integer
 
 
 def no_shared_memory(itemsize=4, **params):
@@ -64,6 +67,21 @@ def ready_made(kernel: Any) -> Any:
     return lambda dtype=float32, **params: kernel
 
 
+def checked(make: Callable[..., Any], params: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a factory that refuses sizes which no kernel can be made for; `params` has defaults that it lacks."""
+    defaults = {name: each.default for name, each in signature(make).parameters.items()} | dict(params)
+
+    @wraps(make)
+    def checking(*args, **params):
+        for name, size in {**dict(zip(defaults, args, strict=False)), **params}.items():
+            least = 0 if name == "padding" else 1
+            if type(defaults.get(name)) is int and not (isinstance(size, int | integer) and size >= least):
+                raise ValueError(f"{name} is {size!r}; give a whole number of at least {least}")
+        return make(*args, **params)
+
+    return checking
+
+
 #: What a kernel takes that loads four float32 at once, along the rows.
 VECTORS: dict[str, Any] = {"dtypes": ("float32",), "orders": ("C",)}
 
@@ -82,7 +100,7 @@ class Rung:
     X, and multiplied(X, **params) are the numbers that it multiplies, as float32.
 
     lesson is the name of the lesson that explains the kernel, empty where it is no milestone of the course's map;
-    change says in at most eight words what the kernel changes, alone, and from which rung.
+    change says in at most eight words what the kernel changes, and from which rung.
     """
 
     name: str
@@ -101,6 +119,7 @@ class Rung:
 
     def __post_init__(self):
         object.__setattr__(self, "params", MappingProxyType(dict(self.params)))
+        object.__setattr__(self, "make", checked(self.make, self.params))
 
     @property
     def tile(self) -> Callable[..., tuple[int, int] | None]:

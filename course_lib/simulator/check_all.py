@@ -15,6 +15,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def check_all(
     chosen = _candidates(kernel, launch, values)
     ran = without = 0
     largest = dict.fromkeys(chosen, 0)
-    tried = _Tried(kernel, start, launch, allow).once
+    tried = partial(_tried, kernel, start, launch, allow)
     for sizes, schedule in zip(_order(chosen, launches, seed), itertools.cycle(SCHEDULES)):  # noqa: B905
         found = tried(sizes, schedule)
         if found is None:
@@ -144,56 +145,50 @@ def check_all(
     return Checked(ran, without, largest)
 
 
-@dataclass(frozen=True)
-class _Tried:
-    """A kernel with a way to start it, its launch by sizes, and the kinds of findings that are allowed."""
+def _tried(
+    kernel: Any, start: Start, launch: Launch, allow: Sequence[str], sizes: Sizes, schedule: str, *, trace: bool = False
+) -> _Try | None:
+    """Launch once; None for sizes without a launch. Raise LaunchError for one too large to trace."""
+    made = _made(launch, sizes)
+    if made is None:
+        return None
+    grid, block, arguments, *rest = made
+    names = read(kernel).parameters
+    wanted = _wanted(rest[0] if rest and rest[0] is not None else {}, names)
+    try:
+        run = start(schedule, trace, grid, block, arguments)
+    except KernelError as error:  # a loop that does not end
+        return _Try(("stopped", error.line), error.without_option(), error.run, wanted)
+    except LaunchError as error:
+        if trace:
+            raise
+        return _Try("refused", f"the launch is refused: {error}", None, wanted)
+    if found := not_allowed(run, allow):
+        return _Try(found[0].key, str(found[0]), run, wanted)
+    for name, right in wanted.items():
+        held = np.asarray(arguments[names.index(name)])
+        if held.shape != right.shape:
+            raise LaunchError(f"launch() says that {name} should hold {right.shape} elements; it has {held.shape}")
+        wrong = np.argwhere(differs(held, right))
+        if len(wrong):
+            at = tuple(wrong[0].tolist())
+            more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
+            reason = f"{name}[{', '.join(map(str, at))}] holds {held[at]}, and {right[at]} is right{more}"
+            return _Try(("wrong", name), reason, run, wanted)
+    return _Try(None, "", run, wanted)
 
-    kernel: Any
-    start: Start
-    launch: Launch
-    allow: Sequence[str]
 
-    def once(self, sizes: Sizes, schedule: str, trace: bool = False) -> _Try | None:
-        """Launch once; None for sizes without a launch. Raise LaunchError for one too large to trace."""
-        made = self._made(sizes)
-        if made is None:
-            return None
-        grid, block, arguments, *rest = made
-        names = read(self.kernel).parameters
-        wanted = _wanted(rest[0] if rest and rest[0] is not None else {}, names)
-        try:
-            run = self.start(schedule, trace, grid, block, arguments)
-        except KernelError as error:  # a loop that does not end
-            return _Try(("stopped", error.line), error.without_option(), error.run, wanted)
-        except LaunchError as error:
-            if trace:
-                raise
-            return _Try("refused", f"the launch is refused: {error}", None, wanted)
-        if found := not_allowed(run, self.allow):
-            return _Try(found[0].key, str(found[0]), run, wanted)
-        for name, right in wanted.items():
-            held = np.asarray(arguments[names.index(name)])
-            if held.shape != right.shape:
-                raise LaunchError(f"launch() says that {name} should hold {right.shape} elements; it has {held.shape}")
-            wrong = np.argwhere(differs(held, right))
-            if len(wrong):
-                at = tuple(wrong[0].tolist())
-                more = f" (and {len(wrong) - 1:,} more)" if len(wrong) > 1 else ""
-                reason = f"{name}[{', '.join(map(str, at))}] holds {held[at]}, and {right[at]} is right{more}"
-                return _Try(("wrong", name), reason, run, wanted)
-        return _Try(None, "", run, wanted)
-
-    def _made(self, sizes: Sizes) -> Any:
-        made = self.launch(**sizes)
-        if made is None:
-            return None
-        if not isinstance(made, tuple) or len(made) not in (3, 4) or not isinstance(made[2], tuple | list):
-            raise LaunchError(
-                "launch() must return grid, block, a tuple of arguments and, if wanted, what arrays should hold"
-            )
-        if 0 in sizes.values() and 0 in (made[0] if isinstance(made[0], tuple | list) else made[:1]):
-            return None
-        return made
+def _made(launch: Launch, sizes: Sizes) -> Any:
+    made = launch(**sizes)
+    if made is None:
+        return None
+    if not isinstance(made, tuple) or len(made) not in (3, 4) or not isinstance(made[2], tuple | list):
+        raise LaunchError(
+            "launch() must return grid, block, a tuple of arguments and, if wanted, what arrays should hold"
+        )
+    if 0 in sizes.values() and 0 in (made[0] if isinstance(made[0], tuple | list) else made[:1]):
+        return None
+    return made
 
 
 def _wanted(given: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -276,7 +271,7 @@ def _guessed(kernel: Any, start: Start, allow: Sequence[str]) -> Launch:
     width = launches[0](*[1] * len(names))[1][0]
     sizes = dict(zip(names, (width, 2 * width, width), strict=False))
     for launch in launches:
-        tried = _Tried(kernel, start, launch, allow).once(sizes, SCHEDULES[0])
+        tried = _tried(kernel, start, launch, allow, sizes, SCHEDULES[0])
         if tried is not None and tried.mistake is None:
             return launch
     return launches[0]

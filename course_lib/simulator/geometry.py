@@ -96,7 +96,7 @@ class Launch:
     def name_thread(self, linear: int) -> Thread:
         """``((bx, by, bz), (tx, ty, tz))`` of the thread with linear id ``linear`` in the grid."""
         block, thread = divmod(int(linear), self.threads_per_block)
-        return self.block_at(block), self.thread_at(thread)
+        return coordinates(block, self.grid), coordinates(thread, self.block)
 
     def title(self, thread: Thread) -> str:
         """``thread (3, 1) of block (0, 2)``; in one dimension, ``thread 3 of block 0``."""
@@ -108,15 +108,11 @@ class Launch:
         block, inner = thread
         return f"thread {place(inner, self.block)} of block {place(block, self.grid)}"
 
-    def thread_at(self, linear: int) -> tuple[int, int, int]:
-        """(x, y, z) of the thread with linear id ``linear`` in its block (x fastest)."""
-        x, y, _ = self.block
-        return linear % x, linear // x % y, linear // (x * y)
 
-    def block_at(self, linear: int) -> tuple[int, int, int]:
-        """(x, y, z) of the block with linear id ``linear`` in the grid (x fastest)."""
-        x, y, _ = self.grid
-        return linear % x, linear // x % y, linear // (x * y)
+def coordinates(linear: Any, sizes: tuple[int, int, int]) -> tuple[Any, Any, Any]:
+    """(x, y, z) of the thread of a block, or the block of a grid, with this linear id (x fastest)."""
+    x, y, _ = sizes
+    return linear % x, linear // x % y, linear // (x * y)
 
 
 def _coordinate(values: np.ndarray, axes: Iterable[int] = ()) -> Any:
@@ -132,7 +128,7 @@ class WarpLanes:
     """The lanes of one warp of the block: their shape (rows, columns) and their thread coordinates."""
 
     def __init__(self, launch: Launch, warp: int) -> None:
-        bx, by, bz = launch.block
+        bx = launch.block[0]
         first = warp * WARP_SIZE
         count = min(WARP_SIZE, launch.threads_per_block - first)
         linear = first + np.arange(count)
@@ -142,8 +138,7 @@ class WarpLanes:
             shape = (1, count)
         self.warp, self.count, self.shape = warp, count, shape
         self.linear = linear.reshape(*shape, 1, 1)
-        x, y, z = (c.reshape(*shape, 1, 1) for c in (linear % bx, linear // bx % by, linear // (bx * by)))
-        self.thread = tuple(_coordinate(c, (0, 1)) for c in (x, y, z))
+        self.thread = tuple(_coordinate(c, (0, 1)) for c in coordinates(self.linear, launch.block))
         self.lane = _coordinate(self.linear - first)
 
 

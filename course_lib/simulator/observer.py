@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .compile.unit import CompiledKernel
-from .findings import Finding, FindingKey, Thread
+from .findings import Finding, FindingKey
 from .lanes.access import Index, Site
 from .lanes.arrays import Array, Pattern, Watcher
 from .lanes.barrier import Barrier
@@ -174,10 +174,6 @@ class Observer(Hooks):
     def watch(self, array: Array) -> Watcher | None:
         """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
 
-    def name(self, thread: Thread) -> str:
-        """Name a thread: ``thread (3, 1) of block (0, 2)``; in one dimension, ``thread 3 of block 0``."""
-        return self.launch.title(thread)
-
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(self._findings.values())
@@ -196,7 +192,7 @@ class Observer(Hooks):
     ) -> None:
         """Add a finding about threads, the lanes of a mask; the message begins with the name of the first one."""
         thread, count = vector.first_thread(lanes), int(np.count_nonzero(vector.full(lanes)))
-        self.add(Finding(kind, line, f"{self.name(thread)} {said}", other, array, index, (thread,), count))
+        self.add(Finding(kind, line, f"{self.launch.title(thread)} {said}", other, array, index, (thread,), count))
 
     def accessed(
         self, kind: str, site: Site, pattern: Pattern, base: int, lanes: Mask, said: str, *, other: int | None = None

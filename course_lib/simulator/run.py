@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,12 +51,8 @@ class TrafficRow:
 
 #: The numbered lines of a source.
 Lines = tuple[tuple[int, str], ...]
-
-
-class ThreadCounter(Protocol):
-    """An observer that knows the accesses of each thread."""
-
-    def per_thread(self, keys: Iterable[tuple[int, str, str, str, int]]) -> np.ndarray: ...
+#: Returns the accesses of each thread, by linear id in the grid, summed over keys of rows.
+ThreadCounts = Callable[[Iterable[tuple[int, str, str, str, int]]], np.ndarray]
 
 
 def total(name: str, meaning: str) -> property:
@@ -85,12 +81,12 @@ class Traffic:
     def __init__(
         self,
         rows: tuple[TrafficRow, ...],
-        observer: ThreadCounter,
+        by_thread: ThreadCounts,
         shape: tuple[tuple[int, ...], tuple[int, ...]],
         known: tuple[TrafficRow, ...] | None = None,
     ) -> None:
         self.rows = rows
-        self._observer, self._shape = observer, shape
+        self._by_thread, self._shape = by_thread, shape
         self._known = rows if known is None else known  # all rows of the run, to tell a typo from a zero
 
     def select(
@@ -109,7 +105,7 @@ class Traffic:
             if value not in options:
                 raise ValueError(f"no {name} {value!r} in this run; it has {', '.join(map(repr, options)) or 'none'}")
         rows = tuple(r for r in self.rows if all(v is None or getattr(r, n) == v for n, v in wanted.items()))
-        return Traffic(rows, self._observer, self._shape, self._known)
+        return Traffic(rows, self._by_thread, self._shape, self._known)
 
     def per_thread(self, **filters: Any) -> np.ndarray:
         """Return the accesses of each thread: integers of shape grid × block, indexed [bx, by, …, tx, ty, …] (x, y, z).
@@ -118,7 +114,7 @@ class Traffic:
         Filters are those of :meth:`select`.
         """
         rows = self.select(**filters).rows
-        flat = self._observer.per_thread([(r.line, r.array, r.space, r.op, r.itemsize) for r in rows])
+        flat = self._by_thread([(r.line, r.array, r.space, r.op, r.itemsize) for r in rows])
         grid, block = self._shape
         linear = flat.reshape(*reversed(grid), *reversed(block))
         n, m = len(grid), len(block)
@@ -189,33 +185,31 @@ class AnnotatedSource:
         """Return the same source with only these counts: accesses, requests, sectors, wavefronts, bank_conflicts."""
         return replace(self, counts=known_counts(counts))
 
-    def _notes(self) -> Iterator[tuple[int, str, list[TrafficRow], list[Finding]]]:
+    def _notes(self) -> Iterator[tuple[int, str, int, list[int], list[Finding]]]:
+        """Yield each line with its number, its accesses, the sums of the counts shown, and its findings."""
         for number, text in self.lines:
             rows = [r for r in self.rows if r.line == number]
-            found = [f for f in self.findings if number in (f.line, f.other_line)]
-            yield number, text, rows, found
+            sums = [sum(getattr(r, n) for r in rows) for n in self.counts]
+            yield number, text, sum(r.accesses for r in rows), sums, [f for f in self.findings if f.line == number]
 
     def __str__(self) -> str:
         widths = [12 if name == "accesses" else 10 for name in self.counts]
         heads = " ".join(f"{title(name):>{width}}" for name, width in zip(self.counts, widths, strict=True))
         out = [f"{'line':>5} {heads}"]
         width = len(out[0])
-        for number, text, rows, found in self._notes():
-            sums = [sum(getattr(r, n) for r in rows) for n in self.counts]
+        for number, text, _, sums, found in self._notes():
             counts = " ".join(f"{s:>{w},}" if s else " " * w for s, w in zip(sums, widths, strict=True))
             out.append(f"{number:>5} {counts}  {text}".rstrip())
-            out += [f"{'':>{width}}  ^ {f}" for f in found if f.line == number]
+            out += [f"{'':>{width}}  ^ {f}" for f in found]
         return "\n".join(out)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        busiest = max((sum(r.accesses for r in rows) for _, _, rows, _ in self._notes()), default=0) or 1
+        busiest = max((accesses for _, _, accesses, *_ in self._notes()), default=0) or 1
         body = []
         rest = len(self.counts) + 1
-        for number, text, rows, found in self._notes():
-            sums = [sum(getattr(r, n) for r in rows) for n in self.counts]
-            accesses = sum(r.accesses for r in rows)
+        for number, text, accesses, sums, found in self._notes():
             heat = f' style="background:rgba(230,159,0,{0.45 * accesses / busiest:.2f})"' if accesses else ""
             body.append(
                 f"<tr{heat}><td>{number}</td>"
@@ -227,7 +221,6 @@ class AnnotatedSource:
                 f'<tr><td></td><td colspan="{rest}" style="text-align:left;border-left:3px solid #D55E00">'
                 f"{html.escape(str(f))}</td></tr>"
                 for f in found
-                if f.line == number
             ]
         head = "".join(f"<th>{t}</th>" for t in ("line", *map(title, self.counts)))
         head += '<th style="text-align:left">source</th>'

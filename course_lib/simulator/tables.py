@@ -1,5 +1,6 @@
-"""Tables and counts as text."""
+"""Tables as text and as HTML, and counts as text."""
 
+import html
 from collections.abc import Collection, Iterable, Sequence
 
 
@@ -10,6 +11,17 @@ def text_table(rows: Iterable[Sequence[str]], left: Collection[int] = (0,)) -> l
         justified, width = str.ljust if place in left else str.rjust, max(map(len, column))
         columns.append([justified(cell, width) for cell in column])
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
+
+
+def html_table(rows: Iterable[Sequence[str]], left: Collection[int] = (0,), caption: str = "") -> str:
+    """Return the same in HTML, the first row as its head."""
+    lines = [f"<caption>{html.escape(caption)}</caption>" if caption else ""]
+    for number, row in enumerate(rows):
+        tag = "td" if number else "th"
+        begins = (f'{tag} style="text-align:left"' if place in left else tag for place in range(len(row)))
+        cells = (f"<{begin}>{html.escape(cell)}</{tag}>" for begin, cell in zip(begins, row, strict=True))
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table>{''.join(lines)}</table>"
 
 
 def plural(count: int, noun: str, ending: str = "s") -> str:

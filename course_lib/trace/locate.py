@@ -1,5 +1,6 @@
 """Locations of a finding in a trace: the block, the position and the thread of each access that takes part."""
 
+import os
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from ..simulator.findings import Finding
 from ..simulator.hardware import WARP_SIZE
 from .columns import BARRIER
 from .replay import Timeline
+from .structure import loops
 from .trace import Dim3, Trace
 
 
@@ -29,17 +31,37 @@ def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
     threads = [(block, linear(trace, thread)) for block, thread in finding.threads]
     if finding.kind == "race":
         return _race(timelines, finding, threads)
+    diverged = finding.kind == "barrier-divergence" and len(threads) == 2
+    common = _common_barriers(timelines, threads) if diverged else (0, 0)
+    last = -1 if finding.kind in ("failed-assertion", "raised-exception") else 0  # the thread ends there
     places = []
-    lines = (finding.line,) if len(threads) == 1 else (finding.line, finding.other_line)
-    for (block, thread), line in zip(threads, lines, strict=False):
+    for (block, thread), line, after in zip(threads, (finding.line, finding.other_line), common, strict=False):
         if line is None:
             continue
         at = _positions(timelines[block], finding, thread, line)
-        if finding.kind == "barrier-divergence" and line == finding.line and len(threads) == 2:
+        if diverged and line == finding.line:
             at = at[(timelines[block].flags[at - 1] & BARRIER) != 0]
-        if len(at):
-            places.append(Place(block, int(at[0]), thread))
+        if len(at):  # no step tells that a thread leaves a loop: the last one in it then
+            places.append(Place(block, int((at[at > after] if at[-1] > after else at[-1:])[last]), thread))
     return tuple(places)
+
+
+def _common_barriers(timelines: dict[Dim3, Timeline], threads: list[tuple[Dim3, int]]) -> tuple[int, ...]:
+    """Return for each of two threads its position at the last barrier before they went to different ones.
+
+    Equal barriers are in one line, and in one iteration of the loop around it.
+    """
+    places, passed = [], []
+    for block, thread in threads:
+        time, around = timelines[block], loops(timelines[block].trace)
+        mine = time.of_thread(thread)
+        at = np.flatnonzero(mine & ((time.flags & BARRIER) != 0)) + 1
+        heads = [around.get(line, (0, 0))[0] for line in time.lines[at - 1].tolist()]
+        iterations = [np.count_nonzero(time.lines[:p][mine[:p]] == head) for p, head in zip(at, heads, strict=True)]
+        places.append([0, *at.tolist()])
+        passed.append([*zip(time.lines[at - 1].tolist(), iterations, strict=True)])
+    many = len(os.path.commonprefix(passed))
+    return tuple(at[many] for at in places)
 
 
 def linear(trace: Trace, thread: Dim3) -> int:

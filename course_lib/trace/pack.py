@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..simulator.geometry import coordinates
 from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE
 from ..simulator.lanes.arrays import c_strides
 from . import columns as c
@@ -146,7 +147,7 @@ class TraceEncoder:
             whole[name] = {key: column[by_step] for key, column in table.items()}
         linear, block = np.unique(whole["step"]["block"], return_inverse=True)
         whole["step"]["block"] = block.astype("i4")
-        blocks = np.array([launch.block_at(int(b)) for b in linear], np.int64).reshape(len(linear), 3)
+        blocks = np.stack(coordinates(linear.astype(np.int64), launch.grid), axis=1)
         return Columns(
             **whole,
             vectors=self.vectors,

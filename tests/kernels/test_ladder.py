@@ -56,3 +56,15 @@ def test_single_block_refuses_what_it_cannot_hold():
     """The message names the limit: one block has no room for 33 columns."""
     with pytest.raises(ValueError, match="32×32"):
         rung("single_block").launch(8, 33, 8)
+
+
+@pytest.mark.parametrize(("name", "params"), [("tiled", {"tile_width": 0}), ("naive", {"block_width": 1.5})])
+def test_a_size_that_no_kernel_can_have_is_refused(name, params):
+    """By name or by place, before numba or a launch stumbles over it; a padding of 0 is one."""
+    with pytest.raises(ValueError, match=r"_width is .*; give a whole number of at least 1"):
+        rung(name).make(**params)
+    with pytest.raises(ValueError, match="tile_width is 0"):
+        rung("tiled").make(0)
+    with pytest.raises(ValueError, match=r"padding is -1; .* at least 0"):
+        rung("padded").make(16, padding=-1)
+    rung("padded").make(16, padding=0)

@@ -83,6 +83,10 @@ cuda.shfl_sync(-1,h,0)""")
 HALF_FUNCTIONS = words("""hadd(h,h) hsub(h,h) hmul(h,x) hdiv(h,1) hneg(h) habs(h) hfma(h,h,1) hmax(h,h) hmin(h,h)
 heq(h,h) hne(h,h) hlt(h,h) hle(h,h) hgt(h,h) hge(h,h) hsin(h) hcos(h) hexp(h) hexp2(h) hlog(h) hlog2(h) hlog10(h)
 hsqrt(h) hfloor(h) hceil(h) htrunc(h) hrint(h)""")
+#: By day too: no rule of one operation says these types.
+TUPLES = words("""sum((F[0],F[1]),0)+F[0]*F[1] sum((T[0],T[1]),0)+T[0]*B[0] sum((F[0],F[1]),0)+F[0]*L[0]
+math.frexp(h)[0]+math.modf(h)[1] math.frexp(x)[0]+math.modf(x)[1] math.frexp(a)[0]+math.modf(a)[1]
+math.frexp(T[0])[0]+math.modf(T[0])[1] math.frexp(W[0])[0]+math.modf(W[0])[1] math.frexp(L[0])[0]+math.modf(L[0])[1]""")
 #: What numba refuses.
 REFUSED = words("""c<z c>=1 1<c<z c//c c%c c&1 ~c c<<1 float(c) int(c) float32(c) int32(c) float16(c) round(c)
 round(c,2) divmod(c,c) complex(c,c) complex(x,c) complex(h,h) complex(h) complex(n>1,x) complex64(1,2) (n>1).real

@@ -1,11 +1,10 @@
-"""Kernels of every package that provides numba.cuda: its dispatchers, its names, its types, under any alias.
+"""Kernels of any package that provides numba.cuda: its dispatchers, its names, its types, under any alias.
 
-Packages that are not installed are skipped; a stand-in, which is always there, does what they do differently:
-a dispatcher of its own class, ``cuda.shared`` as a module, types that ``cuda`` shows and that are no types of numba.
+A stand-in does what other packages do differently than numba: a dispatcher of its own class, ``cuda.shared`` as a
+module, types that ``cuda`` shows and that are no types of numba.
 """
 
 import sys
-from importlib import import_module
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -46,29 +45,19 @@ def stand_in():
     return cuda
 
 
-@pytest.fixture(params=["stand-in", "numba.cuda"])
-def cuda(request, monkeypatch):
-    if request.param == "stand-in":
-        module = stand_in()
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-        return module
-    return pytest.importorskip(request.param)
-
-
 @pytest.fixture
-def types(cuda):
-    """The package's scalar types."""
-    if hasattr(cuda, "float32"):
-        return cuda
-    return import_module(cuda.__name__.removesuffix(".cuda"))
+def cuda(monkeypatch):
+    module = stand_in()
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return module
 
 
 A = np.random.default_rng(0).random((16, 16), dtype=np.float32)
 
 
-def test_a_kernel_a_device_function_and_their_names(cuda, types):
+def test_a_kernel_a_device_function_and_their_names(cuda):
     """What a kernel of the course uses, with the module under two names and a type under its own."""
-    gpu, float32, number = cuda, types.float32, types.int32
+    gpu, number = cuda, cuda.int32
 
     @cuda.jit(device=True)
     def mix(a, b, c=None, scale=1):
@@ -78,8 +67,8 @@ def test_a_kernel_a_device_function_and_their_names(cuda, types):
 
     @cuda.jit
     def kernel(A, out):
-        tile = cuda.shared.array((8, 8), float32)
-        mine = gpu.local.array(2, dtype=float32)
+        tile = cuda.shared.array((8, 8), cuda.float32)
+        mine = gpu.local.array(2, dtype=gpu.float32)
         x, y = cuda.grid(2)
         row, col = gpu.threadIdx.y, cuda.threadIdx.x
         tile[row, col] = A[y, x]
@@ -100,10 +89,9 @@ def test_a_kernel_a_device_function_and_their_names(cuda, types):
     assert run.traffic.select(space="shared", array="tile", op="store").accesses == 256
 
 
-def test_names_imported_one_by_one(cuda, types):
+def test_names_imported_one_by_one(cuda):
     """``from numba.cuda import grid, …`` and names that a kernel gives to parts of cuda."""
-    grid, syncthreads = cuda.grid, cuda.syncthreads
-    float32 = types.float32
+    grid, syncthreads, float32 = cuda.grid, cuda.syncthreads, cuda.float32
 
     @cuda.jit
     def kernel(out):
@@ -117,22 +105,6 @@ def test_names_imported_one_by_one(cuda, types):
     out = np.zeros(64)
     simulate(kernel)[2, 32](out)
     np.testing.assert_array_equal(out, np.arange(64).reshape(2, 32)[:, ::-1].ravel())
-
-
-def test_types_through_the_module(cuda):
-    """``cuda.float32``, where a package shows its types there."""
-    if not hasattr(cuda, "float32"):
-        pytest.skip("this package shows its types elsewhere")
-
-    @cuda.jit
-    def kernel(out):
-        s = cuda.shared.array(4, dtype=cuda.int32)
-        s[0] = cuda.float32(2.75) * 2
-        out[0] = s[0]
-
-    out = np.zeros(1)
-    simulate(kernel)[1, 1](out)
-    assert out[0] == 5
 
 
 def test_a_package_that_holds_cuda(cuda):

@@ -14,7 +14,6 @@ from numba.cuda import libdevice, libdevicefuncs
 from numba.cuda import random as generators
 from numba.cuda.cudaimpl import round_to_impl
 from numba.np.numpy_support import ufunc_find_matching_loop
-from oracles import numba_typing as oracle
 from oracles.sources import import_kernel
 
 from course_lib import UnsupportedKernelError, simulate
@@ -161,25 +160,6 @@ def test_random_numbers_are_those_of_the_compiled_generator(name):
     assert {(f.kind, f.array) for f in findings} == {("race", f"rng_states.{word}") for word in ("s0", "s1")}
 
 
-@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])
-@pytest.mark.parametrize("name", ["add", "sub", "max", "nanmin"])
-def test_atomics_where_all_lanes_meet(name, dtype, tmp_path):
-    """Each lane gets what the lanes before it left, worked out one by one in the type of the array."""
-    update = {"add": np.add, "sub": np.subtract, "max": np.maximum, "nanmin": np.fmin}[name]
-    body = f"    i = cuda.grid(1)\n    if i % 3:\n        old[i] = cuda.atomic.{name}(total, 0, x[i])\n"
-    kernel = import_kernel(f"from numba import cuda\ndef kernel(x, total, old):\n{body}", tmp_path)
-    x = (np.random.default_rng(7).random(100) * 2e9).astype(dtype)
-    total, old = np.array([3], dtype), np.zeros(100, dtype)
-    simulate(kernel)[4, 25](x, total, old)  # a warp a block: they go in the order of the threads
-    state, want = np.array([3], dtype), np.zeros(100, dtype)
-    for i in range(100):
-        if i % 3:
-            want[i] = state[0]
-            update(state, x[i : i + 1], out=state)
-    np.testing.assert_array_equal(old, want)
-    np.testing.assert_array_equal(total, state)
-
-
 @pytest.mark.parametrize(
     ("name", "takes"),
     [
@@ -265,28 +245,3 @@ def test_isinstance_asks_for_the_exact_type(asked, found):
 @pytest.mark.parametrize("asked", [*CLASSES, (int, float)], ids=str)
 def test_isinstance_says_what_numba_says(asked):
     assert instances(asked, simulated) == instances(asked, njit)
-
-
-def sums(x, y, out):
-    end = sum((x[0], x[1]), 0) + x[0] * y[0]
-    out[0] = end
-
-
-def parts(x, y, out):
-    m, e = math.frexp(x[0])
-    end = m + math.modf(x[0])[1]
-    out[0] = end + e
-
-
-@pytest.mark.parametrize(
-    ("kernel", "a", "b"),
-    [
-        *((sums, *kinds) for kinds in (("float32", "float32"), ("int8", "uint8"), ("float32", "int64"))),
-        *((parts, kind, "int8") for kind in "float16 float32 float64 int8 uint16 int64".split()),
-    ],
-)
-def test_sums_and_parts_have_the_types_of_numba(kernel, a, b):
-    kinds = [oracle.from_dtype(np.dtype(kind))[::1] for kind in (a, b, "float64")]
-    run = simulate(kernel, trace=True)[1, 1](np.ones(2, a), np.ones(2, b), np.zeros(1))
-    found = [s.variables["end"].dtype for s in run.trace.steps if "end" in s.variables]
-    assert found == [oracle.oracle_variable(kernel, kinds, "end")]

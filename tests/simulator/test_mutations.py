@@ -111,7 +111,7 @@ def factory(rung, source, folder):
     """Return the `make` of a rung for a changed source of its module."""
     made = rung.make()
     name = made.py_func.__name__
-    wanted = rung.make.__name__ if hasattr(rung.make, "cache_info") else name
+    wanted = rung.make.__name__ if hasattr(rung.make.__wrapped__, "cache_info") else name
     whole = import_kernel(source, folder, wanted, "course_lib.kernels")
     return whole if hasattr(whole, "cache_info") else (lambda **params: whole)
 

@@ -11,7 +11,7 @@ from numba import cuda, int8, typeof, types, uint8
 from numba.core.typeconv.rules import default_type_manager
 from numba.cuda import libdevice  # noqa: F401 - a module of cuda once it is imported
 from oracles import numba_typing as oracle
-from oracles.expressions import BODIES, HALF_FUNCTIONS, REFUSED, arguments, kernel_with, threads
+from oracles.expressions import BODIES, HALF_FUNCTIONS, REFUSED, TUPLES, arguments, kernel_with, threads
 
 from course_lib import UnsupportedKernelError, simulate
 from course_lib.simulator.language import calls, packages
@@ -131,7 +131,13 @@ def test_what_numba_refuses_is_refused(expression, tmp_path):
         simulate(kernel)[1, 32](*launch)
 
 
-@pytest.mark.parametrize("body", every(12, [*BODIES, *(f"v = cuda.fp16.{call}" for call in HALF_FUNCTIONS)]))
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(f"v = {expression}" for expression in TUPLES),
+        *every(12, [*BODIES, *(f"v = cuda.fp16.{call}" for call in HALF_FUNCTIONS)]),
+    ],
+)
 def test_variables(body, tmp_path):
     """The last value of v in a kernel has the type that numba's compiler infers for it."""
     kernel, launch = kernel_with(body + "\nend = v", tmp_path), arguments()

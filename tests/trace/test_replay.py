@@ -86,6 +86,43 @@ def test_a_lane_that_a_warp_operation_waits_for_is_located_where_its_warp_execut
     assert (thread, step.warp, step.line) == (48, 1, finding.line)
 
 
+def asserts(x):
+    i = cuda.threadIdx.x
+    for k in range(6):
+        assert k < 3 or i < 32
+        x[i] = k
+
+
+def passes_by(x):
+    i = cuda.threadIdx.x
+    for k in range(6):
+        if k != 3 or i < 32:
+            cuda.syncthreads()
+        x[i] = k
+
+
+def goes_elsewhere(x):
+    i = cuda.threadIdx.x
+    for k in range(6):
+        if k < 3 or i < 32:
+            cuda.syncthreads()
+        x[i] = k
+
+
+@pytest.mark.parametrize("kernel", [asserts, passes_by, goes_elsewhere])
+def test_what_goes_wrong_in_a_loop_is_located_in_its_iteration(kernel):
+    """Where k is 3, or, for a thread that waits for others at the next time, 4."""
+    run = simulate(cuda.jit(debug=True, opt=False)(kernel), strict=False, trace=True)[1, 64](np.zeros(64))
+    (finding,) = run.errors
+    found = locate(run.trace, finding)
+    assert [place.thread for place in found] == [thread[0] for _, thread in finding.threads]
+    for block, position, thread in found:
+        timeline = Timeline(run.trace, block)
+        head = timeline.lines[:position] == timeline.statement_of(run.trace.source[0][0] + 2)
+        iterations = np.count_nonzero(head & timeline.of_thread(thread)[:position])
+        assert iterations - 1 == 3 + (kernel is passes_by and thread == 32)
+
+
 def test_source_leaves_out_what_no_step_runs():
     """Decorators and the docstring are removed, numbers and comments stay, and a nested function is dedented."""
     text = [

@@ -1,16 +1,12 @@
 """python -m tools.lab: probes, access patterns, tensor cores, and the model of waiting beside them."""
 
-import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 
-from course_lib.machine import measurements
 from course_lib.machine.gpu import command
-from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, itself, once
-from course_lib.machine.waiting import model_errors, predictions
+from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, once
 
-from . import answers, patterns, probes, registers, residency, tensor, wgmma
+from . import answers, model_errors, patterns, probes, registers, residency, tensor, wgmma
 
 MODULE = "tools.lab"
 _ROWS = (
@@ -51,13 +47,13 @@ _ROWS = (
         "tensor",
         "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
         tensor.cases,
-        itself,
+        lambda case, ask: case.measure(ask.repeats),
     ),
     Experiment(
         "wgmma",
         "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
         wgmma.cases,
-        itself,
+        lambda case, ask: case.measure(ask.repeats),
     ),
     Experiment(
         "answers",
@@ -76,39 +72,16 @@ _ROWS = (
         "waiting",
         "what the model of waiting predicts beside what was measured",
         once,
-        lambda case, ask: predictions.rows(ask.progress, ask.folder or measurements.DEFAULT_GPU),
+        lambda case, ask: model_errors.judged(ask),
         RECORDINGS,
     ),
 )
 LAB = tuple(replace(row, module=MODULE) for row in _ROWS)
 
 
-def judge_the_model(folder: Path | None) -> int:
-    """Print every prediction of the model of waiting beside the measurement, largest errors first; return 0.
-
-    folder: where the predictions go; if it has recordings of its own, what is predicted and compared.
-    """
-    if folder:
-        folder.mkdir(parents=True, exist_ok=True)
-    gpu = folder if folder and (folder / "latencies.json").is_file() else measurements.DEFAULT_GPU
-    results = predictions.rows(command.progress, gpu)
-    print(model_errors.table(results))
-    if folder:
-        origin = {name: measurements.load(name, gpu).provenance for name in predictions.READS}
-        recording = {"what": "waiting", "command": f"python -m {MODULE} waiting", "provenance": origin["ladder"]}
-        text = json.dumps({**recording, "results": results, "notes": {"origin": origin}}, indent=1)
-        (folder / "waiting.json").write_text(text + "\n", encoding="utf-8")
-    return 0
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; return the exit status: 0, 1 if a kernel is wrong, 2 without a GPU."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if given[:1] == ["waiting"]:
-        options = command.parser((*EXPERIMENTS, *LAB), MODULE).parse_args(given)
-        if options.what == ["waiting"]:
-            return judge_the_model(options.output)
-    return command.main(given, (*EXPERIMENTS, *LAB), MODULE)
+    return command.main(arguments, (*EXPERIMENTS, *LAB), MODULE)
 
 
 if __name__ == "__main__":

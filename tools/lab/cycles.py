@@ -11,7 +11,7 @@ from numba import float32
 
 from course_lib.machine.gpu.device import require
 from course_lib.machine.gpu.types import Result
-from course_lib.simulator.hardware import WARP_SIZE
+from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 
 from . import kernels
 
@@ -46,16 +46,19 @@ def time_cycles(
 
     A block's cycles are those from its first warp's beginning to its last one's end.
     """
-    cuda = require()
+    launches = [clocks_of(kernel, grid, block, arguments, out) for _ in range(warmups + repeats)]
+    return [int(np.median(last.max(axis=1) - first.min(axis=1))) for first, last in launches[warmups:]]
+
+
+def clocks_of(
+    kernel: Any, grid: int, block: Any, arguments: tuple[Any, ...], out: type[np.generic] = np.float32
+) -> Any:
+    """Launch a kernel; return when the warps of each block began, and when they ended."""
     threads = int(np.prod(block))
-    results = cuda.device_array(max(threads * grid, 1024), out)
-    clocks = cuda.device_array((2, grid, -(-threads // WARP_SIZE)), np.int64)
-    seen: list[int] = []
-    for _ in range(warmups + repeats):
-        kernel[grid, block](*arguments, results, clocks)
-        first, last = clocks.copy_to_host()
-        seen.append(int(np.median(last.max(axis=1) - first.min(axis=1))))
-    return seen[warmups:]
+    results = require().device_array(max(threads * grid, 1024), out)
+    clocks = require().device_array((2, grid, ceil_div(threads, WARP_SIZE)), np.int64)
+    kernel[grid, block](*arguments, results, clocks)
+    return clocks.copy_to_host()
 
 
 def address_list(size: int, spacing: int, shuffled: bool = True) -> tuple[Any, Any]:
@@ -74,18 +77,6 @@ def address_list(size: int, spacing: int, shuffled: bool = True) -> tuple[Any, A
     host[:] = base + following[:, None] * spacing + 8 * np.arange(spacing // 8)
     memory.copy_to_device(host.ravel())
     return memory, base + spacing * order
-
-
-def ends_of_warps(kernel: Any, arguments: tuple[Any, ...], repeats: int) -> list[list[int]]:
-    """Return for every launch when each of 32 warps of one block ends, in cycles from the first one's beginning."""
-    cuda = require()
-    out, clocks = cuda.device_array(1024, np.float32), cuda.device_array((2, 1, WARP_SIZE), np.int64)
-    ends = []
-    for _ in range(1 + repeats):
-        kernel[1, 1024](*arguments, out, clocks)
-        first, last = clocks.copy_to_host()[:, 0]
-        ends.append((last - first.min()).tolist())
-    return ends[1:]
 
 
 def clock(repeats: int) -> list[float]:

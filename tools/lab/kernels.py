@@ -17,9 +17,8 @@ from course_lib.kernels.vector import load4
 #: Copies of the operation in the body of a loop: the loop's own instructions are then a small part.
 UNROLLED = 16
 WORDS = 8192
+#: Elements of a list of indices, and of a node of a list of addresses: one for each lane of a warp.
 LINE = 32
-#: Elements of int64 in a node of a list of addresses: one for each lane of a warp.
-NODE = 32
 INDICES = np.arange(LINE, dtype=np.int64)
 
 
@@ -66,7 +65,7 @@ def note(clocks, first, last):
 @cuda.jit
 def chase(start, apart, steps, laps, out, clocks):
     """Follow a list of addresses, `steps` a lap, the lanes' lists `apart` bytes apart; the last lap is timed."""
-    address = start + apart * cuda.laneid + cuda.threadIdx.x // 32 * (8 * NODE)
+    address = start + apart * cuda.laneid + cuda.threadIdx.x // 32 * (8 * LINE)
     first = last = int64(0)
     for _ in range(laps):
         cuda.syncthreads()
@@ -79,13 +78,9 @@ def chase(start, apart, steps, laps, out, clocks):
     note(clocks, first, last)
 
 
-@cuda.jit
-def chase_shared(rounds, out, clocks):
-    """Follow a list of indices in shared memory, all of them 0: each load depends on the one before."""
-    words = cuda.shared.array(LINE, int64)
-    words[cuda.threadIdx.x] = cuda.threadIdx.x * rounds // (rounds + 1) * 0
-    cuda.syncthreads()
-    at = int64(0)
+@cuda.jit(device=True)
+def chase_words(words, at, rounds, out, clocks):
+    """Follow a list of indices from `at` on: each load depends on the one before."""
     first = clock_after(float32(at))
     for _ in range(rounds):
         for _ in range(UNROLLED):
@@ -93,6 +88,15 @@ def chase_shared(rounds, out, clocks):
     last = clock_after(float32(at))
     out[cuda.threadIdx.x] = at
     note(clocks, first, last)
+
+
+@cuda.jit
+def chase_shared(rounds, out, clocks):
+    """Follow a list of indices in shared memory, all of them 0."""
+    words = cuda.shared.array(LINE, int64)
+    words[cuda.threadIdx.x] = cuda.threadIdx.x * rounds // (rounds + 1) * 0
+    cuda.syncthreads()
+    chase_words(words, int64(0), rounds, out, clocks)
 
 
 @cuda.jit
@@ -126,42 +130,31 @@ def chase_indices(array, rounds, out, clocks):
 @cuda.jit
 def chase_constants(rounds, out, clocks):
     """Follow a list of indices in constant memory, all of them 0."""
-    words = cuda.const.array_like(INDICES)
-    at = int64(rounds // (rounds + 1))
-    first = clock_after(float32(at))
-    for _ in range(rounds):
-        for _ in range(UNROLLED):
-            at = words[uint64(at)]
-    last = clock_after(float32(at))
-    out[cuda.threadIdx.x] = at
-    note(clocks, first, last)
+    chase_words(cuda.const.array_like(INDICES), int64(rounds // (rounds + 1)), rounds, out, clocks)
 
 
-def arithmetic(operation: Any, dtype: Any, chains: int) -> Any:
-    """Return a kernel that does 16 `operation`s a round in each of `chains` independent chains."""
+def arithmetic(operation: Any, dtype: Any, chains: int, together: bool = True) -> Any:
+    """Return a kernel that does 16 `operation`s a round in each of `chains` independent chains.
+
+    together: whether each warp's end is that of the last one.
+    """
 
     @cuda.jit
     def arithmetic(value, rounds, out, clocks):
-        x0 = dtype(cuda.threadIdx.x)
-        x1, x2, x3, x4, x5, x6, x7 = x0, x0, x0, x0, x0, x0, x0
-        y = dtype(value)
+        x, y = cuda.local.array(chains, dtype), dtype(value)
+        for i in range(chains):
+            x[i] = dtype(cuda.threadIdx.x)
         cuda.syncthreads()
-        first = clock_after(float32(x0))
+        first = clock_after(float32(x[0]))
         for _ in range(rounds):
             for _ in range(UNROLLED):
-                x0 = operation(x0, y)
-                if chains > 1:
-                    x1 = operation(x1, y)
-                    x2 = operation(x2, y)
-                    x3 = operation(x3, y)
-                if chains > 4:
-                    x4 = operation(x4, y)
-                    x5 = operation(x5, y)
-                    x6 = operation(x6, y)
-                    x7 = operation(x7, y)
-        total = float32(x0) + float32(x1) + float32(x2) + float32(x3)
-        total += float32(x4) + float32(x5) + float32(x6) + float32(x7)
-        cuda.syncthreads()
+                for i in range(chains):
+                    x[i] = operation(x[i], y)
+        total = float32(0)
+        for i in range(chains):
+            total += float32(x[i])
+        if together:
+            cuda.syncthreads()
         last = clock_after(total)
         out[cuda.threadIdx.x] = total
         note(clocks, first, last)
@@ -169,10 +162,38 @@ def arithmetic(operation: Any, dtype: Any, chains: int) -> Any:
     return arithmetic
 
 
+#: Multiply and add, as fast as the scheduler lets the warp.
+compete = arithmetic(multiply_add, float32, 8, together=False)
+
+
 @cuda.jit(device=True)
 def add_then_xor(x, y):
     """Do two integer instructions that the compiler cannot combine."""
     return xor_integer(add_integer(x, y), 0x55555555)
+
+
+@cuda.jit(device=True)
+def read_words(words, at, apart, step, rounds, start):
+    """Read 16 words a round from `at` on, then go on by `step`; return when it began, and the sum with `start`.
+
+    apart: the words from one pair to the next, and from the first to the second of a pair.
+    """
+    total, other = start, float32(0)
+    first = clock_after(total)
+    for _ in range(rounds):
+        for j in range(UNROLLED // 2):
+            total += words[at + uint64(apart[0] * j)]
+            other += words[at + uint64(apart[0] * j + apart[1])]
+        at += uint64(step)
+    return first, total + other
+
+
+@cuda.jit(device=True)
+def note_when_all_have(first, total, out, clocks):
+    """Store a thread's sum, and note when its warp began and when all warps had their sums."""
+    out[cuda.threadIdx.x] = total
+    cuda.syncthreads()
+    note(clocks, first, clock_after(total))
 
 
 @cuda.jit
@@ -182,18 +203,8 @@ def read_shared(stride, step, rounds, out, clocks):
     for i in range(cuda.threadIdx.x, WORDS, cuda.blockDim.x):
         words[i] = i
     cuda.syncthreads()
-    at = uint64(cuda.laneid * stride)
-    total = other = float32(0)
-    first = clock_after(total)
-    for _ in range(rounds):
-        for j in range(UNROLLED // 2):
-            total += words[at + uint64(32 * j)]
-            other += words[at + uint64(32 * j + 1024)]
-        at += uint64(step)
-    out[cuda.threadIdx.x] = total + other
-    cuda.syncthreads()
-    last = clock_after(total + other)
-    note(clocks, first, last)
+    first, total = read_words(words, uint64(cuda.laneid * stride), (32, 1024), step, rounds, float32(0))
+    note_when_all_have(first, total, out, clocks)
 
 
 def read_global(stride: int) -> Any:
@@ -202,21 +213,12 @@ def read_global(stride: int) -> Any:
 
     @cuda.jit
     def read_global(array, step, rounds, out, clocks):
-        at = uint64(cuda.laneid * stride)
-        total = other = float32(0)
+        total = float32(0)
         for i in range(cuda.threadIdx.x, array.shape[0], cuda.blockDim.x):
             total += array[i]
         cuda.syncthreads()
-        first = clock_after(total)
-        for _ in range(rounds):
-            for j in range(UNROLLED // 2):
-                total += array[at + uint64(stretch * 2 * j)]
-                other += array[at + uint64(stretch * (2 * j + 1))]
-            at += uint64(step)
-        out[cuda.threadIdx.x] = total + other
-        cuda.syncthreads()
-        last = clock_after(total + other)
-        note(clocks, first, last)
+        first, total = read_words(array, uint64(cuda.laneid * stride), (2 * stretch, stretch), step, rounds, total)
+        note_when_all_have(first, total, out, clocks)
 
     return read_global
 
@@ -300,30 +302,6 @@ load_word = assembly("ld.global.u32 $0, [$1];", types.uint32, types.int64)
 load_words = assembly("{ .reg .u32 a, b, c; ld.global.v4.u32 {$0, a, b, c}, [$1]; }", types.uint32, types.int64)
 
 
-@cuda.jit
-def compete(value, rounds, out, clocks):
-    """Multiply and add, as fast as the scheduler lets the warp: 16 times in each of eight chains a round."""
-    x0 = float32(cuda.threadIdx.x)
-    x1, x2, x3, x4, x5, x6, x7 = x0, x0, x0, x0, x0, x0, x0
-    y = float32(value)
-    cuda.syncthreads()
-    first = clock_after(x0)
-    for _ in range(rounds):
-        for _ in range(UNROLLED):
-            x0 = multiply_add(x0, y)
-            x1 = multiply_add(x1, y)
-            x2 = multiply_add(x2, y)
-            x3 = multiply_add(x3, y)
-            x4 = multiply_add(x4, y)
-            x5 = multiply_add(x5, y)
-            x6 = multiply_add(x6, y)
-            x7 = multiply_add(x7, y)
-    total = x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7
-    last = clock_after(total)
-    out[cuda.threadIdx.x] = total
-    note(clocks, first, last)
-
-
 def stores_in_a_row(count: int) -> Any:
     """Return a kernel that sends `count` stores to shared memory, and times the sending, not the results."""
 
@@ -352,18 +330,8 @@ def stores_in_a_row(count: int) -> Any:
 def read_constants(rounds, out, clocks):
     """Read 16 words of constant memory a round, the same in all lanes."""
     words = cuda.const.array_like(CONSTANTS)
-    at = uint64(cuda.threadIdx.x // 1024)
-    total = other = float32(0)
-    first = clock_after(total)
-    for _ in range(rounds):
-        for j in range(UNROLLED // 2):
-            total += words[at + uint64(2 * j)]
-            other += words[at + uint64(2 * j + 1)]
-        at += uint64(cuda.threadIdx.y)
-    out[cuda.threadIdx.x] = total + other
-    cuda.syncthreads()
-    last = clock_after(total + other)
-    note(clocks, first, last)
+    first, total = read_words(words, uint64(cuda.threadIdx.x // 1024), (2, 1), cuda.threadIdx.y, rounds, float32(0))
+    note_when_all_have(first, total, out, clocks)
 
 
 def outer(m: int, n: int) -> Any:
@@ -433,16 +401,21 @@ def copies_in_groups(rows: int, each: int) -> Any:
 
 
 def reads_and_barriers(barriers: int) -> Any:
-    """Return a kernel that reads 8 words of shared memory a round, and passes `barriers` barriers."""
+    """Return a kernel that reads 8 words of shared memory a round, and passes `barriers` barriers.
+
+    Without barriers each warp reads as soon as the scheduler lets it.
+    """
 
     @cuda.jit
-    def reads_and_barriers(rounds, out):
+    def reads_and_barriers(rounds, out, clocks):
         words = cuda.shared.array(FEW, float32)
         for i in range(cuda.threadIdx.x, FEW, cuda.blockDim.x):
             words[i] = i
         cuda.syncthreads()
         at = uint32(SHARED + 4 * cuda.laneid)
         total = other = words[cuda.threadIdx.x % LINE]
+        cuda.syncthreads()
+        first = clock_after(total)
         for _ in range(rounds):
             if barriers > 0:
                 cuda.syncthreads()
@@ -451,39 +424,21 @@ def reads_and_barriers(barriers: int) -> Any:
                 other += shared_word(at + uint32(256 * j + 128))
             if barriers > 1:
                 cuda.syncthreads()
+        last = clock_after(total + other)
         out[cuda.threadIdx.x] = total + other
+        note(clocks, first, last)
 
     return reads_and_barriers
 
 
 @cuda.jit
-def chase_by_step(start, steps, laps, times):
-    """Follow a list of addresses and note the cycles of every step of every lap."""
-    for lap in range(laps):
-        address = int64(start)
-        for step in range(steps):
-            first = clock_if(address)
-            address = follow_global(address)
-            times[lap, step] = clock_if(address) - first
-
-
-@cuda.jit
-def ask_and_compete(rounds, out, clocks):
-    """Wanted 8 words of shared memory a round, as soon as the scheduler lets the warp; add up the results."""
-    words = cuda.shared.array(FEW, float32)
-    for i in range(cuda.threadIdx.x, FEW, cuda.blockDim.x):
-        words[i] = i
-    at = uint32(SHARED + 4 * cuda.laneid)
-    total = other = words[cuda.threadIdx.x % LINE]
-    cuda.syncthreads()
-    first = clock_after(total)
-    for _ in range(rounds):
-        for j in range(4):
-            total += shared_word(at + uint32(256 * j))
-            other += shared_word(at + uint32(256 * j + 128))
-    last = clock_after(total + other)
-    out[cuda.threadIdx.x] = total + other
-    note(clocks, first, last)
+def chase_by_step(start, steps, times):
+    """Follow a list of addresses and note the cycles of every step."""
+    address = int64(start)
+    for step in range(steps):
+        first = clock_if(address)
+        address = follow_global(address)
+        times[step] = clock_if(address) - first
 
 
 def wait_for_rows(rows: int, load: Any = load_word, width: int = 4, step: int = 64) -> Any:

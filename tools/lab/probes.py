@@ -17,11 +17,12 @@ from numba import float32, uint32
 from course_lib.machine.compiler.build import disassembled
 from course_lib.machine.compiler.code import from_listing
 from course_lib.machine.gpu.device import require
+from course_lib.machine.gpu.timing import time_calls
 from course_lib.machine.gpu.types import Result
 from course_lib.simulator.hardware import WARP_SIZE
 
 from . import kernels
-from .cycles import DRAM_LIST, L1_LIST, L2_LIST, ROUNDS, address_list, clock, ends_of_warps, measured, time_cycles
+from .cycles import DRAM_LIST, L1_LIST, L2_LIST, ROUNDS, address_list, clock, clocks_of, measured, time_cycles
 from .kernels import UNROLLED
 
 WARPS = (1, 2, 4, 8, 16, 32)
@@ -93,24 +94,16 @@ def with_code(kernel: Any) -> dict[str, Any]:
 
 
 def arithmetic() -> Iterator[Probe]:
-    """Yield one dependent operation after the other; and 32 warps of four or eight chains, for the rate."""
-    for name, operation, dtype, chains, each in (
-        ("multiply-add", kernels.multiply_add, float32, 4, 1),
-        ("integer multiply-add", kernels.multiply_add_integer, uint32, 4, 1),
-        ("integer add, xor", kernels.add_then_xor, uint32, 8, 2),
+    """Yield one dependent operation after the other; and 32 warps of four chains, for the rate of integers."""
+    for name, operation, dtype, per in (
+        ("multiply-add latency", kernels.multiply_add, float32, STEPS),
+        ("integer add, xor latency", kernels.add_then_xor, uint32, 2 * STEPS),
     ):
-        for what, count, threads in (("latency", 1, WARP_SIZE), ("rate", chains, 1024)):
-            per = STEPS * each * (chains * 1024 // WARP_SIZE if what == "rate" else 1)
-            yield Probe(
-                f"{name} {what}",
-                kernels.arithmetic(operation, dtype, count),
-                threads,
-                (dtype(3), ROUNDS),
-                per,
-                "warp instructions per cycle" if what == "rate" else "cycles",
-                {"operations": per},
-                rate=what == "rate",
-            )
+        kernel, arguments = kernels.arithmetic(operation, dtype, 1), (dtype(3), ROUNDS)
+        yield Probe(name, kernel, WARP_SIZE, arguments, per, about={"operations": per})
+    kernel, unit = kernels.arithmetic(kernels.multiply_add_integer, uint32, 4), "warp instructions per cycle"
+    per, about = 4 * REQUESTS, {"operations": 4 * REQUESTS}
+    yield Probe("integer multiply-add rate", kernel, 1024, (uint32(3), ROUNDS), per, unit, about, rate=True)
 
 
 def requests() -> Iterator[Probe]:
@@ -127,9 +120,7 @@ def requests() -> Iterator[Probe]:
         about = {"stride": stride, "requests": REQUESTS}
         kernel = kernels.read_global(stride)
         yield Probe("L1 read", kernel, 1024, lambda: (cached(), 0, ROUNDS), REQUESTS, per, about)
-    for warps in (1, 4, 32):
-        threads, about = warps * WARP_SIZE, {"warps": warps}
-        yield Probe("constant read", kernels.read_constants, threads, (ROUNDS,), STEPS * warps, per, about)
+    yield Probe("constant read", kernels.read_constants, 1024, (ROUNDS,), REQUESTS, per, {"warps": 32})
     for warps in (1, 4):
         for count in IN_A_ROW:
             about = {"step": 4, "warps": warps, "requests": count}
@@ -216,14 +207,14 @@ def lines(repeats: int) -> Iterator[Result]:
 
     `spread`: the cycles by which sixteen equal parts of them differ from the mean, each part's median.
     """
-    steps, laps = 4096, 1
+    steps = 4096
     memory, nodes = address_list(2 * L2_LIST, 2 * 128)
-    times = require().device_array((laps, steps), np.int64)
+    times = require().device_array(steps, np.int64)
     seen = []
     for start in nodes[:: len(nodes) // repeats][:repeats]:
         for _ in range(2):  # the first time brings them into the cache
-            kernels.chase_by_step[1, 1](start, steps, laps, times)
-        seen.append(times.copy_to_host()[0])
+            kernels.chase_by_step[1, 1](start, steps, times)
+        seen.append(times.copy_to_host())
     waits = np.concatenate(seen)
     parts = np.percentile(waits, (np.arange(QUANTILES) + 0.5) * 100 / QUANTILES)
     spread = [round(float(part - waits.mean()), 1) for part in parts]
@@ -294,17 +285,11 @@ def crowds(repeats: int) -> Iterator[Result]:
     for warps in (2, 4, 8, 32):
         blocks = FULL // warps * count
         for passed in (0, 1, 2):
-            kernel = kernels.reads_and_barriers(passed)
-            seen = []
-            for _ in range(repeats + 1):
-                begin, end = device.event(timing=True), device.event(timing=True)
-                begin.record()
-                kernel[blocks, warps * WARP_SIZE](rounds, out)
-                end.record()
-                end.synchronize()
-                seen.append(begin.elapsed_time(end) / 1e3 * hertz)
+            launch = kernels.reads_and_barriers(passed)[blocks, warps * WARP_SIZE]
+            arrays = out, device.device_array((2, blocks, warps), np.int64)
+            seen = [each / 1e3 * hertz for each in time_calls(launch, [(rounds, *arrays)], repeats, 1)]
             name, unit = "shared reads and barriers", "cycles per warp's round"
-            yield measured(name, seen[1:], unit, rounds * FULL, warps=warps, barriers=passed)
+            yield measured(name, seen, unit, rounds * FULL, warps=warps, barriers=passed)
 
 
 def orders(repeats: int) -> Iterator[Result]:
@@ -315,9 +300,10 @@ def orders(repeats: int) -> Iterator[Result]:
     """
     for probe, kernel, arguments in (
         ("warps without turns", kernels.compete, (float32(0.5), ROUNDS)),
-        ("warps that ask", kernels.ask_and_compete, (16 * ROUNDS,)),
+        ("warps that ask", kernels.reads_and_barriers(0), (16 * ROUNDS,)),
     ):
-        ends = ends_of_warps(kernel, arguments, repeats)
+        launches = [clocks_of(kernel, 1, 1024, arguments) for _ in range(1 + repeats)]
+        ends = [(last - first.min()).ravel().tolist() for first, last in launches[1:]]
         value = np.median([np.mean(each) / max(each) for each in ends])
         last, unit = [max(each) for each in ends], "mean end as a part of the last"
         yield measured(probe, last, unit, value=value, ends=ends[-1])

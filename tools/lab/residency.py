@@ -17,8 +17,7 @@ from course_lib.machine.gpu.problem import RAGGED, Problem, resources
 from course_lib.machine.gpu.types import Progress, Result, Size
 from course_lib.machine.gpu.verification import prepare, random_matrices, verify
 
-N = 2048
-SIZE = N, N, N
+SIZE = 2048, 2048, 2048
 #: Sizes of matrices that the second-level cache keeps from one launch to the next; those of SIZE every launch reads
 #: from DRAM. Their blocks make whole rounds on 132 multiprocessors.
 CACHED = 1056, 1024, 2048
@@ -103,8 +102,7 @@ def timed(repeats: int, progress: Progress, size: Size = SIZE) -> list[Result]:
         if size == CACHED:
             del problem.sets[1:]  # the same matrices in every launch
         measured = problem.measure(kernel[grid, block, 0, room], repeats)
-        own = resources(kernel, block)
-        results.append({**entry, **measured, "filler_bytes": room, "registers": own["registers"]})
+        results.append({**entry, **measured, "filler_bytes": room, "registers": resources(kernel, block)["registers"]})
     return results
 
 
@@ -123,16 +121,13 @@ def residency(repeats: int, progress: Progress, size: Size = SIZE) -> list[Resul
     return results
 
 
-def launch_cases(size: Size = SIZE) -> list[Result]:
-    """Launch every case once, for a profiler; return those that fit, in this order."""
+def launch_cases(size: Size) -> None:
+    """Launch every case that fits once, for a profiler."""
     cuda = require()
     arguments = tuple(cuda.to_device(X) for X in random_matrices(*size))
-    done = []
     for r, params, blocks in cases(size):
         launch = limited(r, params, blocks, arguments, size)
         if launch is not None:
             kernel, grid, block, room = launch
             kernel[grid, block, 0, room](*arguments)
-            done.append({"rung": r.name, "params": params, "blocks": blocks, "threads": prod(block)})
     cuda.synchronize()
-    return done

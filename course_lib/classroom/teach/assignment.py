@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...exercises import EXERCISES
 from ...exercises.grading.explain import Explanation
 from ...simulator.tables import plural
 from ..lessons import title
 from ..pages.frame import write
-from .cells import NOTEBOOKS, lesson_cells, lesson_named, notebook, places, texts_above
+from .cells import GRADED, NOTEBOOKS, lesson_cells, lesson_named, notebook, places, texts_above
 
 NBGRADER, OTTER, PLAIN = "nbgrader", "otter", "plain"
 
@@ -31,7 +30,7 @@ def run(chosen: argparse.Namespace) -> int:
     if path.resolve().is_relative_to(NOTEBOOKS.resolve()):
         raise ValueError(f"{path} would replace a lesson; choose another folder with --out")
     write(chosen.out, {path.name: json.dumps(assignment(lesson, chosen.tool, chosen.solved), indent=1) + "\n"})
-    points = sum(EXERCISES[name].points for name in places(lesson))
+    points = sum(GRADED[name].points for name in places(lesson))
     print(f"{path}: {plural(len(places(lesson)), 'exercise')}, {points} points")
     return 0
 
@@ -75,7 +74,7 @@ _ISOLATED = "from course_lib.classroom.teach.isolated import isolated\n\n"
 def _for_nbgrader(name: str) -> Cell:
     """The cell of the points. That of the answer has no marks of nbgrader, which would replace what is given by its
     own words."""
-    exercise = EXERCISES[name]
+    exercise = GRADED[name]
     if isinstance(exercise, Explanation):
         ideas = "\n".join(f"- 1 point: {idea}" for idea in exercise.ideas)
         text = f"Your teacher reads the answer above: {plural(exercise.points, 'point')}."
@@ -94,7 +93,7 @@ def _nbgrader(grade_id: str, **changed: Any) -> dict[str, Any]:
 
 def _for_otter(name: str, about: Cell, answer: Cell, solution: str) -> Iterator[Cell]:
     """Write one test for each point, since a test of Otter gives all of its points or none."""
-    exercise = EXERCISES[name]
+    exercise = GRADED[name]
     manual = isinstance(exercise, Explanation)
     config = f"name: {name.replace('-', '_')}\npoints: {exercise.points}" + "\nmanual: true" * manual
     yield _cell("raw", f"begin-{name}", f"# BEGIN QUESTION\n{config}")

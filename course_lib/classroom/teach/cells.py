@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...exercises import EXERCISES, LESSONS
+from ...exercises.capstone import MILESTONES, NAME
 from ...exercises.grading.explain import Explanation
 from ..lessons import home
 
@@ -25,6 +26,19 @@ class ExerciseCell:
     cell: str
     source: str
     function: str
+
+
+@dataclass(frozen=True)
+class Capstone:
+    """The kernel of the capstone: a point for each milestone."""
+
+    name: str = NAME
+    points: int = len(MILESTONES)
+    parameters: tuple[str, ...] = ("A", "B", "C")
+
+
+#: What is graded, by name: the exercises, and in the last lesson also the kernel that ``attempt`` is given.
+GRADED = EXERCISES | {NAME: Capstone()}
 
 
 def lesson_named(words: str) -> str:
@@ -68,15 +82,16 @@ def code_cells(notebook: object) -> Iterator[tuple[str, str]]:
 
 @cache
 def places(lesson: str, folder: Path = NOTEBOOKS) -> dict[str, ExerciseCell]:
-    """Return the place of each exercise of a lesson, in its order."""
+    """Return the place of all that is graded in a lesson, its exercises in their order."""
     found = {}
     for cell, source in lesson_cells(lesson, folder):
         tree = parsed(source)
         for exercise, _ in calls(tree):
             defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-            in_words = isinstance(EXERCISES.get(exercise), Explanation)
+            in_words = isinstance(GRADED.get(exercise), Explanation)
             found[exercise] = ExerciseCell(exercise, cell, source, "" if in_words else defined[-1])
-    return {exercise.name: found[exercise.name] for exercise in LESSONS[lesson]}
+    names = [*(exercise.name for exercise in LESSONS[lesson]), NAME]  # without those that are optional
+    return {name: found[name] for name in names if name in found}
 
 
 @cache
@@ -124,11 +139,15 @@ def parsed(source: str) -> ast.Module:
 
 
 def calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
-    """Yield each ``check("name", …)`` and ``explain("name", …)`` of a cell, with the name."""
+    """Yield each ``check("name", …)`` and ``explain("name", …)`` of a cell, with the name.
+
+    ``attempt(kernel, …)`` is yielded as if it named the capstone, too, but not where it is given one of the ladder's.
+    """
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and node.args):
             continue
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))  # of check(…), or of exercises.check(…)
-        name = node.args[0]
-        if called in ("check", "explain") and isinstance(name, ast.Constant) and isinstance(name.value, str):
-            yield name.value, node
+        own = called == "attempt" and isinstance(node.args[0], ast.Name)
+        name, *given = [ast.Constant(NAME), *node.args] if own else node.args
+        if (own or called in ("check", "explain")) and isinstance(name, ast.Constant) and isinstance(name.value, str):
+            yield name.value, ast.Call(node.func, [name, *given], node.keywords)

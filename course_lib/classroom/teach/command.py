@@ -5,7 +5,6 @@ python -m course_lib.teach assignment 04 --for nbgrader --out source
 python -m course_lib.teach grade submissions --lesson 04 --csv grades.csv --feedback feedback
 python -m course_lib.teach slides --plan lecture-50
 python -m course_lib.teach quiz 04 --seed 7 --for moodle
-python -m course_lib.teach ranking submissions --csv ranking.csv --page ranking.html
 """
 
 import argparse
@@ -23,7 +22,6 @@ COMMANDS = {
     "students": ("editions", "Write an edition without solutions, notes and tests."),
     "assignment": ("assignment", "Write a lesson's exercises as an assignment for nbgrader, Otter or neither."),
     "grade": ("grade", "Grade the submissions of a class in one lesson."),
-    "ranking": ("ranking", "Rank the kernels of a class in the capstone."),
     "slides": ("slides", "Write the deck of a plan, with the speaker's notes."),
     "quiz": ("quiz", "Write five questions on a lesson, with fresh numbers, for a learning platform."),
     "guides": ("guides", "Write the guides to the lessons, and the plans."),

@@ -1,4 +1,4 @@
-"""The commands `grade` and `ranking` in a container without a network: walls for a machine that has none of its own."""
+"""The command `grade` in a container without a network: walls for a machine that has none of its own."""
 
 import argparse
 import os
@@ -32,14 +32,13 @@ def line(chosen: argparse.Namespace) -> list[str]:
     given = {name: value for name, value in vars(chosen).items() if name not in _INSIDE}
     given["without_walls"] = True
     words = [word for name, value in given.items() for word in _words(name, value)]
-    command = ["tile-by-tile", "teach", chosen.command, str(chosen.submissions.resolve()), *words]
+    command = ["tile-by-tile", "teach", "grade", str(chosen.submissions.resolve()), *words]
     return [chosen.container, "run", "--rm", *walls, *user, *mounts, IMAGE, *command]
 
 
 def _written(chosen: argparse.Namespace) -> list[Path]:
     """The folders of the table and of the pages."""
-    pages = chosen.feedback if chosen.command == "grade" else chosen.page.parent
-    return list(dict.fromkeys(path.resolve() for path in (chosen.csv.parent, pages)))
+    return list(dict.fromkeys(path.resolve() for path in (chosen.csv.parent, chosen.feedback)))
 
 
 def _words(name: str, value: Any) -> Iterator[str]:

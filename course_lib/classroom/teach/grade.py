@@ -11,23 +11,21 @@ import sqlite3
 import sys
 import time
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, UserDict
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 from tqdm import tqdm
 
-from ...exercises import EXERCISES
 from ...exercises.grading.routines import Routine
 from ...simulator.tables import plural
 from . import container, walls
-from .cells import lesson_named, places
+from .cells import GRADED, lesson_named, places
 from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
 from .gradebook import EXPORTS, exact, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
@@ -41,64 +39,47 @@ _SHOWN = ("id", "student", "exercise", "points", "of", "comment", "status", "hin
 COLUMNS = (*_SHOWN, "answer")
 #: What a person may change, and what it belongs to.
 _NEEDED = ("id", "exercise", "points", "comment", "answer")
-Record = TypeVar("Record", bound=Any)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    add = batch_arguments(parser, Limits.seconds)
+    add = parser.add_argument
+    add("submissions", type=Path, help="a folder: NAME.ipynb, NAME.zip or a folder NAME for each student")
     add("--lesson", required=True, help="such as 04")
     add("--csv", type=Path, default=Path("grades.csv"), help="the table; points and comments that you write are kept")
     add("--feedback", type=Path, default=Path("feedback"), help="the folder of the students' pages")
     add("--roster", type=Path, help="a table with the columns id, name, e-mail, or a list of Canvas, Moodle or GitHub")
     add("--export", choices=EXPORTS, help="write the totals for a gradebook, too, beside the table")
     add("--anonymous", action="store_true", help="pseudonyms on all pages; the table says whose they are")
+    add("--jobs", type=int, default=1, help="how many submissions are judged at a time")
+    add("--seconds", type=int, default=Limits.seconds, help="of processor time, for one answer")
     add("--student-seconds", type=int, default=Limits.student, help="of processor time, for one student")
     add("--memory", type=int, default=Limits.memory >> 20, help="MiB, for one answer")
-
-
-def batch_arguments(parser: argparse.ArgumentParser, seconds: int) -> Callable[..., Any]:
-    """Declare what each command that judges a class takes; return how a further argument is declared."""
-    add = parser.add_argument
-    add("submissions", type=Path, help="a folder: NAME.ipynb, NAME.zip or a folder NAME for each student")
-    add("--jobs", type=int, default=1, help="how many submissions are judged at a time")
-    add("--seconds", type=int, default=seconds, help="of processor time, for one answer")
     add("--seed", type=int, help="draw sizes and calls as the run with this seed did; else a new table draws one")
     add("--again", action="store_true", help="judge also what was judged before")
-    add("--without-walls", action="store_true", help="execute and compile also where the system has no walls")
+    add("--without-walls", action="store_true", help="execute functions also where the system has no walls")
     add("--container", choices=("docker", "podman"), help="do all of it in a container without a network")
-    return add
-
-
-def walled(chosen: argparse.Namespace, work: str, done: str, *numbers: str) -> bool:
-    """Check what was chosen, and say which walls there are; return whether students' ``work`` is ``done``.
-
-    It is done within walls, or because that was chosen. ``numbers`` are arguments that must be at least 1.
-    """
-    for name in ("jobs", "seconds", *numbers):
-        if getattr(chosen, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
-    if chosen.seed is not None and chosen.seed < 0:
-        raise ValueError(f"--seed must be at least 0, not {chosen.seed}")
-    if chosen.without_walls and sys.platform != "linux" and not chosen.container:
-        raise ValueError("--without-walls works on Linux alone: use --container")
-    executes = chosen.without_walls or bool(walls.standing())
-    if not chosen.container:
-        without = f"none, and {work} are {done}" if executes else f"none, so {work} are not {done}: {walls.NONE}"
-        print(f"Walls around each answer: {walls.standing() or without}.")
-        walls.hide()
-    return executes
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
-    executes = walled(chosen, "functions", "executed", "student_seconds", "memory")
+    for name in ("jobs", "seconds", "student_seconds", "memory"):
+        if getattr(chosen, name) < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
+    if chosen.seed is not None and chosen.seed < 0:
+        raise ValueError(f"--seed must be at least 0, not {chosen.seed}")
     if chosen.container:
         return container.run(chosen)
+    if chosen.without_walls and sys.platform != "linux":
+        raise ValueError("--without-walls works on Linux alone: use --container")
+    executes = chosen.without_walls or bool(walls.standing())
+    without = "none, and functions are executed" if executes else f"none, so functions are not executed: {walls.NONE}"
+    print(f"Walls around each answer: {walls.standing() or without}.")
+    walls.hide()
     limits = Limits(chosen.seconds, chosen.memory << 20, student=chosen.student_seconds, executes=executes)
     lesson = lesson_named(chosen.lesson)
     handed_in = submissions(chosen.submissions, lesson, limits, chosen.roster)
-    with alone(lock_of(chosen.csv)), alone(chosen.feedback / ".in-use"):
+    with alone(chosen.csv.with_name(f".{chosen.csv.name}.in-use")), alone(chosen.feedback / ".in-use"):
         more = {"anonymous": chosen.anonymous, "seed": chosen.seed}
         batch = Batch(handed_in, lesson, chosen.csv, chosen.feedback, limits, **more)
         batch.grade(chosen.jobs, chosen.again)
@@ -135,101 +116,29 @@ def alone(path: Path) -> Iterator[None]:
         yield
 
 
-def lock_of(table: Path) -> Path:
-    """Return the file that a run holds while it writes a table."""
-    return table.with_name(f".{table.name}.in-use")
+class Journal(UserDict[str, Any]):
+    """What is known of a class, kept in a file: a line of JSON for each value, as soon as it is known."""
 
-
-def journal_of(table: Path) -> Path:
-    """Return the file beside a table that `Journal` writes."""
-    return table.with_name(table.name + ".journal")
-
-
-class Journal(Generic[Record]):
-    """What was judged of a class, and the seed by which it was drawn: a line of JSON each, as soon as it is known.
-
-    ``read`` makes a verdict of what `asdict` made of one, and raises KeyError or TypeError for what is none.
-    """
-
-    def __init__(self, path: Path, read: Callable[[Any], Record], seed: int | None = None) -> None:
-        self.path, self.found, self._keys, self._noted = path, dict[str, Record](), dict[str, str](), dict[str, Any]()
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-            with contextlib.suppress(ValueError, KeyError, TypeError):  # such as a line that was cut off
-                self._noted |= (record := json.loads(line))
-                if "id" in record:
-                    self.found[record["id"]] = read(record["found"])
-                    self._keys[record["id"]] = record["key"]
-        self.seed = int(self.noted("seed", lambda: secrets.randbelow(1_000_000), seed))
+            with contextlib.suppress(ValueError, TypeError):  # a line that was cut off
+                self.data.update(json.loads(line))
 
-    def noted(self, name: str, draw: Callable[[], Any], chosen: Any = None) -> Any:
-        """Return a value that a table keeps: the chosen one, else the last of this name, else a new one."""
-        last = self._noted.get(name)
-        value = last if chosen is None else chosen
-        value = draw() if value is None else value
-        if value != last:
-            self._add({name: value})
-        return value
-
-    def drawn(self) -> str:
-        """Say by which seed sizes and calls were drawn."""
-        return f"The sizes and calls were drawn by the seed {self.seed}: --seed {self.seed} draws them again."
-
-    def judge(
-        self,
-        handed_in: Sequence[HandedIn],
-        judge: Callable[[HandedIn, Sandbox], Record],
-        failed: Callable[[str], Record],
-        limits: Limits,
-        jobs: int,
-        again: bool,
-    ) -> None:
-        """Judge all ``again``, or those whose files, limits or seed are new; ``jobs`` sandboxes work at a time.
-
-        Whatever ``judge`` raises concerns one student: that student gets what ``failed`` returns for a sentence. But a
-        RuntimeError, of a process that does not start, ends it all.
-        """
-        waiting = [each for each in handed_in if again or self._keys.get(each.id) != self._key(each)]
-        free = SimpleQueue[Sandbox]()
-
-        def judged(submission: HandedIn) -> Record:
-            sandbox = free.get()
-            try:
-                return judge(submission, sandbox)
-            except Exception as error:
-                if type(error) is RuntimeError:
-                    raise
-                return failed(f"the grader failed with {type(error).__name__}: {str(error)[:300]}.")
-            finally:
-                free.put(sandbox)
-
-        with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
-            for _ in range(min(jobs, len(waiting))):
-                free.put(sandboxes.enter_context(Sandbox(limits)))
-            judging = {pool.submit(judged, submission): submission for submission in waiting}
-            try:
-                for done in tqdm(as_completed(judging), total=len(waiting), unit="submission", disable=None):
-                    self._keep(judging[done], done.result())
-            finally:
-                pool.shutdown(cancel_futures=True)
-
-    def _key(self, each: HandedIn) -> str:
-        return f"{each.key} {self.seed}"
-
-    def _keep(self, each: HandedIn, found: Record) -> None:
-        self.found[each.id], self._keys[each.id] = found, self._key(each)
-        self._add({"id": each.id, "key": self._key(each), "found": asdict(found)})
-
-    def _add(self, record: dict[str, Any]) -> None:
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(f"\n{json.dumps(record)}")  # a line that was cut off stays alone
+            file.write(f"\n{json.dumps({name: value})}")  # a line that was cut off stays alone
 
 
 @dataclass(frozen=True)
 class Marks:
-    """The verdicts on a student's answers, and a note on what was read."""
+    """The verdicts on a student's answers, a note on what was read, and the key of what was judged."""
 
     rows: tuple[Judged, ...]
     note: str = ""
+    key: str = ""
 
 
 class Batch:
@@ -251,34 +160,71 @@ class Batch:
         self.teacher = table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
-        self.journal = Journal(journal_of(table), self._read, seed)
-        self._salt = self.journal.noted("salt", lambda: secrets.token_hex(16)) if anonymous else ""
+        self.journal = Journal(table.with_name(table.name + ".journal"))
+        if seed is not None and self.journal.get("seed") != seed:
+            self.journal["seed"] = seed
+        self.seed = int(self.journal.setdefault("seed", secrets.randbelow(1_000_000)))
+        self._salt = self.journal.setdefault("salt", secrets.token_hex(16)) if anonymous else ""
         names = labels(handed_in)
         self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in names.items()}
+        self.found = dict(self._read())
         self._pages, self.lost = set[str](), set[str]()
         self._by_hand = self._read_table()
 
-    def _read(self, told: Any) -> Marks:
-        found = Marks(tuple(Judged(**from_json(row)) for row in told["rows"]), told["note"])
-        if not {row.exercise for row in found.rows} <= {*self.exercises}:
-            raise KeyError("of another lesson")
-        return found
+    def _read(self) -> Iterator[tuple[str, Marks]]:
+        for each in self.submissions:
+            with contextlib.suppress(KeyError, TypeError):  # not judged yet, or by another version of the course
+                told = self.journal[f"student {each.id}"]
+                rows = tuple(Judged(**from_json(row)) for row in told["rows"])
+                if {row.exercise for row in rows} <= {*self.exercises}:  # else it is of another lesson
+                    yield each.id, Marks(rows, told["note"], told["key"])
 
     def grade(self, jobs: int = 1, again: bool = False) -> None:
-        """Judge what was not judged before, then write table and pages; also where this is interrupted."""
-        judge = partial(judged_submission, self.lesson, limits=self.limits, seed=self.journal.seed)
+        """Judge all ``again``, or those whose files, limits or seed are new; ``jobs`` sandboxes work at a time. Then
+        write table and pages, also where this is interrupted.
+
+        Whatever is raised concerns one student, whose rows say it. But a RuntimeError, of a process that does not
+        start, ends it all.
+        """
+        judged = {id: marks.key for id, marks in self.found.items()}
+        waiting = [each for each in self.submissions if again or judged.get(each.id) != self._key(each)]
+        free = SimpleQueue[Sandbox]()
         try:
-            self.journal.judge(self.submissions, judge, self._failed, self.limits, jobs, again)
+            with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
+                for _ in range(min(jobs, len(waiting))):
+                    free.put(sandboxes.enter_context(Sandbox(self.limits)))
+                judging = {pool.submit(self._judged, each, free): each for each in waiting}
+                try:
+                    for done in tqdm(as_completed(judging), total=len(waiting), unit="submission", disable=None):
+                        self._keep(judging[done], done.result())
+                finally:
+                    pool.shutdown(cancel_futures=True)
         finally:
             self._write()
 
-    def _failed(self, said: str) -> Marks:
-        return Marks(tuple(unjudged(name, UNREADABLE, said) for name in self.exercises))
+    def _judged(self, each: HandedIn, free: SimpleQueue[Sandbox]) -> Marks:
+        sandbox = free.get()
+        try:
+            return judged_submission(self.lesson, each, sandbox, self.limits, self.seed)
+        except Exception as error:
+            if type(error) is RuntimeError:
+                raise
+            said = f"the grader failed with {type(error).__name__}: {str(error)[:300]}."
+            return Marks(tuple(unjudged(name, UNREADABLE, said) for name in self.exercises))
+        finally:
+            free.put(sandbox)
+
+    def _key(self, each: HandedIn) -> str:
+        return f"{each.key} {self.seed}"
+
+    def _keep(self, each: HandedIn, marks: Marks) -> None:
+        self.found[each.id] = replace(marks, key=self._key(each))
+        self.journal[f"student {each.id}"] = asdict(self.found[each.id])
 
     def graded(self) -> dict[str, list[Judged]]:
         """Return the rows of each student, by id, with the points and comments that were given by hand; a student
         whose turn has not come has none."""
-        judged = ((each, self.journal.found.get(each.id)) for each in self.submissions)
+        judged = ((each, self.found.get(each.id)) for each in self.submissions)
         return {each.id: [self._corrected(each, row) for row in found.rows] for each, found in judged if found}
 
     def said(self) -> str:
@@ -286,7 +232,7 @@ class Batch:
         rows = [row for each in self.graded().values() for row in each]
         statuses = ", ".join(f"{count} {status}" for status, count in Counter(row.status for row in rows).items())
         lines = [f"{plural(len(self.submissions), 'submission')}, {plural(len(rows), 'answer')}: {statuses}."]
-        lines.append(self.journal.drawn())
+        lines.append(f"The sizes and calls were drawn by the seed {self.seed}: --seed {self.seed} draws them again.")
         if any(row.points is None for row in rows):
             lines.append(
                 f"Answers in words are in {self.teacher}: write their points into {self.table}, and run again."
@@ -349,7 +295,7 @@ class Batch:
             if name not in self.exercises:
                 raise ValueError(f"{where}: {self.lesson} has no exercise {name!r}; each lesson needs its own --csv")
             points, comment = line["points"].strip().replace(",", "."), plain(line["comment"])
-            most = EXERCISES[name].points
+            most = GRADED[name].points
             try:
                 reached = float(points) if points else None
             except ValueError:
@@ -379,12 +325,12 @@ class Batch:
         return replace(row, comment=comment, **given)
 
     def _write(self) -> None:
-        graded, seed = self.graded(), self.journal.seed
+        graded, seed = self.graded(), self.seed
         by_label = {self.labels[id]: rows for id, rows in graded.items()}
         table, students = [], {}
         for each in (each for each in self.submissions if each.id in graded):
             label, page, rows = self.labels[each.id], self._page(each.id), graded[each.id]
-            found = self.journal.found[each.id]
+            found = self.found[each.id]
             note = "; ".join(filter(None, (found.note, each.problem if each.paths else "")))
             for row, judged in zip(rows, found.rows, strict=True):
                 who, said = (exact(each.id), each.student, row.exercise), (_text(row.points), row.of, row.comment)
@@ -444,7 +390,7 @@ def judged_submission(
     rows, answers = [], {name: Answer(*best["answers"][name]) for name in places(lesson)}
     together = judged_together(lesson, answers, sandbox, seed) if spent < limits.student else {}
     for name, answer in answers.items():
-        if isinstance(EXERCISES[name], Routine) and not limits.runs:
+        if isinstance(GRADED[name], Routine) and not limits.runs:
             row = replace(unjudged(name, STOPPED, f"it was not executed: {walls.NONE}."), points=None)
         elif spent < limits.student:
             row = together.get(name) or judged_answer(name, lesson, answer, sandbox, seed)
@@ -468,7 +414,7 @@ def judged_together(
     lesson: str, answers: Mapping[str, Answer], sandbox: Sandbox, seed: int | None = None
 ) -> dict[str, Judged]:
     """Return the verdicts on the answers that are not executed, from one process; none if one of them stops it."""
-    texts = {name: answer for name, answer in answers.items() if not isinstance(EXERCISES[name], Routine)}
+    texts = {name: answer for name, answer in answers.items() if not isinstance(GRADED[name], Routine)}
     try:
         found = sandbox.do("judge", lesson, texts, seed) if texts else {}
         return {name: received(name, found[name]) for name in texts}

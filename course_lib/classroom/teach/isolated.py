@@ -23,7 +23,7 @@ def isolated(exercise: str, cells: Sequence[str] | None = None) -> Judged:
 
     Raises ValueError for a name that no exercise has, and RuntimeError outside of a notebook if no cells are given.
     """
-    lesson = next((lesson for lesson, found in LESSONS.items() if exercise in {each.name for each in found}), None)
+    lesson = next((lesson for lesson in LESSONS if exercise in places(lesson)), None)
     if lesson is None:
         raise ValueError(f"there is no exercise {exercise!r}")
     texts = _executed() if cells is None else cells

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from ...exercises import EXERCISES, LESSONS, check
+from ...exercises import LESSONS, check
 from ...exercises.grading.exercise import Exercise
 from ...exercises.grading.explain import Explanation, compare
 from ...exercises.grading.grades import passed_by_baselines
 from ...exercises.grading.routines import Call, Routine
 from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
-from . import similarity
-from .cells import NOTEBOOKS, lesson_cells, parsed, places
+from . import capstone, similarity
+from .cells import GRADED, NOTEBOOKS, Capstone, lesson_cells, parsed, places
 from .extract import Missing, Refused, definitions, extract, text_of, trees_of
 from .names import names_of
-from .submission import LONGEST, Answer
+from .submission import LONGEST, Answer, best
 from .templates import rendered
 
 #: How many of an exercise's stored calls are made.
@@ -75,7 +75,7 @@ def from_json(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def unjudged(exercise: str, status: str, hint: str) -> Judged:
     """The verdict on an answer that was not launched: no points, and a sentence."""
-    return Judged(exercise, 0, EXERCISES[exercise].points, status, hint)
+    return Judged(exercise, 0, GRADED[exercise].points, status, hint)
 
 
 #: The most characters of each text of a reply, and of its picture.
@@ -95,9 +95,9 @@ def received(exercise: str, fields: Mapping[str, Any]) -> Judged:
 
 
 def _has_sound_points(row: Judged, exercise: str) -> bool:
-    in_words = isinstance(EXERCISES[exercise], Explanation)
+    in_words = isinstance(GRADED[exercise], Explanation)
     statuses = {FAILED, NOT_YET, REFUSED, MISSING, TO_READ if in_words else PASSED}
-    if (row.exercise, row.of) != (exercise, EXERCISES[exercise].points) or row.status not in statuses:
+    if (row.exercise, row.of) != (exercise, GRADED[exercise].points) or row.status not in statuses:
         return False
     if row.status == TO_READ:
         return row.points is None
@@ -135,23 +135,18 @@ def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Jud
         return unjudged(exercise, REFUSED, f"the cell has more than {LONGEST:,} characters.")
     course = [source for _, source in lesson_cells(lesson)]
     try:
-        if isinstance(EXERCISES[exercise], Explanation):
+        if isinstance(GRADED[exercise], Explanation):
             return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
         return _function(exercise, lesson, answer, course, seed)
-    except (Refused, Missing, SyntaxError) as error:
-        return unjudged(exercise, *no_answer(error))
-
-
-def no_answer(error: Refused | Missing | SyntaxError) -> tuple[str, str]:
-    """Return the status of a cell that has no function to be judged, and a sentence."""
-    if isinstance(error, SyntaxError):
+    except SyntaxError as error:
         where = f"line {error.lineno}" if error.lineno else "the cell"
-        return FAILED, f"{where} is no Python: {error.msg}."
-    return REFUSED if isinstance(error, Refused) else NOT_YET, str(error)
+        return unjudged(exercise, FAILED, f"{where} is no Python: {error.msg}.")
+    except (Refused, Missing) as error:
+        return unjudged(exercise, REFUSED if isinstance(error, Refused) else NOT_YET, str(error))
 
 
 def _in_words(name: str, lesson: str, text: str | None) -> Judged:
-    exercise = EXERCISES[name]
+    exercise = GRADED[name]
     assert isinstance(exercise, Explanation)
     if text is None:
         return unjudged(name, NOT_YET, "the cell gives no text to explain.")
@@ -171,13 +166,16 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], seed: int | None) -> Judged:
-    exercise, place = EXERCISES[name], places(lesson)[name]
-    assert isinstance(exercise, Exercise | Routine) and answer.source is not None
-    kernel = isinstance(exercise, Exercise)
+    exercise, place = GRADED[name], places(lesson)[name]
+    assert not isinstance(exercise, Explanation) and answer.source is not None
+    kernel = not isinstance(exercise, Routine)
     found = extract(name, place.function, exercise.parameters, answer.source, answer.others, course, simulated=kernel)
     remarks = (*filter(None, [answer.remark]), *found.remarks)
     if isinstance(exercise, Routine):
         verdict = call(exercise, found.function, found.run, drawn(name, seed or 0))
+    elif isinstance(exercise, Capstone):
+        others = [text for text in (*course, *answer.others) if text != place.source]
+        verdict = capstone.judge(found.function, answer.source, others, seed)
     else:
         verdict = check(name, found.function, seed=seed)
     functions = found.tree, *found.helpers
@@ -218,10 +216,19 @@ def _picture(verdict: Verdict) -> tuple[str, str]:
     return base64.b64encode(picture.png).decode(), repr(picture)
 
 
+def judge_each(lesson: str, answers: Mapping[str, Answer], seed: int | None = None) -> dict[str, Judged]:
+    """Return the verdicts on the answers to these exercises of a lesson."""
+    return {name: judge(name, lesson, answer, seed) for name, answer in answers.items()}
+
+
+#: What a process of `sandbox.py` can be asked to do.
+TASKS: Mapping[str, Callable[..., Any]] = {"read": best, "judge": judge_each}
+
+
 @cache
 def ready(name: str, lesson: str, seed: int | None = None) -> None:
     """Do once, before a process judges an answer to an exercise, what all of them need, and what is no student's."""
-    trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), EXERCISES[name]
+    trees, exercise = trees_of([source for _, source in lesson_cells(lesson)]), GRADED[name]
     definitions(trees)
     if not isinstance(exercise, Explanation):
         given = last_function(places(lesson)[name].source)

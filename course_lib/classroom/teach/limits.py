@@ -30,14 +30,14 @@ class Limits:
 
     @property
     def runs(self) -> bool:
-        """Whether what comes from a student is executed or compiled: within walls, or because ``executes`` says so."""
+        """Whether what comes from a student is executed: within walls, or because ``executes`` says so."""
         return self.executes or bool(walls.standing())
 
 
 STANDARD = Limits()
 
 
-def in_fork(do: Callable[[], bytes], limits: Limits, most: int, kept: int = 0, compiles: bool = False) -> bytes:
+def in_fork(do: Callable[[], bytes], limits: Limits, most: int, kept: int = 0) -> bytes:
     """Return what ``do`` returns in a fork with these limits, whose only open descriptor is the one ``kept``.
 
     Raise Stopped if that is more than ``most`` bytes, or the process died.
@@ -48,7 +48,7 @@ def in_fork(do: Callable[[], bytes], limits: Limits, most: int, kept: int = 0, c
         try:
             for low, high in pairwise((*sorted({2, there.fileno(), max(kept, 2)}), 1 << 16)):
                 os.closerange(low + 1, high)  # `limit` replaces the inputs and outputs
-            limit(limits, compiles)
+            limit(limits)
             there.send_bytes(do())
         finally:
             os._exit(0)
@@ -69,23 +69,14 @@ def in_fork(do: Callable[[], bytes], limits: Limits, most: int, kept: int = 0, c
     raise Stopped(f"its process died ({signal.Signals(number).name if number else 'without a result'})")
 
 
-def limit(limits: Limits, compiles: bool = False) -> None:
-    """Limit this process, until it ends; its input and outputs are empty. One that ``compiles`` may write a file of
-    some megabytes, and start processes."""
-
-    def most(what: int, soft: int, hard: int) -> None:
-        _, allowed = resource.getrlimit(what)
-        hard = hard if allowed == resource.RLIM_INFINITY else min(hard, allowed)
-        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
-            resource.setrlimit(what, (min(soft, hard), hard))
-
+def limit(limits: Limits) -> None:
+    """Limit this process, until it ends; its input and outputs are empty."""
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     os.dup2(0, 1)
     os.dup2(0, 2)
-    most(resource.RLIMIT_CPU, limits.seconds, limits.seconds + 2)
-    most(resource.RLIMIT_AS, limits.memory, limits.memory)
-    size = 16 << 20 if compiles else 0  # no file can be written
-    most(resource.RLIMIT_FSIZE, size, size)
-    most(resource.RLIMIT_CORE, 0, 0)
-    if not compiles:
-        most(resource.RLIMIT_NPROC, 0, 0)
+    most = {resource.RLIMIT_CPU: limits.seconds, resource.RLIMIT_AS: limits.memory}
+    most |= dict.fromkeys((resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC), 0)
+    for what, soft in most.items():
+        hard = soft + 2 if what == resource.RLIMIT_CPU else soft
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some, and what is less already stays so
+            resource.setrlimit(what, (soft, hard))

@@ -27,7 +27,6 @@ from typing import Any
 import numba
 import numpy
 
-from ...machine.compiler import build
 from . import calls, walls
 from .limits import STANDARD, Limits, Stopped, in_fork
 
@@ -50,8 +49,7 @@ def serve(executes: bool) -> None:
     walls.hide()
     if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it
-    from .judge import prepare, ready  # the course: imported here, once
-    from .tasks import TASKS
+    from .judge import TASKS, prepare, ready  # the course: imported here, once
 
     prepare()
     gc.freeze()
@@ -66,7 +64,7 @@ def serve(executes: bool) -> None:
             with contextlib.suppress(Exception):  # the process that judges meets the same fault, and names it
                 for exercise in answers:
                     ready(exercise, lesson, *seed)
-        _reply(nonce + forked(partial(TASKS[name], *arguments), Limits(**given), compiles=name == "time"))
+        _reply(nonce + forked(partial(TASKS[name], *arguments), Limits(**given)))
 
 
 def _reply(line: bytes) -> None:
@@ -89,31 +87,20 @@ def _result(task: Callable[[], Any], limits: Limits) -> bytes:
         return json.dumps({"stopped": f"the grader failed with {type(error).__name__}: {str(error)[:300]}"}).encode()
 
 
-def forked(task: Callable[[], Any], limits: Limits, compiles: bool = False) -> bytes:
-    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none.
-
-    One that ``compiles`` may also run the disassembler, and write what that reads into one file, which is removed with
-    its folder after the task.
-    """
-    if compiles and not limits.runs:
-        return json.dumps({"stopped": f"it was not compiled: {walls.NONE}"}).encode()
+def forked(task: Callable[[], Any], limits: Limits) -> bytes:
+    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none."""
     if not hasattr(os, "fork"):
         return _result(task, limits)
-    with tempfile.TemporaryDirectory() as folder:
-        own = Path(folder, "kernel.cubin") if compiles else None
-        if own:
-            own.touch()
 
-        def do() -> bytes:
-            build.own = own
-            if walls.standing():
-                walls.build(_readable(), own, build.programs() if own else ())
-            return _result(task, limits)
+    def do() -> bytes:
+        if walls.standing():
+            walls.build(_readable())
+        return _result(task, limits)
 
-        try:
-            return in_fork(do, limits, _MOST_BYTES, calls.connection(), compiles)
-        except Stopped as stopped:
-            return json.dumps({"stopped": str(stopped)}).encode()
+    try:
+        return in_fork(do, limits, _MOST_BYTES, calls.connection())
+    except Stopped as stopped:
+        return json.dumps({"stopped": str(stopped)}).encode()
 
 
 def _readable() -> list[str]:

@@ -28,21 +28,13 @@ _READING = """
     getuid 102 174 geteuid 107 175 getgid 104 176 getegid 108 177 uname 63 160 getdents64 217 61
     openat 257 56 newfstatat 262 79 readlinkat 267 78 faccessat 269 48 statx 332 291 faccessat2 439 439
 """
-#: What one that compiles needs, too: a process that disassembles its file.
-_COMPILING = """
-    ioctl 16 29 poll 7 -1 ppoll 271 73 pipe2 293 59
-    dup2 33 -1 dup3 292 24 close_range 436 436 vfork 58 -1 clone 56 220 clone3 435 435 execve 59 221 wait4 61 260
-    set_tid_address 218 96 set_robust_list 273 99 prlimit64 302 261 arch_prctl 158 -1
-    sched_get_priority_max 146 125 sched_get_priority_min 147 126
-"""
 #: By machine: the column above, and the name of its kind in the Linux headers.
 _MACHINES = {"x86_64": (1, 0xC000003E), "aarch64": (2, 0xC00000B7)}
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050001  # the refused call fails with EPERM
 _NO_NEW_PRIVS, _DUMPABLE, _SECCOMP = 38, 4, 22
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
-#: What stays allowed beneath a folder: reading a file, and listing a folder; not execution. And with the file of a
-#: compiler: reading and writing. And with a program: reading and execution.
-_READ, _WRITE, _RUN = 1 << 2 | 1 << 3, 1 << 2 | 1 << 1 | 1 << 14, 1 | 1 << 2
+#: What stays allowed: reading a file, and beneath a folder also listing it; not execution.
+_READ, _LIST = 1 << 2, 1 << 3
 
 
 #: What there is without them.
@@ -70,13 +62,11 @@ def _landlock() -> int:
     return int(ctypes.CDLL(None, use_errno=True).syscall(_CREATE, None, 0, 1))
 
 
-def build(
-    readable: Sequence[str | os.PathLike[str]] | None = None, own: Path | None = None, programs: Sequence[str] = ()
-) -> None:
+def build(readable: Sequence[str] | None = None) -> None:
     """Build the walls around this process and its children, until they end.
 
-    Without ``readable`` it can compute, and write to what is open; with it, also read what is beneath these paths; with
-    ``own``, also write into this file, and run these ``programs``. Raises OSError if a wall cannot be built.
+    Without ``readable`` it can compute, and write to what is open; with it, also read what is beneath these paths.
+    Raises OSError if a wall cannot be built.
     """
     system = ctypes.CDLL(None, use_errno=True)
 
@@ -92,18 +82,15 @@ def build(
     net, scope = (3 if version > 3 else 0), (3 if version > 5 else 0)
     asked = struct.pack("QQQ", files, net, scope)[: 8 if version < 4 else 16 if version < 6 else 24]
     rules = must(system.syscall(_CREATE, asked, len(asked), 0))
-    paths: list[tuple[str | os.PathLike[str], int]] = [
-        (path, _READ if Path(path).is_dir() else 1 << 2) for path in readable or ()
-    ]
-    paths += [(path, _RUN) for path in programs] + ([(own, _WRITE)] if own else [])
-    for path, rights in paths:
+    for path in readable or ():
         with contextlib.suppress(FileNotFoundError):
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            must(system.syscall(_ADD, rules, 1, struct.pack("=Qi", rights & files, place), 0))
+            rights = _READ | _LIST if Path(path).is_dir() else _READ
+            must(system.syscall(_ADD, rules, 1, struct.pack("=Qi", rights, place), 0))
             os.close(place)
     must(system.syscall(_RESTRICT, rules, 0))
     os.close(rules)
-    program = _program(" ".join([_COMPUTING, _READING * (readable is not None), _COMPILING * bool(own)]))
+    program = _program(_COMPUTING + _READING * (readable is not None))
     text = ctypes.create_string_buffer(program)
     must(system.prctl(_SECCOMP, 2, struct.pack("HP", len(program) // 8, ctypes.addressof(text)), 0, 0))
 

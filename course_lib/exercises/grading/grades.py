@@ -448,7 +448,7 @@ class Grading:
         return next(filter(None, found), None)
 
     def _place(self) -> str | None:
-        cause = somewhere(self.source, self._is_right)
+        cause = somewhere(self.source, self._is_right, self.exercise.given)
         return cause.advice if cause else None
 
     def _viewer(self) -> Callable[[], Any] | None:

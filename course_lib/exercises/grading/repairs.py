@@ -27,7 +27,7 @@ HINTS = {
     "misspelt-name": "the name {name} is not known here; did you mean {similar}?",
     "bits-for-and": "{sign} combines bits, and is evaluated before any comparison: what is compared here is `{part}`. "
     "Between two conditions write {word}.",
-    "shared-array-renamed": "`{name} = …` stores nothing into the shared array; it gives the name to something else. "
+    "array-renamed": "`{name} = …` stores nothing into the array; it gives the name to something else. "
     "Store an element: `{name}[…] = …`.",
     "grid-by-rows": "cuda.grid(2) gives x first, which counts columns: `col, row = cuda.grid(2)`.",
     "all-in-every-thread": "the loops over {names} go through all of {output}, in every thread that comes here. "
@@ -52,6 +52,7 @@ HINTS = {
     "other-length": "this loop goes over {written}, and must go over {size}.",
     # one change at an unknown place: the advice names the place, but not the change
     "subtracted": "`{name} -= …` subtracts; a sum needs `{name} += …`.",
+    "order-of-indices": "look at `{place}`: its indices are not in the right order.",
     "one-name-or-number": "look at `{place}`: one name or number of it is not the right one.",
 }
 
@@ -193,12 +194,12 @@ def _bits_for_and(kernel: KernelText) -> Iterator[Mistake]:
                 yield _mistake("bits-for-and", node, sign=sign, part=ast.unparse(part), word=word)
 
 
-def _shared_array_renamed(kernel: KernelText) -> Iterator[Mistake]:
-    """``tile = A[row, col]`` instead of a store to an element of the tile."""
+def _array_renamed(kernel: KernelText) -> Iterator[Mistake]:
+    """``tile = A[row, col]``, or ``C = acc``, instead of a store to an element of the array."""
     for node in kernel.every(ast.Assign):
-        name = ast.unparse(node.targets[0])
-        if name in kernel.shared and not ast.unparse(node.value).startswith("cuda."):
-            yield _mistake("shared-array-renamed", node, name=name)
+        name, value = ast.unparse(node.targets[0]), ast.unparse(node.value)
+        if name in kernel.shared | {kernel.output} and not value.startswith(("cuda.", f"{name}[")):
+            yield _mistake("array-renamed", node, name=name)
 
 
 def _grid_by_rows(kernel: KernelText) -> Iterator[Mistake]:
@@ -399,7 +400,8 @@ def _one_name_or_number(kernel: KernelText) -> Iterator[Mistake]:
     for kind in sorted(kinds, key=len):
         for place, changes in kind:
             shown = ast.unparse(place).splitlines()[0].rstrip(":")
-            yield _mistake("one-name-or-number", place, *changes, place=shown)
+            id = "order-of-indices" if isinstance(changes[0][1], ast.Tuple) else "one-name-or-number"
+            yield _mistake(id, place, *changes, place=shown)
 
 
 def _other_names(part: ast.AST | None, names: list[str], uses: tuple[type, ...] = (ast.Load,)) -> Iterator[Changes]:
@@ -496,7 +498,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _unknown_width,
         _misspelt,
         _bits_for_and,
-        _shared_array_renamed,
+        _array_renamed,
         _grid_by_rows,
     ),
     "threads": (_all_in_every_thread,),
@@ -543,11 +545,15 @@ def likely(source: Submission, is_right: Callable[[FunctionType], bool], fixed: 
     return proven(source, (r for r in found if source.lines.get(r.line, "").strip() not in fixed), is_right)
 
 
-def somewhere(source: Submission, is_right: Callable[[FunctionType], bool]) -> Mistake | None:
+def somewhere(source: Submission, is_right: Callable[[FunctionType], bool], given: str = "") -> Mistake | None:
     """The line and the expression in which one change makes ``is_right(kernel)`` true, or None."""
     written = min((number for number, line in source.lines.items() if _MARK in line), default=0)
-    # lines above the mark are the lesson's: the student's lines come first
-    found = sorted(candidates(source, "places"), key=lambda repair: repair.line < written)
+    theirs = {line.strip() for line in given.splitlines()}
+    # lines above the mark, or of the kernel as it was given, are the lesson's: the student's lines come first
+    found = sorted(
+        candidates(source, "places"),
+        key=lambda repair: repair.line < written or source.lines[repair.line].strip() in theirs,
+    )
     nodes = sum(1 for _ in ast.walk(source.tree)) if source.tree else 1
     return proven(source, found, is_right, _MOST_NODES // nodes)
 

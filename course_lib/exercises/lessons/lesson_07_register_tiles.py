@@ -188,7 +188,8 @@ FOUR_ROWS = make_cheaper(
     barriers("2·⌈K/32⌉", "the two barriers are there already; the loop over k needs none."),
     hints={
         "uninitialized-read": "a local array has no values when the kernel starts: set its four elements to 0 first.",
-        "out-of-bounds": "acc has 4 elements, and both tiles have 32 rows of 32.",
+        "out-of-bounds": "acc has 4 elements, and both tiles have 32 rows of 32, with zeros outside A and B: read "
+        "from the tiles alone.",
     },
     diagnoses=(
         _other_rows,

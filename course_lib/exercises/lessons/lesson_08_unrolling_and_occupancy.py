@@ -19,7 +19,8 @@ _EVERY_FOURTH = sums_take(
 
 _REST_MISSING = sums_take(
     lambda K: range(K // TIMES * TIMES),
-    "the last one to three terms are missing where 4 does not divide K: they need a loop of their own.",
+    "where 4 does not divide K, the last one to three terms are missing: a loop of their own goes from the end of the "
+    "whole fours to K.",
 )
 
 
@@ -51,6 +52,7 @@ BY_SIXTEEN = fill_in(
     PRODUCT.but(shapes=((16, 16, 16), (13, 21, 48), (5, 9, 32), (1, 1, 16))),  # 16 divides K, as the exercise promises
     iterations_left("K/16", "add sixteen terms in each iteration, by a loop of constant length: range(16)."),
     global_loads("2·K", "each term needs one element of A and one of B."),
+    fixed=("for start in range(0, K, 16):",),
     hints={
         "out-of-bounds": "start already grows by 16: an iteration uses start, start + 1, … start + 15. The first index "
         "of B is its row.",
@@ -65,6 +67,11 @@ BY_SIXTEEN = fill_in(
             lambda K: [k for k in range(K) if k % SIXTEEN != SIXTEEN - 1],
             "a term is missing in every iteration, the sixteenth: range(16) ends at 15.",
             "fifteen of sixteen",
+        ),
+        sums_take(
+            lambda K: [*range(SIXTEEN)] * (K // SIXTEEN),
+            "every iteration adds the first sixteen terms again: k is start + i.",
+            "sixteen again and again",
         ),
         _one_stays,
     ),

@@ -166,7 +166,7 @@ def two_tiles(A, B, C):
         "out-of-bounds": "the guards of the loads use row, col and start of the pair that is loaded now; the guard of "
         "the store uses the tile that is stored.",
         "race": "an iteration stores into the buffer that no thread reads now, then waits, and reads it in the next "
-        "iteration.",
+        "iteration. Into C it stores only after the last pair of a tile.",
         "barrier-divergence": "every thread of the block must reach the barrier: keep it out of any if on row, col, "
         "tx or ty.",
         "uninitialized-read": "a buffer is read before a pair of tiles was stored into it: the first iteration "

@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
@@ -26,8 +26,6 @@ RESOURCES = {
     "stack_bytes": r"(\d+) bytes stack frame",
     "spilled_bytes": r"(\d+) bytes spill stores",
 }
-#: The only file that this process may write, for the disassembler; None where it may write any.
-own: Path | None = None
 
 
 def versions() -> dict[str, str]:
@@ -144,16 +142,6 @@ def _link(code: bytes, cc: tuple[int, int], options: Mapping[str, Any]) -> tuple
     return bytes(cubin), log.decode(errors="replace")
 
 
-def programs() -> list[str]:
-    """Return the programs that are run to compile: the disassembler, and what the system loads programs with."""
-    if not available():
-        return []
-    from cuda import pathfinder
-
-    found = pathfinder.find_nvidia_binary_utility("nvdisasm")
-    return [found, *map(str, Path("/").glob("lib*/ld-linux-*.so.*"))] if found else []
-
-
 def disassembled(cubin: bytes) -> str:
     """Return what nvdisasm prints of a binary: instructions with their bits, and the lines of their source."""
     from cuda import pathfinder
@@ -161,8 +149,8 @@ def disassembled(cubin: bytes) -> str:
     program = pathfinder.find_nvidia_binary_utility("nvdisasm")
     if program is None:
         raise RuntimeError(f"nvdisasm is not found; `{install('compiler')}` installs it")
-    with tempfile.TemporaryDirectory() if own is None else nullcontext() as folder:
-        file = own or Path(str(folder), "kernel.cubin")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "kernel.cubin")
         file.write_bytes(cubin)
         done = subprocess.run([program, "-c", "-hex", "-gi", file], capture_output=True, text=True, timeout=120)
     if done.returncode:

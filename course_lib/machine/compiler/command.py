@@ -6,7 +6,8 @@ import contextlib
 import io
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,7 @@ def record(progress: Progress, notebooks: Sequence[Path] = ()) -> dict[str, Any]
             continue
         plain = getattr(kernel, "py_func", kernel)
         lines_of = {name: outline(function) for name, function in functions_of(plain).items()}
-        numbers = {name: {offset: n for n, offset in enumerate(lines)} for name, lines in lines_of.items()}
-        lines = MachineCode.text(_numbered(code, numbers))
+        lines = MachineCode.text(_numbered(code, lines_of))
         results.append(
             {
                 "rung": name,
@@ -110,14 +110,11 @@ def record(progress: Progress, notebooks: Sequence[Path] = ()) -> dict[str, Any]
     return {"what": "machine_code", "command": command, "versions": versions(), "results": results}
 
 
-def _numbered(code: MachineCode, numbers: dict[str, dict[int, int]]) -> MachineCode:
+def _numbered(code: MachineCode, lines_of: Mapping[str, Sequence[int]]) -> MachineCode:
     """Return the code with lines counted among those lines of a function that hold code; comments do not count."""
 
     def number(name: str, offset: int) -> int:
-        known = numbers.get(name)
-        if known is None:
-            return offset
-        return known.get(offset, max((n for at, n in known.items() if at <= offset), default=0))
+        return bisect_right(lines_of[name], offset) - 1 if name in lines_of else offset
 
     moved = (
         each._replace(places=tuple((name, number(name, offset)) for name, offset in each.places))

@@ -1,13 +1,12 @@
 """The recorded load of a kernel on each level of the machine, and the roof that each level sets for its speed."""
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from ...simulator.tables import text_table
+from ...simulator.tables import html_table, text_table
 from ...trace.figures.canvas import describe, legend, name_strips, new_axes
 from ...trace.palette import COLOURS, FAINT, GROUND, ISSUING, SKY
 from .. import measurements, model
@@ -89,19 +88,13 @@ class Levels(tuple[Level, ...]):
         ]
 
     def __repr__(self) -> str:
-        return "\n".join([f"A whole launch, n = {self[0].n:,}, as recorded:", *text_table(self._rows())])
+        return "\n".join([f"{self._title()}:", *text_table(self._rows())])
 
     def _repr_html_(self) -> str:
-        head, *rows = ([html.escape(cell) for cell in row] for row in self._rows())
-        cells = "".join(
-            f'<tr><th style="text-align: left">{row[0]}</th>'
-            + "".join(f'<td style="text-align: right">{cell}</td>' for cell in row[1:])
-            + "</tr>"
-            for row in rows
-        )
-        names = "".join(f'<th style="text-align: right">{name}</th>' for name in head[1:])
-        caption = f"<caption>A whole launch, n = {self[0].n:,}, as recorded</caption>"
-        return f"<table>{caption}<tr><th></th>{names}</tr>{cells}</table>"
+        return html_table(self._rows(), caption=self._title())
+
+    def _title(self) -> str:
+        return f"A whole launch, n = {self[0].n:,}, as recorded"
 
 
 def _rounded(value: float, digits: int) -> str:

@@ -137,6 +137,6 @@ def _recorded(experiment: Experiment, options: argparse.Namespace) -> int:
         return 0
     if results:
         show(experiment.name, results)
-    if options.output and experiment.recorded:
+    if options.output and experiment.recorded and experiment.needs != RECORDINGS:
         store(experiment.name, command_of(experiment, ask), results, options.output, options.rungs, options.add)
     return int(any("wrong" in result for result in results))

@@ -78,18 +78,14 @@ def resources(kernel: Any, block: Sequence[int], dynamic: int = 0) -> Result:
     The driver says how many such blocks a multiprocessor holds at once; occupancy_percent is their share of the threads
     that a multiprocessor can hold.
     """
-
-    def only(values: Any) -> int:
-        return int(next(iter(values.values()))) if isinstance(values, dict) else int(values)
-
     gpu = require().get_current_device()
     compiled = next(iter(kernel.overloads.values()))
     blocks = compiled.max_cooperative_grid_blocks(block, dynamic) // gpu.MULTIPROCESSOR_COUNT
     threads, most = blocks * prod(block), threads_per_multiprocessor(gpu)
     return {
-        "registers": only(kernel.get_regs_per_thread()),
-        "local_bytes": only(kernel.get_local_mem_per_thread()),
-        "shared_bytes": only(kernel.get_shared_mem_per_block()) + dynamic,
+        "registers": int(compiled.regs_per_thread),
+        "local_bytes": int(compiled.local_mem_per_thread),
+        "shared_bytes": int(compiled.shared_mem_per_block) + dynamic,
         "blocks_per_multiprocessor": blocks,
         "occupancy_percent": most and 100 * threads / most,
     }

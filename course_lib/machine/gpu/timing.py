@@ -49,13 +49,11 @@ def _plug() -> Any:
     return plug
 
 
-def input_sets(M: int, N: int, K: int, dtype: Any = np.float32, seed: int = 0) -> list[Any]:
+def input_sets(M: int, N: int, K: int, dtype: Any = np.float32) -> list[Any]:
     """Return device copies (A, B, C), so many that together they are more than twice as large as the L2 cache."""
-    cuda = require()
-    itemsize = np.dtype(dtype).itemsize
-    one = max(1, (M * K + K * N + M * N) * itemsize)
-    count = min(MAX_SETS, 1 + 2 * l2_bytes() // one)
-    return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=seed + i)) for i in range(count)]
+    cuda, size = require(), max(1, np.dtype(dtype).itemsize * (M * K + K * N + M * N))
+    count = min(MAX_SETS, 1 + 2 * l2_bytes() // size)
+    return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=i)) for i in range(count)]
 
 
 def time_calls(call: Callable[..., object], sets: list[Any], repeats: int = 20, warmups: int = 3) -> tuple[float, ...]:
@@ -79,14 +77,14 @@ def time_calls(call: Callable[..., object], sets: list[Any], repeats: int = 20, 
 
 
 def time_shuffled(
-    calls: Sequence[Callable[..., object]], sets: list[Any], repeats: int, seconds: float, seed: int = 0
+    calls: Sequence[Callable[..., object]], sets: list[Any], repeats: int, seconds: float
 ) -> list[tuple[float, ...]]:
     """Return the milliseconds of each repeat of each call, timed in rounds, each round in a random order.
 
     So a clock that changes meanwhile changes the times of all calls alike. Every call has one launch for warming up; a
     call whose repeats would take longer than `seconds` gets fewer.
     """
-    cuda, order = require(), np.random.default_rng(seed)
+    cuda, order = require(), np.random.default_rng(0)
     once = [time_calls(call, sets, 1, 1)[0] for call in calls]
     wanted = [max(1, min(repeats, int(seconds * 1e3 / each))) for each in once]
     times: list[list[float]] = [[] for _ in calls]

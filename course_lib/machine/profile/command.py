@@ -5,8 +5,10 @@
 
 The first form runs a script as it is, and profiles each of its launches.
 
-Exit status: 1 if a launch is wrong or exceeds a budget (with ``--fail-on warning``: or is slow, or has a warning);
-else 2 if the command is used wrongly or a kernel could not be judged; else 0.
+A script gets the arguments after ``--``.
+
+Exit status: 1 if a launch is wrong or exceeds a budget (with ``--fail-on warning``: or is slow, or has a warning), or
+an assertion of a script fails; else 2 if the command is used wrongly or a kernel could not be judged; else 0.
 """
 
 import argparse
@@ -41,8 +43,9 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog=called("profile"),
         description="Profile numba CUDA kernels without a GPU: what is wrong or slow, in which line, and a change that "
-        "was tried and helps. The exit status is 1 if a launch is wrong or exceeds a budget, 2 if the command is used "
-        "wrongly or a kernel could not be judged, else 0.",
+        "was tried and helps. The exit status is 1 if a launch is wrong or exceeds a budget or a script's assertion "
+        "fails, 2 if the command is used wrongly or a kernel could not be judged, else 0. What follows -- are the "
+        "script's own arguments.",
     )
     p.add_argument(
         "kernel",
@@ -105,8 +108,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    given = sys.argv[1:] if arguments is None else arguments
-    options = parser().parse_args(given, argparse.Namespace(stopped="", command=shlex.join(["profile", *given])))
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
+    end = given.index("--") if "--" in given else len(given)
+    own = argparse.Namespace(stopped="", words=given[end + 1 :], command=shlex.join(["profile", *given]))
+    options = parser().parse_args(given[:end], own)
     before = {*threading.enumerate()}
     status = 2
     try:
@@ -212,12 +217,12 @@ def _scripts(options: argparse.Namespace) -> int:
     if not options.limit > 0:
         raise UsageError(f"--limit is {options.limit:g}; it is a number of seconds above 0.")
     every: list[ProfiledLaunch] = []
-    more, without = 0, False
+    more, without, failed = 0, False, False
     several = len(set(options.kernel)) > 1
     for name in options.kernel:
-        done = run_script(
-            Path(name), options.gpu, options.limit, registers=options.registers, max_steps=options.max_steps
-        )
+        settings = {name: getattr(options, name) for name in ("gpu", "limit", "words", "registers", "max_steps")}
+        done = run_script(Path(name), **settings)
+        failed |= any(", AssertionError" in said for said in done.skipped)
         if done.skipped:
             print(f"Statements that fail are left out: {left_out(done.skipped, 3)}.", file=sys.stderr)
         for said in done.notes:
@@ -239,10 +244,11 @@ def _scripts(options: argparse.Namespace) -> int:
             every.append(replace(judged, launched=said, script=name))
 
     def data() -> dict[str, Any]:
-        clean = not any(each.fails or each.profile is None for each in every)
+        clean = not failed and not any(each.fails or each.profile is None for each in every)
         return {"launches": [*map(as_data, every)], "clean": clean, "not_profiled": more}
 
-    return (_told(options, every, data, more) if every else 2) or (2 if options.stopped or without else 0)
+    status = _told(options, every, data, more) if every else 2
+    return 1 if failed else status or (2 if options.stopped or without else 0)
 
 
 def _launch(options: argparse.Namespace, file: File, kernel: Any) -> Any:

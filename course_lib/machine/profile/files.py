@@ -74,11 +74,12 @@ def split(target: str) -> tuple[Path, str]:
     return Path(path), name
 
 
-def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
+def load(path: Path, name: str = "", skipped: list[str] | None = None, words: Sequence[str] = ()) -> File:
     """Import a file of kernels, statement by statement. What it prints goes to stderr.
 
     Statements that fail are left out: launches, for which there is no GPU, imports of packages that are not installed,
-    and what needs them. ``name`` is the module's: "__main__" for a script that is run. ``skipped`` takes what failed.
+    and what needs them. ``name`` is the module's: "__main__" for a script that is run, with the arguments ``words``.
+    ``skipped`` takes what failed.
     """
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
@@ -106,7 +107,7 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None) -> File:
 
     vars(module)[_SKIP] = skip
     folder = str(path.resolve().parent)  # its files may be imported, as where Python runs it
-    as_a_script = replaced(sys, argv=[str(path)])
+    as_a_script = replaced(sys, argv=[str(path), *words])
     sys.path.insert(0, folder)
     try:
         with as_a_script, replaced(cuda, jit=signatures_wait(cuda.jit)), contextlib.redirect_stdout(sys.stderr):

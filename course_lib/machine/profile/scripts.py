@@ -58,8 +58,15 @@ class ScriptRun:
     stopped: str = ""
 
 
-def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = SECONDS, **options: Any) -> ScriptRun:
-    """Run a script for at most ``limit`` seconds and profile its launches, with the ``options`` of :func:`profile`."""
+def run_script(
+    path: Path,
+    gpu: str = measurements.DEFAULT_GPU,
+    limit: float = SECONDS,
+    words: Sequence[str] = (),
+    **options: Any,
+) -> ScriptRun:
+    """Run a script with the arguments ``words`` for at most ``limit`` seconds and profile its launches, with the
+    ``options`` of :func:`profile`."""
     done = ScriptRun()
     options = {"gpu": gpu, "repair_seconds": limit / 3 / MOST_PROFILES, **options}
 
@@ -86,7 +93,7 @@ def run_script(path: Path, gpu: str = measurements.DEFAULT_GPU, limit: float = S
     device = measurements.load(MACHINE, gpu).provenance
     try:
         with stopped_after(limit, str(path)), _no_device(launch, device, lambda said: done.notes.update({said: None})):
-            load(path, "__main__", done.skipped)
+            load(path, "__main__", done.skipped, words)
     except OutOfTime as error:
         done.stopped = f"The script ran for {limit:g} s and was stopped in line {place_of(error, str(path))}"
     return done

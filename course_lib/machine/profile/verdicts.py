@@ -11,7 +11,7 @@ import numpy as np
 
 from ...simulator.checks.races.rules import VERBS
 from ...simulator.findings import Coordinates, Finding
-from ...simulator.geometry import Launch
+from ...simulator.geometry import Launch, coordinates
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.run import Run, trimmed
 from ...simulator.tables import plural
@@ -212,8 +212,8 @@ def _neighbours(
             for one in held.get((touches.element[other], barriers[other], begun[other]), ()):
                 if warps[one] != warps[other]:
                     threads = [int(touches.thread[one]), int(touches.thread[other])]
-                    launch, array = Launch.of(timeline.trace.grid, timeline.trace.block), timeline.trace.arrays[name]
-                    named = tuple((timeline.block, launch.thread_at(thread)) for thread in threads)
+                    array, size = timeline.trace.arrays[name], timeline.trace.block
+                    named = tuple((timeline.block, coordinates(thread, size)) for thread in threads)
                     index = tuple(map(int, np.unravel_index(int(touches.element[one]), array.shape)))
                     positions = [int(touches.position[one]), int(touches.position[other])]
                     return replace(finding, threads=named, index=index), [*zip(positions, threads, strict=True)]

@@ -1,25 +1,12 @@
-"""Errors of the model of waiting: the largest first, the order of cases, and its reasons beside the profiler's.
-
-The input is what `python -m tools.lab waiting` recorded, or what :func:`.predictions.rows` returns.
-"""
+"""Errors of the model of waiting as recorded (`python -m tools.lab waiting`), and its reasons beside the profiler's."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
 
-import numpy as np
-
-from ...simulator.tables import text_table
+from ...simulator.tables import html_table, text_table
 from .. import measurements
 from ..gpu.types import Result
-
-#: The parameters that distinguish the results of one microkernel.
-WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
-#: Relative difference of speed above which two cases have an order; repeats on another day differ by up to 2 %.
-TELLS = 0.03
-#: Kernels for which the order over resident warps is reported.
-TILES = ("tiled", "prefetched")
 
 
 @cache
@@ -27,71 +14,6 @@ def largest_error() -> float:
     """Return the largest relative error of the recorded predictions for kernels as students write them: 0.1 is 10 %."""
     results = measurements.load("waiting").results
     return max(abs(float(r["error"])) for r in results if r["what"] == "capstone")
-
-
-def ordered(results: Iterable[Result], what: str) -> tuple[list[tuple[Result, Result]], int]:
-    """Return the pairs of cases that the model puts in the wrong order, and the number of pairs that have an order.
-
-    Cases are the results `what` of TILES. Two of them have an order if one is faster by more than TELLS and in all of
-    its repeats; it comes first in the pair. The pair with the largest error comes first.
-    """
-    chosen = [r for r in results if r["what"] == what and r["rung"] in TILES]
-    chosen.sort(key=lambda r: -r["measured"])
-    pairs = [
-        (a, b)
-        for a, b in combinations(chosen, 2)
-        if a["measured"] / b["measured"] - 1 > TELLS and a["repeats"][0] > b["repeats"][1]
-    ]
-    wrong = [(a, b) for a, b in pairs if a["predicted"] < b["predicted"]]
-    return sorted(wrong, key=lambda pair: _ratio(pair, "predicted") / _ratio(pair, "measured")), len(pairs)
-
-
-def _ratio(pair: tuple[Result, Result], key: str) -> float:
-    return float(pair[0][key] / pair[1][key])
-
-
-def table(results: Iterable[Result]) -> str:
-    """Return the predictions as text, in each part the largest errors first."""
-    lines = []
-    results = list(results)
-    for what in ("probe", "cached", "residency", "ladder", "capstone"):
-        part = sorted((r for r in results if r["what"] == what), key=lambda r: -abs(r["error"]))
-        errors = [100 * abs(r["error"]) for r in part]
-        lines.append(f"{what}: median error {np.median(errors):.1f} %, worst {errors[0]:.1f} %")
-        for r in part:
-            name = r.get("probe") or r["rung"]
-            which = {k: r[k] for k in WHICH if k in r} | dict(r.get("params", {}))
-            lines.append(
-                f"  {100 * r['error']:+5.0f} %  {name:22}{which!s:48}predicted {r['predicted']:10.2f}"
-                f"  measured {r['measured']:10.2f} {r['unit']}"
-                f"  {r.get('why', '')}"
-            )
-    for what in ("cached", "residency"):
-        wrong, pairs = ordered(results, what)
-        lines.append(
-            f"order, {what}: {len(wrong)} of {pairs} pairs are wrong that differ by over {100 * TELLS:.0f} % and in "
-            "every repeat"
-        )
-        for pair in wrong:
-            ratios = f"predicted {_ratio(pair, 'predicted'):5.2f}  measured {_ratio(pair, 'measured'):5.2f}"
-            lines.append(f"  {_case(pair[0])} over {_case(pair[1])}: {ratios}  {why_wrong(pair)}")
-    return "\n".join(lines)
-
-
-def why_wrong(pair: tuple[Result, Result]) -> str:
-    """Return why a pair is in the wrong order: which case has the larger error, and where its warps wait too long."""
-    worse = max(pair, key=lambda r: abs(float(np.log(r["predicted"] / r["measured"]))))
-    off = f"{_case(worse)} is off by {100 * (worse['predicted'] / worse['measured'] - 1):+.0f} %"
-    waits = worse.get("waits_per_instruction", {})
-    apart = {reason: measured - modelled for reason, (modelled, measured) in waits.items()}
-    sign = np.sign(worse["predicted"] - worse["measured"])
-    most = sorted((reason for reason in apart if sign * apart[reason] > 0), key=lambda reason: -abs(apart[reason]))[:2]
-    between = " and ".join(f"{waits[r][1]:.1f} cycles for {r}, modelled {waits[r][0]:.1f}" for r in most)
-    return f"{off}; from one instruction to the next a warp waits {between}" if most else off
-
-
-def _case(r: Result) -> str:
-    return f"{r['rung']} of T = {r['params'].get('tile_width')} with {r['warps']} warps"
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,12 +26,9 @@ class Reasons:
         return "\n".join(text_table([_TITLES, *self.rows], left=range(3)))
 
     def _repr_html_(self) -> str:
-        left = ' style="text-align:left"'
-        head = "".join(f"<th{left}>{title}</th>" for title in _TITLES)
         # a line ends after a comma
         rows = ([text.replace(" ", "\xa0").replace(",\xa0", ", ") for text in row] for row in self.rows)
-        body = "".join(f"<tr>{''.join(f'<td{left}>{text}</td>' for text in row)}</tr>" for row in rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table([_TITLES, *rows], left=range(3))
 
 
 _TITLES = ("", "measured", "modelled")

@@ -5,11 +5,11 @@ take some seven minutes of a processor.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,11 @@ from ..measurements import DEFAULT_GPU, Recording
 from ..model.machine import Machine, pace_of_barriers
 from .instruction import Instruction
 from .machine_code import kind_of, register_reads
-from .model_errors import WHICH
 from .product_launch import Played, ProductLaunch
 from .schedule import play_programs
 
+#: The parameters that distinguish the results of one microkernel.
+WHICH = ("warps", "stride", "requests", "rows", "copies", "barriers")
 #: The recordings that are read.
 READS = ("latencies", "residency", "cached", "ladder", "counters")
 #: For each reason of the model, Nsight Compute's names of stalls. The profiler also samples stalls that the model does
@@ -59,87 +60,78 @@ def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
     return [*probes(gpu), *few, *ladder(progress, gpu), *written(progress)]
 
 
-class Microkernel(NamedTuple):
-    """A kernel that measured the machine: the parameters of its result, and the programs of its warps.
-
-    The predicted value is the cycles of the play divided by `per`; with a `per` of 0, the mean end of the warps divided
-    by the last one's, which is 1 where they alternate. options: those of `play_programs`.
-    """
-
-    probe: str
-    which: dict[str, int]
-    programs: Sequence[Sequence[Instruction]]
-    per: float
-    options: Mapping[str, Any] = {}
-
-    def predicted(self, machine: Machine) -> float:
-        """Play the programs; return the value."""
-        play = play_programs(self.programs, machine, **self.options)
-        if self.per:
-            return play.cycles / self.per
-        ends = [spans[-1][2] for spans in play.spans]
-        return float(np.mean(ends)) / max(ends)
+#: The programs of a probe's warps; what the cycles of their play are divided by to give its value (0: that is the mean
+#: end of the warps as a part of the last one's, which is 1 where they alternate); options of `play_programs`.
+Microkernel = tuple[Sequence[Sequence[Instruction]], float, dict[str, Any]]
 
 
 def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
     """Predict the times of the kernels that measured the machine, from the numbers that they gave."""
     machine, recording = _machine(gpu), measurements.load("latencies", gpu)
+    full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
     results = []
-    for case in _cases(machine, recording):
-        alike = (r for r in recording.results if r["probe"] == case.probe)
-        value = next(r["value"] for r in alike if all(r.get(k) == case.which.get(k, r.get(k)) for k in WHICH))
-        about: Result = {"what": "probe", "probe": case.probe, **case.which}
-        why = {"why": WHY[case.probe]} if case.probe in WHY else {}
-        results.append({**about, **_beside(case.predicted(machine), value, "cycles"), **why})
+    for r in recording.results:
+        kernel = _of_memory(r) or _of_issuing(r, machine, full)
+        if kernel is None:
+            continue
+        programs, per, options = kernel
+        play = play_programs(programs, machine, **options)
+        ends = [spans[-1][2] for spans in play.spans]
+        predicted = play.cycles / per if per else float(np.mean(ends)) / max(ends)
+        about: Result = {"what": "probe", "probe": r["probe"], **{key: r[key] for key in WHICH if key in r}}
+        if "stride" in about:
+            del about["requests"]  # as many with each stride
+        why = {"why": WHY[r["probe"]]} if r["probe"] in WHY else {}
+        results.append({**about, **_beside(predicted, r["value"], "cycles"), **why})
     return results
 
 
-def _cases(machine: Machine, recording: Recording) -> Iterator[Microkernel]:
-    """Yield barriers, chains of loads, requests, multiply-adds, full multiprocessors, and warps that compete."""
-    pace = pace_of_barriers(next(r["code"] for r in recording.results if r["probe"] == "barrier"))
-    for warps in (1, 2, 4, 8, 16, 32):
-        barriers = [Instruction("barrier", 0, pace=pace)] * ITERATIONS
-        yield Microkernel("barrier", {"warps": warps}, [barriers] * warps, ITERATIONS)
-    for warps in (1, 2, 4, 8, 16, 32):  # lists of addresses: 8 sectors a step
-        lists = [
-            [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(ITERATIONS)]
-            for warp in range(warps)
-        ]
-        walks = [chain("load", 2, each.__getitem__) for each in lists]
-        yield Microkernel("warps following lists", {"warps": warps}, walks, ITERATIONS)
-    for count in (r["rows"] for r in recording.results if r["probe"] == "DRAM latency of rows"):
-        walk = chain("load", count, partial(_parts_of_rows, count))
-        yield Microkernel("DRAM latency of rows", {"rows": count}, [walk], ITERATIONS, {"served": "DRAM"})
-    for stride in (1, 2, 4, 8, 16, 32):
-        reads = [READ._replace(wavefronts=stride)] * ITERATIONS
-        yield Microkernel("shared read", {"stride": stride}, [reads] * 32, ITERATIONS * 32)
-    for warps in (1, 4):
-        stores = [Instruction("shared store", 0, wavefronts=1)] * 32
-        yield Microkernel("asked for, store", {"warps": warps, "requests": 32}, [stores] * warps, 1)
-    yield Microkernel("multiply-add latency", {}, [chain("multiply-add")], ITERATIONS)
-    for r in recording.results:
-        if r["probe"].startswith("outer product"):
-            walk = loop_of_lines(r["code"]) * 4
-            products = sum(i.kind == "multiply-add" for i in walk) * r["warps"] // machine.schedulers
-            yield Microkernel(r["probe"], {"warps": r["warps"]}, [walk] * r["warps"], products)
-    full = recording.provenance["threads_per_multiprocessor"] // WARP_SIZE
-    for r in recording.results:
-        which = {key: r[key] for key in WHICH if key in r}
-        if r["probe"] == "copies in groups":
-            group = [*[Instruction("copy", 0, wavefronts=r["rows"])] * r["copies"], Instruction("commit", 0)]
-            yield Microkernel(r["probe"], which, [group * (ITERATIONS // r["copies"])] * 32, ITERATIONS * 32)
-        elif r["probe"] == "shared reads and barriers":
-            walk = [Instruction("barrier", 0)] * r["barriers"]
+def _of_memory(r: Result) -> Microkernel | None:
+    """Return the microkernel of a result if it measured requests: chains of loads, reads, stores, copies."""
+    match r:
+        case {"probe": "warps following lists", "warps": warps}:  # lists of addresses: 8 sectors a step
+            lists = [
+                [tuple(("list", (step * warps + warp) * 8 + i) for i in range(8)) for step in range(ITERATIONS)]
+                for warp in range(warps)
+            ]
+            return [chain("load", 2, each.__getitem__) for each in lists], ITERATIONS, {}
+        case {"probe": "DRAM latency of rows", "rows": rows}:
+            return [chain("load", rows, partial(_parts_of_rows, rows))], ITERATIONS, {"served": "DRAM"}
+        case {"probe": "shared read", "stride": stride} if stride:
+            return [[READ._replace(wavefronts=stride)] * ITERATIONS] * 32, ITERATIONS * 32, {}
+        case {"probe": "asked for, store", "warps": warps, "requests": 32}:
+            return [[Instruction("shared store", 0, wavefronts=1)] * 32] * warps, 1, {}
+        case {"probe": "copies in groups", "rows": rows, "copies": copies}:
+            group = [*[Instruction("copy", 0, wavefronts=rows)] * copies, Instruction("commit", 0)]
+            return [group * (ITERATIONS // copies)] * 32, ITERATIONS * 32, {}
+    return None
+
+
+def _of_issuing(r: Result, machine: Machine, full: int) -> Microkernel | None:
+    """Return it if it measured barriers, multiply-adds, multiprocessors of `full` warps, or warps that compete."""
+    match r:
+        case {"probe": "barrier", "warps": warps, "code": code}:
+            return [[Instruction("barrier", 0, pace=pace_of_barriers(code))] * ITERATIONS] * warps, ITERATIONS, {}
+        case {"probe": "multiply-add latency"}:
+            return [chain("multiply-add")], ITERATIONS, {}
+        case {"probe": str(name), "warps": warps, "code": code} if name.startswith("outer product"):
+            walk = loop_of_lines(code) * 4
+            products = sum(i.kind == "multiply-add" for i in walk) * warps // machine.schedulers
+            return [walk] * warps, products, {}
+        case {"probe": "shared reads and barriers", "warps": warps, "barriers": barriers}:
+            walk = [Instruction("barrier", 0)] * barriers
             walk[1:1] = [READ] * 8
-            blocks = {"blocks": full // r["warps"]}
-            yield Microkernel(r["probe"], which, [walk * ITERATIONS] * r["warps"], ITERATIONS * full, blocks)
-    reads_and_adds = [
-        each
-        for begin in range(0, 16 * ITERATIONS, 16)
-        for each in (*[READ] * 8, *(ADD._replace(needs=(begin + i,)) for i in range(8)))
-    ]
-    yield Microkernel("warps that ask", {}, [reads_and_adds] * 32, 0)
-    yield Microkernel("warps without turns", {}, [[ADD] * 1024] * 32, 0)
+            return [walk * ITERATIONS] * warps, ITERATIONS * full, {"blocks": full // warps}
+        case {"probe": "warps that ask"}:
+            reads_and_adds = [
+                each
+                for begin in range(0, 16 * ITERATIONS, 16)
+                for each in (*[READ] * 8, *(ADD._replace(needs=(begin + i,)) for i in range(8)))
+            ]
+            return [reads_and_adds] * 32, 0, {}
+        case {"probe": "warps without turns"}:
+            return [[ADD] * 1024] * 32, 0, {}
+    return None
 
 
 def chain(

@@ -64,8 +64,8 @@ class BarriersObserver(Observer):
         thread = vector.first_thread(absent)
         name, whole = ("this_grid().sync()", "the grid") if barrier.grid else ("syncthreads()", "a block")
         text = (
-            f"{self.name(came)} reached {name} in line {line}, but {self.name(thread)} {why}; every thread of {whole} "
-            "must reach the same barrier"
+            f"{self.launch.title(came)} reached {name} in line {line}, but {self.launch.title(thread)} {why}; every "
+            f"thread of {whole} must reach the same barrier"
         )
         self.add(Finding("barrier-divergence", line, text, other_line=other, threads=(came, thread), count=count))
 

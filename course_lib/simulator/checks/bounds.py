@@ -57,7 +57,7 @@ class BoundsObserver(Observer):
         self._wrapped = index, full
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
         text = (
-            f"{self.name(thread)} uses {array.element_name(numbers)}; numba wraps the negative index{dim} silently to "
-            f"{wrapped}: guard it if that is not meant"
+            f"{self.launch.title(thread)} uses {array.element_name(numbers)}; numba wraps the negative index{dim} "
+            f"silently to {wrapped}: guard it if that is not meant"
         )
         self.add(Finding("negative-index", site.line, text, None, array.name, numbers, (thread,), count))

@@ -68,7 +68,7 @@ class CopiesObserver(Observer):
             reading for reading in readings if reading.waited is not None or reading.in_use().any()
         ]
         array, vector = pattern.array, site.vector
-        writes = np.broadcast_to(array.keys(vector, pattern, base), vector.shape).reshape(-1, vector.chunk.count)
+        writes = np.broadcast_to(array.keys(pattern, base), vector.shape).reshape(-1, vector.chunk.count)
         blocks = np.arange(vector.chunk.count)
         for reading in readings:
             if reading.site.vector.chunk is not vector.chunk:
@@ -93,7 +93,7 @@ class CopiesObserver(Observer):
 
     def _check(self, site: Any, pattern: Any, base: int) -> None:
         array, vector = pattern.array, site.vector
-        keys = np.broadcast_to(array.keys(vector, pattern, base), vector.shape)
+        keys = np.broadcast_to(array.keys(pattern, base), vector.shape)
         lines = self.lines[array][keys]
         lanes = (lines != 0) & vector.full(pattern.mask)
         if not lanes.any():

@@ -73,7 +73,7 @@ class SharedInitialization:
             have = self.written[pattern.elements(base)]
         else:
             self._spread()
-            have = self.written[self.array.keys(vector, pattern, base)]
+            have = self.written[self.array.keys(pattern, base)]
         if np.all(have):
             return
         missing = vector.full(~np.asarray(have)) & pattern.mask

@@ -49,8 +49,7 @@ class BanksObserver(Counter):
 def wavefronts(pattern: Pattern, phase: int, in_pairs: bool = True) -> tuple[int, int]:
     """(wavefronts, bank conflicts) of one access, summed over the warps of the vector."""
     needed, beyond = wavefronts_by_block(pattern, phase, in_pairs)
-    repeats = pattern.vector.chunk.count // needed.size
-    return repeats * int(needed.sum()), repeats * int(beyond.sum())
+    return pattern.vector.sum_over_blocks(needed), pattern.vector.sum_over_blocks(beyond)
 
 
 def wavefronts_by_block(pattern: Pattern, phase: int, in_pairs: bool = True) -> tuple[np.ndarray, np.ndarray]:

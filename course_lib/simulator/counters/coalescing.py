@@ -26,7 +26,9 @@ class CoalescingObserver(Counter):
     def counted(self, site: Site, pattern: Pattern) -> None:
         if pattern.array.space != "global":
             return
-        total = sum(times * self._sectors(pattern, phase) for phase, times in pattern.tally.items())
+        vector, total = pattern.vector, 0
+        for phase, times in pattern.tally.items():
+            total += times * vector.sum_over_blocks(sectors_by_block(pattern, phase))
         self.add_counts(key_of(site, pattern), total)
 
     def copied(self, site: Site, pattern: Pattern, base: int, array: Any, index: Any) -> None:
@@ -38,15 +40,6 @@ class CoalescingObserver(Counter):
         key = site.line, array.name, array.space, "load", WIDE_BYTES
         self.add_counts(key, copy_costs(to, of, active, WIDE_BYTES)[1] - int(loaded.sum()))
 
-    def _sectors(self, pattern: Pattern, phase: int) -> int:
-        if pattern.offsets is None:
-            return pattern.vector.warps_active(pattern.mask)
-        if pattern.mask is False:
-            return 0
-        always, steps, blocks = starts(sectors_of(pattern, phase), pattern.mask)
-        columns = blocks[0] * blocks[1]
-        return (always * columns + int(np.count_nonzero(steps))) * (pattern.vector.chunk.count // columns)
-
 
 def sectors_of(pattern: Pattern, phase: int) -> np.ndarray:
     """The number of the sector in which each lane's access begins."""
@@ -57,34 +50,17 @@ def sectors_of(pattern: Pattern, phase: int) -> np.ndarray:
 
 def sectors_by_block(pattern: Pattern, phase: int) -> np.ndarray:
     """Sectors of one access, for each block: an array that broadcasts to (block rows, block columns)."""
-    if pattern.mask is False:
-        return np.zeros((1, 1), np.int64)
     return distinct(sectors_of(pattern, phase), pattern.mask)
 
 
 def distinct(numbers: np.ndarray, mask: Mask) -> np.ndarray:
     """The number of distinct ``numbers`` in the active lanes, for each column of the last two axes."""
-    always, steps, blocks = starts(numbers, mask)
-    return always + np.count_nonzero(steps, axis=0).reshape(blocks)
-
-
-def starts(numbers: np.ndarray, mask: Mask) -> tuple[int, np.ndarray, tuple[int, ...]]:
-    """Sort the numbers of each column of the last two axes, and mark where a new number begins.
-
-    Returns (always, steps, shape of the columns): a column has ``always`` distinct numbers, plus one for each nonzero
-    step.
-    """
-    if mask is True:
-        blocks = numbers.shape[2:]
-        numbers = numbers.reshape(-1, blocks[0] * blocks[1])
-        steps = np.diff(numbers, axis=0)
-        if steps.size and steps.min() < 0:
-            steps = np.diff(np.sort(numbers, axis=0), axis=0)
-        return 1, steps, blocks
-    none = np.iinfo(np.int64).max
-    kept = np.where(mask, numbers, none)
+    none = np.iinfo(np.int64).max  # of an idle lane: the last one, when sorted
+    kept = numbers if mask is True else np.where(mask, numbers, none)
     blocks = kept.shape[2:]
-    kept = np.sort(kept.reshape(-1, blocks[0] * blocks[1]), axis=0)
-    first = np.ones(kept.shape, bool)
-    first[1:] = kept[1:] != kept[:-1]
-    return 0, first & (kept != none), blocks
+    kept = kept.reshape(-1, blocks[0] * blocks[1])
+    steps = np.diff(kept, axis=0)
+    if (steps < 0).any():
+        kept = np.sort(kept, axis=0)
+        steps = np.diff(kept, axis=0)
+    return (1 + np.count_nonzero(steps, axis=0) - (kept[-1] == none)).reshape(blocks)

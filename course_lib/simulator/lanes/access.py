@@ -17,7 +17,7 @@ from ..findings import KernelError
 from ..hardware import SECTOR_BYTES
 from .arrays import Array, Ints, Pattern
 from .host import Host
-from .masks import Mask, widened
+from .masks import Mask, minus, widened
 
 #: For each dimension, one number or an array of numbers.
 Index = tuple[Any, ...]
@@ -131,8 +131,8 @@ class Site:
             else:
                 firsts.append(int(i))
                 key.append(None)
-        if not small:
-            return self._bind_large(array, index, mask)
+        if not small:  # comparing the content would cost more than a new pattern
+            return self._bind_anew(array, index, mask)
         content = tuple(key)
         known = self.known.get(content)
         new = known is None
@@ -142,7 +142,7 @@ class Site:
             known = self._learn(array, index, mask, firsts)
         place = None if known is None else known.shifted(firsts, limits, array.strides)
         if known is None or place is None:
-            return self._bind_unsafe(array, index, mask)
+            return self._bind_anew(array, index, mask)
         if new:
             self.known[content] = known
             self.held += (1 if known.pattern.offsets is None else known.pattern.offsets.size) + np.size(mask)
@@ -171,30 +171,6 @@ class Site:
             rooms.append((first - least, end + first - least))
         return Known(Pattern(array, self.vector, offsets, mask, self.width), tuple(rooms))
 
-    def _bind_large(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
-        """:meth:`_bind` if comparing the content would cost more than a new pattern."""
-        base, offsets = 0, None
-        for i, size, stride in zip(index, self.limits, array.strides, strict=True):
-            if type(i) is np.ndarray:
-                if i.min() < 0 or i.max() >= size:
-                    return self._bind_unsafe(array, index, mask)
-                part = i.astype(np.int64) * stride
-                offsets = part if offsets is None else offsets + part
-            else:
-                i = int(i)
-                if not 0 <= i < size:
-                    return self._bind_unsafe(array, index, mask)
-                base += i * stride
-        return self._remember_large(array, index, mask, Pattern(array, self.vector, offsets, mask, self.width), base)
-
-    def _remember_large(
-        self, array: Array, index: Index, mask: Mask, pattern: Pattern, base: int
-    ) -> tuple[Pattern, int]:
-        if self.large is not None:
-            self.engine.tell("counted", self, self.large)
-        self.large = pattern
-        return self._remember(array, index, mask, pattern, 0, base)
-
     def _remember(
         self, array: Array, index: Index, mask: Mask, pattern: Pattern, shift: int, base: int
     ) -> tuple[Pattern, int]:
@@ -203,42 +179,35 @@ class Site:
         pattern.count(base)
         return pattern, base
 
-    def _bind_unsafe(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
-        """:meth:`_bind` with an index out of bounds: wrap negative ones as numba does, skip lanes still outside."""
+    def _bind_anew(self, array: Array, index: Index, mask: Mask) -> tuple[Pattern, int]:
+        """:meth:`_bind` with a new pattern: wrap negative indices as numba does, skip lanes still out of bounds."""
         vector = self.vector
         base, offsets = 0, None
         clean, inside = True, mask
         for d, (i, size, stride) in enumerate(zip(index, self.limits, array.strides, strict=True)):
-            varies = type(i) is np.ndarray
-            i = np.asarray(i)
-            at = i.astype(np.int64)
-            outside = i >= size
-            if self.width > 1:  # vector accesses are not numba's indexing: nothing wraps
-                outside = outside | (i < 0)
-            elif i.dtype.kind == "i":
-                negative = active(i < 0, inside)
-                if negative.any():
-                    at = np.where(at < 0, at + size, at)
-                    outside = (at < 0) | (at >= size)
-                    wraps = negative & ~outside
-                    if wraps.any():
-                        clean = False
-                        self.engine.tell("negative_index", self, array, index, d, wraps)
-            bad = active(outside, inside)
-            if bad.any():
-                clean = False
-                self.engine.tell("out_of_bounds", self, array, index, d, bad)
-                inside = ~bad if inside is True else inside & ~bad
-                if not inside.any():
-                    self.array = None
-                    return Pattern(array, vector, None, False, self.width), 0
-            at = np.clip(at, 0, max(size - 1, 0)) * stride
-            if varies:
+            at = np.asarray(i).astype(np.int64)
+            if np.min(i) < 0 or np.max(i) >= size:
+                at, wraps, bad = self._wrapped(np.asarray(i), size, inside)
+                if wraps.any():
+                    clean = False
+                    self.engine.tell("negative_index", self, array, index, d, wraps)
+                if bad.any():
+                    clean = False
+                    self.engine.tell("out_of_bounds", self, array, index, d, bad)
+                    inside = minus(inside, bad)
+                    if inside is False:
+                        self.array = None
+                        return Pattern(array, vector, None, False, self.width), 0
+            at = at * stride
+            if type(i) is np.ndarray:
                 offsets = at if offsets is None else offsets + at
             else:
                 base += int(at)
-        if clean:  # only inactive lanes were outside, and their clipped offsets are never used
-            return self._remember_large(array, index, mask, Pattern(array, vector, offsets, mask, self.width), base)
+        if clean:  # of lanes outside there are at most inactive ones, whose clipped offsets are never used
+            if self.large is not None:
+                self.engine.tell("counted", self, self.large)
+            self.large = Pattern(array, vector, offsets, mask, self.width)
+            return self._remember(array, index, mask, self.large, 0, base)
         self.array = None
         if inside is not True:
             inside = inside.reshape((1,) * (4 - inside.ndim) + inside.shape)
@@ -246,6 +215,14 @@ class Site:
         pattern.count(base)
         self.engine.tell("counted", self, pattern)
         return pattern, base
+
+    def _wrapped(self, i: np.ndarray, size: int, mask: Mask) -> tuple[Ints, np.ndarray, np.ndarray]:
+        """The positions that ``i`` means, put in bounds; the active lanes in which it wraps, and that are outside."""
+        at, bad = i.astype(np.int64), (i < 0) | (i >= size)
+        if self.width == 1 and i.dtype.kind == "i":  # vector accesses are not numba's indexing: nothing wraps
+            at = np.where(at < 0, at + size, at)
+            bad = (at < 0) | (at >= size)
+        return np.clip(at, 0, max(size - 1, 0)), active((i < 0) & ~bad, mask), active(bad, mask)
 
     def of_width(self, width: int) -> "WideSite":
         """The same expression, where a lane's element consists of ``width`` elements of the array."""
@@ -276,14 +253,26 @@ class Site:
         pattern, base = self.locate(array, index, mask)
         if pattern.mask is False:
             return array.dtype.type(0)
-        value = array.gather(self.vector, pattern, base)
+        value = self._get(pattern, base)
+        if array.space == "local":
+            self._check_written(array, pattern, base)
+        return value
+
+    def _get(self, pattern: Pattern, base: int) -> Any:
+        """Load an element for each lane of a located access; lanes outside the array get 0."""
+        array = pattern.array
+        value = array.gather(pattern, base)
         if self.array is None:
             value = np.where(pattern.mask, value, array.dtype.type(0))
         for watch in array.watchers:
             watch(self, pattern, base, value)
-        if array.space == "local":
-            self._check_written(array, pattern, base)
         return value
+
+    def put(self, pattern: Pattern, base: int, value: Any) -> None:
+        """Store an element of each lane of a located access."""
+        pattern.array.scatter(pattern, base, value)
+        for watch in pattern.array.watchers:
+            watch(self, pattern, base, value)
 
     def _count_cell(self, array: Array, index: Index, mask: Mask) -> None:
         """Count an access to an element of a local array; nothing but the number of accesses is needed."""
@@ -294,7 +283,7 @@ class Site:
             self.locate(array, index, mask)
 
     def _check_written(self, array: Array, pattern: Pattern, base: int) -> None:
-        missing = array.unwritten(self.vector, pattern, base)
+        missing = array.unwritten(pattern, base)
         if missing is not False:
             self.engine.tell("unwritten", self, pattern, base, missing)
 
@@ -309,11 +298,8 @@ class Site:
                 array.cells[base], array.written[base] = value, True
                 return
         pattern, base = self.locate(array, index, mask)
-        if pattern.mask is False:
-            return
-        array.scatter(self.vector, pattern, base, value)
-        for watch in array.watchers:
-            watch(self, pattern, base, value)
+        if pattern.mask is not False:
+            self.put(pattern, base, value)
 
     def atomic(
         self,
@@ -332,8 +318,8 @@ class Site:
             return (dtype or array.dtype).type(0)
         if array.space == "local":
             self._check_written(array, pattern, base)
-        heard = self.engine.hears("updated")
-        old = array.update(self.vector, pattern, base, operation, values, used or heard, dtype=dtype)
+        heard = bool(self.engine.listeners["updated"])
+        old = array.update(pattern, base, operation, values, used or heard, dtype or array.dtype)
         if heard:
             self.engine.tell("updated", self, pattern, base, operation, values, old)
         for watch in array.watchers:
@@ -367,15 +353,7 @@ class WideSite(Site):
         if pattern.mask is False:
             return (array.dtype.type(0),) * self.width
         self.check_alignment(pattern, base)
-        values = []
-        for element in range(self.width):
-            value = array.gather(self.vector, pattern, base + element)
-            if self.array is None:
-                value = np.where(pattern.mask, value, array.dtype.type(0))
-            for watch in array.watchers:
-                watch(self, pattern, base + element, value)
-            values.append(value)
-        return tuple(values)
+        return tuple(self._get(pattern, base + element) for element in range(self.width))
 
     def store(self, array: Array, index: Index, values: tuple[Any, ...], mask: Mask) -> None:
         pattern, base = self.locate(array, index, mask)
@@ -383,9 +361,7 @@ class WideSite(Site):
             return
         self.check_alignment(pattern, base)
         for element, value in enumerate(values):
-            array.scatter(self.vector, pattern, base + element, value)
-            for watch in array.watchers:
-                watch(self, pattern, base + element, value)
+            self.put(pattern, base + element, value)
 
 
 class MatrixSite(WideSite):

@@ -80,15 +80,16 @@ class Array:
         self.itemsize = self.dtype.itemsize
         self.watchers: tuple[Watcher, ...] = ()
 
-    def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+    def gather(self, pattern: Pattern, base: int) -> Any:
         """Load the lanes' elements: a vector, or one value for all."""
-        raise NotImplementedError
+        return self.storage().take(self.keys(pattern, base))
 
-    def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
+    def scatter(self, pattern: Pattern, base: int, value: Any) -> None:
         """Store the lanes' values; if several store to one element, the last one remains."""
-        raise NotImplementedError
+        keys, value = spread(self.keys(pattern, base), value, pattern.mask)
+        self.storage()[keys] = value
 
-    def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+    def keys(self, pattern: Pattern, base: int) -> Any:
         """The key of the word that each lane accesses."""
         raise NotImplementedError
 
@@ -99,7 +100,7 @@ class Array:
     def cell(self, index: tuple[Any, ...]) -> int | None:
         return None
 
-    def unwritten(self, vector: LaneVector, pattern: Pattern, base: int) -> Mask:
+    def unwritten(self, pattern: Pattern, base: int) -> Mask:
         return False
 
     def element_name(self, index: Any) -> str:
@@ -107,25 +108,15 @@ class Array:
         return f"{self.name}[{', '.join(map(str, index)) or '()'}]"
 
     def update(
-        self,
-        vector: LaneVector,
-        pattern: Pattern,
-        base: int,
-        operation: str,
-        values: Sequence[Any],
-        used: bool,
-        *,
-        dtype: np.dtype[Any] | None = None,
+        self, pattern: Pattern, base: int, operation: str, values: Sequence[Any], used: bool, dtype: np.dtype[Any]
     ) -> Any:
         """Read, change and write elements as an atomic; on one element, the lower lane comes first.
 
         ``dtype``: as elements of this type, of the same size.
         """
-        keys = self.keys(vector, pattern, base)
-        shape = vector.shape
-        data = self.storage()
-        if dtype is not None:
-            data = data.view(dtype)
+        keys = self.keys(pattern, base)
+        shape = pattern.vector.shape
+        data = self.storage().view(dtype)
         if (place := pattern.only_lane) is not None:
             key, *given = (_at(value, place) for value in (keys, *values))
             old = data[key]
@@ -133,7 +124,7 @@ class Array:
             return old
         keys = np.broadcast_to(keys, shape)
         mask = np.broadcast_to(np.asarray(pattern.mask), shape)
-        order = np.argsort(vector.ids[mask], kind="stable")
+        order = np.argsort(pattern.vector.ids[mask], kind="stable")
         keys = keys[mask][order]
         values = [np.broadcast_to(v, shape)[mask][order] for v in values]
         in_place = IN_PLACE if data.dtype.kind in "fc" else IN_PLACE_OF_INTEGERS
@@ -177,6 +168,16 @@ class Array:
             if self.shape[d] > 1 and self.strides[d]:
                 index[d], offset = divmod(offset, self.strides[d])
         return tuple(index)
+
+
+def spread(keys: Any, value: Any, mask: Mask) -> tuple[Any, Any]:
+    """Broadcast keys, value and mask to one shape, and return the keys and values of the active lanes."""
+    if mask is True:
+        shape = np.broadcast(keys, value).shape
+        return widened(keys, shape), widened(value, shape)
+    shape = np.broadcast(keys, value, mask).shape
+    mask = widened(mask, shape)
+    return widened(keys, shape)[mask], widened(value, shape)[mask]
 
 
 def _at(value: Any, place: tuple[int, ...]) -> Any:
@@ -227,7 +228,7 @@ class Pattern:
     def words(self, base: int) -> tuple[Ints, np.ndarray]:
         """The keys of the words that the active lanes access, and these lanes, as a mask of the whole vector."""
         lanes = self.vector.full(self.mask)
-        return widened(self.array.keys(self.vector, self, base), self.vector.shape)[lanes], lanes
+        return widened(self.array.keys(self, base), self.vector.shape)[lanes], lanes
 
     def index_at(self, base: int, place: tuple[int, ...]) -> tuple[int, ...]:
         """The array index that the lane at ``place`` of the vector accesses."""

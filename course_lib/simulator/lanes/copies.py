@@ -106,6 +106,4 @@ class Copies(Groups[PendingCopy]):
         pattern = Pattern(array, self.vector, copy.pattern.offsets, True if lanes.all() else lanes, copy.site.width)
         engine.tell("copy_arrived", copy.site, pattern, copy.base)
         for element, value in enumerate(copy.values):
-            array.scatter(self.vector, pattern, copy.base + element, value)
-            for watch in array.watchers:
-                watch(copy.site, pattern, copy.base + element, value)
+            copy.site.put(pattern, copy.base + element, value)

@@ -50,9 +50,6 @@ class Steps:
         self.while_limit = self.WHILE_LIMIT if limit is None else limit
         self.end = None if limit is not None else thread_time() + self.SECONDS
         self.next_look = max(self.left - self.LOOK_EVERY, 0)  # the iterations left at the next reading
-        self.turns = 0  # how often warps went on, up to their next barriers
-        self.seen: dict[Any, tuple[int, list[Any]]] = {}  # see still()
-        self.stuck: dict[int, tuple[int, bool]] = {}
 
     def spend(self, line: int, count: int = 0) -> None:
         """Take one iteration from the budget; a ``while`` loop has already run ``count`` iterations."""
@@ -61,38 +58,6 @@ class Steps:
             self.look(line)
         if count >= self.while_limit:
             self.stop(line, self.while_limit, "")
-
-    def still(
-        self,
-        warp: int,
-        warps: int,
-        loop: Any,
-        count: int,
-        *,
-        known: bool,
-        arrays: Sequence[Any],
-        variables: tuple[Any, ...],
-        mask: Mask,
-    ) -> bool:
-        """Whether a ``while`` loop, of which ``loop`` is a key, changes nothing from one iteration to the next.
-
-        ``count``, one of LOOKS, is the number of finished iterations; ``arrays`` are those that the loop may store to,
-        ``variables`` the values that it assigns; ``known``: these are all that it stores to. If other warps of the
-        block ran between the two iterations, none of their loops may have changed anything either, in the same round.
-        """
-        if count % 2 == 0:
-            if sum(array.storage().nbytes for array in arrays) * warps <= MOST_COPIED:
-                copies = (array.storage().copy() for array in arrays)
-                self.seen[warp, loop] = self.turns, [mask, *variables, *copies]
-            return False
-        turn, before = self.seen.pop((warp, loop), (0, []))
-        now = mask, *variables, *(array.storage() for array in arrays)
-        if len(before) != len(now) or not all(map(np.array_equal, before, now)):
-            self.stuck.clear()
-            return False
-        self.stuck[warp] = self.turns, known
-        together = [sure for at, sure in self.stuck.values() if self.turns - at < warps]
-        return (known and turn == self.turns) or (len(together) == warps and any(together))
 
     def look(self, line: int) -> None:
         """Raise KernelError if the iterations or the time are used up."""
@@ -112,6 +77,46 @@ class Steps:
             line=line,
             option=", or pass simulate(..., max_steps=...) if it is meant to be so long",
         )
+
+
+class LoopWatch:
+    """What the while loops of a chunk's blocks change from one iteration to the next."""
+
+    def __init__(self) -> None:
+        self.group: Sequence[int] = ()  # the warps that go on together, up to their next barriers
+        self.turns = 0  # how often one of them went on
+        self.seen: dict[Any, tuple[int, list[Any]]] = {}  # see still()
+        self.stuck: dict[int, tuple[int, bool]] = {}
+
+    def go_on(self, group: Sequence[int]) -> None:
+        """Forget what was seen if other warps go on than before: some may have ended, or wait at another barrier."""
+        if group != self.group:
+            self.group = group
+            self.seen.clear()
+            self.stuck.clear()
+
+    def still(
+        self, warp: int, loop: Any, count: int, *, known: bool, state: tuple[Any, ...], arrays: Sequence[Any]
+    ) -> bool:
+        """Whether a ``while`` loop, of which ``loop`` is a key, changes nothing from one iteration to the next.
+
+        ``count``, one of LOOKS, is the number of finished iterations; ``state`` has the loop's mask and the values that
+        it assigns, ``arrays`` are those that it may store to; ``known``: these are all that it stores to. If other
+        warps of the group ran between the two iterations, their loops may not have changed anything either.
+        """
+        if count % 2 == 0:
+            if sum(array.storage().nbytes for array in arrays) * len(self.group) <= MOST_COPIED:
+                copies = (array.storage().copy() for array in arrays)
+                self.seen[warp, loop] = self.turns, [*state, *copies]
+            return False
+        turn, before = self.seen.pop((warp, loop), (0, []))
+        now = *state, *(array.storage() for array in arrays)
+        if len(before) != len(now) or not all(map(np.array_equal, before, now)):
+            self.stuck.clear()
+            return False
+        self.stuck[warp] = self.turns, known
+        together = [sure for at, sure in self.stuck.values() if self.turns - at < len(self.group)]
+        return (known and turn == self.turns) or (len(together) == len(self.group) and any(together))
 
 
 def iterate(

@@ -16,7 +16,7 @@ import numpy as np
 from ..findings import KernelError
 from ..hardware import WARP_SIZE
 from .access import Site
-from .arrays import Pattern
+from .arrays import Ints, Pattern
 from .barrier import Pause
 from .copies import SourceUse
 from .memory import SharedArray
@@ -24,7 +24,6 @@ from .products import ALIGNMENT, PIECE
 
 #: The bytes of a tile's row; the swizzle exchanges the pieces of 16 bytes in it.
 ROW_BYTES = 128
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(eq=False)
@@ -118,13 +117,13 @@ class Mbarriers:
         order = np.argsort(keys % array.chunk.count)  # that of the blocks, which have one copying lane each
         given = (np.broadcast_to(np.asarray(x, np.int64), vector.shape) for x in (place, *corner))
         keys, first, row, column = (x[order] for x in (keys, *(x[lanes] for x in given)))
-        requests = self._requests(vector, tile, matrix, box, blocks, first=first, row=row, column=column, line=line)
         site = self._site(vector, "bulk", line)
+        requests = self._requests(site, tile, matrix, box, blocks, (first, row, column))
         for request, values in requests:
             vector.engine.tell("copy_started", site, request, 0, tuple(values))
         of.copies.append(PendingTile(site, requests, blocks, keys, of.phase[keys].copy()))
         if matrix in vector.engine.arrays:
-            self._use_source(of, matrix, row, column, box, line)
+            self._use_source(of, matrix, (row, column), box)
         self._touch(vector, "atomic", pattern, line)
         self._release(vector, self._for_warp(vector, array, keys, blocks))
         of.bytes[keys] -= box[0] * ROW_BYTES
@@ -167,7 +166,7 @@ class Mbarriers:
         if outside.any():
             raise KernelError(f"{array.name} has {array.size} barriers, and no [{int(at[outside][0])}]", line=line)
         pattern = Pattern(array, vector, np.where(lanes, at, 0), lanes)
-        return array.keys(vector, pattern, 0)[lanes], lanes, pattern
+        return array.keys(pattern, 0)[lanes], lanes, pattern
 
     def _barriers(self, array: Any) -> Barriers:
         if array not in self.of:
@@ -215,37 +214,30 @@ class Mbarriers:
         lanes = np.broadcast_to(blocks.reshape(shape), vector.shape)
         return Pattern(array, vector, np.broadcast_to(index.reshape(shape), vector.shape), lanes)
 
-    def _use_source(self, of: Barriers, matrix: Any, row: Ints, column: Ints, box: tuple[int, int], line: int) -> None:
+    def _use_source(self, of: Barriers, matrix: Any, corner: tuple[Ints, Ints], box: tuple[int, int]) -> None:
         """Tell which elements of the matrix the copy reads in each block until it arrives: those inside."""
         copy = of.copies[-1]
-        vector = copy.site.vector
-        r, c = (np.arange(size) for size in box)
-        rows, columns = row[:, None, None] + r[:, None], column[:, None, None] + c
+        vector, (row, column) = copy.site.vector, corner
+        rows, columns = row[:, None, None] + np.arange(box[0])[:, None], column[:, None, None] + np.arange(box[1])
         here = (rows >= 0) & (rows < matrix.shape[0]) & (columns >= 0) & (columns < matrix.shape[1])
         shape = (-1, vector.lanes.count, len(copy.blocks))
         words = np.zeros((box[0] * box[1], len(copy.blocks)), np.int64)
         lanes = np.zeros(words.shape, bool)
         of_blocks = (rows * matrix.strides[0] + columns * matrix.strides[1]).reshape(len(row), -1)
         words[:, copy.blocks], lanes[:, copy.blocks] = of_blocks.T, here.reshape(len(row), -1).T
-        load = self._site(vector, "load", line)
+        load = self._site(vector, "load", copy.site.line)
         of.uses.append(SourceUse(load, matrix, words.reshape(shape), lanes.reshape(shape), lambda: copy.blocks, set()))
         vector.engine.tell("source_in_use", of.uses[-1])
 
     def _requests(
-        self,
-        vector: Any,
-        tile: Any,
-        matrix: Any,
-        box: tuple[int, int],
-        blocks: np.ndarray,
-        *,
-        first: Ints,
-        row: Ints,
-        column: Ints,
-        line: int,
+        self, site: Site, tile: Any, matrix: Any, box: tuple[int, int], blocks: np.ndarray, places: tuple[Ints, ...]
     ) -> list[tuple[Pattern, list[np.ndarray]]]:
-        """Return the requests that store the blocks' tiles, 32 pieces of 16 bytes each, with their elements."""
-        (rows, columns), width = box, PIECE // tile.itemsize
+        """Return the requests that store the tiles, 32 pieces of 16 bytes each, with their elements.
+
+        ``places`` are the first element in ``tile``, and the row and column in ``matrix``, of each of the ``blocks``.
+        """
+        (rows, columns), (first, row, column), width = box, places, PIECE // tile.itemsize
+        vector, line = site.vector, site.line
         start = tile.address + first * tile.itemsize
         if tile.alignment < ALIGNMENT or (start % ALIGNMENT).any():
             raise KernelError(
@@ -296,7 +288,7 @@ class Mbarriers:
             pattern = Pattern(request.array, own, request.offsets, True if complete.all() else lanes, request.width)
             own.engine.tell("copy_arrived", copy.site, pattern, 0)
             for element, value in enumerate(values):
-                request.array.scatter(own, pattern, element, value)
+                request.array.scatter(pattern, element, value)
         left = ~complete[np.flatnonzero(copy.blocks)]
         copy.words, copy.phase = copy.words[left], copy.phase[left]
         copy.blocks = copy.blocks & ~complete

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..findings import LaunchError
 from ..geometry import Chunk
-from .arrays import Array, Pattern, c_strides
+from .arrays import Array, Pattern, c_strides, spread
 from .masks import Mask, unite, widened
 from .vector import LaneVector
 
@@ -30,20 +30,19 @@ class GlobalArray(Array):
         if array.size and order == "C":
             self.strides = c_strides(self.shape)
 
-    def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+    def gather(self, pattern: Pattern, base: int) -> Any:
         if pattern.offsets is None:
             return self.flat[base]
         return self.flat[base:].take(pattern.offsets)
 
-    def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
-        self._check_writable()
+    def scatter(self, pattern: Pattern, base: int, value: Any) -> None:
         if pattern.offsets is None and pattern.mask is True:  # all lanes store to one element: the last lane's value
-            self.flat[base] = value.item(-1) if type(value) is np.ndarray else value
-            return
-        keys, value = spread(pattern.elements(base), value, pattern.mask)
-        self.flat[keys] = value
+            self.storage()[base] = value.item(-1) if type(value) is np.ndarray else value
+        else:
+            super().scatter(pattern, base, value)
 
-    def _check_writable(self) -> None:
+    def storage(self) -> np.ndarray:
+        """All elements, in the order of their keys. Raises LaunchError if the kernel may not store to them."""
         if self.aliases:
             raise LaunchError(
                 f"the arguments {self.aliases!r} and {self.name!r} share memory and the kernel writes "
@@ -51,13 +50,10 @@ class GlobalArray(Array):
             )
         if not self.flat.flags.writeable:
             raise LaunchError(f"the kernel writes {self.name!r}, which is read-only; pass a copy")
-
-    def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> np.ndarray:
-        return np.asarray(pattern.elements(base))
-
-    def storage(self) -> np.ndarray:
-        self._check_writable()
         return self.flat
+
+    def keys(self, pattern: Pattern, base: int) -> np.ndarray:
+        return np.asarray(pattern.elements(base))
 
     def words(self) -> int:
         """The number of keys."""
@@ -106,23 +102,22 @@ class SharedArray(Array):
         self.alignment = 0  # bytes, as the kernel asks for them
         self.places = chunk.places
 
-    def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+    def gather(self, pattern: Pattern, base: int) -> Any:
         offsets = pattern.offsets
         if offsets is None:
             return self.data[base].copy()[None, None]
         if pattern.same_in_blocks:
             return self.data[base:].take(offsets[:, :, 0, 0], axis=0)
-        return self.data.reshape(-1).take(self.keys(vector, pattern, base))
+        return super().gather(pattern, base)
 
-    def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
+    def scatter(self, pattern: Pattern, base: int, value: Any) -> None:
         if pattern.mask is True and pattern.same_in_blocks and pattern.offsets is not None:
-            offsets = widened(pattern.offsets, (*vector.lanes.shape, 1, 1)).reshape(-1) + base
-            self.data[offsets] = widened(value, vector.shape).reshape(-1, *self.chunk.shape)
-            return
-        keys, value = spread(self.keys(vector, pattern, base), value, pattern.mask)
-        self.data.reshape(-1)[keys] = value
+            offsets = widened(pattern.offsets, (*pattern.vector.lanes.shape, 1, 1)).reshape(-1) + base
+            self.data[offsets] = widened(value, pattern.vector.shape).reshape(-1, *self.chunk.shape)
+        else:
+            super().scatter(pattern, base, value)
 
-    def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+    def keys(self, pattern: Pattern, base: int) -> Any:
         return pattern.elements(base) * self.chunk.count + self.places
 
     def storage(self) -> np.ndarray:
@@ -182,20 +177,19 @@ class LocalArray(Array):
             self.data[i], written[i] = cell, mask
         self.written, self.cells = written, None
 
-    def gather(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+    def gather(self, pattern: Pattern, base: int) -> Any:
         if pattern.offsets is None:
             return self.cells[base] if self.cells is not None else self.data[base].copy()
-        self._densify()
-        return self.data.reshape(-1).take(self.keys(vector, pattern, base))
+        return super().gather(pattern, base)
 
-    def scatter(self, vector: LaneVector, pattern: Pattern, base: int, value: Any) -> None:
+    def scatter(self, pattern: Pattern, base: int, value: Any) -> None:
         if pattern.offsets is None and self.cells is not None:
             whole = pattern.mask is self.anchor
             self.cells[base] = value if whole else np.where(pattern.mask, value, self.cells[base])
             self.written[base] = True if whole else unite(self.written[base], pattern.mask)
             return
         self._densify()
-        keys, value = spread(self.keys(vector, pattern, base), value, pattern.mask)
+        keys, value = spread(self.keys(pattern, base), value, pattern.mask)
         self.data.reshape(-1)[keys] = value
         self.written.reshape(-1)[keys] = True
 
@@ -211,23 +205,24 @@ class LocalArray(Array):
             base += i * stride
         return base
 
-    def keys(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+    def keys(self, pattern: Pattern, base: int) -> Any:
+        vector = self.vector
         return pattern.elements(base) * vector.size + np.arange(vector.size).reshape(vector.shape)
 
     def storage(self) -> np.ndarray:
         self._densify()
         return self.data.reshape(-1)
 
-    def unwritten(self, vector: LaneVector, pattern: Pattern, base: int) -> Any:
+    def unwritten(self, pattern: Pattern, base: int) -> Any:
         """Mask of the active lanes that read an element they have not written; False for none."""
         if self.cells is not None and pattern.offsets is None:
             written = self.written[base]
             if written is True or written is pattern.mask:
                 return False
-            missing = np.broadcast_to(~np.asarray(written), vector.shape) & pattern.mask
+            missing = np.broadcast_to(~np.asarray(written), self.vector.shape) & pattern.mask
         else:
             self._densify()
-            missing = ~self.written.reshape(-1).take(self.keys(vector, pattern, base)) & pattern.mask
+            missing = ~self.written.reshape(-1).take(self.keys(pattern, base)) & pattern.mask
         return missing if missing.any() else False
 
 
@@ -236,13 +231,3 @@ def poison(dtype: np.dtype) -> Any:
     if dtype.kind in "fc":
         return dtype.type(np.nan) if dtype.kind == "f" else dtype.type(complex(np.nan, np.nan))
     return dtype.type(True) if dtype.kind == "b" else dtype.type(np.iinfo(dtype).max)
-
-
-def spread(keys: Any, value: Any, mask: Mask) -> tuple[Any, Any]:
-    """Broadcast keys, value and mask to one shape, and return the keys and values of the active lanes."""
-    if mask is True:
-        shape = np.broadcast(keys, value).shape
-        return widened(keys, shape), widened(value, shape)
-    shape = np.broadcast(keys, value, mask).shape
-    mask = widened(mask, shape)
-    return widened(keys, shape)[mask], widened(value, shape)[mask]

@@ -13,13 +13,12 @@ import numpy as np
 
 from ..findings import KernelError
 from ..hardware import WARP_SIZE
-from .arrays import Pattern
+from .arrays import Ints, Pattern
 from .copies import Groups, Pending
 from .memory import LocalArray, SharedArray
 
 #: Required alignment of an array in bytes (eight rows of the swizzle), by the code of the descriptor's swizzle.
 DESCRIPTOR_ALIGNMENT = {0: 16, 1: 1024, 2: 512, 3: 256}
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: Warps of a warpgroup; alignment in bytes of a descriptor's start, and of each shared array.
 WARPS, PIECE, ALIGNMENT = 4, 16, 1024
 
@@ -128,7 +127,7 @@ class Products(Groups[PendingProduct]):
         if acc.cells is not None and lanes.all():
             pattern.mask = acc.anchor
         for item, values in enumerate(results):
-            acc.scatter(vector, pattern, item, values)
+            acc.scatter(pattern, item, values)
         if not any(p.acc is acc and p.on_its_way.any() for p in self.started):
             del self.results[acc]
 
@@ -143,9 +142,9 @@ class Products(Groups[PendingProduct]):
         vector, missing = self.vector, None
         wanted = np.broadcast_to(added.reshape(vector.chunk.shape), vector.shape)
         pattern = Pattern(acc, vector, None, wanted)
-        values = [np.array(self._lanes(acc.gather(vector, pattern, item)), np.float32) for item in range(items)]
+        values = [np.array(self._lanes(acc.gather(pattern, item)), np.float32) for item in range(items)]
         if added.any():
-            missing = next((m for i in range(items) if (m := acc.unwritten(vector, pattern, i)) is not False), None)
+            missing = next((m for i in range(items) if (m := acc.unwritten(pattern, i)) is not False), None)
         if missing is not None:
             vector.engine.tell("unwritten", site, pattern, 0, missing)
         return np.stack(values)

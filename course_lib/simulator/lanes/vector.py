@@ -37,8 +37,11 @@ class LaneVector:
             return self.chunk.count
         if mask is False:
             return 0
-        active = mask.any(axis=(0, 1))
-        return int(np.count_nonzero(active)) * (self.chunk.count // active.size)
+        return self.sum_over_blocks(mask.any(axis=(0, 1)))
+
+    def sum_over_blocks(self, counts: np.ndarray) -> int:
+        """The sum over all blocks of the chunk of counts that broadcast to (block rows, block columns)."""
+        return int(counts.sum()) * (self.chunk.count // counts.size)
 
     @cached_property
     def ids(self) -> np.ndarray:

@@ -342,12 +342,7 @@ CMATH = {
     "phase": _of_complex("phase", "np.arctan2({0}.imag, {0}.real)", "F->f D->d"),
 }
 
-LOG_TO_BASE = Row(
-    "cmath.log",
-    _overloads("FF->F DD->D"),
-    "complex_quotient(np.log({0}), np.log({1}), w.full, {mask}, {line})",
-    complex=True,
-)
+LOG_TO_BASE = _of_complex("log", "complex_quotient(np.log({0}), np.log({1}), w.full, {mask}, {line})", "FF->F DD->D")
 
 
 def _rect(r: str, phi: str) -> Signature:

@@ -190,8 +190,8 @@ class Context(ABC):
         """The attribute of a compile-time object."""
         if isinstance(owner, Symbol):
             thing = getattr(owner.thing, node.attr, None)
-            if not owner.path and thing is None:
-                self._refuse_unknown(node, owner.thing, node.attr)
+            if not owner.path and thing is None and node.attr not in self.functions and node.attr not in CUDA:
+                refuse(node, f"numba.cuda has no {node.attr!r}; {ABSENT.get(node.attr) or spelled(node, owner.thing)}")
             if owner.path and owner.path[0] in COORDINATES and node.attr not in AXES:
                 refuse(node, f"{owner} has no {node.attr!r}; write {owner}.x, .y or .z")
             return part_of_cuda((*owner.path, node.attr), thing)
@@ -212,12 +212,6 @@ class Context(ABC):
             )
         self.analysis.found.append((getattr, (owner, node.attr, None), thing))
         return thing
-
-    def _refuse_unknown(self, node: ast.Attribute, module: object, name: str) -> None:
-        """Refuse a name that numba.cuda does not have, unless a later, better message covers it."""
-        if name in self.functions or name in CUDA:
-            return
-        refuse(node, f"numba.cuda has no {name!r}; {ABSENT.get(name) or spelled(node, module)}")
 
     def _global(self, node: ast.Name) -> object:
         try:

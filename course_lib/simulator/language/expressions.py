@@ -14,7 +14,7 @@ from ..tables import plural
 from . import calls, conditions, operators, reasons, records, tuples, types, views
 from .context import Context, of_literal
 from .names import GRID_GROUP, Symbol
-from .nodes import Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, tuple_of
+from .nodes import Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, tuple_of
 from .operators import NUMBERS, applied, cast, cut, python_constant
 from .reasons import Part, Reason, Why
 from .refusals import refuse, refuse_construct
@@ -130,12 +130,18 @@ class Expressions(Context):
 
     # --- operators -------------------------------------------------------------------------------------------
 
-    def visit_BinOp(self, node: ast.BinOp) -> Expr:
+    def _folded(self, node: ast.BinOp | ast.UnaryOp) -> Expr | None:
+        """The number that Python makes of an operator between literals."""
         folded = python_constant(node)
-        if folded is not None:
-            text = ast.unparse(node)
-            reason = of_literal(text) if operators.is_double_asked(node) else Reason(f"{text}, a quotient of integers")
-            return self.number(folded, reason=reason if isinstance(folded, (float, complex)) else None)
+        if not isinstance(folded, (float, complex)):
+            return None if folded is None else self.number(folded)
+        text = ast.unparse(node)
+        reason = of_literal(text) if operators.is_double_asked(node) else Reason(f"{text}, a quotient of integers")
+        return self.number(folded, reason=reason)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Expr:
+        if (folded := self._folded(node)) is not None:
+            return folded
         left, right = self.expr(node.left), self.expr(node.right)
         if not (left.is_scalar and right.is_scalar) and any(isinstance(v.type, types.TupleType) for v in (left, right)):
             return tuples.combined(node, type(node.op).__name__, left, right)
@@ -144,9 +150,8 @@ class Expressions(Context):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Expr:
         if isinstance(node.op, ast.Not):
             return conditions.condition(self, node)
-        folded = python_constant(node)
-        if folded is not None and not isinstance(folded, (float, complex)):
-            return self.number(folded)
+        if (folded := self._folded(node)) is not None:
+            return folded
         value = self.scalar(node.operand)
         op = type(node.op).__name__
         result, working = types.unary(op, str(value.type))
@@ -157,8 +162,8 @@ class Expressions(Context):
 
     def visit_IfExp(self, node: ast.IfExp) -> Expr:
         test = conditions.condition(self, node.test)
-        if isinstance(test, Const) and test.literal:
-            return self.expr(node.body if test.value else node.orelse)
+        if (outcome := conditions.decided(self, node.test)) is not None:
+            return after((test,), self.expr(node.body if outcome else node.orelse))
         yes, no = self.expr(node.body), self.expr(node.orelse)
         kind = types.unify_types(yes.type, no.type)
         if kind in (types.CONFLICT, types.COMPILE_TIME):

@@ -37,7 +37,7 @@ class Stepper(Still, anywidget.AnyWidget):
     """Step through a launch: matrices, shared memory, registers, source and counts, one statement at a time.
 
     ``run`` is the result of a launch with ``simulate(kernel, trace=True)``. ``step`` is the number of steps
-    that the chosen block has taken, ``block`` and ``thread`` are (x, y) or (x, y, z); all three can be set
+    that the chosen block has taken, ``block`` and ``thread`` are x, (x, y) or (x, y, z); all three can be set
     from Python and follow what the reader chooses in the browser. ``wanted`` maps the names of arrays to the values
     they should have after the launch: a wrong element is shown with its wanted value. ``panels`` selects the
     views beside arrays and source (default: all): "warp" (lanes and sectors), "banks", "fragments" (the lane that holds
@@ -48,7 +48,7 @@ class Stepper(Still, anywidget.AnyWidget):
     each step the cycle at which it ends, and when its warps wait for memory, as ``waiting.orders`` computes it.
 
     Raises ValueError if the run has no trace, or one that is too large to send, for an unknown array in ``wanted``, an
-    unknown panel, and an order that is not one of this run.
+    unknown panel, and an order that is not one of this run; TraitError for a step, block or thread that there is not.
 
     >>> A, B, C = np.ones((3, 8, 8), np.float32)
     >>> run = simulate(rung("naive").make(), trace=True)[1, (8, 8)](A, B, C)
@@ -88,7 +88,7 @@ class Stepper(Still, anywidget.AnyWidget):
         self._beside: Any = None  # the run to compare with
         super().__init__(_data=data, _wanted=json.dumps(self._wrong) if self._wrong else "", panels=tuple(panels))
         self._play(orders or {})
-        self.block, self.thread = tuple(block), tuple(thread)
+        self.block, self.thread = (tuple(np.atleast_1d(place).tolist()) for place in (block, thread))
         self.step = step
 
     @property
@@ -132,12 +132,11 @@ class Stepper(Still, anywidget.AnyWidget):
     @traitlets.validate("block", "thread")
     def _inside(self, proposal: dict[str, Any]) -> tuple[int, ...]:
         name = proposal["trait"].name
-        position = tuple(int(x) for x in proposal["value"])
-        position += (0,) * (3 - len(position))
+        position = proposal["value"] + (0,) * (3 - len(proposal["value"]))
         extent = self.trace.grid if name == "block" else self.trace.block
-        if len(position) > 3 or not all(0 <= x < n for x, n in zip(position, extent, strict=True)):
+        if len(position) > 3 or not all(x in range(n) for x, n in zip(position, extent, strict=True)):
             raise traitlets.TraitError(f"There is no {name} {proposal['value']}: the launch has {extent}.")
-        return position
+        return tuple(map(int, position))
 
     @traitlets.validate("step")
     def _in_time(self, proposal: dict[str, Any]) -> int:
@@ -294,9 +293,7 @@ def compare(
     data = _payload(other)
     if len({tuple(each) for each in orders}) != 1 or len(orders) != 2:
         raise ValueError(f"orders are two tables with the same names, not {', '.join(str([*each]) for each in orders)}")
-    stepper = Stepper(run, panels=panels)
+    stepper = Stepper(run, step=step, block=block, panels=panels)
     stepper._other, stepper._beside = data, other
     stepper._play(*orders)
-    stepper.block = tuple(block)
-    stepper.step = step
     return stepper

@@ -142,11 +142,8 @@ def comparison(text: str) -> tuple[str, str, str] | None:
 
 def missed(timeline: Timeline, position: int, thread: int) -> list[str]:
     """The elements outside their arrays that a thread accessed in a step: ``x[50] (out of bounds)``."""
-    found = []
-    for name, who, index in timeline.outside(position):
-        if who == thread:
-            found.append(f"{name}[{', '.join(map(str, index))}] (out of bounds)")
-    return found
+    accessed = [(name, index) for name, who, index in timeline.outside(position) if who == thread]
+    return [f"{name}[{', '.join(map(str, index))}] (out of bounds)" for name, index in accessed]
 
 
 def _lanes(threads: np.ndarray) -> str:

@@ -10,11 +10,11 @@ from classroom.teach.cheats import LESSON, skeleton, solution
 
 from course_lib.classroom.teach import isolated as module
 from course_lib.classroom.teach.assignment import assignment
-from course_lib.classroom.teach.cells import NOTEBOOKS, places
+from course_lib.classroom.teach.cells import GRADED, NOTEBOOKS, places
 from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.isolated import isolated
 from course_lib.classroom.teach.submission import answers
-from course_lib.exercises import EXERCISES, LESSONS
+from course_lib.exercises import LESSONS
 from course_lib.exercises.grading.explain import Explanation
 
 
@@ -23,7 +23,7 @@ def cells(notebook):
 
 
 def kernels(lesson):
-    return [each.name for each in LESSONS[lesson] if not isinstance(each, Explanation)]
+    return [name for name in places(lesson) if not isinstance(GRADED[name], Explanation)]
 
 
 @pytest.mark.parametrize("tool", ["nbgrader", "otter", "plain"])
@@ -59,7 +59,7 @@ def test_nbgrader_has_the_points_and_leaves_the_answers_alone(lesson):
     assert len({mark["grade_id"] for mark in marked.values()}) == len(marked)
     given = {cell: mark["points"] for cell, mark in marked.items() if mark["grade"] or mark["task"]}
     assert given == {
-        f"{'points' if isinstance(each, Explanation) else 'test'}-{each.name}": each.points for each in LESSONS[lesson]
+        f"{'test' if name in kernels(lesson) else 'points'}-{name}": GRADED[name].points for name in places(lesson)
     }
     assert all(mark["locked"] for mark in marked.values())
     assert not {place.cell for place in places(lesson).values()} & set(marked)
@@ -76,12 +76,12 @@ PROMPT = re.compile(
 def test_otter_has_skeleton_and_solution_and_a_test_for_each_point(lesson):
     texts = cells(assignment(lesson, "otter"))
     for name, place in places(lesson).items():
-        assert f"points: {EXERCISES[name].points}" in texts[f"begin-{name}"]
+        assert f"points: {GRADED[name].points}" in texts[f"begin-{name}"]
         tests = [text for cell, text in texts.items() if re.fullmatch(rf"test-{name}-\d+", cell)]
         if name in kernels(lesson):
             assert PROMPT.fullmatch(texts[place.cell]).groups() == (skeleton(name, lesson), solution(name, lesson))
             assert [re.search(r">= (\d+)", test)[1] for test in tests] == [
-                str(point) for point in range(1, EXERCISES[name].points + 1)
+                str(point) for point in range(1, GRADED[name].points + 1)
             ]
         else:
             assert "manual: true" in texts[f"begin-{name}"] and tests == []

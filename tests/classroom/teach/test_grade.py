@@ -89,7 +89,7 @@ def test_a_grading_has_one_seed(folder, judged, monkeypatch, capsys):
 
 def test_a_run_that_was_interrupted_goes_on(folder, judged, monkeypatch):
     """Ctrl-C after the first student: the table has that one, and the next run judges the other."""
-    keep, kept = command.Journal._keep, []
+    keep, kept = command.Batch._keep, []
 
     def interrupted(self, submission, *more):
         if kept:
@@ -97,10 +97,10 @@ def test_a_run_that_was_interrupted_goes_on(folder, judged, monkeypatch):
         kept.append(submission.student)
         keep(self, submission, *more)
 
-    monkeypatch.setattr(command.Journal, "_keep", interrupted)
+    monkeypatch.setattr(command.Batch, "_keep", interrupted)
     assert run(folder) == 130
     assert {row["student"] for row in rows(folder)} == set(kept)
-    monkeypatch.setattr(command.Journal, "_keep", keep)
+    monkeypatch.setattr(command.Batch, "_keep", keep)
     judged.clear()
     run(folder)
     assert len(judged) == len(NAMES) and len(rows(folder)) == 2 * len(NAMES)
@@ -113,6 +113,14 @@ def test_a_cut_off_line_of_the_journal_is_judged_again(folder, judged):
     judged.clear()
     run(folder)
     assert len(judged) == len(NAMES)
+
+
+def test_a_journal_of_another_lesson_gives_no_row(folder, judged):
+    """The table was removed, and its name is used again."""
+    run(folder)
+    (folder / "grades.csv").unlink()
+    found = submissions(folder / "submitted", "05_coalescing", Limits())
+    assert command.Batch(found, "05_coalescing", folder / "grades.csv", folder / "feedback", Limits()).graded() == {}
 
 
 def test_points_by_hand_are_taken_from_the_table(folder, judged, capsys):

@@ -256,7 +256,7 @@ def test_an_answer_that_ends_the_process_of_all_is_judged_alone_and_so_are_the_o
 def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
     """While one run judges, another one with the same table, or with the same pages, ends and names the folder."""
     said = []
-    keep = command.Journal._keep
+    keep = command.Batch._keep
 
     def again(self, *more):
         if not said:
@@ -265,7 +265,7 @@ def test_a_second_grader_is_refused(folder, judged, monkeypatch, capsys):
                 said.append(run(folder, *options))
         keep(self, *more)
 
-    monkeypatch.setattr(command.Journal, "_keep", again)
+    monkeypatch.setattr(command.Batch, "_keep", again)
     assert run(folder) == 0
     assert said == [None, 2, 2]
     told = capsys.readouterr().err

@@ -2,20 +2,13 @@
 
 import json
 import os
-import shutil
-import socket
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 from nightly import at_night
 
-from course_lib.classroom.teach import walls
 from course_lib.classroom.teach.limits import STANDARD, Limits, Stopped
 from course_lib.classroom.teach.sandbox import Sandbox, forked
-from course_lib.machine.compiler import build
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the limits are those of Unix")
 
@@ -95,28 +88,3 @@ def test_the_environment_holds_nothing_of_the_graders(monkeypatch):
         environment, folder = sandbox.do("read")
         assert "SECRET_TOKEN" not in environment
         assert os.path.realpath(folder) == os.path.realpath(environment["HOME"]) and os.listdir(folder) == []
-
-
-@pytest.mark.skipif(not walls.standing(), reason="this system has no walls")
-@pytest.mark.parametrize(
-    "reach, refused",
-    {
-        "its own file": (lambda _: build.own.write_text("x"), False),
-        "another file beside it": (lambda _: build.own.with_name("more").write_text("x"), True),
-        "a folder beside it": (lambda _: build.own.with_name("more").mkdir(), True),
-        "to remove it": (lambda _: build.own.unlink(), True),
-        "a file elsewhere": (lambda outside: outside.write_text("x"), True),
-        "a longer file": (lambda outside: build.own.write_bytes(bytes(17 << 20)), True),
-        "a shell": (lambda outside: subprocess.run(["/bin/sh", "-c", "true"], check=True), True),
-        "a program of its own": (lambda _: subprocess.run([build.own], check=True), True),
-        "a socket": (lambda outside: socket.socket(), True),
-        "another process's end": (lambda outside: os.kill(os.getppid(), 0), True),
-    }.values(),
-)
-def test_a_process_that_compiles_writes_one_file_and_runs_no_other_program(tmp_path, monkeypatch, reach, refused):
-    (tmp_path / "of tasks").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "of tasks"))
-    monkeypatch.setattr(Path, "touch", lambda path: shutil.copy("/bin/true", path))  # what could be executed
-    reply = json.loads(forked(lambda: str(reach(tmp_path / "outside"))[:0], Limits(), compiles=True))
-    assert ("result" not in reply) == refused, reply
-    assert [*(tmp_path / "of tasks").iterdir()] == [], "nothing is left after the task"

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from course_lib.classroom.teach.assignment import assignment
-from course_lib.exercises import EXERCISES, LESSONS
+from course_lib.classroom.teach.cells import GRADED, places
+from course_lib.exercises import LESSONS
 from course_lib.exercises.grading.explain import Explanation
 
 pytestmark = pytest.mark.nightly
@@ -28,7 +29,7 @@ def needs(package):
 
 def judged(lesson):
     """The points of each exercise that a program judges."""
-    return {e.name: e.points for e in LESSONS[lesson] if not isinstance(EXERCISES[e.name], Explanation)}
+    return {name: GRADED[name].points for name in places(lesson) if not isinstance(GRADED[name], Explanation)}
 
 
 def run(folder, *command):

@@ -4,7 +4,6 @@ import json
 import os
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from classroom.teach.cheats import notebook, solution, solutions
@@ -15,9 +14,8 @@ from course_lib.classroom.teach import calls, container, walls
 from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.calls import Program
 from course_lib.classroom.teach.cells import lesson_named, places
-from course_lib.classroom.teach.command import main
 from course_lib.classroom.teach.limits import Limits, Stopped
-from course_lib.classroom.teach.sandbox import Sandbox, forked
+from course_lib.classroom.teach.sandbox import Sandbox
 from course_lib.classroom.teach.submission import Answer
 from course_lib.exercises import EXERCISES
 from course_lib.exercises.grading.explain import Explanation
@@ -83,13 +81,6 @@ def test_without_walls_the_flag_needs_linux(folder, monkeypatch, capsys):
     assert "--without-walls works on Linux alone: use --container" in capsys.readouterr().err
 
 
-def test_without_walls_no_kernel_is_compiled(monkeypatch):
-    monkeypatch.setattr(walls, "standing", lambda: "")
-    said = json.loads(forked(lambda: "compiled", Limits(), compiles=True))
-    assert said == {"stopped": f"it was not compiled: {walls.NONE}"}
-    assert json.loads(forked(lambda: "compiled", Limits(executes=True), compiles=True)) == {"result": "compiled"}
-
-
 DOCKER = """#!{python}
 import json, pathlib, subprocess, sys
 words = sys.argv[1:]
@@ -125,17 +116,6 @@ def test_a_container_grades_what_its_line_names(tool, folder, monkeypatch, capfd
         f"{tool} run --rm --network=none" in said
         and "by the seed 7" in said
         and len(rows(folder)) == len(places(LESSON))
-    )
-
-
-def test_a_container_ranks_what_its_line_names(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(container.subprocess, "run", lambda words: SimpleNamespace(returncode=0))
-    out = ["--csv", str(tmp_path / "a" / "r.csv"), "--page", str(tmp_path / "b" / "r.html")]
-    assert main(["ranking", str(tmp_path / "in"), *out, "--container", "podman"]) == 0
-    words = capsys.readouterr().out.split()
-    assert {f"--volume={tmp_path / name}:{tmp_path / name}" for name in "ab"} < {*words} and "--without-walls" in words
-    assert (
-        f"--volume={tmp_path / 'in'}:{tmp_path / 'in'}:ro" in words and f"--page={tmp_path / 'b' / 'r.html'}" in words
     )
 
 

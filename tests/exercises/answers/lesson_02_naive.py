@@ -17,6 +17,7 @@ a load too many: acc += A[row, k] * B -> acc += (A[row, k] + A[row, k]) / float3
 A by columns: A[row, k] -> A[k, row] ? out-of-bounds
 a guard of the sums: col < N -> col < K ? row-and-column-swapped
 nothing stored:         C[row, col] = acc -> ? never-stored
+no index: C[row, col] = acc -> C = acc ? array-renamed: C = …
 replaces the sum: acc += A -> acc = A ? sum-replaced
 blockIdx without cuda: cuda.blockIdx.x -> blockIdx.x ? part-of-cuda
 the host's loops in every thread ? all-in-every-thread
@@ -48,7 +49,7 @@ one term short: range(A.shape[1]) -> range(A.shape[1] - 1) ? last-term-missing
 
 # report-kernel
 the guard alone: B[k, y] -> B[y, k] ? rows-of-b
-A by columns: A[x, k] -> A[k, x] ? one-name-or-number: A[k, x]
+A by columns: A[x, k] -> A[k, x] ? order-of-indices: A[k, x]
 """
 
 NIGHTLY = r"""

@@ -29,6 +29,7 @@ nothing added: >         for k in range(8):\n            pass ? only-zeros
 
 # four-rows
 b not kept: A_tile[y + 8 * i, k] * b -> A_tile[y + 8 * i, k] * B_tile[k, x] ? shared-loads-per-thread
+one row of B for a thread: b = B_tile[k, x] -> b = B_tile[y, x] ? one-name-or-number: B_tile[y, x]
 neighbouring rows: A_tile[y + 8 * i, k] * b -> A_tile[y + i, k] * b ? other-rows
 B's element kept for all k ? same-row-in-all-steps
 -         for k in range(32):\n            b = B_tile[k, x]\n ->         b = B_tile[0, x]\n        for k in range(32):\n

@@ -21,6 +21,8 @@ a list: {LEAST} -> [by_registers, by_shared] ? returns-many
 an inner loop whose length no compiler knows: range(16) -> range(min(16, K)) ? loop-iterations
 only A goes on: B[k, col] -> B[uint64(start), col] ? one-stays: B stays at the first
 B's indices exchanged: B[k, col] -> B[col, k] ? out-of-bounds
+the same in every iteration: uint64(start + i) -> uint64(i) ? sixteen-again-and-again
+all of K in every iteration: range(16) -> range(K) ? out-of-bounds
 
 # remainder
 not unrolled ? loop-iterations

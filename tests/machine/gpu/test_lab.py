@@ -123,14 +123,14 @@ def test_every_probe_and_pattern_compiles(no_gpu, monkeypatch):
     clocks, start = np.zeros((2, 1, 32), np.int64), np.int64(1)
     launches = [
         (kernels.chase, (start, 8, 16, 2, integers, clocks)),
-        (kernels.chase_by_step, (start, 16, 1, np.zeros((1, 16), np.int64))),
+        (kernels.chase_by_step, (start, 16, np.zeros(16, np.int64))),
         (kernels.wait_for_rows(4), (5, 6, 7, words, clocks)),
         (kernels.wait_for_rows(4, kernels.load_words, 16, 128), (5, 6, 7, words, clocks)),
         (kernels.read_past_l1, (start, 2, 3, integers, clocks)),
         (kernels.read_rows, (np.ones((8, 4), np.float32), 1, floats, clocks)),
-        (kernels.reads_and_barriers(2), (5, floats)),
+        (kernels.reads_and_barriers(2), (5, floats, clocks)),
         (kernels.compete, (np.float32(0.5), 5, floats, clocks)),
-        (kernels.ask_and_compete, (5, floats, clocks)),
+        (kernels.reads_and_barriers(0), (5, floats, clocks)),
     ]
     for rows in probes.TABLE:
         for probe in rows():

@@ -151,6 +151,18 @@ def test_of_several_scripts_each_launch_says_its_own(tmp_path, capsys):
     assert [each["script"] for each in launches] == names
 
 
+@pytest.mark.parametrize(("wanted", "status"), [("32", 0), ("31", 1)])
+def test_a_script_has_its_arguments_and_an_assertion_that_fails_is_the_status(wanted, status, tmp_path, capsys):
+    """As with other tools that run a script."""
+    path = tmp_path / "asserts.py"
+    text = "import sys\nimport numpy as np\nfrom numba import cuda\n@cuda.jit\ndef one(x):\n    x[cuda.grid(1)] = 1\n"
+    path.write_text(f"{text}x = np.zeros(32)\none[1, 32](x)\nassert x.sum() == int(sys.argv[2])\n")
+
+    assert main(["profile", str(path), "--json", "--", "--sum", wanted]) == status
+    out, err = capsys.readouterr()
+    assert json.loads(out)["clean"] == (not status) and ("AssertionError" in err) == bool(status)
+
+
 def test_a_verdict_is_told_once(tmp_path, capsys):
     """A loop over sizes repeats it; and a script without launches hides no other script's, but the status tells."""
     for name, text in (

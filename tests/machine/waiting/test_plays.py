@@ -13,10 +13,10 @@ from course_lib.kernels import rung
 from course_lib.machine import measurements, waiting
 from course_lib.machine.waiting import predictions
 from course_lib.machine.waiting.instruction import Instruction
-from course_lib.machine.waiting.model_errors import ordered, reasons, table, why_wrong
-from course_lib.machine.waiting.predictions import ladder, launch_of
+from course_lib.machine.waiting.model_errors import reasons
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
+from tools.lab.model_errors import ordered, table, why_wrong
 
 H200 = waiting.Machine.measured(measurements.load("latencies"))
 JUDGED = measurements.load("waiting").results
@@ -267,7 +267,7 @@ def test_blocks_take_turns_in_waiting_for_dram(name):
     """What matrices in DRAM cost a launch beside matrices in the second-level cache is as measured, within 5 %."""
     r = next(r for r in measurements.load("cold").results if r["rung"] == name)
     seen = np.median(r["warm_milliseconds"]) / np.median(r["cold_milliseconds"])
-    launch = launch_of(r, H200, measurements.load("cold"))
+    launch = predictions.launch_of(r, H200, measurements.load("cold"))
     played = launch.gflops() / replace(launch, cached=True).gflops()
 
     assert played == pytest.approx(seen, abs=0.05)
@@ -310,7 +310,7 @@ def test_the_errors_of_the_ladder_and_of_students_kernels_are_small(what):
 def test_the_recorded_predictions_are_the_models():
     """The recorded table of a few rungs equals the present model, which plays recorded or compiled code."""
     names = ("tiled", "outer_product") if NIGHTLY else ("tiled",)
-    now = {r["rung"]: r for r in ladder(lambda items, label: [i for i in items if i["rung"] in names])}
+    now = {r["rung"]: r for r in predictions.ladder(lambda items, label: [i for i in items if i["rung"] in names])}
     recorded = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
     for name in names:
         for key in ("cycles", "predicted"):

@@ -10,6 +10,8 @@ M = (RNG.integers(-40, 40, (7, 9)) / 4).astype(np.float32)
 A = np.random.default_rng(3).integers(-20, 20, 120)
 EDGES = np.array([0, 0.7, -0.7, 127.5, 128, -129, 255, 256.5, 300, 32768, -32769, 70000, 2147483520, 2147483648,
                   -2147483648, 3e9, -3e9, 4294967296, 9.3e18, -9.3e18, 1.9e19, np.inf, -np.inf, np.nan])  # fmt: skip
+LARGE = np.random.default_rng(7).random(100) * 2e9
+WITH_NAN = np.array([np.nan, 3, np.nan, 5, 2])
 LOWEST = np.where(np.arange(40) % 3, -(2**63), 2**63 - 1)
 
 HEADER = f"""{IMPORTS}
@@ -113,6 +115,22 @@ if i == 0:
     out[10] = cuda.atomic.add(y, 0, 0.1)
     out[11] = cuda.atomic.add(y, 0, 1)
     out[12] = y[0]
+
+# atomics where all lanes meet, a warp a block @ 4, 25
+#: x=LARGE.astype("$t"), to=np.array([3], "$t"), out=zeros(100, "$t") ; t in i4 u4 i8 u8 f4 f8 ; f in add sub max nanmin
+if i % 3:
+    out[i] = cuda.atomic.$f(to, 0, x[i])
+
+# atomic extremes leave a NaN that is there, or replace it, and one that is offered never counts @ 1, 5
+#: x=WITH_NAN.astype("$t"), kept=np.full(8, $b, "$t"), out=zeros(4, 5, "$t") ; t in f4 f8 ; b in np.nan 4
+cuda.atomic.max(kept, 0, x[i])
+cuda.atomic.min(kept, 1, x[i])
+cuda.atomic.nanmax(kept, 2, x[i])
+cuda.atomic.nanmin(kept, 3, x[i])
+out[0, i] = cuda.atomic.max(kept, 4, x[i])
+out[1, i] = cuda.atomic.min(kept, 5, x[i])
+out[2, i] = cuda.atomic.nanmax(kept, 6, x[i])
+out[3, i] = cuda.atomic.nanmin(kept, 7, x[i])
 
 # local memory in two dimensions @ 2, 20 : A=M, out=zeros(40)
 w = cuda.local.array(SHAPE, float32)

@@ -201,6 +201,25 @@ while k < 4:  #! KernelError never
     out[cuda.grid(1)] = tile[63 - t]
     cuda.syncthreads()
 
+# a loop with barriers, whose counter stays, in the warps that are left @ 3, 96, max_steps=300, schedule="$schedule"
+#: out=zeros(288) ; schedule in in-order reversed
+if t < 32:
+    return
+k = 0
+while k < 4:  #! KernelError nothing
+    out[cuda.grid(1)] = k
+    cuda.syncthreads()
+
+# a loop with barriers and that of the grid, whose counter begins at 1 in later blocks @ 1024, 32
+#: out=zeros(32 * 1024)
+#= (out.tolist(), run.findings) == ([100] * 512 * 32 + [101] * 512 * 32, ())
+k = cuda.blockIdx.x // 512
+end = 100 + k
+while k < end:
+    k += 1
+    cuda.cg.this_grid().sync()
+out[cuda.grid(1)] = k
+
 # a loop with barriers, whose counter begins elsewhere in each warp
 #= (out[::32].tolist(), run.findings) == ([100, 101] * 3 + [0, 0], ())
 k = t // 32

@@ -4,19 +4,14 @@ import functools
 import json
 
 import numpy as np
-import pytest
 from launches.samples import launch, numbers
-from nightly import at_night
 from numba import cuda, float32, int32
 from oracles.replay import State
 from oracles.scene import scene_of
 
 from course_lib import simulate
-from course_lib.kernels.tensor_core import BF16, C_PLACES, TF32
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.payload import encode
-
-FORMS = {"tensor_cores": ("mma_tf32", TF32), "tensor_cores_bf16": ("mma_bf16", BF16)}
 
 
 def multiplying(run):
@@ -27,38 +22,16 @@ def multiplying(run):
 
 
 @functools.cache
-def stepper_of(run, *panels):
+def stepper_of(run):
     """Return one stepper of a run for all that is asked of it: each writes the whole trace anew."""
-    return Stepper(run, panels=panels) if panels else Stepper(run)
+    return Stepper(run)
 
 
-def at(run, step, thread, *panels):
+def at(run, step, thread):
     bx, by, _ = run.trace.block
-    stepper = stepper_of(run, *panels)
+    stepper = stepper_of(run)
     stepper.step, stepper.thread = step, (thread % bx, thread // bx % by, 0)
     return stepper
-
-
-@pytest.mark.parametrize("name", ["tensor_cores", at_night("tensor_cores_bf16")])
-def test_the_scene_has_the_places_of_the_instruction(name):
-    """Element i of lane l is matrix[rows[i, l], columns[i, l]], of every matrix and lane, in this order."""
-    run = launch(name)
-    intrinsic, form = FORMS[name]
-    (step, *_) = multiplying(run)
-    warp = at(run, step, 0).timeline.step(step).warp
-    shapes = {"A": (16, form.depth), "B": (form.depth, 8), "C and D": (16, 8)}
-    places = {"A": form.a_places, "B": form.b_places, "C and D": C_PLACES}
-    for lane in range(32):
-        (told,) = scene_of(at(run, step, 32 * warp + lane)).matrices
-        assert (told.name, told.lane) == (intrinsic, lane)
-        assert {held.name: (held.rows, held.columns) for held in told.held} == shapes
-        for held in told.held:
-            rows, columns = places[held.name]
-            mine = list(zip(rows[:, lane].tolist(), columns[:, lane].tolist(), strict=True))
-            assert [divmod(i, held.columns) for i in held.mine] == mine
-            assert [divmod(i, held.columns) for i, who in enumerate(held.lanes) if who == lane] == sorted(mine)
-            assert f"{held.name}: {', '.join(f'[{y}, {x}]' for y, x in mine)}" in told.says
-        assert told.says.startswith(f"For {intrinsic}, lane {lane} holds A: [")
 
 
 def test_the_registers_are_the_matrices():
@@ -83,16 +56,6 @@ def test_the_registers_are_the_matrices():
         assert np.array_equal(gathered(step, a, ("a0", "a1", "a2", "a3")), A[:, part])
         assert np.array_equal(gathered(step, b, ("b0", "b1")), B[part])
         assert np.array_equal(gathered(step, c, ("c0", "c1", "c2", "c3")), A[:, : part.stop] @ B[: part.stop])
-
-
-def test_a_thread_of_another_warp_holds_nothing():
-    run = launch("tensor_cores")
-    (step, *_) = multiplying(run)
-    other = (stepper_of(run).timeline.step(step).warp + 1) * 32
-    (told,) = scene_of(at(run, step, other)).matrices
-    assert told.lane is None
-    assert [held.mine for held in told.held] == [[], [], []]
-    assert told.says == "The thread is in another warp, and holds nothing of mma_tf32's matrices."
 
 
 def test_only_a_step_that_multiplies_has_matrices():

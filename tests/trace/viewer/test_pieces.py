@@ -57,11 +57,6 @@ def test_a_thread_that_starts_a_product_reads_nothing_of_it():
     assert "tensor cores" not in sentence(timeline, stored, 70)
 
 
-def test_a_launch_without_such_products_says_nothing_of_them():
-    run = launch("tensor_cores")
-    assert flight_of(Timeline(run.trace, (0, 0, 0)), 5) == ""
-
-
 def test_blocks_that_run_together_have_their_own_products():
     """Two blocks, one after the other in the trace, each with two groups in four warps of four products."""
     A, B, C = (np.ones(shape, np.float32) for shape in ((64, 64), (64, 128), (64, 128)))

@@ -60,9 +60,12 @@ def test_positions_are_checked(tiled_run):
     stepper = Stepper(tiled_run(*matrices(4, 4, 4)))
     stepper.block = (1, 1)
     assert (1, 1, 0) == stepper.block
-    for name, value in [("block", (2, 0)), ("thread", (0, 2)), ("step", 27), ("step", -1)]:
+    for name, value in [("block", (2, 0)), ("thread", (0, 2)), ("thread", ("x", 1)), ("step", 27), ("step", -1)]:
         with pytest.raises(TraitError, match=f"There is no {name}"):
             setattr(stepper, name, value)
+    assert Stepper(stepper.run, block=1, thread=1).thread == (1, 0, 0)
+    with pytest.raises(TraitError, match="There is no thread"):
+        Stepper(stepper.run, thread=99)
 
 
 def test_replacing_the_run_starts_again(naive_run, tiled_run):
