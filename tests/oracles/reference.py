@@ -492,7 +492,7 @@ class Kinds:
         return typing.oracle_call(target, *kinds)
 
     def cuda_call(self, name, node, kinds):
-        if name in ("grid", "gridsize"):
+        if name == "grid":
             dims = ast.literal_eval(node.args[0])
             return INT64 if dims == 1 else (INT64,) * dims
         if name in ("shared.array", "local.array"):
@@ -623,12 +623,8 @@ class Thread:
         }[which]  # fmt: skip
         return np.int32(values["xyz".index(axis)])
 
-    def grid(self, dims, size):
-        values = []
-        for axis in range(dims):
-            extent = self.block.dims[axis]
-            one = extent * self.block.grid[axis] if size else self.block.index[axis] * extent + self.index[axis]
-            values.append(np.int64(one))
+    def grid(self, dims):
+        values = [np.int64(self.block.index[axis] * self.block.dims[axis] + self.index[axis]) for axis in range(dims)]
         return values[0] if dims == 1 else tuple(values)
 
 
@@ -735,7 +731,7 @@ class Frame:
             if isinstance(value, Array) and isinstance(target, ast.Name) and value.space != "global":
                 value.name = target.id
             if isinstance(target, ast.Subscript):
-                self.store(target, value)
+                self.write(*self.place(target), target, value)
             else:
                 self.bind(target, value)
 
@@ -764,25 +760,6 @@ class Frame:
         array = self.value(node.value)
         index = self.value(node.slice)
         return array, index if isinstance(index, tuple) else (index,)
-
-    def store(self, node, value):
-        """Store in an element, or in each element of a part: the k-th of every thread is one request."""
-        array = self.value(node.value)
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        places = []
-        for part, extent in itertools.zip_longest(parts, array.data.shape, fillvalue=ast.Slice()):
-            if isinstance(part, ast.Slice):
-                bounds = [bound and int(self.value(bound)) for bound in (part.lower, part.upper, part.step)]
-                places.append(range(*slice(*bounds).indices(extent)))
-            else:
-                places.append(self.value(part))
-        if not any(isinstance(place, range) for place in places):
-            return self.write(array, tuple(places), node, value)
-        for numbers in itertools.product(*(range(len(p)) if isinstance(p, range) else [0] for p in places)):
-            index = [p[k] if isinstance(p, range) else p for p, k in zip(places, numbers, strict=True)]
-            self.thread.path.append([node, numbers])
-            self.write(array, tuple(index), node, value)
-            self.thread.path.pop()
 
     def write(self, array, index, node, value):
         position = self.note("store", array, index, node)
@@ -953,8 +930,6 @@ class Frame:
 
     def atomic(self, name, node, values):
         array, index, *operands = values
-        if name == "compare_and_swap":
-            index, operands = (np.int64(0),), [index, *operands]
         index = index if isinstance(index, tuple) else (index,)
         position = self.note("atomic", array, index, node)
         dtype = array.data.dtype
@@ -963,7 +938,7 @@ class Frame:
         old = array.data[position]
         operands = [scalar.cast(v, dtype) for v in operands]
         with np.errstate(all="ignore"):
-            if name in ("cas", "compare_and_swap"):
+            if name == "cas":
                 new = operands[1] if old == operands[0] else old
             else:
                 new = ATOMICS[name](old, operands[0])
@@ -973,8 +948,8 @@ class Frame:
     def cuda_call(self, name, node, values):
         path = tuple((id(loop), count) for loop, count in self.thread.path)
         place = (id(node), path)
-        if name in ("grid", "gridsize"):
-            return self.thread.grid(int(values[0]), name == "gridsize")
+        if name == "grid":
+            return self.thread.grid(int(values[0]))
         if name.startswith("syncthreads"):
             kind = name.removeprefix("syncthreads").removeprefix("_") or None
             return stop("syncthreads", place, kind, bool(values[0]) if values else False)
