@@ -731,7 +731,7 @@ class Frame:
             if isinstance(value, Array) and isinstance(target, ast.Name) and value.space != "global":
                 value.name = target.id
             if isinstance(target, ast.Subscript):
-                self.write(*self.place(target), target, value)
+                self.store(target, value)
             else:
                 self.bind(target, value)
 
@@ -760,6 +760,25 @@ class Frame:
         array = self.value(node.value)
         index = self.value(node.slice)
         return array, index if isinstance(index, tuple) else (index,)
+
+    def store(self, node, value):
+        """Store in an element, or in each element of a part: the k-th of every thread is one request."""
+        array = self.value(node.value)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        places = []
+        for part, extent in itertools.zip_longest(parts, array.data.shape, fillvalue=ast.Slice()):
+            if isinstance(part, ast.Slice):
+                bounds = [bound and int(self.value(bound)) for bound in (part.lower, part.upper, part.step)]
+                places.append(range(*slice(*bounds).indices(extent)))
+            else:
+                places.append(self.value(part))
+        if not any(isinstance(place, range) for place in places):
+            return self.write(array, tuple(places), node, value)
+        for numbers in itertools.product(*(range(len(p)) if isinstance(p, range) else [0] for p in places)):
+            index = [p[k] if isinstance(p, range) else p for p, k in zip(places, numbers, strict=True)]
+            self.thread.path.append([node, numbers])
+            self.write(array, tuple(index), node, value)
+            self.thread.path.pop()
 
     def write(self, array, index, node, value):
         position = self.note("store", array, index, node)
