@@ -54,7 +54,7 @@ def table(recording: Recording, counters: Recording, ceilings: Recording, gpu: s
         f"The ladder ends at the chip: {chip['multiprocessors']} multiprocessors can do {paper:.1f} TFLOP/s,",
         f"on paper at {chip['clock_hertz'] / 1e9:.2f} GHz, and did {limit / 1e3:.1f} with multiply-adds alone.",
         "",
-        "| kernel | changes alone | registers | occupancy | GB from DRAM | numba | unsigned | CUDA C | of cuBLAS |",
+        "| kernel | changes | registers | occupancy | GB from DRAM | numba | unsigned | CUDA C | of cuBLAS |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     reads = {r["rung"]: r["dram_read_bytes"] for r in counters.results if r["M"] == n and "skipped" not in r}

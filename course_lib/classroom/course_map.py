@@ -18,7 +18,7 @@ class Milestone:
     """One kernel: global loads and 32-byte sectors per element of C, GFLOP/s, and the lesson that explains it.
 
     ``loads`` follows from a formula, ``sectors`` was counted by the GPU's hardware counters (None if it was not),
-    ``speeds`` are medians of the measured launches, ``change`` says what the kernel alone changes, and from which one.
+    ``speeds`` are medians of the measured launches, ``change`` says what the kernel changes, and from which one.
     """
 
     rung: str
@@ -72,7 +72,7 @@ class Roadmap:
         lines = [
             f"{self.gpu}, float32, n = {self.n:,}; loads and sectors are per element of C, the last columns GFLOP/s.",
             "",
-            "| lesson | kernel | what it alone changes | loads | sectors | numba | numba, unsigned | CUDA C |",
+            "| lesson | kernel | what it changes | loads | sectors | numba | numba, unsigned | CUDA C |",
             "|---|---|---|---:|---:|---:|---:|---:|",
         ]
         for step in self.steps:

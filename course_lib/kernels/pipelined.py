@@ -86,5 +86,5 @@ RUNG = Rung(
     params={"tile_width": 16, "stages": 3},
     shared_bytes=shared_bytes,
     lesson="09_prefetching",
-    change="prefetched, with copies that pass no register",
+    change="prefetched, copies without a register, three buffers",
 )

@@ -1,9 +1,9 @@
 """Tensor cores fed as the fastest float32 kernels are: tiles for blocks and warps, and copies on their way meanwhile.
 
-Idea: `tensor_cores` waits for memory most of the time. Here a warp computes 64×64 results, so that every fragment that
-it loads is used 4 or 8 times; the fragments of the next step are loaded while this one multiplies, in two sets of
-registers; and asynchronous copies bring the tiles two stages ahead. Three pairs of tiles 16 deep fill the 48 KiB of
-shared memory that a block may declare. The numbers of the stages are written out, so that no address is computed in
+Idea: `tensor_cores` executes 72 instructions for each that multiplies. Here a warp computes 64×64 results, so every
+fragment that it loads is used 4 or 8 times; the fragments of the next step are loaded while this one multiplies, in two
+sets of registers; and asynchronous copies bring the tiles two stages ahead. Three pairs of tiles 16 deep fill the 48
+KiB of shared memory that a block may declare. The numbers of the stages are written out, so no address is computed in
 the loop. The places of a row's 16-byte pieces in shared memory depend on the row (exclusive or), which gives every lane
 of a load banks of its own without a word of padding.
 Transposed: a lane holds four items of the first operand of an mma, and the first two of them are two rows apart. B has

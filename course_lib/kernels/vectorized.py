@@ -74,6 +74,6 @@ RUNG = Rung(
     blocks(TILE, TILE, 256),
     shared_bytes=elements(DEPTH * (PITCH + TILE)),
     lesson="11_towards_best",
-    change="register_2d, with four elements in a load",
+    change="register_2d, four elements in a load, unsigned indices",
     **VECTORS,
 )

@@ -2,7 +2,8 @@
 
 import ast
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -39,8 +40,7 @@ def edited(
             ast.fix_missing_locations(ast.copy_location(node, old) if not hasattr(node, "lineno") else node)
     bare = copy.copy(tree)
     bare.returns = None
-    above = {bare, *_above(bare, wanted)}
-    changed = _replaced(bare, wanted, above)
+    changed = _replaced(bare, wanted)
     undecorated = copy.copy(changed)
     undecorated.decorator_list = []
     made = defined(undecorated, FILE, dict(names), function.__defaults__)
@@ -57,26 +57,19 @@ def expression(text: str) -> ast.expr:
     return node
 
 
-def _above(node: ast.AST, wanted: Mapping[ast.AST, Any]) -> Iterator[ast.AST]:
-    """Yield the nodes above those that are replaced."""
-    for child in ast.iter_child_nodes(node):
-        inside = [] if child in wanted else [*_above(child, wanted)]
-        yield from inside
-        if child not in wanted and (inside or any(part in wanted for part in ast.iter_child_nodes(child))):
-            yield child
-
-
-def _replaced(part: Any, wanted: Mapping[ast.AST, Any], above: Set[ast.AST]) -> Any:
-    """Return a part of the tree with these nodes replaced; only the nodes ``above`` them are copied."""
+def _replaced(part: Any, wanted: Mapping[ast.AST, Any]) -> Any:
+    """Return a part of the tree with these nodes replaced; only the nodes above them are copied."""
     if isinstance(part, list):
         found: list[Any] = []
         for item in part:
-            new = _replaced(item, wanted, above)
+            new = _replaced(item, wanted)
             found += new if isinstance(new, (list, tuple)) else [new]
-        return found
-    if isinstance(part, ast.AST) and part in wanted:
-        return wanted[part]
-    if part not in above:
+        return part if len(found) == len(part) and all(map(operator.is_, found, part)) else found
+    if not isinstance(part, ast.AST):
         return part
-    fields = {name: _replaced(value, wanted, above) for name, value in ast.iter_fields(part)}
+    if part in wanted:
+        return wanted[part]
+    fields = {name: _replaced(value, wanted) for name, value in ast.iter_fields(part)}
+    if all(fields[name] is value for name, value in ast.iter_fields(part)):
+        return part
     return ast.copy_location(type(part)(**fields), part)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .compile.unit import CompiledKernel
-from .findings import Finding, FindingKey, Thread
+from .findings import Finding, FindingKey
 from .lanes.access import Index, Site
 from .lanes.arrays import Array, Pattern, Watcher
 from .lanes.barrier import Barrier
@@ -20,6 +20,8 @@ from .launch.prepare import Prepared
 
 #: The warps that met, and the lanes of each.
 Arrivals = Sequence[tuple[WarpVector, Mask]]
+#: The barrier at which each warp waits.
+Waiting = dict[int, Barrier]
 
 
 class Hooks:
@@ -63,18 +65,11 @@ class Hooks:
         """A barrier that all threads of the grid passed."""
 
     def divergence(
-        self,
-        barrier: Barrier,
-        vectors: Sequence[WarpVector],
-        arrivals: Arrivals,
-        missing: dict[int, np.ndarray],
-        waiting: dict[int, Barrier],
+        self, place: tuple[int, ...], vectors: Sequence[WarpVector], missing: dict[int, np.ndarray], waiting: Waiting
     ) -> None:
-        """A barrier that, in some blocks of the chunk, only some of the threads reached.
+        """A barrier, at this ``place`` in the program, that in some blocks of the chunk only some threads reached.
 
-        ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that arrived; ``missing`` holds the masks of the
-        other threads, by warp. ``waiting`` holds the :class:`~course_lib.simulator.lanes.barrier.Barrier` at which each
-        warp waits.
+        ``vectors`` are all warps; ``missing`` holds the masks of the threads that did not arrive, by warp.
         """
 
     def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
@@ -174,10 +169,6 @@ class Observer(Hooks):
     def watch(self, array: Array) -> Watcher | None:
         """Return a function ``(site, pattern, base, value)`` to be called at each access of ``array``, or None."""
 
-    def name(self, thread: Thread) -> str:
-        """Name a thread: ``thread (3, 1) of block (0, 2)``; in one dimension, ``thread 3 of block 0``."""
-        return self.launch.title(thread)
-
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(self._findings.values())
@@ -196,7 +187,7 @@ class Observer(Hooks):
     ) -> None:
         """Add a finding about threads, the lanes of a mask; the message begins with the name of the first one."""
         thread, count = vector.first_thread(lanes), int(np.count_nonzero(vector.full(lanes)))
-        self.add(Finding(kind, line, f"{self.name(thread)} {said}", other, array, index, (thread,), count))
+        self.add(Finding(kind, line, f"{self.launch.title(thread)} {said}", other, array, index, (thread,), count))
 
     def accessed(
         self, kind: str, site: Site, pattern: Pattern, base: int, lanes: Mask, said: str, *, other: int | None = None

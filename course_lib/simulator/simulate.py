@@ -15,7 +15,7 @@ from .compile.writer import Tracing
 from .counters import COUNTERS
 from .counters.banks import wavefronts_by_block
 from .counters.coalescing import sectors_by_block
-from .counters.traffic import Key, TrafficObserver
+from .counters.traffic import TrafficObserver
 from .findings import KernelError, LaunchError
 from .hardware import FORALL, HOPPER, ceil_div
 from .lanes.arrays import Pattern
@@ -189,9 +189,9 @@ class Simulation:
             if isinstance(error, (WaitsForOthers, PartOfGrid)) and not prepared.patient:
                 raise
             stopped = error
-        columns = {name: counts for counter in counters for name, counts in counter.columns().items()}
+        columns: dict[str, Any] = {name: counts for counter in counters for name, counts in counter.columns().items()}
         keys = sorted({key for counts in columns.values() for key in counts})
-        rows = tuple(row_of(key, columns) for key in keys)
+        rows = tuple(TrafficRow(*key, **{n: counts.get(key, 0) for n, counts in columns.items()}) for key in keys)
         findings = tuple(sorted((f for judge in judges for f in judge.findings), key=lambda finding: finding.rank))
         launch = prepared.launch
         shape = (as_given(grid, launch.grid), as_given(block, launch.block))
@@ -219,8 +219,7 @@ class Simulation:
 def check_resident(prepared: Prepared) -> None:
     """Raise LaunchError if not all blocks of the launch, which wait for each other, fit on a GPU at once."""
     launch = prepared.launch
-    arrays = sum(size for number, (_, size, *_) in prepared.unit.static_shared.items() if number >= 0)
-    known = occupancy(launch.threads_per_block, 1, arrays + launch.dynamic_shared, HOPPER)
+    known = occupancy(launch.threads_per_block, 1, prepared.unit.shared_bytes + launch.dynamic_shared, HOPPER)
     most = known.blocks * HOPPER["multiprocessors"]
     if launch.blocks > most:
         raise LaunchError(
@@ -228,12 +227,6 @@ def check_resident(prepared: Prepared) -> None:
             f"H200 holds at most {most:,} of them at once ({known.blocks} on each of {HOPPER['multiprocessors']} "
             f"multiprocessors, limited by {known.limit}); launch fewer, and let each thread loop over several elements"
         )
-
-
-def row_of(key: Key, columns: dict[str, dict[Key, int]]) -> TrafficRow:
-    """Return the row of traffic with this key, with the counts of all observers."""
-    counts: dict[str, Any] = {name: counts.get(key, 0) for name, counts in columns.items()}
-    return TrafficRow(*key, **counts)
 
 
 def request_figures(pattern: Pattern, phase: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -300,13 +300,17 @@ def test_a_finding_of_the_second_run_is_found(show, launch_of):
     assert step(page) > 0
 
 
-def test_arrows_step_after_a_click_on_a_tab(walk):
-    """By mouse a tab gives the keys back; by keyboard the arrows go from tab to tab, and Enter opens one."""
-    page, _ = walk("tiled", step=3)
+def test_arrows_step_after_a_click_on_a_tab_or_a_button(walk):
+    """By mouse they give the keys back; by keyboard the arrows go from tab to tab, and Enter opens one."""
+    page, _ = walk("tiled", step=1)
     tab = page.locator(".tt-tab-waits")
-    tab.click()
-    page.keyboard.press("ArrowRight")
+    for place in (page.locator(".tt-forward"), tab):
+        place.click()
+        page.keyboard.press("ArrowRight")
     assert step(page) == 4
+    page.locator(".tt-menu").click()
+    expect(page.locator(".tt-block")).to_be_focused()
+    page.keyboard.press("Escape")
     expect(tab).to_have_attribute("aria-expanded", "true")
     tab.focus()
     page.keyboard.press("ArrowRight")

@@ -59,7 +59,7 @@ def test_the_tile_is_compared_with_its_fair_neighbour(steps):
     assert 1.25 < tiled.speeds.unsigned / right.speeds.unsigned < 1.35
 
 
-def test_each_kernel_says_in_eight_words_what_it_changes_alone(steps):
+def test_each_kernel_says_in_eight_words_what_it_changes(steps):
     """A kernel that changes another one names it, by a name of the map above."""
     for step in steps:
         assert 3 <= len(step.change.split()) <= 8, step.rung

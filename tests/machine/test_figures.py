@@ -351,6 +351,14 @@ def test_a_palette_changes_no_colour_by_more_than_it_says(choices, apart):
         assert np.abs(np.subtract(one, other, dtype=int)).max() <= apart + (apart > 0)  # rounded twice
 
 
+def test_two_large_areas_of_similar_colours_stay_different():
+    """The palest blue and the palest green of the course, beside many other colours."""
+    pixels = np.random.default_rng(1).integers(0, 256, (80, 80, 4), np.uint8)
+    pixels[:30], pixels[30:60] = (224, 238, 246, 255), (224, 243, 238, 255)
+    stored = np.asarray(Image.open(io.BytesIO(with_palette(Image.fromarray(pixels)))).convert("RGBA"))
+    np.testing.assert_array_equal(stored[:60], pixels[:60])
+
+
 def test_a_picture_of_very_many_colours_is_quantized_first():
     """Else each of them would be compared with hundreds, which took minutes."""
     image = Image.fromarray(np.random.default_rng(1).integers(0, 256, (150, 150, 4), np.uint8))

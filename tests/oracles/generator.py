@@ -11,8 +11,9 @@ dialects:
     effects    calls that write down who called them, in every place where an expression may stand
 
 A kernel's parameters are, where it is typed or plain, F, D, I, L, U, B (1-D, of several types), A (2-D), OUT_D, OUT_L
-and COUNT (results, the last one for atomics). Integer variables i0 and i1 keep a signed or narrow unsigned type, so
-that they can be indices; numbers f0, f1 and f2 take whatever type numba's rules give them.
+and COUNT (results, the last one for atomics). Of the integer variables i0 stays signed and i1 unsigned: numba joins
+int64 and uint64, to which a loop may compute with both, to float64, which is no index. The numbers f0, f1 and f2 take
+whatever type numba's rules give them.
 """
 
 import re
@@ -261,7 +262,7 @@ PLAIN = {
     "out": ["OUT_D[g, 0] = f0\nOUT_D[g, 1] = f1\nOUT_D[g, 2] = f2\nOUT_L[g, 0] = i0\nOUT_L[g, 1] = i1"],
 }  # fmt: skip
 PLAIN["end"] = ["+assign: if {condition 1}: return\n" + form for form in PLAIN["end"]]
-ANY, MASK = "{int8|int16|int32|int64|uint8|uint16|uint32}", "0xFFFFFFFF"
+SIGNED, UNSIGNED, MASK = "int8|int16|int32|int64", "uint8|uint16|uint32", "0xFFFFFFFF"
 TYPED = {
     **PLAIN,
     "load": ["{I|L|U|B}[({name} + {0..9}) % 24]"],
@@ -270,7 +271,7 @@ TYPED = {
                 *[f"({{integer}} {symbol} {{integer}})" for symbol in ("+", "+", "-", "*", "&", "|", "^", "//", "%")],
                 "(({integer}) {//|%} {1..9})", "(({integer}) {//|%} {1..9})", "(({integer}) {<<|>>} (({integer}) & 7))",
                 "(({integer}) {<<|>>} (({integer}) & 7))", "abs({integer})", "(~({integer}))", "(-({integer}))",
-                "(({integer}) ** {0..3})", f"{ANY}({{integer}})",
+                "(({integer}) ** {0..3})", f"{{{SIGNED}|{UNSIGNED}}}({{integer}})",
                 # an int64 and a uint64 would be combined as float64
                 "(int64({integer}) and int64({integer}))", "(int64({integer}) or int64({integer}))"],
     "shared": ["{F|D}[({integer 1}) % 24]"],
@@ -282,11 +283,14 @@ TYPED = {
                "{min|max}({number}, {number})", "math.{sqrt|floor|ceil|fabs}({number})", "{float32|float64}({number})",
                "helper({number}, {number})", "(({number}) ** 2)"],
     "augment": ["{result} {+|-|*|/|//|%}= {number 1}"],
-    "set": [*[f"{{i0|i1}} = {ANY}({{integer 2}})"] * 2, "{i0|i1} {+|-|*|^}= {integer 1} + 1"],
+    "set": [f"i0 = {{{SIGNED}}}({{integer 2}})", f"i1 = {{{UNSIGNED}}}({{integer 2}})",
+            "i0 {+|-|*|^}= {integer 1} + 1", f"i1 = {{{UNSIGNED}}}(i1 {{+|-|*|^}} ({{integer 1}}))"],
     "bounds": [*PLAIN["bounds"], "{int32|uint8}(({integer 1}) % 4)", "int32(1), int32(({integer 1}) % 5)"],
     "scales": [*PLAIN["scales"], "(HALF, float32(g))"],
     "first": ["0", "1", "F[g % 24]", "float32(0)", "0.0", "I[g % 24]", "U[t % 24]", "float32(1.5)", "B[g % 24]"],
-    "start": [*PLAIN["start"], "I[g % 24]", "int32(3)", "uint8(g)", "B[t % 24]", "U[g % 24]"],
+    "start": [*PLAIN["start"], "I[g % 24]", "int32(3)"],
+    "unsigned": ["uint8(g)", "B[t % 24]", "U[g % 24]", "uint16(7)"],
+    "kernel": [form.replace("i1 = {start}", "i1 = {unsigned}") for form in PLAIN["kernel"]],
     "phase": [*exchanges(("{float32|float64}", "number"), ("{int32|int64}", "integer")), *[ATOMICS] * 27],
 }  # fmt: skip
 WARPS = [f"{{result}} = cuda.shfl_{how})\n{{phases}}" for how in (

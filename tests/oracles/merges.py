@@ -7,6 +7,7 @@ not a scalar.
 """
 
 import ast
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,8 +16,24 @@ from oracles import numba_typing as typing
 INT64 = np.dtype("int64")
 
 
+@dataclass(frozen=True)
+class Literal:
+    """The type of a variable that holds a constant, which numba knows when it drops branches."""
+
+    kind: np.dtype
+    value: object
+
+
+def plain(kind):
+    """Return a type without the constant."""
+    return kind.kind if isinstance(kind, Literal) else kind
+
+
 def unify(a, b):
     """Return the common type of two versions; None if one is not a scalar."""
+    if a is b:
+        return a
+    a, b = plain(a), plain(b)
     if a == b:
         return a
     if isinstance(a, tuple) and isinstance(b, tuple):
@@ -42,7 +59,8 @@ class Merges:
     """Runs the statements of `body` on types.
 
     `expression(node, environment)` gives the type of an expression, `expression.iterated(node, environment)` that of
-    what a for loop over it binds.
+    what a for loop over it binds, `expression.constant` its value if numba knows it, and `expression.decided` the
+    outcome of a condition by which numba drops a branch.
     """
 
     def __init__(self, body, environment, expression):
@@ -62,9 +80,16 @@ class Merges:
         return environment
 
     def Assign(self, statement, environment):
-        kind = self.expression(statement.value, environment)
+        given = statement.value
+        kind = self.expression(given, environment)
         for target in statement.targets:
+            both = isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple)
+            pairs = zip(target.elts, given.elts, strict=True) if both else [(target, given)]
+            values = [(to, self.expression.constant(part, environment)) for to, part in pairs]
             self.bind(target, kind, environment)
+            for to, value in values:
+                if isinstance(to, ast.Name) and value is not None:
+                    environment[to.id] = Literal(environment[to.id], value)
         return environment
 
     def AugAssign(self, statement, environment):
@@ -92,21 +117,24 @@ class Merges:
         self.loops[-1][1].append(environment)
 
     def If(self, statement, environment):
-        then = self.block(statement.body, dict(environment))
-        otherwise = self.block(statement.orelse, dict(environment))
+        outcome = self.expression.decided(statement.test, environment)
+        then = None if outcome is False else self.block(statement.body, dict(environment))
+        otherwise = None if outcome else self.block(statement.orelse, dict(environment))
         self.after[statement] = merged = meet(then, otherwise)
         return None if merged is None else dict(merged)
 
     def For(self, statement, environment):
-        return self.loop(statement, environment, self.expression.iterated(statement.iter, environment), False)
+        return self.loop(statement, environment, self.expression.iterated(statement.iter, environment))
 
     def While(self, statement, environment):
-        endless = isinstance(statement.test, ast.Constant) and bool(statement.test.value)
-        return self.loop(statement, environment, None, endless)
+        return self.loop(statement, environment, None)
 
-    def loop(self, statement, environment, induction, endless):
-        head = dict(environment)
-        while True:
+    def loop(self, statement, environment, induction):
+        stored = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        head = {name: plain(kind) if name in stored else kind for name, kind in environment.items()}
+        outcome = self.expression.decided(statement.test, head) if isinstance(statement, ast.While) else None
+        breaks = []
+        while outcome is not False:
             inside = dict(head)
             if induction is not None:
                 self.bind(statement.target, induction, inside)
@@ -118,7 +146,7 @@ class Merges:
                 break
             head = again
         self.head[statement] = head
-        normal = None if endless else self.block(statement.orelse, dict(head))
+        normal = None if outcome else self.block(statement.orelse, dict(head))
         self.after[statement] = merged = meet(normal, *breaks)
         return None if merged is None else dict(merged)
 

@@ -18,7 +18,7 @@ import itertools
 import math
 import textwrap
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 from greenlet import getcurrent, greenlet
@@ -27,7 +27,7 @@ from numba.np.numpy_support import as_dtype
 
 from oracles import numba_typing as typing
 from oracles import scalar
-from oracles.merges import Merges, range_type, unify
+from oracles.merges import Literal, Merges, plain, range_type, unify
 
 WARP = 32
 INT32, INT64, BOOL = (np.dtype(n) for n in ("int32", "int64", "bool"))
@@ -394,6 +394,7 @@ class Kinds:
 
     def __init__(self, function):
         self.function = function
+        self.chosen = {}  # the types of `and`, `or` and choices, for the constants that numba knows
         self.seen = {}  # the types that an operation in a loop had until its variables' types were known, in one
 
     def __call__(self, node, env):
@@ -407,7 +408,7 @@ class Kinds:
 
     def Name(self, node, env):
         if node.id in env:
-            return env[node.id]
+            return plain(env[node.id])
         value = self.function.constants.get(node.id, VARYING)
         return kind_of_value(literal(value)) if isinstance(value, int | float | complex | np.generic | tuple) else None
 
@@ -465,14 +466,61 @@ class Kinds:
         return BOOL
 
     def BoolOp(self, node, env):
-        kinds = [self(v, env) for v in outcomes(node, {True, False}, self.function.constants)]
-        merged = kinds[-1]
-        for kind in kinds[-2::-1]:
-            merged = unify(kind, merged)
+        kinds = [self(v, env) for v in self.outcomes(node, {True, False}, env)]
+        self.chosen[node] = merged = reduce(unify, reversed(kinds))
         return merged
 
     def IfExp(self, node, env):
-        return unify(self(node.body, env), self(node.orelse, env))
+        outcome = self.decided(node.test, env)
+        kinds = [
+            self(side, env) for side, taken in ((node.body, True), (node.orelse, False)) if outcome in (None, taken)
+        ]
+        self.chosen[node] = merged = reduce(unify, kinds)
+        return merged
+
+    def outcomes(self, node, wanted, env):
+        """Return the operands of `and` and `or` that can be the result when its truth is one of `wanted`.
+
+        The value of x is never that of `x and y or z`, and Python's compiler does not keep it. Nor does numba keep an
+        operand that is known to have the wrong truth, or what comes after one that decides.
+        """
+        if not isinstance(node, ast.BoolOp):
+            outcome = self.decided(node, env)
+            return [node] if wanted & ({True, False} if outcome is None else {outcome}) else []
+        decides, found = isinstance(node.op, ast.Or), []
+        for operand in node.values:
+            last = operand is node.values[-1] or self.decided(operand, env) is decides
+            found += self.outcomes(operand, wanted if last else wanted & {decides}, env)
+            if last:
+                return found
+
+    def constant(self, node, env):
+        """Return the value of a number or a name if numba knows it before it infers types, else None."""
+        value = python_value(node)
+        if isinstance(node, ast.Name):
+            known = env.get(node.id, self.function.constants.get(node.id))
+            value = known.value if isinstance(known, Literal) else known
+        return value if isinstance(value, int | float | np.generic) else None
+
+    def decided(self, node, env):
+        """Return the outcome of a condition if numba drops the other branch, else None."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            outcome = self.decided(node.operand, env)
+            return None if outcome is None else not outcome
+        if isinstance(node, ast.Compare):
+            sides = [self.constant(side, env) for side in (node.left, *node.comparators)]
+            links = zip(sides, map(type, node.ops), sides[1:], strict=False)
+            known = [None if None in (a, b) else bool(typing.COMPARE[SYMBOLS[op]](a, b)) for a, op, b in links]
+            return False if False in known else None if None in known else True
+        if isinstance(node, ast.BoolOp):
+            known, decides = [self.decided(operand, env) for operand in node.values], isinstance(node.op, ast.Or)
+            return decides if decides in known else None if None in known else not decides
+        value = self.constant(node, env)
+        if isinstance(node, ast.BinOp) and value is None:
+            sides = [self.constant(side, env) for side in (node.left, node.right)]
+            if None not in sides:
+                value = scalar.binary(SYMBOLS[type(node.op)], *map(literal, sides), exponent_literal(node.right))
+        return None if value is None else bool(value)
 
     def Call(self, node, env):
         if conjugated(node):
@@ -518,20 +566,6 @@ class Kinds:
             return tuple(int(self.function_constant(e)) for e in node.elts)
         value = self.function_constant(node)
         return tuple(value) if isinstance(value, tuple) else (int(value),)
-
-
-def outcomes(node, wanted, constants):
-    """Return the operands of `and` and `or` that can be the result when its truth is one of `wanted`.
-
-    The value of x is never that of `x and y or z`, and Python's compiler does not keep it. Nor does numba keep an
-    operand that is a constant of the wrong truth.
-    """
-    if isinstance(node, ast.BoolOp):
-        decides = isinstance(node.op, ast.Or)
-        early = [n for operand in node.values[:-1] for n in outcomes(operand, wanted & {decides}, constants)]
-        return early + outcomes(node.values[-1], wanted, constants)
-    constant = constants.get(node.id) if isinstance(node, ast.Name) else python_value(node)
-    return [] if not wanted or isinstance(constant, int) and bool(constant) not in wanted else [node]
 
 
 @lru_cache(2000)
@@ -898,15 +932,21 @@ class Frame:
         return np.bool_(True)
 
     def BoolOp(self, node):
-        kind = self.kinds(node, {name: kind_of_value(v) for name, v in self.env.items()})
+        kind = self.chosen(node)
         for operand in node.values:
             value = self.value(operand)
             if bool(value) == isinstance(node.op, ast.Or):
                 break
         return convert(value, kind)
 
+    def chosen(self, node):
+        """Return the type of `and`, `or` or a choice."""
+        if node not in self.kinds.chosen:
+            return self.kinds(node, {name: kind_of_value(v) for name, v in self.env.items()})
+        return self.kinds.chosen[node]
+
     def IfExp(self, node):
-        kind = self.kinds(node, {name: kind_of_value(v) for name, v in self.env.items()})
+        kind = self.chosen(node)
         test = self.value(node.test)
         value = self.value(node.body if test else node.orelse)
         return convert(value, kind)

@@ -175,6 +175,18 @@ def count_up_in_shared_memory(a, out, n):
     out[i] = tile[0]
 
 
+def add_up(a, out, n):
+    tile = cuda.shared.array(1, int32)
+    i = cuda.threadIdx.x
+    if i == 0:
+        tile[0] = 0
+    cuda.syncthreads()
+    for _ in range(n):
+        tile[0] += 1
+    if i == 0:
+        out[i] = tile[0]
+
+
 def take_turns(a, out, n):
     i = cuda.threadIdx.x
     for k in range(n):
@@ -186,8 +198,8 @@ def take_turns(a, out, n):
     out[i] = a[0]
 
 
-@pytest.mark.parametrize("threads", [at_night(1), 8, at_night(40)])
-@pytest.mark.parametrize("kernel", [count_up, count_up_in_shared_memory, take_turns], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("threads", [at_night(1), 8, at_night(40), 96])
+@pytest.mark.parametrize("kernel", [count_up, count_up_in_shared_memory, add_up, take_turns], ids=lambda k: k.__name__)
 def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, threads, monkeypatch):
     """Kinds, lines, threads, messages and counts; and 240 iterations are not worked out one by one."""
     applied = []
@@ -205,7 +217,7 @@ def test_what_a_loop_repeats_is_looked_up_and_gives_the_same_findings(kernel, th
         return findings(kernel, 1, threads, np.zeros(2, "i4"), out, 240), out.tolist(), len(applied)
 
     looked_up, results, few = run()
-    monkeypatch.setattr(shadow_memory.Memory, "TIMES", 10**9)
+    monkeypatch.setattr(shadow_memory, "TIMES", 10**9)
     worked_out, expected, many = run()
     assert (looked_up, results) == (worked_out, expected)
     assert many > 480

@@ -4,7 +4,7 @@ import sys
 from dataclasses import replace
 
 from course_lib.machine.gpu import command
-from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, itself, once
+from course_lib.machine.gpu.experiments import EXPERIMENTS, NCU, NVDISASM, RECORDINGS, Experiment, once
 
 from . import answers, model_errors, patterns, probes, registers, residency, tensor, wgmma
 
@@ -47,13 +47,13 @@ _ROWS = (
         "tensor",
         "the rungs on tensor cores beside best, cuBLAS and the instructions alone: GFLOP/s, errors, bits, clocks",
         tensor.cases,
-        itself,
+        lambda case, ask: case.measure(ask.repeats),
     ),
     Experiment(
         "wgmma",
         "the rungs with wgmma beside cuBLAS and the instruction alone: GFLOP/s, errors, bits; what inputs change",
         wgmma.cases,
-        itself,
+        lambda case, ask: case.measure(ask.repeats),
     ),
     Experiment(
         "answers",

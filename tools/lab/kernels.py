@@ -17,9 +17,8 @@ from course_lib.kernels.vector import load4
 #: Copies of the operation in the body of a loop: the loop's own instructions are then a small part.
 UNROLLED = 16
 WORDS = 8192
+#: Elements of a list of indices, and of a node of a list of addresses: one for each lane of a warp.
 LINE = 32
-#: Elements of int64 in a node of a list of addresses: one for each lane of a warp.
-NODE = 32
 INDICES = np.arange(LINE, dtype=np.int64)
 
 
@@ -66,7 +65,7 @@ def note(clocks, first, last):
 @cuda.jit
 def chase(start, apart, steps, laps, out, clocks):
     """Follow a list of addresses, `steps` a lap, the lanes' lists `apart` bytes apart; the last lap is timed."""
-    address = start + apart * cuda.laneid + cuda.threadIdx.x // 32 * (8 * NODE)
+    address = start + apart * cuda.laneid + cuda.threadIdx.x // 32 * (8 * LINE)
     first = last = int64(0)
     for _ in range(laps):
         cuda.syncthreads()

@@ -17,8 +17,7 @@ from course_lib.machine.gpu.problem import RAGGED, Problem, resources
 from course_lib.machine.gpu.types import Progress, Result, Size
 from course_lib.machine.gpu.verification import prepare, random_matrices, verify
 
-N = 2048
-SIZE = N, N, N
+SIZE = 2048, 2048, 2048
 #: Sizes of matrices that the second-level cache keeps from one launch to the next; those of SIZE every launch reads
 #: from DRAM. Their blocks make whole rounds on 132 multiprocessors.
 CACHED = 1056, 1024, 2048

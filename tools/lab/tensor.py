@@ -15,6 +15,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import product
 from time import sleep
@@ -29,7 +30,7 @@ from course_lib.kernels.tensor_core import BF16, TF32, Mma, mma_bf16, mma_tf32
 from course_lib.kernels.tensor_core_formats import round_to_tf32, to_bfloat16, to_tf32
 from course_lib.machine.gpu.device import require
 from course_lib.machine.gpu.dynamic_shared import configured
-from course_lib.machine.gpu.experiments import OwnCase, Wanted
+from course_lib.machine.gpu.experiments import Wanted
 from course_lib.machine.gpu.problem import RAGGED, resources
 from course_lib.machine.gpu.timing import Timing, input_sets, time_calls
 from course_lib.machine.gpu.types import Result, Results
@@ -63,6 +64,17 @@ OPERANDS: tuple[dict[str, float], ...] = (
     {"spread": 2, "scale": 2.0**63},
     {"spread": 2, "special": 0.02},
 )
+
+
+@dataclass(frozen=True)
+class OwnCase:
+    """A case that measures itself: what it is called, and a function of the number of repeats."""
+
+    name: str
+    measure: Callable[[int], Result | Results]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def cases(ask: Wanted) -> Iterator[OwnCase]:

@@ -11,7 +11,6 @@ Results are of four kinds, distinguished by their keys:
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,15 +31,15 @@ from course_lib.kernels.warpgroup import (
     products,
     wait_for_products,
 )
-from course_lib.machine.gpu.device import l2_bytes, require
+from course_lib.machine.gpu.device import require
 from course_lib.machine.gpu.dynamic_shared import configured
-from course_lib.machine.gpu.experiments import OwnCase, Wanted
-from course_lib.machine.gpu.timing import MAX_SETS, time_calls
+from course_lib.machine.gpu.experiments import Wanted
+from course_lib.machine.gpu.timing import input_sets, time_calls
 from course_lib.machine.gpu.types import Result, Results
 from course_lib.machine.gpu.verification import prepare
 
 from .tensor import OPERANDS as OPERANDS_OF_ALL
-from .tensor import clock, different, measure_cublas, measure_rung, multiply, numbers, timed
+from .tensor import OwnCase, clock, different, measure_cublas, measure_rung, multiply, numbers, timed
 
 #: Besides those of mma.sync some that are denormals in float16, and zeros among them.
 OPERANDS = (*OPERANDS_OF_ALL, {"spread": 12, "scale": 2.0**-14}, {"spread": 12, "scale": 2.0**-14, "zeros": 0.5})
@@ -92,11 +91,10 @@ def fitted(r: Rung, n: int) -> dict[str, int]:
 @lru_cache(maxsize=1)
 def normal_sets(n: int) -> list[Any]:
     """Return device copies (A, B, C) of random normal numbers, enough to exceed the L2 cache twice."""
-    count = min(MAX_SETS, 1 + 2 * l2_bytes() // (12 * n * n))
-    rng = np.random.default_rng(0)
-    C = np.full((n, n), np.nan, np.float32)
-    random = iter(lambda: cuda.to_device(rng.standard_normal((n, n), np.float32)), None)
-    return [(*islice(random, 2), cuda.to_device(C)) for _ in range(count)]
+    rng, sets = np.random.default_rng(0), input_sets(n, n, n)
+    for X in (X for A, B, _ in sets for X in (A, B)):
+        X.copy_to_device(rng.standard_normal((n, n), np.float32))
+    return sets
 
 
 # --- what the inputs change ----------------------------------------------------------------------------------------

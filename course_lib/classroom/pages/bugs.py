@@ -22,6 +22,7 @@ from numba import cuda, float32
 from ...lazy import called
 from ...machine.profile.arguments import in_order
 from ...machine.profile.verdicts import of_two_warps
+from ...simulator.geometry import coordinates
 from ...simulator.run import Finding, Run
 from ...simulator.simulate import simulate
 from ...trace.locate import locate
@@ -105,8 +106,7 @@ class Bug:
         assert run.trace is not None
         if found := self.finding(run):
             at = locate(run.trace, found)[0]
-            x, y, _ = run.trace.block
-            thread = at.thread % x, at.thread // x % y, at.thread // (x * y)
+            thread = coordinates(at.thread, run.trace.block)
             return Stepper(run, step=at.position, block=at.block, thread=thread)
         time = Timeline(run.trace, (0, 0, 0))
         (line,) = self.marked("counted")

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ...exercises import LESSONS
 from .. import lessons
 from ..pages.frame import write
-from .cells import calls, lesson_cells, parsed
+from .cells import calls, lesson_cells, lesson_named, parsed
 
 ROOT = lessons.home().parent
 #: Files and folders that students get, and what in them is for teachers alone.
@@ -55,16 +56,14 @@ _TEST_PACKAGES = re.compile(r"  # the tests\n.*?(  - pip:\n).*?(      - -e \.\n)
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--out", type=Path, required=True, help="a new folder")
-    parser.add_argument(
-        "--lessons", type=chosen, default=None, metavar="00-05", help="lessons, as 00-05 or 04,07 (all)"
-    )
+    parser.add_argument("--lessons", help="such as 00-05, or 04 (all)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Write an edition; return 0, or 1 where it would hold solutions."""
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise ValueError(f"{options.out} is not empty: name a new folder.")
-    edition = students(options.lessons)
+    edition = students(chosen(options.lessons) if options.lessons else None)
     if found := leaks(edition):
         print("Nothing is written, since students would find solutions.", *found, file=sys.stderr)
         return 1
@@ -75,17 +74,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chosen(text: str) -> set[str]:
-    """Return the lessons that a text such as "00-02,07" names; raise ArgumentTypeError if there is none of a number."""
-    there = {path.name[:2] for path in lessons.lessons_in(lessons.home())}
-    found: set[str] = set()
-    for part in text.split(","):
-        named = re.fullmatch(r"\s*(\d\d?)(?:-(\d\d?))?\s*", part)
-        first, last = (number.zfill(2) for number in (named[1], named[2] or named[1])) if named else ("", "")
-        if not {first, last} <= there or first > last:
-            raise argparse.ArgumentTypeError(
-                f"lessons are {min(there)} to {max(there)}, as in 00-05 or 04,07; not {text!r}"
-            )
-        found |= {number for number in there if first <= number <= last}
+    """Return the numbers of the lessons that "00-05" or "04" means; raise ValueError if there are none."""
+    first, _, last = text.partition("-")
+    begin, end = lesson_named(first), lesson_named(last or first)
+    if not (found := {lesson[:2] for lesson in LESSONS if begin <= lesson <= end}):
+        raise ValueError(f"there are no lessons {text}: name the first and the last, as in 00-05.")
     return found
 
 

@@ -26,9 +26,6 @@ from .calls import Program
 from .cells import calls, parsed
 from .names import Unknown, available, constant, names_of
 
-#: Parts of a cell beside the function that the grader reads, or that the lesson itself has there.
-_EXPECTED = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Pass)
-
 #: What ends a line for Python's parser, which numbers them.
 _LINES = re.compile(r"\r\n?|\n")
 
@@ -87,10 +84,6 @@ def extract(
             raise Missing(f"the cell defines no function of ({', '.join(parameters)}).")
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs:
         raise Refused(f"{tree.name} must take ({', '.join(parameters)}), with no * among its parameters.")
-    ignored = [s for s in cell.body if not _is_expected(s, exercise)]
-    if ignored:
-        line = ignored[0].lineno
-        remarks.append(f"line {line} is not executed: only the function, imports and constants of the cell are read.")
     given, own = trees_of(course), [*trees_of(others), cell]
     helpers = [f for f in _functions([*given, *own]) if f.name != tree.name]
     function, run = _function(exercise, tree, source, names_of([*given, *own]), helpers, simulated)
@@ -146,54 +139,26 @@ def _functions(cells: Sequence[ast.Module]) -> Iterator[ast.FunctionDef]:
 def _find(
     name: str, wanted: str, parameters: Sequence[str], cell: ast.Module
 ) -> tuple[ast.FunctionDef | None, list[str]]:
-    """The definition of the answer in the cell, and remarks. The last statement that binds the name counts."""
-    bound = _binding(name, cell)
-    for _ in cell.body:  # answer = other_name
-        value = bound.value if isinstance(bound, ast.Assign) else None
-        if isinstance(value, ast.Call) and _is_jit(value.func) and len(value.args) == 1:
-            value = value.args[0]
-        if not isinstance(value, ast.Name):
-            break
-        bound = _binding(value.id, cell, before=bound)
-    if isinstance(bound, ast.FunctionDef):
-        return bound, [f"the function is called {bound.name} here, not {wanted}."] if bound.name != wanted else []
-    if bound is not None:
+    """The definition of the answer in the cell, and remarks. The last statement that binds the name counts; where there
+    is none, the last function with as many parameters does."""
+    bound = [statement for statement in cell.body if _binds(statement, name)]
+    if bound and not isinstance(bound[-1], ast.FunctionDef):
         raise Refused(
-            f"{name} is made in line {bound.lineno} by `{_short(bound)}`; only a function that the cell itself defines "
-            "is judged."
+            f"{name} is made in line {bound[-1].lineno} by `{_short(bound[-1])}`; only a function that the cell itself "
+            "defines is judged."
         )
-    here = [f for f in _functions([cell]) if len(f.args.args) == len(parameters)]
-    same = [f for f in here if [a.arg for a in f.args.args] == list(parameters)]
-    if here:
-        found = (same or here)[-1]
-        return found, [f"the function is called {found.name} here, not {wanted}."]
-    return None, []
+    fitting = [f for f in _functions([cell]) if len(f.args.args) == len(parameters)]
+    found = [*fitting, *(f for f in bound if isinstance(f, ast.FunctionDef))][-1:]
+    remarks = [f"the function is called {f.name} here, not {wanted}." for f in found if f.name != wanted]
+    return (found[0] if found else None), remarks
 
 
-def _binding(name: str, cell: ast.Module, before: ast.stmt | None = None) -> Any:
-    """The last top-level statement, above ``before``, that gives ``name`` a value."""
-    found = None
-    for statement in cell.body:
-        if statement is before:
-            break
-        for node in [statement] if isinstance(statement, ast.FunctionDef) else ast.walk(statement):
-            named = getattr(node, "asname", None) or getattr(node, "name", None) or getattr(node, "id", None)
-            stores = not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Store)
-            if named == name and stores:
-                found = statement
-    return found
-
-
-def _is_jit(node: ast.expr) -> bool:
-    return ast.unparse(node).split(".")[-1] == "jit"
-
-
-def _is_expected(statement: ast.stmt, exercise: str) -> bool:
+def _binds(statement: ast.stmt, name: str) -> bool:
     if isinstance(statement, ast.FunctionDef):
-        return all(_is_jit(d.func if isinstance(d, ast.Call) else d) for d in statement.decorator_list)
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Constant) or any(calls(ast.Module([statement], [])))
-    return isinstance(statement, _EXPECTED)
+        return statement.name == name
+    nodes = list(ast.walk(statement))
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return name in stored | {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
 
 
 def _function(

@@ -71,17 +71,12 @@ def in_fork(do: Callable[[], bytes], limits: Limits, most: int, kept: int = 0) -
 
 def limit(limits: Limits) -> None:
     """Limit this process, until it ends; its input and outputs are empty."""
-
-    def most(what: int, soft: int, hard: int) -> None:
-        _, allowed = resource.getrlimit(what)
-        hard = hard if allowed == resource.RLIM_INFINITY else min(hard, allowed)
-        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
-            resource.setrlimit(what, (min(soft, hard), hard))
-
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     os.dup2(0, 1)
     os.dup2(0, 2)
-    most(resource.RLIMIT_CPU, limits.seconds, limits.seconds + 2)
-    most(resource.RLIMIT_AS, limits.memory, limits.memory)
-    for nothing in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC):
-        most(nothing, 0, 0)
+    most = {resource.RLIMIT_CPU: limits.seconds, resource.RLIMIT_AS: limits.memory}
+    most |= dict.fromkeys((resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC), 0)
+    for what, soft in most.items():
+        hard = soft + 2 if what == resource.RLIMIT_CPU else soft
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some, and what is less already stays so
+            resource.setrlimit(what, (soft, hard))

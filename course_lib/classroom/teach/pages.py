@@ -6,7 +6,7 @@ from ...exercises.grading.explain import Explanation
 from .cells import GRADED, places, texts_above
 from .gradebook import by_exercise, summary, total
 from .judge import Judged
-from .similarity import Group, groups
+from .similarity import groups
 from .templates import rendered
 
 #: The status of an answer whose points a person gave.
@@ -24,6 +24,15 @@ NO_PROOF = (
     "What the lesson gives is left out. Equal answers are no proof: where an exercise leaves no other form, right "
     "answers are like each other, and like those of the course."
 )
+
+
+#: The most names in one place; of more, their number is said.
+_MOST_NAMES = 10
+
+
+def _named(students: Sequence[str]) -> str:
+    first = ", ".join(students[:_MOST_NAMES])
+    return first if len(students) <= _MOST_NAMES else f"{len(students)} students: {first}, …"
 
 
 def _question(lesson: str, name: str) -> str:
@@ -46,10 +55,10 @@ def for_teacher(
     present = {student: rows for student, rows in graded.items() if student not in absent}
     judged = [row for rows in present.values() for row in rows]
     words: dict[str, dict[str, list[str]]] = {}
-    same: list[tuple[str, Group]] = []
+    same: list[tuple[str, float, str]] = []
     for name, row_of in by_exercise(graded).items():
         found = groups({s: row.units for s, row in row_of.items()}, {s: row.course for s, row in row_of.items()})
-        same += [(name, group) for group in found]
+        same += [(name, each.share, ", ".join(filter(None, (each.course, _named(each.students))))) for each in found]
         if isinstance(GRADED[name], Explanation):
             words[name] = {}
             for student, row in ((student, row) for student, row in row_of.items() if row.text):
@@ -64,7 +73,10 @@ def for_teacher(
         summary=summary(present),
         statuses=list(dict.fromkeys(row.status for row in judged)),
         unread=sum(row.points is None for row in judged),
-        words=[(GRADED[name], _question(lesson, name), answers) for name, answers in words.items()],
+        words=[
+            (GRADED[name], _question(lesson, name), [(text, _named(who)) for text, who in answers.items()])
+            for name, answers in words.items()
+        ],
         same=same,
         no_proof=NO_PROOF,
         seed=seed,

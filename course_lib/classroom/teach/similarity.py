@@ -9,7 +9,7 @@ import builtins
 import pickle
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -36,9 +36,7 @@ def statements(function: ast.FunctionDef, unread: bool = True) -> tuple[str, ...
     ``unread``: also those whose values nobody reads, as some beside the gaps of a lesson's text are.
     """
     plain: ast.FunctionDef = _Plain().visit(pickle.loads(pickle.dumps(function)))  # in a third of deepcopy's time
-    inside = list(_inside(plain))
-    kept = inside if unread else list(filter(_reader(plain), inside))
-    return tuple(_dumped([_header(node)]) for node in kept)
+    return tuple(_dumped([_header(node)]) for node in (_inside(plain) if unread else _read(plain)))
 
 
 class _Plain(ast.NodeTransformer):
@@ -60,40 +58,34 @@ _PURE = re.compile(
 )
 
 
-def _reader(plain: ast.FunctionDef) -> Callable[[ast.stmt], bool]:
-    """Return what says whether the value of a statement reaches a store into an argument, a call or a return.
+def _read(plain: ast.FunctionDef) -> list[ast.stmt]:
+    """Return the statements whose values reach a store into an argument, a call or a return, and what is around them.
 
-    All assignments to one name do, or none. Loops and conditions do if a statement inside does.
+    All assignments to one name do, or none.
     """
     made = [node for node in ast.walk(plain) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)]
     arrays = {name for m in made if _called(m.value).endswith(".array") for name in map(base_of, m.targets)}
-    needed, before = set[str](), -1
+    parts = [(node, list(ast.walk(_header(node))), set(_inside(node))) for node in _inside(plain)]
+    kept, needed, growing = set[ast.stmt](), set[str](), True
 
-    @cache
-    def facts(node: ast.stmt) -> tuple[list[ast.stmt], bool, set[str], set[str]]:
-        """What is inside; whether it is needed in any case; what it assigns; and the names in it."""
-        parts = list(ast.iter_child_nodes(node))
-        inside = [part for part in parts if isinstance(part, ast.stmt)]
-        own = [each for part in parts if not isinstance(part, ast.stmt) for each in ast.walk(part)]
-        stored = [each for each in own if not inside and isinstance(getattr(each, "ctx", None), ast.Store)]
-        elsewhere = (each for each in stored if isinstance(each, ast.Subscript | ast.Attribute))
-        always = not inside and not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
-        always |= any(not _PURE.fullmatch(_called(each)) for each in own if isinstance(each, ast.Call))
-        always |= any(base_of(each) not in arrays for each in elsewhere)
-        return inside, always, set(map(base_of, stored)), {each.id for each in own if isinstance(each, ast.Name)}
+    def lives(node: ast.stmt, own: Sequence[ast.AST], inside: set[ast.stmt]) -> bool:
+        if inside:
+            found = not kept.isdisjoint(inside)
+        else:
+            stored = [each for each in own if isinstance(getattr(each, "ctx", None), ast.Store)]
+            elsewhere = {base_of(each) for each in stored if isinstance(each, ast.Subscript | ast.Attribute)} - arrays
+            found = bool(elsewhere) or not needed.isdisjoint(map(base_of, stored))
+            found |= not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
+        return found or any(isinstance(each, ast.Call) and not _PURE.fullmatch(_called(each)) for each in own)
 
-    def lives(node: ast.stmt) -> bool:
-        """Then what the statement reads is needed as well."""
-        inside, found, assigned, names = facts(node)
-        found |= any([lives(part) for part in inside]) or not assigned.isdisjoint(needed)
-        needed.update(names if found else ())
-        return found
-
-    while len(needed) > before:
-        before = len(needed)
-        for node in plain.body:
-            lives(node)
-    return lives
+    while growing:
+        growing = False
+        for node, own, inside in parts:
+            if node not in kept and lives(node, own, inside):
+                kept.add(node)
+                needed |= {each.id for each in own if isinstance(each, ast.Name)}
+                growing = True
+    return [node for node, *_ in parts if node in kept]
 
 
 def _inside(node: ast.AST) -> Iterator[ast.stmt]:
@@ -214,10 +206,6 @@ class Group(NamedTuple):
     students: tuple[str, ...]
     share: float
     course: str = ""
-
-    @property
-    def authors(self) -> str:
-        return ", ".join((self.course, *self.students) if self.course else self.students)
 
 
 def groups(units: Mapping[str, Sequence[str]], course: Mapping[str, tuple[str, float]]) -> list[Group]:

@@ -52,6 +52,7 @@ HINTS = {
     "other-length": "this loop goes over {written}, and must go over {size}.",
     # one change at an unknown place: the advice names the place, but not the change
     "subtracted": "`{name} -= …` subtracts; a sum needs `{name} += …`.",
+    "order-of-indices": "look at `{place}`: its indices are not in the right order.",
     "one-name-or-number": "look at `{place}`: one name or number of it is not the right one.",
 }
 
@@ -399,7 +400,8 @@ def _one_name_or_number(kernel: KernelText) -> Iterator[Mistake]:
     for kind in sorted(kinds, key=len):
         for place, changes in kind:
             shown = ast.unparse(place).splitlines()[0].rstrip(":")
-            yield _mistake("one-name-or-number", place, *changes, place=shown)
+            id = "order-of-indices" if isinstance(changes[0][1], ast.Tuple) else "one-name-or-number"
+            yield _mistake(id, place, *changes, place=shown)
 
 
 def _other_names(part: ast.AST | None, names: list[str], uses: tuple[type, ...] = (ast.Load,)) -> Iterator[Changes]:

@@ -101,22 +101,6 @@ def measure(experiment: Experiment, ask: Wanted) -> Results:
     return results
 
 
-@dataclass(frozen=True)
-class OwnCase:
-    """A case that measures itself: what it is called, and a function of the number of repeats."""
-
-    name: str
-    measure: Callable[[int], Result | Results]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-def itself(step: OwnCase, ask: Wanted) -> Result | Results:
-    """Return what a case measures of itself."""
-    return step.measure(ask.repeats)
-
-
 def once(ask: Wanted) -> Iterable[str]:
     """Return the only case of an experiment that does not divide into cases."""
     return ("all",)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...simulator.geometry import coordinates
 from ...simulator.run import COUNTS, AnnotatedSource
 from ...simulator.tables import plural
 from ...trace.locate import locate
@@ -193,7 +194,6 @@ def _wide(name: str, of: str, table: str, kind: str = "") -> str:
 def _go_to_first_finding(stepper: Stepper, trace: Trace) -> None:
     for finding in trace.findings:
         for found in locate(trace, finding)[:1]:
-            x, y, _ = trace.block
             stepper.block, stepper.step = found.block, found.position
-            stepper.thread = found.thread % x, found.thread // x % y, found.thread // (x * y)
+            stepper.thread = coordinates(found.thread, trace.block)
             return

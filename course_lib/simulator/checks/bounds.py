@@ -12,10 +12,8 @@ from ..observer import Observer
 class BoundsObserver(Observer):
     """Reports accesses outside an array (they are not performed) and negative indices (they wrap)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        #: The latest index with a negative number, and the lanes in which it was reported.
-        self._wrapped: tuple[Index | None, Mask] = (None, False)
+    #: The latest index with a negative number, and the lanes in which it was reported.
+    _wrapped: tuple[Index | None, Mask] = (None, False)
 
     def _first(self, site: Site, index: Index, lanes: Mask) -> tuple[int, ...]:
         vector = site.vector
@@ -57,7 +55,7 @@ class BoundsObserver(Observer):
         self._wrapped = index, full
         dim = "" if array.ndim == 1 else f" in dimension {dimension}"
         text = (
-            f"{self.name(thread)} uses {array.element_name(numbers)}; numba wraps the negative index{dim} silently to "
-            f"{wrapped}: guard it if that is not meant"
+            f"{self.launch.title(thread)} uses {array.element_name(numbers)}; numba wraps the negative index{dim} "
+            f"silently to {wrapped}: guard it if that is not meant"
         )
         self.add(Finding("negative-index", site.line, text, None, array.name, numbers, (thread,), count))

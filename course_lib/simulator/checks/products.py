@@ -21,7 +21,7 @@ class ProductsObserver(Observer):
         self.reading: dict[Any, np.ndarray] = {}  # the line of the latest of them
         self.unfenced: dict[Any, np.ndarray] = {}  # the line of the store that was not fenced; 0 for none
         self.stored: dict[Any, list[tuple[Any, np.ndarray, np.ndarray]]] = {}  # by vector: array, words, lanes
-        self.touched: dict[tuple[Any, Any], tuple[int, str]] = {}  # by vector and results: line of the last access
+        self.touched: dict[Any, dict[Any, tuple[int, str]]] = {}  # by vector and results: line of the last access
         self.fenced: set[Any] = set()  # vectors
         self.arrivals: dict[Any, dict[int, np.ndarray]] = {}  # by chunk and warpgroup: products of each warp
 
@@ -118,11 +118,10 @@ class ProductsObserver(Observer):
 
     def register_fence(self, vector: Any, mask: Any) -> None:
         self.fenced.add(vector)
-        for key in [key for key in self.touched if key[0] is vector]:
-            del self.touched[key]
+        self.touched.pop(vector, None)
 
     def _fenced(self, site: Any, vector: Any, product: Any) -> None:
-        line, does = self.touched.get((vector, product.acc), (0, ""))
+        line, does = self.touched.get(vector, {}).get(product.acc, (0, ""))
         if vector in self.fenced and not line:
             return
         thread = vector.first_thread(product.on_its_way)
@@ -133,7 +132,7 @@ class ProductsObserver(Observer):
     def _results_accessed(self, site: Any, pattern: Any, base: int, value: Any) -> None:
         array, vector = pattern.array, site.vector
         does = "reads" if site.op == "load" else "writes"
-        self.touched[vector, array] = site.line, does
+        self.touched.setdefault(vector, {})[array] = site.line, does
         for product in vector.products.started if "products" in vector.__dict__ else ():
             if product.acc is not array:
                 continue
@@ -170,6 +169,5 @@ class ProductsObserver(Observer):
             del self.readers[array], self.reading[array], self.unfenced[array]
         for vector in vectors:
             self.stored.pop(vector, None)
+            self.touched.pop(vector, None)
             self.fenced.discard(vector)
-        for key in [key for key in self.touched if key[0].chunk is chunk]:
-            del self.touched[key]

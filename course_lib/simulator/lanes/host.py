@@ -1,7 +1,7 @@
 """The part of the engine that lanes and arrays use."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ..geometry import Launch
 from .arrays import Array
@@ -9,10 +9,12 @@ from .loops import Steps
 from .printed import Printed
 
 
-class Host(Protocol):
+class Host:
     """The engine, as lanes and arrays see it."""
 
     launch: Launch
+    observers: Sequence[Any]
+    listeners: dict[str, list[Any]]  # by hook: the methods of the observers that override it
     arrays: Sequence[Array]  # those of global memory that the kernel may store to
     updates: bool  # it holds an atomic
     steps: Steps
@@ -20,9 +22,9 @@ class Host(Protocol):
 
     def tell(self, hook: str, *event: Any) -> None:
         """Report an event to the observers that override this hook."""
+        for listener in self.listeners[hook]:
+            listener(*event)
 
     def watch(self, array: Array) -> None:
         """Set the watchers of ``array``: the functions of observers that see each access to it."""
-
-    def hears(self, hook: str) -> bool:
-        """Whether an observer overrides this hook."""
+        array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)

@@ -87,9 +87,7 @@ def join(before: Vector, yes: Vector, no: Vector, yes_after: Vector, no_after: V
 
 def blend(mask: Mask, new: Any, old: Any) -> Vector:
     """``new`` in the lanes of ``mask``, ``old`` in the others."""
-    if mask is True or old is UNDEFINED:
-        return new
-    if new is old:
+    if mask is True or old is UNDEFINED or new is old:
         return new
     return np.where(mask, new, old)
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..findings import KernelError
 from ..hardware import WARP_SIZE
 from .access import Site
-from .arrays import Pattern
+from .arrays import Ints, Pattern
 from .barrier import Pause
 from .copies import SourceUse
 from .memory import SharedArray
@@ -24,7 +24,6 @@ from .products import ALIGNMENT, PIECE
 
 #: The bytes of a tile's row; the swizzle exchanges the pieces of 16 bytes in it.
 ROW_BYTES = 128
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(eq=False)

@@ -13,13 +13,12 @@ import numpy as np
 
 from ..findings import KernelError
 from ..hardware import WARP_SIZE
-from .arrays import Pattern
+from .arrays import Ints, Pattern
 from .copies import Groups, Pending
 from .memory import LocalArray, SharedArray
 
 #: Required alignment of an array in bytes (eight rows of the swizzle), by the code of the descriptor's swizzle.
 DESCRIPTOR_ALIGNMENT = {0: 16, 1: 1024, 2: 512, 3: 256}
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: Warps of a warpgroup; alignment in bytes of a descriptor's start, and of each shared array.
 WARPS, PIECE, ALIGNMENT = 4, 16, 1024
 

@@ -6,6 +6,7 @@ are checked first, lane by lane, because they may differ between lanes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -15,9 +16,10 @@ from ..arithmetic import cast
 from ..findings import KernelError, UnsupportedKernelError
 from .access import Site
 from .arrays import Array
-from .masks import DifferentArrays, Mask, Vector, blend
+from .masks import DifferentArrays, Mask, Vector, blend, minus
 
 
+@dataclass(frozen=True, eq=False)
 class View:
     """A part of ``base``, an array or a view.
 
@@ -25,10 +27,9 @@ class View:
     holds numbers, or lane vectors if lanes have views of different sizes.
     """
 
-    __slots__ = ("base", "places", "shape")
-
-    def __init__(self, base: Array | View, places: tuple[Any, ...], shape: tuple[Vector, ...]):
-        self.base, self.places, self.shape = base, places, shape
+    base: Array | View
+    places: tuple[Any, ...]
+    shape: tuple[Vector, ...]
 
     @property
     def ndim(self) -> int:
@@ -78,8 +79,6 @@ class View:
 class Reshaped(View):
     """All elements of ``base``, in C order, in another shape."""
 
-    __slots__ = ()
-
     def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
         number: Any = np.int64(0)
         place: list[Any] = []
@@ -92,37 +91,31 @@ class Reshaped(View):
 
 
 class Retyped(View):
-    """The elements of ``base`` as those of another type of the same size; ``places`` holds the type."""
+    """The elements of ``base`` as those of another type, which ``places`` holds.
 
-    __slots__ = ()
+    In one dimension it may be a larger type: each of its elements then consists of several of ``base``.
+    """
 
     @property
     def dtype(self) -> np.dtype[Any]:
         found: np.dtype[Any] = self.places[0]
         return found
 
+    @property
+    def times(self) -> int:
+        """How many elements of the base an element consists of."""
+        return self.dtype.itemsize // self.base.dtype.itemsize
+
     def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
-        return index
+        return index if self.times == 1 else ((index[0] * self.times)[()],)
 
     def blended(self, mask: Mask, old: Any, line: int) -> View:
         if type(old) is not Retyped or old.places != self.places:
             raise different_arrays(line)
+        if old.base is self.base:
+            return self
         base = as_view(self.base).blended(mask, as_view(old.base), line)
         return Retyped(base, self.places, base.shape)
-
-
-class Joined(Retyped):
-    """The elements of ``base``, of one dimension, as larger ones of another type: each consists of several."""
-
-    __slots__ = ()
-
-    def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
-        return ((index[0] * (self.dtype.itemsize // self.base.dtype.itemsize))[()],)
-
-    def blended(self, mask: Mask, old: Any, line: int) -> View:
-        if type(old) is not Joined or old.places != self.places or old.base is not self.base:
-            raise different_arrays(line)
-        return self
 
 
 def joined(parts: Any, dtype: np.dtype[Any]) -> np.ndarray:
@@ -198,9 +191,7 @@ def flattened(array: Array | View, size: Vector) -> View:
 def retyped(array: Array | View, dtype: str) -> View:
     """``array.view(dtype)`` of a type of the same size, or, of an array of one dimension, of a larger one."""
     times = np.dtype(dtype).itemsize // array.dtype.itemsize
-    if times > 1:
-        return Joined(array, (np.dtype(dtype),), (array.size // times,))
-    return Retyped(array, (np.dtype(dtype),), tuple(array.shape))
+    return Retyped(array, (np.dtype(dtype),), (array.size // times,) if times > 1 else tuple(array.shape))
 
 
 def contiguous(array: Array | View, axis: int = 0) -> bool:
@@ -213,18 +204,15 @@ def contiguous(array: Array | View, axis: int = 0) -> bool:
             gaps |= size > 1 and stride != wanted
             wanted *= size
         return not gaps
-    kinds = [p if isinstance(p, tuple) else None for p in array.places]
-    order = [p[0] for p in kinds if p is not None]
-    whole = [
-        p is not None and not np.any(np.asarray(array.shape[p[0]]) != size) and not np.any(np.asarray(p[2]) != 1)
-        for p, size in zip(kinds, array.base.shape, strict=True)
-    ]
-    first = next((d for d, p in enumerate(kinds) if p is not None and p[0] >= axis), len(kinds))
-    steps = [p[2] for p in kinds[first : first + 1] if p is not None]
+    order = [p[0] for p in array.places if isinstance(p, tuple)]
+    first = next((d for d, p in enumerate(array.places) if isinstance(p, tuple) and p[0] >= axis), len(array.places))
+    taken = [p for p in array.places[first:] if isinstance(p, tuple)]
+    sizes = zip((array.shape[p[0]] for p in taken[1:]), array.base.shape[first + 1 :], strict=False)
     return (
         order == sorted(order)
-        and all(whole[first + 1 :])
-        and not any(np.any(np.asarray(step) != 1) for step in steps)
+        and len(taken) == len(array.places) - first  # after the first slice there is no index
+        and all(np.all(np.asarray(step) == 1) for _, _, step in taken)
+        and all(np.all(np.asarray(size) == whole) for size, whole in sizes)
         and contiguous(array.base, first)
     )
 
@@ -232,7 +220,7 @@ def contiguous(array: Array | View, axis: int = 0) -> bool:
 def stride(array: Array | View, axis: int) -> Vector:
     """The bytes from one element to the next in a dimension."""
     if isinstance(array, Retyped):
-        return stride(array.base, axis) * np.int64(array.dtype.itemsize // array.base.dtype.itemsize)
+        return stride(array.base, axis) * np.int64(array.times)
     if isinstance(array, Reshaped):
         return np.int64(array.dtype.itemsize * prod(array.shape[axis + 1 :]))
     if isinstance(array, View):
@@ -274,17 +262,14 @@ def through(site: Site, array: View, index: tuple[Any, ...], mask: Mask) -> tupl
     for d, size in enumerate(array.shape):
         at, where = inside[d].astype(np.int64), site.vector.full(mask)
         negative = (at < 0) & (at + size >= 0) & where
-        if negative.any():
-            first = site.vector.first_lane(negative)
-            site.engine.tell("negative_index", site, array.at(first, site.vector.shape), index, d, negative)
         at = np.where(at < 0, at + size, at)
         bad = ((at < 0) | (at >= size)) & where
+        for hook, lanes in (("negative_index", negative), ("out_of_bounds", bad)):
+            if lanes.any():
+                first = site.vector.first_lane(lanes)
+                site.engine.tell(hook, site, array.at(first, site.vector.shape), index, d, lanes)
         if bad.any():
-            first = site.vector.first_lane(bad)
-            site.engine.tell("out_of_bounds", site, array.at(first, site.vector.shape), index, d, bad)
-            mask = where & ~bad
-            if not mask.any():
-                mask = False
+            mask = minus(mask, bad)
         inside[d] = np.clip(at, 0, np.maximum(size - 1, 0))
     place = array.inside(tuple(inside))
     if mask is False or not isinstance(array.base, View):

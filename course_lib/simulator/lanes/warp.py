@@ -37,7 +37,8 @@ class WarpVector(LaneVector):
         super().__init__(engine.launch, lanes, chunk)
         self.engine, self.steps, self.loops = engine, engine.steps, loops
         self.shared, self.mbarriers = shared, mbarriers  # of the chunk's blocks; arrays are those declared so far
-        self._cache: dict[Any, Any] = {}
+        self.local: dict[int, LocalArray] = {}
+        self._ids: dict[int, Any] = {}  # see global_id
         self.returned: list[tuple[object, int]] = []  # (mask, line) of lanes that left the kernel early
         #: (clock, known), replaced at each syncwarp. clock: the number of syncwarps that each lane passed. known: None
         #: while each of them included all lanes; else known[a, b, index of the block] is b's clock at their last
@@ -47,7 +48,7 @@ class WarpVector(LaneVector):
 
     def forget(self) -> None:
         """Drop the local arrays, which refer to this vector: the cycle would keep them until the next collection."""
-        self._cache.clear()
+        self.local.clear()
         self.__dict__.pop("copies", None)
         self.__dict__.pop("products", None)
 
@@ -55,12 +56,10 @@ class WarpVector(LaneVector):
 
     def global_id(self, axis: int) -> Any:
         """``threadIdx + blockIdx * blockDim`` along an axis, as int64."""
-        key = ("id", axis)
-        if key not in self._cache:
-            self._cache[key] = (
-                self.thread[axis].astype(np.int64) + self.block[axis].astype(np.int64) * self.launch.block[axis]
-            )
-        return self._cache[key]
+        if axis not in self._ids:
+            thread, block = self.thread[axis].astype(np.int64), self.block[axis].astype(np.int64)
+            self._ids[axis] = thread + block * self.launch.block[axis]
+        return self._ids[axis]
 
     def shared_array(
         self,
@@ -93,22 +92,17 @@ class WarpVector(LaneVector):
 
     def local_array(self, number: int, name: str, dtype: Any, shape: tuple[int, ...], mask: Mask) -> LocalArray:
         """The threads' own array of this declaration."""
-        key = ("local", number)
-        if key not in self._cache:
-            array = LocalArray(name, dtype, shape, self, mask)
-            self.engine.watch(array)
-            self._cache[key] = array
-        array = self._cache[key]
+        if number not in self.local:
+            self.local[number] = LocalArray(name, dtype, shape, self, mask)
+            self.engine.watch(self.local[number])
+        array = self.local[number]
         if array.anchor is not mask:
             array.extend(mask)
         return array
 
     def arrays(self) -> list[Array]:
         """All arrays that a thread of the block may store to."""
-        return [*self.engine.arrays, *self.shared.values(), *self._local()]
-
-    def _local(self) -> list[Array]:
-        return [array for key, array in self._cache.items() if key[0] == "local"]
+        return [*self.engine.arrays, *self.shared.values(), *self.local.values()]
 
     def waits(
         self, count: int, sites: tuple[Site, ...], values: tuple[Any, ...], mask: Mask, line: int, calls: bool
@@ -131,13 +125,13 @@ class WarpVector(LaneVector):
 
     def pause(self, values: tuple[Any, ...], mask: Mask, line: int) -> Pause:
         """Return what the warp yields after an iteration of the loop in ``line``, which may wait for others."""
-        before, self._paused = self._paused, (line, mask, *values, *(a.storage().copy() for a in self._local()))
+        before, self._paused = self._paused, (line, mask, *values, *(a.storage().copy() for a in self.local.values()))
         return Pause(line, len(before) == len(self._paused) and all(map(np.array_equal, before, self._paused)))
 
     def drop_local(self, *numbers: int) -> None:
         """Drop the local arrays of a device function when it is called again."""
         for number in numbers:
-            self._cache.pop(("local", number), None)
+            self.local.pop(number, None)
 
     def tell(self, hook: str, *event: Any) -> None:
         """Report an event of this warp."""
@@ -324,12 +318,8 @@ class WarpVector(LaneVector):
                 return tuple(map(by_warp, value))
             return self._by_lane(value).reshape(WARP_SIZE, -1).T
 
-        results = function(*map(by_warp, values))
-        results = results if isinstance(results, tuple) else (results,)
-        return tuple(
-            np.asarray(result).astype(dtype, copy=False).T.reshape(self.shape)
-            for result, dtype in zip(results, dtypes, strict=True)
-        )
+        results = self.alone(function, tuple(map(by_warp, values)), dtypes)
+        return tuple(result.T.reshape(self.shape) for result in results)
 
     def whole(self, mask: Mask, line: int) -> np.ndarray:
         """Return the active lanes; report the others of their warps, which all take part in an operation together."""

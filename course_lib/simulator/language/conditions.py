@@ -36,10 +36,49 @@ def truth(x: Context, value: Expr, line: int) -> Expr:
 def condition(x: Context, node: ast.expr) -> Expr:
     """Translate ``node`` as a condition; since only its truth is needed, ``n and x`` may mix types."""
     if isinstance(node, ast.BoolOp):
-        return logical(x, isinstance(node.op, ast.And), [condition(x, value) for value in node.values])
+        known = [decided(x, value) for value in node.values]
+        ends = isinstance(node.op, ast.Or)
+        needed = node.values[: known.index(ends) + 1] if ends in known else node.values
+        return logical(x, not ends, [condition(x, value) for value in needed])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return negated(condition(x, node.operand), node.lineno)
     return truth(x, x.expr(node), node.lineno)
+
+
+def decided(x: Context, node: ast.expr) -> bool | None:
+    """The outcome of a condition, if numba drops the other branch: of a constant, or one operator between constants.
+
+    Each part of ``and``, ``or`` and a chain of comparisons is a branch of its own.
+    """
+    match node:
+        case ast.UnaryOp(ast.Not(), operand):
+            outcome = decided(x, operand)
+            return None if outcome is None else not outcome
+        case ast.BoolOp(op, values):
+            known, ends = [decided(x, value) for value in values], isinstance(op, ast.Or)
+            return ends if ends in known else None if None in known else not ends
+        case ast.Compare(left, ops, comparators) if len(ops) > 1:
+            sides = zip([left, *comparators], ops, comparators, strict=False)
+            links: list[ast.expr] = [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in sides]
+            return decided(x, ast.BoolOp(ast.And(), links))
+        case ast.Compare(left, [op], [right]) if not isinstance(op, (ast.In, ast.NotIn)):
+            parts = [left, right]
+        case ast.BinOp(left, _, right):
+            parts = [left, right]
+        case _:
+            parts = [node]
+    value = x.expr(node) if all(_known(x, part) for part in parts) else None
+    return bool(value.value) if isinstance(value, Const) else None
+
+
+def _known(x: Context, node: ast.expr) -> bool:
+    """Whether numba knows the value of ``node`` before it infers types, if it is a constant."""
+    if isinstance(node, ast.Name) and node.id in x.env:
+        return not x.env[node.id].joined
+    if not isinstance(node, (ast.Name, ast.Attribute)):
+        return not any(isinstance(part, ast.Name) for part in ast.walk(node))
+    value = x.expr(node)
+    return not isinstance(value, Const) or value.literal
 
 
 def negated(value: Expr, line: int) -> Expr:
@@ -190,7 +229,8 @@ def and_or(x: Context, node: ast.BoolOp) -> Expr:
     if kind == "bool":  # a condition needs no value in separate lanes
         return root.truth
     found = tuple(Part(v.type, v.why) for v in parts)
-    reason = reasons.of_parts(kind, found, f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
+    widened = reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
+    reason = reasons.of_parts(kind, found, widened)
     return Saved(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
 
 
@@ -215,7 +255,8 @@ def _decide(x: Context, node: ast.expr) -> Decision:
     if not isinstance(node, ast.BoolOp):
         value = once(x.scalar(node))
         test = truth(x, value, node.lineno)
-        outcomes = {bool(test.value)} if isinstance(test, Const) and test.literal else {True, False}
+        outcome = decided(x, node)
+        outcomes = {True, False} if outcome is None else {outcome}
         return Decision(test, outcomes, lambda wanted: value if wanted & outcomes else None)
     conjunction = isinstance(node.op, ast.And)
     parts: list[Decision] = []

@@ -6,6 +6,7 @@ Code that numba or the simulator does not support is refused here or in the modu
 
 import ast
 from dataclasses import replace
+from types import FunctionType
 from typing import NoReturn
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..tables import plural
 from . import calls, conditions, operators, reasons, records, tuples, types, views
 from .context import Context, of_literal
 from .names import GRID_GROUP, Symbol
-from .nodes import Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, tuple_of
+from .nodes import Const, Expr, Given, Local, MakeView, Nothing, Select, Slice, Static, after, tuple_of
 from .operators import NUMBERS, applied, cast, cut, python_constant
 from .reasons import Part, Reason, Why
 from .refusals import refuse, refuse_construct
@@ -107,11 +108,10 @@ class Expressions(Context):
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
             kind = types.PART.get(owner.type, owner.type)
             return applied(f"{{0}}.{node.attr}", (owner,), kind, node.lineno, owner.why)
-        refuse(
-            node,
-            f"{ast.unparse(node.value)} is {types.describe_type(owner.type)}; the simulator does not run its "
-            f".{node.attr}: write it out with arithmetic and the functions of math",
-        )
+        advice = f"the simulator does not run its .{node.attr}: write it out with arithmetic and the functions of math"
+        if node.attr in (*views.ATTRIBUTES, *views.METHODS):
+            advice = f"only an array has .{node.attr}: name the array instead"
+        refuse(node, f"{ast.unparse(node.value)} is {types.describe_type(owner.type)}; {advice}")
 
     def _of_array(self, node: ast.Attribute, array: Expr, kind: types.ArrayType) -> Expr:
         if node.attr in views.ATTRIBUTES:
@@ -130,12 +130,18 @@ class Expressions(Context):
 
     # --- operators -------------------------------------------------------------------------------------------
 
-    def visit_BinOp(self, node: ast.BinOp) -> Expr:
+    def _folded(self, node: ast.BinOp | ast.UnaryOp) -> Expr | None:
+        """The number that Python makes of an operator between literals."""
         folded = python_constant(node)
-        if folded is not None:
-            text = ast.unparse(node)
-            reason = of_literal(text) if operators.is_double_asked(node) else Reason(f"{text}, a quotient of integers")
-            return self.number(folded, reason=reason if isinstance(folded, (float, complex)) else None)
+        if not isinstance(folded, (float, complex)):
+            return None if folded is None else self.number(folded)
+        text = ast.unparse(node)
+        reason = of_literal(text) if operators.is_double_asked(node) else Reason(f"{text}, a quotient of integers")
+        return self.number(folded, reason=reason)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Expr:
+        if (folded := self._folded(node)) is not None:
+            return folded
         left, right = self.expr(node.left), self.expr(node.right)
         if not (left.is_scalar and right.is_scalar) and any(isinstance(v.type, types.TupleType) for v in (left, right)):
             return tuples.combined(node, type(node.op).__name__, left, right)
@@ -144,9 +150,8 @@ class Expressions(Context):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Expr:
         if isinstance(node.op, ast.Not):
             return conditions.condition(self, node)
-        folded = python_constant(node)
-        if folded is not None and not isinstance(folded, (float, complex)):
-            return self.number(folded)
+        if (folded := self._folded(node)) is not None:
+            return folded
         value = self.scalar(node.operand)
         op = type(node.op).__name__
         result, working = types.unary(op, str(value.type))
@@ -157,8 +162,8 @@ class Expressions(Context):
 
     def visit_IfExp(self, node: ast.IfExp) -> Expr:
         test = conditions.condition(self, node.test)
-        if isinstance(test, Const) and test.literal:
-            return self.expr(node.body if test.value else node.orelse)
+        if (outcome := conditions.decided(self, node.test)) is not None:
+            return after((test,), self.expr(node.body if outcome else node.orelse))
         yes, no = self.expr(node.body), self.expr(node.orelse)
         kind = types.unify_types(yes.type, no.type)
         if kind in (types.CONFLICT, types.COMPILE_TIME):
@@ -213,6 +218,15 @@ class Expressions(Context):
     def _indexed(self, node: ast.AST, array: Expr, chain: list[ast.Subscript]) -> tuple[Expr, tuple[Expr, ...]]:
         """(array, indices) of a chain of subscripts; there are fewer indices than dimensions for a part of an array."""
         base = chain[0].value
+        launched = isinstance(array, Static) and (
+            isinstance(array.thing, FunctionType) or hasattr(array.thing, "py_func")
+        )
+        if launched:
+            refuse(
+                node,
+                f"{ast.unparse(base)} is a function, and no kernel launches another: launch it after this one, or make "
+                f"it a device function and call {ast.unparse(base)}(...)",
+            )
         if isinstance(array, Static) and hasattr(array.thing, "__getitem__"):
             refuse(
                 node,

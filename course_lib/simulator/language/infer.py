@@ -379,10 +379,9 @@ class Statements(Expressions):
 
     def visit_If(self, node: ast.If) -> bool:
         test = conditions.condition(self, node.test)
-        if isinstance(test, Const) and test.literal:
-            # numba drops the branch of a compile-time constant too
-            taken = self.block(node.body if test.value else node.orelse)
-            self.out.append(taken)
+        if (outcome := conditions.decided(self, node.test)) is not None:
+            taken = self.block(node.body if outcome else node.orelse)
+            self.out += [*[Evaluate(test)] * test.does, taken]
             return taken.ends
         env, blocks, envs = dict(self.env), [], []
         for body in (node.body, node.orelse):
@@ -403,7 +402,12 @@ class Statements(Expressions):
         entry, changed = dict(self.env), self.source.assigned(node)
         header = {name: replace(v, const=None) if name in changed else v for name, v in entry.items()}
         for name, variable in self.headers.get(id(node), {}).items():
-            header[name] = merge(header[name], variable) if name in header else variable
+            if name in changed:
+                header[name] = merge(header[name], variable) if name in header else variable
+        self.env = header
+        if isinstance(node, ast.While) and conditions.decided(self, node.test) is False:
+            self.out.append(taken := self.block(node.orelse))
+            return taken.ends
         after: Variables | None = None
         for _ in range(MOST_PASSES):
             state = dict(self.made.promotions), set(self.made.unsure), self.made.barriers, self.calls, len(self.results)
@@ -487,9 +491,9 @@ class Statements(Expressions):
         """
         envs = list(loop.breaks)
         used = loop.header if loop.after is None else loop.after
-        endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        self.env = dict(loop.header)
+        endless = isinstance(node, ast.While) and conditions.decided(self, node.test)
         if not endless and (loop.breaks or node.orelse):
-            self.env = dict(loop.header)
             made.orelse = self.block(node.orelse)
             if not made.orelse.ends:
                 envs.append(self.env)

@@ -69,11 +69,11 @@ def function_of(code: str, count: int) -> Callable[..., Any]:
 def applied(code: str, args: tuple[Expr, ...], kind: str, line: int, why: Why = None) -> Expr:
     """``code`` of ``args``, evaluated at compile time if all of them are constants."""
     made = Apply(code=code, args=args, type=kind, line=line, why=why)
-    constants = [a for a in args if isinstance(a, Const)]
+    constants = [a.value for a in args if isinstance(a, Const)]
     if not made.acts and len(constants) == len(args):
         with np.errstate(all="ignore"):
-            value = DTYPE[kind].type(function_of(code, len(args))(*(a.value for a in constants)))
-        return Const(type=kind, value=value, literal=all(a.literal for a in constants), why=why)
+            value = DTYPE[kind].type(function_of(code, len(args))(*constants))
+        return Const(type=kind, value=value, literal=False, why=why)
     return made
 
 

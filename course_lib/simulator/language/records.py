@@ -18,12 +18,12 @@ def field(node: ast.expr, owner: Expr, name: str) -> Expr:
     index = kind.fields.index(name)
     if isinstance(owner, MakeTuple):
         return owner.items[index]
-    array, of = Item(value=owner, index=index, type=kind.items[index]), kind.items[index]
+    of = kind.items[index]
+    array = Item(value=owner, index=index, type=of)
     if kind.ndim or of.view:
         return array
-    return MakeView(
-        array=array, parts=(Slice(),) * of.ndim, type=replace(of, view=True), line=node.lineno
-    )  # a record by value
+    by_value = replace(of, view=True)
+    return MakeView(array=array, parts=(Slice(),) * of.ndim, type=by_value, line=node.lineno)
 
 
 def of_numbers(node: ast.expr, owner: Expr) -> tuple[Expr, ArrayType]:

@@ -21,12 +21,17 @@ Known = np.generic | Numbers | tuple[object]
 
 @dataclass(frozen=True)
 class Variable:
-    """A local name: its type, the reason for it, its known value. ``maybe``: some path has not assigned it."""
+    """A local name: its type, the reason for it, its known value.
+
+    ``maybe``: some path has not assigned it; ``joined``: several assignments give it the value, so that numba does not
+    drop a branch for it.
+    """
 
     type: Type
     why: Why = None
     const: Known | None = None
     maybe: bool = False
+    joined: bool = False
 
 
 Variables = dict[str, Variable]
@@ -42,7 +47,7 @@ def merge(a: Variable | None, b: Variable | None) -> Variable:
         return a
     kind = unify_types(a.type, b.type)
     why = of_parts(kind, (Part(a.type, a.why), Part(b.type, b.why)), meeting(a.type, b.type))
-    return Variable(kind, why, a.const if same(a.const, b.const) else None, a.maybe or b.maybe)
+    return Variable(kind, why, a.const if same(a.const, b.const) else None, a.maybe or b.maybe, joined=True)
 
 
 def merge_all(a: Variables, b: Variables) -> Variables:

@@ -18,10 +18,7 @@ from ..language.variables import Variable, Variables
 def take(kernel: object, source: Source, arguments: Sequence[Any]) -> tuple[tuple[Any, ...], Variables]:
     """Return the arguments as the kernel sees them, and what the compiler knows of each, by name.
 
-    The kernel's signature, if it has one, converts the numbers.
-
-    Raises:
-        LaunchError: the number of arguments is wrong, or a kernel cannot take one of them.
+    The kernel's signature, if it has one, converts the numbers. Raises LaunchError for arguments that it cannot take.
     """
     names = source.parameters
     check_count(source, len(arguments))

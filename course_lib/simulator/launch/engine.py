@@ -1,7 +1,7 @@
 """The engine: runs the blocks of a launch in chunks, their warps from barrier to barrier, and feeds the observers."""
 
 from collections.abc import Generator, Sequence
-from functools import cache, partial
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,8 @@ import numpy as np
 from ..findings import LaunchError
 from ..geometry import Chunk
 from ..lanes.access import REMEMBERED, MatrixSite, Site, WideSite
-from ..lanes.arrays import Array
 from ..lanes.barrier import AtGrid, Barrier, Pause
+from ..lanes.host import Host
 from ..lanes.loops import LoopWatch, PartOfGrid, Steps, WaitsForOthers
 from ..lanes.masks import Mask
 from ..lanes.mbarriers import Mbarriers
@@ -29,10 +29,10 @@ MOVING_ROUNDS = 64
 #: Estimate of what observers store for an element of a shared array: its last writer and readers, and when.
 WATCHING_BYTES = 40
 #: The hooks that :meth:`Engine.tell` calls; ``start`` and ``watch`` are called on every observer.
-HOOKS = tuple(name for name in vars(Hooks) if not name.startswith("_"))
+HOOKS = {name: hook for name, hook in vars(Hooks).items() if not name.startswith("_")}
 
 
-class Engine:
+class Engine(Host):
     """Runs a prepared launch; :meth:`run` reports its events to ``observers``."""
 
     def __init__(
@@ -51,24 +51,12 @@ class Engine:
             raise LaunchError(f"max_steps is {max_steps!r}; give a whole number of at least 1")
         self.steps = Steps(None if max_steps is None else int(max_steps))
         self.printed = Printed()
-        self.arrays: Sequence[Array] = prepared.may_write
+        self.arrays = prepared.may_write
         self.updates = any(op == "atomic" for _, op, _ in self.unit.sites)
-        listeners: dict[str, list[Any]] = {name: [] for name in HOOKS}
-        for observer in observers:
-            kind: Any = type(observer)
-            for name in hooks_of(kind):
-                listeners[name].append(getattr(observer, name))
-        self._listeners = listeners
-
-    def tell(self, hook: str, *event: Any) -> None:
-        for listener in self._listeners[hook]:
-            listener(*event)
-
-    def hears(self, hook: str) -> bool:
-        return bool(self._listeners[hook])
-
-    def watch(self, array: Array) -> None:
-        array.watchers = tuple(w for w in (o.watch(array) for o in self.observers) if w is not None)
+        self.listeners = {
+            name: [getattr(o, name) for o in observers if getattr(type(o), name) is not hook]
+            for name, hook in HOOKS.items()
+        }
 
     def run(self) -> None:
         for observer in self.observers:
@@ -170,23 +158,29 @@ class Engine:
             for site in own:
                 site.vector = vector
             runs.append(kernel(vector, True, (), *self.prepared.values))
-        waiting: dict[int, Barrier] = {}
-        paused: dict[int, Pause] = {}
+        reached: dict[int, Barrier | Pause] = {}  # by the warps that have not ended
         rested: set[int] = set()  # warps that paused since other blocks went on
 
-        advance = partial(self._advance, loops, runs, waiting, paused)
+        def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
+            loops.go_on(warps)
+            for warp in self.order(warps):
+                loops.turns += 1
+                reached.pop(warp, None)
+                with suppress(StopIteration):
+                    reached[warp] = runs[warp].send(replies.get(warp))
+
         try:
             advance(range(len(runs)), {})
-            while waiting or paused:
-                if paused:
+            while reached:
+                if paused := {warp: at for warp, at in reached.items() if isinstance(at, Pause)}:
                     again = [*paused]
                     if rested.intersection(again):
                         yield self._rest(paused, rested == {*again}, vectors)
                         rested.clear()
                     rested.update(again)
-                    paused.clear()
                     advance(again, {})
                     continue
+                waiting = {warp: at for warp, at in reached.items() if isinstance(at, Barrier)}
                 first = min(barrier.place for barrier in waiting.values())
                 group = [warp for warp, barrier in waiting.items() if barrier.place == first]
                 barrier = waiting[group[0]]
@@ -201,30 +195,6 @@ class Engine:
             self.tell("end_of_chunk", vectors)
             for vector in vectors:
                 vector.forget()
-
-    def _advance(
-        self,
-        loops: LoopWatch,
-        runs: list[Any],
-        waiting: dict[int, Barrier],
-        paused: dict[int, Pause],
-        warps: Sequence[int],
-        replies: dict[int, Any],
-    ) -> None:
-        """Run warps up to their next barriers or pauses, and note which they reach."""
-        loops.go_on(warps)
-        for warp in self.order(warps):
-            loops.turns += 1
-            try:
-                reached = runs[warp].send(replies.get(warp))
-            except StopIteration:
-                waiting.pop(warp, None)
-                continue
-            if type(reached) is Barrier:
-                waiting[warp] = reached
-            else:
-                paused[warp] = reached
-                waiting.pop(warp, None)
 
     def _rest(self, paused: dict[int, Pause], all_rested: bool, vectors: list[WarpVector]) -> Pause:
         """Return the pause of a chunk some of whose warps pause again."""
@@ -253,7 +223,7 @@ class Engine:
             if partial.any():
                 here = {vector.warp: mask for vector, mask in arrivals}
                 missing = {v.warp: ~v.full(here.get(v.warp, False)) & partial for v in vectors}
-                self.tell("divergence", waiting[group[0]], vectors, arrivals, missing, waiting)
+                self.tell("divergence", waiting[group[0]].place, vectors, missing, waiting)
         self.tell("barrier", arrivals, complete)
         return self._reduce(arrivals, waiting, group)
 
@@ -275,9 +245,3 @@ class Engine:
             count = count > 0
         reply = count.astype(np.int32)[None, None]
         return dict.fromkeys(group, reply)
-
-
-@cache
-def hooks_of(kind: type[Observer]) -> frozenset[str]:
-    """Names of the hooks that this observer class overrides."""
-    return frozenset(name for name in HOOKS if getattr(kind, name) is not getattr(Hooks, name))

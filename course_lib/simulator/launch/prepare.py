@@ -65,18 +65,11 @@ def prepare(
 ) -> Prepared:
     """Check a launch of ``kernel``, compile it and return it ready to run.
 
-    Args:
-        kernel: a numba dispatcher, or a plain function.
-        grid, block: one to three numbers.
-        arguments: NumPy arrays, numbers and tuples of them.
-        dynamic_shared: bytes of dynamic shared memory.
-        tracing: what the generated code reports.
-        units: the cache of compiled kernels; by default that of the process.
-        patient: run blocks one by one, and let others run while a thread waits in a loop.
+    ``tracing`` is what the generated code reports, ``units`` the cache of compiled kernels, by default that of the
+    process, and ``patient`` as in :class:`Prepared`.
 
-    Raises:
-        LaunchError: the shape of the launch, an argument or the shared memory is wrong.
-        UnsupportedKernelError: the kernel uses something that the simulator does not run.
+    Raises LaunchError if the shape of the launch, an argument or the shared memory is wrong, UnsupportedKernelError if
+    the kernel uses something that the simulator does not run.
     """
     launch = Launch.of(grid, block, dynamic_shared)
     threads = launch.blocks * launch.threads_per_block
@@ -105,8 +98,7 @@ def prepare(
 
 def check_shared(launch: Launch, unit: CompiledKernel) -> None:
     """Refuse a launch whose shared arrays do not fit in a block's shared memory."""
-    arrays = {number: array for number, array in unit.static_shared.items() if number >= 0}
-    used = sum(size for _, size, *_ in arrays.values())
+    used = unit.shared_bytes
     limit = HOPPER_SHARED_LIMIT if unit.products else SHARED_LIMIT
     if used + launch.dynamic_shared > limit and launch.dynamic_shared:
         raise LaunchError(

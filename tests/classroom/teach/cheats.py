@@ -2,7 +2,7 @@
 
 That is (status, the id of the hint, or words of one without an id).
 
-The first three earn full marks where `check` runs in the student's own interpreter, as a nightly test confirms.
+The first three earn full marks where `check` runs in the student's own interpreter.
 """
 
 import inspect

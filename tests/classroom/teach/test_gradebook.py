@@ -12,6 +12,7 @@ from classroom.teach.made_class import NAMES, exercises
 from course_lib.classroom.teach.collect import read_roster
 from course_lib.classroom.teach.gradebook import commonest, exact, plain, read_table, safe, summary
 from course_lib.classroom.teach.judge import Judged
+from course_lib.classroom.teach.pages import for_teacher
 
 #: The same class as three systems write it, and as a person does; Ana and Ben have the numbers 12345 and 12346.
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,04_tiling (77),Current Score
@@ -205,6 +206,14 @@ def test_the_page_of_the_class_shows_it(folder, judged):
     assert "<p>What could go wrong without the first barrier, and what without the second?" in text
     assert "Mean 0.0, median 0 of 15 points" in text and "2 answers in words have no points yet" in text
     assert "Content-Security-Policy" in text and page(folder, "anna").name in text
+
+
+def test_of_many_equal_answers_ten_names_are_shown():
+    rows = [replace(row, text="the same", units=("the", "same") * 9) for row in judged_rows(*[1] * 4)]
+    students = {f"s{n}": [replace(rows[-1], exercise=WORDS, points=None)] for n in range(58)}
+    text = for_teacher(LESSON, students, dict.fromkeys(students, ("", "", "")), (), 7)
+    assert text.count("58 students: s0, s1, s10, s11, s12, s13, s14, s15, s16, s17, …") == 1
+    assert text.count("58 students: s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, …") == 1
 
 
 @pytest.mark.parametrize(

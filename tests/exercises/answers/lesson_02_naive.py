@@ -50,7 +50,7 @@ one term short: range(A.shape[1]) -> range(A.shape[1] - 1) ? last-term-missing
 
 # report-kernel
 the guard alone: B[k, y] -> B[y, k] ? rows-of-b
-A by columns: A[x, k] -> A[k, x] ? one-name-or-number: A[k, x]
+A by columns: A[x, k] -> A[k, x] ? order-of-indices: A[k, x]
 """
 
 NIGHTLY = r"""

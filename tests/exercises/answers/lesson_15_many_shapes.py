@@ -9,7 +9,7 @@ STORE = "        P[share, row, col] = acc"
 
 WRONG = r"""
 # busy
-rounded down: >     waves = tiles // at_once\n    return tiles / (waves * at_once) ? raised
+rounded down: >     waves = tiles // at_once\n    return tiles / (waves * at_once) ? tiles-133-at-once-132
 always one more: >     waves = tiles // at_once + 1\n    return tiles / (waves * at_once) ? tiles-132-at-once-132
 the waves themselves: >     return tiles / at_once ? tiles-133-at-once-132
 the number of waves: >     return -(-tiles // at_once) ? tiles-8-at-once-132

@@ -75,6 +75,39 @@ out[i] = True / 2 + True * 3 + (True & 3) + (True | False)
 out[i] = -9223372036854775808 + i
 """)  # fmt: skip
 
+#: What v is in a branch that numba drops does not make it float64.
+BRANCHES = Table(**{**GIVEN, "step": 1}, text="""\
+v, zero, computed = F[20], 0, N - 4
+out[i] += math.sqrt(1.5 if zero else v)
+out[i] += math.sqrt(1.5 if v > 0 and not N else v)
+out[i] += math.sqrt(1.5 if N > 5 and v > 0 else v)
+out[i] += math.sqrt(v if v < 0 or zero == 0 != N else 1.5)
+out[i] += math.sqrt(-N + 4 > 0 and 1.5 or v) * math.sqrt(zero + 0 or v)
+
+v, zero, computed = F[20], 0, N - 4
+out[i] += math.sqrt(1.5 if -zero else v)
+out[i] += math.sqrt(1.5 if zero + 0 > 1 else v)
+out[i] += math.sqrt(1.5 if computed + 0 else v)
+out[i] += math.sqrt(1.5 if len(T) > 9 else v)
+if i % 2:
+    same = 0
+else:
+    same = 0
+out[i] += math.sqrt(same or v)
+
+v = w = F[20]
+while N:
+    v += x
+    break
+else:
+    v = 1.5
+while N < 4:
+    w = 1.5
+else:
+    v += w
+out[i] = math.sqrt(v)
+""")  # fmt: skip
+
 STATEMENTS = Table(**GIVEN, text="""\
 for k in range(uint64(i) - uint64(3), uint64(5)):
     out[i] += 1

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from ...lanes.arrays import Ints
+
 Stamps = np.ndarray[Any, np.dtype[np.int32]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: A word of memory: its array, and the key of the element.
 Word = tuple[object, int]
 #: For each word, how many of its releases were acquired (always the first ones).

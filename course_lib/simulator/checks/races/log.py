@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ...lanes.access import Site
-from ...lanes.arrays import Pattern
+from ...lanes.arrays import Ints, Pattern
 from ...lanes.masks import widened
 from ...lanes.memory import SharedArray
-from .shadow_memory import ATOMIC, READ, Access, Ints, Reporter, Shadow
+from .shadow_memory import ATOMIC, READ, Access, Reporter, Shadow
 
 #: A log of more accesses, or of more bytes of offsets, masks and values, is replayed early.
 LOG_ENTRIES, LOG_BYTES = 4096, 32 * 1024 * 1024
@@ -57,8 +57,7 @@ class SharedLog:
         if self.dirty or not complete or not self._harmless():
             self._replay()
             self.dirty = not complete
-            if complete and self.shadow is not None:
-                self.shadow.forget()
+            if complete:
                 self.shadow = None
         self._clear()
 
@@ -97,7 +96,7 @@ class SharedLog:
         if not self.entries:
             return
         if self.shadow is None:
-            self.shadow = Shadow(self.observer, self.array, self.observer.each)
+            self.shadow = Shadow(self.observer, self.array)
         epoch = self.observer.epoch_of(self.entries[0].vector.chunk)
         for entry in self.entries:
             self.shadow.see(entry, epoch)

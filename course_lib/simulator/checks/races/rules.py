@@ -1,6 +1,6 @@
 """Find races and report them; the package's docstring states the rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,18 +10,16 @@ from ...findings import Finding, FindingKey
 from ...geometry import Chunk
 from ...hardware import WARP_SIZE
 from ...lanes.access import Site
-from ...lanes.arrays import Array, Pattern
+from ...lanes.arrays import Array, Ints, Pattern, Watcher
 from ...lanes.copies import SourceUse
+from ...lanes.masks import Mask
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
 from ...launch.prepare import Prepared
 from ...observer import Observer
 from .acquire_release import Releases
 from .log import SharedLog
-from .shadow_memory import READ, Access, Ints, Shadow
-
-Mask = Any
-Watcher = Callable[[Any, Any, int, Any], None]
+from .shadow_memory import READ, Access, Shadow
 
 IN_BLOCK = "put cuda.syncthreads() between the two"
 WITHIN_WARP = "put cuda.syncwarp() or cuda.syncthreads() between the two"
@@ -78,7 +76,7 @@ class RacesObserver(Observer):
         assert isinstance(array, (GlobalArray, SharedArray))
         shadow = self.shadows.get(array)
         if shadow is None:
-            shadow = self.shadows[array] = Shadow(self, array, self.each, self.releases)
+            shadow = self.shadows[array] = Shadow(self, array)
         shadow.see(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
 
     def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
@@ -104,22 +102,14 @@ class RacesObserver(Observer):
         for array, log in self.logs.items():
             if array.chunk is chunk:
                 log.settle(complete)
-        epoch = self.epoch_of(chunk)
-        if complete:
-            self.epochs[chunk] = epoch + 1
-        else:
-            met = np.any([v.full(m).any(axis=(0, 1)) for v, m in arrivals], axis=0)
-            self.epochs[chunk] = epoch + met
+        met = 1 if complete else np.any([v.full(m).any(axis=(0, 1)) for v, m in arrivals], axis=0)
+        self.epochs[chunk] = self.epoch_of(chunk) + met
 
     def grid_barrier(self) -> None:
-        for shadow in self.shadows.values():
-            shadow.forget()
         self.shadows = {array: shadow for array, shadow in self.shadows.items() if isinstance(array, SharedArray)}
 
     def end_of_chunk(self, vectors: Sequence[WarpVector]) -> None:
         chunk = vectors[0].chunk
-        for shadow in self.shadows.values():
-            shadow.forget()
         for array in [array for array in self.logs if array.chunk is chunk]:
             self.logs.pop(array).settle(True)
         for array in [array for array in self.shadows if isinstance(array, SharedArray) and array.chunk is chunk]:
@@ -141,7 +131,7 @@ class RacesObserver(Observer):
         index = array.index_of_key(word)
         place = array.element_name(index)
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
-        size = self.launch.threads_per_block
+        size, name = self.launch.threads_per_block, self.launch.title
         across = thread_a // size != thread_b // size or thread_a % size // WARP_SIZE != thread_b % size // WARP_SIZE
         if threads[0][0] != threads[1][0] and self.unit.fences:
             cure = (
@@ -165,8 +155,8 @@ class RacesObserver(Observer):
         finding = Finding(
             "race",
             line_b,
-            f"{self.name(threads[0])} {VERBS[kind_a]} {place} in line {line_a} and {self.name(threads[1])} "
-            f"{VERBS[kind_b]} it in line {line_b}{note}, and nothing orders the two; {cure}",
+            f"{name(threads[0])} {VERBS[kind_a]} {place} in line {line_a} and {name(threads[1])} {VERBS[kind_b]} it in "
+            f"line {line_b}{note}, and nothing orders the two; {cure}",
             other_line=line_a,
             array=array.name,
             index=index,
@@ -183,5 +173,5 @@ class RacesObserver(Observer):
         self.add(finding)
         self.reported.append((finding.key, gravity >= (across, True)))
 
-    def repeat(self, key: FindingKey, times: int) -> None:
-        self._findings[key] = replace(self._findings[key], count=self._findings[key].count + times)
+    def repeat(self, key: FindingKey) -> None:
+        self._findings[key] = replace(self._findings[key], count=self._findings[key].count + 1)

@@ -12,13 +12,12 @@ from ...findings import FindingKey
 from ...geometry import Chunk, Launch
 from ...hardware import WARP_SIZE
 from ...lanes.access import Site
-from ...lanes.arrays import Pattern
+from ...lanes.arrays import Ints, Pattern
 from ...lanes.masks import widened
 from ...lanes.memory import GlobalArray, SharedArray
 from ...lanes.warp import WarpVector
 from .acquire_release import Releases, Stamps
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: A mask as a boolean array of a whole vector.
 Lanemask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -38,12 +37,13 @@ class Reporter(Protocol):
     launch: Launch
     reported: list[tuple[FindingKey, bool]]
     each: bool  # see Shadow
+    releases: Releases | None  # of a kernel with fences
 
     def epoch_of(self, chunk: Chunk) -> Ints:
         """Barriers passed by each block of the chunk."""
 
-    def repeat(self, key: FindingKey, times: int) -> None:
-        """Count a known race ``times`` more."""
+    def repeat(self, key: FindingKey) -> None:
+        """Count a known race once more."""
 
     def report(
         self, array: Any, word: int, one: tuple[int, int, int], other: tuple[int, int, int], same_value: bool
@@ -137,6 +137,9 @@ class Slot:
 
 
 NOBODY: Ints = np.zeros(0, np.int64)
+#: An access is taken for that of a loop after so many times, if there are not more accesses, each of not more words.
+#: Its effect, which takes 40 to 400 µs to compute, is then looked up by the state of its words, in 20 µs.
+TIMES, MOST_KEYS, MOST_WORDS = 3, 16, 1024
 
 
 class Crowd:
@@ -182,54 +185,6 @@ class Crowd:
         self.table = [column[keep] for column in self.table]
 
 
-@dataclass(slots=True, eq=False)
-class Transition:
-    """The effect of an access on a state of the words: the next state, and the races that it counted."""
-
-    state: int
-    found: list[FindingKey]
-    times: int = 0
-
-
-class Memory:
-    """A cache of the effects of accesses that a loop repeats, on the few words that they access.
-
-    The effect of an access depends on the contents of its words' slots. A loop such as ``a[0] += 1`` alternates between
-    few such states, so each step is computed once (about 40 µs) and then looked up (2 µs).
-    """
-
-    WORDS, KEYS, TIMES = 1024, 16, 3
-
-    def __init__(self) -> None:
-        self.order: object = None  # of the accesses, like epoch; if one changes, the cache is invalid
-        self.epoch: object = None
-        self.seen: dict[tuple[Any, ...], int] = {}  # how often; cleared if there are too many for a loop
-        self.words: Ints = np.zeros(0, np.int64)  # the words of a state
-        self.states: dict[bytes, int] = {}
-        self.state: int | None = None  # None: unknown
-        self.steps: dict[tuple[int | None, tuple[Any, ...]], Transition] = {}
-        self.written: dict[tuple[Any, ...], Access] = {}  # looked-up writes, whose values are not in the shadow yet
-
-    def recognises(self, key: tuple[Any, ...]) -> bool:
-        """Whether this access has been seen several times, as in a loop."""
-        if len(self.seen) > self.KEYS:
-            self.seen.clear()
-        self.seen[key] = self.seen.get(key, 0) + 1
-        return self.seen[key] > self.TIMES
-
-    def state_after(self, keys: Ints, slots: dict[tuple[int, str], Slot]) -> int | None:
-        """The number of the words' present state; None if there are too many words."""
-        words = np.union1d(self.words, keys)
-        if words.size > self.WORDS:
-            return None
-        if words.size > self.words.size:  # states of fewer words are incomplete
-            self.words = words
-            self.states.clear()
-            self.state = None
-        held = b"".join(slot.who[words].tobytes() + slot.when[words].tobytes() for slot in slots.values())
-        return self.states.setdefault(repr(list(slots)).encode() + held, len(self.states) + 1)
-
-
 class Shadow:
     """For each word, the threads that read it, wrote it and updated it atomically, if they can still race.
 
@@ -240,69 +195,59 @@ class Shadow:
     of them. A write is ordered after all accesses with which it does not race, so only the latest writer is stored.
     """
 
-    def __init__(
-        self,
-        observer: Reporter,
-        array: GlobalArray | SharedArray,
-        each: bool = False,
-        releases: Releases | None = None,
-    ) -> None:
-        self.observer, self.array, self.releases = observer, array, releases
+    def __init__(self, observer: Reporter, array: GlobalArray | SharedArray) -> None:
+        self.observer, self.array, self.releases = observer, array, observer.releases
         self.threads = observer.launch.threads_per_block
-        self.crowds = {kind: Crowd(observer.launch.blocks * self.threads) for kind in (READ, ATOMIC)} if each else {}
+        self.crowds = (
+            {kind: Crowd(observer.launch.blocks * self.threads) for kind in (READ, ATOMIC)} if observer.each else {}
+        )
         self.words = array.words()
         self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
         self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
-        self.memory = None if each else Memory()
+        self.time: tuple[Any, Any] = (None, None)  # the order and the epoch of the accesses in the following two
+        self.seen: dict[Any, int] = {}  # how often the loop's accesses were seen
+        self.effects: dict[Any, tuple[list[tuple[Slot, Ints, Ints]], list[FindingKey]]] = {}  # by access and state
 
     def see(self, access: Access, epoch: Ints) -> None:
-        """:meth:`apply` an access, or look up its effect if the same words were in the same state before."""
-        memory = self.memory
-        if memory is None:
+        """:meth:`apply` an access, or its known effect if a loop repeats it and its words are in the same state."""
+        self.observer.reported.clear()
+        pattern, base = access.pattern, access.base
+        key = access.line, access.kind, pattern, base
+        words = None if self.crowds else self._repeated(key, (access.order, epoch))
+        if words is None:
             self.apply(access, epoch)
             return
-        if memory.order is not access.order or memory.epoch is not epoch:
-            self.forget()
-            memory = self.memory = Memory()
-            memory.order, memory.epoch = access.order, epoch
-        key = access.line, access.kind, access.pattern, access.base
-        step = memory.steps.get((memory.state, key))
-        if step is not None:
-            step.times += 1
-            memory.state = step.state
-            if access.kind == WRITE:
-                memory.written.pop(key, None)
-                memory.written[key] = access
+        before = key, *self.slots, b"".join(part.tobytes() for _, *parts in self._state(words) for part in parts)
+        known = self.effects.get(before)
+        if known is None:
+            self.apply(access, epoch)
+            if all(final for _, final in self.observer.reported):
+                self.effects[before] = self._state(words), [found for found, _ in self.observer.reported]
             return
-        self._save_values()
-        self.observer.reported.clear()
-        self.apply(access, epoch)
-        if memory.recognises(key):
-            keys = np.unique(self.array.keys(access.pattern, access.base))
-            state = memory.state_after(keys, self.slots)
-            if memory.state is not None and state is not None and all(final for _, final in self.observer.reported):
-                memory.steps[memory.state, key] = Transition(state, [key for key, _ in self.observer.reported])
-            memory.state = state
-        else:
-            memory.state = None
-
-    def forget(self) -> None:
-        """Store the values and counts of the looked-up accesses, and clear the cache."""
-        if self.memory is None:
-            return
-        self._save_values()
-        for step in self.memory.steps.values():
-            for key in step.found:
-                self.observer.repeat(key, step.times)
-        self.memory.steps.clear()
-
-    def _save_values(self) -> None:
-        if self.memory is None or self.values is None:
-            return
-        for access in self.memory.written.values():
-            keys, mask = access.pattern.words(access.base)
+        state, races = known
+        for slot, who, when in state:
+            slot.put(words, who, when, None)
+        for race in races:
+            self.observer.repeat(race)
+        if self.values is not None and access.kind == WRITE:
+            keys, mask = pattern.words(base)
             self.values[keys] = widened(access.value, mask.shape)[mask]
-        self.memory.written.clear()
+
+    def _repeated(self, key: tuple[int, int, Pattern, int], time: tuple[Any, Ints]) -> Ints | None:
+        """The words, if they are few, of an access that was seen several times since the last barrier or syncwarp."""
+        if time[0] is not self.time[0] or time[1] is not self.time[1] or len(self.seen) > MOST_KEYS:
+            self.time = time
+            self.seen.clear()
+            self.effects.clear()
+        self.seen[key] = self.seen.get(key, 0) + 1
+        if self.seen[key] <= TIMES:
+            return None
+        _, _, pattern, base = key
+        words = pattern.once(("words", base), lambda: np.unique(self.array.keys(pattern, base)))
+        return words if words.size <= MOST_WORDS else None
+
+    def _state(self, words: Ints) -> list[tuple[Slot, Ints, Ints]]:
+        return [(slot, slot.who[words], slot.when[words]) for slot in self.slots.values()]
 
     def apply(self, access: Access, epoch: Ints) -> None:
         pattern = access.pattern

@@ -386,13 +386,14 @@ export class Player {
     this.setSpeed(this.speed);
     /** @type {HTMLSelectElement} */ (find("unit")).value = String(this.unit);
     part(find("choices"), "close").addEventListener("click", () => this.menu());
-    for (const name of ["controls", "tabs"]) rove(find(name), "button", ["ArrowRight", "ArrowLeft"], true);
+    const byMouse = (/** @type {MouseEvent} */ { detail }) => detail && find("choices").hidden && this.root.focus({ preventScroll: true });
+    for (const place of ["controls", "tabs"].map(find)) {
+      rove(place, "button", ["ArrowRight", "ArrowLeft"], true);
+      place.addEventListener("click", byMouse); // the arrows go on stepping
+    }
     for (const button of find("controls").querySelectorAll("button")) button.tabIndex = button.matches(".tt-play") ? 0 : -1;
     find("key-list").append(listOfKeys());
-    part(find("keys"), "close").addEventListener("click", () => {
-      this.help();
-      find("menu").focus();
-    });
+    part(find("keys"), "close").addEventListener("click", () => (this.help(), find("menu").focus()));
   }
 
   /** @param {number} number */

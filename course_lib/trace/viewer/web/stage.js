@@ -250,10 +250,7 @@ export class Stage {
     wanted.forEach((Lens, i) => {
       const { id: name, title } = Lens;
       const tab = html("button", { type: "button", class: `tt-tab-${name}`, "aria-expanded": "false", tabindex: i ? -1 : 0, ...tip(title) }, title);
-      tab.addEventListener("click", ({ detail }) => {
-        open(this.lens === name ? "" : name);
-        if (detail) root.focus({ preventScroll: true }); // by mouse: the arrows go on stepping
-      });
+      tab.addEventListener("click", () => open(this.lens === name ? "" : name));
       const node = html("div", { class: `tt-lens-${name}`, role: "group", "aria-label": title, hidden: "" });
       /** @type {import("./panel.js").View[]} */
       const views = [];
