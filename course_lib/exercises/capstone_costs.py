@@ -188,7 +188,7 @@ def _advice(loop: InnerLoop, results: float) -> Iterator[str]:
     if code.spilled_bytes:
         yield f"a thread spills {code.spilled_bytes} bytes of registers to memory: let it compute fewer elements."
     elif code.registers == MOST_REGISTERS:
-        yield f"a thread uses all {MOST_REGISTERS} registers, so few warps fit: let it keep fewer numbers."
+        yield f"a thread uses all {MOST_REGISTERS} registers: try fewer numbers, and keep them if the prediction rises."
     if counts.get("address", 0) > products / 2:
         yield (
             f"the inner loop has {counts['address'] / products:.1f} instructions of addresses for a multiplication. "

@@ -9,7 +9,7 @@ Measured on an H200, n = 8192: 8 % over wgmma_staged, and 98 % of cuBLAS. A warp
 by which the warpgroups say that a place is free, and blocks that stay for several tiles gained nothing on top.
 Launch: blocks of 256 threads, two warpgroups, one for each 128×256 tile of C, in bands; `dynamic_bytes` of dynamic
 shared memory. One block fills a multiprocessor, so that tiles are computed in rounds. `fitted` chooses narrower tiles
-where a GPU needs less time for their rounds: on an H200, with 128 columns, a third less at n = 1024.
+where a GPU needs less time for their rounds: on an H200, 128 columns at n = 1024.
 Edges: none to test, and where the last column of tiles has 64 columns or fewer it loads and multiplies no more.
 Rows of A and B must begin on 16-byte boundaries; other matrices are refused at the launch.
 Loads: K (1/128 + 1/256) elements of 2 bytes per element of C from global memory, by the copy engine.

@@ -2,7 +2,7 @@
 
 Idea: `wgmma_swizzled` copies, waits, multiplies and waits again. Here four pairs of tiles, 192 KiB of dynamic shared
 memory, take turns. While the tensor cores multiply pair k - 1, the threads start the products of pair k, then the
-copies of pair k + 2, and only then wait for the products of k - 1: the tensor cores never run dry. One barrier for each
+copies of pair k + 2, and only then wait for the products of k - 1: one group is always in flight. One barrier for each
 pair of tiles suffices. Those of k + 2 go where the tiles of k - 2 were: every thread waited for their products before
 the barrier.
 Launch: blocks of 256 threads, two warpgroups, one for each 128×256 tile of C, in bands; `dynamic_bytes` of dynamic

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from course_lib.simulator.findings import Finding
-from course_lib.simulator.geometry import coordinates
+from course_lib.simulator.geometry import coordinates, linear
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 from course_lib.trace.columns import OPS
-from course_lib.trace.locate import linear, locate
+from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import shown_source
 from course_lib.trace.trace import Step
@@ -273,7 +273,7 @@ class Scene:
 def scene_of(stepper: Any, step: int | None = None) -> Scene:
     """Return the scene of a stepper's step, by default that of which its text tells."""
     view = stepper._told()
-    thread = linear(stepper.trace, stepper.thread)
+    thread = linear(stepper.thread, stepper.trace.block)
     if step is None:
         return Scene(view.timeline, view.position, thread if stepper.step else view.places[0][1], stepper._wrong)
     return Scene(stepper.timeline, step, thread, stepper._wrong)

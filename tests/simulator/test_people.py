@@ -196,9 +196,7 @@ cuda.is_available = lambda: {gpu}
 assert course_lib.without_gpu() == course_lib.without_gpu()
 print(cuda.jit is before)
 if cuda.jit is not before:
-    @cuda.jit("int32(float32)", device=True)
-    def whole(v):
-        return v
+    whole = cuda.jit("int32(float32)", device=True)(lambda v: v)
 
     @cuda.jit(["void(float32[:], int32)", "void(float64[:], int32)"], fastmath=True)
     def scaled(x, factor):

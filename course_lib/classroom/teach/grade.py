@@ -176,7 +176,8 @@ class Batch:
             with contextlib.suppress(KeyError, TypeError):  # not judged yet, or by another version of the course
                 told = self.journal[f"student {each.id}"]
                 rows = tuple(Judged(**from_json(row)) for row in told["rows"])
-                yield each.id, Marks(rows, told["note"], told["key"])
+                if {row.exercise for row in rows} <= {*self.exercises}:  # else it is of another lesson
+                    yield each.id, Marks(rows, told["note"], told["key"])
 
     def grade(self, jobs: int = 1, again: bool = False) -> None:
         """Judge all ``again``, or those whose files, limits or seed are new; ``jobs`` sandboxes work at a time. Then

@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from . import capstone, similarity
 from .cells import GRADED, NOTEBOOKS, Capstone, lesson_cells, parsed, places
 from .extract import Missing, Refused, definitions, extract, text_of, trees_of
 from .names import names_of
-from .submission import LONGEST, Answer
+from .submission import LONGEST, Answer, best
 from .templates import rendered
 
 #: How many of an exercise's stored calls are made.
@@ -214,6 +214,15 @@ def _picture(verdict: Verdict) -> tuple[str, str]:
         return "", ""
     picture = verdict.show().picture(hint="")
     return base64.b64encode(picture.png).decode(), repr(picture)
+
+
+def judge_each(lesson: str, answers: Mapping[str, Answer], seed: int | None = None) -> dict[str, Judged]:
+    """Return the verdicts on the answers to these exercises of a lesson."""
+    return {name: judge(name, lesson, answer, seed) for name, answer in answers.items()}
+
+
+#: What a process of `sandbox.py` can be asked to do.
+TASKS: Mapping[str, Callable[..., Any]] = {"read": best, "judge": judge_each}
 
 
 @cache

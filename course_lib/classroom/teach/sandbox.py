@@ -49,8 +49,7 @@ def serve(executes: bool) -> None:
     walls.hide()
     if Limits(executes=executes).runs:
         calls.start(executes)  # before the course is imported: it holds nothing of it
-    from .judge import prepare, ready  # the course: imported here, once
-    from .tasks import TASKS
+    from .judge import TASKS, prepare, ready  # the course: imported here, once
 
     prepare()
     gc.freeze()

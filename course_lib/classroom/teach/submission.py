@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ...exercises import LESSONS
-from .cells import ExerciseCell, calls, code_cells, parsed
+from .cells import ExerciseCell, calls, code_cells, parsed, places
 
 #: Characters of a cell that are read; an answer has some hundred.
 LONGEST = 64 * 1024
@@ -81,7 +81,7 @@ def of_lesson(names: list[str], lesson: str) -> list[str]:
     return sorted(sorted(found, reverse=True), key=lambda name: lesson not in name)
 
 
-def best(name: str, data: bytes, lesson: str, places: Mapping[str, ExerciseCell]) -> dict[str, Any]:
+def best(name: str, data: bytes, lesson: str) -> dict[str, Any]:
     """Return, as values of JSON, what is read in a notebook or an archive: the ``answers`` of the notebook in which
     most exercises are ``answered``, its ``name``, and how many ``notebooks`` there are; ValueError as above."""
     texts = dict(notebooks(name, data))
@@ -89,11 +89,11 @@ def best(name: str, data: bytes, lesson: str, places: Mapping[str, ExerciseCell]
     problem = NOTHING
     for each in of_lesson(list(texts), lesson):
         try:
-            read_here = answers(read(texts[each]), places)
+            read_here = answers(read(texts[each]), places(lesson))
         except ValueError as error:
             problem = str(error)
             continue
-        answered = sum(_answers(answer.source or "", places[name]) for name, answer in read_here.items())
+        answered = sum(_answers(answer.source or "", places(lesson)[name]) for name, answer in read_here.items())
         found.append({"name": each, "answered": answered, "answers": read_here})
     if not found:
         raise ValueError(problem)
@@ -109,10 +109,10 @@ def _answers(source: str, place: ExerciseCell) -> bool:
     return not any(node.value is ... or str(node.value).strip() == "..." for node in constants)
 
 
-def answers(cells: list[tuple[str, str]], places: Mapping[str, ExerciseCell]) -> dict[str, Answer]:
+def answers(cells: list[tuple[str, str]], wanted: Mapping[str, ExerciseCell]) -> dict[str, Answer]:
     """Return the answer to each exercise: in the cell with its id, else, or if that is as it was given, where ``check``
     or ``explain`` is called, else where the function of its name is defined."""
-    return {name: _answer(cells, place) for name, place in places.items()}
+    return {name: _answer(cells, place) for name, place in wanted.items()}
 
 
 def _answer(cells: list[tuple[str, str]], place: ExerciseCell) -> Answer:

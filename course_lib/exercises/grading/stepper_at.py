@@ -3,7 +3,8 @@
 import numpy as np
 
 from ...simulator.findings import Finding
-from ...trace.locate import Place, linear, locate
+from ...simulator.geometry import linear
+from ...trace.locate import Place, locate
 from ...trace.replay import Timeline
 from ...trace.viewer import Stepper
 from ...trace.viewer.stepper import PANELS
@@ -22,7 +23,7 @@ def explained(lesson: int) -> tuple[str, ...]:
 def at_finding(outcome: Outcome, finding: Finding, output: str) -> Stepper:
     """The viewer at the step that takes part in the finding, of a race at the later one; else when its block ends."""
     trace = outcome.run.trace
-    last = [Place(at, len(Timeline(trace, at)), linear(trace, thread)) for at, thread in finding.threads[-1:]]
+    last = [Place(at, len(Timeline(trace, at)), linear(thread, trace.block)) for at, thread in finding.threads[-1:]]
     return _opened(outcome, output, *(locate(trace, finding) or last)[:1])
 
 

@@ -3,12 +3,14 @@
     from course_lib import gpu
     gpu.available()                              # False on a machine without a CUDA GPU
     gpu.verify(rung("tiled"), 70, 45, 130)       # a Comparison, with float64
+    gpu.time(rung("tiled"), 4096, 4096, 4096)    # a Timing: milliseconds of every repeat
 
 From a shell, `python -m course_lib.gpu --help`: it verifies a kernel, and times it if it is right.
 """
 
 from .ceilings import roofline
 from .device import available, describe
+from .timing import Timing, time
 from .verification import Comparison, verify
 
-__all__ = ["Comparison", "available", "describe", "roofline", "verify"]
+__all__ = ["Timing", "Comparison", "available", "describe", "roofline", "time", "verify"]

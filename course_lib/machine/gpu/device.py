@@ -42,14 +42,22 @@ def replaced(owner: Any, **values: Any) -> Iterator[None]:
 def signatures_wait(jit: Callable[..., Any]) -> Callable[..., Any]:
     """Return numba's ``cuda.jit``, but that a signature compiles nothing: that would need a GPU's driver.
 
-    The simulator reads signatures from the source.
+    The simulator reads it from the dispatcher's ``waiting_for``.
     """
 
     @functools.wraps(jit)
     def waiting(func_or_sig: Any = None, *others: Any, **options: Any) -> Any:
         if isinstance(func_or_sig, FunctionType):
             return jit(func_or_sig, *others, **options)
-        return jit(**{name: value for name, value in options.items() if name != "signature"})
+        signature = options.pop("signature", func_or_sig)
+        decorate = jit(**options)
+
+        def decorated(function: FunctionType) -> Any:
+            made = decorate(function)
+            made.waiting_for = signature
+            return made
+
+        return decorated
 
     return waiting
 

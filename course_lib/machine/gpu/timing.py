@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.rung import Rung
 from .device import l2_bytes, require
-from .verification import random_matrices
+from .dynamic_shared import configured
+from .verification import prepare, random_matrices
 
 MAX_SETS = 64
 
@@ -47,11 +49,11 @@ def _plug() -> Any:
     return plug
 
 
-def input_sets(M: int, N: int, K: int) -> list[Any]:
+def input_sets(M: int, N: int, K: int, dtype: Any = np.float32) -> list[Any]:
     """Return device copies (A, B, C), so many that together they are more than twice as large as the L2 cache."""
-    cuda, size = require(), max(1, 4 * (M * K + K * N + M * N))
+    cuda, size = require(), max(1, np.dtype(dtype).itemsize * (M * K + K * N + M * N))
     count = min(MAX_SETS, 1 + 2 * l2_bytes() // size)
-    return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, seed=i)) for i in range(count)]
+    return [tuple(cuda.to_device(X) for X in random_matrices(M, N, K, dtype, seed=i)) for i in range(count)]
 
 
 def time_calls(call: Callable[..., object], sets: list[Any], repeats: int = 20, warmups: int = 3) -> tuple[float, ...]:
@@ -98,3 +100,12 @@ def time_shuffled(
         for i, (start, end) in zip(chosen, pairwise(events), strict=True):
             times[i].append(cuda.event_elapsed_time(start, end))
     return [tuple(each) for each in times]
+
+
+def time(rung: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, repeats: int = 20, **params: Any) -> Timing:
+    """Return the Timing of the rung on random matrices. Raise NoGPUError without a GPU. The result is not verified."""
+    require()
+    kernel, grid, block, params = prepare(rung, M, N, K, dtype=dtype, **params)
+    sets = input_sets(M, N, K, dtype)
+    launch = configured(kernel, grid, block, rung.dynamic_bytes(**params), sets[0])
+    return Timing(M, N, K, time_calls(launch, sets, repeats))

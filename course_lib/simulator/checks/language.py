@@ -39,6 +39,6 @@ class LanguageObserver(Observer):
         for promotion in unit.promotions.values():
             said = (
                 f"{promotion.expression} is computed in {promotion.wide}, because {promotion.operand}; write "
-                f"{promotion.narrow}(...) around it to stay in {promotion.narrow}"
+                f"{promotion.advice} to stay in {promotion.narrow}"
             )
             self.add(Finding("float64", promotion.line, said))

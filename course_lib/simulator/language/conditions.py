@@ -229,7 +229,8 @@ def and_or(x: Context, node: ast.BoolOp) -> Expr:
     if kind == "bool":  # a condition needs no value in separate lanes
         return root.truth
     found = tuple(Part(v.type, v.why) for v in parts)
-    reason = reasons.of_parts(kind, found, f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
+    widened = reasons.Reason(f"{ast.unparse(node)}, of {' and '.join(str(v.type) for v in parts)}")
+    reason = reasons.of_parts(kind, found, widened)
     return Saved(value=_selected(chosen, kind, node.lineno), type=kind, why=reason)
 
 

@@ -304,7 +304,11 @@ class Context(ABC):
             warning, cause, why = found
             self.made.promotions.setdefault((line, cause), warning)
             return why
-        of = reasons.of_parts(result, parts, f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}")
+        narrowed = ""
+        if isinstance(node, ast.Call) and widened == "math of":
+            narrowed = f"{ast.unparse(node.func)}({', '.join(f'float32({part.text})' for part in parts)})"
+        words = f"{text}, {widened} {' and '.join(str(part.type) for part in parts)}"
+        of = reasons.of_parts(result, parts, Reason(words, names=text, narrowed=narrowed))
         if of and any(part.type in types.DOUBLE for part in parts):
             for key, known in self.suspected.items():
                 if known.line == line and known.expression == text:

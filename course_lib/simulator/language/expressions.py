@@ -6,6 +6,7 @@ Code that numba or the simulator does not support is refused here or in the modu
 
 import ast
 from dataclasses import replace
+from types import FunctionType
 from typing import NoReturn
 
 import numpy as np
@@ -107,11 +108,10 @@ class Expressions(Context):
         if isinstance(owner.type, str) and owner.is_scalar and owner.type != "bool" and node.attr in ("real", "imag"):
             kind = types.PART.get(owner.type, owner.type)
             return applied(f"{{0}}.{node.attr}", (owner,), kind, node.lineno, owner.why)
-        refuse(
-            node,
-            f"{ast.unparse(node.value)} is {types.describe_type(owner.type)}; the simulator does not run its "
-            f".{node.attr}: write it out with arithmetic and the functions of math",
-        )
+        advice = f"the simulator does not run its .{node.attr}: write it out with arithmetic and the functions of math"
+        if node.attr in (*views.ATTRIBUTES, *views.METHODS):
+            advice = f"only an array has .{node.attr}: name the array instead"
+        refuse(node, f"{ast.unparse(node.value)} is {types.describe_type(owner.type)}; {advice}")
 
     def _of_array(self, node: ast.Attribute, array: Expr, kind: types.ArrayType) -> Expr:
         if node.attr in views.ATTRIBUTES:
@@ -218,6 +218,15 @@ class Expressions(Context):
     def _indexed(self, node: ast.AST, array: Expr, chain: list[ast.Subscript]) -> tuple[Expr, tuple[Expr, ...]]:
         """(array, indices) of a chain of subscripts; there are fewer indices than dimensions for a part of an array."""
         base = chain[0].value
+        launched = isinstance(array, Static) and (
+            isinstance(array.thing, FunctionType) or hasattr(array.thing, "py_func")
+        )
+        if launched:
+            refuse(
+                node,
+                f"{ast.unparse(base)} is a function, and no kernel launches another: launch it after this one, or make "
+                f"it a device function and call {ast.unparse(base)}(...)",
+            )
         if isinstance(array, Static) and hasattr(array.thing, "__getitem__"):
             refuse(
                 node,

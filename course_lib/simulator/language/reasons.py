@@ -20,12 +20,13 @@ class Reason:
     """The reason why a value is of double precision, in words.
 
     ``names`` is the expression that the words already name, as in "the literal 2.5"; ``clause``: they have a verb, as
-    in "x is float64: the literal 2.5".
+    in "x is float64: the literal 2.5". ``narrowed`` is what to write for the expression to get a float32.
     """
 
     words: str
     names: str = ""
     clause: bool = False
+    narrowed: str = ""
 
 
 Why = Reason | tuple["Why", ...] | None
@@ -38,12 +39,14 @@ SINGLE = ("float16", "float32", "complex64")
 class Promotion:
     """Arithmetic in which a float32 becomes float64 although the kernel does not ask for it.
 
-    ``narrow`` and ``wide`` are these two types, or similar ones: float16 or complex64; complex128.
+    ``narrow`` and ``wide`` are these two types, or similar ones: float16 or complex64; complex128. ``advice`` is what
+    to write to stay in ``narrow``.
     """
 
     line: int
     operand: str
     expression: str
+    advice: str
     narrow: str = "float32"
     wide: str = "float64"
 
@@ -57,7 +60,7 @@ class Part:
     text: str = ""
 
 
-def of_parts(result: Type, parts: Sequence[Part], widened: str) -> Why:
+def of_parts(result: Type, parts: Sequence[Part], widened: Reason) -> Why:
     """The reason why ``result``, computed from ``parts``, is double; ``widened`` if the operation itself widens."""
     if isinstance(result, TupleType):
         return tuple(of_parts(kind, [_item(part, i) for part in parts], widened) for i, kind in enumerate(result.items))
@@ -66,7 +69,7 @@ def of_parts(result: Type, parts: Sequence[Part], widened: str) -> Why:
     double = [part.why for part in parts if part.type in DOUBLE]
     if not all(double):
         return None
-    return double[0] if double else Reason(widened)
+    return double[0] if double else widened
 
 
 def _item(part: Part, i: int) -> Part:
@@ -93,8 +96,12 @@ def promotion(line: int, expression: str, result: Type, parts: Sequence[Part]) -
     else:
         words = f"{cause.text} is {cause.type}, and {narrow.type} with {cause.type} gives {result}"
         why = Reason(words, clause=True)
-    operand = why.words if why.clause else f"{why.words} is {cause.type}"
-    return Promotion(line, operand, expression, str(narrow.type), str(result)), cause.text, why
+    operand = why.words if why.clause else f"{why.words}{',' * (',' in why.words)} is {cause.type}"
+    advice = f"{narrow.type}({cause.text})"
+    if isinstance(cause.why, Reason):
+        fits = cause.why.narrowed and narrow.type == "float32"
+        advice = cause.why.narrowed if fits else f"{narrow.type}({cause.why.names or cause.text})"
+    return Promotion(line, operand, expression, advice, str(narrow.type), str(result)), cause.text, why
 
 
 def _stated(part: Part) -> Reason:
@@ -105,7 +112,7 @@ def _stated(part: Part) -> Reason:
     return Reason(f"{part.text} is {part.type}: {part.why.words}", clause=True)
 
 
-def meeting(a: Type, b: Type) -> str:
+def meeting(a: Type, b: Type) -> Reason:
     """The reason for a double type that results from two types that are not double."""
     one, other = (f"an {kind}" if str(kind).startswith("int") else f"a {kind}" for kind in (a, b))
-    return f"{one} and {other} that meet"
+    return Reason(f"{one} and {other} that meet")

@@ -87,6 +87,8 @@ def declared(kernel: object, source: Source) -> tuple[Signature, ...]:
     if isinstance(overloads, dict) and overloads and getattr(kernel, "_can_compile", True) is False:
         results = (getattr(getattr(made, "signature", None), "return_type", None) for made in overloads.values())
         return tuple(map(_signature, overloads, results))
+    if (given := getattr(kernel, "waiting_for", None)) is not None:
+        return _of_things(source.tree, given)
     for node in source.tree.decorator_list:
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "jit":
             given = node.args[:1] or [k.value for k in node.keywords if k.arg in ("func_or_sig", "argtypes")]
@@ -110,6 +112,11 @@ def _read(source: Source, node: ast.expr) -> tuple[Signature, ...]:
         thing = _value(node, names)
     except Exception:
         refuse(node, f"the signature {ast.unparse(node)} cannot be read here; write it as a string, or leave it out")
+    return _of_things(node, thing)
+
+
+def _of_things(node: ast.AST, thing: object) -> tuple[Signature, ...]:
+    """The signatures in the first argument of a decorator: one or a list."""
     things = thing if isinstance(thing, list) else [thing]
     return tuple(found for one in things if (found := _of_signature(node, one)) is not None)
 
@@ -149,7 +156,7 @@ def _value(node: ast.expr | None, names: Mapping[str, Any]) -> Any:
     raise ValueError
 
 
-def _of_signature(node: ast.expr, thing: object) -> Signature | None:
+def _of_signature(node: ast.AST, thing: object) -> Signature | None:
     """A signature from a text or an object of numba; None for the decorated function itself."""
     if not isinstance(thing, (str, tuple)) and not hasattr(thing, "return_type"):
         return None

@@ -98,8 +98,7 @@ def prepare(
 
 def check_shared(launch: Launch, unit: CompiledKernel) -> None:
     """Refuse a launch whose shared arrays do not fit in a block's shared memory."""
-    arrays = {number: array for number, array in unit.static_shared.items() if number >= 0}
-    used = sum(size for _, size, *_ in arrays.values())
+    used = unit.shared_bytes
     limit = HOPPER_SHARED_LIMIT if unit.products else SHARED_LIMIT
     if used + launch.dynamic_shared > limit and launch.dynamic_shared:
         raise LaunchError(

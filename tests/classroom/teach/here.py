@@ -7,7 +7,7 @@ from dataclasses import asdict
 from types import SimpleNamespace
 
 from course_lib.classroom.teach.command import main
-from course_lib.classroom.teach.tasks import TASKS
+from course_lib.classroom.teach.judge import TASKS
 
 WORDS = "two-barriers"
 #: Names of students that a table, a page or a file name could change.

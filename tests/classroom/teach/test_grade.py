@@ -115,6 +115,14 @@ def test_a_cut_off_line_of_the_journal_is_judged_again(folder, judged):
     assert len(judged) == len(NAMES)
 
 
+def test_a_journal_of_another_lesson_gives_no_row(folder, judged):
+    """The table was removed, and its name is used again."""
+    run(folder)
+    (folder / "grades.csv").unlink()
+    found = submissions(folder / "submitted", "05_coalescing", Limits())
+    assert command.Batch(found, "05_coalescing", folder / "grades.csv", folder / "feedback", Limits()).graded() == {}
+
+
 def test_points_by_hand_are_taken_from_the_table(folder, judged, capsys):
     run(folder)
     teacher, his = folder / "grades.html", page(folder, "ben")

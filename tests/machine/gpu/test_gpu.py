@@ -6,7 +6,6 @@ import pytest
 from course_lib.kernels import LADDER, rung
 from course_lib.machine import gpu
 from course_lib.machine.gpu.device import NoGPUError
-from course_lib.machine.gpu.problem import Problem, measure_rung
 
 needs_gpu = pytest.mark.skipif(not gpu.available(), reason="no CUDA GPU")
 SIZES = [(70, 45, 130), (1, 1, 1), (31, 32, 5), (3, 2, 0), (257, 129, 65)]
@@ -14,8 +13,10 @@ SIZES = [(70, 45, 130), (1, 1, 1), (31, 32, 5), (3, 2, 0), (257, 129, 65)]
 
 @pytest.mark.skipif(gpu.available(), reason="there is a CUDA GPU")
 def test_without_a_gpu_one_sentence_says_so():
-    with pytest.raises(NoGPUError, match="No CUDA GPU"):
-        gpu.verify(rung("tiled"), 4, 4, 4)
+    """Verifying and timing refuse alike."""
+    for act in (gpu.verify, gpu.time):
+        with pytest.raises(NoGPUError, match="No CUDA GPU"):
+            act(rung("tiled"), 4, 4, 4)
 
 
 @needs_gpu
@@ -31,8 +32,8 @@ def test_rung_equals_float64(r, size):
 
 
 @needs_gpu
-def test_every_repeat_of_a_measurement_is_kept():
+def test_time_keeps_every_repeat():
     """Five repeats, all positive."""
-    measured = measure_rung(rung("tiled"), Problem(256, 256, 256), 5)["milliseconds"]
-    assert len(measured) == 5
-    assert np.min(measured) > 0
+    timing = gpu.time(rung("tiled"), 256, 256, 256, repeats=5)
+    assert len(timing.milliseconds) == 5
+    assert np.min(timing.milliseconds) > 0

@@ -23,12 +23,12 @@ x[0] = x[1] + half(n)  #? float64
 x[0] = added(x[1], n / 2)
 
 # a quotient in a tuple
-#= said("n / 2")
+#= said("n / 2", "float32(n / 2)")
 pair = (n / 2, 1)
 x[0] = x[1] + pair[0]  #? float64
 
 # a function of an integer ; of in math.sqrt math.erf math.lgamma math.exp math.floor cuda.cbrt
-#= said("$of(n)", "int64")
+#= said("$of(n), math of int64,", "$of(float32(n))")
 x[0] = x[1] + $of(n)  #? float64
 
 # atan2 of integers is no quotient
