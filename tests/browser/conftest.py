@@ -203,6 +203,19 @@ def chromium():
     return path
 
 
+def drawn(root: Locator) -> Locator:
+    """Wait until a stepper has drawn and fitted the trace that it was told last: before, a key may find no focus."""
+    root.wait_for()
+    root.evaluate("root => root.stepper.drawn")
+    return root
+
+
+def stop_clock(page: Page) -> None:
+    """From now on `page.clock.run_for` alone moves the page's clock; once installed, it also goes on by itself."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1)
+
+
 def violations(page, part=None, **options) -> list[str]:
     """What axe-core finds, a line an element: the rule, the element and what is wrong with it."""
     found = Axe().run(page, part, {"resultTypes": ["violations"], **options}).response["violations"]

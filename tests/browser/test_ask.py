@@ -14,6 +14,8 @@ from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.digits import number
 from course_lib.trace.viewer.words import label, n_dims, thread_position
 
+from .conftest import stop_clock
+
 DID = {"load": "read", "store": "written", "atomic": "updated", "result": "received"}
 #: What the card says of every element of every array, at a step; with the list of its accesses.
 ASK_ALL = """step => {
@@ -169,7 +171,7 @@ def test_an_array_is_read_by_keyboard(show, launch_of):
 def test_playing_does_not_announce_the_element(show, launch_of):
     """While the page plays, the focused array keeps its value text, although the card follows the steps."""
     page = show(Stepper(launch_of("tiled"), step=8), own=True)
-    page.clock.install()
+    stop_clock(page)
     page.locator(".tt-root").press("Tab")
     array = page.locator(".tt-matrix-A svg")
     array.focus()

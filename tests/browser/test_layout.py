@@ -185,10 +185,10 @@ def test_a_stepper_is_drawn_when_it_comes_near_to_what_is_in_sight(show, launch_
 
 
 def test_a_page_that_is_printed_has_all_its_steppers(show, launch_of):
-    page = show(*[Stepper(launch_of("tiled"))] * 7, all_of_them=False)
-    assert page.locator(".tt-root").count() < 7
+    page = show(*[Stepper(launch_of("tiled"))] * 10, all_of_them=False)
+    assert page.locator(".tt-root").count() < 8  # what is drawn is lower than its empty place, and others come near
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    expect(page.locator(".tt-root")).to_have_count(7)
+    expect(page.locator(".tt-root")).to_have_count(10)
 
 
 def test_a_drag_over_a_long_launch_replays_few_steps(show, launch_of):
