@@ -24,6 +24,7 @@ x and y swapped ? swapped-directions
 no blocks ? race
 - cuda.blockIdx.y * cuda.blockDim.y +  ->
 - cuda.blockIdx.x * cuda.blockDim.x +  ->
+the height for the width: cuda.blockDim.x -> cuda.blockDim.y ? race
 blockIdx without cuda: cuda.blockIdx.x -> blockIdx.x ? part-of-cuda
 width and height exchanged ? out-of-bounds
 - blockIdx.y * cuda.blockDim.y -> blockIdx.y * 8

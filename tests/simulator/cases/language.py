@@ -142,13 +142,6 @@ for c in range(5):
     total += w[i % 3, c]
 out[i] = total
 
-# several targets
-a = b = x[i]
-a += 1
-(c, d), e = (a, b), x[i] * 2
-c, d, e = e, c, d
-out[i, 0] = out[i, 1] = c - d * e
-
 # constants
 total = 0
 for k in range(3):
