@@ -1,12 +1,12 @@
 """Locations of a finding in a trace: the block, the position and the thread of each access that takes part."""
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..simulator.findings import Finding
-from ..simulator.geometry import linear
+from ..simulator.geometry import coordinates, linear
 from ..simulator.hardware import WARP_SIZE
 from .columns import BARRIER
 from .replay import Timeline
@@ -20,6 +20,10 @@ class Place(NamedTuple):
     block: tuple[int, int, int]
     position: int
     thread: int
+
+    def choices(self, trace: Trace) -> dict[str, Any]:
+        """Return what a `Stepper` of the trace takes to show the place."""
+        return {"step": self.position, "block": self.block, "thread": coordinates(self.thread, trace.block)}
 
 
 def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:

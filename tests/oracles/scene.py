@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.simulator.findings import Finding
-from course_lib.simulator.geometry import linear
+from course_lib.simulator.geometry import coordinates, linear
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 from course_lib.trace.columns import OPS
 from course_lib.trace.locate import locate
@@ -29,7 +29,6 @@ from course_lib.trace.viewer.words import (
     element,
     n_dims,
     sentence,
-    thread_position,
 )
 from course_lib.trace.viewer.words import label as position_label
 from oracles.fragments import Matrices, matrices_of
@@ -72,7 +71,7 @@ class Scene:
         return (
             f"grid {position_label(trace.grid, dims)} × block {position_label(trace.block, dims)}     "
             f"block {position_label(self.timeline.block, dims)}, "
-            f"thread {position_label(thread_position(self.thread, trace.block), dims)}     "
+            f"thread {position_label(coordinates(self.thread, trace.block), dims)}     "
             f"step {self.position} of {len(self.timeline)}"
         )
 

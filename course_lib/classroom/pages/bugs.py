@@ -22,7 +22,6 @@ from numba import cuda, float32
 from ...lazy import called
 from ...machine.profile.arguments import in_order
 from ...machine.profile.verdicts import of_two_warps
-from ...simulator.geometry import coordinates
 from ...simulator.run import Finding, Run
 from ...simulator.simulate import simulate
 from ...trace.locate import locate
@@ -105,9 +104,7 @@ class Bug:
         run, _ = self.run(trace=True)
         assert run.trace is not None
         if found := self.finding(run):
-            at = locate(run.trace, found)[0]
-            thread = coordinates(at.thread, run.trace.block)
-            return Stepper(run, step=at.position, block=at.block, thread=thread)
+            return Stepper(run, **locate(run.trace, found)[0].choices(run.trace))
         time = Timeline(run.trace, (0, 0, 0))
         (line,) = self.marked("counted")
         first = int(np.flatnonzero(time.lines == time.statement_of(line))[0]) + 1

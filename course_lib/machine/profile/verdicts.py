@@ -187,12 +187,10 @@ def _neighbours(
     lines, warps = timeline.lines[touches.position - 1], touches.thread // WARP_SIZE
     barriers = np.searchsorted(timeline.releases, touches.position)
     begun = np.zeros(len(lines), np.int64)  # iterations that the thread has begun
-    for warp in np.unique(warps).tolist():
-        at = np.flatnonzero((timeline.lines == timeline.statement_of(head)) & (timeline.warps == warp))
-        bits = (timeline.lanes[at, None] >> np.arange(WARP_SIZE, dtype=np.uint32)) & 1
-        counts = np.concatenate([np.zeros((1, WARP_SIZE), np.int64), bits.cumsum(axis=0)])
-        mine = warps == warp
-        begun[mine] = counts[np.searchsorted(at, touches.position[mine]), touches.thread[mine] % WARP_SIZE]
+    begins = timeline.lines == timeline.statement_of(head)
+    for thread in np.unique(touches.thread).tolist():
+        at, mine = np.flatnonzero(begins & timeline.of_thread(thread)), touches.thread == thread
+        begun[mine] = np.searchsorted(at, touches.position[mine])
     is_verb = touches.store.astype(int) + touches.atomic == np.array([[VERBS.index(verb)] for verb in finding.verbs])
     ones, others = (
         np.flatnonzero((lines == timeline.statement_of(line)) & does).tolist()
