@@ -19,7 +19,7 @@ from .arguments import arrays_in, take
 MAX_THREADS = 2**28
 
 
-#: The compiled kernels of the process, used unless ``prepare`` is given others.
+#: The compiled kernels of the process.
 UNITS = CompiledKernels()
 
 
@@ -60,13 +60,11 @@ def prepare(
     dynamic_shared: Any = 0,
     *,
     tracing: Tracing = "",
-    units: CompiledKernels | None = None,
     patient: bool = False,
 ) -> Prepared:
     """Check a launch of ``kernel``, compile it and return it ready to run.
 
-    ``tracing`` is what the generated code reports, ``units`` the cache of compiled kernels, by default that of the
-    process, and ``patient`` as in :class:`Prepared`.
+    ``tracing`` is what the generated code reports, and ``patient`` as in :class:`Prepared`.
 
     Raises LaunchError if the shape of the launch, an argument or the shared memory is wrong, UnsupportedKernelError if
     the kernel uses something that the simulator does not run.
@@ -91,7 +89,7 @@ def prepare(
         )
     source = read(kernel)
     values, variables = take(kernel, source, arguments)
-    compiled = (units or UNITS).of(launch, source, variables, tracing, patient)
+    compiled = UNITS.of(launch, source, variables, tracing, patient)
     check_shared(launch, compiled)
     return Prepared(launch, source, values, compiled, patient)
 
