@@ -115,6 +115,12 @@ def coordinates(linear: Any, sizes: tuple[int, int, int]) -> tuple[Any, Any, Any
     return linear % x, linear // x % y, linear // (x * y)
 
 
+def linear(coordinates: Coordinates, sizes: tuple[int, int, int]) -> int:
+    """The linear id of the thread of a block, or the block of a grid, with these coordinates."""
+    (x, y, z), (width, height, _) = coordinates, sizes
+    return x + width * (y + height * z)
+
+
 def _coordinate(values: np.ndarray, axes: Iterable[int] = ()) -> Any:
     """``values`` as int32, of length 1 along those of ``axes`` on which they do not depend; a scalar for one value."""
     for axis in axes:

@@ -20,6 +20,8 @@ from .launch.prepare import Prepared
 
 #: The warps that met, and the lanes of each.
 Arrivals = Sequence[tuple[WarpVector, Mask]]
+#: The barrier at which each warp waits.
+Waiting = dict[int, Barrier]
 
 
 class Hooks:
@@ -63,18 +65,11 @@ class Hooks:
         """A barrier that all threads of the grid passed."""
 
     def divergence(
-        self,
-        barrier: Barrier,
-        vectors: Sequence[WarpVector],
-        arrivals: Arrivals,
-        missing: dict[int, np.ndarray],
-        waiting: dict[int, Barrier],
+        self, place: tuple[int, ...], vectors: Sequence[WarpVector], missing: dict[int, np.ndarray], waiting: Waiting
     ) -> None:
-        """A barrier that, in some blocks of the chunk, only some of the threads reached.
+        """A barrier, at this ``place`` in the program, that in some blocks of the chunk only some threads reached.
 
-        ``vectors`` are all warps, and ``arrivals`` the (vector, mask) that arrived; ``missing`` holds the masks of the
-        other threads, by warp. ``waiting`` holds the :class:`~course_lib.simulator.lanes.barrier.Barrier` at which each
-        warp waits.
+        ``vectors`` are all warps; ``missing`` holds the masks of the threads that did not arrive, by warp.
         """
 
     def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:

@@ -219,8 +219,7 @@ class Simulation:
 def check_resident(prepared: Prepared) -> None:
     """Raise LaunchError if not all blocks of the launch, which wait for each other, fit on a GPU at once."""
     launch = prepared.launch
-    arrays = sum(size for number, (_, size, *_) in prepared.unit.static_shared.items() if number >= 0)
-    known = occupancy(launch.threads_per_block, 1, arrays + launch.dynamic_shared, HOPPER)
+    known = occupancy(launch.threads_per_block, 1, prepared.unit.shared_bytes + launch.dynamic_shared, HOPPER)
     most = known.blocks * HOPPER["multiprocessors"]
     if launch.blocks > most:
         raise LaunchError(

@@ -1,11 +1,12 @@
 """Locations of a finding in a trace: the block, the position and the thread of each access that takes part."""
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..simulator.findings import Finding
+from ..simulator.geometry import coordinates, linear
 from ..simulator.hardware import WARP_SIZE
 from .columns import BARRIER
 from .replay import Timeline
@@ -20,6 +21,10 @@ class Place(NamedTuple):
     position: int
     thread: int
 
+    def choices(self, trace: Trace) -> dict[str, Any]:
+        """Return what a `Stepper` of the trace takes to show the place."""
+        return {"step": self.position, "block": self.block, "thread": coordinates(self.thread, trace.block)}
+
 
 def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
     """Return the places of a finding's first occurrence: of a race the later access, then the earlier; else one or two.
@@ -28,7 +33,7 @@ def locate(trace: Trace, finding: Finding) -> tuple[Place, ...]:
     that a warp operation lacks, where its warp executes it. Empty for a finding that no step caused.
     """
     timelines = {block: Timeline(trace, block) for block, _ in finding.threads}
-    threads = [(block, linear(trace, thread)) for block, thread in finding.threads]
+    threads = [(block, linear(thread, trace.block)) for block, thread in finding.threads]
     if finding.kind == "race":
         return _race(timelines, finding, threads)
     diverged = finding.kind == "barrier-divergence" and len(threads) == 2
@@ -62,12 +67,6 @@ def _common_barriers(timelines: dict[Dim3, Timeline], threads: list[tuple[Dim3, 
         passed.append([*zip(time.lines[at - 1].tolist(), iterations, strict=True)])
     many = len(os.path.commonprefix(passed))
     return tuple(at[many] for at in places)
-
-
-def linear(trace: Trace, thread: Dim3) -> int:
-    """Return the number of a thread in its block, x fastest."""
-    (x, y, z), (bx, by, _) = thread, trace.block
-    return x + bx * (y + by * z)
 
 
 def _positions(timeline: Timeline, finding: Finding, thread: int, line: int) -> np.ndarray:

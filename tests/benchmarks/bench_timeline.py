@@ -1,10 +1,7 @@
 """What a reader waits for on the timeline of a long launch, and on a page with many steppers."""
 
-import json
-from collections.abc import Callable
-
 import pytest
-from benchmarks.bench_stepper import FIRST_PICTURE
+from benchmarks.bench_stepper import FIRST_PICTURE, tasks_of
 from browser.test_stepper import SETUP
 
 from course_lib.trace.viewer import Stepper
@@ -23,17 +20,6 @@ DRAG = """async () => {
 IN_SIGHT = """((places) => places.length === 20 && places.every((place) =>
   place.getBoundingClientRect().top > innerHeight || place.querySelector(".tt-count")?.textContent
 ))([...document.querySelectorAll("[id^=place]")])"""
-
-
-def tasks_of(browser, act: Callable[[], object]) -> list[float]:
-    """The milliseconds of processor time of each task of the pages' main threads meanwhile, longest first."""
-    browser.start_tracing(categories=["toplevel"])
-    act()
-    events = json.loads(browser.stop_tracing())["traceEvents"]
-    threads = (event for event in events if event["name"] == "thread_name")
-    main = {(each["pid"], each["tid"]) for each in threads if each["args"]["name"] == "CrRendererMain"}
-    tasks = (each for each in events if each["name"].endswith("RunTask") and (each["pid"], each["tid"]) in main)
-    return sorted((each["tdur"] / 1000 for each in tasks if "tdur" in each), reverse=True)
 
 
 def bench_drag(browser, show, launch_of, measured):

@@ -1,7 +1,6 @@
-"""How fast the simulator is: accesses per second, beside numba's own CUDA simulator and plain numba.njit loops.
+"""How fast the simulator is: accesses per second, beside plain numba.njit loops.
 
     uv run python tests/benchmarks/simulator.py                # rates against n, block shape and dtype
-    uv run python tests/benchmarks/simulator.py --numba 256    # and numba's simulator on the same kernels (minutes)
     uv run python tests/benchmarks/simulator.py --njit 1024    # and njit i-j-k loops
     uv run python tests/benchmarks/simulator.py --profile      # and where the time goes
 
@@ -10,17 +9,11 @@ Everything is measured in one run, so that the ratios hold whatever else the mac
 
 import argparse
 import cProfile
-import os
 import pstats
 import resource
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
-
-CHILD = "--child"
 
 
 def matrices(n, dtype="float32"):
@@ -58,31 +51,6 @@ def simulated(n, width=16, dtype="float32", repeats=3):
     return results
 
 
-def child(n, width):
-    """Runs under NUMBA_ENABLE_CUDASIM=1: prints one line a kernel."""
-    for name, kernel in kernels(width).items():
-        A, B, C = matrices(n)
-        grid, block = launch(n, width)
-        start = time.perf_counter()
-        kernel[grid, block](A, B, C)
-        print(name, time.perf_counter() - start, flush=True)
-        np.testing.assert_allclose(C, A @ B, rtol=1e-3)
-
-
-def numba_simulator(n, width=16):
-    """{kernel: seconds} on numba's own simulator, in a process of its own."""
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
-    output = subprocess.run(
-        [sys.executable, __file__, CHILD, str(n), str(width)],
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    ).stdout
-    return {name: float(seconds) for name, seconds in (line.split() for line in output.splitlines())}
-
-
 def njit_loops(n):
     """Seconds of plain i-j-k loops compiled by numba.njit (compilation excluded)."""
     import numba
@@ -110,10 +78,7 @@ def report(title, n, results):
 
 
 def main():
-    if CHILD in sys.argv:
-        return child(*map(int, sys.argv[2:]))
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--numba", type=int, metavar="N", help="also time numba's simulator on N×N (256: five minutes)")
     parser.add_argument("--njit", type=int, metavar="N", help="also time njit loops on N×N")
     parser.add_argument("--profile", action="store_true", help="also show where the time goes (tiled, n = 512)")
     options = parser.parse_args()
@@ -130,13 +95,6 @@ def main():
         print(f"njit loops n={options.njit}: {seconds:.3f} s, {2 * options.njit**3 / seconds / 1e6:.0f} M loads/s")
         for name, (ours, _) in simulated(options.njit, repeats=1).items():
             print(f"  {name}: {ours / seconds:.2f}× the time of the njit loops")
-    if options.numba:
-        theirs = numba_simulator(options.numba)
-        for name, (ours, _) in simulated(options.numba).items():
-            print(
-                f"numba's simulator, {name}, n={options.numba}: {theirs[name]:.1f} s; ours {ours:.3f} s, "
-                f"{theirs[name] / ours:,.0f}× faster"
-            )
     if options.profile:
         with cProfile.Profile() as profile:
             simulated(512, repeats=1)

@@ -19,7 +19,8 @@ outside the repository, with the course's own configuration and none of the user
 `launch_of(name)` runs a launch of tests/launches/samples.py, once a session, and `walk(name, ...)` shows it.
 
 Also here: `lab` (the running server: `.url`, `.token`, `.folder`), `browser` (Playwright's Chromium), `visit()` (an
-empty page for a test that goes to an address) and `new_page()` (an empty page in a context of its own).
+empty page for a test that goes to an address) and `new_page()` (an empty page in a context of its own). `drawn(root)`
+waits for a stepper on such a page, and `stop_clock(page)` stops a clock that the test moves.
 
 Without Chromium these tests skip and say how to get it; where the environment sets CI, they fail instead.
 """
@@ -201,6 +202,19 @@ def chromium():
             "or run: uv run playwright install chromium"
         )
     return path
+
+
+def drawn(root: Locator) -> Locator:
+    """Wait until a stepper has drawn and fitted the trace that it was told last: before, a key may find no focus."""
+    root.wait_for()
+    root.evaluate("root => root.stepper.drawn")
+    return root
+
+
+def stop_clock(page: Page) -> None:
+    """From now on `page.clock.run_for` alone moves the page's clock; once installed, it also goes on by itself."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1)
 
 
 def violations(page, part=None, **options) -> list[str]:

@@ -9,10 +9,13 @@ from nightly import at_night
 from oracles.replay import assignments
 from playwright.sync_api import expect
 
+from course_lib.simulator.geometry import coordinates
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.digits import number
-from course_lib.trace.viewer.words import label, n_dims, thread_position
+from course_lib.trace.viewer.words import label, n_dims
+
+from .conftest import stop_clock
 
 DID = {"load": "read", "store": "written", "atomic": "updated", "result": "received"}
 #: What the card says of every element of every array, at a step; with the list of its accesses.
@@ -86,7 +89,7 @@ def test_every_element_says_who_uses_it(show, launch_of, name):
     trace = launch_of(name).trace
     block = tuple(trace.columns.blocks[-1].tolist())
     thread = min(trace.n_threads - 1, 3)
-    place = thread_position(thread, trace.block)
+    place = coordinates(thread, trace.block)
     page = show(Stepper(launch_of(name), block=block, thread=place))
     timeline, uses = Timeline(trace, block), uses_of(trace, block, thread)
     dims = n_dims(trace)
@@ -97,7 +100,7 @@ def test_every_element_says_who_uses_it(show, launch_of, name):
         for asked in cards:
             key = asked["array"], asked["element"]
             if len(uses[key]) <= 200:
-                check_element(asked, uses[key], position, lambda t: label(thread_position(t, trace.block), dims))
+                check_element(asked, uses[key], position, lambda t: label(coordinates(t, trace.block), dims))
             values = timeline.state(position).values(asked["array"])
             value = (values[thread] if values.ndim > 1 else values)[asked["element"]]
             holds = "empty" if value is np.ma.masked else number(value)
@@ -169,7 +172,7 @@ def test_an_array_is_read_by_keyboard(show, launch_of):
 def test_playing_does_not_announce_the_element(show, launch_of):
     """While the page plays, the focused array keeps its value text, although the card follows the steps."""
     page = show(Stepper(launch_of("tiled"), step=8), own=True)
-    page.clock.install()
+    stop_clock(page)
     page.locator(".tt-root").press("Tab")
     array = page.locator(".tt-matrix-A svg")
     array.focus()

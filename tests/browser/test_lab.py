@@ -53,17 +53,6 @@ def test_the_bare_address_leads_to_the_first_half_hour(lab):
         assert answer.url.partition("?")[0] == f"{lab.url}lab/tree/notebooks/express.ipynb"
 
 
-@pytest.mark.nightly  # it loads all of Lab again
-def test_opens_the_first_half_hour(lab, new_page):
-    """Its heading is there to read."""
-    page = new_page()
-
-    page.goto(f"{lab.url}?token={lab.token}")
-
-    page.wait_for_url("**/lab/tree/notebooks/express.ipynb*")
-    expect(page.locator(".jp-NotebookPanel h1").first).to_be_visible()
-
-
 @pytest.mark.nightly
 def test_a_link_in_the_prose_moves_the_stepper_below_it(open_notebook):
     """In JupyterLab as on a page, though Lab has links of its own."""

@@ -77,6 +77,19 @@ def test_two_runs_have_their_tiles_in_sight_and_say_where_the_sums_are(show, lau
     assert page.evaluate(looks) == at_once, "step by step all elements look as they do after one jump"
 
 
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_view_that_a_reader_opens_is_in_sight(show, launch_of, runs):
+    """Where the width leaves no room beside the picture, as in a notebook beside a list of files; also of two runs."""
+    other = {"_other": Stepper(launch_of("naive_16"))._data} if runs == 2 else {}
+    page = show(Stepper(launch_of("tiled_16")), size=(860, 640), **other)
+    page.locator(".tt-tab-launch").click()
+    seen = """() => {
+      const [body, lens] = [".tt-body", ".tt-lens"].map((name) => document.querySelector(name).getBoundingClientRect());
+      return Math.min(body.bottom, lens.bottom) - Math.max(body.top, lens.top);
+    }"""
+    assert page.evaluate(seen) > 100
+
+
 def test_a_window_moves_over_a_large_matrix(show, launch_of):
     """A drag over C moves the window there; the wheel makes it smaller, and a box on the whole says where it is."""
     run = launch_of("naive_65")
@@ -185,10 +198,10 @@ def test_a_stepper_is_drawn_when_it_comes_near_to_what_is_in_sight(show, launch_
 
 
 def test_a_page_that_is_printed_has_all_its_steppers(show, launch_of):
-    page = show(*[Stepper(launch_of("tiled"))] * 7, all_of_them=False)
-    assert page.locator(".tt-root").count() < 7
+    page = show(*[Stepper(launch_of("tiled"))] * 10, all_of_them=False)
+    assert page.locator(".tt-root").count() < 8  # what is drawn is lower than its empty place, and others come near
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    expect(page.locator(".tt-root")).to_have_count(7)
+    expect(page.locator(".tt-root")).to_have_count(10)
 
 
 def test_a_drag_over_a_long_launch_replays_few_steps(show, launch_of):

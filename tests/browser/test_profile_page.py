@@ -10,7 +10,7 @@ from course_lib.kernels import rung
 from course_lib.machine.profile import profile
 from course_lib.machine.profile.report import ProfiledLaunch, as_page
 
-from .conftest import violations
+from .conftest import drawn, violations
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_the_page_of_a_profile(visit, page_file, theme, size):
     page.goto(page_file.as_uri())
 
     expect(page.locator(".tt-count").last).to_contain_text("step 19 of 19")  # the first finding
-    page.locator(".tt-root").last.press("ArrowLeft")
+    drawn(page.locator(".tt-root").last).press("ArrowLeft")
     expect(page.locator(".tt-count").last).to_contain_text("step 18 of")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert violations(page) == page.errors == []

@@ -12,17 +12,16 @@ from playwright.sync_api import expect
 
 from course_lib import simulate
 from course_lib.classroom.publish.convert import STATE, VIEW, html_page, slides
-from course_lib.machine import measurements
 from course_lib.machine.waiting import Waiting
 from course_lib.machine.waiting import widget as waiting
-from course_lib.machine.waiting.schedule import Machine
 from course_lib.machine.waiting.widget import plan
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper, compare
 from course_lib.trace.viewer.still import HTML, mark_of
 from course_lib.trace.viewer.words import sentence
 
-from .conftest import violations
+from .conftest import drawn, violations
+from .test_waiting_lab import H200, expect_plan
 
 #: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
 LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8, 32))
@@ -86,7 +85,7 @@ def test_a_saved_comparison_is_drawn_in_a_small_window(offline, tmp_path):
     expect(page.get_by_role("heading", level=1)).to_have_text("naive beside tiled, step by step")
     expect(page.locator(".tt-kernel")).to_have_text("naive | tiled")
     expect(page.locator(".tt-until-drawn")).to_have_count(0)
-    assert page.locator(".tt-root").bounding_box()["y"] < 480
+    assert drawn(page.locator(".tt-root")).bounding_box()["y"] < 480
     assert [] == page.errors
 
 
@@ -167,16 +166,6 @@ def test_a_link_leads_to_a_step(offline, tmp_path):
     assert [] == page.errors
 
 
-H200 = Machine.measured(measurements.load("latencies"))
-
-
-def expect_play(page, latency, warps, tile_width, buffers):
-    sentences = plan(H200, latency, warps, tile_width, buffers).sentences()
-    expect(page.locator(".tt-says p")).to_have_text([f"{each}." for each in sentences])
-    expect(page.locator(".tt-cycles .tt-warp")).to_have_count(warps)
-    expect(page.locator(".tt-asking")).to_have_text("")
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_model_of_waiting_plays_what_was_recorded(offline, tmp_path, theme):
@@ -184,21 +173,21 @@ def test_the_model_of_waiting_plays_what_was_recorded(offline, tmp_path, theme):
     page = offline(Waiting(H200, 340, 6, 8, 1).save(tmp_path / "page.html"))
     page.emulate_media(color_scheme=theme)
     expect(page.locator(".tt-recorded")).to_contain_text("This page has no kernel: it holds recorded plays")
-    expect_play(page, 340, 6, 8, 1)
+    expect_plan(page, 340, 6, 8, 1)
     latency = page.locator(".tt-slider-latency")
     latency.press("ArrowRight")
-    expect_play(page, 600, 6, 8, 1)
+    expect_plan(page, 600, 6, 8, 1)
     for _ in LATENCIES:
         latency.press("ArrowRight")
-    expect_play(page, LATENCIES[-1], 6, 8, 1)
+    expect_plan(page, LATENCIES[-1], 6, 8, 1)
     page.locator(".tt-slider-warps").press("ArrowLeft")
-    expect_play(page, LATENCIES[-1], 4, 8, 1)
+    expect_plan(page, LATENCIES[-1], 4, 8, 1)
     page.locator(".tt-slider-buffers").press("ArrowRight")
-    expect_play(page, LATENCIES[-1], 4, 8, 2)
+    expect_plan(page, LATENCIES[-1], 4, 8, 2)
     page.locator(".tt-slider-tile_width").press("End")  # a block of T = 32 has eight warps here
-    expect_play(page, LATENCIES[-1], 8, 32, 2)
+    expect_plan(page, LATENCIES[-1], 8, 32, 2)
     page.locator(".tt-slider-warps").press("ArrowRight")
-    expect_play(page, LATENCIES[-1], 16, 32, 2)
+    expect_plan(page, LATENCIES[-1], 16, 32, 2)
     assert violations(page, ".tt-schedule") == []
     expect_alone(page)
 
@@ -242,13 +231,13 @@ def test_a_lesson_with_the_model_of_waiting_plays_without_a_network(exported, co
     expect(page.locator(".tt-schedule")).to_be_visible()
     expect(page.locator("img")).to_have_count(0)
     page.locator(".tt-slider-buffers").press("ArrowRight")
-    expect_play(page, 600, 2, 8, 2)
+    expect_plan(page, 600, 2, 8, 2)
     expect_alone(page)
 
 
 @pytest.mark.parametrize("convert", [html_page, slides])
 def test_a_link_in_the_prose_moves_the_stepper_below_it(exported, convert):
-    """And gives it the focus; the stepper above stays. A deck goes to the stepper's slide."""
+    """And gives it the focus; the stepper above stays. A deck goes to the stepper's slide, which fits 1280×720."""
     prose = "Look at [the last step of warp 0](#step=9&thread=1,1&panel=waits), or [nothing](#chapter)."
     book = lesson_of(Stepper(launch("tiled"), step=21))
     shown = nbformat.v4.new_code_cell("shown", outputs=book.cells[0].outputs)
@@ -256,6 +245,7 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(exported, convert):
     page = exported(book, convert)
     above, below = page.locator(".tt-root").nth(0), page.locator(".tt-root").nth(1)
     if convert is slides:
+        page.set_viewport_size({"width": 1280, "height": 720})
         page.wait_for_function("() => window.Reveal?.isReady()")
         page.keyboard.press("ArrowRight")
     page.get_by_role("link", name="the last step").click()
@@ -269,9 +259,13 @@ def test_a_link_in_the_prose_moves_the_stepper_below_it(exported, convert):
     if convert is html_page:
         page.get_by_role("link", name="the last step").press("Enter")
         expect(below.locator(".tt-count")).to_have_text("step 9 of 31")
-    expect(below).to_be_visible()
+    else:
+        box = drawn(below).bounding_box()
+        assert box["x"] >= 0 and box["y"] >= 0 and box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 720
+        page.locator("body").press("ArrowLeft")
+        expect(above).to_be_visible()
     assert "step=" not in page.url
-    assert [] == page.errors
+    expect_alone(page)
 
 
 #: Of each word on the page, in how many lines it is; words beyond the edge of what shows them count as two.
@@ -306,23 +300,3 @@ def test_long_lines_are_whole_in_a_narrow_window(exported, convert):
     assert len(found) > 3 * 12 + len(source.lines) and {lines for _, lines in found} == {1}, found
     above = page.locator(".jp-RenderedMarkdown .highlight").bounding_box()
     assert page.get_by_text("The next sentence.", exact=True).bounding_box()["y"] >= above["y"] + above["height"] + 8
-
-
-def test_slides_live_without_a_network(exported):
-    """A slide fits 1280×720; its stepper steps by the arrow that turns the slide where the stepper has no focus."""
-    book = lesson_of(Stepper(launch("tiled"), step=21))
-    book.cells.insert(0, nbformat.v4.new_markdown_cell("# A title", metadata=book.cells[0].metadata))
-    page = exported(book, slides)
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.wait_for_function("() => window.Reveal?.isReady()")
-    expect(page.locator("h1")).to_be_visible()
-    page.keyboard.press("ArrowRight")
-    root = page.locator(".tt-root")
-    expect(root).to_be_visible()
-    box = root.bounding_box()
-    assert box["x"] >= 0 and box["y"] >= 0 and box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 720
-    root.press("ArrowRight")
-    expect(page.locator(".tt-count")).to_have_text(re.compile(r"step 2[2-9] of 31"))
-    page.locator("body").press("ArrowLeft")
-    expect(page.locator("h1")).to_be_visible()
-    expect_alone(page)

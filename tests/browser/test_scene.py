@@ -13,10 +13,10 @@ from oracles.replay import assignments
 from oracles.scene import Scene
 
 from course_lib import simulate
+from course_lib.simulator.geometry import coordinates
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.exchanges import Exchanged
-from course_lib.trace.viewer.words import thread_position
 
 # Large launches take seconds on the Python side, so a few of their steps stand for all. By default those that another
 # one resembles are left out: best is vectorized and register_2d too, and padded is bank_conflicts without conflicts.
@@ -145,7 +145,7 @@ def test_page_shows_the_scene(show, launch_of, name):
     block = tuple(trace.columns.blocks[-1].tolist())
     timeline = Timeline(trace, block)
     thread = min(timeline.n_threads - 1, 5)
-    page = show(Stepper(launch_of(name), block=block, thread=thread_position(thread, trace.block)))
+    page = show(Stepper(launch_of(name), block=block, thread=coordinates(thread, trace.block)))
     for step in steps_of(name, timeline):
         shown, scene = on_page(page, step), Scene(timeline, step, thread)
         compare_scene(shown, scene.data(), f"{name}, step {step}")

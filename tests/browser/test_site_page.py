@@ -12,10 +12,10 @@ from course_lib.classroom.teach.quiz import quiz
 from course_lib.exercises.predict import PREDICTION, Prediction
 from course_lib.trace.viewer.page import place
 
-from .conftest import violations
+from .conftest import drawn, violations
 
 ASKED = [
-    Prediction("How many loads?", 4096, because="Two a step."),
+    Prediction("How many loads in `naive`?", 4096, because="Two a step."),
     Prediction("Which share?", 0.3333),
     Prediction("Row and column?", (1, 4)),
     Prediction("Which is faster?", "tiled", choices=("naive", "tiled")),
@@ -109,11 +109,16 @@ def test_a_quiz_is_judged_and_kept_in_the_page(opened):
 
 
 def test_a_guess_opens_what_it_asked_for_and_is_kept(opened):
-    """Only the output after this prediction; the guess is there when the page is opened again."""
+    """The truth, the reason and only the output after it; the guess is there when the page is opened again."""
     page = opened("lesson.html")
-    folds = page.locator("details.after")
-    page.locator(".predict input").first.fill("4096")
-    page.locator(".predict input").first.press("Enter")
+    folds, asked = page.locator("details.after"), page.locator(".predict").first
+    assert "4,096" not in asked.inner_text() and asked.locator(".predict-question code").inner_text() == "naive"
+    page.evaluate("() => addEventListener('keydown', () => (window.leaked = true))")
+    asked.locator("input").fill("4096")
+    asked.locator("input").press("Enter")
+    assert page.evaluate("window.leaked") is None  # JupyterLab's shortcuts must not hear what is typed
+    expect(asked.locator(".predict-pair dd")).to_have_text(["✓ 4096", "4,096"])
+    expect(asked.locator(".predict-because")).to_have_text("Two a step.")
     expect(folds.nth(0)).to_have_attribute("open", "")
     assert folds.nth(1).get_attribute("open") is None
     page.reload()
@@ -169,6 +174,7 @@ def test_a_page_fits_and_is_accessible(opened, name, width, theme):
     page.set_viewport_size({"width": width, "height": 800})
     if name.startswith("bug"):
         page.locator(".tell").click()
+        drawn(page.locator(".tt-root"))
     elif width < 600:
         page.locator(".menu").click()
         expect(page.locator(".side")).to_be_visible()

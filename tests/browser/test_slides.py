@@ -11,7 +11,7 @@ from course_lib.trace.viewer import Stepper, explore
 from course_lib.trace.viewer.explore import recorded
 from course_lib.trace.viewer.page import STEPPER, place
 
-from .conftest import STATEMENTS
+from .conftest import STATEMENTS, drawn
 
 #: By how much the content of the slide is taller or wider than its frame, or goes beyond it; its smallest text, and the
 #: smallest of its steppers, in pixels of a slide of 720; whether a picture is missing.
@@ -128,7 +128,7 @@ def opened(page, folder, output):
     ]
     (file := folder / "lesson.slides.html").write_text(slides(nbformat.v4.new_notebook(cells=cells), "Lesson"), "utf-8")
     page.goto(file.as_uri())
-    expect(page.locator(".tt-root")).to_contain_text("frame 0 of")
+    drawn(page.locator(".tt-root"))
     page.evaluate(STATEMENTS)
     return page
 

@@ -12,6 +12,8 @@ from course_lib.kernels.tiled import tiled
 from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 
+from .conftest import drawn
+
 SETUP = """\
 import numpy as np
 from course_lib import simulate
@@ -42,8 +44,7 @@ class OnPage:
 
     def __init__(self, notebook, cell):
         notebook.cell(cell).locator(".tt-place").scroll_into_view_if_needed()  # where it is drawn
-        self.root = notebook.cell(cell).locator(".tt-root")
-        self.root.wait_for()
+        self.root = drawn(notebook.cell(cell).locator(".tt-root"))
         self.root.evaluate("root => root.stepper.setUnit(2)")  # a statement of any warp
 
     def find(self, name):
@@ -167,7 +168,7 @@ def test_explorer(open_notebook):
     expect(stepper.find("counter b")).to_have_text("16")
     notebook.cell(1).locator(".widget-dropdown select").first.select_option("One thread per element")
     expect(stepper.find("kernel")).to_have_text("naive")
-    stepper.press("End")
+    drawn(stepper.root).press("End")
     expect(stepper.find("counter b")).to_have_text("32")
     assert [] == notebook.page_errors
 

@@ -10,6 +10,8 @@ from course_lib.trace.replay import Timeline
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.words import sentence
 
+from .conftest import stop_clock
+
 
 def test_going_back_undoes_a_step(show, launch_of):
     """Forward and back again gives the same page, from anywhere."""
@@ -109,8 +111,7 @@ def test_a_shorter_block_ends_the_walk(show):
 def test_play_steps_at_its_speed_until_pause(show, launch_of):
     """Twice a second; after pause no time brings another step."""
     page = show(Stepper(launch_of("tiled")), own=True)
-    page.clock.install(time=0)
-    page.clock.pause_at(1)
+    stop_clock(page)
     root, count = page.locator(".tt-root"), page.locator(".tt-count")
     root.press(" ")
     page.clock.run_for(1000)

@@ -13,6 +13,7 @@ from numba.core import errors
 
 from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels import WGMMA, rung
+from course_lib.kernels.tensor_core_formats import with_whole_lines
 from course_lib.kernels.warpgroup import (
     BF16,
     commit_products,
@@ -21,6 +22,7 @@ from course_lib.kernels.warpgroup import (
     fence_registers,
     products,
     require_hopper,
+    result_places,
     wait_for_products,
 )
 from course_lib.machine import measurements
@@ -142,6 +144,18 @@ def test_every_swizzle_finds_what_the_formula_placed(swizzle):
     run = simulate(swizzled_copy(swizzle))[1, 128](operand(A)[:, :16].copy(), operand(B), C)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()
+
+
+def test_every_result_has_one_place():
+    for columns in (8, 64, 256):
+        places = set(zip(*(p.reshape(-1).tolist() for p in result_places(columns)), strict=True))
+        assert len(places) == 64 * columns
+
+
+def test_padding_begins_each_row_on_a_line():
+    X = np.arange(15, dtype=np.float32).reshape(3, 5)
+    assert with_whole_lines(X).shape == (3, 32)
+    np.testing.assert_array_equal(with_whole_lines(X)[:, :5], X)
 
 
 def test_a_block_of_half_a_warpgroup_is_refused():

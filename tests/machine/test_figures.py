@@ -458,22 +458,6 @@ def test_lines_against_n_have_names_that_are_apart_where_they_end_together():
     assert ax.get_ylabel() == "GFLOP/s"
 
 
-def test_the_waits_of_a_play_in_words():
-    """Warps, cycles and the share of every reason."""
-    machine = waiting.Machine.measured(measurements.load("latencies"))
-    chain = [Instruction("multiply-add", 0, (i - 1,) if i else ()) for i in range(8)]
-    text = waiting.draw({"a chain": waiting.play_programs([chain, chain], machine)}).get_label()
-    assert "2 warps" in text
-    assert "arithmetic" in text
-
-
-def test_where_prefetching_pays_measured_and_modelled():
-    """Every width and number of warps, the measured ratio first."""
-    text = figures.residency(measurements.load("waiting").results, "NVIDIA H200").get_label()
-    assert "8 → 1.36 (" in text
-    assert "64 → 0.98 (" in text
-
-
 def test_the_ladder_under_its_roof():
     """Every measured rung is under it, with the model's speed beside it."""
     ladder, ceilings = measurements.load("ladder"), measurements.load("ceilings")
@@ -490,13 +474,6 @@ def test_the_ladder_under_its_roof():
     marks = ax.transData.transform([(row["flop_per_byte"], row["measured_gflops"]) for row in rows])
     assert not any(box.count_contains(marks) for box in boxes)
     assert all(ax.bbox.x0 < box.x0 and box.x1 < ax.bbox.x1 for box in boxes)
-
-
-def test_the_machine_with_its_latencies():
-    machine = waiting.Machine.measured(measurements.load("latencies"))
-    text = figures.machine(measurements.load("ladder").provenance, latency=machine.latency).get_label()
-    assert f"From a load to its value: L1, {machine.latency['L1']:.0f} cycles; L2" in text
-    assert f"DRAM, {machine.latency['DRAM']:.0f} cycles" in text
 
 
 # ---- the levels of the machine

@@ -540,7 +540,7 @@ class Kinds:
         return typing.oracle_call(target, *kinds)
 
     def cuda_call(self, name, node, kinds):
-        if name in ("grid", "gridsize"):
+        if name == "grid":
             dims = ast.literal_eval(node.args[0])
             return INT64 if dims == 1 else (INT64,) * dims
         if name in ("shared.array", "local.array"):
@@ -657,12 +657,8 @@ class Thread:
         }[which]  # fmt: skip
         return np.int32(values["xyz".index(axis)])
 
-    def grid(self, dims, size):
-        values = []
-        for axis in range(dims):
-            extent = self.block.dims[axis]
-            one = extent * self.block.grid[axis] if size else self.block.index[axis] * extent + self.index[axis]
-            values.append(np.int64(one))
+    def grid(self, dims):
+        values = [np.int64(self.block.index[axis] * self.block.dims[axis] + self.index[axis]) for axis in range(dims)]
         return values[0] if dims == 1 else tuple(values)
 
 
@@ -993,8 +989,6 @@ class Frame:
 
     def atomic(self, name, node, values):
         array, index, *operands = values
-        if name == "compare_and_swap":
-            index, operands = (np.int64(0),), [index, *operands]
         index = index if isinstance(index, tuple) else (index,)
         position = self.note("atomic", array, index, node)
         dtype = array.data.dtype
@@ -1003,7 +997,7 @@ class Frame:
         old = array.data[position]
         operands = [scalar.cast(v, dtype) for v in operands]
         with np.errstate(all="ignore"):
-            if name in ("cas", "compare_and_swap"):
+            if name == "cas":
                 new = operands[1] if old == operands[0] else old
             else:
                 new = ATOMICS[name](old, operands[0])
@@ -1013,8 +1007,8 @@ class Frame:
     def cuda_call(self, name, node, values):
         path = tuple((id(loop), count) for loop, count in self.thread.path)
         place = (id(node), path)
-        if name in ("grid", "gridsize"):
-            return self.thread.grid(int(values[0]), name == "gridsize")
+        if name == "grid":
+            return self.thread.grid(int(values[0]))
         if name.startswith("syncthreads"):
             kind = name.removeprefix("syncthreads").removeprefix("_") or None
             return stop("syncthreads", place, kind, bool(values[0]) if values else False)

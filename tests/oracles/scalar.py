@@ -196,9 +196,7 @@ def unary(symbol, a):
 
 
 def call(function, *values):
-    """Return function(*values) for min, max, abs, int, float, complex, bool, round, pow and math.*"""
-    if function is builtins.pow:
-        return binary("**", *values)
+    """Return function(*values) for min, max, abs, int, float, complex, bool and math.*"""
     result = typing.oracle_call(function, *(v.dtype for v in values))
     if result is None:
         raise TypeError(f"numba refuses {function.__name__} of {[str(v.dtype) for v in values]}")
@@ -218,8 +216,6 @@ def call(function, *values):
         with np.errstate(all="ignore"):
             one = values[0]
             return np.hypot(one.real, one.imag) if one.dtype.kind == "c" else cast(np.abs(one), result)
-    if function is builtins.round:
-        return cast(np.round(values[0], *(int(v) for v in values[1:])), result)
     name = {"fabs": "fabs", "pow": "power", "gamma": None}.get(function.__name__, function.__name__)
     numpy_function = getattr(np, name, None) if name else None
     with np.errstate(all="ignore"):

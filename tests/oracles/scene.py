@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from course_lib.simulator.findings import Finding
+from course_lib.simulator.geometry import coordinates, linear
 from course_lib.simulator.hardware import WARP_SIZE, ceil_div
 from course_lib.trace.columns import OPS
-from course_lib.trace.locate import linear, locate
+from course_lib.trace.locate import locate
 from course_lib.trace.replay import Timeline
 from course_lib.trace.structure import shown_source
 from course_lib.trace.trace import Step
@@ -28,7 +29,6 @@ from course_lib.trace.viewer.words import (
     element,
     n_dims,
     sentence,
-    thread_position,
 )
 from course_lib.trace.viewer.words import label as position_label
 from oracles.fragments import Matrices, matrices_of
@@ -71,7 +71,7 @@ class Scene:
         return (
             f"grid {position_label(trace.grid, dims)} × block {position_label(trace.block, dims)}     "
             f"block {position_label(self.timeline.block, dims)}, "
-            f"thread {position_label(thread_position(self.thread, trace.block), dims)}     "
+            f"thread {position_label(coordinates(self.thread, trace.block), dims)}     "
             f"step {self.position} of {len(self.timeline)}"
         )
 
@@ -273,7 +273,7 @@ class Scene:
 def scene_of(stepper: Any, step: int | None = None) -> Scene:
     """Return the scene of a stepper's step, by default that of which its text tells."""
     view = stepper._told()
-    thread = linear(stepper.trace, stepper.thread)
+    thread = linear(stepper.thread, stepper.trace.block)
     if step is None:
         return Scene(view.timeline, view.position, thread if stepper.step else view.places[0][1], stepper._wrong)
     return Scene(stepper.timeline, step, thread, stepper._wrong)

@@ -6,7 +6,6 @@ from numba import cuda, float32
 from oracles.sources import import_kernel, import_module
 
 from course_lib import UnsupportedKernelError, simulate
-from course_lib.simulator.compile.unit import CompiledKernels
 from course_lib.simulator.launch.engine import Engine
 from course_lib.simulator.launch.prepare import prepare
 
@@ -76,15 +75,14 @@ def test_a_kernel_is_compiled_once_for_launches_that_differ_in_sizes_alone(tmp_p
     for size, of_grids in (("blockDim.x", 1), ("gridDim.x", 2), ("gridsize(1)", 2)):
         text = f"from numba import cuda\ndef kernel(C):\n    C[cuda.grid(1)] = cuda.{size}\n"
         kernel = import_kernel(text, tmp_path)
-        units, compiled = CompiledKernels(), set()
+        compiled = set()
         for grid, block, kind in ((2, 4, "f4"), (4, 4, "f4"), (4, 4, "f4"), (4, 8, "f4"), (4, 8, "i4")):
             C = np.zeros(grid * block, kind)
-            prepared = prepare(kernel, grid, block, (C,), units=units)
+            prepared = prepare(kernel, grid, block, (C,))
             Engine(prepared).run()
             assert (C == {"blockDim.x": block, "gridDim.x": grid, "gridsize(1)": grid * block}[size]).all()
             compiled.add(prepared.unit)
         assert len(compiled) == of_grids + 2
-        assert prepare(kernel, 4, 8, (C,)).unit not in compiled
 
 
 def test_arrays_from_outside_are_taken_for_each_launch():
@@ -94,8 +92,7 @@ def test_arrays_from_outside_are_taken_for_each_launch():
     def from_outside(C):
         C[cuda.grid(1)] = table[cuda.grid(1)]
 
-    units = CompiledKernels()
-    first, second = (prepare(from_outside, 1, 4, (np.zeros(4, "f4"),), units=units).unit for _ in range(2))
+    first, second = (prepare(from_outside, 1, 4, (np.zeros(4, "f4"),)).unit for _ in range(2))
     assert first is not second
 
 

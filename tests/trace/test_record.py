@@ -7,43 +7,9 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import LaunchError, simulate
-from course_lib.kernels.tiled import tiled
 from course_lib.trace import record
 from course_lib.trace.columns import ITERATION
 from course_lib.trace.record import TraceObserver
-
-
-def test_a_tiled_product_can_be_replayed_from_its_trace():
-    rng = np.random.default_rng(2)
-    A, B = rng.integers(1, 9, (4, 6)).astype("f4"), rng.integers(1, 9, (6, 4)).astype("f4")
-    C = np.zeros((4, 4), "f4")
-    before = A.copy()
-    run = simulate(tiled(2), trace=True)[(2, 2), (2, 2)](A, B, C)
-    trace = run.trace
-    np.testing.assert_array_equal(trace.arrays["A"].initial, before)
-    assert {(a.name, a.space) for a in trace.arrays.values()} == {
-        ("A", "global"),
-        ("B", "global"),
-        ("C", "global"),
-        ("A_tile", "shared"),
-        ("B_tile", "shared"),
-    }
-    counted = {}
-    replayed = np.zeros((4, 4), "f4")
-    for step in trace.steps:
-        for access in step.accesses:
-            key = (step.line, access.array, access.op)
-            counted[key] = counted.get(key, 0) + len(access.threads)
-            if access.op == "load":
-                assert access.values is None  # they are in memory
-                continue
-            for index, value in zip(map(tuple, access.index), access.values, strict=True):
-                if access.array == "C":
-                    replayed[index] = value
-    np.testing.assert_array_equal(replayed, A @ B)
-    assert counted == {(r.line, r.array, r.op): r.accesses for r in run.traffic.rows}
-    # three tiles, two barriers each, for each of the four blocks
-    assert sum(step.barrier for step in trace.steps) == 3 * 2 * 4
 
 
 def test_variables_and_barriers_that_return_a_value():
@@ -62,20 +28,6 @@ def test_variables_and_barriers_that_return_a_value():
         assert values["many"] == [29] * len(threads)
         assert [s.barrier for s in steps] == [False, False, True, False]
         assert all(list(s.threads) == list(threads) for s in steps)
-
-
-def test_masked_lanes_are_absent():
-    def kernel(out):
-        i = cuda.grid(1)
-        if i % 2:
-            out[i] = i
-
-    trace = simulate(kernel, trace=True)[2, 4](np.zeros(8, "i8")).trace
-    (store_0, store_1) = [s for s in trace.steps if s.accesses]
-    assert list(store_0.threads) == list(store_1.threads) == [1, 3]
-    assert (store_0.block, store_1.block) == ((0, 0, 0), (1, 0, 0))
-    np.testing.assert_array_equal(store_1.accesses[0].index, [[5], [7]])
-    np.testing.assert_array_equal(store_1.accesses[0].values, [5, 7])
 
 
 def test_an_iteration_is_marked_once_also_if_the_loop_is_one_line():
@@ -209,40 +161,6 @@ def test_a_name_in_a_function_and_in_its_caller_is_two():
         ("total = total + total", {"twice_the_sum.total": [2, 6, 10, 14]}),
         ("total = other(A, i) + twice_the_sum(A, i)", {"total": three}),
     ]
-
-
-def test_atomics_are_recorded_lane_by_lane():
-    """Recorded are what each lane found, was given and left, in the simulated order: by threads, then by warps."""
-
-    def kernel(x, counts, tickets, best):
-        i = cuda.grid(1)
-        if i < x.size:
-            cuda.atomic.add(counts, x[i], 2)
-            tickets[i] = cuda.atomic.add(counts, 0, 1)
-            cuda.atomic.max(best, 0, x[i])
-
-    x = np.random.default_rng(5).integers(1, 6, 70)
-    counts, tickets, best = np.zeros(6, "i8"), np.zeros(70, "i8"), np.zeros(1, "i8")
-    trace = simulate(kernel, trace=True)[2, 40](x, counts, tickets, best).trace
-    held = {"counts": np.zeros(6, "i8"), "best": np.zeros(1, "i8")}
-    given = {"add": np.add, "max": np.maximum}
-    found = [(step, access) for step in trace.steps for access in step.accesses if access.op == "atomic"]
-    assert sum(len(access.threads) for _, access in found) == 3 * 70
-    in_order = sorted(found, key=lambda each: (each[0].warp, each[0].line, each[0].block))  # of both blocks
-    for step, access in in_order:
-        for lane, (thread, (at,)) in enumerate(zip(access.threads, access.index, strict=True)):
-            i = 40 * step.block[0] + thread
-            memory, value = held[access.array], (1 if at == 0 and access.array == "counts" else 2)
-            value = x[i] if access.array == "best" else value
-            assert access.old[lane] == memory[at]
-            memory[at] = given[access.operation](memory[at], value)
-            assert access.values[lane] == memory[at]
-            assert access.given[lane].tolist() == [value]
-            if "tickets" in {a.array for a in step.accesses}:
-                assert tickets[i] == access.old[lane]
-    np.testing.assert_array_equal(held["counts"], counts)
-    np.testing.assert_array_equal(held["best"], best)
-    np.testing.assert_array_equal(trace.arrays["counts"].final, counts)
 
 
 def test_a_compare_and_swap_has_two_operands():

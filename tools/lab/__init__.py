@@ -7,5 +7,5 @@ It needs a checkout and, but for `waiting`, a GPU; no lesson and no student runs
 
 `course_lib.machine.measurements` says which commit has the commands of older recordings. That commit also has the
 probes whose results nothing reads, and which are gone: shifts, wide and uniform accesses, stores, rows of a cache,
-copies by number of warps, barriers of several blocks, laps of blocks. Commit 09869a0b has five of arithmetic.
+copies by number of warps, barriers of several blocks, laps of blocks. Commit 09869a0b has five more.
 """

@@ -104,10 +104,7 @@ class Bug:
         run, _ = self.run(trace=True)
         assert run.trace is not None
         if found := self.finding(run):
-            at = locate(run.trace, found)[0]
-            x, y, _ = run.trace.block
-            thread = at.thread % x, at.thread // x % y, at.thread // (x * y)
-            return Stepper(run, step=at.position, block=at.block, thread=thread)
+            return Stepper(run, **locate(run.trace, found)[0].choices(run.trace))
         time = Timeline(run.trace, (0, 0, 0))
         (line,) = self.marked("counted")
         first = int(np.flatnonzero(time.lines == time.statement_of(line))[0]) + 1

@@ -31,7 +31,7 @@ def judge(kernel: Any, source: str, others: Sequence[str], seed: int | None = No
     except ValueError as refusal:
         raise Refused(f"{refusal}.".replace("..", ".")) from None
     if isinstance(result, Verdict):
-        return replace(result, points=0, of=len(MILESTONES))
+        return replace(result, of=len(MILESTONES))
     reached = result.milestones
     checks = tuple(Check(number < reached, each.title) for number, each in enumerate(MILESTONES))
     hint = next((Hint(each.hint, each.title) for each in MILESTONES[reached:]), None)

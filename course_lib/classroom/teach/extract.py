@@ -140,7 +140,7 @@ def _find(
     name: str, wanted: str, parameters: Sequence[str], cell: ast.Module
 ) -> tuple[ast.FunctionDef | None, list[str]]:
     """The definition of the answer in the cell, and remarks. The last statement that binds the name counts; where there
-    is none, a function with the parameters does."""
+    is none, the last function with as many parameters does."""
     bound = [statement for statement in cell.body if _binds(statement, name)]
     if bound and not isinstance(bound[-1], ast.FunctionDef):
         raise Refused(
@@ -148,8 +148,7 @@ def _find(
             "defines is judged."
         )
     fitting = [f for f in _functions([cell]) if len(f.args.args) == len(parameters)]
-    same = [f for f in fitting if [a.arg for a in f.args.args] == list(parameters)]
-    found = [*fitting, *same, *(f for f in bound if isinstance(f, ast.FunctionDef))][-1:]
+    found = [*fitting, *(f for f in bound if isinstance(f, ast.FunctionDef))][-1:]
     remarks = [f"the function is called {f.name} here, not {wanted}." for f in found if f.name != wanted]
     return (found[0] if found else None), remarks
 

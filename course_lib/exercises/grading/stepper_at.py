@@ -3,11 +3,11 @@
 import numpy as np
 
 from ...simulator.findings import Finding
-from ...trace.locate import Place, linear, locate
+from ...simulator.geometry import linear
+from ...trace.locate import Place, locate
 from ...trace.replay import Timeline
 from ...trace.viewer import Stepper
 from ...trace.viewer.stepper import PANELS
-from ...trace.viewer.words import thread_position
 from .exercise import Outcome
 
 #: The lesson that explains each view: counts by line, sectors, banks, and waiting warps. Fragments are offered only for
@@ -23,7 +23,7 @@ def explained(lesson: int) -> tuple[str, ...]:
 def at_finding(outcome: Outcome, finding: Finding, output: str) -> Stepper:
     """The viewer at the step that takes part in the finding, of a race at the later one; else when its block ends."""
     trace = outcome.run.trace
-    last = [Place(at, len(Timeline(trace, at)), linear(trace, thread)) for at, thread in finding.threads[-1:]]
+    last = [Place(at, len(Timeline(trace, at)), linear(thread, trace.block)) for at, thread in finding.threads[-1:]]
     return _opened(outcome, output, *(locate(trace, finding) or last)[:1])
 
 
@@ -40,7 +40,4 @@ def at_wrong_store(outcome: Outcome, output: str) -> Stepper:
 def _opened(outcome: Outcome, output: str, place: Place | None = None) -> Stepper:
     array = outcome.run.trace.arrays.get(output)
     wanted = {output: outcome.want} if array is not None and array.space == "global" else {}  # if the kernel uses it
-    if place is None:
-        return Stepper(outcome.run, wanted=wanted)
-    thread = thread_position(place.thread, outcome.run.block)
-    return Stepper(outcome.run, wanted=wanted, step=place.position, block=place.block, thread=thread)
+    return Stepper(outcome.run, wanted=wanted, **(place.choices(outcome.run.trace) if place else {}))

@@ -61,15 +61,6 @@ class Twin:
     factors: dict[str, Any]
     params: dict[str, Any]
 
-    @property
-    def entry(self) -> Result:
-        """The entries of a result that say what was measured."""
-        return {
-            **{"rung": self.rung.name, "title": self.rung.title, "of": self.of, "language": self.language},
-            **self.factors,
-            "params": {**self.rung.params, **self.params},
-        }
-
 
 def cases(names: Names = None) -> list[Twin]:
     """Return every twin, or those whose names begin with one of `names`."""
@@ -175,7 +166,9 @@ def twins(names: Names, size: Size, repeats: int, progress: Progress) -> Results
 
 def _verified(case: Twin, problem: Problem) -> tuple[Result, Any]:
     """Return a case's result so far, and its launch; None if it is wrong, too slow, or does not fit."""
-    r, entry = case.rung, case.entry
+    r = case.rung
+    entry: Result = {"rung": r.name, "title": r.title, "of": case.of, "language": case.language, **case.factors}
+    entry["params"] = {**r.params, **case.params}
     for shape in VERIFIED:
         try:
             verdict = verify(r, *shape, **case.params)

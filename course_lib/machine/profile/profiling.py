@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ...simulator.findings import KernelError, LaunchError, UnsupportedKernelError
@@ -215,13 +216,10 @@ def _code(kernel: Any, arguments: Sequence[Any], notes: list[str]) -> MachineCod
 
 
 def _residency(run: Run, registers: int | None, shared_bytes: int, gpu: dict[str, Any]) -> Residency:
-    x, y, z = run.block
-    known = occupancy(x * y * z, registers or 1, shared_bytes, gpu)
-    same = [
-        n for n in range(1, MOST_REGISTERS + 1) if occupancy(x * y * z, n, shared_bytes, gpu).blocks == known.blocks
-    ]
-    blocks = run.grid[0] * run.grid[1] * run.grid[2]
-    return Residency(gpu["gpu"], registers, shared_bytes, known, same[-1], blocks, gpu["multiprocessors"])
+    threads = prod(run.block)
+    known = occupancy(threads, registers or 1, shared_bytes, gpu)
+    same = (n for n in range(1, MOST_REGISTERS + 1) if occupancy(threads, n, shared_bytes, gpu).blocks == known.blocks)
+    return Residency(gpu["gpu"], registers, shared_bytes, known, max(same), prod(run.grid), gpu["multiprocessors"])
 
 
 def _traced(

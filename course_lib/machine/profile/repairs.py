@@ -120,11 +120,6 @@ class Launched:
             return replace(self, source=made)
         return replace(self, source=made, grid=turned(self.grid), block=turned(self.block))
 
-    @property
-    def dims(self) -> list[tuple[int, ...]]:
-        """The grid and the block, as tuples."""
-        return [tuple(d) if isinstance(d, tuple | list) else (d,) for d in (self.grid, self.block)]
-
     # --- the kernel's text ----------------------------------------------------------------------------------------
 
     @property
@@ -441,7 +436,7 @@ def padded(at: Launched, cost: Cost) -> Made:
 
 def exchanged(at: Launched, cost: Cost | Finding) -> Made:
     """x and y exchanged: neighbouring threads access neighbouring elements, or each array has its own shape."""
-    turn = isinstance(cost, Cost) and any(turned(dims) != (*dims, 1)[: max(len(dims), 2)] for dims in at.dims)
+    turn = isinstance(cost, Cost) and any(turned(dims) != turned(turned(dims)) for dims in (at.grid, at.block))
     fills = () if isinstance(cost, Cost) else at.stored
     also = ", and exchange x and y of grid and block" if turn else ""
     for node in at.statements:

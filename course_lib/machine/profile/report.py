@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
 from .profiling import Profile
 from .verdicts import WORDS, Opinion, launched
-
-if TYPE_CHECKING:
-    from ...trace.trace import Trace
 
 VERSION = metadata.version("tile-by-tile")
 
@@ -174,9 +171,9 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
     if told := [*judged.over, *map(str, run.findings)]:
         yield f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in told)}</ul>"
     if traced is not None and traced.trace is not None:
-        stepper = Stepper(traced, wanted=judged.wanted if traced.grid == run.grid and judged.wanted else None)
-        _go_to_first_finding(stepper, traced.trace)
-        yield place(stepper.get_state())
+        wanted = judged.wanted if traced.grid == run.grid and judged.wanted else None
+        places = [at.choices(traced.trace) for found in traced.trace.findings for at in locate(traced.trace, found)[:1]]
+        yield place(Stepper(traced, wanted=wanted, **(places or [{}])[0]).get_state())
     yield _wide("Lines", judged.launched, run.source._repr_html_(), "lines")
     yield _wide("Traffic", judged.launched, run.traffic._repr_html_())
     if profile.loop:
@@ -188,12 +185,3 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
 def _wide(name: str, of: str, table: str, kind: str = "") -> str:
     label = html.escape(f"{name} of {of}")
     return f'<h3>{name}</h3><div class="wide {kind}" tabindex="0" role="region" aria-label="{label}">{table}</div>'
-
-
-def _go_to_first_finding(stepper: Stepper, trace: Trace) -> None:
-    for finding in trace.findings:
-        for found in locate(trace, finding)[:1]:
-            x, y, _ = trace.block
-            stepper.block, stepper.step = found.block, found.position
-            stepper.thread = found.thread % x, found.thread // x % y, found.thread // (x * y)
-            return

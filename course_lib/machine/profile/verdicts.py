@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...simulator.checks.races.rules import VERBS
-from ...simulator.findings import Coordinates, Finding
-from ...simulator.geometry import Launch, coordinates
+from ...simulator.findings import Finding
+from ...simulator.geometry import Launch, coordinates, linear
 from ...simulator.hardware import WARP_SIZE
 from ...simulator.run import Run, trimmed
 from ...simulator.tables import plural
@@ -150,12 +150,6 @@ def of_two_warps(run: Run, race: Finding) -> bool:
     return len(warps) > 1
 
 
-def linear(thread: Coordinates, block: Coordinates) -> int:
-    """Return the number of a thread in its block, x fastest."""
-    (x, y, z), (width, height, _) = thread, block
-    return x + width * (y + height * z)
-
-
 def _nearest(finding: Finding, trace: Trace | None) -> tuple[Finding, tuple[int, int], int]:
     """Return a race of one block, the iteration of the innermost loop around both lines of each access, and its line.
 
@@ -193,12 +187,10 @@ def _neighbours(
     lines, warps = timeline.lines[touches.position - 1], touches.thread // WARP_SIZE
     barriers = np.searchsorted(timeline.releases, touches.position)
     begun = np.zeros(len(lines), np.int64)  # iterations that the thread has begun
-    for warp in np.unique(warps).tolist():
-        at = np.flatnonzero((timeline.lines == timeline.statement_of(head)) & (timeline.warps == warp))
-        bits = (timeline.lanes[at, None] >> np.arange(WARP_SIZE, dtype=np.uint32)) & 1
-        counts = np.concatenate([np.zeros((1, WARP_SIZE), np.int64), bits.cumsum(axis=0)])
-        mine = warps == warp
-        begun[mine] = counts[np.searchsorted(at, touches.position[mine]), touches.thread[mine] % WARP_SIZE]
+    begins = timeline.lines == timeline.statement_of(head)
+    for thread in np.unique(touches.thread).tolist():
+        at, mine = np.flatnonzero(begins & timeline.of_thread(thread)), touches.thread == thread
+        begun[mine] = np.searchsorted(at, touches.position[mine])
     is_verb = touches.store.astype(int) + touches.atomic == np.array([[VERBS.index(verb)] for verb in finding.verbs])
     ones, others = (
         np.flatnonzero((lines == timeline.statement_of(line)) & does).tolist()

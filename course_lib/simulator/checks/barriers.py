@@ -10,7 +10,7 @@ from ..lanes.barrier import Barrier
 from ..lanes.masks import Mask
 from ..lanes.warp import WarpVector
 from ..launch.prepare import Prepared
-from ..observer import Arrivals, Observer
+from ..observer import Arrivals, Observer, Waiting
 
 
 class BarriersObserver(Observer):
@@ -18,26 +18,18 @@ class BarriersObserver(Observer):
 
     def start(self, prepared: Prepared) -> None:
         super().start(prepared)
-        self._paths: dict[
-            tuple[int, int], dict[int, np.ndarray]
-        ] = {}  # (branch, barrier) lines -> masks of the threads that missed that barrier, on another path
+        #: (branch, barrier) lines -> masks of the threads that missed that barrier, on another path
+        self._paths: dict[tuple[int, int], dict[int, np.ndarray]] = {}
 
     def divergence(
-        self,
-        barrier: Barrier,
-        vectors: Sequence[WarpVector],
-        arrivals: Arrivals,
-        missing: dict[int, np.ndarray],
-        waiting: dict[int, Barrier],
+        self, place: tuple[int, ...], vectors: Sequence[WarpVector], missing: dict[int, np.ndarray], waiting: Waiting
     ) -> None:
+        arrived = {warp: barrier for warp, barrier in waiting.items() if barrier.place == place}
+        arrivals = [(vectors[warp], barrier.mask) for warp, barrier in sorted(arrived.items())]
+        barrier = next(iter(arrived.values()))
         line, branch = barrier.line, barrier.branch
-        arrived = {vector.warp for vector, _ in arrivals}
         parted = np.any([m.any(axis=(0, 1)) for m in missing.values()], axis=0)
-        came = next(
-            v.first_thread(v.full(mask) & parted)
-            for v, mask in sorted(arrivals, key=lambda a: a[0].warp)
-            if (v.full(mask) & parted).any()
-        )
+        came = next(v.first_thread(v.full(mask) & parted) for v, mask in arrivals if (v.full(mask) & parted).any())
         count = sum(int(np.count_nonzero(m)) for m in missing.values())
         vector = next(v for v in vectors if missing[v.warp].any())
         absent = missing[vector.warp]

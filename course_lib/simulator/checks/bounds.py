@@ -12,10 +12,8 @@ from ..observer import Observer
 class BoundsObserver(Observer):
     """Reports accesses outside an array (they are not performed) and negative indices (they wrap)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        #: The latest index with a negative number, and the lanes in which it was reported.
-        self._wrapped: tuple[Index | None, Mask] = (None, False)
+    #: The latest index with a negative number, and the lanes in which it was reported.
+    _wrapped: tuple[Index | None, Mask] = (None, False)
 
     def _first(self, site: Site, index: Index, lanes: Mask) -> tuple[int, ...]:
         vector = site.vector

@@ -51,7 +51,7 @@ class CompiledKernel:
         outside: the global arrays of the program that it reads, as constants.
         together: the NumPy function of each operation of whole warps, by line and name.
         static_shared: the shared arrays by number: (name, bytes, elements, line).
-        local_bytes: local memory of one thread.
+        shared_bytes, local_bytes: shared memory of a block, without the dynamic one; local memory of one thread.
         text: the generated code.
     """
 
@@ -65,6 +65,7 @@ class CompiledKernel:
         self.copies, self.products, self.cooperative = analysis.copies, analysis.products, analysis.cooperative
         self.outside = tuple(array for array, _ in module.outside.values())
         self.sites, self.together, self.static_shared = module.sites, module.together, module.shared
+        self.shared_bytes = sum(size for number, (_, size, *_) in module.shared.items() if number >= 0)
         self.local_bytes = sum(array.bytes for array in module.arrays if array.space == "local")
         self.promotions: dict[tuple[int, str], Promotion] = {}
         self.changes: dict[tuple[int, str], Change] = {}

@@ -71,8 +71,7 @@ class Module:
         if key not in self.outside:
             made = FieldArray(name, array, field) if field else GlobalArray(name, array)
             made.space = "constant"
-            self.outside[key] = made, self.named(None)
-            self.constants[self.outside[key][1]] = self.outside[key][0]
+            self.outside[key] = made, self.named(made)
         return self.outside[key][1]
 
     def dtype(self, name: str) -> str:

@@ -8,6 +8,7 @@ In small launches, indices that are computed again, such as ``ty + 16 * i`` in a
 content, up to a shift that is the same for all lanes.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ COMPARED = 2048
 REMEMBERED = 4 * 1024 * 1024
 
 
+@dataclass(frozen=True, eq=False)
 class Known:
     """A pattern that a site has used, and the shifts for which it stays in bounds.
 
@@ -36,10 +38,8 @@ class Known:
     low <= i < end, all lanes are in bounds, and the access is the pattern shifted by ``i - low``.
     """
 
-    __slots__ = ("pattern", "rooms")
-
-    def __init__(self, pattern: Pattern, rooms: tuple[tuple[int, int] | None, ...]) -> None:
-        self.pattern, self.rooms = pattern, rooms
+    pattern: Pattern
+    rooms: tuple[tuple[int, int] | None, ...]
 
     def shifted(self, firsts: list[int], limits: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int] | None:
         """(shift, base) of an access with these first indices, see :class:`Site`; None if it is out of bounds."""
@@ -68,12 +68,11 @@ class Site:
     number, the pattern is the same and only the base is larger); else a new one.
     """
 
-    width = 1
     #: In a wide access of shared memory, are neighbouring groups of lanes served as one if they load the same?
     in_pairs = True
 
-    def __init__(self, line: int, op: str, engine: Host, room: int) -> None:
-        self.line, self.op, self.engine = line, op, engine
+    def __init__(self, line: int, op: str, engine: Host, room: int, width: int = 1) -> None:
+        self.line, self.op, self.engine, self.width = line, op, engine, width
         self.vector: Any = None  # the WarpVector that runs
         self.known: dict[tuple[Any, ...], Known] = {}  # patterns of small vectors, by content
         self.room, self.held = room, 0  # index elements that `known` may hold, and holds
@@ -332,10 +331,6 @@ class WideSite(Site):
 
     Its address must be a multiple of its size; a misaligned access is reported and, unlike on a GPU, performed.
     """
-
-    def __init__(self, line: int, op: str, engine: Host, room: int, width: int) -> None:
-        super().__init__(line, op, engine, room)
-        self.width = width
 
     def limits_of(self, array: Array) -> tuple[int, ...]:
         return (*array.shape[:-1], max(0, array.shape[-1] - self.width + 1))

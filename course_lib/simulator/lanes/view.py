@@ -6,6 +6,7 @@ are checked first, lane by lane, because they may differ between lanes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -18,6 +19,7 @@ from .arrays import Array
 from .masks import DifferentArrays, Mask, Vector, blend, minus
 
 
+@dataclass(frozen=True, eq=False)
 class View:
     """A part of ``base``, an array or a view.
 
@@ -25,10 +27,9 @@ class View:
     holds numbers, or lane vectors if lanes have views of different sizes.
     """
 
-    __slots__ = ("base", "places", "shape")
-
-    def __init__(self, base: Array | View, places: tuple[Any, ...], shape: tuple[Vector, ...]):
-        self.base, self.places, self.shape = base, places, shape
+    base: Array | View
+    places: tuple[Any, ...]
+    shape: tuple[Vector, ...]
 
     @property
     def ndim(self) -> int:
@@ -78,8 +79,6 @@ class View:
 class Reshaped(View):
     """All elements of ``base``, in C order, in another shape."""
 
-    __slots__ = ()
-
     def inside(self, index: tuple[Any, ...]) -> tuple[Any, ...]:
         number: Any = np.int64(0)
         place: list[Any] = []
@@ -96,8 +95,6 @@ class Retyped(View):
 
     In one dimension it may be a larger type: each of its elements then consists of several of ``base``.
     """
-
-    __slots__ = ()
 
     @property
     def dtype(self) -> np.dtype[Any]:

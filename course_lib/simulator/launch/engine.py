@@ -1,7 +1,7 @@
 """The engine: runs the blocks of a launch in chunks, their warps from barrier to barrier, and feeds the observers."""
 
 from collections.abc import Generator, Sequence
-from functools import partial
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -158,23 +158,29 @@ class Engine(Host):
             for site in own:
                 site.vector = vector
             runs.append(kernel(vector, True, (), *self.prepared.values))
-        waiting: dict[int, Barrier] = {}
-        paused: dict[int, Pause] = {}
+        reached: dict[int, Barrier | Pause] = {}  # by the warps that have not ended
         rested: set[int] = set()  # warps that paused since other blocks went on
 
-        advance = partial(self._advance, loops, runs, waiting, paused)
+        def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
+            loops.go_on(warps)
+            for warp in self.order(warps):
+                loops.turns += 1
+                reached.pop(warp, None)
+                with suppress(StopIteration):
+                    reached[warp] = runs[warp].send(replies.get(warp))
+
         try:
             advance(range(len(runs)), {})
-            while waiting or paused:
-                if paused:
+            while reached:
+                if paused := {warp: at for warp, at in reached.items() if isinstance(at, Pause)}:
                     again = [*paused]
                     if rested.intersection(again):
                         yield self._rest(paused, rested == {*again}, vectors)
                         rested.clear()
                     rested.update(again)
-                    paused.clear()
                     advance(again, {})
                     continue
+                waiting = {warp: at for warp, at in reached.items() if isinstance(at, Barrier)}
                 first = min(barrier.place for barrier in waiting.values())
                 group = [warp for warp, barrier in waiting.items() if barrier.place == first]
                 barrier = waiting[group[0]]
@@ -189,30 +195,6 @@ class Engine(Host):
             self.tell("end_of_chunk", vectors)
             for vector in vectors:
                 vector.forget()
-
-    def _advance(
-        self,
-        loops: LoopWatch,
-        runs: list[Any],
-        waiting: dict[int, Barrier],
-        paused: dict[int, Pause],
-        warps: Sequence[int],
-        replies: dict[int, Any],
-    ) -> None:
-        """Run warps up to their next barriers or pauses, and note which they reach."""
-        loops.go_on(warps)
-        for warp in self.order(warps):
-            loops.turns += 1
-            try:
-                reached = runs[warp].send(replies.get(warp))
-            except StopIteration:
-                waiting.pop(warp, None)
-                continue
-            if type(reached) is Barrier:
-                waiting[warp] = reached
-            else:
-                paused[warp] = reached
-                waiting.pop(warp, None)
 
     def _rest(self, paused: dict[int, Pause], all_rested: bool, vectors: list[WarpVector]) -> Pause:
         """Return the pause of a chunk some of whose warps pause again."""
@@ -241,7 +223,7 @@ class Engine(Host):
             if partial.any():
                 here = {vector.warp: mask for vector, mask in arrivals}
                 missing = {v.warp: ~v.full(here.get(v.warp, False)) & partial for v in vectors}
-                self.tell("divergence", waiting[group[0]], vectors, arrivals, missing, waiting)
+                self.tell("divergence", waiting[group[0]].place, vectors, missing, waiting)
         self.tell("barrier", arrivals, complete)
         return self._reduce(arrivals, waiting, group)
 

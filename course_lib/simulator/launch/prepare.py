@@ -19,7 +19,7 @@ from .arguments import arrays_in, take
 MAX_THREADS = 2**28
 
 
-#: The compiled kernels of the process, used unless ``prepare`` is given others.
+#: The compiled kernels of the process.
 UNITS = CompiledKernels()
 
 
@@ -60,13 +60,11 @@ def prepare(
     dynamic_shared: Any = 0,
     *,
     tracing: Tracing = "",
-    units: CompiledKernels | None = None,
     patient: bool = False,
 ) -> Prepared:
     """Check a launch of ``kernel``, compile it and return it ready to run.
 
-    ``tracing`` is what the generated code reports, ``units`` the cache of compiled kernels, by default that of the
-    process, and ``patient`` as in :class:`Prepared`.
+    ``tracing`` is what the generated code reports, and ``patient`` as in :class:`Prepared`.
 
     Raises LaunchError if the shape of the launch, an argument or the shared memory is wrong, UnsupportedKernelError if
     the kernel uses something that the simulator does not run.
@@ -91,15 +89,14 @@ def prepare(
         )
     source = read(kernel)
     values, variables = take(kernel, source, arguments)
-    compiled = (units or UNITS).of(launch, source, variables, tracing, patient)
+    compiled = UNITS.of(launch, source, variables, tracing, patient)
     check_shared(launch, compiled)
     return Prepared(launch, source, values, compiled, patient)
 
 
 def check_shared(launch: Launch, unit: CompiledKernel) -> None:
     """Refuse a launch whose shared arrays do not fit in a block's shared memory."""
-    arrays = {number: array for number, array in unit.static_shared.items() if number >= 0}
-    used = sum(size for _, size, *_ in arrays.values())
+    used = unit.shared_bytes
     limit = HOPPER_SHARED_LIMIT if unit.products else SHARED_LIMIT
     if used + launch.dynamic_shared > limit and launch.dynamic_shared:
         raise LaunchError(

@@ -5,6 +5,7 @@ square of its blocks.
 """
 
 from collections.abc import Generator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,14 @@ Word = tuple[GlobalArray, int]
 MOST_WORDS = 2**16
 
 
+@dataclass(eq=False)
 class Started:
     """A block that has begun: where it pauses, and the words that it accessed before that, if it changed nothing."""
 
-    def __init__(self, run: Generator[Pause | AtGrid, None, None]) -> None:
-        self.run = run
-        self.pause: Pause | AtGrid | None = None
-        self.words: set[Word] | None = None
-        self.seen: dict[Word, bytes] = {}
+    run: Generator[Pause | AtGrid, None, None]
+    pause: Pause | AtGrid | None = None
+    words: set[Word] | None = None
+    seen: dict[Word, bytes] = field(default_factory=dict)
 
 
 class Waits:

@@ -37,10 +37,7 @@ class Bundle:
 STEPPER = Bundle(
     "stepper",
     _HERE,
-    (
-        *("_data", "_other", "_wanted", "_orders", "_launches"),
-        *("step", "block", "thread", "panel", "panels", "text_size"),
-    ),
+    ("_data", "_other", "_wanted", "_orders", "_launches", "step", "block", "thread", "panel", "panels", "text_size"),
     "tile-by-tile-state",
 )
 
@@ -85,13 +82,9 @@ def module(bundle: Bundle = STEPPER) -> str:
     code, found = re.subn(r"export\s*\{\s*([\w$]+) as default[^}]*\};?", r"const viewer = \1;", bundle.read("js"))
     if found != 1:
         raise RuntimeError(f"{bundle.name}.js does not end in one default export; build it with tools/build_viewer.py")
-    return f'<script type="module">{escaped(code + _live(bundle))}</script>'
-
-
-def _live(bundle: Bundle) -> str:
-    """The script that gives each of a page's widgets a model, and renders it."""
     constants = f"\nconst pageMark = {json.dumps(bundle.mark)}, pageFault = {json.dumps(FAULT)};\n"
-    return constants + (_HERE / "page.js").read_text(encoding="utf-8")
+    live = (_HERE / "page.js").read_text(encoding="utf-8")  # gives each of a page's widgets a model, and renders it
+    return f'<script type="module">{escaped(code + constants + live)}</script>'
 
 
 def place(state: Mapping[str, Any], bundle: Bundle = STEPPER, still: str = "") -> str:

@@ -105,14 +105,11 @@ def _head(trace: Trace, initial: Mapping[str, int]) -> dict[str, Any]:
     role, tile, gathered = roles(trace), tiles(trace), accumulators(trace)
     numbers = {tuple(at): number for number, at in enumerate(columns.blocks.tolist())}
     timelines = [Timeline(trace, at) for at in numbers]
-    findings = []
-    for finding in trace.findings:
-        places = [
-            {"block": numbers[place.block], "step": place.position, "thread": place.thread}
-            for place in locate(trace, finding)
-        ]
-        names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count", "counted")
-        findings.append({name: getattr(finding, name) for name in names} | {"at": places})
+    names = ("kind", "severity", "line", "other_line", "array", "index", "message", "count", "counted")
+    findings = [{name: getattr(finding, name) for name in names} for finding in trace.findings]
+    for told, finding in zip(findings, trace.findings, strict=True):
+        places = locate(trace, finding)
+        told["at"] = [{"block": numbers[at.block], "step": at.position, "thread": at.thread} for at in places]
     return {
         "version": VERSION,
         "hardware": {"warp": WARP_SIZE, "sector": SECTOR_BYTES, "banks": BANKS, "word": WORD_BYTES},

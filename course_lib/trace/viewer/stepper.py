@@ -13,7 +13,8 @@ import anywidget
 import numpy as np
 import traitlets
 
-from ..locate import linear, locate
+from ...simulator.geometry import linear
+from ..locate import locate
 from ..replay import Timeline
 from .files import MAX_FRAMES, kind_of, write
 from .page import STEPPER, page
@@ -151,7 +152,7 @@ class Stepper(Still, anywidget.AnyWidget):
 
     def _told(self) -> Told:
         """What the text tells of: the chosen step, the first one that breaks a rule, or a telling one."""
-        timeline, thread = self.timeline, linear(self.trace, self.thread)
+        timeline, thread = self.timeline, linear(self.thread, self.trace.block)
         if not self.step and not thread and self.block == (0, 0, 0):
             for found in filter(None, (locate(self.trace, finding) for finding in self.trace.findings)):
                 block = found[0].block
@@ -163,7 +164,7 @@ class Stepper(Still, anywidget.AnyWidget):
         if self._beside is not None:
             return [Told(self.timeline), Told(Timeline(self._beside.trace, (0, 0, 0)))]
         if step:
-            return [self._telling(self.timeline, (step, linear(self.trace, self.thread)))]
+            return [self._telling(self.timeline, (step, linear(self.thread, self.trace.block)))]
         if step is None and (self.step or self.trace.findings):
             return [self._told()]
         return [Told(self.timeline)]

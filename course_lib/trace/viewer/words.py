@@ -4,6 +4,7 @@ import ast
 
 import numpy as np
 
+from ...simulator.geometry import coordinates
 from ...simulator.hardware import WARP_SIZE
 from ..columns import OPS, REQUESTS, lanes_of
 from ..replay import Timeline
@@ -30,11 +31,6 @@ def element(name: str, flat: int, shape: tuple[int, ...], width: int = 1) -> str
     return f"{name}[{', '.join(index) or '()'}]"
 
 
-def thread_position(thread: int, block: Dim3) -> Dim3:
-    """Convert a linear thread id to (x, y, z); x runs fastest."""
-    return (thread % block[0], thread // block[0] % block[1], thread // (block[0] * block[1]))
-
-
 def sentence(timeline: Timeline, position: int, thread: int) -> str:
     """Say what the last of the first ``position`` steps did, with the numbers of one thread."""
     trace, dims = timeline.trace, n_dims(timeline.trace)
@@ -46,7 +42,7 @@ def sentence(timeline: Timeline, position: int, thread: int) -> str:
         if position in timeline.releases:
             return lead + "Every warp has arrived: the barrier opens."
         return lead + "It waits at the barrier for the other warps."
-    who = f"Thread {label(thread_position(thread, trace.block), dims)}"
+    who = f"Thread {label(coordinates(thread, trace.block), dims)}"
     if thread not in step.threads:
         return f"{lead}{who} takes no part."
     done = "; ".join(f"{verb} {', '.join(what)}" for verb, what in _doings(timeline, position, thread) if what)

@@ -24,7 +24,7 @@ GIVEN = skeleton(NAME, LESSON)
 @pytest.mark.parametrize(
     "source, status, points, told",
     [
-        (NAIVE, "failed", 0, "tiled"),
+        (NAIVE + 'check("plan", plan, 7)\n', "failed", 0, "tiled"),
         (TILED, "failed", 1, "2×2"),
         (NAIVE.replace("row < M and ", ""), "failed", 0, "ragged"),
         (GIVEN, "not yet", 0, "three dots"),
@@ -38,6 +38,7 @@ def test_a_kernel_has_a_point_for_each_milestone_or_a_reason(source, status, poi
     found = judge(NAME, LESSON, Answer(source))
     assert (found.status, found.points, found.of) == (status, points, 5), found
     assert told in found.hint_id + found.hint
+    assert [passed for passed, *_ in found.checks].count(True) == points
 
 
 def test_a_kernel_costs_what_arithmetic_says():
@@ -66,4 +67,5 @@ def test_the_seed_draws_sizes(monkeypatch):
 
 @pytest.mark.nightly
 def test_the_solution_has_all_points():
-    assert judge(NAME, LESSON, Answer(solution(NAME, LESSON)), 7).points == 5
+    found = judge(NAME, LESSON, Answer(solution(NAME, LESSON)), 7)
+    assert (found.status, found.points) == ("passed", 5)

@@ -108,7 +108,12 @@ WRONG_VALUES = KERNEL.replace("+=", "=")
 _TIMES = "@cuda.jit(device=True)\ndef times(a, b):\n    return a * b\n\n\n"
 
 FORMS = {
-    "another name": (TRANSPOSED.replace("product_of_transpose", "mine"), "is called mine here"),
+    "another name, and a function below": (
+        TRANSPOSED.replace("product_of_transpose", "mine").replace(
+            "check(", "def other(a, b, c):\n    ...\n\n\ncheck("
+        ),
+        "is called mine here",
+    ),
     "other parameters": (TRANSPOSED.replace("At", "left"), ""),
     "no check": (KERNEL, ""),
     "no check, another name": (KERNEL.replace("product_of", "my"), "is called my_transpose here"),

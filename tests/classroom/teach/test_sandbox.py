@@ -7,7 +7,7 @@ import sys
 import pytest
 from nightly import at_night
 
-from course_lib.classroom.teach.limits import STANDARD, Limits, Stopped
+from course_lib.classroom.teach.limits import STANDARD, Limits, Stopped, in_fork
 from course_lib.classroom.teach.sandbox import Sandbox, forked
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the limits are those of Unix")
@@ -42,6 +42,19 @@ def wrong():
 def test_what_comes_back(task, told, capfd):
     assert done(task) == told
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_system_limits_the_process():
+    """Without walls, which do not let it ask."""
+    import resource
+
+    names = ("CPU", "AS", "FSIZE", "CORE", "NPROC")
+    told = in_fork(
+        lambda: str([resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in names]).encode(),
+        Limits(seconds=1),
+        1 << 10,
+    )
+    assert told.decode() == str([(1, 3), (1 << 30, 1 << 30), (0, 0), (0, 0), (0, 0)])
 
 
 def test_the_process_is_another_one_and_writes_no_file(tmp_path):

@@ -24,9 +24,6 @@ every element by itself ? global-loads-per-thread
 - range(row + 1) -> range(M)
 - if col < row:\n                    b -> if col != row:\n                    b
 -             if col < row:\n                C[col, row] = acc\n ->
-twice on the diagonal ? global-loads-per-thread
--                 b = a\n                if col < row:\n                    b = A[col, k]\n
-+  ->                 b = A[col, k]\n
 one half:             if col < row:\n                C[col, row] = acc\n -> ? one-half-stored: only one half of C
 no diagonal: range(row + 1) -> range(row) ? one-half-stored: the diagonal was never stored
 stores the diagonal twice ? stores-of-c
@@ -38,8 +35,6 @@ columns of A ? out-of-bounds
 
 NIGHTLY = r"""
 # triple-loop
-B by rows: > {LINE}acc += A[row, k] * B[col, k] ? out-of-bounds
-A by columns: > {LINE}acc += A[k, row] * B[k, col] ? out-of-bounds
 replaces the sum: > {LINE}acc = A[row, k] * B[k, col] ? sum-replaced
 sums in C: > {LINE}C[row, col] += A[row, k] * B[k, col] ? all-zero
 

@@ -24,7 +24,6 @@ x and y swapped ? swapped-directions
 no blocks ? race
 - cuda.blockIdx.y * cuda.blockDim.y +  ->
 - cuda.blockIdx.x * cuda.blockDim.x +  ->
-block not times its width: cuda.blockDim.x +  -> 1 +  ? race
 the height for the width: cuda.blockDim.x -> cuda.blockDim.y ? race
 blockIdx without cuda: cuda.blockIdx.x -> blockIdx.x ? part-of-cuda
 width and height exchanged ? out-of-bounds
@@ -48,9 +47,6 @@ replaces the sum: acc +=  -> acc =  ? sum-replaced
 
 # guarded-rows
 no block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? race
-y for x ? race
-- blockIdx.x * cuda.blockDim.x -> blockIdx.y * cuda.blockDim.y
-- threadIdx.x -> threadIdx.y
 one row too many: row < M -> row <= M ? out-of-bounds
 guard of the columns: row < M -> row < N ? rows-without-thread
 one sum for all columns ? sums-run-on
@@ -62,7 +58,6 @@ one term short: range(K) -> range(K - 1) ? last-term-missing
 one element each: range(number, M * N, 64) -> range(number, min(M * N, number + 1), 64) ? first-elements-alone
 as many as a block has: M * N, 64) -> M * N, 32) ? race
 the factors added: A[row, k] * B[k, col] -> A[row, k] + B[k, col] ? pencil
-without the block: cuda.blockIdx.x * cuda.blockDim.x +  -> ? race
 a row for each thread ? global-loads-per-thread
 - range(number, M * N, 64) -> range(number, M, 64)
 -         row, col = i // N, i % N\n        acc = float32(0)\n        for k in range(K):\n
@@ -73,25 +68,15 @@ the sums run on ? sums-run-on-by-thread
 -         acc = float32(0)\n ->
 -     for i ->     acc = float32(0)\n    for i
 rows of M elements: i // N, i % N -> i // M, i % M ? out-of-bounds
-exchanged: row, col = i // N, i % N -> col, row = i // N, i % N ? out-of-bounds
-one further: M * N, 64 -> M * N + 1, 64 ? out-of-bounds
 """
 
 NIGHTLY = r"""
 # column-thread
 as many rows as B: A.shape[0] -> B.shape[0] ? other-length: must go over A.shape[0]
 
-# guarded-rows
-no guard: if row < M -> if row >= 0 ? out-of-bounds
 
 # half-a-guard
 the other half: row < M and col < N -> col < N ? out-of-bounds
-or for and: row < M and col < N -> row < M or col < N ? out-of-bounds
-the sizes exchanged: row < M and col < N -> row < N and col < M ? out-of-bounds
-the store outside ? out-of-bounds
--     if row < M and ->     acc = float32(0)\n    if row < M and
--         acc = float32(0)\n        for ->         for
--         C[ ->     C[
 """
 
 RIGHT = r"""

@@ -15,7 +15,6 @@ sum in C ? not-zero-at-the-start
 store in the loop:         C[row, col] = acc ->             C[row, col] = acc ? stores-of-c
 a load too many: acc += A[row, k] * B -> acc += (A[row, k] + A[row, k]) / float32(2) * B ? global-loads-per-thread
 A by columns: A[row, k] -> A[k, row] ? out-of-bounds
-the row of A in B, too: B[col, k] -> B[row, k] ? out-of-bounds
 a guard of the sums: col < N -> col < K ? row-and-column-swapped
 nothing stored:         C[row, col] = acc -> ? never-stored
 no index: C[row, col] = acc -> C = acc ? array-renamed: C = …
@@ -57,13 +56,11 @@ NIGHTLY = r"""
 # transposed
 rows from blockIdx.x ? one-name-or-number: row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
 - row = cuda.blockIdx.y -> row = cuda.blockIdx.x
-no guard: if row < M and col < N -> if row >= 0 or col >= 0 ? out-of-bounds
 begins at 1: range(K) -> range(1, K) ? one-name-or-number: range(1, K)
 B by columns: B[col, k] -> B[k, col] ? not-transposed
 
 # two-columns
 one sum for both:             acc_right ->             acc_left ? one-name-or-number
-two columns further: left + 1 -> left + 2 ? out-of-bounds
 replaces the sums ? sum-replaced
 - acc_left += -> acc_left =
 - acc_right += -> acc_right =
@@ -71,8 +68,6 @@ replaces the sums ? sum-replaced
 # report-kernel
 the row of C for the column of B: B[k, y] -> B[k, x] ? one-name-or-number: B[k, x]
 B alone:         C[x, y] ->     C[x, y] ? out-of-bounds
-or for and: x < n and y < n -> x < n or y < n ? out-of-bounds
-half a guard: x < n and y < n -> x < n ? out-of-bounds
 stores at every step:         C[x, y] ->             C[x, y] ? stores-of-c
 
 # sum-in-register

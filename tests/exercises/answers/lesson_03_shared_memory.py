@@ -53,15 +53,11 @@ zeros at the edges of a block ? without-ends
 # to-shared-memory
 both from A: = B[row, col] -> = A[row, col] ? one-name-or-number
 whole rows: {CARRY_A} ->     for k in range(8):\n        A_shared[row, k] = A[row, k]\n ? race
-not its own place: A_shared[row, col] = -> A_shared[0, col] = ? race
 
 # divergent
 barrier in another guard ? barrier-divergence
 - {BARRIER} ->
 - B_shared[row, col] = B[row, col]\n -> B_shared[row, col] = B[row, col]\n        cuda.syncthreads()\n
-barrier too early ? race
-- {BARRIER} ->
--     if row < M and col < K: -> {BARRIER}    if row < M and col < K:
 leaves before it: {BARRIER} ->     if row >= M or col >= N:\n        return\n{BARRIER} ? barrier-divergence
 
 # block-sums

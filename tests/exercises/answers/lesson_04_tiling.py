@@ -34,7 +34,6 @@ the barrier in the inner loop ? barriers-per-warp
 NIGHTLY = r"""
 # barriers
 no first barrier:         cuda.syncthreads()\n        for ->         for ? race
-no second barrier: k, tx]\n        cuda.syncthreads() -> k, tx] ? race
 barrier in the inner loop: k, tx]\n        cuda -> k, tx]\n            cuda ? barriers-per-warp
 stops one short: range(TILE) -> range(TILE - 1) ? one-short-of-the-tile
 from global memory: A_tile[k, ty] * B_tile[k, tx] -> {FROM_GLOBAL} ? global-loads-per-thread
@@ -84,15 +83,12 @@ the tile turned, and not the row ? transposed-in-the-tile
 - A_tile[ty, tx] = At[start + tx, row] -> A_tile[tx, ty] = At[start + ty, row]
 
 # too-deep
-none at the end: k, tx]\n        cuda.syncthreads() -> k, tx] ? race
-none before:         cuda.syncthreads()\n        for k ->         for k ? race
 none at the start: col]\n        cuda.syncthreads() -> col] ? race
 only the last thread's turn ? barrier-divergence
 - k, tx]\n        cuda.syncthreads() -> k, tx]\n            if k == tx:\n                cuda.syncthreads()
 
 # report-tiled
 the store alone: i, tx]\n        cuda.syncthreads() -> i, tx] ? race
-the barrier moved instead of added: col]\n        cuda.syncthreads() -> col] ? race
 = for +=: Cv +=  -> Cv =  ? sum-replaced
 """
 

@@ -20,9 +20,6 @@ the load alone: A[row, col] -> A[col, row] ? turned
 the threads alone ? sectors-per-load-request-of-a
 - row = {BY_Y} -> row = cuda.blockIdx.y * 16 + cuda.threadIdx.x
 - threadIdx.x\n    if -> threadIdx.y\n    if
-both turned, and the kernel as it was ? sectors-per-load-request-of-a
-- row = {BY_Y} -> row = {BY_X} + 0
-- col = {BY_X}\n -> col = {BY_Y}\n
 
 # turn-a-tile
 directly ? sectors-per-store-request-of-c
@@ -40,8 +37,6 @@ loaded down the columns ? sectors-per-load-request-of-a
 NIGHTLY = r"""
 # side-by-side
 without the block: {SIDE} -> i = 32 * step + cuda.threadIdx.x ? race
-blocks of 32 elements: {SIDE} -> i = cuda.grid(1) + 32 * step ? race
-no thread: {SIDE} -> i = cuda.blockIdx.x * 128 + step ? race
 
 # along-the-row
 the blocks alone ? race

@@ -19,12 +19,8 @@ A·B: {READ} -> B_tile[k, tx ^ k] ? from-other-places
 
 # free-paddings
 of 32 rows: {FREE} -> len({i * (T + p) % 32 for i in range(32)}) == T ? t-2-most-30
-odd rows alone: {FREE} -> (T + p) % 2 ? t-2-most-30
-all banks: == T -> == 32 ? t-2-most-30
 the padding alone: (T + p) -> p ? t-10-most-9
-paddings that leave one: == T -> != T ? t-2-most-30
 up to the most alone: range(most + 1) -> range(most) ? t-8-most-15
-without none: range(most + 1): -> range(1, most + 1): ? t-2-most-30
 rows that share no factor of 4: {FREE} -> (p != 30 if T == 2 else (T + p) % 2) ? t-16-most-4
 powers of two: range(T)}) == T -> range(T)}) == (T if T in (2, 8, 10, 16) else 32) ? t-12-most-7
 a list: return conflict_free -> return [conflict_free] ? returns-many
@@ -37,9 +33,6 @@ modulo 31: % 32] -> % 31] ? one-name-or-number
 the column alone: {BANK} -> return col % 32 ? row-1-col-0-width-33
 the word: {BANK} -> return row * width + col ? row-0-col-40-width-64
 by columns: {BANK} -> return (col * width + row) % 32 ? row-0-col-5-width-32
-the quotient: {BANK} -> return (row * width + col) // 32 ? row-0-col-5-width-32
-modulo the width: {BANK} -> return (row * width + col) % width ? row-0-col-40-width-64
-rows of 32: {BANK} -> return (row * 32 + col) % 32 ? row-1-col-0-width-33
 printed: {BANK} -> print((row * width + col) % 32) ? returns-nothing
 
 # wrong-tile
@@ -60,9 +53,6 @@ without the tile ? global-loads-per-thread
 transposed at the store ? bank-conflicts
 - {STORED} -> B_tile[tx, ty] = b
 - {READ} -> B_tile[k, tx]
-no swizzle ? bank-conflicts
-- {STORED} -> B_tile[ty, tx] = b
-- {READ} -> B_tile[tx, k]
 padded ? words-of-shared-memory
 - B_tile = cuda.shared.array((SIDE, SIDE) -> B_tile = cuda.shared.array((SIDE, LONGER)
 - {STORED} -> B_tile[ty, tx] = b
@@ -77,18 +67,11 @@ padded ? words-of-shared-memory
 - (k + tx) % 32 -> k
 twice the step: (k + tx) % 32 -> (k + 2 * tx) % 32 ? bank-conflicts
 beyond the row: (k + tx) % 32 -> k + tx ? out-of-bounds
-without parentheses: (k + tx) % 32 -> k + tx % 32 ? out-of-bounds
 only half round: (k + tx) % 32 -> (k + tx) % 16 ? pencil
 sums of columns: tile[tx, (k + tx) % 32] -> tile[(k + tx) % 32, tx] ? swapped-indices
-uncoalesced ? bank-conflicts
-- tile[i, tx] -> tile[tx, i]
-- * 32 + i, start + tx -> * 32 + tx, start + i
-- (k + tx) % 32 -> k
 
 # wrong-tile
 both padded: {A_OWN} -> cuda.shared.array((SIDE, LONGER), float32)\n    B ? words-of-shared-memory
-two words: {B_PADDED} -> B_tile = cuda.shared.array((SIDE, 18) ? words-of-shared-memory
-a row more: {B_PADDED} -> B_tile = cuda.shared.array((LONGER, SIDE) ? bank-conflicts-per-request-to-shared-memory
 stored as it lies, read as before: B_tile[tx, ty] -> B_tile[ty, tx] ? swapped-indices
 """
 

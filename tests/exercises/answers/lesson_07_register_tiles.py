@@ -12,10 +12,7 @@ WRONG = r"""
 a table for each mix of the lesson: {SHARE} -> return {1: 0.5, 16: 0.8}.get(mix["FFMA"], 64 / 95) ? other-calls
 kinds counted: {SHARE} -> return mix["FFMA"] / len(mix) ? mix-ffma-16-lds-128-4
 upside down: {SHARE} -> return sum(mix.values()) / mix["FFMA"] ? mix-ffma-1-lds-1
-in percent: {SHARE} -> return 100 * mix["FFMA"] / sum(mix.values()) ? mix-ffma-1-lds-1
-against the others: {SHARE} -> return mix["FFMA"] / (sum(mix.values()) - mix["FFMA"]) ? mix-ffma-1-lds-1
 without end: {SHARE} -> while mix: pass ? endless
-rounded: {SHARE} -> return mix["FFMA"] // sum(mix.values()) ? mix-ffma-1-lds-1
 names added: {SHARE} -> return mix["FFMA"] / sum(mix) ? raised
 
 # outer

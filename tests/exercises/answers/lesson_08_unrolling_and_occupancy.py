@@ -10,11 +10,9 @@ WRONG = r"""
 # blocks-that-fit
 no limit of blocks: {LEAST} -> min(by_registers, by_shared, 64 // warps) ? threads-32-registers-16-shared-0
 no limit of warps: {LEAST} -> min(by_registers, by_shared, 32) ? threads-256-registers-16-shared-0
-by registers alone: {LEAST} -> by_registers ? threads-256-registers-16-shared-0
 without the KiB of the driver: (shared + 1024) -> max(shared, 1) ? threads-32-registers-16-shared-8192
 registers not rounded up: -(-32 * registers // 256) * 256 -> 32 * registers ? threads-128-registers-34-shared-0
 warps rounded down: -(-threads // 32) -> threads // 32 ? threads-80-registers-40-shared-0
-one file of 65,536: 4 * (16_384 // of_a_warp) // warps -> 65_536 // of_a_warp // warps ? threads-80-registers-40-shared-0
 whole blocks in each file ? threads-64-registers-56-shared-4096
 - 4 * (16_384 // of_a_warp) // warps -> 4 * (16_384 // (of_a_warp * warps))
 a list: {LEAST} -> [by_registers, by_shared] ? returns-many
@@ -25,7 +23,6 @@ only A goes on: B[k, col] -> B[uint64(start), col] ? one-stays: B stays at the f
 B's indices exchanged: B[k, col] -> B[col, k] ? out-of-bounds
 the same in every iteration: uint64(start + i) -> uint64(i) ? sixteen-again-and-again
 all of K in every iteration: range(16) -> range(K) ? out-of-bounds
-start multiplied: start + i -> 16 * start + i ? out-of-bounds
 
 # remainder
 not unrolled ? loop-iterations
@@ -40,7 +37,6 @@ start sixteen times: uint64(start + i) -> uint64(start) ? one-stays: both stay a
 = for +=: acc +=  -> acc =  ? sum-replaced
 a term short: range(16) -> range(15) ? fifteen-of-sixteen
 only start: range(16) -> range(1) ? first-of-sixteen
-beyond: range(16) -> range(17) ? out-of-bounds
 
 # remainder
 as many iterations as whole fours: range(0, whole, 4) -> range(0, K // 4, 4) ? fours-counted
@@ -50,9 +46,6 @@ the rest from k: range(whole, K) -> range(k + 4, K) ? uninitialized-read
 whole rounded up: K // 4 * 4 -> (K + 3) // 4 * 4 ? out-of-bounds
 the rest with the last whole k ? one-name-or-number: acc += A[row, whole] * B[whole, col]
 - acc += A[row, k] * B[k, col]\n        C -> acc += A[row, whole] * B[whole, col]\n        C
-a guard and clamped loads ? out-of-bounds
-- range(0, whole, 4) -> range(0, K, 4)
-- {REST} ->
 as many iterations as whole fours, and no rest ? fours-counted
 - range(0, whole, 4) -> range(0, K // 4, 4)
 - {REST} ->

@@ -14,10 +14,8 @@ stored before the multiplication ? first-tile-missing
 # written-buffer
 the one that is read: {WRITTEN} -> return iteration % buffers ? iteration-0-buffers-2
 no end: {WRITTEN} -> return iteration + 1 ? iteration-1-buffers-2
-without parentheses: {WRITTEN} -> return iteration + 1 % buffers ? iteration-1-buffers-2
 two only: {WRITTEN} -> return 1 - iteration % 2 ? iteration-1-buffers-3
 the other of two: {WRITTEN} -> return 1 - iteration ? iteration-4-buffers-2
-the quotient: {WRITTEN} -> return (iteration + 1) // buffers ? iteration-0-buffers-2
 
 # last-iteration
 one pair too few: if start < K -> if start < K - TILE ? uninitialized-read
@@ -45,13 +43,10 @@ loads twice ? global-loads-per-thread
 - = A[row, start + tx] -> = float32(0.5) * (A[row, start + tx] + A[row, start + tx])
 a barrier too many: = a_next\n -> = a_next\n        cuda.syncthreads()\n ? barriers-per-warp
 tx and ty exchanged: A[row, start + tx] -> A[row, start + ty] ? out-of-bounds
-one tile too many: row < M and start + tx < K -> row < M ? out-of-bounds
 no barrier before:         cuda.syncthreads()\n        A_tile ->         A_tile ? race
-no barrier after: b_next\n        cuda.syncthreads() -> b_next ? race
 
 # last-iteration
 asks per thread: if start < K -> if start + tx < K ? barrier-divergence
-no barrier:             cuda.syncthreads() -> ? race
 
 # across-tiles
 loads after the multiplications ? loads-after-the-first-pair-that-are-used-before-t-multiplications

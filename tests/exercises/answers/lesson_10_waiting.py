@@ -8,15 +8,11 @@ WRONG = r"""
 the wait alone: {BUSY} -> return min(1, warps * work / latency) ? warps-1-work-20-latency-80
 one warp: {BUSY} -> return work / (work + latency) ? warps-2-work-20-latency-80
 no end: {BUSY} -> return warps * work / (work + latency) ? warps-16-work-20-latency-80
-the larger: {BUSY} -> return max(1, warps * work / (work + latency)) ? warps-1-work-20-latency-80
-in percent: {BUSY} -> return 100 * min(1, warps * work / (work + latency)) ? warps-1-work-20-latency-80
 only for 100 cycles: {BUSY} -> return min(1, warps * work / 100) ? warps-3-work-10-latency-190
 
 # requests-in-flight
 rounded down: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes ? cycles-100-bytes-per-cycle-8-request-bytes-128
-a part: {REQUESTS} -> return cycles * bytes_per_cycle / request_bytes ? cycles-100-bytes-per-cycle-8-request-bytes-128
 one more: {REQUESTS} -> return cycles * bytes_per_cycle // request_bytes + 1 ? cycles-100-bytes-per-cycle-128-request-bytes-128
-the bytes: {REQUESTS} -> return cycles * bytes_per_cycle ? cycles-100-bytes-per-cycle-8-request-bytes-128
 divided: {REQUESTS} -> return -(-cycles // bytes_per_cycle // request_bytes) ? cycles-100-bytes-per-cycle-8-request-bytes-128
 128 always: {REQUESTS} -> return -(-cycles * bytes_per_cycle // 128) ? cycles-600-bytes-per-cycle-16-request-bytes-512
 
@@ -27,10 +23,6 @@ never a wait but the first ? pairs-4-work-200-latency-600-buffers-1
 @ def last_cycle(pairs, work, latency, buffers):\n    return latency + pairs * work\n
 two buffers at most ? pairs-4-work-200-latency-600-buffers-3
 - begins[i - buffers + 1] if i >= buffers - 1 else 0 -> begins[i - 1] if i else 0
-one pair too early ? pairs-4-work-200-latency-600-buffers-2
-- begins[i - buffers + 1] if i >= buffers - 1 else 0 -> begins[i - buffers] if i >= buffers else 0
-only the load counts: max(free, load + latency) -> load + latency ? pairs-4-work-200-latency-600-buffers-3
-without the last work: return begins[-1] + work -> return begins[-1] ? pairs-4-work-200-latency-600-buffers-1
 all loads at once: begins[i - buffers + 1] if i >= buffers - 1 else 0 -> 0 ? pairs-4-work-200-latency-600-buffers-2
 """
 

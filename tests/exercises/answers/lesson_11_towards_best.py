@@ -14,7 +14,6 @@ stored one by one ? stores-of-c
 +         C[row, col + 2] = c\n        C[row, col + 3] = d
 only the first: >         C[row, col] = A[row, col] ? every-fourth-column
 one further: >         store4(C, row, col, load4(A, row, col + 1)) ? out-of-bounds
-columns for rows: >         store4(C, col, row, load4(A, col, row)) ? out-of-bounds
 an element stored as four: >         store4(C, row, col, A[row, col]) ? : items in parentheses
 
 # any-width
@@ -43,29 +42,18 @@ all with a[0] ? one-row-for-all
 """
 
 NIGHTLY = r"""
-# four-at-once
-col times four again: >         store4(C, row, col, load4(A, row, 4 * col)) ? out-of-bounds
 
 # any-width
 to the end of the row: range(col, min(col + 4, A.shape[1])) -> range(col, A.shape[1]) ? race
 one by one without a guard: min(col + 4, A.shape[1]) -> col + 4 ? out-of-bounds
-the wrong size asked: A.shape[1] % 4 == 0 -> col % 4 == 0 ? out-of-bounds
-even widths: A.shape[1] % 4 == 0 -> A.shape[1] % 2 == 0 ? out-of-bounds
 
 # wide
 B's tile still read one by one ? shared-loads-per-thread
 -             b = load4(B_tile, k, n)\n
 +  ->             b = B_tile[k, n], B_tile[k, n + 1], B_tile[k, n + 2], B_tile[k, n + 3]\n
-A's element four times ? shared-loads-per-thread
--             a = A_tile[ty, k]\n ->
-- acc[0] += a * -> acc[0] += A_tile[ty, k] *
-- acc[1] += a * -> acc[1] += A_tile[ty, k] *
-- acc[2] += a * -> acc[2] += A_tile[ty, k] *
-- acc[3] += a * -> acc[3] += A_tile[ty, k] *
 = for +=: ] += a -> ] = a ? sum-replaced
 one barrier: b[3]\n        cuda.syncthreads() -> b[3] ? race
 four elements of A:             a = A_tile[ty, k]\n ->             a = load4(A_tile, ty, k)[0]\n ? out-of-bounds
-no guard below B: start + ty < B.shape[0] and col -> col ? out-of-bounds
 tx for n: store4(B_tile, ty, n, -> store4(B_tile, ty, tx, ? misaligned-access
 stored one by one ? stores-of-c
 -         store4(C, row, col, (acc[0], acc[1], acc[2], acc[3]))\n ->         for e in range(4):\n

@@ -11,8 +11,6 @@ WRONG = r"""
 # gain
 upside down: {GAIN} -> return (busy_before / executed_before) / (busy_after / executed_after) ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
 instructions alone: {GAIN} -> return executed_before / executed_after ? executed-before-2-0-busy-before-40-executed-after-2-0-busy-after-80
-busy cycles alone: {GAIN} -> return busy_after / busy_before ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
-multiplied: {GAIN} -> return (busy_after * executed_after) / (busy_before * executed_before) ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
 the speed alone: {GAIN} -> return busy_after / executed_after ? executed-before-2-0-busy-before-50-executed-after-1-0-busy-after-50
 added: {GAIN} -> return executed_before / executed_after + busy_after / busy_before - 1 ? executed-before-2-0-busy-before-60-executed-after-1-0-busy-after-30
 
@@ -28,9 +26,6 @@ squares: {FITS} -> {FITS} and height == width ? registers-255-sets-2-others-31
 not to the last register ? registers-255-sets-4-others-31
 - {FITS} -> height * width + sets * (height + width) + others < registers
 others forgotten: {FITS} -> height * width + sets * (height + width) <= registers ? registers-128-sets-2-others-40
-not per multiplication: (height + width) / (height * width) -> height + width ? registers-255-sets-2-others-31
-the last that fits ? registers-255-sets-2-others-31
-- min(fewest, (height + width) / (height * width)) -> (height + width) / (height * width)
 """
 
 NIGHTLY = r"""
@@ -39,11 +34,8 @@ half of B's tile: {SECOND} -> ? uninitialized-read
 the same column of the tile: {RIGHT_SUM} ->             right += a * B_tile[k, tx]\n ? one-half-for-both
 one guard for both: col + 8 < N else -> col < N else ? out-of-bounds
 no second barrier: tx + 8]\n{BARRIER} -> tx + 8]\n ? race
-no first barrier: {BARRIER}        for k ->         for k ? race
 = for +=: right += a -> right = a ? sum-replaced
 
-# fewest-reads
-one set: {FITS} -> height * width + (height + width) + others <= registers ? registers-128-sets-2-others-40
 """
 
 RIGHT = r"""

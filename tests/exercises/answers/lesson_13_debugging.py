@@ -15,7 +15,6 @@ only the guard fixed: B[k, col] -> B[col, k] ? transposed
 only B fixed: {STORE} ->     C[row, col] = acc ? out-of-bounds
 stored in the loop: {STORE} ->             C[row, col] = acc ? stores-of-c
 a name misspelt: B[k, col] -> B[k, coll] ? misspelt-name
-A by columns: A[row, k] -> A[k, row] ? out-of-bounds
 
 # too-far
 one round too few: range(0, A.shape[1], TILE) -> range(0, A.shape[1] - TILE, TILE) ? last-tile-missing
@@ -32,7 +31,6 @@ D as the first value of each tile ? last-pair-alone
 
 # unseen-sums
 only the step: = acc\n    cuda.syncthreads() -> = acc ? race
-a barrier of the warp: = acc\n    cuda.syncthreads() -> = acc\n    cuda.syncwarp() ? race
 the barrier under the condition ? barrier-divergence
 - half]\n        cuda.syncthreads() -> half]\n            cuda.syncthreads()
 ends at 1: while half > 0 -> while half > 1 ? odd-threads-missing
@@ -48,8 +46,6 @@ only the atomic: counts[t] = 0\n    cuda.syncthreads() -> counts[t] = 0 ? race
 NIGHTLY = r"""
 # rows-of-b
 the row of C in B: B[k, col] -> B[k, row] ? one-name-or-number
-one row too many: row < C.shape[0] -> row <= C.shape[0] ? out-of-bounds
-half a guard: row < C.shape[0] and col < C.shape[1] -> row < C.shape[0] ? out-of-bounds
 
 # too-far
 the barrier under the question ? race
@@ -57,7 +53,6 @@ the barrier under the question ? race
 +         now
 -             A_tiles[1 - now ->             A_tiles[now
 the test is one too late: if start + TILE < A.shape[1] -> if start + TILE <= A.shape[1] ? out-of-bounds
-no barrier in the loop:         cuda.syncthreads()\n        now ->         now ? race
 
 # unseen-add
 only D: if start + ty < K and -> if start + tx < K and ? out-of-bounds
@@ -69,9 +64,7 @@ the barrier under the guard ? barrier-divergence
 # unseen-counts
 the barrier under the condition ? barrier-divergence
 - counts[t] = 0\n    cuda.syncthreads() -> counts[t] = 0\n        cuda.syncthreads()
-a barrier of the warp: = 0\n    cuda.syncthreads() -> = 0\n    cuda.syncwarp() ? race
 three barriers:     if i < ->     cuda.syncthreads()\n    if i < ? barriers-per-warp
-stored too early: 1)\n    cuda.syncthreads() -> 1) ? race
 
 # unseen-sums
 only the barrier: A.shape[1], THREADS -> A.shape[1], 32 ? some-twice

@@ -13,7 +13,6 @@ rounded down: >     waves = tiles // at_once\n    return tiles / (waves * at_onc
 always one more: >     waves = tiles // at_once + 1\n    return tiles / (waves * at_once) ? tiles-132-at-once-132
 the waves themselves: >     return tiles / at_once ? tiles-133-at-once-132
 the number of waves: >     return -(-tiles // at_once) ? tiles-8-at-once-132
-upside down: >     waves = -(-tiles // at_once)\n    return waves * at_once / tiles ? tiles-8-at-once-132
 132 for every GPU: >     waves = -(-tiles // 132)\n    return tiles / (waves * 132) ? tiles-100-at-once-40
 
 # share-of-k
@@ -62,7 +61,6 @@ the barrier inside C ? barrier-divergence
 all of K in each: range(part * K // SHARES, (part + 1) * K // SHARES) -> range(K) ? all-of-k
 divided first ? divided-first
 - range(part * K // SHARES, (part + 1) * K // SHARES) -> range(part * (K // SHARES), (part + 1) * (K // SHARES))
-all four store: part == 0 and row -> row ? race
 its own sum again ? shared-loads-per-thread
 - acc += parts[other, ty, tx] -> acc += parts[other, ty, tx] + 0 * parts[0, ty, tx]
 """

@@ -12,7 +12,6 @@ as in memory: {LANE} -> return 8 * row + column ? row-1-column-0
 no remainders: {LANE} -> return 4 * row + column ? row-2-column-6
 one remainder: {LANE} -> return 4 * row + column % 4 ? row-10-column-1
 exchanged: {LANE} -> return 4 * (column % 8) + row % 4 ? row-0-column-3
-a quotient: {LANE} -> return 4 * (row // 8) + column // 4 ? row-0-column-3
 no return: {LANE} -> 4 * (row % 8) + column % 4 ? returns-nothing
 
 # fragments

@@ -14,13 +14,6 @@ def kept(x, write):
 """
 
 RULES = Table(None, header=IMPORTS, launch="1, 64", arguments="a=zeros(64)", first="i = cuda.threadIdx.x\n", text="""\
-# an early return before a barrier : a=zeros(64), n=60
-#= run.findings[0].other_line == line("return")
-if i >= n:
-    return
-cuda.syncthreads()  #? barrier-divergence x4
-a[i] = 1
-
 # parts of a block at different barriers
 #= {f.line for f in run.findings} | {f.other_line for f in run.findings} == {line("# first"), line("# second")}
 #? barrier-divergence
@@ -31,29 +24,10 @@ else:
     cuda.syncthreads()  # second
 a[i] = 2
 
-# a barrier under a condition that whole blocks share @ 4, 64 : a=zeros(4, 64)
-#= (a.tolist(), run.findings) == ([[n] * 64 for n in (0, 0, 1, 3)], ())
-for k in range(cuda.blockIdx.x):
-    a[cuda.blockIdx.x, i] += k
-    cuda.syncthreads()
-if cuda.blockIdx.x == 1:
-    cuda.syncthreads()
-
 # an access outside an array is left out, and the kernel goes on @ 1, 8
 #: a=np.arange(8.0).reshape(1, 8), out=zeros(8) - 1
 #= (out.tolist(), run.findings[0].threads) == ([3, 4, 5, 6, 7, 8, 1, 1], (((0, 0, 0), (6, 0, 0)),))
 out[i] = a[0, i + 2] + 1  #? out-of-bounds a (0, 8) x2
-
-# initialized shared memory, local memory and variables : out=zeros(64), n=64
-#= run.errors == ()
-tile = cuda.shared.array(64, float32)
-mine = cuda.local.array(2, float32)
-if i < n:
-    tile[i] = 1
-    mine[1] = 1
-    late = float32(i)
-cuda.syncthreads()
-out[i] = tile[i] + mine[1] + late
 
 # a wait for a flag that is no atomic : out=zeros(1, "i4")
 #= [f.other_line for f in run.findings if f.kind == "race" and f.array == "ready"] == [line("ready[0] = 1")]
@@ -180,16 +154,6 @@ FENCES = Table(None, header=IMPORTS, launch="40, 1", first="t, b = cuda.threadId
 cuda.threadfence()
 partial[b] = a[b]
 if cuda.atomic.add(tickets, 0, 1) == cuda.gridDim.x - 1:
-    for k in range(cuda.gridDim.x):
-        out[0] += partial[k]  #? race partial
-
-# an atomic on another word
-if b < cuda.gridDim.x - 1:
-    partial[b] = a[b]
-    cuda.threadfence()
-    cuda.atomic.add(tickets, 1, 1)
-else:
-    cuda.atomic.add(tickets, 0, 1)
     for k in range(cuda.gridDim.x):
         out[0] += partial[k]  #? race partial
 

@@ -269,16 +269,6 @@ if i % 2:
     step = 2
 out[i] = next_to(i)
 
-# branches and loops
-last = 5
-def largest(first):
-    best = x[first]
-    for k in range(first, last):
-        if x[k] > best:
-            best = x[k]
-    return best
-out[i] = largest(i % 5)
-
 # stores and defaults
 def put(k, v, twofold=2):
     out[k] = twofold * v
@@ -313,16 +303,6 @@ out[i] += applied(lambda: y) + applied(lambda *v: v[0] + len(v), *(x[i], 2))
 """)  # fmt: skip
 
 MEETING = Table(None, header=HEADER, launch="1, 64", arguments="out=zeros(64)", text="""\
-# a barrier in a function of the kernel
-#= (out.tolist(), [row.line for row in run.traffic.rows if row.op == "load"]) == ([*range(64)][::-1], [line("63 - i")])
-tile = cuda.shared.array(64, float32)
-i = cuda.threadIdx.x
-def exchange():
-    tile[i] = i
-    cuda.syncthreads()
-    out[i] = tile[63 - i]
-exchange()
-
 # the trace names its variables @ 1, 2, trace=True : out=zeros(2)
 #= any("more" in step.variables for step in run.trace.steps)
 #= any("more" in step.variables for step in loads(dumps(run)).trace.steps)

@@ -142,25 +142,12 @@ for c in range(5):
     total += w[i % 3, c]
 out[i] = total
 
-# several targets
-a = b = x[i]
-a += 1
-(c, d), e = (a, b), x[i] * 2
-c, d, e = e, c, d
-out[i, 0] = out[i, 1] = c - d * e
-
 # constants
 total = 0
 for k in range(3):
     total += PRIMES[0] * x[(i + k) % x.shape[0]]
 out[i, 0] = total + PRIMES[1] - PRIMES[2]
 out[i, 1] = math.pi * T
-
-# division by zero : n=X, x=F, out=zeros(64, 4)
-out[i, 0] = n[i] // (i % 3)
-out[i, 1] = n[i] % (i % 3)
-out[i, 2] = x[i] / (i % 2)
-out[i, 3] = x[i] // x[i]
 
 # device functions
 out[i, 0] = outer(x, i % x.shape[0])
@@ -272,16 +259,6 @@ i = cuda.grid(1)
 value = math.fabs(x[i]) + float32(1)
 out[i, 0] = math.sqrt(value) * math.floor(x[i]) + math.ceil(value)
 out[i, 1] = math.exp(-value) + math.sin(value) * math.atan2(value, x[i]) + math.pow(value, 1.5)
-
-# a warp's sum @ 2, 64 : a=A, out=zeros(4, int)
-#= out.tolist() == [*A[:96].reshape(3, 32).sum(1), A[96:].sum()]
-v = a[cuda.grid(1)] if cuda.grid(1) < a.size else 0
-offset = 16
-while offset > 0:
-    v += cuda.shfl_down_sync(FULL, v, offset)
-    offset //= 2
-if cuda.laneid == 0:
-    out[cuda.grid(1) // 32] = v
 
 # lanes with different masks vote apart, and a lane may not take from the other group @ 1, 32 : out=zeros(4, 32, "i4")
 #= out.tolist() == [[0x11111111, 0x22222222] * 16, [0, 1] * 16, [1] * 32, [i ^ 2 for i in range(32)]]

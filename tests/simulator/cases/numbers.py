@@ -13,7 +13,6 @@ C = (X + 1j * X[::-1])[[0, 1, 2, 3, 4, 5, 6, 7]]
 SHIFTED = np.where(np.arange(8) == 3, C, np.roll(X, 1) + 1j * X[::-1])
 FINITE = [complex(a, b) for a, b in itertools.product((-2.5, -1.0, -0.3, 0.5, 3.75), (-1.5, -0.2, 0.7, 2.0))]
 POLAR = [(v, complex(*cmath.polar(v)), cmath.log(v, 3 - 1j), cmath.log(v)) for v in FINITE]
-LEFT, RIGHT = ((r := np.random.default_rng(1)).random(s) + 1j * r.random(s) for s in ((7, 9), (9, 10)))
 UNITS = np.arange(4).astype("c8") + np.complex64(1j)
 HALF_WAY = np.array([np.nan, -np.inf, 65504, -65504, 0.5, -0.5, 3.5, 255.5], "f2")
 HALVES = np.array([1.5, 2.5, -1.5, -2.7, 0.4, 3, np.inf, -1], "f2")
@@ -57,26 +56,6 @@ out[i] = h[i]
 """)  # fmt: skip
 
 NUMBERS = Table(None, launch="1, 8", header=IMPORTS, first="i = cuda.threadIdx.x\n", text="""\
-# a tiled product of complex matrices @ (3, 2), (4, 4)
-#: A=LEFT.astype("c8"), B=RIGHT.astype("c8"), C=np.full((7, 10), np.nan, "c8")
-#= close(C, A @ B, 1e-5)
-#= (run.findings, traffic(array="A").bytes) == ((), 8 * 7 * 9 * 3)
-def kernel(A, B, C):
-    a = cuda.shared.array((4, 4), complex64)
-    b = cuda.shared.array((4, 4), complex64)
-    x, y = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    acc = complex64(0)
-    for first in range(0, A.shape[1], 4):
-        a[ty, tx] = A[y, first + tx] if y < A.shape[0] and first + tx < A.shape[1] else 0
-        b[ty, tx] = B[first + ty, x] if first + ty < A.shape[1] and x < B.shape[1] else 0
-        cuda.syncthreads()
-        for k in range(4):
-            acc += a[ty, k] * b[k, tx]
-        cuda.syncthreads()
-    if y < C.shape[0] and x < C.shape[1]:
-        C[y, x] = acc
-
 # complex powers, of which one is 0.043 in Python (numba takes 1j for a zero) @ 1, 7
 #: a=BASES, b=EXPONENTS, out=zeros(7, "c8")
 #= close(out, POWERS, 1e-6, 2e-6)

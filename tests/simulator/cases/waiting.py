@@ -273,12 +273,6 @@ for _ in range(5):
     a[i] = b[i]
     cuda.cg.this_grid().sync()
 
-# without the barrier it is a race @ 3, 8 : a=zeros(24), b=zeros(24)
-i = cuda.grid(1)
-b[i] = a[i]
-cuda.syncthreads()
-a[i] = b[(i + cuda.blockDim.x) % b.size]  #? race b
-
 # blocks reach it in different lines @ 4, 4 : x=zeros(16, "i4"), out=zeros(16, "i4")
 #= (x.tolist(), run.findings) == ([10, 10, 10, 10, 3, 2, 1, 0] * 2, ())
 #= out.tolist() == [*x[4:], *x[:4]]

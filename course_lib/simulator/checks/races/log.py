@@ -96,7 +96,7 @@ class SharedLog:
         if not self.entries:
             return
         if self.shadow is None:
-            self.shadow = Shadow(self.observer, self.array, self.observer.each)
+            self.shadow = Shadow(self.observer, self.array)
         epoch = self.observer.epoch_of(self.entries[0].vector.chunk)
         for entry in self.entries:
             self.shadow.see(entry, epoch)

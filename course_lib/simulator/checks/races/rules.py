@@ -76,7 +76,7 @@ class RacesObserver(Observer):
         assert isinstance(array, (GlobalArray, SharedArray))
         shadow = self.shadows.get(array)
         if shadow is None:
-            shadow = self.shadows[array] = Shadow(self, array, self.each, self.releases)
+            shadow = self.shadows[array] = Shadow(self, array)
         shadow.see(Access.at(site, pattern, base, value), self.epoch_of(site.vector.chunk))
 
     def fence(self, vector: WarpVector, mask: Mask, block_only: bool) -> None:
@@ -102,12 +102,8 @@ class RacesObserver(Observer):
         for array, log in self.logs.items():
             if array.chunk is chunk:
                 log.settle(complete)
-        epoch = self.epoch_of(chunk)
-        if complete:
-            self.epochs[chunk] = epoch + 1
-        else:
-            met = np.any([v.full(m).any(axis=(0, 1)) for v, m in arrivals], axis=0)
-            self.epochs[chunk] = epoch + met
+        met = 1 if complete else np.any([v.full(m).any(axis=(0, 1)) for v, m in arrivals], axis=0)
+        self.epochs[chunk] = self.epoch_of(chunk) + met
 
     def grid_barrier(self) -> None:
         self.shadows = {array: shadow for array, shadow in self.shadows.items() if isinstance(array, SharedArray)}

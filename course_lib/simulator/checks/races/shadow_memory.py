@@ -37,6 +37,7 @@ class Reporter(Protocol):
     launch: Launch
     reported: list[tuple[FindingKey, bool]]
     each: bool  # see Shadow
+    releases: Releases | None  # of a kernel with fences
 
     def epoch_of(self, chunk: Chunk) -> Ints:
         """Barriers passed by each block of the chunk."""
@@ -194,16 +195,12 @@ class Shadow:
     of them. A write is ordered after all accesses with which it does not race, so only the latest writer is stored.
     """
 
-    def __init__(
-        self,
-        observer: Reporter,
-        array: GlobalArray | SharedArray,
-        each: bool = False,
-        releases: Releases | None = None,
-    ) -> None:
-        self.observer, self.array, self.releases = observer, array, releases
+    def __init__(self, observer: Reporter, array: GlobalArray | SharedArray) -> None:
+        self.observer, self.array, self.releases = observer, array, observer.releases
         self.threads = observer.launch.threads_per_block
-        self.crowds = {kind: Crowd(observer.launch.blocks * self.threads) for kind in (READ, ATOMIC)} if each else {}
+        self.crowds = (
+            {kind: Crowd(observer.launch.blocks * self.threads) for kind in (READ, ATOMIC)} if observer.each else {}
+        )
         self.words = array.words()
         self.slots: dict[tuple[int, str], Slot] = {}  # (kind, which of SLOTS); created when needed
         self.values: np.ndarray | None = None  # the last written values, to report when two writers agreed
@@ -216,17 +213,13 @@ class Shadow:
         self.observer.reported.clear()
         pattern, base = access.pattern, access.base
         key = access.line, access.kind, pattern, base
-        if self.crowds or not self._repeats(key, (access.order, epoch)):
+        words = None if self.crowds else self._repeated(key, (access.order, epoch))
+        if words is None:
             self.apply(access, epoch)
             return
-        words = pattern.once(("words", base), lambda: np.unique(self.array.keys(pattern, base)))
-        if words.size > MOST_WORDS:
-            self.apply(access, epoch)
-            return
-        held = b"".join(part.tobytes() for _, *parts in self._state(words) for part in parts)
-        known = self.effects.get((key, *self.slots, held))
+        before = key, *self.slots, b"".join(part.tobytes() for _, *parts in self._state(words) for part in parts)
+        known = self.effects.get(before)
         if known is None:
-            before = key, *self.slots, held
             self.apply(access, epoch)
             if all(final for _, final in self.observer.reported):
                 self.effects[before] = self._state(words), [found for found, _ in self.observer.reported]
@@ -240,14 +233,18 @@ class Shadow:
             keys, mask = pattern.words(base)
             self.values[keys] = widened(access.value, mask.shape)[mask]
 
-    def _repeats(self, key: tuple[Any, ...], time: tuple[Any, Ints]) -> bool:
-        """Whether an access was seen several times since the last barrier or syncwarp; drop what is older."""
+    def _repeated(self, key: tuple[int, int, Pattern, int], time: tuple[Any, Ints]) -> Ints | None:
+        """The words, if they are few, of an access that was seen several times since the last barrier or syncwarp."""
         if time[0] is not self.time[0] or time[1] is not self.time[1] or len(self.seen) > MOST_KEYS:
             self.time = time
             self.seen.clear()
             self.effects.clear()
         self.seen[key] = self.seen.get(key, 0) + 1
-        return self.seen[key] > TIMES
+        if self.seen[key] <= TIMES:
+            return None
+        _, _, pattern, base = key
+        words = pattern.once(("words", base), lambda: np.unique(self.array.keys(pattern, base)))
+        return words if words.size <= MOST_WORDS else None
 
     def _state(self, words: Ints) -> list[tuple[Slot, Ints, Ints]]:
         return [(slot, slot.who[words], slot.when[words]) for slot in self.slots.values()]

@@ -275,6 +275,7 @@ export class Player {
     stage.look(this.model.get("panel") ?? "");
     this.draw();
     stage.fit();
+    if (this.root.contains(document.activeElement)) part(this.root, "lens").scrollIntoView({ block: "nearest" }); // below the picture
   }
 
   draw() {
