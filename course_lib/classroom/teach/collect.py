@@ -138,6 +138,7 @@ _LATE = re.compile(r"(?:^|[ _(-]+)LATE(?:[ _-]?(\d{1,2})(?!\d)(?: days?)?)?\)*(?
 #: student, participant, plug-in, [file] (mod/assign).
 _SYSTEMS = (
     re.compile(r"(?P<name>\w+?)_(?P<number>\d{3,})_\d{3,}_.+", re.DOTALL),
+    re.compile(r"(?P<name>anon_[A-Za-z0-9]+)_(?P<number>)\d{3,}_.+", re.DOTALL),
     re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_.*", re.DOTALL),
 )
 

@@ -78,5 +78,8 @@ def limit(limits: Limits) -> None:
     most |= dict.fromkeys((resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC), 0)
     for what, soft in most.items():
         hard = soft + 2 if what == resource.RLIMIT_CPU else soft
-        with contextlib.suppress(ValueError, OSError):  # macOS refuses some, and what is less already stays so
-            resource.setrlimit(what, (soft, hard))
+        _, allowed = resource.getrlimit(what)
+        if allowed != resource.RLIM_INFINITY:  # root could raise it
+            hard = min(hard, allowed)
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some
+            resource.setrlimit(what, (min(soft, hard), hard))

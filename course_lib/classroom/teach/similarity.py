@@ -18,6 +18,7 @@ from typing import NamedTuple
 from ... import kernels
 from ...exercises import LESSONS
 from ...exercises.grading.repairs import base_of
+from ...machine.gpu.capstone import recorded_texts
 from .cells import NOTEBOOKS, calls, lesson_cells, parsed
 
 #: Two answers are alike if they share this part of what their authors wrote.
@@ -145,6 +146,8 @@ def course_texts() -> Sequence[tuple[str, ast.FunctionDef]]:
         path = NOTEBOOKS / "solutions" / f"{lesson}.ipynb"
         for _, source in lesson_cells(lesson, path.parent) if path.exists() else ():
             found |= {statements(f): (f"the solution of {f.name}", f) for f in _functions(parsed(source))}
+    for name, text in recorded_texts().items():
+        found |= {statements(f): (f"the recorded kernel {name}", f) for f in _functions(ast.parse(text))}
     for path in sorted(Path(kernels.__file__).parent.glob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found |= {statements(f): (f"the kernel {f.name}", f) for f in _functions(tree)}

@@ -143,7 +143,7 @@ def _kernel(options: argparse.Namespace, target: str) -> int:
     path, name = split(target)
     if options.seed < 0:
         raise UsageError(f"--seed is {options.seed}; it is 0 or more.")
-    file = load(path)
+    file = load(path, words=options.words)
     kernel = file.kernel(name)
     if file.skipped:
         print(f"{path}: statements that fail are left out: {left_out(file.skipped, 1)}.", file=sys.stderr)

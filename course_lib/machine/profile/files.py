@@ -78,8 +78,8 @@ def load(path: Path, name: str = "", skipped: list[str] | None = None, words: Se
     """Import a file of kernels, statement by statement. What it prints goes to stderr.
 
     Statements that fail are left out: launches, for which there is no GPU, imports of packages that are not installed,
-    and what needs them. ``name`` is the module's: "__main__" for a script that is run, with the arguments ``words``.
-    ``skipped`` takes what failed.
+    and what needs them. ``name`` is the module's: "__main__" for a script that is run. ``skipped`` takes what failed,
+    and ``words`` are the arguments that the file reads.
     """
     if not path.is_file():
         raise UsageError(f"There is no file {path}.")
@@ -162,4 +162,4 @@ def _said(error: BaseException) -> str:
         return "which needs a GPU"
     if isinstance(error, NeedsGPU):
         return str(error)
-    return f"{type(error).__name__}: {textwrap.shorten(str(error), 240).rstrip('.')}"
+    return f"{type(error).__name__}: {textwrap.shorten(str(error), 240).rstrip('.')}".removesuffix(": ")

@@ -36,10 +36,13 @@ def truth(x: Context, value: Expr, line: int) -> Expr:
 def condition(x: Context, node: ast.expr) -> Expr:
     """Translate ``node`` as a condition; since only its truth is needed, ``n and x`` may mix types."""
     if isinstance(node, ast.BoolOp):
-        known = [decided(x, value) for value in node.values]
         ends = isinstance(node.op, ast.Or)
-        needed = node.values[: known.index(ends) + 1] if ends in known else node.values
-        return logical(x, not ends, [condition(x, value) for value in needed])
+        parts: list[Expr] = []
+        for operand in node.values:
+            parts.append(condition(x, operand))
+            if decided(x, operand) is ends:  # no lane evaluates the next one
+                break
+        return logical(x, not ends, parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return negated(condition(x, node.operand), node.lineno)
     return truth(x, x.expr(node), node.lineno)
@@ -55,8 +58,12 @@ def decided(x: Context, node: ast.expr) -> bool | None:
             outcome = decided(x, operand)
             return None if outcome is None else not outcome
         case ast.BoolOp(op, values):
-            known, ends = [decided(x, value) for value in values], isinstance(op, ast.Or)
-            return ends if ends in known else None if None in known else not ends
+            ends, unknown = isinstance(op, ast.Or), False
+            for part in values:
+                if (outcome := decided(x, part)) is ends:
+                    return ends
+                unknown |= outcome is None
+            return None if unknown else not ends
         case ast.Compare(left, ops, comparators) if len(ops) > 1:
             sides = zip([left, *comparators], ops, comparators, strict=False)
             links: list[ast.expr] = [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in sides]

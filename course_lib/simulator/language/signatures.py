@@ -103,8 +103,6 @@ def _signature(arguments: Iterable[object], result: object) -> Signature:
 
 def _read(source: Source, node: ast.expr) -> tuple[Signature, ...]:
     """Read a decorator's first argument; its names are the function's globals."""
-    if isinstance(node, ast.List):
-        return tuple(found for part in node.elts for found in _read(source, part))
     names = dict(source.function.__globals__)
     cells = zip(source.function.__code__.co_freevars, source.function.__closure__ or (), strict=False)
     names.update({name: cell.cell_contents for name, cell in cells})

@@ -191,6 +191,7 @@ NAMES_OF_SYSTEMS = [
     (["limaana_12345_998877_04_tiling.ipynb"], "limaana", ""),
     (["limaana_LATE_12345_998877_04_tiling-1.ipynb", "limaana_12345_998876_04_tiling.ipynb"], "limaana", "yes"),
     (["limaana_12345_998877_04_tiling(-1)(LATE).ipynb"], "limaana", "yes"),
+    (["anon_Xk3fQ_998877_04_tiling.ipynb"], "anon_Xk3fQ", ""),
     (["Ana Lima_7_assignsubmission_file_/my.ipynb", "Ana Lima_7_assignsubmission_onlinetext_/t"], "Ana Lima", ""),
     (["Ana Lima_12345_assignsubmission_file_04_tiling.ipynb"], "Ana Lima", ""),
     (["carl_LATE_2.ipynb", "carl.ipynb"], "carl", "2"),

@@ -7,7 +7,7 @@ import sys
 import pytest
 from nightly import at_night
 
-from course_lib.classroom.teach.limits import STANDARD, Limits, Stopped, in_fork
+from course_lib.classroom.teach.limits import STANDARD, Limits, Stopped, in_fork, limit
 from course_lib.classroom.teach.sandbox import Sandbox, forked
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the limits are those of Unix")
@@ -55,6 +55,18 @@ def test_the_system_limits_the_process():
         1 << 10,
     )
     assert told.decode() == str([(1, 3), (1 << 30, 1 << 30), (0, 0), (0, 0), (0, 0)])
+
+
+def test_a_lower_limit_stays(monkeypatch):
+    """Root could raise it."""
+    import resource
+
+    asked = []
+    monkeypatch.setattr(os, "dup2", lambda *descriptors: None)
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (5, 5))
+    monkeypatch.setattr(resource, "setrlimit", lambda what, most: asked.append(most))
+    limit(Limits())
+    assert sorted(asked) == [(0, 0)] * 3 + [(5, 5)] * 2
 
 
 def test_the_process_is_another_one_and_writes_no_file(tmp_path):

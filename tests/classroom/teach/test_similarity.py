@@ -16,6 +16,7 @@ from course_lib.classroom.teach.similarity import (
     statements,
     written,
 )
+from course_lib.machine.gpu.capstone import recorded_texts
 
 
 def function(text):
@@ -76,6 +77,12 @@ def test_a_kernel_of_the_course_with_a_small_change_is_found(change, gap):
     for functions in ([function(changed)], [calls, function(changed)]):
         where, share = nearest(function(gap), *functions)
         assert where == "the kernel tiled" and share >= ALIKE, share
+
+
+def test_a_kernel_that_was_recorded_is_found():
+    """Students have its text, in the recording."""
+    kernel = function(recorded_texts()["vectors"])
+    assert nearest(function("def f(A, B, C):\n    ...\n"), kernel) == ("the recorded kernel vectors", 1)
 
 
 def test_every_statement_of_the_course_is_read():

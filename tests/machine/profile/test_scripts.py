@@ -160,7 +160,7 @@ def test_a_script_has_its_arguments_and_an_assertion_that_fails_is_the_status(wa
 
     assert main(["profile", str(path), "--json", "--", "--sum", wanted]) == status
     out, err = capsys.readouterr()
-    assert json.loads(out)["clean"] == (not status) and ("AssertionError" in err) == bool(status)
+    assert json.loads(out)["clean"] == (not status) and ("AssertionError." in err) == bool(status)
 
 
 def test_a_verdict_is_told_once(tmp_path, capsys):

@@ -158,6 +158,16 @@ for index, value in np.ndenumerate(x):
     out[1, k] = value + 100 * index[0] + index[-1]
     k += 1
 
+# loops over all indices of what the body assigns anew : x=np.ones((2, 3)), y=zeros(2, 3), out=zeros(4, 3)
+n = 2
+for i, j in np.ndindex(n, 3):
+    out[i, j] += 1
+    n = 1
+z = x
+for (i, j), value in np.ndenumerate(z):
+    out[2 + i, j] += value
+    z = y
+
 # loops over an array without elements : x=zeros(0, 3), out=zeros(1)
 for index, value in np.ndenumerate(x):
     out[0] = 1

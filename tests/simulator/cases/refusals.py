@@ -85,6 +85,7 @@ a[0] = SIZE.bit_length()  #! SIZE.bit_length() int
 LIST.append(1)  #! LIST.append() list
 a[0] = 1; cuda.syncthreads  #! cuda.syncthreads cuda.syncthreads()
 cuda.syncthread()  #! 'syncthread' cuda.syncthreads
+n = SIZE * 2; v = cuda.local.array(n, float32); a[0] = v[0]  #! n local literal
 scaled[1, 4](a)  #! scaled function device launch
 x = a[1]; x.fill(2)  #! x float32 array .fill
 a[0] = math.sqroot(a[0])  #! 'sqroot' math.sqrt

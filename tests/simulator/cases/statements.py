@@ -95,6 +95,13 @@ else:
     same = 0
 out[i] += math.sqrt(same or v)
 
+nothing, v = None, F[20]
+if nothing is not None and nothing > 3:
+    v = 1.5
+elif i > 30 and (nothing is None or nothing[0]):
+    v += x
+out[i] = math.sqrt(v)
+
 v = w = F[20]
 while N:
     v += x
