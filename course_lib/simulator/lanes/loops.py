@@ -83,17 +83,15 @@ class LoopWatch:
     """What the while loops of a chunk's blocks change from one iteration to the next."""
 
     def __init__(self) -> None:
-        self.group: Sequence[int] = ()  # the warps that go on together, up to their next barriers
-        self.turns = 0  # how often one of them went on
+        self.round = 0  # how often warps went on together, up to their next barriers
+        self.latest: dict[int, int] = {}  # by warp: the latest round in which it went on
         self.seen: dict[Any, tuple[int, list[Any]]] = {}  # see still()
         self.stuck: dict[int, tuple[int, bool]] = {}
 
     def go_on(self, group: Sequence[int]) -> None:
-        """Forget what was seen if other warps go on than before: some may have ended, or wait at another barrier."""
-        if group != self.group:
-            self.group = group
-            self.seen.clear()
-            self.stuck.clear()
+        """Begin the next round, of these warps."""
+        self.round += 1
+        self.latest |= dict.fromkeys(group, self.round)
 
     def still(
         self, warp: int, loop: Any, count: int, *, known: bool, state: tuple[Any, ...], arrays: Sequence[Any]
@@ -101,22 +99,24 @@ class LoopWatch:
         """Whether a ``while`` loop, of which ``loop`` is a key, changes nothing from one iteration to the next.
 
         ``count``, one of LOOKS, is the number of finished iterations; ``state`` has the loop's mask and the values that
-        it assigns, ``arrays`` are those that it may store to; ``known``: these are all that it stores to. If other
-        warps of the group ran between the two iterations, their loops may not have changed anything either.
+        it assigns, ``arrays`` are those that it may store to; ``known``: these are all that it stores to. If warps of
+        the block went on between the two iterations, their loops may not have changed anything either.
         """
         if count % 2 == 0:
-            if sum(array.storage().nbytes for array in arrays) * len(self.group) <= MOST_COPIED:
+            if sum(array.storage().nbytes for array in arrays) * len(self.latest) <= MOST_COPIED:
                 copies = (array.storage().copy() for array in arrays)
-                self.seen[warp, loop] = self.turns, [*state, *copies]
+                self.seen[warp, loop] = self.round, [*state, *copies]
             return False
-        turn, before = self.seen.pop((warp, loop), (0, []))
+        began, before = self.seen.pop((warp, loop), (0, []))
         now = *state, *(array.storage() for array in arrays)
         if len(before) != len(now) or not all(map(np.array_equal, before, now)):
             self.stuck.clear()
             return False
-        self.stuck[warp] = self.turns, known
-        together = [sure for at, sure in self.stuck.values() if self.turns - at < len(self.group)]
-        return (known and turn == self.turns) or (len(together) == len(self.group) and any(together))
+        self.stuck[warp] = self.round, known
+        between = [self.stuck.get(other, (0, False)) for other, latest in self.latest.items() if latest > began]
+        if not between:
+            return known
+        return all(at > began for at, _ in between) and any(sure for _, sure in between)
 
 
 def iterate(

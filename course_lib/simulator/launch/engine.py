@@ -164,7 +164,6 @@ class Engine(Host):
         def advance(warps: Sequence[int], replies: dict[int, Any]) -> None:
             loops.go_on(warps)
             for warp in self.order(warps):
-                loops.turns += 1
                 reached.pop(warp, None)
                 with suppress(StopIteration):
                     reached[warp] = runs[warp].send(replies.get(warp))

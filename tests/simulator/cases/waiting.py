@@ -210,6 +210,15 @@ while k < 4:  #! KernelError nothing
     out[cuda.grid(1)] = k
     cuda.syncthreads()
 
+# a loop that changes nothing, with a barrier for each half of the warps @ 1, 128, max_steps=300, schedule="$schedule"
+#: out=zeros(128) ; schedule in in-order shuffled
+while out[0] == 0:  #! KernelError nothing
+    if t < 64:
+        cuda.syncthreads()
+    else:
+        cuda.syncthreads()
+    cuda.syncthreads()
+
 # a loop with barriers and that of the grid, whose counter begins at 1 in later blocks @ 1024, 32
 #: out=zeros(32 * 1024)
 #= (out.tolist(), run.findings) == ([100] * 512 * 32 + [101] * 512 * 32, ())
