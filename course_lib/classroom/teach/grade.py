@@ -231,12 +231,10 @@ class Batch:
         """Say what there is now, for the person who graded."""
         rows = [row for each in self.graded().values() for row in each]
         statuses = ", ".join(f"{count} {status}" for status, count in Counter(row.status for row in rows).items())
-        lines = [f"{plural(len(self.submissions), 'submission')}, {plural(len(rows), 'answer')}: {statuses}."]
+        lines = [f"{plural(len(self.submissions), 'student')}, {plural(len(rows), 'answer')}: {statuses}."]
         lines.append(f"The sizes and calls were drawn by the seed {self.seed}: --seed {self.seed} draws them again.")
         if any(row.points is None for row in rows):
-            lines.append(
-                f"Answers in words are in {self.teacher}: write their points into {self.table}, and run again."
-            )
+            lines.append(f"Read the answers in words in {self.teacher}, write points into {self.table}, and run again.")
         if any(each.roster for each in self.submissions):
             strange = [ascii_of(each.student) for each in self.submissions if not each.roster]
             lines += [f"Not in the roster: {', '.join(strange)}."] if strange else []
@@ -336,9 +334,12 @@ class Batch:
                 who, said = (exact(each.id), each.student, row.exercise), (_text(row.points), row.of, row.comment)
                 rest = each.late, note, page.name, f"{row.seconds:.2f}", f"{row.digest}/{_text(judged.points)}"
                 table.append((*who, *said, row.status, row.hint, *rest))
+            lost = rows[0].hint if found.rows[0].status == UNREADABLE else ""
+            if self._salt and (note or lost):  # both name files, which often have the names of their students
+                note, rows = "the teacher's table says why", [replace(row, hint="") for row in rows] if lost else rows
             page.write_text(feedback(self.lesson, label, rows, seed, note), encoding="utf-8", errors="backslashreplace")
             link = quote(os.path.relpath(page, self.teacher.parent).replace(os.sep, "/"))
-            students[label] = each.late, note or each.problem, link
+            students[label] = each.late, note or lost or each.problem, link
         for name in self._pages - {self._page(id).name for id in graded}:  # of names that are not shown any more
             (self.pages / name).unlink(missing_ok=True)
         write_table(self.table, COLUMNS, table)

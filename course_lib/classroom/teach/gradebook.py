@@ -88,7 +88,8 @@ def total(rows: Sequence[Judged]) -> Total:
 
 def hint_of(row: Judged) -> str:
     """Return the first sentence of a hint, without the line that it is about."""
-    return re.split(r"(?<=[.;])\s", re.sub(r"^line \d+: ", "", row.hint.strip()), maxsplit=1)[0]
+    first = re.split(r"(?<=[.;])\s", re.sub(r"^line \d+: ", "", row.hint.strip()), maxsplit=1)[0]
+    return re.sub(";$", ".", first)
 
 
 def commonest(rows: Sequence[Judged]) -> tuple[tuple[str, int], ...]:

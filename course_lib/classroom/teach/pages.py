@@ -20,12 +20,6 @@ def feedback(lesson: str, student: str, rows: Sequence[Judged], seed: int, note:
     return rendered("student.html", title=f"{lesson}: {student}", **data)
 
 
-NO_PROOF = (
-    "What the lesson gives is left out. Equal answers are no proof: where an exercise leaves no other form, right "
-    "answers are like each other, and like those of the course."
-)
-
-
 #: The most names in one place; of more, their number is said.
 _MOST_NAMES = 10
 
@@ -78,6 +72,5 @@ def for_teacher(
             for name, answers in words.items()
         ],
         same=same,
-        no_proof=NO_PROOF,
         seed=seed,
     )

@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
         prog=called("profile"),
         description="Profile numba CUDA kernels without a GPU: what is wrong or slow, in which line, and a change that "
         "was tried and helps. The exit status is 1 if a launch is wrong or exceeds a budget or a script's assertion "
-        "fails, 2 if the command is used wrongly or a kernel could not be judged, else 0. What follows -- are the "
+        "fails, 2 if the command is used wrongly or a kernel could not be judged, else 0. Words after -- are the "
         "script's own arguments.",
     )
     p.add_argument(

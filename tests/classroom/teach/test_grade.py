@@ -39,7 +39,7 @@ def test_the_table_has_a_row_for_each_answer(folder, judged, capsys):
         (s, name) for s in ("anna", "ben") for name in NAMES
     ]
     assert words_of(folder, "anna") == ("", "to read")
-    assert "2 submissions, 8 answers: 6 not yet, 2 to read." in capsys.readouterr().out
+    assert "2 students, 8 answers: 6 not yet, 2 to read." in capsys.readouterr().out
 
 
 def test_what_was_judged_is_not_judged_again(folder, judged):

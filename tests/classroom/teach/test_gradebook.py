@@ -170,8 +170,11 @@ def test_points_for_who_handed_in_no_notebook(folder, judged):
 
 def test_pages_by_pseudonym_name_nobody(folder, judged):
     """The same ones in every run, and others in another table; the table says whose they are. Pages with names that
-    an earlier run wrote are removed."""
+    an earlier run wrote are removed. No page names a file, which the class's page else does where none can be read."""
+    (folder / "submitted" / "ben" / "of ben.ipynb").write_text(json.dumps(exercises()))
+    (folder / "submitted" / "annabel.ipynb").touch()
     run(folder)
+    assert "annabel.ipynb: the file is no notebook" in (folder / "grades.html").read_text()
     run(folder, "--anonymous")
     before = {row["student"]: row["page"] for row in rows(folder)}
     run(folder, "--anonymous")
@@ -204,7 +207,7 @@ def test_the_page_of_the_class_shows_it(folder, judged):
     run(folder)
     text = (folder / "grades.html").read_text()
     assert "<p>What could go wrong without the first barrier, and what without the second?" in text
-    assert "Mean 0.0, median 0 of 15 points" in text and "2 answers in words have no points yet" in text
+    assert "Mean 0.0, median 0 of 15 points" in text and "Answers in words that have no points yet: 2." in text
     assert "Content-Security-Policy" in text and page(folder, "anna").name in text
 
 
@@ -255,7 +258,7 @@ def test_a_cell_may_have_lines_and_a_table_empty_ones(tmp_path, separator):
 
 def test_hints_are_counted_by_their_id_or_their_first_sentence():
     """Two students read one hint about different variables; two others one without an id, at different lines."""
-    loop, other = "line 17: this loop never ends: nothing changes. Look at k.", "line 3: this loop never ends: it is k."
+    loop, other = "line 17: this loop never ends: nothing changes; see k.", "line 3: this loop never ends: it is k."
     (row,) = judged_rows(1)
     rows = [replace(row, hint=hint) for hint in (loop, loop.replace("17", "8"), other)]
     rows += [replace(row, hint=hint, hint_id="sum-replaced") for hint in ("acc, too.", "sum, too.")]
