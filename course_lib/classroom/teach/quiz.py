@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     """Write a quiz; return 0."""
     name = lesson_named(options.lesson)
     ending, made = quiz_files.WRITERS[options.platform]
-    path = options.out or Path(f"quiz-{name[:2]}-{options.seed}{ending}")
+    path = options.out or Path(f"quiz-{name[:2]}-{options.seed}-{options.platform}{ending}")
     found = quiz(name[:2], options.seed)
     write(path.parent, {path.name: made(f"Lesson {name[:2]}, quiz {options.seed}", found)})
     print(f"{path}: {len(found)} questions; right: {', '.join('abcd'[each.right] for each in found)}")

@@ -54,6 +54,8 @@ def decided(x: Context, node: ast.expr) -> bool | None:
     Each part of ``and``, ``or`` and a chain of comparisons is a branch of its own.
     """
     match node:
+        case ast.Name(name) if name in x.env and x.env[name].outcome is not None:
+            return x.env[name].outcome
         case ast.UnaryOp(ast.Not(), operand):
             outcome = decided(x, operand)
             return None if outcome is None else not outcome

@@ -276,10 +276,18 @@ class Statements(Expressions):
             part = ast.Subscript(whole, given.slice, ast.Load()) if isinstance(given, ast.Subscript) else whole
             given = ast.copy_location(part, given)
         value = self.expr(given)
+        link = isinstance(given, (ast.Name, ast.BinOp)) or (isinstance(given, ast.Compare) and len(given.ops) == 1)
+        outcome = conditions.decided(self, given) if link else None
+        folded = not isinstance(given, ast.Tuple) or len(given.elts) > 3 or not names_in(given)
+        joined = isinstance(given, ast.Name) and given.id in self.env and self.env[given.id].joined
         if len(node.targets) > 1:
             value = self.kept(value)
         for target in node.targets:
             self.assign(target, value, node)
+            if isinstance(target, ast.Name):
+                self.env[target.id] = replace(self.env[target.id], outcome=outcome, joined=joined)
+            elif isinstance(target, (ast.Tuple, ast.List)) and folded:  # Python makes one tuple of the values
+                self.env |= {n: replace(self.env[n], joined=True) for n in names_in(target) if n in self.env}
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -400,7 +408,7 @@ class Statements(Expressions):
         """Translate a loop until the types at the begin and the end of an iteration agree."""
         iterated = tuples.iterated(self, node.iter) if isinstance(node, ast.For) else None
         entry, changed = dict(self.env), self.source.assigned(node)
-        header = {name: replace(v, const=None) if name in changed else v for name, v in entry.items()}
+        header = {name: replace(v, const=None, outcome=None) if name in changed else v for name, v in entry.items()}
         for name, variable in self.headers.get(id(node), {}).items():
             if name in changed:
                 header[name] = merge(header[name], variable) if name in header else variable

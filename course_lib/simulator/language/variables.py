@@ -23,8 +23,8 @@ Known = np.generic | Numbers | tuple[object]
 class Variable:
     """A local name: its type, the reason for it, its known value.
 
-    ``maybe``: some path has not assigned it; ``joined``: several assignments give it the value, so that numba does not
-    drop a branch for it.
+    ``maybe``: some path has not assigned it; ``joined``: several assignments, or a tuple, give it the value, so that
+    numba does not drop a branch for it; ``outcome``: that of a condition on it, for which numba drops the other branch.
     """
 
     type: Type
@@ -32,6 +32,7 @@ class Variable:
     const: Known | None = None
     maybe: bool = False
     joined: bool = False
+    outcome: bool | None = None
 
 
 Variables = dict[str, Variable]
@@ -42,7 +43,7 @@ def merge(a: Variable | None, b: Variable | None) -> Variable:
     if a is None or b is None:
         one = a or b
         assert one is not None
-        return replace(one, maybe=True, const=None)
+        return replace(one, maybe=True, const=None, outcome=None)
     if a is b:
         return a
     kind = unify_types(a.type, b.type)

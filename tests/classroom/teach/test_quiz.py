@@ -266,6 +266,10 @@ def test_a_file_is_read_back(platform):
     assert list(read_back(platform, made)) == wanted
 
 
-def test_the_command_writes_a_file(tmp_path):
+def test_the_command_writes_a_file(tmp_path, monkeypatch):
+    """Where it is told to; else beside those for other platforms."""
+    monkeypatch.chdir(tmp_path)
+    assert {main(["quiz", "4", "--seed", "7", "--for", platform]) for platform in WRITERS} == {0}
+    assert len([*tmp_path.iterdir()]) == len(WRITERS)
     assert main(["quiz", "4", "--seed", "7", "--for", "moodle", "--out", str(tmp_path / "new" / "quiz.xml")]) == 0
     assert len(ET.parse(tmp_path / "new" / "quiz.xml").getroot()) == 6

@@ -83,11 +83,17 @@ out[i] += math.sqrt(1.5 if v > 0 and not N else v)
 out[i] += math.sqrt(1.5 if N > 5 and v > 0 else v)
 out[i] += math.sqrt(v if v < 0 or zero == 0 != N else 1.5)
 out[i] += math.sqrt(-N + 4 > 0 and 1.5 or v) * math.sqrt(zero + 0 or v)
+large = N > 5
+rest = N - 4
+out[i] += math.sqrt(1.5 if large else v) + math.sqrt(rest and 1.5 or v)
 
 v, zero, computed = F[20], 0, N - 4
 out[i] += math.sqrt(1.5 if -zero else v)
 out[i] += math.sqrt(1.5 if zero + 0 > 1 else v)
 out[i] += math.sqrt(1.5 if computed + 0 else v)
+none, one = 0, 1
+alias = none
+out[i] += math.sqrt(1.5 if none else v) + math.sqrt(1.5 if alias > one else v)
 out[i] += math.sqrt(1.5 if len(T) > 9 else v)
 if i % 2:
     same = 0
