@@ -61,8 +61,8 @@ CHANGES = {
         "course_lib/simulator/checks/stores.py": STORES,
         "course_lib/simulator/findings.py": ("KINDS = {\n", 'KINDS = {\n    "store": FindingKind("error"),\n'),
         "tests/simulator/cases/findings.py": (
-            "# an early return before",
-            "# nothing is kept : kept=zeros(64)\nkept[i] = 1  #? store kept x2\n\n# an early return before",
+            "# a wait for a flag",
+            "# nothing is kept : kept=zeros(64)\nkept[i] = 1  #? store kept x2\n\n# a wait for a flag",
         ),
     },
     "a function of numbers": {
@@ -71,9 +71,9 @@ CHANGES = {
             '"cospi": "np.cos(np.pi * {0})", "cbrt": "np.cbrt',
         ),
         "tests/simulator/cases/numbers.py": (
-            "# a tiled product of complex",
+            "# complex powers, of which one",
             "# the cosine of half circles : x=np.arange(8.0), out=zeros(8)\n#= close(out, [1, -1] * 4, 1e-12)\n"
-            "out[i] = libdevice.cospi(x[i])\n\n# a tiled product of complex",
+            "out[i] = libdevice.cospi(x[i])\n\n# complex powers, of which one",
         ),
     },
     "a dial": {"course_lib/machine/dials/sketches.py": lambda text: text + DIAL},
