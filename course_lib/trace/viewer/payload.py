@@ -178,12 +178,12 @@ class _Vectors:
     """The lists of a trace in types that JavaScript has: 32-bit integers, floats, doubles, and texts."""
 
     def __init__(self, columns: Columns):
-        kinds, starts, self.length = columns.vectors.table()
+        kinds, starts, self.length = columns.lists
         self._parts: list[list[np.ndarray]] = [[] for _ in range(3)]
         self._sizes = [0, 0, 0]
         self.texts: list[str] = []
         self.kind, self.start = np.zeros(len(kinds), np.int64), starts.copy()
-        for number, pool in enumerate(columns.vectors.pools()):
+        for number, pool in enumerate(columns.pools):
             kind, shift = self._take(pool)
             mine = kinds == number
             self.kind[mine] = kind
