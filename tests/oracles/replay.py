@@ -2,19 +2,20 @@
 
 import functools
 from bisect import bisect_right
+from typing import NamedTuple
 
 import numpy as np
 
 from course_lib.simulator.hardware import WARP_SIZE
 from course_lib.trace.columns import OPS, lanes_of, taken
+from course_lib.trace.replay import Timeline
 
 
 @functools.lru_cache(maxsize=256)
 def assignments(timeline, name):
     """Return (position, thread, value) of every assignment of the block to a variable, in order."""
     columns = timeline.columns
-    rows = columns.rows("variable", timeline.first, timeline.last)
-    table = taken(columns.variable, rows)
+    table = taken(columns.variable, columns.rows("variable", timeline.first, timeline.last))
     table = taken(table, table["name"] == columns.names.index(name))
     at = table["step"] - timeline.first
     row, lane, rank = lanes_of(timeline.lanes[at])
@@ -22,31 +23,26 @@ def assignments(timeline, name):
     return at[row] + 1, WARP_SIZE * timeline.warps[at][row].astype(int) + lane, value
 
 
-class State:
+class State(NamedTuple):
     """The machine as one block sees it after some of its steps: values, counts and variables."""
 
-    def __init__(self, timeline, position):
-        self.timeline, self.position = timeline, position
+    timeline: Timeline
+    position: int
 
     def values(self, name):
-        """Return the elements of an array, as the timeline has them."""
         return self.timeline.values(name, self.position)
-
-    def _done(self, name):
-        touches = self.timeline.touches(name)
-        return touches, touches.between(0, self.position)
 
     def stored(self, name):
         """Return which elements of an array the block has stored."""
-        touches, done = self._done(name)
-        marked = np.zeros(self.timeline.trace.arrays[name].size, bool)
-        marked[touches.element[done][touches.store[done]]] = True
-        return marked
+        touches = self.timeline.touches(name)
+        done = touches.store & (touches.position <= self.position)
+        return np.isin(np.arange(self.timeline.trace.arrays[name].size), touches.element[done])
 
     def loaded_by(self, name, thread):
         """Return the elements of an array that a thread has loaded, in ascending order."""
-        touches, done = self._done(name)
-        return np.unique(touches.element[done][(touches.thread[done] == thread) & ~touches.store[done]])
+        touches = self.timeline.touches(name)
+        mine = (touches.thread == thread) & ~touches.store & (touches.position <= self.position)
+        return np.unique(touches.element[mine])
 
     def counts(self, space, op, line=None):
         """Return the loads, stores or atomics of each thread, of one line or of all; a wide access counts as one."""
