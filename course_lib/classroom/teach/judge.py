@@ -152,9 +152,9 @@ def _in_words(name: str, lesson: str, text: str | None) -> Judged:
         return unjudged(name, NOT_YET, "the cell gives no text to explain.")
     if compare(exercise, text, (), lambda points: None).status == NOT_YET:
         return unjudged(name, NOT_YET, "the answer has too few words.")
-    texts, folder = {"the model answer": exercise.model}, NOTEBOOKS / "solutions"
+    texts, folder = {"the course's model answer": exercise.model}, NOTEBOOKS / "solutions"
     if (folder / f"{lesson}.ipynb").exists():
-        texts = {"the solution": text_of(name, places(lesson, folder)[name].source, ()) or "", **texts}
+        texts = {"the course's solution": text_of(name, places(lesson, folder)[name].source, ()) or "", **texts}
     units = _words(text)
     shares = {where: similarity.shared(Counter(units), Counter(_words(each))) for where, each in texts.items()}
     like = max(shares.items(), key=lambda of: of[1])

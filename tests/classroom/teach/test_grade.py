@@ -200,7 +200,7 @@ def test_a_number_that_a_spreadsheet_wrote_in_its_own_way_is_the_same(folder, ju
 def test_equal_answers_in_words_are_listed(folder, judged):
     run(folder)
     page = (folder / "grades.html").read_text()
-    for authors in ("anna, ben", "the solution of the course, anna, ben"):
+    for authors in ("anna, ben", "the course's solution, anna, ben"):
         assert f"<td>two-barriers</td><td>100%</td><td>{authors}</td>" in page
 
 

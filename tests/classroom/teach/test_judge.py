@@ -48,7 +48,9 @@ def test_a_copy_passes_and_is_named():
     idle = COPY.replace("acc_x =", spare).replace(" " * 12 + "acc_x", " " * 12 + "'mine'\n" + " " * 12 + "acc_x")
     for copy in (COPY, work + calls, idle):
         verdict = judged(copy)
-        assert (verdict.status, verdict.points, verdict.course) == ("passed", 5, ("the kernel tiled", 1)), verdict
+        assert (verdict.status, verdict.points, verdict.course) == ("passed", 5, ("the course's kernel tiled", 1)), (
+            verdict
+        )
     own = judged(REWRITES["while for for"](solution("barriers").split("\n\n\ncheck(")[0]))
     assert own.status == "passed" and own.course[1] < ALIKE
 
