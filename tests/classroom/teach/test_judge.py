@@ -57,8 +57,10 @@ def test_a_copy_passes_and_is_named():
 
 def test_places_are_the_cells_that_ask():
     """Each exercise has a cell of its own, with an id that the solution's cell has too."""
-    found = [place for lesson in LESSONS for place in places(lesson).values()]
-    solved = [place for lesson in LESSONS for place in places(lesson, NOTEBOOKS / "solutions").values()]
+    found, solved = (
+        [place for lesson in LESSONS for place in places(lesson, folder).values()]
+        for folder in (NOTEBOOKS, NOTEBOOKS / "solutions")
+    )
     assert [place.exercise for place in found] == [*(e.name for es in LESSONS.values() for e in es), "capstone"]
     assert [place.cell for place in found] == [place.cell for place in solved]
     assert len({place.cell for place in found}) == len(found)

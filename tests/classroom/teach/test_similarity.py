@@ -26,10 +26,9 @@ def function(text):
 GIVEN = function(solution("barriers"))
 
 
-def test_names_layout_and_comments_make_no_difference():
+def test_names_make_no_difference_and_operations_do():
     text = solution("barriers").split("\n\n\n")[0]
-    for rewrite in ("other variables", "other parameters", "comments"):
-        assert statements(function(REWRITES[rewrite](text))) == statements(GIVEN), rewrite
+    assert statements(function(REWRITES["other parameters"](text))) == statements(GIVEN)
     assert statements(function(text.replace("k, ty] * B", "ty, k] * B"))) != statements(GIVEN)
     assert statements(function(text.replace("row < M", "row <= M"))) != statements(GIVEN)
 
