@@ -56,6 +56,8 @@ def decided(x: Context, node: ast.expr) -> bool | None:
     match node:
         case ast.Name(name) if name in x.env and x.env[name].outcome is not None:
             return x.env[name].outcome
+        case ast.UnaryOp(ast.Not(), ast.Compare(_, [ast.In()], _)) | ast.Compare(_, [ast.NotIn()], _):
+            return None  # it is not one operator to numba
         case ast.UnaryOp(ast.Not(), operand):
             outcome = decided(x, operand)
             return None if outcome is None else not outcome
@@ -70,13 +72,13 @@ def decided(x: Context, node: ast.expr) -> bool | None:
             sides = zip([left, *comparators], ops, comparators, strict=False)
             links: list[ast.expr] = [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in sides]
             return decided(x, ast.BoolOp(ast.And(), links))
-        case ast.Compare(left, [op], [right]) if not isinstance(op, (ast.In, ast.NotIn)):
-            parts = [left, right]
-        case ast.BinOp(left, _, right):
+        case ast.Compare(left, _, [right]) | ast.BinOp(left, _, right):
             parts = [left, right]
         case _:
             parts = [node]
     value = x.expr(node) if all(_known(x, part) for part in parts) else None
+    if value is not None and isinstance(value.type, TupleType):
+        value = truth(x, value, node.lineno)
     return bool(value.value) if isinstance(value, Const) else None
 
 
@@ -84,8 +86,8 @@ def _known(x: Context, node: ast.expr) -> bool:
     """Whether numba knows the value of ``node`` before it infers types, if it is a constant."""
     if isinstance(node, ast.Name) and node.id in x.env:
         return not x.env[node.id].joined
-    if not isinstance(node, (ast.Name, ast.Attribute)):
-        return not any(isinstance(part, ast.Name) for part in ast.walk(node))
+    if not isinstance(node, (ast.Name, ast.Attribute)):  # it makes the tuples that a kernel writes out at run time
+        return not any(isinstance(part, (ast.Name, ast.Tuple)) for part in ast.walk(node))
     value = x.expr(node)
     return not isinstance(value, Const) or value.literal
 

@@ -279,7 +279,9 @@ class Statements(Expressions):
         link = isinstance(given, (ast.Name, ast.BinOp)) or (isinstance(given, ast.Compare) and len(given.ops) == 1)
         outcome = conditions.decided(self, given) if link else None
         folded = not isinstance(given, ast.Tuple) or len(given.elts) > 3 or not names_in(given)
-        joined = isinstance(given, ast.Name) and given.id in self.env and self.env[given.id].joined
+        joined = isinstance(value.type, types.TupleType)  # which the kernel makes at run time
+        if isinstance(given, ast.Name):
+            joined = given.id in self.env and self.env[given.id].joined
         if len(node.targets) > 1:
             value = self.kept(value)
         for target in node.targets:

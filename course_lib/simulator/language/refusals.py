@@ -25,7 +25,7 @@ CONSTRUCTS = {
     "DictComp": "a dictionary comprehension; write a loop",
     "GeneratorExp": "a generator expression; write a loop",
     "JoinedStr": 'an f-string; print takes texts and numbers apart, as print("i =", i)',
-    "NamedExpr": "the := operator; assign in a statement of its own",
+    "NamedExpr": "the := operator, which numba compiles of names and numbers alone; assign in a statement of its own",
     "Starred": "a * before a value; write the items out",
     "Slice": "a slice; loop over single elements",
     "Await": "await; leave it out",
