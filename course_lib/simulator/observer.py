@@ -15,6 +15,7 @@ from .lanes.copies import SourceUse
 from .lanes.masks import Mask
 from .lanes.products import PendingProduct
 from .lanes.vector import LaneVector
+from .lanes.view import View
 from .lanes.warp import WarpVector
 from .launch.prepare import Prepared
 
@@ -38,10 +39,10 @@ class Hooks:
     def counted(self, site: Site, pattern: Pattern) -> None:
         """``pattern.tally`` holds how often ``site`` used this pattern, by byte phase of the base."""
 
-    def negative_index(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
+    def negative_index(self, site: Site, array: Array | View, index: Index, dimension: int, lanes: Mask) -> None:
         """A negative index in ``lanes`` (a mask), which numba wraps."""
 
-    def out_of_bounds(self, site: Site, array: Array, index: Index, dimension: int, lanes: Mask) -> None:
+    def out_of_bounds(self, site: Site, array: Array | View, index: Index, dimension: int, lanes: Mask) -> None:
         """An index outside the array in ``lanes`` (a mask), whose access was skipped."""
 
     def misaligned(self, site: Site, pattern: Pattern, base: int, lanes: Mask) -> None:

@@ -123,6 +123,35 @@ def test_what_goes_wrong_in_a_loop_is_located_in_its_iteration(kernel):
         assert iterations - 1 == 3 + (kernel is passes_by and thread == 32)
 
 
+def of_a_row(A, k):
+    row = A[1]
+    row[k] += 1
+
+
+def of_an_array(A, k):
+    A[1, k] += 1
+
+
+@pytest.mark.parametrize("access", [of_a_row, of_an_array])
+@pytest.mark.parametrize(("way", "kind"), [(-1, "negative-index"), (1, "out-of-bounds")])
+def test_a_wrong_index_is_located_where_it_is_used(access, way, kind):
+    """In the last of five iterations, also if an earlier one used the element at an index that is right."""
+    access = cuda.jit(device=True)(access)
+
+    @cuda.jit
+    def kernel(A):
+        for k in range(0 if way > 0 else 3, 5 if way > 0 else -2, way):
+            access(A, k)
+
+    run = simulate(kernel, strict=False, trace=True)[1, 1](np.zeros((2, 4)))
+    (finding,) = [finding for finding in run.findings if finding.kind == kind]
+    (place,) = locate(run.trace, finding)
+    timeline = Timeline(run.trace, (0, 0, 0))
+    assert finding.index == (1, {("negative-index", of_an_array): -1}.get((kind, access.py_func), 3 if way < 0 else 4))
+    assert place.position == np.flatnonzero(timeline.lines == timeline.statement_of(finding.line))[-1] + 1
+    assert [name for name, *_ in timeline.outside(place.position)] == ["A"] * 2 * (way > 0)
+
+
 def test_source_leaves_out_what_no_step_runs():
     """Decorators and the docstring are removed, numbers and comments stay, and a nested function is dedented."""
     text = [
