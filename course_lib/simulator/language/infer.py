@@ -366,6 +366,8 @@ class Statements(Expressions):
         if len(index) == array.array_type.ndim:
             self.store(target, array, index, value)
         else:
+            if index and not self.made.foreign:
+                self.analysis.parts[target.lineno] = ast.unparse(target)
             self.out.append(Evaluate(self.filled(target, self.part(target, array, [*index]), value)))
 
     def assign_name(self, name: str, value: Expr) -> None:

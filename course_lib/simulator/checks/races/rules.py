@@ -133,7 +133,12 @@ class RacesObserver(Observer):
         threads = self.launch.name_thread(thread_a), self.launch.name_thread(thread_b)
         size, name = self.launch.threads_per_block, self.launch.title
         across = thread_a // size != thread_b // size or thread_a % size // WARP_SIZE != thread_b % size // WARP_SIZE
-        if threads[0][0] != threads[1][0] and self.unit.fences:
+        if line_a == line_b and READ not in (kind_a, kind_b) and line_b in self.unit.parts:
+            cure = (
+                f"{self.unit.parts[line_b]} names a part of {array.name}, so each thread stores to all elements of it; "
+                f"give {array.ndim} indices to store to one element"
+            )
+        elif threads[0][0] != threads[1][0] and self.unit.fences:
             cure = (
                 "threadfence() orders them only if it is between the first and an atomic on a word that the other "
                 "thread updates too, before the second; threadfence_block() orders the threads of one block only"
