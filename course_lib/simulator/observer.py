@@ -1,5 +1,6 @@
 """The base class of observers."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -162,6 +163,7 @@ class Observer(Hooks):
 
     def __init__(self) -> None:
         self._findings: dict[FindingKey, Finding] = {}
+        self._counts: Counter[FindingKey] = Counter()
 
     def start(self, prepared: Prepared) -> None:
         """Prepare for a launch; ``prepared`` has its shape, its compiled kernel and its arguments."""
@@ -172,7 +174,7 @@ class Observer(Hooks):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(self._findings.values())
+        return tuple(replace(finding, count=self._counts[key]) for key, finding in self._findings.items())
 
     def found(
         self,
@@ -200,5 +202,5 @@ class Observer(Hooks):
 
     def add(self, finding: Finding) -> None:
         """Store a finding; if its key is known, only add to the count of the first one."""
-        first = self._findings.get(finding.key)
-        self._findings[finding.key] = finding if first is None else replace(first, count=first.count + finding.count)
+        self._findings.setdefault(finding.key, finding)
+        self._counts[finding.key] += finding.count

@@ -170,13 +170,12 @@ class RacesObserver(Observer):
         )
         # of several races of two lines, show one of two warps, which nobody disputes, and in which the values differ
         gravity = across, not same_value
-        first = self._findings.get(finding.key)
-        if first is not None and gravity > self.gravity[finding.key]:
-            self._findings[finding.key] = replace(finding, count=first.count)
-        gravity = max(gravity, self.gravity.get(finding.key, gravity))
-        self.gravity[finding.key] = gravity
+        before = self.gravity.get(finding.key, gravity)
+        if gravity > before:
+            self._findings[finding.key] = finding
+        self.gravity[finding.key] = gravity = max(gravity, before)
         self.add(finding)
         self.reported.append((finding.key, gravity >= (across, True)))
 
     def repeat(self, key: FindingKey) -> None:
-        self._findings[key] = replace(self._findings[key], count=self._findings[key].count + 1)
+        self._counts[key] += 1
