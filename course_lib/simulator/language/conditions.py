@@ -8,7 +8,7 @@ from functools import reduce
 
 from . import operators, reasons, tuples, types
 from .context import Context
-from .nodes import Apply, Const, Expr, Logical, Saved, Select, Static, after, once, settled
+from .nodes import Apply, Const, Expr, Given, Logical, Saved, Select, Static, after, once, settled
 from .operators import applied, cast
 from .reasons import Part
 from .refusals import refuse
@@ -127,16 +127,11 @@ def _text(x: Context, node: ast.expr) -> str | None:
 
 def _chain(x: Context, node: ast.Compare) -> Expr:
     """``a < b < c``: c is evaluated in the lanes where a < b."""
-    left, links, before = x.scalar(node.left), [], node.left
+    links, left = [], node.left
     for op, comparator in zip(node.ops, node.comparators, strict=True):
-        right = x.scalar(comparator)
-        if comparator is not node.comparators[-1]:
-            right = once(right)
-        link = compared(x, node, type(op).__name__, left, right)
-        if isinstance(link, Apply):
-            link = replace(link, text=ast.unparse(ast.Compare(before, [op], [comparator])))
-        links.append(link)
-        left, before = right, comparator
+        right = Given(once(x.scalar(comparator)), comparator) if comparator is not node.comparators[-1] else comparator
+        links.append(compare(x, ast.copy_location(ast.Compare(left, [op], [right]), node)))
+        left = right
     return logical(x, True, links)
 
 

@@ -59,7 +59,7 @@ cuda.cg.this_block().sync()  #! cuda.cg.this_block cuda.cg.this_grid()
 a[0] = math.comb(4, 2)  #! math.comb
 a[0] = a.sum()  #! .sum
 a[0] = cuda.grid(ndim=1)  #! cuda.grid()
-a[0] = scaled()  #! scaled 2 (x, factor) 0
+a[0] = scaled()  #! scaled x, factor missing 'x'
 a[0] = scaled(1, scale=3)  #! scaled 'scale'
 a[0] = scaled(1, x=3)  #! scaled 'x'
 a[0] = scaled(*a)  #! *a float32
