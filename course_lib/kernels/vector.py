@@ -44,7 +44,7 @@ def _has(array, index):
 def _address(context, builder, count, array, value, index, indices):
     """Return a pointer to `count` float32, computed without numba's test for negative indices."""
     align_shared_arrays(builder, 16)
-    first = element_address(context, builder, array, value, index, indices, GENERIC_ADDRESS_SPACE)
+    first = element_address(context, builder, array, value, index, indices, GENERIC_ADDRESS_SPACE, dense=count == 4)
     return builder.bitcast(first, ir.VectorType(ir.FloatType(), count).as_pointer())
 
 
