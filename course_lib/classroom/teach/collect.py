@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import Path
 
 from ...exercises import MODULES
@@ -96,17 +97,10 @@ def _of(path: Path) -> HandedIn:
     """The submission in one file or folder; whatever it is, it stops nobody else's."""
     stem = path.name if path.is_dir() else path.stem
     student, number, late = named(stem.removesuffix(".ipynb"))
-    paths, problems = list[Path](), list[str]()
-    for file, problem in _files(path):
-        if problem:
-            problems.append(problem)
-        elif len(paths) == _MOST:
-            problems.append(f"it has more than {_MOST} notebooks")
-            break
-        else:
-            paths.append(file)
-    problem = "; ".join(dict.fromkeys(problems))
-    return HandedIn(number or student, student, tuple(paths), late, problem, number=number)
+    found = list(islice(_files(path), _MOST + 1))
+    problems = [problem for _, problem in found if problem] + [f"it has more than {_MOST} files"] * (len(found) > _MOST)
+    paths = tuple(file for file, problem in found[:_MOST] if not problem)
+    return HandedIn(number or student, student, paths, late, "; ".join(dict.fromkeys(problems)), number=number)
 
 
 def _files(path: Path) -> Iterator[tuple[Path, str]]:
@@ -156,10 +150,8 @@ def named(stem: str) -> tuple[str, str, str]:
 
 def _keyed(each: HandedIn, lesson: str, seed: bytes) -> HandedIn:
     """The submission with its files of this lesson in the order of reading, and its key."""
-    by_name: dict[str, list[Path]] = {}
-    for path in each.paths:
-        by_name.setdefault(path.name, []).append(path)
-    paths = tuple(path for name in of_lesson(list(by_name), lesson) for path in by_name[name])
+    names = of_lesson([*{path.name for path in each.paths}], lesson)
+    paths = tuple(path for name in names for path in each.paths if path.name == name)
     digest = hashlib.sha256(seed)
     for path in paths:
         digest.update(path.name.encode("utf-8", "surrogatepass"))
@@ -215,21 +207,24 @@ def _fields(line: Mapping[str, str]) -> dict[str, str]:
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"[\W_]", "", _folded(text))
+    return re.sub(r"[\W_]", "", _spellings(text)[0])
 
 
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def _spellings(text: str) -> tuple[str, str]:
+    """A name in small letters; and, after a mark that no name has, without accents."""
+    small = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return small, "\n" + "".join(c for c in unicodedata.normalize("NFKD", small) if not unicodedata.combining(c))
 
 
 def _person(each: HandedIn, names: Mapping[str, Sequence[HandedIn]], is_clone: bool) -> HandedIn | None:
-    """The one student of the roster whom the number or the name of a submission means.
+    """The one student of the roster whom the number or the name of a submission means, with its accents or without.
 
     GitHub Classroom names a repository ASSIGNMENT-LOGIN, and either may have more dashes.
     """
     told, words = [each.number, each.student], each.student.split("-")
     told += ["-".join(words[n:]) for n in range(1, len(words))] if is_clone else []
-    return next((found[0] for text in told if len(found := names.get(_folded(text), ())) == 1), None)
+    spellings = (spelling for text in told for spelling in _spellings(text))
+    return next((found[0] for text in spellings if len(found := names.get(text, ())) == 1), None)
 
 
 def _names(person: HandedIn) -> set[str]:
@@ -238,4 +233,4 @@ def _names(person: HandedIn) -> set[str]:
     known = [person.student, *(fields[column] for column in (*_ID, *_NAME, *_MAIL) if column in fields)]
     parts = [text.split("@")[0] if "@" in text else text.removeprefix("Participant ") for text in known]
     squeezed = _letters("".join(words)), _letters("".join(words[-1:] + words[:-1]))
-    return {_folded(text) for text in (*known, *parts, *squeezed)} - {""}
+    return {spelling for text in (*known, *parts, *squeezed) if text.strip() for spelling in _spellings(text)}
