@@ -330,10 +330,7 @@ def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
 
 
 def test_the_cases_of_residency():
-    """Half of the cases are within 5 %; of all ordered pairs three are in the wrong order.
-
-    The aim is two of 269.
-    """
+    """Half of the cases are within 5 %; of all ordered pairs three are in the wrong order, where two are the aim."""
     rows = [r for r in JUDGED if r["what"] == "residency"]
     assert np.median([abs(r["error"]) for r in rows]) <= 0.05
     for what in ("cached", "residency"):
