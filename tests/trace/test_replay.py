@@ -33,7 +33,7 @@ def test_shared_memory_fills_as_it_is_stored(tiled_run):
     """Before its stores a shared tile has no values, after them the tile of A; stores of other blocks are left out."""
     A, B, C = matrices(4, 4, 4)
     timeline = Timeline(tiled_run(A, B, C).trace, (0, 1, 0))
-    at_load = next(n for n, step in enumerate(timeline.steps, start=1) if step.line == 9)
+    at_load = timeline.lines.tolist().index(9) + 1
 
     before, after = State(timeline, at_load - 1), State(timeline, at_load)
 
@@ -65,7 +65,7 @@ def test_roles_go_by_name(tiled_run):
 def test_barriers_open_at_the_last_arrival(tiled_run):
     """Two warps of a block of 8×8: each release is a barrier step of warp 1, two per tile of K."""
     timeline = Timeline(tiled_run(*matrices(8, 16, 8), 8).trace, (0, 0, 0))
-    released = [timeline.steps[n - 1] for n in timeline.releases]
+    released = [timeline.step(n) for n in timeline.releases]
 
     assert 4 == len(released)
     assert all(step.barrier and step.warp == 1 for step in released)

@@ -82,7 +82,7 @@ def frame_says(timeline: Timeline, begin: int, end: int) -> str:
         if array.space == "local":
             continue
         touches = timeline.touches(array.name)
-        now = slice(*np.searchsorted(touches.position, [begin, end], side="right").tolist())
+        now = touches.between(begin, end)
         threads |= set(np.unique(touches.thread[now]).tolist())
         for store in (False, True):
             chosen = touches.store[now] == store
@@ -261,11 +261,11 @@ def _array(
     touches, x, y = timeline.touches(array.name), *at
     strength = np.zeros(array.size)
     strength[touches.element] = 0.2 if array.space == "global" else 0.0
-    strength[touches.element[touches.until(end)]] = 0.48
-    now = slice(*np.searchsorted(touches.position, [begin, end], side="right").tolist())
+    strength[touches.element[touches.between(0, end)]] = 0.48
+    now = touches.between(begin, end)
     strength[touches.element[now]] = 1.0
     part_of = slice(part * rows * columns, min(array.size, (part + 1) * rows * columns))
-    strength, values = strength[part_of], timeline.state(end).values(array.name)[part_of]
+    strength, values = strength[part_of], timeline.values(array.name, end)[part_of]
     several = len(_parts(array)) > 1
     shapes.append(
         Text(x, y - 8, f"{array.name}[{part}]" if several else array.name, 11.5, HEADING, mono=True, bold=True)
