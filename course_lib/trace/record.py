@@ -19,7 +19,7 @@ from ..simulator.lanes.arrays import ATOMIC
 from ..simulator.lanes.masks import DifferentArrays
 from ..simulator.launch.engine import Engine
 from ..simulator.observer import Observer
-from .columns import BARRIER, ITERATION, RESUMED
+from .columns import BARRIER, ITERATION, NEGATIVE, RESUMED
 from .pack import Events, TraceEncoder
 from .structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
@@ -207,8 +207,13 @@ class TraceObserver(StepCounter):
     def out_of_bounds(self, site: Any, array: Any, index: tuple[Any, ...], dimension: int, lanes: np.ndarray) -> None:
         event = self._event(site.vector, site.line)
         if event is not None:
-            at = tuple(np.asarray(each).astype(np.int64) for each in index)
+            at = tuple(np.asarray(each).astype(np.int64) for each in array.of_array(index))
             self._chunk.outside.append((event, site.op, at, array.name, lanes))
+
+    def negative_index(self, site: Any, array: Any, index: tuple[Any, ...], dimension: int, lanes: np.ndarray) -> None:
+        event = self._event(site.vector, site.line)
+        if event is not None:
+            self._chunk.flags[event] |= NEGATIVE
 
     def exchanged(self, vector: Any, line: int, name: str, exchange: tuple[Any, Any, Any], mask: Any) -> None:
         event = self._event(vector, line)

@@ -52,22 +52,19 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
     for listed, name in ((each, name) for each in people for name in _names(each)):
         known.setdefault(name, []).append(listed)
     found: dict[str, HandedIn] = {}
-    for path in filter(is_submission, shown(folder)):
+    for path in sorted(shown(folder), key=lambda path: not is_submission(path)):
         try:
             each = _of(path)
         except (OSError, ValueError, RecursionError) as error:
             each = HandedIn(path.name, path.name, problem=str(error))
         if person := _person(each, known, is_clone=os.path.exists(path / ".git")):
             each = replace(each, id=person.id, student=person.student, roster=person.roster)
+        if not is_submission(path) and (not person or each.id in found):
+            continue
         before = found.get(each.id, replace(each, paths=(), late="", problem=""))
         late = max(before.late, each.late, key=lambda days: (days != "", days.isdigit(), len(days), days))
         problem = "; ".join(filter(None, (before.problem, each.problem)))
         found[each.id] = replace(before, paths=before.paths + each.paths, late=late, problem=problem)
-    for path in (path for path in shown(folder) if not is_submission(path)):
-        student, number, late = named(path.stem)
-        if person := _person(HandedIn(student, student, number=number), known, is_clone=False):
-            problem = f"{path.name} is no notebook (*.ipynb)"
-            found.setdefault(person.id, replace(person, late=late, problem=problem))
     for person in people:
         found.setdefault(person.id, person)
     if not any(each.paths for each in found.values()):
@@ -108,7 +105,8 @@ def _files(path: Path) -> Iterator[tuple[Path, str]]:
     if path.is_symlink():
         yield path, f"{path.name} is a link: hand in the file itself"
     elif not path.is_dir():
-        yield path, "" if path.is_file() else f"{path.name} is no file"
+        wrong = "no file" if not path.is_file() else "" if is_submission(path) else "no notebook (*.ipynb)"
+        yield path, wrong and f"{path.name} is {wrong}"
     else:
         errors: list[OSError] = []
         for folder, inside, files in os.walk(path, onerror=errors.append):

@@ -105,14 +105,14 @@ def alone(path: Path) -> Iterator[None]:
     Raise ValueError, with the folder, if another run holds it, and with the file if it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as stack:
-        try:
-            held = stack.enter_context(contextlib.closing(sqlite3.connect(path, timeout=0)))
-            held.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
-            raise ValueError(f"{path} cannot be written: {error}") from None
+    try:
+        held = sqlite3.connect(path, timeout=0)
+        held.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
+        raise ValueError(f"{path} cannot be written: {error}") from None
+    with contextlib.closing(held):
         yield
 
 

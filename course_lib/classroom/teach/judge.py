@@ -171,12 +171,13 @@ def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judge
     else:
         verdict = check(name, found.function, seed=seed)
     given, (picture, alt) = last_function(place.source), _picture(verdict)
+    failed = (each.text for each in verdict.checks if each.passed is False)
     return Judged(
         name,
         verdict.points,
         verdict.of,
         verdict.status,
-        reason(verdict)[: _MOST["hint"]],
+        (verdict.hint or next(failed, ""))[: _MOST["hint"]],
         checks=tuple(map(astuple, verdict.checks)),
         remarks=(*verdict.remarks, *filter(None, [answer.remark]), *found.remarks),
         picture=picture,
@@ -194,11 +195,6 @@ def drawn(name: str, seed: int) -> list[Call]:
     while len({want for _, want in chosen}) < 2:
         chosen = [stored[i] for i in rng.choice(len(stored), CALLS, replace=False)]
     return chosen
-
-
-def reason(verdict: Verdict) -> str:
-    """Return the hint of a verdict, else what failed first."""
-    return verdict.hint or next((check.text for check in verdict.checks if check.passed is False), "")
 
 
 def last_function(cell: str) -> ast.FunctionDef:
