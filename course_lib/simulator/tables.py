@@ -1,6 +1,7 @@
-"""Tables as text and as HTML, and counts as text."""
+"""Tables as text and as HTML, sentences as HTML, and counts as text."""
 
 import html
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 
@@ -24,6 +25,11 @@ def html_table(rows: Iterable[Sequence[str]], left: Collection[int] = (0,), capt
     head, *body = (f"<tr>{line}</tr>" for line in lines)
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def as_code(sentence: str) -> str:
+    """Return a sentence as HTML, its words in backquotes as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(sentence))
 
 
 def plural(count: int, noun: str, ending: str = "s") -> str:

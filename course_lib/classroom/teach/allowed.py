@@ -8,7 +8,7 @@ beyond NumPy's arithmetic, or the text of a class.
 import ast
 import builtins
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def import_parts() -> None:
                     function(*arguments)  # type: ignore[misc]
 
 
-def refusals(function: ast.FunctionDef, known: frozenset[str]) -> Iterator[str]:
+def refusals(function: ast.FunctionDef, known: Set[str]) -> Iterator[str]:
     """Yield why the function is not executed, in sentences; ``known`` are the names defined beside it."""
     nodes = list(ast.walk(function))
     bound = {*known, *BUILTINS, *(node.arg for node in nodes if isinstance(node, ast.arg))}

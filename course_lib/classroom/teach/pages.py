@@ -6,7 +6,7 @@ from ...exercises.grading.explain import Explanation
 from .cells import GRADED, places, texts_above
 from .gradebook import by_exercise, summary, total
 from .judge import Judged
-from .similarity import groups
+from .similarity import alike, like_course
 from .templates import rendered
 
 #: The status of an answer whose points a person gave.
@@ -51,8 +51,9 @@ def for_teacher(
     words: dict[str, dict[str, list[str]]] = {}
     same: list[tuple[str, float, str]] = []
     for name, row_of in by_exercise(graded).items():
-        found = groups({s: row.units for s, row in row_of.items()}, {s: row.course for s, row in row_of.items()})
-        same += [(name, each.share, ", ".join(filter(None, (each.course, _named(each.students))))) for each in found]
+        found = alike({student: row.units for student, row in row_of.items()})
+        found += like_course({student: row.course for student, row in row_of.items()})
+        same += [(name, each.share, ", ".join(filter(None, (each.course, _named(each.authors))))) for each in found]
         if isinstance(GRADED[name], Explanation):
             words[name] = {}
             for student, row in ((student, row) for student, row in row_of.items() if row.text):

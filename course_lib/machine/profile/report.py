@@ -1,9 +1,6 @@
 """A profile as text, as data for other programs, and as a page."""
 
-from __future__ import annotations
-
 import html
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import metadata
@@ -12,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...simulator.run import COUNTS, AnnotatedSource
-from ...simulator.tables import plural
+from ...simulator.tables import as_code, plural
 from ...trace.locate import locate
 from ...trace.viewer.page import document, module, place, style
 from ...trace.viewer.stepper import Stepper
@@ -182,8 +179,7 @@ def _launch(judged: ProfiledLaunch, profile: Profile) -> Iterator[str]:
     if profile.loop:
         yield f"<h3>Machine code</h3>{profile.loop._repr_html_()}"
     for heading, words in _sections(profile):
-        code = re.sub("`(.*?)`", r"<code>\1</code>", html.escape(words))
-        yield f"<h3>{heading}</h3><p>{code}</p>"
+        yield f"<h3>{heading}</h3><p>{as_code(words)}</p>"
 
 
 def _wide(name: str, of: str, table: str, kind: str = "") -> str:

@@ -212,6 +212,23 @@ def test_a_program_in_a_call_reaches_nothing(name, canary):
         Program((tree,), {"__builtins__": everything})(None, (canary,))
 
 
+class _Opened:
+    """What is unpickled opens a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def test_a_program_that_judges_makes_the_caller_do_nothing(canary):
+    """It can write to the caller, which unpickles what it is sent: inside the walls."""
+    calls.start()
+    with pytest.raises(ValueError, match="not permitted"):
+        calls._asked(pickle.dumps(_Opened(canary)))
+
+
 # ---- replies ---------------------------------------------------------------------------------------------------
 
 SOUND = {"exercise": "barriers", "points": 0, "of": EXERCISES["barriers"].points, "status": "failed", "hint": "one"}
