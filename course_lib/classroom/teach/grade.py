@@ -156,8 +156,7 @@ class Batch:
         seed: int | None = None,
     ) -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
-        self.submissions, self.exercises = tuple(handed_in), tuple(places(lesson))
-        self.teacher = table.with_suffix(".html")
+        self.exercises, self.teacher = tuple(places(lesson)), table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
         self.journal = Journal(table.with_name(table.name + ".journal"))
@@ -165,6 +164,7 @@ class Batch:
             self.journal["seed"] = seed
         self.seed = int(self.journal.setdefault("seed", secrets.randbelow(1_000_000)))
         self._salt = self.journal.setdefault("salt", secrets.token_hex(16)) if anonymous else ""
+        self.submissions = tuple(replace(each, key=f"{each.key} {self.seed}") for each in handed_in)
         names = labels(handed_in)
         self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in names.items()}
         self.found = dict(self._read())
@@ -187,7 +187,7 @@ class Batch:
         start, ends it all.
         """
         judged = {id: marks.key for id, marks in self.found.items()}
-        waiting = [each for each in self.submissions if again or judged.get(each.id) != self._key(each)]
+        waiting = [each for each in self.submissions if again or judged.get(each.id) != each.key]
         free = SimpleQueue[Sandbox]()
         try:
             with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
@@ -214,11 +214,8 @@ class Batch:
         finally:
             free.put(sandbox)
 
-    def _key(self, each: HandedIn) -> str:
-        return f"{each.key} {self.seed}"
-
     def _keep(self, each: HandedIn, marks: Marks) -> None:
-        self.found[each.id] = replace(marks, key=self._key(each))
+        self.found[each.id] = replace(marks, key=each.key)
         self.journal[f"student {each.id}"] = asdict(self.found[each.id])
 
     def graded(self) -> dict[str, list[Judged]]:
