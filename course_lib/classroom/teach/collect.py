@@ -226,9 +226,11 @@ def _person(each: HandedIn, names: Mapping[str, Sequence[HandedIn]], is_clone: b
 
 
 def _names(person: HandedIn) -> set[str]:
-    """What a file of a student may be called: id, name, e-mail, login, and the name as Canvas squeezes it."""
+    """What a file of a student may be called: id, name, also "Lima, Ana" as Ana Lima, e-mail, login, and the name as
+    Canvas squeezes it."""
     fields, words = _fields(person.roster), person.student.split()
     known = [person.student, *(fields[column] for column in (*_ID, *_NAME, *_MAIL) if column in fields)]
     parts = [text.split("@")[0] if "@" in text else text.removeprefix("Participant ") for text in known]
+    known.append(" ".join(reversed(person.student.split(", "))))
     squeezed = _letters("".join(words)), _letters("".join(words[-1:] + words[:-1]))
     return {spelling for text in (*known, *parts, *squeezed) if text.strip() for spelling in _spellings(text)}

@@ -33,7 +33,9 @@ GITHUB = """"identifier","github_username","github_id","name"
 "Ben Sol","ana-bsol","2",""
 "Dora Null","","",""
 """
-HAND = "id;name;e-mail\n00123;Ana Lima;ana@example.org\n00124;Ben Sol;ben@example.org\n00125;Dora Null;d@example.org\n"
+HAND = (
+    'id;name;e-mail\n00123;Ana Lima;ana@example.org\n00124;"Sol, Ben";ben@example.org\n00125;Dora Null;d@example.org\n'
+)
 CANVAS_FILES = ["limaana_12345_998877_a.ipynb", "solben_12346_998878_a.ipynb"]
 #: A roster, what Ana's and Ben's files are called, and their ids in the table.
 CLASSES = {
