@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -72,12 +71,6 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
     texts = exercise_texts(lesson)
     by_name = sorted(found.values(), key=lambda each: (each.student, each.id))
     return tuple(_keyed(each, lesson, repr(limits).encode() + texts) for each in by_name)
-
-
-def labels(handed_in: Sequence[HandedIn]) -> dict[str, str]:
-    """Return what each student is called on a page, by id: the name, with the id where two have the same name."""
-    names = Counter(each.student for each in handed_in)
-    return {each.id: each.student + f" ({each.id})" * (names[each.student] > 1) for each in handed_in}
 
 
 def is_submission(path: Path) -> bool:

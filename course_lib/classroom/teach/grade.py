@@ -26,7 +26,7 @@ from ...exercises.grading.routines import Routine
 from ...simulator.tables import plural
 from . import container, walls
 from .cells import GRADED, lesson_named, places
-from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
+from .collect import ABSENT, HandedIn, is_submission, shown, submissions
 from .gradebook import EXPORTS, exact, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
 from .limits import Limits, Stopped
@@ -63,11 +63,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
-    for name in ("jobs", "seconds", "student_seconds", "memory"):
-        if getattr(chosen, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
-    if chosen.seed is not None and chosen.seed < 0:
-        raise ValueError(f"--seed must be at least 0, not {chosen.seed}")
+    for name, least in {"jobs": 1, "seconds": 1, "student_seconds": 1, "memory": 1, "seed": 0}.items():
+        if (value := getattr(chosen, name)) is not None and value < least:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least {least}, not {value}")
     if chosen.container:
         return container.run(chosen)
     if chosen.without_walls and sys.platform != "linux":
@@ -165,8 +163,10 @@ class Batch:
         self.seed = int(self.journal.setdefault("seed", secrets.randbelow(1_000_000)))
         self._salt = self.journal.setdefault("salt", secrets.token_hex(16)) if anonymous else ""
         self.submissions = tuple(replace(each, key=f"{each.key} {self.seed}") for each in handed_in)
-        names = labels(handed_in)
-        self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in names.items()}
+        names = Counter(each.student for each in handed_in)
+        full = {each.id: each.student + f" ({each.id})" * (names[each.student] > 1) for each in handed_in}
+        #: What each student is called on a page, by id.
+        self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in full.items()}
         self.found = dict(self._read())
         self._pages, self.lost = set[str](), set[str]()
         self._by_hand = self._read_table()
