@@ -56,7 +56,7 @@ def test_pictures_have_two_fifths_of_the_stepper(show, resize, launch_of, name):
                 assert larger >= side or wider < width or higher < height, ((width, height), (wider, higher), unit)
 
 
-@pytest.mark.parametrize("size", [(1040, 640), (390, 844)])
+@pytest.mark.parametrize("size", [(1040, 640), at_night((390, 844))])
 def test_two_runs_have_their_tiles_in_sight_and_say_where_the_sums_are(show, launch_of, size):
     """Beside the matrices, without scrolling inside the run; C says that nothing is stored, as long as that is so."""
     runs = [Stepper(launch_of(name)) for name in ("naive_16", "tiled_16")]
@@ -130,7 +130,8 @@ def test_small_arrays_show_their_numbers(show, launch_of, name):
 @pytest.mark.parametrize(
     "name, lenses",
     [
-        ("bank_conflicts", ("warp", "banks", "")),
+        ("bank_conflicts", ("banks", "")),
+        at_night("bank_conflicts", ("warp",)),
         at_night("groups_in_flight", ("fragments",)),
         at_night("tensor_cores", ("fragments",)),
         at_night("naive_65", ("warp", "")),
@@ -147,7 +148,7 @@ def test_no_digit_is_smaller_than_nine_pixels(show, resize, launch_of, name, len
     for size, lens in itertools.product(SCREENS, lenses):
         page.evaluate("lens => window.model.set('panel', lens)", lens)
         resize(page, size)
-        for step in (scene_of(stepper).position, last // 2, last):
+        for step in (scene_of(stepper).position, last):
             page.evaluate("step => window.model.set('step', step)", step)
             drawn = page.evaluate(DIGITS)
             assert len(drawn) > 30, "most of the picture has no digits"

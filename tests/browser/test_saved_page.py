@@ -24,7 +24,7 @@ from .conftest import drawn, violations
 from .test_waiting_lab import H200, expect_plan
 
 #: Beside the setting at which a page was saved. Nightly those that a page holds, which take ten seconds to play.
-LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8, 32))
+LATENCIES, WIDTHS = (waiting.RECORDED_LATENCIES, waiting.TILE_WIDTHS) if NIGHTLY else ((600,), (8,))
 
 
 @pytest.fixture(scope="module", autouse=True)

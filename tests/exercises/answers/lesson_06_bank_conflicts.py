@@ -14,7 +14,6 @@ FREE = "len({i * (T + p) % 32 for i in range(T)}) == T"
 WRONG = r"""
 # swizzle
 stored with it, read without: {READ} -> B_tile[tx, k] ? another-column
-read with the row of C: {READ} -> B_tile[tx, k ^ ty] ? one-name-or-number
 A·B: {READ} -> B_tile[k, tx ^ k] ? from-other-places
 
 # free-paddings
@@ -41,6 +40,7 @@ none padded: {B_PADDED} -> B_tile = cuda.shared.array((SIDE, SIDE) ? bank-confli
 
 NIGHTLY = r"""
 # swizzle
+read with the row of C: {READ} -> B_tile[tx, k ^ ty] ? one-name-or-number
 read with it, stored without: {STORED} -> B_tile[ty, tx] = b ? another-column
 added without a remainder ? out-of-bounds
 - {STORED} -> B_tile[ty, tx + ty] = b

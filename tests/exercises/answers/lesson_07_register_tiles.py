@@ -29,7 +29,6 @@ nothing added: >         for k in range(8):\n            pass ? only-zeros
 
 # four-rows
 b not kept: A_tile[y + 8 * i, k] * b -> A_tile[y + 8 * i, k] * B_tile[k, x] ? shared-loads-per-thread
-one row of B for a thread: b = B_tile[k, x] -> b = B_tile[y, x] ? one-name-or-number: B_tile[y, x]
 neighbouring rows: A_tile[y + 8 * i, k] * b -> A_tile[y + i, k] * b ? other-rows
 B's element kept for all k ? same-row-in-all-steps
 -         for k in range(32):\n            b = B_tile[k, x]\n ->         b = B_tile[0, x]\n        for k in range(32):\n
@@ -68,6 +67,7 @@ a barrier in the loop:             a0, a1 ->             cuda.syncthreads()\n   
 K for 8: for k in range(8) -> for k in range(K) ? out-of-bounds
 
 # four-rows
+one row of B for a thread: b = B_tile[k, x] -> b = B_tile[y, x] ? one-name-or-number: B_tile[y, x]
 one sum for all: acc[i] += A_tile -> acc[0] += A_tile ? other-rows
 one row for all: acc[i] += A_tile[y + 8 * i, k] -> acc[i] += A_tile[y, k] ? other-rows
 = for +=: acc[i] +=  -> acc[i] =  ? sum-replaced

@@ -21,7 +21,6 @@ the other of two: {WRITTEN} -> return 1 - iteration ? iteration-4-buffers-2
 one pair too few: if start < K -> if start < K - TILE ? uninitialized-read
 never exchanged:             now = 1 - now\n -> ? race
 no question: if start < K -> if True ? shared-stores-per-thread
-counted on: now = 1 - now -> now += 1 ? out-of-bounds
 barrier outside:             cuda.syncthreads() ->         cuda.syncthreads() ? barriers-per-warp
 
 # across-tiles
@@ -46,6 +45,7 @@ tx and ty exchanged: A[row, start + tx] -> A[row, start + ty] ? out-of-bounds
 no barrier before:         cuda.syncthreads()\n        A_tile ->         A_tile ? race
 
 # last-iteration
+counted on: now = 1 - now -> now += 1 ? out-of-bounds
 asks per thread: if start < K -> if start + tx < K ? barrier-divergence
 
 # across-tiles
