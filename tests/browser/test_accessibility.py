@@ -118,7 +118,8 @@ def test_axe_finds_nothing_inside_jupyterlab(open_notebook):
         assert violations(page, ".tt-root" if NIGHTLY or lens == lenses[0] else ".tt-lens") == [], lens
 
 
-@pytest.mark.parametrize("scheme", [at_night("light"), "dark"])
+@pytest.mark.nightly
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_forced_colours_keep_what_colours_tell(show, launch_of, scheme):
     """Bars, ticks and keys stand out of their ground in a theme of high contrast, and axe-core finds nothing."""
     page = show(Stepper(launch_of("racy"), step=60), own=True)

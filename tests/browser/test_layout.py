@@ -130,8 +130,8 @@ def test_small_arrays_show_their_numbers(show, launch_of, name):
 @pytest.mark.parametrize(
     "name, lenses",
     [
-        ("bank_conflicts", ("banks", "")),
-        at_night("bank_conflicts", ("warp",)),
+        ("tiled_16", ("banks", "")),
+        at_night("bank_conflicts", ("warp", "banks", "")),
         at_night("groups_in_flight", ("fragments",)),
         at_night("tensor_cores", ("fragments",)),
         at_night("naive_65", ("warp", "")),

@@ -100,8 +100,8 @@ def marks_of(stepper, step, panel):
 @pytest.mark.parametrize(
     "name, panels",
     [
-        ("bank_conflicts", ("warp", "banks", "waits")),
-        at_night("racy", ("warp", "banks", "waits")),
+        at_night("bank_conflicts", ("warp", "banks", "waits")),
+        ("racy", ("warp", "banks", "waits")),
         at_night("naive", ("warp", "waits")),
         at_night("exchanges", ("warp", "waits")),
     ],

@@ -135,7 +135,8 @@ def test_a_page_without_scripts_or_cut_off_shows_its_picture(browser, tmp_path):
         context.close()
 
 
-@pytest.mark.parametrize("theme", [at_night("light"), "dark"])
+@pytest.mark.nightly  # of whole pages `test_accessibility.py` judges one by day
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_on_a_saved_page(offline, tmp_path, theme):
     """Its rules for whole pages, too."""
     page = offline(Stepper(launch("racy"), step=12).save(tmp_path / "page.html"))
