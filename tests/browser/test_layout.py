@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 from course_lib.trace.viewer import Stepper
 from course_lib.trace.viewer.digits import short
 
+from .conftest import resize
+
 SCREENS = [(1280, 720), (853, 480), (390, 844)]
 # Of each text with a digit: its size in pixels, as the page shows it, its class and the text.
 DIGITS = """() => [...document.querySelectorAll(".tt-root *")].flatMap((node) => {
@@ -40,7 +42,7 @@ AREA = """() => {
 @pytest.mark.parametrize(
     "name", ["tiled_16", *map(at_night, ["naive_16", "register_2d_deep", "prefetched_16", "best"])]
 )
-def test_pictures_have_two_fifths_of_the_stepper(show, resize, launch_of, name):
+def test_pictures_have_two_fifths_of_the_stepper(show, launch_of, name):
     """In each window, in the film and at a statement; and C is never smaller in a larger window."""
     page = show(Stepper(launch_of(name)), film=True, head="<style>body { margin: 0 16px } h1 { display: none }</style>")
     for unit in (0, 2):
@@ -140,7 +142,7 @@ def test_small_arrays_show_their_numbers(show, launch_of, name):
         at_night("best", ("", "warp", "banks", "waits", "launch")),
     ],
 )
-def test_no_digit_is_smaller_than_nine_pixels(show, resize, launch_of, name, lenses):
+def test_no_digit_is_smaller_than_nine_pixels(show, launch_of, name, lenses):
     """In lanes, addresses, banks, fragments, elements, indices and the labels of the timeline, at each of the sizes."""
     stepper = Stepper(launch_of(name))
     page = show(stepper, step=scene_of(stepper).position)
