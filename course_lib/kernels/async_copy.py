@@ -49,11 +49,15 @@ def _copied_bytes(tile, array, elements):
     return size if size in (4, 8, 16) else None
 
 
-def element_address(context, builder, array_type, value, index_types, indices, space):
-    """Return the address of array[indices] in an address space, without numba's test for negative indices."""
-    array = context.make_array(array_type)(context, builder, value)
+def element_address(context, builder, array_type, value, index_types, indices, space, dense=False):
+    """Return the address of array[indices] in an address space, without numba's test for negative indices.
+
+    dense: the distance of neighbours in a row is the constant of C order; else it is read from the array.
+    """
+    array, item = context.make_array(array_type)(context, builder, value), array_type.dtype.bitwidth // 8
     offset = ir.Constant(INT64, 0)
-    pitches = (builder.extract_value(array.strides, i) for i in range(array_type.ndim))
+    read = array_type.ndim - dense
+    pitches = (builder.extract_value(array.strides, i) if i < read else INT64(item) for i in range(array_type.ndim))
     for index, kind, pitch in zip(indices, index_types, pitches, strict=True):
         offset = builder.add(offset, builder.mul(context.cast(builder, index, kind, types.int64), pitch))
     start = builder.bitcast(array.data, BYTE.as_pointer(array.data.type.addrspace))

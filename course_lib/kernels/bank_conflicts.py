@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square_blocks, two_tiles
+from .rung import Rung, square_blocks
 
 
 @lru_cache
@@ -55,7 +55,6 @@ RUNG = Rung(
     bank_conflicts,
     square_blocks,
     params={"tile_width": 16},
-    shared_bytes=two_tiles,
     lesson="06_bank_conflicts",
     change="tiled, with the tile of B transposed",
 )

@@ -23,12 +23,10 @@ multiplies this size with tiles of 256×128 too, as Nsight Compute's name of its
 from numba import cuda, float32, uint64
 
 from .edges import last_columns, last_rows
-from .large_tiles import COLUMNS, DEPTH, PITCH, ROWS, keep, launch, shared_bytes
+from .large_tiles import COLUMNS, DEPTH, PITCH, ROWS, keep, launch
 from .rung import VECTORS, Rung, ready_made
 from .vector import load4, store4
 from .whole_tiles import FEW, fetch
-
-__all__ = ["best", "launch", "shared_bytes"]
 
 #: Added to a result before it is stored, so that the sum moves to another register: else the vector stores bind
 #: the registers of the results to groups of four in order, and more multiplications find two operands in one bank.
@@ -134,7 +132,6 @@ RUNG = Rung(
     "All together, tuned",
     ready_made(best),
     launch,
-    shared_bytes=shared_bytes,
     lesson="12_the_last_20_percent",
     change="whole_tiles, products in another order, B first",
     **VECTORS,

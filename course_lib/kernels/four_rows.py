@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, blocks, elements
+from .rung import Rung, blocks
 
 T = 32
 
@@ -57,5 +57,4 @@ RUNG = Rung(
     "Tiles, four rows a thread, as a student writes it",
     four_rows,
     blocks(T, T, T, 8),
-    shared_bytes=elements(2 * T * T),
 )

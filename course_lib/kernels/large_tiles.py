@@ -14,7 +14,7 @@ kernels say.
 
 from numba import cuda, float32, uint64
 
-from .rung import VECTORS, Rung, blocks, elements, ready_made
+from .rung import VECTORS, Rung, blocks, ready_made
 from .vector import load4, load4_or_zeros, store4
 
 ROWS = 128
@@ -132,7 +132,7 @@ def large_tiles(A, B, C):
                     C[uint64(row), uint64(col)] = acc[i, j]
 
 
-launch, shared_bytes = blocks(ROWS, COLUMNS, THREADS), elements(DEPTH * (PITCH + COLUMNS))
+launch = blocks(ROWS, COLUMNS, THREADS)
 
 
 RUNG = Rung(
@@ -140,7 +140,6 @@ RUNG = Rung(
     "Tiles of 128×256, 8×16 results per thread",
     ready_made(large_tiles),
     launch,
-    shared_bytes=shared_bytes,
     lesson="12_the_last_20_percent",
     change="software_pipelined, 8×16 results a thread, tiles 16 deep",
     **VECTORS,

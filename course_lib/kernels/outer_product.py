@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, elements
+from .rung import Rung, blocks
 
 ROWS = 16
 COLUMNS = 64
@@ -59,7 +59,6 @@ RUNG = Rung(
     "Outer products, a column per thread",
     outer_product,
     blocks(ROWS, COLUMNS, COLUMNS),
-    shared_bytes=elements(ROWS * ROWS),
     lesson="07_register_tiles",
     change="tiled, 16 results a thread, B not shared",
 )

@@ -54,18 +54,12 @@ def padded(tile_width=16, dtype=float32, padding=1):
     return padded
 
 
-def shared_bytes(tile_width=16, itemsize=4, padding=1):
-    """Return the bytes of shared memory per block: one tile of A and one of B with its padding."""
-    return tile_width * (2 * tile_width + padding) * itemsize
-
-
 RUNG = Rung(
     "padded",
     "Tiles, transposed with padding",
     padded,
     square_blocks,
     params={"tile_width": 16},
-    shared_bytes=shared_bytes,
     lesson="06_bank_conflicts",
     change="bank_conflicts, with a column more in the tile",
 )

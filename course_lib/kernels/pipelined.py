@@ -73,18 +73,12 @@ def pipelined(tile_width=16, stages=3, dtype=float32):
     return pipelined
 
 
-def shared_bytes(tile_width=16, stages=3, itemsize=4):
-    """Return the bytes of shared memory per block: `stages` tiles of A and of B."""
-    return 2 * stages * tile_width**2 * itemsize
-
-
 RUNG = Rung(
     "pipelined",
     "Asynchronous copies, three buffers",
     pipelined,
     square_blocks,
     params={"tile_width": 16, "stages": 3},
-    shared_bytes=shared_bytes,
     lesson="09_prefetching",
     change="prefetched, copies without a register, three buffers",
 )

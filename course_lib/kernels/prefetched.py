@@ -51,18 +51,12 @@ def prefetched(tile_width=16, dtype=float32):
     return prefetched
 
 
-def shared_bytes(tile_width=16, itemsize=4):
-    """Return the bytes of shared memory per block: two tiles of A and two of B."""
-    return 4 * tile_width**2 * itemsize
-
-
 RUNG = Rung(
     "prefetched",
     "Prefetching into a second buffer",
     prefetched,
     square_blocks,
     params={"tile_width": 16},
-    shared_bytes=shared_bytes,
     lesson="09_prefetching",
     change="tiled, with the next tiles loaded meanwhile",
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, elements
+from .rung import Rung, blocks
 
 TILE = 64
 DEPTH = 8
@@ -68,7 +68,6 @@ RUNG = Rung(
     "Register tiles, 8 results per thread",
     register_1d,
     blocks(TILE, TILE, TILE * TILE // RESULTS),
-    shared_bytes=elements(2 * TILE * DEPTH),
     lesson="07_register_tiles",
     change="outer_product, B shared, 8 results, 64×64 tiles",
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, elements
+from .rung import Rung, blocks
 
 TILE = 128
 DEPTH = 8
@@ -74,7 +74,6 @@ RUNG = Rung(
     "Register tiles, 8×8 results per thread",
     register_2d,
     blocks(TILE, TILE, SIDE * SIDE),
-    shared_bytes=elements(2 * TILE * DEPTH),
     lesson="07_register_tiles",
     change="register_1d, 8×8 results a thread, 128×128 tiles",
 )

@@ -11,11 +11,6 @@ from numba import float32
 from numpy import integer
 
 
-def no_shared_memory(itemsize=4, **params):
-    """Return 0, the bytes of shared memory of a kernel that uses none."""
-    return 0
-
-
 def no_tile(**params):
     """Return None, the tile of a kernel whose threads each load all they need."""
     return None
@@ -45,16 +40,6 @@ def blocks(rows: int, columns: int, width: int, height: int = 1) -> Any:
         return (max(1, -(-N // columns)), max(1, -(-M // rows))), (width, height)
 
     return launch
-
-
-def two_tiles(tile_width=16, itemsize=4):
-    """Return the bytes of shared memory per block: one square tile of A and one of B."""
-    return 2 * tile_width**2 * itemsize
-
-
-def elements(count, size=None):
-    """Return the shared memory of a kernel whose blocks hold `count` elements, of `size` bytes or as those of C."""
-    return lambda itemsize=4, **params: count * (size or itemsize)
 
 
 def as_given(X, **params):
@@ -92,8 +77,7 @@ class Rung:
 
     make(dtype=, **params) returns the function to call as `kernel[grid, block](A, B, C)`.
     launch(M, N, K, **params) returns that grid and block, x first, and raises ValueError where the kernel
-    cannot hold matrices of that size. shared_bytes(itemsize=, **params) is its static shared memory per block, and
-    dynamic_bytes(**params) the dynamic shared memory that each block is launched with.
+    cannot hold matrices of that size. dynamic_bytes is the dynamic shared memory that each block is launched with.
     dtypes and orders name what element types and memory orders it takes.
 
     A rung on tensor cores multiplies other numbers than it is given: operand(X) is what it takes for a float32 matrix
@@ -108,10 +92,9 @@ class Rung:
     make: Callable[..., Any]
     launch: Callable[..., tuple[tuple[int, int], tuple[int, int]]]
     params: Mapping[str, Any] = field(default_factory=dict)
-    shared_bytes: Callable[..., int] = no_shared_memory
     dtypes: tuple[str, ...] = ("float32", "float64", "int32")
     orders: tuple[str, ...] = ("C", "F")
-    dynamic_bytes: Callable[..., int] = no_shared_memory
+    dynamic_bytes: int = 0
     operand: Callable[..., Any] = as_given
     multiplied: Callable[..., Any] = as_given
     lesson: str = ""

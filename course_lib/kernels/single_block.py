@@ -54,16 +54,10 @@ def launch(M, N, K, width=32):
     return (1, 1), (max(1, N, K), max(1, M, K))
 
 
-def shared_bytes(width=32, itemsize=4):
-    """Return the bytes of shared memory per block: room for A and for B."""
-    return 2 * width**2 * itemsize
-
-
 RUNG = Rung(
     "single_block",
     "Shared memory in one block",
     single_block_kernel,
     launch,
     params={"width": 32},
-    shared_bytes=shared_bytes,
 )

@@ -16,7 +16,7 @@ Source: Kerr et al., "CUTLASS: fast linear algebra in CUDA C++" (2017), which fe
 from numba import cuda, float32
 
 from .registers import capped
-from .rung import VECTORS, Rung, blocks, elements, ready_made
+from .rung import VECTORS, Rung, blocks, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -111,7 +111,6 @@ RUNG = Rung(
     "Fragments fetched a step ahead",
     ready_made(software_pipelined),
     blocks(TILE, TILE, 256),
-    shared_bytes=elements(TWICE * (PITCH + TILE)),
     lesson="12_the_last_20_percent",
     change="staged, fragments a step ahead, loop written out",
     **VECTORS,

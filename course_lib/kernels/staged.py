@@ -13,7 +13,7 @@ Source: the TU Eindhoven 5KK73 page (prefetching); its loop fetches one tile too
 
 from numba import cuda, float32
 
-from .rung import VECTORS, Rung, blocks, elements, ready_made
+from .rung import VECTORS, Rung, blocks, ready_made
 from .vector import load4_or_zeros, store4, store4_inside
 from .warp_tiled import DEPTH, PITCH, TILE, add_outer_product
 
@@ -64,7 +64,6 @@ RUNG = Rung(
     "Two buffers, registers in between",
     ready_made(staged),
     blocks(TILE, TILE, 256),
-    shared_bytes=elements(TWICE * (PITCH + TILE)),
     lesson="11_towards_best",
     change="warp_tiled, with the next tiles loaded meanwhile",
     **VECTORS,

@@ -12,10 +12,7 @@ from .intrinsics import declared
 from .tensor_core import alone, require_ampere
 
 FLOAT, INT32 = ir.FloatType(), ir.IntType(32)
-FLOAT2 = ir.VectorType(FLOAT, 2)
-GENERIC_ADDRESS_SPACE = 0
 MATRICES_AT_ONCE, ROWS = 4, 8
-PAIR = types.UniTuple(types.float32, 2)
 FLOATS, WORDS = (types.UniTuple(kind, MATRICES_AT_ONCE) for kind in (types.float32, types.uint32))
 _ROW, _WORD = np.divmod(np.arange(32), 4)
 
@@ -54,16 +51,6 @@ def _simulated_types_transposed(elements):
     if set(elements) != {"uint16"}:
         raise TypeError(f"transposes matrices of uint16, not of {elements[0]}; use load_matrices or plain indexing")
     return _simulated_types(elements)
-
-
-def _load2(tile, *index):
-    """Return tile[index] and the element beside it."""
-    return tile[index], tile[(*index[:-1], index[-1] + 1)]
-
-
-def _store2(array, row, column, values):
-    """Store two elements into array[row, column : column + 2]."""
-    array[row, column], array[row, column + 1] = values
 
 
 def _is_tile(tile, *indices):
@@ -106,45 +93,3 @@ def load_matrices(typingctx, tile, row, column):
 def load_matrices_transposed(typingctx, tile, row, column):
     """Load four 8×8 matrices of 16-bit elements as `load_matrices` does, each transposed."""
     return _ldmatrix("load_matrices_transposed", tile, row, column, ".trans")
-
-
-def _pair(context, builder, array, value, index_types, indices):
-    """Return the address of two neighbouring elements, as that of a pair."""
-    address = element_address(context, builder, array, value, index_types, indices, GENERIC_ADDRESS_SPACE)
-    return builder.bitcast(address, FLOAT2.as_pointer())
-
-
-def _has_pairs(array, *indices):
-    fits = isinstance(array, types.Array) and (array.dtype, array.layout) == (types.float32, "C")
-    return fits and array.ndim == len(indices) and all(isinstance(index, types.Integer) for index in indices)
-
-
-@declared(("load", 2), _load2)
-def load2(typingctx, tile, *index):
-    """Load the float32 at [index] and the one beside it in one 8-byte access; returns two float32."""
-    if not _has_pairs(tile, *index):
-        return None
-
-    def generate(context, builder, signature, args):
-        align_shared_arrays(builder, 16)
-        indices = [builder.extract_value(args[1], i) for i in range(len(index))]
-        pair = builder.load(_pair(context, builder, tile, args[0], index, indices), align=8)
-        return context.make_tuple(builder, PAIR, [builder.extract_element(pair, INT32(i)) for i in range(2)])
-
-    return PAIR(tile, types.StarArgTuple.from_types(index)), generate
-
-
-@declared(("store", 2), _store2)
-def store2(typingctx, array, row, column, values):
-    """Store two float32 into array[row, column : column + 2] in one 8-byte access."""
-    if not _has_pairs(array, row, column) or values != PAIR:
-        return None
-
-    def generate(context, builder, signature, args):
-        pair = ir.Constant(FLOAT2, ir.Undefined)
-        for i in range(2):
-            pair = builder.insert_element(pair, builder.extract_value(args[3], i), INT32(i))
-        builder.store(pair, _pair(context, builder, array, args[0], signature.args[1:3], args[1:3]), align=8)
-        return context.get_dummy_value()
-
-    return types.none(array, row, column, values), generate

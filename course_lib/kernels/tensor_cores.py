@@ -15,7 +15,7 @@ from functools import partial
 
 from numba import cuda, float32
 
-from .rung import Rung, blocks, elements, ready_made
+from .rung import Rung, blocks, ready_made
 from .tensor_core import mma_tf32
 from .tensor_core_formats import as_tf32, to_tf32
 from .vector import element_or_zero
@@ -66,7 +66,6 @@ RUNG = Rung(
     "Tensor cores, TF32",
     ready_made(tensor_cores),
     blocks(T, T, T, WARPS),
-    shared_bytes=elements(T * (A_PITCH + B_PITCH)),
     dtypes=("float32",),
     multiplied=partial(as_tf32, rounded=True),
 )

@@ -18,7 +18,7 @@ here.
 from numba import cuda, float32, uint16, uint32, uint64
 
 from .async_copy import commit_copies, copy8_async, wait_copies
-from .rung import VECTORS, Rung, elements, ready_made
+from .rung import VECTORS, Rung, ready_made
 from .tensor_core import mma_bf16
 from .tensor_core_formats import as_bfloat16, to_bfloat16
 from .tensor_core_loads import load_matrices, load_matrices_transposed
@@ -170,7 +170,6 @@ RUNG = Rung(
     "Tensor cores, bfloat16",
     ready_made(tensor_cores_bf16),
     launch,
-    shared_bytes=elements(STAGES * DEPTH * (ROWS + COLUMNS), 2),
     operand=to_bfloat16,
     multiplied=as_bfloat16,
     **VECTORS,

@@ -27,12 +27,12 @@ from functools import cache
 from numba import cuda, float32, uint64
 
 from .async_copy import commit_copies, copy4_async, wait_copies
-from .rung import VECTORS, Rung, elements
+from .rung import VECTORS, Rung
 from .tensor_core import mma_tf32
 from .tensor_core_formats import as_tf32, to_tf32
-from .tensor_core_loads import load2, load_matrices
+from .tensor_core_loads import load_matrices
 from .tensor_core_tiles import COLUMNS, ROWS, STAGES, WARP_COLUMNS, WARP_ROWS, corner_of_tile, launch
-from .vector import element_or_zero
+from .vector import element_or_zero, load2
 
 DEPTH = 16
 A_ROWS, B_ROWS = STAGES * ROWS, STAGES * DEPTH
@@ -196,7 +196,6 @@ RUNG = Rung(
     tensor_cores_tiled,
     launch,
     params={"rounded": False},
-    shared_bytes=elements(STAGES * DEPTH * (ROWS + COLUMNS), 4),
     multiplied=as_tf32,
     **VECTORS,
 )

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square_blocks, two_tiles
+from .rung import Rung, square_blocks
 
 
 @lru_cache
@@ -54,7 +54,6 @@ RUNG = Rung(
     tiled,
     square_blocks,
     params={"tile_width": 16},
-    shared_bytes=two_tiles,
     lesson="04_tiling",
     change="naive put right, with tiles in shared memory",
 )

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from numba import cuda, float32
 
-from .rung import Rung, square_blocks, two_tiles
+from .rung import Rung, square_blocks
 
 
 @lru_cache
@@ -56,7 +56,6 @@ RUNG = Rung(
     tiled_uncoalesced,
     square_blocks,
     params={"tile_width": 16},
-    shared_bytes=two_tiles,
     lesson="05_coalescing",
     change="tiled, with B loaded down its columns",
 )

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from numba import cuda, float32, uint32
 
-from .rung import Rung, blocks, elements
+from .rung import Rung, blocks
 
 ROWS = 16
 COLUMNS = 64
@@ -61,7 +61,6 @@ RUNG = Rung(
     "Outer products, unrolled",
     unrolled,
     blocks(ROWS, COLUMNS, COLUMNS),
-    shared_bytes=elements(ROWS * ROWS),
     lesson="08_unrolling_and_occupancy",
     change="outer_product, with constant loops, B loaded first",
 )

@@ -12,7 +12,7 @@ vectorized accesses.
 
 from numba import cuda, float32
 
-from .rung import VECTORS, Rung, blocks, elements, ready_made
+from .rung import VECTORS, Rung, blocks, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -72,7 +72,6 @@ RUNG = Rung(
     "128-bit loads",
     ready_made(vectorized),
     blocks(TILE, TILE, 256),
-    shared_bytes=elements(DEPTH * (PITCH + TILE)),
     lesson="11_towards_best",
     change="register_2d, four elements in a load, unsigned indices",
     **VECTORS,

@@ -14,7 +14,7 @@ warp tiling.
 
 from numba import cuda, float32
 
-from .rung import VECTORS, Rung, blocks, elements, ready_made
+from .rung import VECTORS, Rung, blocks, ready_made
 from .vector import load4, load4_or_zeros, store4, store4_inside
 
 TILE = 128
@@ -75,7 +75,6 @@ RUNG = Rung(
     "Warp tiles",
     ready_made(warp_tiled),
     blocks(TILE, TILE, 256),
-    shared_bytes=elements(DEPTH * (PITCH + TILE)),
     lesson="11_towards_best",
     change="vectorized, with compact pieces for the warps",
     **VECTORS,

@@ -16,7 +16,7 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on wgmma; the layou
 
 from numba import cuda, float32, uint16
 
-from .rung import VECTORS, Rung, blocks, elements, ready_made
+from .rung import VECTORS, Rung, blocks, ready_made
 from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
@@ -81,7 +81,6 @@ RUNG = Rung(
     "A warpgroup, bfloat16",
     ready_made(wgmma),
     blocks(ROWS, COLUMNS, THREADS),
-    shared_bytes=elements((ROWS + COLUMNS) * DEPTH, 2),
     operand=lines_of_bfloat16,
     multiplied=as_bfloat16,
     **VECTORS,

@@ -26,7 +26,7 @@ from .rung import VECTORS, Rung
 from .tensor_core_formats import as_bfloat16, as_float16, lines_of_bfloat16, lines_of_float16
 from .warpgroup import THREADS, fence_proxy, wait_for_products
 from .wgmma_results import bands, corner_of_tile, fitting_width, store_results
-from .wgmma_staged import B_START, PAIR, STAGES, dynamic_bytes, products_of_pairs
+from .wgmma_staged import B_START, DYNAMIC_BYTES, PAIR, STAGES, products_of_pairs
 from .wgmma_swizzled import COLUMNS, DEPTH, PANEL, ROWS
 
 #: What one copy brings: all rows of A's tile, and a panel of B's.
@@ -117,7 +117,7 @@ def fitted(M, N, multiprocessors):
 _SHARED: dict[str, Any] = {
     "launch": bands(ROWS, COLUMNS),
     "params": {"columns": 256},
-    "dynamic_bytes": dynamic_bytes,
+    "dynamic_bytes": DYNAMIC_BYTES,
     **VECTORS,
 }
 RUNG = Rung(

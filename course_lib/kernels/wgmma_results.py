@@ -3,7 +3,7 @@
 from numba import cuda, uint64
 
 from .rung import with_tile
-from .tensor_core_loads import store2
+from .vector import store2
 
 #: Rows of tiles of C that are worked through side by side.
 BAND = 8

@@ -20,7 +20,7 @@ from functools import cache
 from numba import cuda, float32, int32, uint16, uint32, uint64
 
 from .async_copy import commit_copies, copy8_async, wait_copies
-from .rung import VECTORS, Rung, elements
+from .rung import VECTORS, Rung
 from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
@@ -37,10 +37,11 @@ from .warpgroup import (
 from .wgmma_results import bands, corner_of_tile, store_results
 from .wgmma_swizzled import COLUMNS, DEPTH, PANEL, RESULTS, ROWS, place_in_A, place_in_B
 
-#: Pairs of tiles; how many pairs ahead the copies are; the elements of a pair, and where its B begins.
+#: Pairs of tiles; how many pairs ahead the copies are; where the B of a pair begins; elements of it, bytes of all.
 STAGES, AHEAD = 4, 2
 B_START = ROWS * DEPTH
 PAIR = B_START + DEPTH * COLUMNS
+DYNAMIC_BYTES = 2 * STAGES * PAIR
 wait = wait_for_products(COLUMNS)
 FORMS = {"bfloat16": BF16, "float16": F16}
 
@@ -144,13 +145,12 @@ def wgmma_staged(dtype=float32, form="bfloat16"):
     return wgmma_staged
 
 
-dynamic_bytes = elements(STAGES * PAIR, 2)
 RUNG = Rung(
     "wgmma_staged",
     "Copies two tiles ahead",
     wgmma_staged,
     bands(ROWS, COLUMNS),
-    dynamic_bytes=dynamic_bytes,
+    dynamic_bytes=DYNAMIC_BYTES,
     operand=lines_of_bfloat16,
     multiplied=as_bfloat16,
     **VECTORS,

@@ -15,7 +15,7 @@ Source: NVIDIA, "Parallel Thread Execution ISA", the section on wgmma; the layou
 from numba import cuda, float32, uint16
 
 from .async_copy import commit_copies, copy8_async, wait_copies
-from .rung import VECTORS, Rung, elements, ready_made
+from .rung import VECTORS, Rung, ready_made
 from .tensor_core_formats import as_bfloat16, lines_of_bfloat16
 from .tensor_cores_bf16 import bits_or_zero
 from .warpgroup import (
@@ -110,7 +110,6 @@ RUNG = Rung(
     "Swizzled tiles",
     ready_made(wgmma_swizzled),
     bands(ROWS, COLUMNS),
-    shared_bytes=elements((ROWS + COLUMNS) * DEPTH, 2),
     operand=lines_of_bfloat16,
     multiplied=as_bfloat16,
     **VECTORS,

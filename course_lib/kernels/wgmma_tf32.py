@@ -20,9 +20,9 @@ from functools import cache
 from numba import cuda, float32, int32, uint32, uint64
 
 from .bulk_copy import WithMaps, expect_bytes, init_barrier, tile_copy, wait_barrier
-from .rung import VECTORS, Rung, elements
+from .rung import VECTORS, Rung
 from .tensor_core_formats import as_tf32, with_whole_lines
-from .tensor_core_loads import load2
+from .vector import load2
 from .warpgroup import TF32, commit_products, descriptor, fence_proxy, fence_registers, products, wait_for_products
 from .wgmma_results import bands, corner_of_tile, fitting_width, store_pair
 
@@ -146,7 +146,7 @@ RUNG = Rung(
     wgmma_tf32,
     bands(ROWS, COLUMNS),
     params={"rows": 256},
-    dynamic_bytes=elements(STAGES * PAIR, 4),
+    dynamic_bytes=4 * STAGES * PAIR,
     operand=with_whole_lines,
     multiplied=as_tf32,
     **VECTORS,

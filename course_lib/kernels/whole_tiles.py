@@ -26,13 +26,10 @@ from .large_tiles import (
     keep,
     launch,
     load_fragments,
-    shared_bytes,
     two_steps,
 )
 from .rung import VECTORS, Rung, ready_made
 from .vector import element_or_zero, load4, store4
-
-__all__ = ["launch", "shared_bytes", "whole_tiles"]
 
 #: A block with this many rows or columns of C or fewer computes them as inner products.
 FEW = 4
@@ -129,7 +126,6 @@ RUNG = Rung(
     "Whole tiles without guards",
     ready_made(whole_tiles),
     launch,
-    shared_bytes=shared_bytes,
     lesson="12_the_last_20_percent",
     change="large_tiles, one guard a tile, edges without tiles",
     **VECTORS,

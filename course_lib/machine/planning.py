@@ -11,6 +11,7 @@ or the minimum for a unit of work of few warps; the start of its blocks; the res
 of shared tiles; launches, copies, and what inner products read again. The rule contains no matrix sizes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
@@ -107,16 +108,13 @@ class Gpu:
 
 @dataclass(frozen=True)
 class ProductPlan:
-    """The way in which an M×N product over K is computed.
+    """The way in which a product is computed.
 
     tile: None if `best` computes all of C. rows, columns: those of C in tiles; the rest are inner products. whole: the
     number of blocks with one tile each; shares: the number of blocks that divide the other tiles equally. copied:
     whether A and B are first copied into rows on 16-byte boundaries. cycles: the prediction.
     """
 
-    M: int
-    N: int
-    K: int
     tile: Tile | None
     rows: int
     columns: int
@@ -136,12 +134,7 @@ def _inside(size: int, tile_size: int) -> int:
     return size - size % tile_size if size > tile_size and size % tile_size <= FEW else size
 
 
-def _is_short(tile: Tile, K: int) -> bool:
-    """Return whether K has few units, one of them ragged, of a tile without slices."""
-    return tile.slices == 1 and 0 < K <= SHORT * tile.depth and K % tile.depth > 0
-
-
-def _cycles(tile: Tile, blocks: int, units: float, gpu: Gpu, wide: bool) -> float:
+def _work(tile: Tile, blocks: int, units: float, gpu: Gpu, wide: bool) -> float:
     """Predict the cycles in which the busiest multiprocessor does `blocks` blocks of `units` units each."""
     results, area = tile.thread_rows * tile.thread_columns, tile.rows * tile.columns * tile.depth
     reads = READ * (tile.thread_rows + tile.thread_columns) / results
@@ -152,6 +145,16 @@ def _cycles(tile: Tile, blocks: int, units: float, gpu: Gpu, wide: bool) -> floa
     rounds, rest = divmod(blocks, tile.blocks * gpu.multiprocessors)
     whole_rounds = rounds * max(tile.blocks * unit, alone)
     return units * (whole_rounds + (max(ceil(rest / gpu.multiprocessors) * unit, alone) if rest else 0))
+
+
+def _ends(tile: Tile, blocks: int, tiles: int, gpu: Gpu, columns: int) -> float:
+    """Predict the cycles of the blocks' first loads and of storing the tiles; `columns` are those of C.
+
+    First loads recur in every round of blocks; the busiest multiprocessor stores its part of the tiles of results.
+    """
+    rounds = ceil(blocks / (tile.blocks * gpu.multiprocessors))
+    stored = STORED if columns % 4 == 0 else min(STORED, STORED_BY_WARP * tile.blocks * tile.threads / 32)
+    return FIRST * rounds + 4 * tile.rows * tile.columns * ceil(tiles / gpu.multiprocessors) / stored
 
 
 def plans(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = False) -> list[ProductPlan]:
@@ -165,53 +168,39 @@ def plans(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = Fal
         if thin and THIN * min(tile.rows, tile.columns) < (M if tile.rows < tile.columns else N):
             continue
         for rows, columns in {(M, N), (_inside(M, tile.rows), _inside(N, tile.columns))}:
-            found += _plans_of(tile, M, N, K, rows, columns, gpu=gpu, wide=wide, copied=False)
-            if not wide:
-                found += _plans_of(tile, M, N, K, rows, columns, gpu=gpu, wide=wide, copied=True)
+            for copied in {False, not wide}:
+                found += _plans_of(tile, M, N, K, rows, columns, gpu=gpu, wide=wide, copied=copied)
     if plain and wide and M % LARGEST.rows == 0 and N % LARGEST.columns == 0:
-        tiles = ceil(M / LARGEST.rows) * ceil(N / LARGEST.columns)
-        cycles = BEST * _cycles(LARGEST, tiles, max(1, ceil(K / UNIT)), gpu, wide)
-        cycles += START + _ends(LARGEST, tiles, tiles, gpu, N)
-        found.append(ProductPlan(M, N, K, None, M, N, tiles, 0, False, cycles))
+        tiles, units = M // LARGEST.rows * (N // LARGEST.columns), max(1, ceil(K / UNIT))
+        cycles = START + BEST * _work(LARGEST, tiles, units, gpu, wide) + _ends(LARGEST, tiles, tiles, gpu, N)
+        found.append(ProductPlan(None, M, N, tiles, 0, False, cycles))
     return found
 
 
 def _plans_of(
     tile: Tile, M: int, N: int, K: int, rows: int, columns: int, *, gpu: Gpu, wide: bool, copied: bool
-) -> list[ProductPlan]:
-    """Return the candidates with one tile for `rows` rows and `columns` columns of C, the rest being inner products."""
+) -> Iterator[ProductPlan]:
+    """Yield the candidates with one tile for `rows` rows and `columns` columns of C, the rest being inner products."""
     units, tiles = max(1, ceil(K / tile.depth)), ceil(rows / tile.rows) * ceil(columns / tile.columns)
-    start: float = START + SECOND * ((rows < M) + (columns < N))
+    start: float = START + SECOND * ((rows < M) + (columns < N) + 2 * copied)
     # Inner products read their long operand once more.
-    start += 4 * K * ((rows < M) * columns + (columns < N) * M) / COPIED / gpu.multiprocessors
-    if copied:
-        start += 2 * SECOND + 8 * (M * K + K * N) / COPIED / gpu.multiprocessors
-        wide = True
-    room = tile.blocks * gpu.multiprocessors
-    multiplied = K / tile.depth if _is_short(tile, K) else units
-    cycles = start + _cycles(tile, tiles, multiplied, gpu, wide) + _ends(tile, tiles, tiles, gpu, N)
-    found = [ProductPlan(M, N, K, tile, rows, columns, tiles, 0, copied, cycles)]
+    again = 4 * K * ((rows < M) * columns + (columns < N) * M) + 8 * (M * K + K * N) * copied
+    start += again / COPIED / gpu.multiprocessors
+    short = tile.slices == 1 and 0 < K <= SHORT * tile.depth and K % tile.depth > 0
+    multiplied, room = K / tile.depth if short else units, tile.blocks * gpu.multiprocessors
     left = tiles % room
-    for shares in {room, room // left * left} if left else ():
-        if left < shares <= left * units // LEAST_UNITS and shares * left * units < MOST_UNITS:
-            whole = tiles - left
-            cycles = start + _cycles(tile, whole, multiplied, gpu, wide) + _ends(tile, whole, whole, gpu, N)
-            cycles += _cycles(tile, shares, left * multiplied / shares, gpu, wide) + _ends(tile, shares, left, gpu, N)
+    for shares in (0, *{room, room // left * left}) if left else (0,):
+        if shares and not (left < shares <= left * units // LEAST_UNITS and shares * left * units < MOST_UNITS):
+            continue
+        whole = tiles - left if shares else tiles
+        cycles = start + _work(tile, whole, multiplied, gpu, wide or copied) + _ends(tile, whole, whole, gpu, N)
+        if shares:
+            each = left * multiplied / shares
+            cycles += _work(tile, shares, each, gpu, wide or copied) + _ends(tile, shares, left, gpu, N)
             # If each tile of the shares belongs to equally many blocks, a block has one part of a tile, else up to two.
             area, parts = 4 * tile.rows * tile.columns, 2 if shares % left else 1
             cycles += parts * (TICKET + area * tile.blocks / STORED) + ceil(shares / left) * (PART + area / ADDED)
-            found.append(ProductPlan(M, N, K, tile, rows, columns, whole, shares, copied, cycles))
-    return found
-
-
-def _ends(tile: Tile, blocks: int, tiles: int, gpu: Gpu, columns: int) -> float:
-    """Predict the cycles of the blocks' first loads and of storing the tiles; `columns` are those of C.
-
-    First loads recur in every round of blocks; the busiest multiprocessor stores its part of the tiles of results.
-    """
-    rounds = ceil(blocks / (tile.blocks * gpu.multiprocessors))
-    stored = STORED if columns % 4 == 0 else min(STORED, STORED_BY_WARP * tile.blocks * tile.threads / 32)
-    return FIRST * rounds + 4 * tile.rows * tile.columns * ceil(tiles / gpu.multiprocessors) / stored
+        yield ProductPlan(tile, rows, columns, whole, shares, copied, cycles)
 
 
 def plan(M: int, N: int, K: int, gpu: Gpu, wide: bool = True, plain: bool = False) -> ProductPlan:

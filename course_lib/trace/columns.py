@@ -47,8 +47,8 @@ OPS = (*REQUESTS, "result")
 #: (its name, in ``Columns.operations``); in ``exchange``, the ``source`` of a vote.
 NONE = -1
 #: Bits of ``step.flags``: the step arrives at a barrier; it begins an iteration of a loop, or is the last test of a
-#: while; it continues a line after a device function that the line called has returned.
-BARRIER, ITERATION, RESUMED = 1, 2, 4
+#: while; it continues a line after a device function that the line called has returned; an index in it is negative.
+BARRIER, ITERATION, RESUMED, NEGATIVE = 1, 2, 4, 8
 
 Table = dict[str, np.ndarray]
 
@@ -61,55 +61,42 @@ def joined(name: str, parts: list[Table]) -> Table:
     }
 
 
-class Vectors:
+def taken(table: Table, rows: Any) -> Table:
+    """Return these rows of a table: a slice, their numbers, or a mask."""
+    return {name: column[rows] for name, column in table.items()}
+
+
+class Lists:
     """Lists of numbers, each stored once and identified by its number; a list of length one may hold for all lanes."""
 
     def __init__(self) -> None:
-        self.dtypes: list[np.dtype[Any]] = []
-        self._places: dict[np.dtype[Any], int] = {}
-        self._parts: list[list[bytes]] = []
-        self._sizes: list[int] = []
-        self._seen: dict[tuple[str, bytes], int] = {}
-        self._kinds: list[int] = []
-        self._starts: list[int] = []
-        self._lengths: list[int] = []
+        self._numbers: dict[tuple[np.dtype[Any], bytes], int] = {}
 
     def add(self, row: np.ndarray) -> int:
-        """Return the number of a list, given as a one-dimensional array."""
-        data = row.tobytes()
-        key = row.dtype.str, data
-        number = self._seen.get(key)
-        if number is None:
-            number = self._seen[key] = len(self._kinds)
-            place = self._places.get(row.dtype)
-            if place is None:
-                place = self._places[row.dtype] = len(self.dtypes)
-                self.dtypes.append(row.dtype)
-                self._parts.append([])
-                self._sizes.append(0)
-            self._kinds.append(place)
-            self._starts.append(self._sizes[place])
-            self._lengths.append(row.size)
-            self._parts[place].append(data)
-            self._sizes[place] += row.size
-        return number
+        """Return the number of a list: the elements of an array, in C order."""
+        return self._numbers.setdefault((row.dtype, row.tobytes()), len(self._numbers))
 
-    def __len__(self) -> int:
-        return len(self._kinds)
-
-    def table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (kind, start, length) of every list; ``kind`` is the index of its pool."""
-        return np.array(self._kinds, np.int64), np.array(self._starts, np.int64), np.array(self._lengths, np.int64)
-
-    def pools(self) -> list[np.ndarray]:
-        """Return the concatenated lists of each dtype, in the order of ``dtypes``."""
-        return [np.frombuffer(b"".join(part), dtype) for part, dtype in zip(self._parts, self.dtypes, strict=True)]
+    def pooled(self) -> dict[str, Any]:
+        """Return `Columns.lists` and `Columns.pools`."""
+        parts: dict[np.dtype[Any], list[bytes]] = {}
+        for dtype, data in self._numbers:
+            parts.setdefault(dtype, []).append(data)
+        places = {dtype: place for place, dtype in enumerate(parts)}
+        pool = np.array([places[dtype] for dtype, _ in self._numbers], np.int64)
+        length = np.array([len(data) // dtype.itemsize for dtype, data in self._numbers], np.int64)
+        start = np.zeros_like(length)
+        for place in places.values():
+            mine = pool == place
+            start[mine] = np.cumsum(length[mine]) - length[mine]
+        pools = [np.frombuffer(b"".join(part), dtype) for dtype, part in parts.items()]
+        return {"lists": (pool, start, length), "pools": pools}
 
 
 @dataclass
 class Columns:
     """The columns of a trace; steps are ordered by block (x fastest) and, in a block, as they were executed.
 
+    ``lists``: (pool, start, length) of every list of numbers; ``pools``: the lists of each dtype, one after another.
     ``blocks`` (n, 3): the coordinates of the blocks, to which ``step["block"]`` is an index; ``first`` (n + 1,): the
     rows of ``step`` with which the blocks begin. ``names``, ``arrays``, ``texts`` and ``operations``: what the columns
     of these names are indices to.
@@ -121,30 +108,23 @@ class Columns:
     test: Table
     outside: Table
     exchange: Table
-    vectors: Vectors
+    product: Table
+    lists: tuple[np.ndarray, np.ndarray, np.ndarray]
+    pools: list[np.ndarray]
     blocks: np.ndarray
     names: list[str]
     arrays: list[str]
     texts: list[str]
     operations: list[str]
-    product: Table
 
     @cached_property
     def first(self) -> np.ndarray:
         return np.searchsorted(self.step["block"], np.arange(len(self.blocks) + 1))
 
-    @cached_property
-    def vector_table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.vectors.table()
-
-    @cached_property
-    def _pools(self) -> list[np.ndarray]:
-        return self.vectors.pools()
-
     def vector(self, number: int) -> np.ndarray:
         """Return the numbers of one list."""
-        kind, start, length = (int(column[number]) for column in self.vector_table)
-        return self._pools[kind][start : start + length]
+        pool, start, length = (int(column[number]) for column in self.lists)
+        return self.pools[pool][start : start + length]
 
     def rows(self, table: str, begin: int, end: int) -> slice:
         """Return the rows of ``table`` that belong to the steps ``begin`` to ``end - 1``."""
@@ -153,14 +133,14 @@ class Columns:
 
     def values(self, numbers: np.ndarray, row: np.ndarray, place: np.ndarray, dtype: Any = None) -> np.ndarray:
         """Return for each i item ``place[i]`` of list ``numbers[row[i]]`` (item 0 of a list of length one)."""
-        kind, start, length = (column[numbers] for column in self.vector_table)
+        pool, start, length = (column[numbers] for column in self.lists)
         at = start[row] + np.where(length[row] == 1, 0, place)
-        kinds = np.unique(kind)
-        dtype = dtype or np.result_type(*(self._pools[k].dtype for k in kinds)) if len(kinds) else dtype
+        pools = np.unique(pool).tolist()
+        dtype = dtype or np.result_type(*(self.pools[p].dtype for p in pools)) if pools else dtype
         found = np.empty(len(row), dtype)
-        for k in kinds.tolist():
-            here = slice(None) if len(kinds) == 1 else kind[row] == k
-            found[here] = self._pools[k][at[here]]
+        for p in pools:
+            here = pool[row] == p
+            found[here] = self.pools[p][at[here]]
         return found
 
 
@@ -179,7 +159,7 @@ class Touches:
     ``position`` counts steps from 1; ``element`` is row-major; ``store``: whether it was stored or updated atomically;
     ``atomic``: whether it was the latter; ``new``: whether the access stored the value, or found one that another block
     had stored; ``value``: the value after the access, if it is new. Lanes that access several neighbouring elements at
-    once have an entry for each, of which ``first`` marks the first; it marks none of a result.
+    once have an entry for each.
     """
 
     position: np.ndarray
@@ -189,12 +169,7 @@ class Touches:
     atomic: np.ndarray
     new: np.ndarray
     value: np.ndarray
-    first: np.ndarray
 
-    def until(self, position: int) -> slice:
-        """Return the entries of the first ``position`` steps."""
-        return slice(0, int(np.searchsorted(self.position, position, side="right")))
-
-    def at(self, position: int) -> slice:
-        """Return the entries of one step."""
-        return slice(*np.searchsorted(self.position, [position, position + 1]).tolist())
+    def between(self, begin: int, end: int) -> slice:
+        """Return the entries of the steps after position ``begin``, up to ``end``."""
+        return slice(*np.searchsorted(self.position, [begin, end], side="right").tolist())

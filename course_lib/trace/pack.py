@@ -1,7 +1,8 @@
 """Conversion of the recording of a chunk of blocks into columns, for all blocks at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,40 +11,30 @@ from ..simulator.geometry import coordinates
 from ..simulator.hardware import SECTOR_BYTES, WARP_SIZE
 from ..simulator.lanes.arrays import c_strides
 from . import columns as c
-from .columns import BARRIER, OPS, Columns, Table, Vectors
+from .columns import BARRIER, OPS, Columns, Lists, Table, taken
 from .trace import TraceArray
 
 WEIGHTS = np.uint32(1) << np.arange(WARP_SIZE, dtype=np.uint32)
-
-
-@dataclass(frozen=True)
-class Update:
-    """The effect of an atomic operation, as lane vectors: the operands, what each lane found, and what each left."""
-
-    operation: str
-    given: tuple[Any, ...]
-    old: Any
-    new: Any
 
 
 @dataclass
 class Events:
     """The recording of a chunk of blocks, as references: an event is one statement of one warp in all of its blocks.
 
-    The lists hold tuples: ``accesses`` (event, op, pattern, base, value), with an :class:`Update` as the value of an
-    atomic; ``variables`` (event, name, value); ``tests`` (event, text, left, right, truth, mask); ``outside`` (event,
-    op, array, index, lanes); ``exchanges`` (event, name, given, source, result, mask); ``arrivals`` (event, mask);
-    ``products`` (event, product, its ends: (event, lanes)).
+    The lists hold tuples: ``accesses`` (event, op, pattern, base, value, of an atomic (operation, what each lane found,
+    operands), else None); ``variables`` (event, name, value, mask); ``tests`` (event, text, left, right, truth, mask);
+    ``outside`` (event, op, index, array, lanes); ``exchanges`` (event, name, given, source, result, mask); ``arrivals``
+    (event, mask); ``products`` (event, product, its ends: (event, lanes)).
     """
 
     lines: list[int] = field(default_factory=list)
     warps: list[int] = field(default_factory=list)
     masks: list[Any] = field(default_factory=list)
     flags: list[int] = field(default_factory=list)
-    accesses: list[tuple[int, str, Any, int, Any]] = field(default_factory=list)
-    variables: list[tuple[int, str, Any]] = field(default_factory=list)
+    accesses: list[tuple[int, str, Any, int, Any, Any]] = field(default_factory=list)
+    variables: list[tuple[int, str, Any, Any]] = field(default_factory=list)
     tests: list[tuple[int, str, Any, Any, Any, Any]] = field(default_factory=list)
-    outside: list[tuple[int, str, str, tuple[Any, ...], np.ndarray]] = field(default_factory=list)
+    outside: list[tuple[int, str, tuple[Any, ...], str, np.ndarray]] = field(default_factory=list)
     exchanges: list[tuple[int, str, Any, Any, Any, Any]] = field(default_factory=list)
     arrivals: list[tuple[int, Any]] = field(default_factory=list)
     products: list[tuple[int, Any, list[tuple[int, np.ndarray]]]] = field(default_factory=list)
@@ -60,7 +51,9 @@ class PackedLanes:
 
     def flat(self, value: Any) -> np.ndarray:
         """Return a lane vector in the shape (lanes, blocks)."""
-        return np.broadcast_to(np.asarray(value), self.vector.shape).reshape(self.count, self.blocks)
+        value = np.asarray(value)
+        whole = value if value.shape == self.vector.shape else np.broadcast_to(value, self.vector.shape)
+        return whole.reshape(self.count, self.blocks)
 
     def bits(self, mask: Any) -> np.ndarray:
         if mask is True:
@@ -84,17 +77,16 @@ class TraceEncoder:
         self._figures = figures
         #: the arrays that several blocks may access and change, row-major and as they were before the launch
         self.shared_by_blocks: dict[str, np.ndarray] = {}
-        self.vectors = Vectors()
+        self.lists = Lists()
         self._names: dict[str, int] = {}
         self._texts: dict[str, int] = {}
         self._operations: dict[str, int] = {}
-        self._whole: dict[int, int] = {}  # the lists of one whole number
+        self._steps = 0  # of all chunks so far
         self._chunks: list[dict[str, Table]] = []
 
     def pack(self, chunk: Events, vectors: Sequence[Any], arrays: Mapping[str, TraceArray]) -> None:
         """Convert one chunk; no reference to it is kept."""
         self._warps = [PackedLanes(vector) for vector in vectors]
-        self._active: dict[tuple[int, int], np.ndarray] = {}
         numbers = {name: number for number, name in enumerate(arrays)}
         blocks = vectors[0].chunk.linear.reshape(-1)
         bits = np.array([self._warps[w].bits(m) for w, m in zip(chunk.warps, chunk.masks, strict=True)], np.uint32)
@@ -103,8 +95,9 @@ class TraceEncoder:
         for event, mask in chunk.arrivals:
             flags[event] |= np.where(self._warps[chunk.warps[event]].bits(mask) != 0, BARRIER, 0).astype(np.uint8)
         block, chosen = np.nonzero(bits.T)
-        self._row = np.full((len(chunk.lines), len(blocks)), -1, np.int64)  # of the step of an event in a block
-        self._row[chosen, block] = np.arange(len(chosen))
+        self._row = np.full((len(chunk.lines), len(blocks)), c.NONE)  # of the step of an event in a block
+        self._row[chosen, block] = self._steps + np.arange(len(chosen))
+        self._steps += len(chosen)
         step = {
             "block": blocks[block],
             "line": np.array(chunk.lines, np.int64)[chosen],
@@ -126,32 +119,21 @@ class TraceEncoder:
 
     def columns(self, launch: Any, arrays: list[str]) -> Columns:
         """Return the columns of all chunks together, in the order of the blocks."""
-        _, *parts = c.TABLES
-        sizes = np.cumsum([0, *(len(chunk["step"]["line"]) for chunk in self._chunks)])
-        for chunk, size in zip(self._chunks, sizes.tolist(), strict=False):
-            for name in parts:
-                chunk[name]["step"] = chunk[name]["step"] + size
-            ends = chunk["product"]["end"]
-            ends[ends != c.NONE] += size
-        whole = {name: c.joined(name, [chunk[name] for chunk in self._chunks]) for name in c.TABLES}
+        whole: dict[str, Any] = {name: c.joined(name, [chunk[name] for chunk in self._chunks]) for name in c.TABLES}
         order = np.argsort(whole["step"]["block"], kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        whole["step"] = {name: column[order] for name, column in whole["step"].items()}
-        ends = whole["product"]["end"]
-        ends[ends != c.NONE] = place[ends[ends != c.NONE]]
-        for name in parts:
-            table = whole[name]
-            table["step"] = place[table["step"]].astype("i4")
-            by_step = np.argsort(table["step"], kind="stable")
-            whole[name] = {key: column[by_step] for key, column in table.items()}
+        place = np.append(np.argsort(order), c.NONE).astype("i4")  # of each step, and of none
+        whole["product"]["end"] = place[whole["product"]["end"]]
+        for name in c.TABLES:
+            if name != "step":
+                whole[name]["step"] = step = place[whole[name]["step"]]
+                whole[name] = taken(whole[name], np.argsort(step, kind="stable"))
+        whole["step"] = taken(whole["step"], order)
         linear, block = np.unique(whole["step"]["block"], return_inverse=True)
         whole["step"]["block"] = block.astype("i4")
-        blocks = np.stack(coordinates(linear.astype(np.int64), launch.grid), axis=1)
         return Columns(
             **whole,
-            vectors=self.vectors,
-            blocks=blocks,
+            **self.lists.pooled(),
+            blocks=np.stack(coordinates(linear.astype(np.int64), launch.grid), axis=1),
             names=list(self._names),
             arrays=arrays,
             texts=list(self._texts),
@@ -160,46 +142,25 @@ class TraceEncoder:
 
     # --- values ------------------------------------------------------------------------------------------------
 
-    def _chosen(self, lanes: PackedLanes, bits: np.ndarray, block: int) -> np.ndarray | None:
-        """Return which lanes are set in a block; None for all."""
-        if bits[block] == lanes.all[block]:
-            return None
-        key = (lanes.count, int(bits[block]))
-        found = self._active.get(key)
-        if found is None:
-            found = self._active[key] = (bits[block] & WEIGHTS[: lanes.count]) != 0
-        return found
-
     def _value(self, lanes: PackedLanes, bits: np.ndarray, value: Any) -> Any:
-        """Return the numbers of the lists of a lane vector's active lanes: one for each block, or one for all."""
-        if type(value) is np.int64:  # counters and bounds of loops: the same few values occur often
-            number = self._whole.get(int(value))
-            if number is None:
-                number = self._whole[int(value)] = self.vectors.add(value.reshape(1))
-            return number
+        """Return the numbers of the lists of active lanes' values: one for each block, or one for all.
+
+        Of a tuple each lane has all the parts, side by side.
+        """
+        if isinstance(value, tuple):
+            return self._by_block(lanes, bits, np.stack([lanes.flat(part) for part in value], axis=2))
         value = np.asarray(value)
         if value.size == 1:
-            return self.vectors.add(value.reshape(1))
+            return self.lists.add(value)
         if value.shape[:2] == (1, 1):
-            rows = np.broadcast_to(value, (1, 1, *lanes.vector.chunk.shape)).reshape(lanes.blocks, 1)
-            return [self.vectors.add(row) for row in rows]
-        if lanes.blocks == 1 and value.size == lanes.count:
-            chosen = self._chosen(lanes, bits, 0)
-            row = value.reshape(-1)
-            return self.vectors.add(row if chosen is None else row[chosen])
+            return [self.lists.add(each) for each in np.broadcast_to(value, (1, 1, *lanes.vector.chunk.shape)).flat]
         return self._by_block(lanes, bits, lanes.flat(value))
 
     def _by_block(self, lanes: PackedLanes, bits: np.ndarray, flat: np.ndarray) -> list[int]:
         """Return the numbers of the lists of (lanes, blocks, ...) values; a lane's values are adjacent."""
-        rows = np.ascontiguousarray(np.moveaxis(flat, 1, 0))
-        numbers = []
-        for block in range(lanes.blocks):
-            if not bits[block]:
-                numbers.append(-1)
-                continue
-            chosen = self._chosen(lanes, bits, block)
-            row = rows[block] if chosen is None else rows[block][chosen]
-            numbers.append(self.vectors.add(row.reshape(-1)))
+        numbers = [c.NONE] * lanes.blocks
+        for block, row in _active(bits, flat):
+            numbers[block] = self.lists.add(row)
         return numbers
 
     # --- tables --------------------------------------------------------------------------------------------------
@@ -226,7 +187,7 @@ class TraceEncoder:
         which, bases = [], []
         values, old, given = (np.full((len(chunk.accesses), blocks), c.NONE, np.int64) for _ in range(3))
         operation = np.full(len(chunk.accesses), c.NONE)
-        for i, (event, op, pattern, base, value) in enumerate(chunk.accesses):
+        for i, (event, op, pattern, base, value, update) in enumerate(chunk.accesses):
             array = pattern.array
             phase = (base * array.itemsize + array.origin) % SECTOR_BYTES if array.space != "local" else 0
             plain = plains.get(array.name)
@@ -241,15 +202,15 @@ class TraceEncoder:
                 laid.append(self._lay(lanes, pattern, base, phase, plain))
             which.append(row)
             bases.append(base if plain else 0)
-            if op == "atomic":
-                operation[i] = self._operations.setdefault(value.operation, len(self._operations))
-                old[i] = self._stored(lanes, laid[row][0], pattern, value.old)
-                given[i] = self._by_block(lanes, laid[row][0], np.stack([lanes.flat(g) for g in value.given], axis=2))
-                value = value.new
+            if update is not None:
+                name, found, operands = update
+                operation[i] = self._operations.setdefault(name, len(self._operations))
+                old[i] = self._stored(lanes, laid[row][0], pattern, found)
+                given[i] = self._value(lanes, laid[row][0], operands)
             if op != "load":
                 values[i] = self._stored(lanes, laid[row][0], pattern, value)
         for i, found in self._from_other_blocks(chunk).items():
-            event, _, pattern, _, value = chunk.accesses[i]
+            event, _, pattern, _, value, _ = chunk.accesses[i]
             lanes, bits = self._warps[chunk.warps[event]], laid[which[i]][0]
             values[i] = np.where(found, self._stored(lanes, np.where(found, bits, 0), pattern, value), c.NONE)
         shape = len(laid), blocks
@@ -280,7 +241,7 @@ class TraceEncoder:
         """
         #: array -> (block, element, access, whether a load, value)
         entries: dict[str, list[tuple[np.ndarray, ...]]] = {}
-        for i, (event, op, pattern, base, value) in enumerate(chunk.accesses):
+        for i, (event, op, pattern, base, value, _) in enumerate(chunk.accesses):
             array = pattern.array
             if array.name not in self.shared_by_blocks:
                 continue
@@ -288,7 +249,6 @@ class TraceEncoder:
             at = np.asarray(pattern.elements(base))
             flat = lanes.flat(np.ravel_multi_index(array.index_of(at), array.shape))
             lane, block = np.nonzero(lanes.flat(pattern.mask))
-            value = value.new if op == "atomic" else value
             for part, each in enumerate(value if pattern.width > 1 else [value]):
                 row = block, flat[lane, block] + part, np.full(len(lane), i), np.full(len(lane), op == "load")
                 entries.setdefault(array.name, []).append((*row, lanes.flat(each)[lane, block].astype(array.dtype)))
@@ -309,41 +269,30 @@ class TraceEncoder:
     def _lay(self, lanes: PackedLanes, pattern: Any, base: int, phase: int, plain: bool) -> tuple[Any, ...]:
         """Return (lanes, first element, list of further elements, sectors, wavefronts, conflicts) for each block."""
         bits = lanes.bits(pattern.mask)
-        figures = self._figures(pattern, phase)
-        if plain and pattern.offsets is None:
-            zero = self.vectors.add(np.zeros(1, np.int32))
-            return bits, np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, zero), *figures
         if plain:
-            flat = lanes.flat(pattern.offsets)
+            flat = lanes.flat(0 if pattern.offsets is None else pattern.offsets)
         else:
             at = np.asarray(pattern.elements(base))
             flat = lanes.flat(np.ravel_multi_index(pattern.array.index_of(at), pattern.array.shape))
-        first, lists = np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, -1)
-        rows = np.ascontiguousarray(flat.T)
-        for block in np.flatnonzero(bits).tolist():
-            chosen = self._chosen(lanes, bits, block)
-            row = rows[block] if chosen is None else rows[block][chosen]
+        first, lists = np.zeros(lanes.blocks, np.int64), np.full(lanes.blocks, c.NONE)
+        for block, row in _active(bits, flat):
             first[block] = row[0]
             beyond = (row - row[0]).astype(np.int32)
-            lists[block] = self.vectors.add(beyond if beyond.any() else beyond[:1])
-        return bits, first, lists, *figures
+            lists[block] = self.lists.add(beyond if beyond.any() else beyond[:1])
+        return bits, first, lists, *self._figures(pattern, phase)
 
     def _stored(self, lanes: PackedLanes, bits: np.ndarray, pattern: Any, value: Any) -> Any:
         dtype = pattern.array.dtype
         if pattern.width == 1:
-            value = np.asarray(value)
-            return self._value(lanes, bits, value if value.dtype == dtype else value.astype(dtype))
-        parts = [np.asarray(part).astype(dtype, copy=False) for part in value]
+            return self._value(lanes, bits, np.asarray(value).astype(dtype, copy=False))
+        parts = tuple(np.asarray(part).astype(dtype, copy=False) for part in value)
         if all(part.size == 1 for part in parts):
-            return self.vectors.add(np.array([part.reshape(()) for part in parts], dtype))
-        return self._by_block(lanes, bits, np.stack([lanes.flat(part) for part in parts], axis=2))
+            return self.lists.add(np.array([part.reshape(()) for part in parts], dtype))
+        return self._value(lanes, bits, parts)
 
     def _variables(self, chunk: Events) -> Table:
-        values = np.full((len(chunk.variables), self._row.shape[1]), -1, np.int64)
-        for i, (event, _, value) in enumerate(chunk.variables):
-            lanes = self._warps[chunk.warps[event]]
-            values[i] = self._value(lanes, lanes.bits(chunk.masks[event]), value)
-        return self._table(chunk.variables, name=_numbered(self._names, chunk.variables), values=values)
+        lanes, (values,) = self._lists(chunk, chunk.variables, 1)
+        return self._table(chunk.variables, lanes, name=_numbered(self._names, chunk.variables), values=values)
 
     def _lists(self, chunk: Events, items: Sequence[Any], count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the lanes of items (event, name, ``count`` values, …, mask), and the lists of each of the values."""
@@ -374,16 +323,10 @@ class TraceEncoder:
         return self._table(chunk.exchanges, lanes, operation=operation, given=given, source=source, result=result)
 
     def _outside(self, chunk: Events, numbers: Mapping[str, int]) -> Table:
-        shape = len(chunk.outside), self._row.shape[1]
-        lanes, lists = np.zeros(shape, np.uint32), np.full(shape, c.NONE, np.int64)
-        for i, (event, _, _, index, missing) in enumerate(chunk.outside):
-            warp = self._warps[chunk.warps[event]]
-            lanes[i] = warp.bits(missing)
-            at = np.stack([warp.flat(each).astype(np.int64) for each in index], axis=2)
-            lists[i] = self._by_block(warp, lanes[i], at)
+        lanes, (index,) = self._lists(chunk, chunk.outside, 1)
         op = np.array([OPS.index(op) for _, op, *_ in chunk.outside])
-        array = np.array([numbers[array] for _, _, array, *_ in chunk.outside])
-        return self._table(chunk.outside, lanes, op=op, array=array, index=lists)
+        array = np.array([numbers[array] for *_, array, _ in chunk.outside])
+        return self._table(chunk.outside, lanes, op=op, array=array, index=index)
 
     def _products(self, chunk: Events) -> Table:
         end, group = np.full((2, len(chunk.products), self._row.shape[1]), c.NONE, np.int64)
@@ -393,6 +336,20 @@ class TraceEncoder:
                 end[i, done] = self._row[at, done]
             group[i] = product.group.max(axis=(0, 1)).reshape(-1)
         return self._table(chunk.products, end=end, group=group)
+
+
+def _active(bits: np.ndarray, flat: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each block in which lanes are active, with their rows of (lanes, blocks, ...) values."""
+    for block, lanes in enumerate(bits.tolist()):
+        if lanes:
+            yield block, flat[_lanes(lanes, len(flat)), block]
+
+
+@lru_cache(1024)
+def _lanes(bits: int, count: int) -> np.ndarray | slice:
+    """Return which of so many lanes are set."""
+    active = np.uint32(bits) & WEIGHTS[:count] != 0
+    return slice(None) if active.all() else active
 
 
 def _numbered(known: dict[str, int], items: Sequence[tuple[Any, ...]]) -> np.ndarray:

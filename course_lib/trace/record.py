@@ -19,8 +19,8 @@ from ..simulator.lanes.arrays import ATOMIC
 from ..simulator.lanes.masks import DifferentArrays
 from ..simulator.launch.engine import Engine
 from ..simulator.observer import Observer
-from .columns import BARRIER, ITERATION, RESUMED
-from .pack import Events, TraceEncoder, Update
+from .columns import BARRIER, ITERATION, NEGATIVE, RESUMED
+from .pack import Events, TraceEncoder
 from .structure import Listing
 from .trace import Fragment, MatrixOperation, Pieces, RecordedSteps, Trace, TraceArray
 
@@ -154,15 +154,17 @@ class TraceObserver(StepCounter):
             for (array, _), values in zip(self._before, now, strict=True):
                 array.flat[...] = values
 
-    def _event(self, vector: Any, line: int) -> int | None:
-        """Return the event of a line of the running statement.
+    def _event(self, vector: Any, line: int | None = None) -> int | None:
+        """Return the event of a line of the running statement; without a line, the one that is being recorded.
 
         A device function that the statement calls has events of its own; the statement's event continues after it.
         """
         self._turn_to(vector)
         event = self._now.get(vector.warp)
+        if event is None or line is None:
+            return event
         first = self._program.first.get(line, line)
-        if event is None or self._chunk.lines[event] == first:
+        if self._chunk.lines[event] == first:
             return event
         before = self._latest.get((vector.warp, first))
         return event if before is None else self._open(vector, first, self._chunk.masks[before], RESUMED)
@@ -179,10 +181,9 @@ class TraceObserver(StepCounter):
                 if last[0] == event and last[2] is pattern and last[3] + len(last[4]) == base < last[3] + pattern.width:
                     last[4].extend(values)
                     return
-            accesses.append((event, site.op, pattern, base, list(values)))
-            return
-        if site.op != "atomic":  # see :meth:`updated`
-            accesses.append((event, site.op, pattern, base, value))
+            accesses.append((event, site.op, pattern, base, list(values), None))
+        elif site.op != "atomic":  # see :meth:`updated`
+            accesses.append((event, site.op, pattern, base, value, None))
 
     def updated(self, site: Any, pattern: Any, base: int, operation: str, values: tuple[Any, ...], old: Any) -> None:
         event = self._event(site.vector, site.line)
@@ -190,27 +191,12 @@ class TraceObserver(StepCounter):
             held, new = (
                 np.asarray(value).view(pattern.array.dtype) for value in (old, ATOMIC[operation](old, *values))
             )
-            self._chunk.accesses.append((event, site.op, pattern, base, Update(operation, values, held, new)))
+            self._chunk.accesses.append((event, site.op, pattern, base, new, (operation, held, values)))
 
-    def assigned(self, vector: Any, name: str, value: Any, mask: Any) -> None:
-        event = self._now.get(vector.warp)
-        if event is None:
-            return
-        chunk, program = self._chunk, self._program
-        line = chunk.lines[event]
-        if name not in program.targets.get(line, ()):  # a device function has returned to the statement that assigns it
-            latest = [
-                (self._latest[vector.warp, first], first)
-                for first, names in program.targets.items()
-                if name in names
-                and program.inside[line] in program.reached[first]
-                and (vector.warp, first) in self._latest
-            ]
-            if not latest:
-                return
-            before, line = max(latest)
-            event = self._open(vector, line, chunk.masks[before], RESUMED)
-        chunk.variables.append((event, program.prefix[line] + name, value))
+    def assigned(self, vector: Any, line: int, name: str, value: Any, mask: Any) -> None:
+        event = self._event(vector, line)
+        if event is not None:
+            self._chunk.variables.append((event, self._program.prefix[line] + name, value, self._chunk.masks[event]))
 
     def tested(self, vector: Any, line: int, text: str, sides: tuple[Any, Any], truth: Any, mask: Any) -> None:
         """Record a condition evaluated in the lanes of ``mask``, with the sides of a plain comparison (else None)."""
@@ -221,7 +207,13 @@ class TraceObserver(StepCounter):
     def out_of_bounds(self, site: Any, array: Any, index: tuple[Any, ...], dimension: int, lanes: np.ndarray) -> None:
         event = self._event(site.vector, site.line)
         if event is not None:
-            self._chunk.outside.append((event, site.op, array.name, index, lanes))
+            at = tuple(np.asarray(each).astype(np.int64) for each in array.of_array(index))
+            self._chunk.outside.append((event, site.op, at, array.name, lanes))
+
+    def negative_index(self, site: Any, array: Any, index: tuple[Any, ...], dimension: int, lanes: np.ndarray) -> None:
+        event = self._event(site.vector, site.line)
+        if event is not None:
+            self._chunk.flags[event] |= NEGATIVE
 
     def exchanged(self, vector: Any, line: int, name: str, exchange: tuple[Any, Any, Any], mask: Any) -> None:
         event = self._event(vector, line)
@@ -229,9 +221,8 @@ class TraceObserver(StepCounter):
             self._chunk.exchanges.append((event, name, *exchange, mask))
 
     def barrier(self, arrivals: Sequence[tuple[Any, Any]], complete: bool) -> None:
-        self._turn_to(arrivals[0][0])
         for vector, mask in arrivals:
-            event = self._now.get(vector.warp)
+            event = self._event(vector)
             if event is None:
                 continue
             if mask is True:
@@ -247,18 +238,16 @@ class TraceObserver(StepCounter):
             self._group_products.setdefault(first, product.spec)
 
     def product_finished(self, vector: Any, product: Any, lanes: np.ndarray) -> None:
-        self._turn_to(vector)
-        event = self._now.get(vector.warp)
+        event = self._event(vector)
         if event is not None:
             for _, started, ends in self._chunk.products:
                 if started is product:
                     ends.append((event, lanes.copy()))
 
     def results_arrived(self, vector: Any, pattern: Any, values: Sequence[np.ndarray]) -> None:
-        self._turn_to(vector)
-        event = self._now.get(vector.warp)
+        event = self._event(vector)
         if event is not None:
-            self._chunk.accesses.append((event, "result", pattern, 0, list(values)))
+            self._chunk.accesses.append((event, "result", pattern, 0, list(values), None))
 
     def end_of_chunk(self, vectors: Sequence[Any]) -> None:
         self._turn_to(vectors[0])

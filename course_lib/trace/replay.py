@@ -6,10 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from ..simulator.hardware import WARP_SIZE, ceil_div
-from .columns import BARRIER, NONE, OPS, Touches, lanes_of
+from .columns import BARRIER, NONE, OPS, Touches, lanes_of, taken
 from .trace import Dim3, Step, Trace
 
-LOAD, ATOMIC, RESULT = map(OPS.index, ("load", "atomic", "result"))
 #: What a step does, or a phase of a warp; the last of these where it does several, and the first where it does none.
 KINDS = ("", "compute", "store", "load", "barrier")
 
@@ -38,11 +37,6 @@ class Timeline:
     def __len__(self) -> int:
         return self.last - self.first
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """Return the steps of the block as objects."""
-        return self.trace.steps[self.first : self.last]
-
     def step(self, position: int) -> Step:
         """Return the last of the first ``position`` steps."""
         return self.trace.steps[self.first + position - 1]
@@ -58,31 +52,42 @@ class Timeline:
     def _expand(self, name: str) -> Touches:
         columns, array = self.columns, self.trace.arrays[name]
         rows = columns.rows("access", self.first, self.last)
-        table = {key: column[rows] for key, column in columns.access.items()}
-        here = np.flatnonzero(table["array"] == columns.arrays.index(name))
-        table = {key: column[here] for key, column in table.items()}
+        table = taken(columns.access, rows)
+        table = taken(table, table["array"] == columns.arrays.index(name))
         row, lane, rank = lanes_of(table["lanes"])
         width = table["width"][row].astype(np.int64)
-        element = table["base"][row]
-        if len(row):
-            element = element + columns.values(table["pattern"], row, rank)
-        if len(row) and width.max() > 1:  # an entry for each of the neighbouring elements
-            part = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
-            row, lane, rank, element = (np.repeat(column, width) for column in (row, lane, rank, element))
-            element, width = element + part, np.repeat(width, width)
-        else:
-            part = np.zeros(len(row), np.int64)
-        op = table["op"][row]
-        new = (table["values"] != NONE)[row]
+        element = table["base"][row] + columns.values(table["pattern"], row, rank, np.int64)
+        # an entry for each of the neighbouring elements
+        part = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
+        row, lane, rank, element, width = (np.repeat(column, width) for column in (row, lane, rank, element, width))
+        new = table["values"][row] != NONE
         value = np.zeros(len(row), array.dtype)
         if new.any():
             # A list as long as one lane's values (one, or several for wide stores) is for all lanes.
-            lengths = columns.vector_table[2][table["values"]][row]
+            lengths = columns.lists[2][table["values"]][row]
             place = np.where(lengths == width, part, rank * width + part)
             value[new] = columns.values(table["values"], row[new], place[new], value.dtype)
         position = table["step"][row] - self.first + 1
         thread = self.warps[position - 1].astype(np.int64) * WARP_SIZE + lane
-        return Touches(position, thread, element, op != LOAD, op == ATOMIC, new, value, (part == 0) & (op != RESULT))
+        store, atomic = table["op"][row] != OPS.index("load"), table["op"][row] == OPS.index("atomic")
+        return Touches(position, thread, element + part, store, atomic, new, value)
+
+    def values(self, name: str, position: int) -> np.ma.MaskedArray:
+        """Return an array's elements after the first ``position`` steps, flat; of a local array, a row for each thread.
+
+        An element is masked if it is not stored yet; of other blocks there is what this one has read.
+        """
+        array, touches = self.trace.arrays[name], self.touches(name)
+        done = touches.between(0, position)
+        new = touches.new[done]
+        element = touches.element[done][new]
+        local = array.space == "local"
+        if array.initial is not None:
+            held = np.ma.array(np.ascontiguousarray(array.initial).reshape(-1).copy(), mask=np.zeros(array.size, bool))
+        else:
+            held = np.ma.array(np.zeros((self.n_threads if local else 1) * array.size, array.dtype), mask=True)
+        held[element + (touches.thread[done][new] * array.size if local else 0)] = touches.value[done][new]
+        return held.reshape(self.n_threads, array.size) if local else held
 
     def outside(self, position: int) -> list[tuple[str, int, tuple[int, ...]]]:
         """Return (array, thread, index) of every access outside its array in the step before ``position``."""
@@ -151,8 +156,8 @@ class Timeline:
         """
         columns, changes = self.columns, ("store", "atomic", "result")
         rows = columns.rows("variable", self.first, self.last)
-        dtypes = np.array([dtype.kind in "fc" for dtype in columns.vectors.dtypes] or [False])
-        floats = dtypes[columns.vector_table[0][columns.variable["values"][rows]]]
+        real = np.array([pool.dtype.kind in "fc" for pool in columns.pools] or [False])
+        floats = real[columns.lists[0][columns.variable["values"][rows]]]
         computes = np.zeros(len(self), bool)
         computes[columns.variable["step"][rows][floats] - self.first] = True
         computes[columns.access["step"][columns.rows("access", self.first, self.last)] - self.first] = False
@@ -193,42 +198,6 @@ class Timeline:
             if len(reading):
                 return int(reading[len(reading) // 2])
         return len(self)
-
-    def state(self, position: int) -> "State":
-        """Return the machine after the first ``position`` steps; of other blocks it has what this one has read."""
-        return State(self, position)
-
-
-class State:
-    """The machine as one block sees it after some of its steps.
-
-    Each part is computed when it is first requested, and cached.
-    """
-
-    def __init__(self, timeline: Timeline, position: int):
-        self.timeline, self.position = timeline, position
-        self._values: dict[str, np.ma.MaskedArray] = {}
-
-    def values(self, name: str) -> np.ma.MaskedArray:
-        """Return the elements of an array, flat; masked if not stored yet. A local array has a row per thread."""
-        if name not in self._values:
-            self._values[name] = self._replayed(name)
-        return self._values[name]
-
-    def _replayed(self, name: str) -> np.ma.MaskedArray:
-        array, touches = self.timeline.trace.arrays[name], self.timeline.touches(name)
-        done = touches.until(self.position)
-        new = touches.new[done]
-        element, value = touches.element[done][new], touches.value[done][new]
-        if array.initial is not None:
-            held = np.ma.array(np.ascontiguousarray(array.initial).reshape(-1).copy(), mask=np.zeros(array.size, bool))
-            held[element] = value
-            return held
-        rows = self.timeline.n_threads if array.space == "local" else 1
-        held = np.ma.array(np.zeros(rows * array.size, array.dtype), mask=True)
-        held[element + (touches.thread[done][new] * array.size if array.space == "local" else 0)] = value
-        by_thread: np.ma.MaskedArray = held.reshape(rows, array.size)
-        return by_thread if array.space == "local" else held
 
 
 def tiles(trace: Trace) -> dict[str, tuple[int, int]]:

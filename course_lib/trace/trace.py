@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -198,30 +198,21 @@ class RecordedSteps(Sequence[Step]):
 
     def __init__(self, columns: Columns, arrays: Mapping[str, TraceArray]):
         self.columns, self._arrays = columns, arrays
-        steps = np.arange(len(columns.step["line"]) + 1)
-        self._starts = {
-            name: np.searchsorted(getattr(columns, name)["step"], steps)
-            for name in ("access", "variable", "test", "exchange")
-        }
 
     def __len__(self) -> int:
         return len(self.columns.step["line"])
 
-    @overload
-    def __getitem__(self, place: int) -> Step: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Step, ...]: ...
-    def __getitem__(self, place: int | slice) -> Step | tuple[Step, ...]:
+    def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
-            return tuple(self._step(i) for i in range(*place.indices(len(self))))
+            return tuple(map(self._step, range(len(self))[place]))
         if not -len(self) <= place < len(self):
             raise IndexError(f"there is no step {place}; the trace has {len(self)}")
         return self._step(place % len(self))
 
     def _rows(self, table: str, step: int, warp: int) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
         """Yield the rows of a table that belong to a step of a warp, each with its threads."""
-        starts = self._starts[table]
-        for i in range(int(starts[step]), int(starts[step + 1])):
+        rows = self.columns.rows(table, step, step + 1)
+        for i in range(rows.start, rows.stop):
             row = {name: column[i] for name, column in getattr(self.columns, table).items()}
             yield row, _threads(row.get("lanes", 0), warp)
 
@@ -254,6 +245,7 @@ class RecordedSteps(Sequence[Step]):
 
     def _access(self, row: dict[str, Any], threads: np.ndarray) -> TraceAccess:
         array, width = self._arrays[self.columns.arrays[row["array"]]], int(row["width"])
+        operation, given = row["operation"], row["given"]
         elements = row["base"] + self._list(row["pattern"], threads)
         index = (
             np.stack(np.unravel_index(elements, array.shape), axis=1) if array.shape else np.zeros((len(threads), 0))
@@ -268,15 +260,10 @@ class RecordedSteps(Sequence[Step]):
             int(row["sectors"]),
             int(row["wavefronts"]),
             int(row["conflicts"]),
-            *self._update(row, threads),
+            self.columns.operations[operation] if operation != c.NONE else "",
+            self._list(row["old"], threads),
+            self.columns.vector(given).reshape(len(threads), -1) if given != c.NONE else None,
         )
-
-    def _update(self, row: dict[str, Any], threads: np.ndarray) -> tuple[str, np.ndarray, np.ndarray] | tuple[()]:
-        """Return an atomic's operation, what each lane found, and the operands of each."""
-        if row["operation"] == c.NONE:
-            return ()
-        given = self.columns.vector(row["given"]).reshape(len(threads), -1)
-        return self.columns.operations[row["operation"]], self._list(row["old"], threads), given
 
     def _test(self, row: dict[str, Any], threads: np.ndarray) -> Condition:
         truth = np.isin(threads % WARP_SIZE, _threads(row["truth"], 0))

@@ -93,7 +93,7 @@ def test_every_element_says_who_uses_it(show, launch_of, name):
     page = show(Stepper(launch_of(name), block=block, thread=place))
     timeline, uses = Timeline(trace, block), uses_of(trace, block, thread)
     dims = n_dims(trace)
-    touching = [i for i, step in enumerate(timeline.steps, start=1) if step.accesses]
+    touching = [i for i in range(1, len(timeline) + 1) if timeline.step(i).accesses]
     for position in (0, touching[len(touching) // 2], len(timeline)):
         cards = page.evaluate(ASK_ALL, position)
         assert len(cards) == sum(array.size for array in trace.arrays.values())
@@ -101,7 +101,7 @@ def test_every_element_says_who_uses_it(show, launch_of, name):
             key = asked["array"], asked["element"]
             if len(uses[key]) <= 200:
                 check_element(asked, uses[key], position, lambda t: label(coordinates(t, trace.block), dims))
-            values = timeline.state(position).values(asked["array"])
+            values = timeline.values(asked["array"], position)
             value = (values[thread] if values.ndim > 1 else values)[asked["element"]]
             holds = "empty" if value is np.ma.masked else number(value)
             assert asked["says"][0].split(" = ")[1] == holds, key

@@ -398,7 +398,7 @@ def test_a_trace_that_cannot_be_read_is_refused_in_a_sentence(show, launch_of):
 def test_a_wrong_value_is_marked_with_the_wanted_one(show, launch_of):
     """Where an exercise knows the right result, each wrong element is ringed once it is stored, and said."""
     run = launch_of("tiled")
-    wanted = np.array(Timeline(run.trace, (0, 0, 0)).state(31).values("C")).reshape(4, 4)
+    wanted = np.array(Timeline(run.trace, (0, 0, 0)).values("C", 31)).reshape(4, 4)
     right = wanted.copy()
     right[0, 1] += 2
     stepper = Stepper(run, step=0, thread=(1, 0), wanted={"C": right})

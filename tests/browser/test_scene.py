@@ -39,7 +39,7 @@ def steps_of(name, timeline):
     found = {p for _, positions in Scene(timeline, 0, 0).findings for p in positions}
     lines = {operation.line for operation in timeline.trace.matrices}
     multiply = [step for step in range(1, last + 1) if lines and timeline.step(step).line in lines]
-    arrived = [i for i, step in enumerate(timeline.steps, 1) if any(a.op == "result" for a in step.accesses)][:1]
+    arrived = (np.flatnonzero(timeline.does("local", "result"))[:1] + 1).tolist()
     return sorted(chosen | set(sorted(found)[:6]) | {*multiply[:2], *multiply[-2:], *arrived})
 
 

@@ -466,7 +466,7 @@ def test_a_verdict_shows_the_viewer_where_it_went_wrong(tmp_path, monkeypatch):
     assert "misses B[64] (out of bounds)" in repr(beyond.show())
     wrong = _verdict("barriers", tmp_path, [("C[row, col] = acc", "C[row, col] = acc + 1")])
     stepper = wrong.show()
-    stored = stepper.timeline.steps[stepper.step - 1].accesses[0]
+    stored = stepper.timeline.step(stepper.step).accesses[0]
     assert (stored.array, stored.op) == ("C", "store")
     assert re.search(r"C\[0, 0\] holds (-?\d+) in the end, and (-?\d+) was wanted\.$", repr(stepper))
     passed = _verdict("barriers", tmp_path, [])

@@ -45,11 +45,10 @@ def test_a_file_says_what_a_reader_asks_first(r):
 
 
 @pytest.mark.parametrize("r", RUNGS, ids=lambda r: r.name)
-def test_a_block_is_legal_and_fits_shared_memory(r):
-    """At most 1,024 threads and 48 KiB of static shared memory with the default parameters."""
+def test_a_block_is_legal(r):
+    """At most 1,024 threads with the default parameters."""
     _, block = r.launch(20, 20, 20, **r.params)
     assert np.prod(block) <= 1024
-    assert r.shared_bytes(**r.params) <= 48 * 1024
 
 
 def test_single_block_refuses_what_it_cannot_hold():

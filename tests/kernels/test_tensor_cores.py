@@ -13,7 +13,8 @@ from course_lib import KernelError, UnsupportedKernelError, simulate
 from course_lib.kernels import TENSOR_CORES, rung, tensor_core
 from course_lib.kernels.tensor_core import BF16, C_PLACES, TF32, mma_tf32
 from course_lib.kernels.tensor_core_formats import cut_to_tf32, from_bfloat16, round_to_tf32, to_bfloat16, to_tf32
-from course_lib.kernels.tensor_core_loads import load2, load_matrices, load_matrices_transposed
+from course_lib.kernels.tensor_core_loads import load_matrices, load_matrices_transposed
+from course_lib.kernels.vector import load2
 
 SIZES = {
     "tensor_cores": [(37, 70, 18), (64, 33, 100), (1, 1, 1), (3, 2, 0), (0, 4, 4), (65, 31, 33), None],

@@ -58,7 +58,7 @@ def test_pairs_of_tiles_share_their_places_in_turn(columns, size):
 def test_rows_off_sixteen_bytes_are_stored_one_by_one():
     r, (A, B, C) = rung("wgmma_staged"), matrices(5, 19, 7, -9)
     a, b = (r.operand(X)[:, : X.shape[1]].copy() for X in (A, B))
-    launch = *r.launch(5, 7, 19, **r.params), 0, r.dynamic_bytes(**r.params)
+    launch = *r.launch(5, 7, 19, **r.params), 0, r.dynamic_bytes
     run = simulate(r.make(**r.params))[launch](a, b, C)
     np.testing.assert_array_equal(C, A @ B)
     assert run.findings == ()

@@ -37,7 +37,7 @@ def multiply(r, A, B, **params):
     """Run a rung of the ladder on the simulator; return C, which holds NaN where nothing was stored, and the run."""
     (M, K), N = A.shape, B.shape[1]
     params, C = {**r.params, **params}, np.full((M, N), np.nan, np.float32)
-    launched = simulate(r.make(**params))[*r.launch(M, N, K, **params), 0, r.dynamic_bytes(**params)]
+    launched = simulate(r.make(**params))[*r.launch(M, N, K, **params), 0, r.dynamic_bytes]
     return C, launched(r.operand(A), r.operand(B), C)
 
 

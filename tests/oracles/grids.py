@@ -123,14 +123,14 @@ class Grids:
     def _looks(self, array: TraceArray) -> tuple[np.ndarray, np.ndarray]:
         """The letter of every element, and the elements that the thread accesses in this step."""
         touches = self.timeline.touches(array.name)
-        now = touches.at(self.position)
+        now = touches.between(self.position - 1, self.position)
         element_now, store, mine = touches.element[now], touches.store[now], touches.thread[now] == self.thread
         if array.space == "local":
             element_now, store, mine = element_now[mine], store[mine], mine[mine]
         looks = np.full(array.size, PLAIN, "U1")
         if array.space == "global":
             looks[touches.element] = REGION
-            looks[touches.element[touches.until(self.position)]] = SEEN
+            looks[touches.element[touches.between(0, self.position)]] = SEEN
         else:
             values = self.state.values(array.name)
             empty = np.ma.getmaskarray(values[self.thread] if array.space == "local" else values)

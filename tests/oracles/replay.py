@@ -2,58 +2,59 @@
 
 import functools
 from bisect import bisect_right
+from typing import NamedTuple
 
 import numpy as np
 
 from course_lib.simulator.hardware import WARP_SIZE
-from course_lib.trace import replay
-from course_lib.trace.columns import lanes_of
+from course_lib.trace.columns import OPS, lanes_of, taken
+from course_lib.trace.replay import Timeline
 
 
 @functools.lru_cache(maxsize=256)
 def assignments(timeline, name):
     """Return (position, thread, value) of every assignment of the block to a variable, in order."""
     columns = timeline.columns
-    rows = columns.rows("variable", timeline.first, timeline.last)
-    table = {key: column[rows] for key, column in columns.variable.items()}
-    here = table["name"] == columns.names.index(name)
-    table = {key: column[here] for key, column in table.items()}
+    table = taken(columns.variable, columns.rows("variable", timeline.first, timeline.last))
+    table = taken(table, table["name"] == columns.names.index(name))
     at = table["step"] - timeline.first
     row, lane, rank = lanes_of(timeline.lanes[at])
     value = columns.values(table["values"], row, rank) if len(row) else np.empty(0)
     return at[row] + 1, WARP_SIZE * timeline.warps[at][row].astype(int) + lane, value
 
 
-class State(replay.State):
-    """The machine as one block sees it after some of its steps, with counts and variables."""
+class State(NamedTuple):
+    """The machine as one block sees it after some of its steps: values, counts and variables."""
 
-    def _done(self, name):
-        touches = self.timeline.touches(name)
-        return touches, touches.until(self.position)
+    timeline: Timeline
+    position: int
+
+    def values(self, name):
+        return self.timeline.values(name, self.position)
 
     def stored(self, name):
         """Return which elements of an array the block has stored."""
-        touches, done = self._done(name)
-        marked = np.zeros(self.timeline.trace.arrays[name].size, bool)
-        marked[touches.element[done][touches.store[done]]] = True
-        return marked
+        touches = self.timeline.touches(name)
+        done = touches.store & (touches.position <= self.position)
+        return np.isin(np.arange(self.timeline.trace.arrays[name].size), touches.element[done])
 
     def loaded_by(self, name, thread):
         """Return the elements of an array that a thread has loaded, in ascending order."""
-        touches, done = self._done(name)
-        return np.unique(touches.element[done][(touches.thread[done] == thread) & ~touches.store[done]])
+        touches = self.timeline.touches(name)
+        mine = (touches.thread == thread) & ~touches.store & (touches.position <= self.position)
+        return np.unique(touches.element[mine])
 
     def counts(self, space, op, line=None):
         """Return the loads, stores or atomics of each thread, of one line or of all; a wide access counts as one."""
-        total = np.zeros(self.timeline.n_threads, np.int64)
-        for name in (name for name, array in self.timeline.trace.arrays.items() if array.space == space):
-            touches, done = self._done(name)
-            kinds = {"load": ~touches.store, "store": touches.store & ~touches.atomic, "atomic": touches.atomic}
-            chosen = (touches.first & kinds[op])[done]
-            if line is not None:
-                chosen &= self.timeline.lines[touches.position[done] - 1] == line
-            total += np.bincount(touches.thread[done][chosen], minlength=self.timeline.n_threads)
-        return total
+        columns, timeline = self.timeline.columns, self.timeline
+        rows = taken(columns.access, columns.rows("access", timeline.first, timeline.first + self.position))
+        arrays = [at for at, name in enumerate(columns.arrays) if timeline.trace.arrays[name].space == space]
+        chosen = np.isin(rows["array"], arrays) & (rows["op"] == OPS.index(op))
+        if line is not None:
+            chosen &= columns.step["line"][rows["step"]] == line
+        row, lane, _ = lanes_of(rows["lanes"][chosen])
+        warp = columns.step["warp"][rows["step"]][chosen][row].astype(int)
+        return np.bincount(WARP_SIZE * warp + lane, minlength=timeline.n_threads)
 
     def variable(self, name):
         """Return a variable's value in each thread; masked if it has none yet."""

@@ -134,7 +134,7 @@ class Scene:
         found = []
         for name, elements in self.wrong.items():
             touches = self.timeline.touches(name)
-            now = touches.at(self.position)
+            now = touches.between(self.position - 1, self.position)
             mine = touches.store[now] & (touches.thread[now] == self.thread)
             for flat in np.unique(touches.element[now][mine]).tolist():
                 if str(flat) in elements:

@@ -16,7 +16,7 @@ def read_by(trace, block, name):
         for access in timeline.step(position).accesses:
             if (access.array, access.op) == (name, "load"):
                 (element,) = access.index[0]
-                before = timeline.state(position - 1).values(name)[element]
+                before = timeline.values(name, position - 1)[element]
                 found.append(int(before if access.values is None else access.values[0]))
     return found
 
@@ -28,7 +28,7 @@ def test_a_block_reads_what_another_stored_before():
     assert y.tolist() == [2 + 20, 1 + 10]
     assert [read_by(trace, block, "x") for block in (0, 1)] == [[2, 1, 20], [1, 2, 10]]
     assert [read_by(trace, block, "y") for block in (0, 1)] == [[2], [1]]
-    assert Timeline(trace, (0, 0, 0)).state(99).values("x").tolist() == [10, 20]
+    assert Timeline(trace, (0, 0, 0)).values("x", 99).tolist() == [10, 20]
 
 
 def test_a_block_reads_what_was_stored_under_a_lock():

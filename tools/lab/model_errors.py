@@ -72,7 +72,6 @@ def table(results: Iterable[Result]) -> str:
             lines.append(
                 f"  {100 * r['error']:+5.0f} %  {name:22}{which!s:48}predicted {r['predicted']:10.2f}"
                 f"  measured {r['measured']:10.2f} {r['unit']}"
-                f"  {r.get('why', '')}"
             )
     for what in ("cached", "residency"):
         wrong, pairs = ordered(results, what)
@@ -82,20 +81,8 @@ def table(results: Iterable[Result]) -> str:
         )
         for pair in wrong:
             ratios = f"predicted {_ratio(pair, 'predicted'):5.2f}  measured {_ratio(pair, 'measured'):5.2f}"
-            lines.append(f"  {_case(pair[0])} over {_case(pair[1])}: {ratios}  {why_wrong(pair)}")
+            lines.append(f"  {_case(pair[0])} over {_case(pair[1])}: {ratios}")
     return "\n".join(lines)
-
-
-def why_wrong(pair: tuple[Result, Result]) -> str:
-    """Return why a pair is in the wrong order: which case has the larger error, and where its warps wait too long."""
-    worse = max(pair, key=lambda r: abs(float(np.log(r["predicted"] / r["measured"]))))
-    off = f"{_case(worse)} is off by {100 * (worse['predicted'] / worse['measured'] - 1):+.0f} %"
-    waits = worse.get("waits_per_instruction", {})
-    apart = {reason: measured - modelled for reason, (modelled, measured) in waits.items()}
-    sign = np.sign(worse["predicted"] - worse["measured"])
-    most = sorted((reason for reason in apart if sign * apart[reason] > 0), key=lambda reason: -abs(apart[reason]))[:2]
-    between = " and ".join(f"{waits[r][1]:.1f} cycles for {r}, modelled {waits[r][0]:.1f}" for r in most)
-    return f"{off}; from one instruction to the next a warp waits {between}" if most else off
 
 
 def _case(r: Result) -> str:

@@ -69,12 +69,12 @@ def limited(
     kernel.compile(tuple(kernel.typeof_pyval(a) for a in arguments))
     gpu = cuda.get_current_device()
     total, most = gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-    static = r.shared_bytes(**params)
+    compiled = next(iter(kernel.overloads.values()))
+    static = int(compiled.shared_mem_per_block)
     room = filler(static, blocks, total)
     if room is None:
         return None
     room = min(room, most - static)
-    compiled = next(iter(kernel.overloads.values()))
     allow(compiled, room)
     fit = compiled.max_cooperative_grid_blocks(block, room) // gpu.MULTIPROCESSOR_COUNT
     return (kernel, grid, block, room) if fit == blocks else None

@@ -110,14 +110,13 @@ def measure_rung(
     if not ragged.correct:
         return {**entry, "wrong": f"relative error {ragged.relative_error:.1e} at {RAGGED}"}
     own = [tuple(require().to_device(r.operand(X.copy_to_host())) for X in (A, B)) + (C,) for A, B, C in sets]
-    dynamic = r.dynamic_bytes(**params)
-    launch = configured(kernel, grid, block, dynamic, own[0])
+    launch = configured(kernel, grid, block, r.dynamic_bytes, own[0])
     for arrays in own:  # the first launch with a matrix may have to describe it to the copy engine
         launch(*arrays)
     entry |= errors(sets[0], own[0][2].copy_to_host(), lambda X: r.multiplied(X, **params))
     if not entry["sum_error"] <= SUMS:
         return {**entry, "wrong": f"relative error of the sums {entry['sum_error']:.1e}"}
-    return {**entry, **timed(launch, own, n, repeats), **resources(kernel, block, dynamic)}
+    return {**entry, **timed(launch, own, n, repeats), **resources(kernel, block, r.dynamic_bytes)}
 
 
 def errors(arrays: Any, C: np.ndarray, multiplied: Callable[..., Any] | None) -> Result:

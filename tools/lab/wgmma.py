@@ -107,7 +107,7 @@ def inputs(kind: str) -> Results:
     C = np.zeros((n, n), np.float32)
     own = tuple(cuda.to_device(X) for X in (r.operand(A), r.operand(B), C))
     kernel, grid, block, params = prepare(r, n, n, n)
-    launch = configured(kernel, grid, block, r.dynamic_bytes(**params), own)
+    launch = configured(kernel, grid, block, r.dynamic_bytes, own)
     entry = {"inputs": kind, "format": "bfloat16", "M": n, "N": n, "K": n}
     results = [{"rung": r.name, **entry, **_thinned(timed(launch, [own], n, INPUTS_LAUNCHES))}]
     try:

@@ -9,13 +9,13 @@ import ast
 import copyreg
 import gc
 import importlib
-import json
 import os
 import pickle
 import secrets
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +23,7 @@ from ...simulator.bounded import Endless, bounded
 from ...simulator.language.source import defined
 from . import walls
 from .allowed import BUILTINS, import_parts
-from .limits import Limits, Stopped, in_fork
+from .limits import Limits, Stopped, in_fork, silence, told
 
 #: Bytes of a request or a reply: one message of a socket.
 _MOST = 128 << 10
@@ -40,7 +40,20 @@ class Program:
 
     def __call__(self, function: Any, arguments: tuple[Any, ...]) -> Any:
         """Call it in place of ``function``; raise what it raises, Endless, or Stopped."""
-        return _answered(_asked(pickle.dumps((self, arguments))))
+        match _asked(pickle.dumps((self, arguments))):
+            case {"value": bool() | int() | float() | None as value}:
+                return value
+            case {"other": str(kind), "many": bool(many)}:
+                return "" if kind == "str" else [] if many else _type(kind, object)()
+            case {"raised": str(kind), "said": str(said)}:
+                raise _type(kind, Exception)(said[:500])
+            case {"endless": int(line)}:
+                raise Endless(line)
+        raise Stopped("its process sent no answer")
+
+
+def _type(name: str, base: type) -> type:
+    return type(name if name.isidentifier() else base.__name__, (base,), {})
 
 
 copyreg.pickle(ModuleType, lambda module: (importlib.import_module, (module.__name__,)))  # sent by its name
@@ -74,7 +87,7 @@ def connection() -> int:
     return _caller or 0
 
 
-def _asked(request: bytes) -> dict[str, Any]:
+def _asked(request: bytes) -> Any:
     start()
     assert _caller is not None
     nonce = secrets.token_bytes(8)
@@ -83,24 +96,11 @@ def _asked(request: bytes) -> dict[str, Any]:
     os.write(_caller, nonce + request)
     while reply := os.read(_caller, _MOST):
         if reply.startswith(nonce):  # else it answers a process that was ended
-            found = json.loads(reply.removeprefix(nonce))
-            return found if isinstance(found, dict) else {}
+            try:
+                return told(reply.removeprefix(nonce))
+            except Stopped as stopped:
+                raise Stopped(f"in a call, {stopped}") from None
     raise Stopped("the process that calls it ended")
-
-
-def _answered(reply: dict[str, Any]) -> Any:
-    match reply:
-        case {"value": bool() | int() | float() | None as value}:
-            return value
-        case {"other": str(kind), "many": bool(many)}:
-            return "" if kind == "str" else [] if many else type(kind if kind.isidentifier() else "object", (), {})()
-        case {"raised": str(kind), "said": str(said)}:
-            raise type(kind if kind.isidentifier() else "Exception", (Exception,), {})(said[:500])
-        case {"endless": int(line)}:
-            raise Endless(line)
-        case {"stopped": str(said)}:
-            raise Stopped(said[:500])
-    raise Stopped("its process sent no answer")
 
 
 # ---- the caller ------------------------------------------------------------------------------------------------
@@ -108,31 +108,18 @@ def _answered(reply: dict[str, Any]) -> Any:
 
 def _serve(connection: int) -> None:
     walls.hide()
-    silent = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(silent, number)
+    silence()
     os.dup2(connection, 3)
     os.closerange(4, 1 << 16)
     import_parts()
     gc.freeze()
     while request := os.read(3, _MOST):
-        os.write(3, request[:8] + _called(request[8:]))
+        call = partial(_called, request[8:])
+        os.write(3, request[:8] + in_fork(call, Limits(seconds=_SECONDS), _MOST - 8))
 
 
-def _called(request: bytes) -> bytes:
-    def do() -> bytes:
-        program, arguments = pickle.loads(request)
-        if walls.standing():
-            walls.build()
-        return json.dumps(_result(program, arguments)).encode()[: _MOST - 8]
-
-    try:
-        return in_fork(do, Limits(seconds=_SECONDS), _MOST)
-    except Stopped as stopped:
-        return json.dumps({"stopped": f"in a call, {stopped}"}).encode()
-
-
-def _result(program: Program, arguments: Sequence[Any]) -> dict[str, Any]:
+def _called(request: bytes) -> dict[str, Any]:
+    program, arguments = pickle.loads(request)  # inside the walls
     names = {"__builtins__": BUILTINS, "__name__": "answer", **program.names}
     for tree in program.trees:
         literal = tuple(each.value for each in tree.args.defaults if isinstance(each, ast.Constant))
@@ -146,6 +133,6 @@ def _result(program: Program, arguments: Sequence[Any]) -> dict[str, Any]:
     except Endless as endless:
         return {"endless": endless.line}
     except MemoryError:
-        return {"stopped": "a call needed too much memory"}
+        raise
     except Exception as error:
         return {"raised": type(error).__name__, "said": str(error)[:500]}

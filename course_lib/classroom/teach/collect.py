@@ -4,10 +4,10 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import Path
 
 from ...exercises import MODULES
@@ -51,22 +51,19 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
     for listed, name in ((each, name) for each in people for name in _names(each)):
         known.setdefault(name, []).append(listed)
     found: dict[str, HandedIn] = {}
-    for path in filter(is_submission, shown(folder)):
+    for path in sorted(shown(folder), key=lambda path: not is_submission(path)):
         try:
             each = _of(path)
         except (OSError, ValueError, RecursionError) as error:
             each = HandedIn(path.name, path.name, problem=str(error))
         if person := _person(each, known, is_clone=os.path.exists(path / ".git")):
             each = replace(each, id=person.id, student=person.student, roster=person.roster)
+        if not is_submission(path) and (not person or each.id in found):
+            continue
         before = found.get(each.id, replace(each, paths=(), late="", problem=""))
         late = max(before.late, each.late, key=lambda days: (days != "", days.isdigit(), len(days), days))
         problem = "; ".join(filter(None, (before.problem, each.problem)))
         found[each.id] = replace(before, paths=before.paths + each.paths, late=late, problem=problem)
-    for path in (path for path in shown(folder) if not is_submission(path)):
-        student, number, late = named(path.stem)
-        if person := _person(HandedIn(student, student, number=number), known, is_clone=False):
-            problem = f"{path.name} is no notebook (*.ipynb)"
-            found.setdefault(person.id, replace(person, late=late, problem=problem))
     for person in people:
         found.setdefault(person.id, person)
     if not any(each.paths for each in found.values()):
@@ -74,12 +71,6 @@ def submissions(folder: Path, lesson: str, limits: Limits, roster: Path | None =
     texts = exercise_texts(lesson)
     by_name = sorted(found.values(), key=lambda each: (each.student, each.id))
     return tuple(_keyed(each, lesson, repr(limits).encode() + texts) for each in by_name)
-
-
-def labels(handed_in: Sequence[HandedIn]) -> dict[str, str]:
-    """Return what each student is called on a page, by id: the name, with the id where two have the same name."""
-    names = Counter(each.student for each in handed_in)
-    return {each.id: each.student + f" ({each.id})" * (names[each.student] > 1) for each in handed_in}
 
 
 def is_submission(path: Path) -> bool:
@@ -96,17 +87,10 @@ def _of(path: Path) -> HandedIn:
     """The submission in one file or folder; whatever it is, it stops nobody else's."""
     stem = path.name if path.is_dir() else path.stem
     student, number, late = named(stem.removesuffix(".ipynb"))
-    paths, problems = list[Path](), list[str]()
-    for file, problem in _files(path):
-        if problem:
-            problems.append(problem)
-        elif len(paths) == _MOST:
-            problems.append(f"it has more than {_MOST} notebooks")
-            break
-        else:
-            paths.append(file)
-    problem = "; ".join(dict.fromkeys(problems))
-    return HandedIn(number or student, student, tuple(paths), late, problem, number=number)
+    found = list(islice(_files(path), _MOST + 1))
+    problems = [problem for _, problem in found if problem] + [f"it has more than {_MOST} files"] * (len(found) > _MOST)
+    paths = tuple(file for file, problem in found[:_MOST] if not problem)
+    return HandedIn(number or student, student, paths, late, "; ".join(dict.fromkeys(problems)), number=number)
 
 
 def _files(path: Path) -> Iterator[tuple[Path, str]]:
@@ -114,7 +98,8 @@ def _files(path: Path) -> Iterator[tuple[Path, str]]:
     if path.is_symlink():
         yield path, f"{path.name} is a link: hand in the file itself"
     elif not path.is_dir():
-        yield path, "" if path.is_file() else f"{path.name} is no file"
+        wrong = "no file" if not path.is_file() else "" if is_submission(path) else "no notebook (*.ipynb)"
+        yield path, wrong and f"{path.name} is {wrong}"
     else:
         errors: list[OSError] = []
         for folder, inside, files in os.walk(path, onerror=errors.append):
@@ -156,10 +141,8 @@ def named(stem: str) -> tuple[str, str, str]:
 
 def _keyed(each: HandedIn, lesson: str, seed: bytes) -> HandedIn:
     """The submission with its files of this lesson in the order of reading, and its key."""
-    by_name: dict[str, list[Path]] = {}
-    for path in each.paths:
-        by_name.setdefault(path.name, []).append(path)
-    paths = tuple(path for name in of_lesson(list(by_name), lesson) for path in by_name[name])
+    names = of_lesson([*{path.name for path in each.paths}], lesson)
+    paths = tuple(path for name in names for path in each.paths if path.name == name)
     digest = hashlib.sha256(seed)
     for path in paths:
         digest.update(path.name.encode("utf-8", "surrogatepass"))
@@ -215,27 +198,32 @@ def _fields(line: Mapping[str, str]) -> dict[str, str]:
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"[\W_]", "", _folded(text))
+    return re.sub(r"[\W_]", "", _spellings(text)[0])
 
 
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def _spellings(text: str) -> tuple[str, str]:
+    """A name in small letters; and, after a mark that no name has, without accents."""
+    small = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return small, "\n" + "".join(c for c in unicodedata.normalize("NFKD", small) if not unicodedata.combining(c))
 
 
 def _person(each: HandedIn, names: Mapping[str, Sequence[HandedIn]], is_clone: bool) -> HandedIn | None:
-    """The one student of the roster whom the number or the name of a submission means.
+    """The one student of the roster whom the number or the name of a submission means, with its accents or without.
 
     GitHub Classroom names a repository ASSIGNMENT-LOGIN, and either may have more dashes.
     """
     told, words = [each.number, each.student], each.student.split("-")
     told += ["-".join(words[n:]) for n in range(1, len(words))] if is_clone else []
-    return next((found[0] for text in told if len(found := names.get(_folded(text), ())) == 1), None)
+    spellings = (spelling for text in told for spelling in _spellings(text))
+    return next((found[0] for text in spellings if len(found := names.get(text, ())) == 1), None)
 
 
 def _names(person: HandedIn) -> set[str]:
-    """What a file of a student may be called: id, name, e-mail, login, and the name as Canvas squeezes it."""
+    """What a file of a student may be called: id, name, also "Lima, Ana" as Ana Lima, e-mail, login, and the name as
+    Canvas squeezes it."""
     fields, words = _fields(person.roster), person.student.split()
     known = [person.student, *(fields[column] for column in (*_ID, *_NAME, *_MAIL) if column in fields)]
     parts = [text.split("@")[0] if "@" in text else text.removeprefix("Participant ") for text in known]
+    known.append(" ".join(reversed(person.student.split(", "))))
     squeezed = _letters("".join(words)), _letters("".join(words[-1:] + words[:-1]))
-    return {_folded(text) for text in (*known, *parts, *squeezed)} - {""}
+    return {spelling for text in (*known, *parts, *squeezed) if text.strip() for spelling in _spellings(text)}

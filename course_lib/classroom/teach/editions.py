@@ -56,7 +56,7 @@ _TEST_PACKAGES = re.compile(r"  # the tests\n.*?(  - pip:\n).*?(      - -e \.\n)
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--out", type=Path, required=True, help="a new folder")
-    parser.add_argument("--lessons", help="such as 00-05, or 04 (all)")
+    parser.add_argument("--lessons", help="such as 04, or 00-05,07 (all)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -74,12 +74,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def chosen(text: str) -> set[str]:
-    """Return the numbers of the lessons that "00-05" or "04" means; raise ValueError if there are none."""
-    first, _, last = text.partition("-")
-    begin, end = lesson_named(first), lesson_named(last or first)
-    if not (found := {lesson[:2] for lesson in LESSONS if begin <= lesson <= end}):
-        raise ValueError(f"there are no lessons {text}: name the first and the last, as in 00-05.")
-    return found
+    """Return the numbers of the lessons that "00-05,07" or "04" means; raise ValueError for a part that has none."""
+    numbers = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        begin, end = lesson_named(first.strip()), lesson_named((last or first).strip())
+        if begin > end:
+            raise ValueError(f"there are no lessons {part.strip()}: name the first and then the last, as in 00-05.")
+        numbers |= {lesson[:2] for lesson in LESSONS if begin <= lesson <= end}
+    return numbers
 
 
 def repository() -> dict[str, bytes]:

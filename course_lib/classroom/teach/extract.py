@@ -16,80 +16,69 @@ from typing import Any
 
 from numba import cuda
 
-from ...exercises.grading.routines import Run
+from ...exercises.grading.explain import Explanation
+from ...exercises.grading.routines import Routine, Run
 from ...exercises.grading.source import written
 from ...simulator.bounded import bounded
 from ...simulator.language.source import defined
 from ...simulator.language.source import parsed as parsed_as
-from .allowed import refusals
+from .allowed import BUILTINS, refusals
 from .calls import Program
-from .cells import calls, parsed
+from .cells import GRADED, ExerciseCell, calls, lesson_cells, parsed
 from .names import Unknown, available, constant, names_of
+from .submission import Answer
 
+_OWN = "only a function that the cell itself defines is judged."
 #: What ends a line for Python's parser, which numbers them.
 _LINES = re.compile(r"\r\n?|\n")
 
 
 class Refused(Exception):
-    """The cell holds no function that is the student's own; the message is a sentence."""
-
-
-class Missing(Exception):
-    """The cell holds no function at all; the message is a sentence."""
+    """What is checked is no function of the student's own, or uses what none needs; the message is a sentence."""
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """The function to be judged, its tree, how it is called if it is no kernel, the student's functions that it calls,
-    and remarks."""
+    """The function to be judged, how it is called if it is no kernel, its tree with those of the student's functions
+    that it calls, and remarks."""
 
     function: Any
-    tree: ast.FunctionDef
-    run: Run = bounded
-    helpers: tuple[ast.FunctionDef, ...] = ()
-    remarks: tuple[str, ...] = ()
+    run: Run
+    trees: tuple[ast.FunctionDef, ...]
+    remarks: tuple[str, ...]
 
 
-def extract(
-    exercise: str,
-    wanted: str,
-    parameters: Sequence[str],
-    source: str,
-    others: Sequence[str],
-    course: Sequence[str],
-    *,
-    simulated: bool,
-) -> Extracted:
-    """Return the function of a cell that answers the exercise, called ``wanted`` in the lesson.
+def extract(lesson: str, place: ExerciseCell, answer: Answer) -> Extracted | None:
+    """Return the function that answers an exercise of a lesson; None if no cell defines one.
 
-    ``others`` are the student's other cells, ``course`` those of the lesson: the answer may use their imports and
-    constants. A later one replaces an earlier one, the student's the lesson's, and the cell's own all others.
-    ``simulated``: it is a kernel; else a function that is executed, with a short list of what it may use.
-
-    Raises SyntaxError for a cell that is no Python, Refused and Missing.
+    It may use imports, constants and functions of the student's other cells and of the lesson's: a later one replaces
+    an earlier one, the student's the lesson's, and those of the answer's cell all others. A kernel is simulated.
+    Another function is executed, and may use what is on a short list. Raises SyntaxError for a cell that is no Python,
+    and Refused.
     """
+    exercise, source = GRADED[place.exercise], str(answer.source)
+    assert not isinstance(exercise, Explanation)
     cell = parsed(source)
-    called = _handed_in(exercise, cell)
-    if called is not None and not isinstance(called, ast.Name):
-        raise Refused(f"check is given `{_short(called)}`; only a function that the cell itself defines is judged.")
-    name = called.id if called else wanted
-    tree, remarks = _find(name, wanted, parameters, cell)
+    name = _handed_in(cell, place)
+    tree, remark = _defined_in(cell, name, len(exercise.parameters)), ""
     if tree is None:
-        for text in reversed(others):
-            tree = next((f for f in _functions(trees_of([text])) if f.name == name), None)
-            if tree is not None:
-                source, remarks = text, [f"the function {name} is in another cell."]
-                break
-        else:
-            raise Missing(f"the cell defines no function of ({', '.join(parameters)}).")
+        elsewhere = ((text, f) for text in reversed(answer.others) for f in _functions(trees_of([text])))
+        source, tree = next((found for found in elsewhere if found[1].name == name), ("", None))
+        remark = f"the function {name} is in another cell."
+    elif tree.name != place.function:
+        remark = f"the function is called {tree.name} here, not {place.function}."
+    if tree is None:
+        return None
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs:
-        raise Refused(f"{tree.name} must take ({', '.join(parameters)}), with no * among its parameters.")
-    given, own = trees_of(course), [*trees_of(others), cell]
-    helpers = [f for f in _functions([*given, *own]) if f.name != tree.name]
-    function, run = _function(exercise, tree, source, names_of([*given, *own]), helpers, simulated)
+        takes = ", ".join(exercise.parameters)
+        raise Refused(f"{tree.name} must take ({takes}), with no * among its parameters.")
+    given, own = trees_of([text for _, text in lesson_cells(lesson)]), [*trees_of(answer.others), cell]
+    names, helpers = names_of([*given, *own]), [f for f in _functions([*given, *own]) if f.name != tree.name]
+    make = _executed if isinstance(exercise, Routine) else _simulated
+    function, run = make(place.exercise, tree, source, names, helpers)
     shown = definitions(given)
-    mine = [f for f in _functions(own) if f.name != tree.name and _dumped(f) not in shown]
-    return Extracted(function, tree, run, _called(tree, mine), tuple(remarks))
+    mine = [f for f in helpers if _dumped(f) not in shown]
+    return Extracted(function, run, (tree, *_called(tree, mine)), (remark,) if remark else ())
 
 
 _dumped = cache(ast.dump)
@@ -126,31 +115,29 @@ def _short(node: ast.AST) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _handed_in(exercise: str, cell: ast.Module) -> ast.expr | None:
-    """Return the argument after the name in the cell's last ``check("name", …)``."""
-    found = [call.args[1] for name, call in calls(cell) if name == exercise and len(call.args) > 1]
-    return found[-1] if found else None
+def _handed_in(cell: ast.Module, place: ExerciseCell) -> str:
+    """Return the name that the cell's last ``check("name", …)`` is given, or that of the function in the lesson."""
+    found = [call.args[1] for name, call in calls(cell) if name == place.exercise and len(call.args) > 1]
+    match found[-1:]:
+        case [ast.Name(name)]:
+            return name
+        case [other]:
+            raise Refused(f"check is given `{_short(other)}`; {_OWN}")
+    return place.function
 
 
 def _functions(cells: Sequence[ast.Module]) -> Iterator[ast.FunctionDef]:
     return (node for cell in cells for node in cell.body if isinstance(node, ast.FunctionDef))
 
 
-def _find(
-    name: str, wanted: str, parameters: Sequence[str], cell: ast.Module
-) -> tuple[ast.FunctionDef | None, list[str]]:
-    """The definition of the answer in the cell, and remarks. The last statement that binds the name counts; where there
-    is none, the last function with as many parameters does."""
+def _defined_in(cell: ast.Module, name: str, parameters: int) -> ast.FunctionDef | None:
+    """The last statement of the cell that binds the name; where none does, the last function of so many parameters."""
     bound = [statement for statement in cell.body if _binds(statement, name)]
     if bound and not isinstance(bound[-1], ast.FunctionDef):
-        raise Refused(
-            f"{name} is made in line {bound[-1].lineno} by `{_short(bound[-1])}`; only a function that the cell itself "
-            "defines is judged."
-        )
-    fitting = [f for f in _functions([cell]) if len(f.args.args) == len(parameters)]
-    found = [*fitting, *(f for f in bound if isinstance(f, ast.FunctionDef))][-1:]
-    remarks = [f"the function is called {f.name} here, not {wanted}." for f in found if f.name != wanted]
-    return (found[0] if found else None), remarks
+        raise Refused(f"{name} is made in line {bound[-1].lineno} by `{_short(bound[-1])}`; {_OWN}")
+    fitting = (f for f in cell.body if isinstance(f, ast.FunctionDef) and len(f.args.args) == parameters)
+    found = [*fitting, *(f for f in bound if isinstance(f, ast.FunctionDef))]
+    return found[-1] if found else None
 
 
 def _binds(statement: ast.stmt, name: str) -> bool:
@@ -161,30 +148,28 @@ def _binds(statement: ast.stmt, name: str) -> bool:
     return name in stored | {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
 
 
-def _function(
-    exercise: str,
-    tree: ast.FunctionDef,
-    source: str,
-    names: dict[str, Any],
-    helpers: Sequence[ast.FunctionDef],
-    simulated: bool,
+def _simulated(
+    exercise: str, tree: ast.FunctionDef, source: str, names: dict[str, Any], helpers: Sequence[ast.FunctionDef]
 ) -> tuple[Any, Run]:
-    """The function object, with those that it may call in its names; and how it is called."""
-    if simulated:
-        for number, helper in enumerate(helpers):
-            if any("device=True" in ast.unparse(d) for d in helper.decorator_list):
-                names[helper.name] = cuda.jit(device=True)(_compiled(helper, f"{exercise}, part {number}", "", names))
-        function = _compiled(tree, exercise, source, names)
-        return cuda.jit(function) if tree.decorator_list else function, bounded
-    usable = {name: thing for name, thing in names.items() if name.startswith("__") or available(thing)}
-    functions = (*_called(tree, helpers), tree)
-    known = frozenset(name for name in usable if not name.startswith("__")) | {f.name for f in functions}
-    bare = tuple(map(_bare, functions))
-    for said in (said for each in bare for said in refusals(each, known)):
+    """The kernel, with the device functions that it may call among its names."""
+    for number, helper in enumerate(helpers):
+        if any("device=True" in ast.unparse(d) for d in helper.decorator_list):
+            names[helper.name] = cuda.jit(device=True)(_compiled(helper, f"{exercise}, part {number}", "", names))
+    function = _compiled(tree, exercise, source, names)
+    return cuda.jit(function) if tree.decorator_list else function, bounded
+
+
+def _executed(
+    exercise: str, tree: ast.FunctionDef, source: str, names: dict[str, Any], helpers: Sequence[ast.FunctionDef]
+) -> tuple[Any, Run]:
+    """The function, and the program that is executed in its place, if all that it uses is allowed."""
+    bare = tuple(map(_bare, (*_called(tree, helpers), tree)))
+    known = {name: thing for name, thing in names.items() if not name.startswith("__") and available(thing)}
+    for said in (said for each in bare for said in refusals(each, {*known, *(f.name for f in bare)})):
         raise Refused(said)
     used = {node.id for each in bare for node in ast.walk(each) if isinstance(node, ast.Name)}
-    program = Program(bare, {name: thing for name, thing in usable.items() if name in used})
-    return _compiled(tree, exercise, source, usable), program
+    program = Program(bare, {name: thing for name, thing in known.items() if name in used})
+    return _compiled(tree, exercise, source, {"__builtins__": BUILTINS, **known}), program
 
 
 def _bare(tree: ast.FunctionDef) -> ast.FunctionDef:

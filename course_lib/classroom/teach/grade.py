@@ -26,7 +26,7 @@ from ...exercises.grading.routines import Routine
 from ...simulator.tables import plural
 from . import container, walls
 from .cells import GRADED, lesson_named, places
-from .collect import ABSENT, HandedIn, is_submission, labels, shown, submissions
+from .collect import ABSENT, HandedIn, is_submission, shown, submissions
 from .gradebook import EXPORTS, exact, plain, read_table, total, write_table
 from .judge import MISSING, STOPPED, UNREADABLE, Judged, from_json, received, unjudged
 from .limits import Limits, Stopped
@@ -63,11 +63,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Run the command."""
-    for name in ("jobs", "seconds", "student_seconds", "memory"):
-        if getattr(chosen, name) < 1:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(chosen, name)}")
-    if chosen.seed is not None and chosen.seed < 0:
-        raise ValueError(f"--seed must be at least 0, not {chosen.seed}")
+    for name, least in {"jobs": 1, "seconds": 1, "student_seconds": 1, "memory": 1, "seed": 0}.items():
+        if (value := getattr(chosen, name)) is not None and value < least:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least {least}, not {value}")
     if chosen.container:
         return container.run(chosen)
     if chosen.without_walls and sys.platform != "linux":
@@ -105,14 +103,14 @@ def alone(path: Path) -> Iterator[None]:
     Raise ValueError, with the folder, if another run holds it, and with the file if it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as stack:
-        try:
-            held = stack.enter_context(contextlib.closing(sqlite3.connect(path, timeout=0)))
-            held.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
-            raise ValueError(f"{path} cannot be written: {error}") from None
+    try:
+        held = sqlite3.connect(path, timeout=0)
+        held.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise ValueError(f"{path.parent} is in use by another run: wait until it ends") from None
+        raise ValueError(f"{path} cannot be written: {error}") from None
+    with contextlib.closing(held):
         yield
 
 
@@ -156,8 +154,7 @@ class Batch:
         seed: int | None = None,
     ) -> None:
         self.lesson, self.table, self.pages, self.limits = lesson, table, pages, limits
-        self.submissions, self.exercises = tuple(handed_in), tuple(places(lesson))
-        self.teacher = table.with_suffix(".html")
+        self.exercises, self.teacher = tuple(places(lesson)), table.with_suffix(".html")
         table.parent.mkdir(parents=True, exist_ok=True)
         pages.mkdir(parents=True, exist_ok=True)
         self.journal = Journal(table.with_name(table.name + ".journal"))
@@ -165,8 +162,11 @@ class Batch:
             self.journal["seed"] = seed
         self.seed = int(self.journal.setdefault("seed", secrets.randbelow(1_000_000)))
         self._salt = self.journal.setdefault("salt", secrets.token_hex(16)) if anonymous else ""
-        names = labels(handed_in)
-        self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in names.items()}
+        self.submissions = tuple(replace(each, key=f"{each.key} {self.seed}") for each in handed_in)
+        names = Counter(each.student for each in handed_in)
+        full = {each.id: each.student + f" ({each.id})" * (names[each.student] > 1) for each in handed_in}
+        #: What each student is called on a page, by id.
+        self.labels = {id: f"student-{self._digest(id)}" if anonymous else name for id, name in full.items()}
         self.found = dict(self._read())
         self._pages, self.lost = set[str](), set[str]()
         self._by_hand = self._read_table()
@@ -187,7 +187,7 @@ class Batch:
         start, ends it all.
         """
         judged = {id: marks.key for id, marks in self.found.items()}
-        waiting = [each for each in self.submissions if again or judged.get(each.id) != self._key(each)]
+        waiting = [each for each in self.submissions if again or judged.get(each.id) != each.key]
         free = SimpleQueue[Sandbox]()
         try:
             with contextlib.ExitStack() as sandboxes, ThreadPoolExecutor(jobs) as pool:
@@ -214,11 +214,8 @@ class Batch:
         finally:
             free.put(sandbox)
 
-    def _key(self, each: HandedIn) -> str:
-        return f"{each.key} {self.seed}"
-
     def _keep(self, each: HandedIn, marks: Marks) -> None:
-        self.found[each.id] = replace(marks, key=self._key(each))
+        self.found[each.id] = replace(marks, key=each.key)
         self.journal[f"student {each.id}"] = asdict(self.found[each.id])
 
     def graded(self) -> dict[str, list[Judged]]:
@@ -245,31 +242,35 @@ class Batch:
 
         What the roster has in the system's own columns is copied, so that the system finds its students again.
         """
-        graded, lines = self.graded(), []
-        without: dict[str, list[str]] = {}
+        graded, without = self.graded(), dict[str, list[str]]()
         theirs = (column for each in self.submissions for column in each.roster if column.startswith(self.lesson))
         title = next(theirs, self.lesson)  # as Canvas itself writes it
+        of = f"{sum(GRADED[name].points for name in self.exercises):g}"
+        lines = [{"Student": "Points Possible", title: of}] if system == "canvas" else []
+        first = len(lines)
         for each in self.submissions:
-            reached = total(graded.get(each.id, ()))
-            known = system != "moodle" or each.number or each.roster.get("Identifier")
-            judged = each.paths or any(row.status == BY_HAND for row in graded.get(each.id, ()))
-            why = "an answer is unread" if reached.unread else "" if judged else "nothing was handed in"
-            if not known:
+            rows = graded.get(each.id, [])
+            reached = total(rows)
+            why = "" if each.paths or any(row.status == BY_HAND for row in rows) else "nothing was handed in"
+            why = "an answer is unread" if reached.unread else why
+            if system == "moodle" and not (each.number or each.roster.get("Identifier")):
                 why = "no Moodle number: give --roster the assignment's grading worksheet"
             if why:
                 without.setdefault(why, []).append(ascii_of(each.student))
                 continue
-            comment = "\n".join(f"{row.exercise}: {row.comment}" for row in graded[each.id] if row.comment)
+            points = f"{reached.points:g}"
             own = {"Student": each.student, "ID": each.number, "SIS User ID": each.id if each.roster else ""}
             own |= {"Full name": each.student, "Identifier": f"Participant {each.number}"}
             own |= {column: text for column, text in each.roster.items() if text}
             own |= {"Email address": each.roster.get("e-mail", ""), "Grade can be changed": "Yes"}
-            own |= {"Maximum Grade": f"{reached.of:g}", "Feedback comments": comment}
-            lines.append(own | dict.fromkeys(("Grade", title), f"{reached.points:g}"))
-        path, (columns, table) = self.table.with_name(f"{self.table.stem}-{system}.csv"), EXPORTS[system](title, lines)
-        write_table(path, columns, [[line.get(column, "") for column in columns] for line in table])
+            own |= {"Feedback comments": "\n".join(f"{row.exercise}: {row.comment}" for row in rows if row.comment)}
+            lines.append(own | {"Maximum Grade": of, "Grade": points, title: points})
+        path, columns = self.table.with_name(f"{self.table.stem}-{system}.csv"), EXPORTS[system]
+        write_table(
+            path, [c or title for c in columns], [[line.get(c or title, "") for c in columns] for line in lines]
+        )
         left = (f"\nWithout a line in it ({why}): {', '.join(names)}." for why, names in without.items())
-        return f"{path}: {plural(len(lines), 'total')} for {system.title()}.{''.join(left)}"
+        return f"{path}: {plural(len(lines) - first, 'total')} for {system.title()}.{''.join(left)}"
 
     def _digest(self, id: str) -> str:
         """What tells students apart in names of files; with a salt only this table's journal tells whose it is."""
@@ -286,12 +287,16 @@ class Batch:
         """The points and comments that a person gave, and the digest of the answer to which they belong: points that
         differ from those that the table says were judged."""
         given: dict[tuple[str, str], tuple[float | None, str, str]] = {}
+        first: dict[tuple[str, str], int] = {}
         known = {exact(each.id): each for each in self.submissions}
         for number, line in read_table(self.table, _NEEDED) if self.table.exists() else ():
             name, where = line["exercise"], f"{self.table}, line {number}"
             self._pages |= {line["page"]} if re.fullmatch(r"[a-z0-9-]+\.html", line.get("page") or "") else set()
             if name not in self.exercises:
                 raise ValueError(f"{where}: {self.lesson} has no exercise {name!r}; each lesson needs its own --csv")
+            same = first.setdefault((line["id"].strip(), name), number)
+            if same != number:
+                raise ValueError(f"{where}: line {same} is the same student's {name}, too; delete one of them")
             points, comment = line["points"].strip().replace(",", "."), plain(line["comment"])
             most = GRADED[name].points
             try:
@@ -324,11 +329,10 @@ class Batch:
 
     def _write(self) -> None:
         graded, seed = self.graded(), self.seed
-        by_label = {self.labels[id]: rows for id, rows in graded.items()}
-        table, students = [], {}
+        table, students, by_label = [], {}, {}
         for each in (each for each in self.submissions if each.id in graded):
-            label, page, rows = self.labels[each.id], self._page(each.id), graded[each.id]
-            found = self.found[each.id]
+            label, page, found = self.labels[each.id], self._page(each.id), self.found[each.id]
+            rows = by_label[label] = graded[each.id]
             note = "; ".join(filter(None, (found.note, each.problem if each.paths else "")))
             for row, judged in zip(rows, found.rows, strict=True):
                 who, said = (exact(each.id), each.student, row.exercise), (_text(row.points), row.of, row.comment)
@@ -411,21 +415,24 @@ def contents(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def _replied(lesson: str, answers: Mapping[str, Answer], sandbox: Sandbox, seed: int | None) -> dict[str, Judged]:
+    found = sandbox.do("judge", lesson, answers, seed)
+    return {name: received(name, found.get(name, {})) for name in answers}
+
+
 def judged_together(
     lesson: str, answers: Mapping[str, Answer], sandbox: Sandbox, seed: int | None = None
 ) -> dict[str, Judged]:
     """Return the verdicts on the answers that are not executed, from one process; none if one of them stops it."""
     texts = {name: answer for name, answer in answers.items() if not isinstance(GRADED[name], Routine)}
-    try:
-        found = sandbox.do("judge", lesson, texts, seed) if texts else {}
-        return {name: received(name, found[name]) for name in texts}
-    except (Stopped, ValueError, KeyError):
-        return {}
+    with contextlib.suppress(Stopped, ValueError):
+        return _replied(lesson, texts, sandbox, seed) if texts else {}
+    return {}
 
 
 def judged_answer(name: str, lesson: str, answer: Answer, sandbox: Sandbox, seed: int | None = None) -> Judged:
     """Return the verdict on one answer, judged in the sandbox; the rest as in `judge`."""
     try:
-        return received(name, sandbox.do("judge", lesson, {name: answer}, seed)[name])
+        return _replied(lesson, {name: answer}, sandbox, seed)[name]
     except (Stopped, ValueError) as error:
         return unjudged(name, STOPPED, f"{error}.")

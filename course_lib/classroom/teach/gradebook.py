@@ -135,25 +135,13 @@ def summary(graded: Mapping[str, Sequence[Judged]]) -> dict[str, Any]:
 # ---- gradebooks of learning systems ----------------------------------------------------------------------------
 
 
-#: A student's line in any of them: the text of each column that one of them has.
-Line = Mapping[str, str]
-
-
-def canvas(title: str, lines: Sequence[Line]) -> tuple[Sequence[str], Sequence[Line]]:
-    """The columns that `lib/gradebook_importer.rb` of Canvas expects, then the assignment ``title`` and its points."""
-    most = max((line["Maximum Grade"] for line in lines), key=float, default="0")
-    columns = "Student", "ID", "SIS User ID", "SIS Login ID", "Section", title
-    return columns, [{"Student": "Points Possible", title: most}, *lines]
-
-
-def moodle(title: str, lines: Sequence[Line]) -> tuple[Sequence[str], Sequence[Line]]:
-    """The grading worksheet that `mod/assign/feedback/offline` of Moodle reads: by Identifier, with the last change."""
-    columns = (
+#: The columns for which `teach grade --export` writes each learning system's gradebook, with "" for the assignment's:
+#: those that `lib/gradebook_importer.rb` of Canvas expects, and those of the grading worksheet that
+#: `mod/assign/feedback/offline` of Moodle reads by Identifier, with the last change.
+EXPORTS = {
+    "canvas": ("Student", "ID", "SIS User ID", "SIS Login ID", "Section", ""),
+    "moodle": (
         *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed"),
         *("Last modified (submission)", "Last modified (grade)", "Feedback comments"),
-    )
-    return columns, lines
-
-
-#: The learning systems for which `teach grade --export` writes a gradebook.
-EXPORTS = {"canvas": canvas, "moodle": moodle}
+    ),
+}

@@ -43,5 +43,5 @@ def _executed() -> list[str]:
 def _sandbox() -> Sandbox:
     """Return the sandbox that all tests of a notebook share: it takes seconds to start."""
     sandbox = Sandbox()
-    atexit.register(sandbox.close)
+    atexit.register(sandbox.__exit__)
     return sandbox

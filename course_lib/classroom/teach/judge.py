@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from ...exercises.grading.routines import judge as call
 from ...exercises.grading.verdict import FAILED, NOT_YET, PASSED, Verdict
 from . import capstone, similarity
 from .cells import GRADED, NOTEBOOKS, Capstone, lesson_cells, parsed, places
-from .extract import Missing, Refused, definitions, extract, text_of, trees_of
+from .extract import Refused, definitions, extract, text_of, trees_of
 from .names import names_of
 from .submission import LONGEST, Answer, best
 from .templates import rendered
@@ -95,15 +95,11 @@ def received(exercise: str, fields: Mapping[str, Any]) -> Judged:
 
 
 def _has_sound_points(row: Judged, exercise: str) -> bool:
-    in_words = isinstance(GRADED[exercise], Explanation)
-    statuses = {FAILED, NOT_YET, REFUSED, MISSING, TO_READ if in_words else PASSED}
-    if (row.exercise, row.of) != (exercise, GRADED[exercise].points) or row.status not in statuses:
-        return False
-    if row.status == TO_READ:
-        return row.points is None
-    reached = row.points if type(row.points) in (int, float) else -1
-    most = 0 if in_words else row.of
-    return reached is not None and 0 <= reached <= most and (row.status != PASSED or reached == row.of)
+    in_words, most = isinstance(GRADED[exercise], Explanation), GRADED[exercise].points
+    reached: dict[str, Collection[float | None]] = {TO_READ: [None]} if in_words else {PASSED: [most]}
+    reached |= dict.fromkeys((FAILED, NOT_YET, REFUSED, MISSING), range(1 if in_words else most + 1))
+    has_points = row.points in reached.get(row.status, ()) and not isinstance(row.points, bool)
+    return has_points and (row.exercise, row.of) == (exercise, most)
 
 
 def _has_sound_texts(row: Judged) -> bool:
@@ -133,16 +129,15 @@ def _judged(exercise: str, lesson: str, answer: Answer, seed: int | None) -> Jud
         return unjudged(exercise, MISSING, "the notebook has no cell with this exercise.")
     if len(answer.source) > LONGEST:
         return unjudged(exercise, REFUSED, f"the cell has more than {LONGEST:,} characters.")
-    course = [source for _, source in lesson_cells(lesson)]
     try:
         if isinstance(GRADED[exercise], Explanation):
             return _in_words(exercise, lesson, text_of(exercise, answer.source, answer.others))
-        return _function(exercise, lesson, answer, course, seed)
+        return _function(exercise, lesson, answer, seed)
     except SyntaxError as error:
         where = f"line {error.lineno}" if error.lineno else "the cell"
         return unjudged(exercise, FAILED, f"{where} is no Python: {error.msg}.")
-    except (Refused, Missing) as error:
-        return unjudged(exercise, REFUSED if isinstance(error, Refused) else NOT_YET, str(error))
+    except Refused as error:
+        return unjudged(exercise, REFUSED, str(error))
 
 
 def _in_words(name: str, lesson: str, text: str | None) -> Judged:
@@ -152,9 +147,9 @@ def _in_words(name: str, lesson: str, text: str | None) -> Judged:
         return unjudged(name, NOT_YET, "the cell gives no text to explain.")
     if compare(exercise, text, (), lambda points: None).status == NOT_YET:
         return unjudged(name, NOT_YET, "the answer has too few words.")
-    texts, folder = {"the model answer": exercise.model}, NOTEBOOKS / "solutions"
+    texts, folder = {"the course's model answer": exercise.model}, NOTEBOOKS / "solutions"
     if (folder / f"{lesson}.ipynb").exists():
-        texts = {"the solution": text_of(name, places(lesson, folder)[name].source, ()) or "", **texts}
+        texts = {"the course's solution": text_of(name, places(lesson, folder)[name].source, ()) or "", **texts}
     units = _words(text)
     shares = {where: similarity.shared(Counter(units), Counter(_words(each))) for where, each in texts.items()}
     like = max(shares.items(), key=lambda of: of[1])
@@ -165,28 +160,34 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", text.lower()))
 
 
-def _function(name: str, lesson: str, answer: Answer, course: Sequence[str], seed: int | None) -> Judged:
+def _function(name: str, lesson: str, answer: Answer, seed: int | None) -> Judged:
     exercise, place = GRADED[name], places(lesson)[name]
-    assert not isinstance(exercise, Explanation) and answer.source is not None
-    kernel = not isinstance(exercise, Routine)
-    found = extract(name, place.function, exercise.parameters, answer.source, answer.others, course, simulated=kernel)
-    remarks = (*filter(None, [answer.remark]), *found.remarks)
+    assert not isinstance(exercise, Explanation)
+    if not (found := extract(lesson, place, answer)):
+        return unjudged(name, NOT_YET, f"the cell defines no function of ({', '.join(exercise.parameters)}).")
     if isinstance(exercise, Routine):
         verdict = call(exercise, found.function, found.run, drawn(name, seed or 0))
     elif isinstance(exercise, Capstone):
-        others = [text for text in (*course, *answer.others) if text != place.source]
-        verdict = capstone.judge(found.function, answer.source, others, seed)
+        others = [text for _, text in lesson_cells(lesson) if text != place.source]
+        verdict = capstone.judge(found.function, str(answer.source), [*others, *answer.others], seed)
     else:
         verdict = check(name, found.function, seed=seed)
-    functions = found.tree, *found.helpers
-    given = last_function(place.source)
-    units, checks = similarity.written(given, *functions), tuple(map(astuple, verdict.checks))
-    picture, alt = _picture(verdict)
-    like = similarity.nearest(given, *functions)
-    hint, said = reason(verdict)[: _MOST["hint"]], (*verdict.remarks, *remarks)
-    reached = verdict.points, verdict.of, verdict.status
-    id = verdict.hint_id[: _MOST["hint_id"]]
-    return Judged(name, *reached, hint, 0.0, checks, said, picture, alt, units=units, course=like, hint_id=id)
+    given, (picture, alt) = last_function(place.source), _picture(verdict)
+    failed = (each.text for each in verdict.checks if each.passed is False)
+    return Judged(
+        name,
+        verdict.points,
+        verdict.of,
+        verdict.status,
+        (verdict.hint or next(failed, ""))[: _MOST["hint"]],
+        checks=tuple(map(astuple, verdict.checks)),
+        remarks=(*verdict.remarks, *filter(None, [answer.remark]), *found.remarks),
+        picture=picture,
+        alt=alt,
+        units=similarity.written(given, *found.trees),
+        course=similarity.nearest(given, *found.trees),
+        hint_id=verdict.hint_id[: _MOST["hint_id"]],
+    )
 
 
 def drawn(name: str, seed: int) -> list[Call]:
@@ -196,11 +197,6 @@ def drawn(name: str, seed: int) -> list[Call]:
     while len({want for _, want in chosen}) < 2:
         chosen = [stored[i] for i in rng.choice(len(stored), CALLS, replace=False)]
     return chosen
-
-
-def reason(verdict: Verdict) -> str:
-    """Return the hint of a verdict, else what failed first."""
-    return verdict.hint or next((check.text for check in verdict.checks if check.passed is False), "")
 
 
 def last_function(cell: str) -> ast.FunctionDef:

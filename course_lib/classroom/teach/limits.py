@@ -1,12 +1,15 @@
-"""What one task may use of the machine, and a process of its own for it."""
+"""What one task may use of the machine, a process of its own for it, and the line of JSON that comes back."""
 
 import contextlib
+import io
+import json
 import os
 import signal
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from multiprocessing.connection import Pipe
+from typing import Any
 
 from . import walls
 
@@ -37,10 +40,41 @@ class Limits:
 STANDARD = Limits()
 
 
-def in_fork(do: Callable[[], bytes], limits: Limits, most: int, kept: int = 0) -> bytes:
-    """Return what ``do`` returns in a fork with these limits, whose only open descriptor is the one ``kept``.
+def outcome(do: Callable[[], Any], limits: Limits) -> bytes:
+    """Return what ``do`` returns, or why it does not, as a line of JSON for `told`; what it prints is not shown."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return json.dumps({"result": do()}, default=asdict).encode()
+    except Stopped as stopped:
+        said = str(stopped)
+    except MemoryError:
+        said = f"it needed more than {limits.memory >> 20:,} MiB of memory"
+    except (ValueError, OSError) as error:
+        return json.dumps({"error": str(error)[:500]}).encode()
+    except BaseException as error:  # whatever an answer does to the grader, the batch goes on
+        said = f"the grader failed with {type(error).__name__}: {str(error)[:300]}"
+    return json.dumps({"stopped": said}).encode()
 
-    Raise Stopped if that is more than ``most`` bytes, or the process died.
+
+def told(line: bytes) -> Any:
+    """Return the result in a line of JSON; raise ValueError or Stopped if it says so, or is none of `outcome`'s."""
+    match json.loads(line):
+        case {"result": result}:
+            return result
+        case {"error": str(said)}:
+            raise ValueError(said)
+        case {"stopped": str(said)}:
+            raise Stopped(said[:500])
+    raise Stopped("its process sent no answer")
+
+
+def in_fork(
+    do: Callable[[], Any], limits: Limits, most: int, readable: Sequence[str] | None = None, kept: int = 0
+) -> bytes:
+    """Return the `outcome` of ``do`` in a fork with these limits, inside the walls that there are.
+
+    It may read what `walls.build` lets it, and its only open descriptor is the one ``kept``. It was stopped if it says
+    more than ``most`` bytes, or died.
     """
     here, there = Pipe(duplex=False)
     child = os.fork()
@@ -49,31 +83,40 @@ def in_fork(do: Callable[[], bytes], limits: Limits, most: int, kept: int = 0) -
             for low, high in pairwise((*sorted({2, there.fileno(), max(kept, 2)}), 1 << 16)):
                 os.closerange(low + 1, high)  # `limit` replaces the inputs and outputs
             limit(limits)
-            there.send_bytes(do())
+            if walls.standing():
+                walls.build(readable)
+            there.send_bytes(outcome(do, limits))
         finally:
             os._exit(0)
     there.close()
+    said = ""
     try:
         with here:
             return here.recv_bytes(most)
     except EOFError:
         pass
     except OSError:
-        raise Stopped(f"its result has more than {most >> 20} MiB") from None
+        said = f"its result has more than {most >> 10:,} KiB"
     finally:
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-    if number in (signal.SIGXCPU, signal.SIGKILL):
-        raise Stopped(f"it needed more than {limits.seconds} seconds of processor time")
-    raise Stopped(f"its process died ({signal.Signals(number).name if number else 'without a result'})")
+    if not said and number in (signal.SIGXCPU, signal.SIGKILL):
+        said = f"it needed more than {limits.seconds} seconds of processor time"
+    said = said or f"its process died ({signal.Signals(number).name if number else 'without a result'})"
+    return json.dumps({"stopped": said}).encode()
+
+
+def silence() -> None:
+    """Let this process read nothing, and print to nobody."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
 
 
 def limit(limits: Limits) -> None:
     """Limit this process, until it ends; its input and outputs are empty."""
-    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(0, 1)
-    os.dup2(0, 2)
+    silence()
     most = {resource.RLIMIT_CPU: limits.seconds, resource.RLIMIT_AS: limits.memory}
     most |= dict.fromkeys((resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC), 0)
     for what, soft in most.items():

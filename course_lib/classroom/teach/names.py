@@ -1,7 +1,6 @@
 """The meaning of an answer's names: imports and constants of a list of allowed ones, read without executing them."""
 
 import ast
-import contextlib
 import importlib
 import math
 from collections.abc import Iterable, Iterator
@@ -10,14 +9,12 @@ from typing import Any
 import numpy as np
 from numba import cuda, types
 
-from ...simulator.language.operators import PYTHON
-from .allowed import ATTRIBUTES, BUILTINS
+from ...simulator.language.operators import python_constant
+from .allowed import ATTRIBUTES, BUILTINS, MODULES
 
-#: The modules that an answer may import, or import from.
-MODULES = ("numpy", "math", "statistics", "numba", "numba.cuda", "numba.types", "numpy.linalg")
-#: Of this one only what a kernel calls, and numbers.
+#: Of this module only what a kernel calls, and numbers.
 KERNELS = "course_lib.kernels"
-#: Whole numbers have fewer bits: 10**10**10 would take hours.
+#: Whole numbers have fewer bits: squares of squares would take hours.
 _BITS = 128
 
 
@@ -92,7 +89,10 @@ def constant(node: ast.expr, names: dict[str, Any]) -> Any:
     if isinstance(node, ast.Tuple):
         return tuple(constant(part, names) for part in node.elts)
     if isinstance(node, ast.UnaryOp | ast.BinOp):
-        return _computed(node, names)
+        fields: dict[str, Any] = {name: _literal(part, names) for name, part in ast.iter_fields(node)}
+        value = python_constant(type(node)(**fields))
+        if value is not None and not (isinstance(value, int) and value.bit_length() > _BITS):
+            return value
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
         kind, value = constant(node.func, names), constant(node.args[0], names)
         if not isinstance(value, tuple | str | type) and (isinstance(kind, type) or isinstance(kind, types.Number)):
@@ -103,24 +103,15 @@ def constant(node: ast.expr, names: dict[str, Any]) -> Any:
     raise Unknown
 
 
+def _literal(part: ast.AST, names: dict[str, Any]) -> ast.AST:
+    return ast.Constant(constant(part, names)) if isinstance(part, ast.expr) else part
+
+
 def _is_constant(thing: Any) -> bool:
     if isinstance(thing, tuple):
         return all(map(_is_constant, thing))
     number = isinstance(thing, int | float | complex | str | np.number | types.Type)
     return number or (isinstance(thing, type) and issubclass(thing, np.generic))
-
-
-def _computed(node: ast.UnaryOp | ast.BinOp, names: dict[str, Any]) -> Any:
-    operands = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, node.right]
-    values = [constant(operand, names) for operand in operands]
-    for value in values:
-        if not isinstance(value, int | float) or (isinstance(value, int) and value.bit_length() > _BITS):
-            raise Unknown
-    grows = isinstance(node.op, ast.Pow | ast.LShift)
-    if (operation := PYTHON.get(type(node.op))) and not (grows and not abs(values[1]) <= _BITS):
-        with contextlib.suppress(ArithmeticError, TypeError, ValueError):
-            return operation(*values)
-    raise Unknown
 
 
 def available(thing: Any) -> bool:

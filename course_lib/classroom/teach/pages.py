@@ -6,7 +6,7 @@ from ...exercises.grading.explain import Explanation
 from .cells import GRADED, places, texts_above
 from .gradebook import by_exercise, summary, total
 from .judge import Judged
-from .similarity import groups
+from .similarity import alike, like_course
 from .templates import rendered
 
 #: The status of an answer whose points a person gave.
@@ -29,11 +29,6 @@ def _named(students: Sequence[str]) -> str:
     return first if len(students) <= _MOST_NAMES else f"{len(students)} students: {first}, …"
 
 
-def _question(lesson: str, name: str) -> str:
-    """Return what the lesson asks, from the text above its cell."""
-    return texts_above(lesson)[places(lesson)[name].cell].split("\n\n")[1]
-
-
 def for_teacher(
     lesson: str,
     graded: Mapping[str, Sequence[Judged]],
@@ -47,12 +42,14 @@ def for_teacher(
     pseudonym. Those in ``absent`` handed in nothing, so they are in no mean. ``seed`` is that of the grading.
     """
     present = {student: rows for student, rows in graded.items() if student not in absent}
+    texts, cells = texts_above(lesson), places(lesson)
     judged = [row for rows in present.values() for row in rows]
     words: dict[str, dict[str, list[str]]] = {}
     same: list[tuple[str, float, str]] = []
     for name, row_of in by_exercise(graded).items():
-        found = groups({s: row.units for s, row in row_of.items()}, {s: row.course for s, row in row_of.items()})
-        same += [(name, each.share, ", ".join(filter(None, (each.course, _named(each.students))))) for each in found]
+        found = alike({student: row.units for student, row in row_of.items()})
+        found += like_course({student: row.course for student, row in row_of.items()})
+        same += [(name, each.share, ", ".join(filter(None, (each.course, _named(each.authors))))) for each in found]
         if isinstance(GRADED[name], Explanation):
             words[name] = {}
             for student, row in ((student, row) for student, row in row_of.items() if row.text):
@@ -68,8 +65,13 @@ def for_teacher(
         statuses=list(dict.fromkeys(row.status for row in judged)),
         unread=sum(row.points is None for row in judged),
         words=[
-            (GRADED[name], _question(lesson, name), [(text, _named(who)) for text, who in answers.items()])
-            for name, answers in words.items()
+            # what the lesson asks is below the heading of the text above its cell
+            (
+                GRADED[name],
+                texts[cells[name].cell].split("\n\n")[1],
+                [(text, _named(who)) for text, who in told.items()],
+            )
+            for name, told in words.items()
         ],
         same=same,
         seed=seed,

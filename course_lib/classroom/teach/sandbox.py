@@ -8,8 +8,6 @@ and replaced.
 
 import contextlib
 import gc
-import io
-import json
 import os
 import pickle
 import secrets
@@ -19,7 +17,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +25,7 @@ import numba
 import numpy
 
 from . import calls, walls
-from .limits import STANDARD, Limits, Stopped, in_fork
+from .limits import STANDARD, Limits, Stopped, in_fork, outcome, told
 
 #: Bytes of a result: a verdict with a picture has some hundred thousand.
 _MOST_BYTES = 8 << 20
@@ -56,7 +53,7 @@ def serve(executes: bool) -> None:
     _reply(_READY)
     while True:
         try:
-            nonce, name, arguments, given = pickle.load(sys.stdin.buffer)
+            nonce, name, arguments, limits = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         if name == "judge":
@@ -64,7 +61,7 @@ def serve(executes: bool) -> None:
             with contextlib.suppress(Exception):  # the process that judges meets the same fault, and names it
                 for exercise in answers:
                     ready(exercise, lesson, *seed)
-        _reply(nonce + forked(partial(TASKS[name], *arguments), Limits(**given)))
+        _reply(nonce + forked(partial(TASKS[name], *arguments), limits).replace(b"\n", b" "))
 
 
 def _reply(line: bytes) -> None:
@@ -72,35 +69,11 @@ def _reply(line: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _result(task: Callable[[], Any], limits: Limits) -> bytes:
-    """Do a task, and return a line of JSON, whatever happens."""
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):  # without a fork, replies go there
-            return json.dumps({"result": task()}, default=asdict).encode()
-    except Stopped as stopped:
-        return json.dumps({"stopped": str(stopped)}).encode()
-    except MemoryError:
-        return json.dumps({"stopped": f"it needed more than {limits.memory >> 20:,} MiB of memory"}).encode()
-    except (ValueError, OSError) as error:
-        return json.dumps({"error": str(error)[:500]}).encode()
-    except BaseException as error:  # whatever an answer does to the grader, the batch goes on
-        return json.dumps({"stopped": f"the grader failed with {type(error).__name__}: {str(error)[:300]}"}).encode()
-
-
 def forked(task: Callable[[], Any], limits: Limits) -> bytes:
-    """Do a task in a process of its own, with limits; return what `_result` says, or why there is none."""
+    """Do a task in a process of its own where the system can fork; return its `outcome`."""
     if not hasattr(os, "fork"):
-        return _result(task, limits)
-
-    def do() -> bytes:
-        if walls.standing():
-            walls.build(_readable())
-        return _result(task, limits)
-
-    try:
-        return in_fork(do, limits, _MOST_BYTES, calls.connection())
-    except Stopped as stopped:
-        return json.dumps({"stopped": str(stopped)}).encode()
+        return outcome(task, limits)
+    return in_fork(task, limits, _MOST_BYTES, _readable(), calls.connection())
 
 
 def _readable() -> list[str]:
@@ -113,7 +86,7 @@ def _readable() -> list[str]:
 
 
 class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
-    """A server that does tasks, one after the other; replaced where it does not answer. Close it, or use ``with``."""
+    """A server that does tasks, one after the other; replaced where it does not answer. Use ``with``."""
 
     def __init__(self, limits: Limits = STANDARD) -> None:
         self.limits = limits
@@ -122,9 +95,6 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         self._reader = ThreadPoolExecutor(1)
 
     def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
         """End the server and remove its folder."""
         self._end()
         self._reader.shutdown()
@@ -137,7 +107,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         assert server.stdin is not None
         nonce = secrets.token_hex(16).encode()
         try:
-            server.stdin.write(pickle.dumps((nonce, task, arguments, vars(self.limits))))
+            server.stdin.write(pickle.dumps((nonce, task, arguments, self.limits)))
             server.stdin.flush()
             line = self._reply(server, seconds)
         except BrokenPipeError:
@@ -145,12 +115,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         if not line.startswith(nonce):
             self._end()
             raise Stopped(f"it was not judged within {seconds:g} seconds, and its process was ended")
-        reply = json.loads(line.removeprefix(nonce))
-        if "error" in reply:
-            raise ValueError(reply["error"])
-        if "stopped" in reply:
-            raise Stopped(reply["stopped"])
-        return reply["result"]
+        return told(line.removeprefix(nonce))
 
     def _begin(self) -> subprocess.Popen[bytes]:
         self._server = server = subprocess.Popen(
@@ -184,15 +149,11 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         server, self._server = self._server, None
         if server is None:
             return
-        assert server.stdin is not None and server.stdout is not None
-        if hasattr(os, "killpg"):  # with the process of its task
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(server.pid, signal.SIGKILL)
-        server.kill()
-        with contextlib.suppress(BrokenPipeError):
-            server.stdin.close()
-        server.wait()
-        server.stdout.close()
+        with contextlib.suppress(BrokenPipeError), server:  # which closes its pipes, and waits for it
+            if hasattr(os, "killpg"):  # with the process of its task
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(server.pid, signal.SIGKILL)
+            server.kill()
 
 
 def _environment(folder: str) -> dict[str, str]:

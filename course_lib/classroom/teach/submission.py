@@ -59,10 +59,8 @@ def notebooks(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
                 raise ValueError(f"the archive's notebooks have more than {LARGEST >> 20} MiB; clear their outputs")
             for member in found:
                 yield f"{name}/{member.filename}", archive.read(member)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError) as error:  # needs a password, too
         raise ValueError(f"the file is no archive that can be read: {error}") from None
-    except RuntimeError as error:  # that is how zipfile says that it needs a password
-        raise ValueError(f"the archive is locked: {error}") from None
 
 
 def is_notebook(name: str) -> bool:
@@ -89,21 +87,21 @@ def best(name: str, data: bytes, lesson: str) -> dict[str, Any]:
     problem = NOTHING
     for each in of_lesson(list(texts), lesson):
         try:
-            read_here = answers(read(texts[each]), places(lesson))
+            here = answers(read(texts[each]), places(lesson))
         except ValueError as error:
             problem = str(error)
             continue
-        answered = sum(_answers(answer.source or "", places(lesson)[name]) for name, answer in read_here.items())
-        found.append({"name": each, "answered": answered, "answers": read_here})
+        answered = sum(_is_answered(here[name].source or "", place) for name, place in places(lesson).items())
+        found.append({"name": each, "answered": answered, "answers": here})
     if not found:
         raise ValueError(problem)
     return max(found, key=lambda each: each["answered"]) | {"notebooks": len(found)}
 
 
-def _answers(source: str, place: ExerciseCell) -> bool:
+def _is_answered(source: str, place: ExerciseCell) -> bool:
     """Whether a cell is more than what the lesson gives, indents included; three dots are given, in any edition."""
-    text = [line.rstrip() for line in source.strip().split("\n")]
-    if text in ([""], [line.rstrip() for line in place.source.strip().split("\n")]):
+    text, given = ([line.rstrip() for line in cell.strip().split("\n")] for cell in (source, place.source))
+    if text in ([""], given):
         return False
     constants = (node for node in ast.walk(_tree("\n".join(text))) if isinstance(node, ast.Constant))
     return not any(node.value is ... or str(node.value).strip() == "..." for node in constants)
@@ -111,35 +109,33 @@ def _answers(source: str, place: ExerciseCell) -> bool:
 
 def answers(cells: list[tuple[str, str]], wanted: Mapping[str, ExerciseCell]) -> dict[str, Answer]:
     """Return the answer to each exercise: in the cell with its id, else, or if that is as it was given, where ``check``
-    or ``explain`` is called, else where the function of its name is defined."""
+    or ``explain`` is called, else where the function of its name is defined. Of several cells the last one counts."""
     return {name: _answer(cells, place) for name, place in wanted.items()}
 
 
 def _answer(cells: list[tuple[str, str]], place: ExerciseCell) -> Answer:
-    def has_id(cell: str, source: str) -> bool:
-        return cell == place.cell
+    found_by = {
+        3: "",
+        2: f'the cell does not have the lesson\'s id; it was found by "{place.exercise}".',
+        1: f"the cell does not have the lesson's id; it was found by the function {place.function}.",
+    }
 
-    def asks(cell: str, source: str) -> bool:
-        return any(name == place.exercise for name, _ in calls(_tree(source)))
+    def rank(number: int) -> tuple[bool, int, int]:
+        id, source = cells[number]
+        asks = any(name == place.exercise for name, _ in calls(_tree(source)))
+        found = 3 if id == place.cell else 2 if asks else int(place.function in _functions(source))
+        return found > 1 and _is_answered(source, place), found, number
 
-    def defines(cell: str, source: str) -> bool:
-        return any(isinstance(node, ast.FunctionDef) and node.name == place.function for node in _tree(source).body)
+    _, found, here = max(map(rank, range(len(cells))), default=(False, 0, 0))
+    if not found:
+        return Answer(None)
+    texts = [source for _, source in cells]
+    others = (text for text in (*texts[here + 1 :], *texts[:here]) if len(text) <= LONGEST)
+    return Answer(texts[here][: LONGEST + 1], tuple(others), found_by[found])
 
-    by_name = f'the cell does not have the lesson\'s id; it was found by "{place.exercise}".'
-    for found_by, answered, remark in (
-        (has_id, True, ""),
-        (asks, True, by_name),
-        (has_id, False, ""),
-        (asks, False, by_name),
-        (defines, False, f"the cell does not have the lesson's id; it was found by the function {place.function}."),
-    ):
-        found = [n for n, cell in enumerate(cells) if found_by(*cell) and (not answered or _answers(cell[1], place))]
-        if found:
-            here = found[-1]
-            texts = [source for _, source in cells]
-            others = (text for text in (*texts[here + 1 :], *texts[:here]) if len(text) <= LONGEST)
-            return Answer(texts[here][: LONGEST + 1], tuple(others), remark)
-    return Answer(None)
+
+def _functions(source: str) -> set[str]:
+    return {node.name for node in _tree(source).body if isinstance(node, ast.FunctionDef)}
 
 
 def _tree(source: str) -> ast.Module:

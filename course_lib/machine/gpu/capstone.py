@@ -1,19 +1,13 @@
 """python -m course_lib.gpu capstone my_kernel.py …: readers' kernels, timed beside the ladder and cuBLAS."""
 
-from __future__ import annotations
-
-import argparse
 import linecache
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ...kernels import rung
 from ...kernels.rung import Rung, blocks, ready_made
-from ...lazy import called
 from .. import measurements
-from .device import NoGPUError, require
 from .experiments import Experiment, Wanted, beside_cublas, measure, timed
 from .types import Results, Size
 
@@ -64,47 +58,6 @@ def _kernel_of(text: str, path: str, name: str) -> Rung:
         raise ValueError(f"mine is no kernel in {path}: write @cuda.jit above it")
 
     return Rung(name, f"Yours, {name}", ready_made(kernel), blocks(*tile, *threads), dtypes=("float32",))
-
-
-def main(
-    arguments: Sequence[str],
-    size: Callable[[str], Size],
-    show: Callable[[str, Results], None],
-    store: Callable[[str, str, Results, Path], object],
-) -> int:
-    """Verify and time; return 0, 1 if a kernel is wrong, 2 without a GPU or without a kernel.
-
-    size parses a size, show prints results, store writes them with the command to a folder.
-    """
-    parser = argparse.ArgumentParser(prog=called("gpu") + " capstone", description=__doc__)
-    parser.add_argument(
-        "files",
-        type=Path,
-        nargs="*",
-        metavar="file",
-        help="defines mine, TILE and THREADS (lesson 18); without one, the recorded kernels are timed again",
-    )
-    parser.add_argument("--size", type=size, default=(4096, 4096, 4096), help="n, or MxNxK (default 4096)")
-    parser.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
-    parser.add_argument("--output", type=Path, help="folder to write the recording capstone.json to (default: none)")
-    options = parser.parse_args(arguments)
-    try:
-        own = [kernel_in(path) for path in options.files] or [*recorded().values()]
-        require()
-    except (ValueError, NoGPUError) as reason:
-        print(reason, file=sys.stderr)
-        return 2
-    texts = [path.read_text(encoding="utf-8") for path in options.files] or [*recorded_texts().values()]
-    results = beside(own, options.size, options.repeats)
-    for result, text in zip(results, texts, strict=False):  # those of the ladder come after them
-        result["text"] = text
-    show("ladder", results)
-    if options.output:
-        words = [path.as_posix() for path in options.files]
-        words += ["--size", "x".join(map(str, options.size)), "--repeats", str(options.repeats)]
-        command = f"python -m course_lib.gpu capstone {' '.join(words)}"
-        store("capstone", command, results, options.output)
-    return int(any("wrong" in result for result in results))
 
 
 def beside(own: Sequence[Rung], size: Size, repeats: int) -> Results:

@@ -109,7 +109,7 @@ def main(
     """
     given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given[:1] == ["capstone"]:
-        return capstone.main(given[1:], size, show, store)
+        return _capstone(given[1:])
     if given[:1] == ["record"] and available():
         return record_folder(given[1:], {e.name: e for e in experiments if e.recorded}, module)
     options = parser(experiments, module).parse_args(["verify"] if given[:1] == ["record"] else given)
@@ -125,6 +125,39 @@ def main(
     warnings.filterwarnings("ignore", message=".*Grid size.*")
     warnings.filterwarnings("ignore", message=".*Host array used in CUDA kernel.*")
     return max(_recorded(experiment, options) for experiment in chosen)
+
+
+def _capstone(arguments: Sequence[str]) -> int:
+    """Verify and time readers' kernels; return 0, 1 if one is wrong, 2 without a GPU or without a kernel."""
+    parser = argparse.ArgumentParser(prog=called("gpu") + " capstone", description=capstone.__doc__)
+    parser.add_argument(
+        "files",
+        type=Path,
+        nargs="*",
+        metavar="file",
+        help="defines mine, TILE and THREADS (lesson 18); without one, the recorded kernels are timed again",
+    )
+    parser.add_argument("--size", type=size, default=(4096, 4096, 4096), help="n, or MxNxK (default 4096)")
+    parser.add_argument("--repeats", type=int, default=20, help="timed launches per kernel (default 20)")
+    parser.add_argument("--output", type=Path, help="folder to write the recording capstone.json to (default: none)")
+    options = parser.parse_args(arguments)
+    try:
+        own = [capstone.kernel_in(path) for path in options.files] or [*capstone.recorded().values()]
+        require()
+    except (ValueError, NoGPUError) as reason:
+        print(reason, file=sys.stderr)
+        return 2
+    texts = [path.read_text(encoding="utf-8") for path in options.files] or [*capstone.recorded_texts().values()]
+    results = capstone.beside(own, options.size, options.repeats)
+    for result, text in zip(results, texts, strict=False):  # those of the ladder come after them
+        result["text"] = text
+    show("ladder", results)
+    if options.output:
+        words = [path.as_posix() for path in options.files]
+        words += ["--size", "x".join(map(str, options.size)), "--repeats", str(options.repeats)]
+        command = f"python -m course_lib.gpu capstone {' '.join(words)}"
+        store("capstone", command, results, options.output)
+    return int(any("wrong" in result for result in results))
 
 
 def _recorded(experiment: Experiment, options: argparse.Namespace) -> int:

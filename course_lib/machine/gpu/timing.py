@@ -107,5 +107,5 @@ def time(rung: Rung, M: int, N: int, K: int, *, dtype: Any = np.float32, repeats
     require()
     kernel, grid, block, params = prepare(rung, M, N, K, dtype=dtype, **params)
     sets = input_sets(M, N, K, dtype)
-    launch = configured(kernel, grid, block, rung.dynamic_bytes(**params), sets[0])
+    launch = configured(kernel, grid, block, rung.dynamic_bytes, sets[0])
     return Timing(M, N, K, time_calls(launch, sets, repeats))

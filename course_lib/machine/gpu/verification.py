@@ -91,7 +91,7 @@ def verify(
     A, B, C = random_matrices(M, N, K, dtype, order, seed)
     kernel, grid, block, params = prepare(rung, M, N, K, dtype=dtype, **params)
     d_A, d_B, d_C = (cuda.to_device(X) for X in (rung.operand(A), rung.operand(B), C))
-    configured(kernel, grid, block, rung.dynamic_bytes(**params), (d_A, d_B, d_C))(d_A, d_B, d_C)
+    configured(kernel, grid, block, rung.dynamic_bytes, (d_A, d_B, d_C))(d_A, d_B, d_C)
     cuda.synchronize()
     A, B = (rung.multiplied(X, **params).astype(np.float64) for X in (A, B))
     return judge(d_C.copy_to_host(), A @ B)

@@ -7,16 +7,16 @@ take some seven minutes of a processor.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...kernels import rung
+from ...kernels import Rung, rung
 from ...simulator.hardware import SECTOR_BYTES, WARP_SIZE, ceil_div
 from .. import measurements
-from ..compiler import MachineCode, machine_code
+from ..compiler import machine_code
 from ..gpu.capstone import RECORDED, recorded
 from ..gpu.counters import STALLS as SAMPLED
 from ..gpu.types import Progress, Result
@@ -41,12 +41,6 @@ STALLS = {
 PARTS = {"per_row": (128, 16), "per_column": (16, 128)}
 #: Neighbours of the ladder that are also predicted as if banks delivered all registers of an instruction at once.
 ALSO_WITHOUT_BANKS = ("vectorized", "warp_tiled", "whole_tiles", "best")
-#: Probes that the model misses, and why.
-WHY = {
-    "asked for, store": "the machine: some 40 cycles pass once, before a request leaves every fourth",
-    "warps without turns": "the machine: at the end of its loop a warp gives way, while the next instructions are "
-    "fetched",
-}
 #: A GPU's recordings: its name in this course, or a folder.
 Folder = str | Path
 #: Iterations of a microkernel's loop that are played.
@@ -56,8 +50,8 @@ ADD, READ = Instruction("multiply-add", 0), Instruction("shared load", 0, wavefr
 
 def rows(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
     """Return every prediction for a GPU's folder: probes, few and many resident warps, ladder, and of own kernels."""
-    few = (*residency(progress, "cached", gpu), *residency(progress, gpu=gpu))
-    return [*probes(gpu), *few, *ladder(progress, gpu), *written(progress)]
+    measured = [(what, gpu) for what in ("cached", "residency", "ladder")] + [("capstone", RECORDED)]
+    return [*probes(gpu), *(row for what, folder in measured for row in launches(progress, what, folder))]
 
 
 #: The programs of a probe's warps; what the cycles of their play are divided by to give its value (0: that is the mean
@@ -81,8 +75,7 @@ def probes(gpu: Folder = DEFAULT_GPU) -> list[Result]:
         about: Result = {"what": "probe", "probe": r["probe"], **{key: r[key] for key in WHICH if key in r}}
         if "stride" in about:
             del about["requests"]  # as many with each stride
-        why = {"why": WHY[r["probe"]]} if r["probe"] in WHY else {}
-        results.append({**about, **_beside(predicted, r["value"], "cycles"), **why})
+        results.append({**about, **_beside(predicted, r["value"], "cycles")})
     return results
 
 
@@ -169,53 +162,34 @@ def loop_of_lines(code: Sequence[str]) -> list[Instruction]:
     return max(loops, key=lambda loop: sum(i.kind == "multiply-add" for i in loop) / len(loop))
 
 
-def residency(progress: Progress, what: str = "residency", gpu: Folder = DEFAULT_GPU) -> list[Result]:
-    """Predict tiled, prefetched and pipelined for every measured number of resident warps.
+def launches(progress: Progress, what: str, gpu: Folder = DEFAULT_GPU) -> list[Result]:
+    """Predict every launch of a recording, as it was launched.
 
-    The second-level cache serves what the first does not hold. For "cached" launches it already holds the matrices; in
-    "residency" every launch brings each line from DRAM once, and the blocks that request it first wait longer.
+    "ladder": the rungs. "residency" and "cached": tiled, prefetched and pipelined for every measured number of resident
+    warps. The second-level cache serves what the first does not hold; in "cached" launches it already holds the
+    matrices, in "residency" every launch brings each line from DRAM once, and the blocks that request it first wait
+    longer. "capstone": kernels written as students do.
     """
     machine, recording = _machine(gpu), measurements.load(what, gpu)
+    own = recorded() if what == "capstone" else {}
+    chosen = [r for r in recording.results if "gflops" in r and (r["rung"] in own if own else r["rung"] != "cublas")]
     results: list[Result] = []
-    for r in progress([r for r in recording.results if "gflops" in r], lambda r: f"{r['rung']} {r['warps']} warps"):
-        launch = launch_of(r, machine, recording, r["blocks"], what == "cached")
-        about = {"what": what, **_of(r), "warps": r["warps"], "blocks": r["blocks"]}
-        about["repeats"] = [
-            r["gflops"] * float(np.median(r["milliseconds"])) / most(r["milliseconds"]) for most in (max, min)
-        ]
-        waits, issuing = launch.play().waits, launch.play().waits["issuing"]  # cycles for each issued instruction
-        about["waits_per_instruction"] = {
-            reason: (waits[reason] / issuing, amount / 100) for reason, amount in _stalls(r).items()
-        }
-        results.append({**about, **_speed(launch, r), **_reasons(launch.play(), r)})
-    return results
-
-
-def ladder(progress: Progress, gpu: Folder = DEFAULT_GPU) -> list[Result]:
-    """Predict every rung of the recorded ladder, as it was launched."""
-    machine, recording, counters = _machine(gpu), measurements.load("ladder", gpu), measurements.load("counters", gpu)
-    results: list[Result] = []
-    chosen = [r for r in recording.results if "gflops" in r and r["rung"] != "cublas"]
-    for r in progress(chosen, lambda r: str(r["rung"])):
-        launch = launch_of(r, machine, recording)
-        counted = [c for c in counters.results if c["rung"] == r["rung"] and "skipped" not in c]
-        counted.sort(key=lambda c: c["M"] != r["M"])
-        about = {"what": "ladder", **_of(r), "cycles": launch.play().cycles}
-        if r["rung"] in ALSO_WITHOUT_BANKS:
+    for r in progress(chosen, lambda r: f"{r['rung']} {r.get('warps', '')}"):
+        launch = launch_of(r, machine, recording, own.get(r["rung"]), r.get("blocks"), what == "cached")
+        about = {"what": what, **{key: r[key] for key in ("rung", "params", *"MNK", "warps", "blocks") if key in r}}
+        about |= _beside(launch.gflops(), r["gflops"], "GFLOP/s")
+        if what == "ladder":
+            about["cycles"] = launch.play().cycles
+            counters = [c for c in measurements.load("counters", gpu).results if c["rung"] == r["rung"]]
+            counted = min((c for c in counters if "skipped" not in c), key=lambda c: bool(c["M"] != r["M"]))
+            about |= _reasons(launch.play(), counted)
+        elif not own:
+            times = r["milliseconds"]
+            about["repeats"] = [r["gflops"] * float(np.median(times)) / most(times) for most in (max, min)]
+            about |= _reasons(launch.play(), r)
+        if what == "ladder" and r["rung"] in ALSO_WITHOUT_BANKS:
             about["without_banks"] = replace(launch, banks=False).gflops()
-        results.append({**about, **_speed(launch, r), **_reasons(launch.play(), counted[0])})
-    return results
-
-
-def written(progress: Progress) -> list[Result]:
-    """Predict kernels written as students do, on the GPU that measured them."""
-    machine, recording = _machine(RECORDED), measurements.load("capstone", RECORDED)
-    kernels, matrix, results = recorded(), np.zeros((8, 8), np.float32), list[Result]()
-    for r in progress([r for r in recording.results if r["rung"] in kernels], lambda r: str(r["rung"])):
-        own = kernels[r["rung"]]
-        code, size = machine_code(own.make(), (matrix, matrix, matrix)), (r["M"], r["N"], r["K"])
-        launch = ProductLaunch(code, own.launch, size, machine, recording.provenance)
-        results.append({"what": "capstone", **_of(r), **_speed(launch, r)})
+        results.append(about)
     return results
 
 
@@ -223,46 +197,33 @@ def _machine(gpu: Folder) -> Machine:
     return Machine.measured(measurements.load("latencies", gpu))
 
 
-def _of(result: Result) -> Result:
-    return {key: result[key] for key in ("rung", "params", *"MNK")}
-
-
-@cache
-def _code(name: str, params: tuple[tuple[str, int], ...]) -> MachineCode:
-    matrix = np.zeros((8, 8), np.float32)
-    return machine_code(rung(name).make(dtype=np.float32, **dict(params)), (matrix, matrix, matrix))
-
-
 def launch_of(
-    r: Result, machine: Machine, recording: Recording, blocks: int | None = None, cached: bool = False
+    r: Result,
+    machine: Machine,
+    recording: Recording,
+    own: Rung | None = None,
+    blocks: int | None = None,
+    cached: bool = False,
 ) -> ProductLaunch:
-    """Return the launch of a rung that a result of a recording describes; blocks, cached: as in `ProductLaunch`."""
-    name, params = r["rung"], r["params"]
-    launch, size = partial(rung(name).launch, **params), (r["M"], r["N"], r["K"])
-    code = _code(name, tuple(params.items()))
-    return ProductLaunch(code, launch, size, machine, recording.provenance, blocks, PARTS.get(name), cached)
+    """Return the launch that a result of a recording describes, of a rung or of an `own` kernel.
+
+    blocks, cached: as in `ProductLaunch`.
+    """
+    of, params, matrix = own or rung(r["rung"]), {} if own else r["params"], np.zeros((8, 8), np.float32)
+    code, launch = machine_code(of.make(dtype=np.float32, **params), (matrix,) * 3), partial(of.launch, **params)
+    size, part = (r["M"], r["N"], r["K"]), PARTS.get(r["rung"])
+    return ProductLaunch(code, launch, size, machine, recording.provenance, blocks, part, cached)
 
 
 def _beside(predicted: float, measured: float, unit: str) -> Result:
     return {"predicted": predicted, "measured": measured, "unit": unit, "error": predicted / measured - 1}
 
 
-def _speed(launch: ProductLaunch, r: Result) -> Result:
-    return _beside(launch.gflops(), r["gflops"], "GFLOP/s")
-
-
-def _stalls(counted: Result) -> dict[str, float]:
-    """Return the percentages that the profiler counted for each reason."""
-    return {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
-
-
 def _reasons(play: Played, counted: Result) -> Result:
-    """Return the issue rate and the reasons for waiting, the model's beside the profiler's."""
-    stalls = _stalls(counted)
+    """Return the reasons for waiting as parts of all waits, the model's and the profiler's."""
+    stalls = {reason: sum(counted[f"stalled_{name}_percent"] for name in names) for reason, names in STALLS.items()}
     waits = {reason: play.waits[reason] for reason in STALLS}
     return {
-        "predicted_issue_percent": 100 * play.issued_per_cycle,
-        "measured_issue_percent": counted["issue_active_percent"],
         "predicted_waits": {reason: share / sum(waits.values()) for reason, share in waits.items()},
         "measured_waits": {reason: amount / sum(stalls.values()) for reason, amount in stalls.items()},
     }

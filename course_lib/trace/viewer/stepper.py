@@ -179,7 +179,7 @@ class Stepper(Still, anywidget.AnyWidget):
         ]
         for name, elements in self._wrong.items():
             touches = timeline.touches(name)
-            now = touches.at(position)
+            now = touches.between(position - 1, position)
             mine = touches.store[now] & np.isin(touches.thread[now], who)
             for flat in np.unique(touches.element[now][mine]).tolist():
                 if str(flat) in elements:

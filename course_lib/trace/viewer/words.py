@@ -56,14 +56,13 @@ STARTS = "starts a product of its warpgroup, for which the tensor cores read, am
 def _doings(timeline: Timeline, position: int, thread: int) -> list[tuple[str, list[str]]]:
     step = timeline.step(position)
     done: dict[str, list[str]] = {op: [] for op in OPS}
-    before = timeline.state(position - 1)
     for access in step.accesses:
         array = timeline.trace.arrays[access.array]
         lane = np.flatnonzero(access.threads == thread)
         if not len(lane) or access.operation:
             continue
         flat = int(np.ravel_multi_index(tuple(access.index[lane[0]]), array.shape)) if array.shape else 0
-        known = before.values(array.name)
+        known = timeline.values(array.name, position - 1)
         known = (known[thread] if array.space == "local" else known)[flat : flat + access.width]
         held = known if access.values is None else np.ma.array(access.values[lane[0]]).reshape(-1)
         was, values = (

@@ -45,7 +45,7 @@ def test_a_kernel_costs_what_arithmetic_says():
     """A warp is 4 rows of 8: for each k it loads 4 elements of A, in a sector each, and a sector of B."""
     found = judge(NAME, LESSON, Answer(NAIVE))
     assert "5 sectors of global memory" in " ".join(found.remarks), found
-    assert found.course == ("the kernel naive", 1), "which is listed, and no penalty"
+    assert found.course == ("the course's kernel naive", 1), "which is listed, and no penalty"
 
 
 def test_the_cell_is_found_by_its_id_or_by_its_attempt():

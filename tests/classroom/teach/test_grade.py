@@ -8,14 +8,15 @@ from classroom.teach.cheats import LESSON
 from classroom.teach.here import WORDS, edit, page, rows, run, words_of
 from classroom.teach.made_class import NAMES, exercises, save, surprises
 
+from course_lib.classroom.teach import collect
 from course_lib.classroom.teach import grade as command
 from course_lib.classroom.teach.collect import submissions
 from course_lib.classroom.teach.limits import Limits
 from course_lib.classroom.teach.pages import BY_HAND
 
 
-def test_who_handed_in_no_notebook_is_in_the_table(folder, judged, capsys):
-    """A folder with something else, and what is no archive, have a row for each exercise; another file is named."""
+def test_everybody_has_a_row_for_each_exercise(folder, judged, capsys):
+    """Also a folder with something else, and what is no archive; another file is named."""
     for name in ("carl", "__MACOSX", ".git"):
         (folder / "submitted" / name).mkdir()
         (folder / "submitted" / name / "lesson.py").touch()
@@ -23,26 +24,22 @@ def test_who_handed_in_no_notebook_is_in_the_table(folder, judged, capsys):
         (folder / "submitted" / name).touch()
     assert run(folder, "--csv", str(folder / "submitted" / "grades.csv")) == 0
     assert run(folder) == 0
-    assert [row["student"] for row in rows(folder)] == [name for name in ("anna", "ben", "carl", "dora") for _ in NAMES]
-    assert {(row["status"], row["hint"]) for row in rows(folder)[2 * len(NAMES) :]} == {
-        ("unreadable", "there is no notebook (*.ipynb)."),
-        ("unreadable", "dora.zip: the file is no archive that can be read: File is not a zip file."),
-    }
-    assert "Passed over, since they are no notebooks (*.ipynb): emil.txt.\n" in capsys.readouterr().out
-
-
-def test_the_table_has_a_row_for_each_answer(folder, judged, capsys):
-    assert run(folder) == 0
     table = rows(folder)
     assert tuple(table[0]) == command.COLUMNS
     assert [(row["student"], row["exercise"]) for row in table] == [
-        (s, name) for s in ("anna", "ben") for name in NAMES
+        (student, name) for student in ("anna", "ben", "carl", "dora") for name in NAMES
     ]
     assert words_of(folder, "anna") == ("", "to read")
-    assert "2 students, 8 answers: 6 not yet, 2 to read." in capsys.readouterr().out
+    assert {(row["status"], row["hint"]) for row in table[2 * len(NAMES) :]} == {
+        ("unreadable", "there is no notebook (*.ipynb)."),
+        ("unreadable", "dora.zip: the file is no archive that can be read: File is not a zip file."),
+    }
+    told = capsys.readouterr().out
+    assert "4 students, 16 answers: 6 not yet, 2 to read, 8 unreadable." in told
+    assert "Passed over, since they are no notebooks (*.ipynb): emil.txt.\n" in told
 
 
-def test_what_was_judged_is_not_judged_again(folder, judged):
+def test_what_was_judged_is_not_judged_again(folder, judged, monkeypatch):
     run(folder)
     (folder / "submitted" / "ben" / "lesson" / "my work.ipynb").write_text(json.dumps(exercises(too_deep="")))
     judged.clear()
@@ -57,6 +54,11 @@ def test_what_was_judged_is_not_judged_again(folder, judged):
     assert judged == [] and page(folder, "anna").exists(), "a page is written again from what was judged"
     run(folder, "--again")
     assert len(judged) == 2 * len(NAMES)
+    monkeypatch.setattr(collect, "exercise_texts", lambda lesson: b"another text")
+    run(folder)
+    assert len(judged) == 4 * len(NAMES), "a lesson whose exercises changed is judged again"
+    run(folder, "--seconds", "9")
+    assert len(judged) == 6 * len(NAMES), "and so is all with another limit"
 
 
 def test_a_grading_has_one_seed(folder, judged, monkeypatch, capsys):
@@ -134,23 +136,30 @@ def test_points_by_hand_are_taken_from_the_table(folder, judged, capsys):
     assert judged == []
     assert words_of(folder, "ben") == ("1.5", BY_HAND) and words_of(folder, "anna") == ("", "to read")
     assert "1.5 of 15 points</p>" in his.read_text() and "given by your teacher" in his.read_text()
+    edit(folder, "ben", "barriers", "0,00")  # as a spreadsheet writes 0
     run(folder)  # and stay
     assert words_of(folder, "ben") == ("1.5", BY_HAND)
+    assert {row["status"] for row in rows(folder) if row["exercise"] == "barriers"} == {"not yet"}
 
 
-def test_points_by_hand_belong_to_one_answer(folder, judged, capsys):
+def test_points_and_comments_belong_to_one_answer(folder, judged, capsys):
+    """Shown on its page, and kept until the student changes it."""
     run(folder)
-    edit(folder, "anna", WORDS, "2")
-    run(folder)
+    edit(folder, "anna", WORDS, "2", "Say <b>which</b> tile;\n=1+1")
+    edit(folder, "ben", "barriers", "0", "-1 for no reason")
+    for _ in range(2):
+        assert run(folder) == 0
+        found = {(row["student"], row["exercise"]): row["status"] for row in rows(folder) if row["comment"]}
+        assert found == {("anna", WORDS): BY_HAND, ("ben", "barriers"): "not yet"}
+        assert "Your teacher writes:</b> Say &lt;b&gt;which&lt;/b&gt; tile; =1+1<" in page(folder, "anna").read_text()
     given = (folder / "grades.csv").read_bytes()
-    changed = exercises(
-        two_barriers='explain("two-barriers", "the first one fills and the second one keeps what others read")'
-    )
-    (folder / "submitted" / "anna.ipynb").write_text(json.dumps(changed))
+    new = 'explain("two-barriers", "the first one fills and the second one keeps what others read")'
+    (folder / "submitted" / "anna.ipynb").write_text(json.dumps(exercises(two_barriers=new)))
     capsys.readouterr()
     run(folder)
-    assert words_of(folder, "anna") == ("", "to read")
     assert "anna changed the answer to two-barriers" in capsys.readouterr().out
+    assert [row["comment"] for row in rows(folder) if row["student"] == "anna"] == [""] * len(NAMES)
+    assert words_of(folder, "anna") == ("", "to read")
     (folder / "grades.csv").write_bytes(given)  # as a run leaves it that is killed once it has judged the new answer
     run(folder)
     assert words_of(folder, "anna") == ("", "to read")
@@ -172,6 +181,7 @@ def _points(given):
         (lambda text: text.encode("utf-16"), "is no text in UTF-8"),
         (lambda text: text + "anne,Anne,two-barriers,2,2,,by hand,,,,,0\n", "line 10: 'anne' handed in nothing"),
         (lambda text: re.sub(r'"\w+/[\d.]*"', '"0"', text), "line 2: the column answer is not as it was written"),
+        (lambda text: text + text.splitlines()[4], f"line 10: line 5 is the same student's {WORDS}, too; delete one"),
         (lambda text: text.replace(WORDS, "rate"), "line 5: 04_tiling has no exercise 'rate'"),
         *map(_points, ("3", "-1", "two", "nan")),
     ],
@@ -188,20 +198,6 @@ def test_a_table_that_cannot_be_read_is_kept(folder, judged, change, told, capsy
     assert run(folder) == 2
     assert told in capsys.readouterr().err
     assert table.read_bytes() == before
-
-
-def test_a_number_that_a_spreadsheet_wrote_in_its_own_way_is_the_same(folder, judged):
-    run(folder)
-    edit(folder, "ben", "barriers", "0,00")
-    assert run(folder) == 0
-    assert {row["status"] for row in rows(folder) if row["exercise"] == "barriers"} == {"not yet"}
-
-
-def test_equal_answers_in_words_are_listed(folder, judged):
-    run(folder)
-    page = (folder / "grades.html").read_text()
-    for authors in ("anna, ben", "the solution of the course, anna, ben"):
-        assert f"<td>two-barriers</td><td>100%</td><td>{authors}</td>" in page
 
 
 @pytest.mark.nightly

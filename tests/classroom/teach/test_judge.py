@@ -48,15 +48,19 @@ def test_a_copy_passes_and_is_named():
     idle = COPY.replace("acc_x =", spare).replace(" " * 12 + "acc_x", " " * 12 + "'mine'\n" + " " * 12 + "acc_x")
     for copy in (COPY, work + calls, idle):
         verdict = judged(copy)
-        assert (verdict.status, verdict.points, verdict.course) == ("passed", 5, ("the kernel tiled", 1)), verdict
+        assert (verdict.status, verdict.points, verdict.course) == ("passed", 5, ("the course's kernel tiled", 1)), (
+            verdict
+        )
     own = judged(REWRITES["while for for"](solution("barriers").split("\n\n\ncheck(")[0]))
     assert own.status == "passed" and own.course[1] < ALIKE
 
 
 def test_places_are_the_cells_that_ask():
     """Each exercise has a cell of its own, with an id that the solution's cell has too."""
-    found = [place for lesson in LESSONS for place in places(lesson).values()]
-    solved = [place for lesson in LESSONS for place in places(lesson, NOTEBOOKS / "solutions").values()]
+    found, solved = (
+        [place for lesson in LESSONS for place in places(lesson, folder).values()]
+        for folder in (NOTEBOOKS, NOTEBOOKS / "solutions")
+    )
     assert [place.exercise for place in found] == [*(e.name for es in LESSONS.values() for e in es), "capstone"]
     assert [place.cell for place in found] == [place.cell for place in solved]
     assert len({place.cell for place in found}) == len(found)

@@ -56,7 +56,7 @@ def test_rung_is_right(r, size):
     A, B = rng.standard_normal((M, K), np.float32), rng.standard_normal((K, N), np.float32)
     arguments = [cuda.to_device(X) for X in (r.operand(A), r.operand(B), np.full((M, N), np.nan, np.float32))]
     grid, block = r.launch(M, N, K, **r.params)
-    configured(r.make(**r.params), grid, block, r.dynamic_bytes(**r.params), arguments)(*arguments)
+    configured(r.make(**r.params), grid, block, r.dynamic_bytes, arguments)(*arguments)
     multiplied = r.multiplied(A, **r.params).astype(np.float64) @ r.multiplied(B, **r.params)
     bound = (K + 8) * 2.0**-22 * (abs(A).astype(np.float64) @ abs(B))
     assert (abs(arguments[2].copy_to_host() - multiplied) <= bound).all()

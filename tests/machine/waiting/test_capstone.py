@@ -18,7 +18,7 @@ from course_lib.exercises.capstone import (
 from course_lib.exercises.progress import score
 from course_lib.kernels import rung
 from course_lib.machine import compiler, measurements
-from course_lib.machine.gpu import capstone, record
+from course_lib.machine.gpu import capstone, command, record
 from course_lib.machine.gpu.capstone import kernel_in
 from course_lib.machine.gpu.command import main
 from course_lib.machine.gpu.device import available
@@ -256,7 +256,7 @@ def test_the_command_records_several_kernels(tmp_path, monkeypatch):
     paths = [tmp_path / "one.py", tmp_path / "two.py"]
     for path in paths:
         path.write_text(FILE, encoding="utf-8")
-    monkeypatch.setattr(capstone, "require", lambda: None)
+    monkeypatch.setattr(command, "require", lambda: None)
     monkeypatch.setattr(
         capstone, "beside", lambda own, *_: [{"rung": n, "gflops": 1.0} for n in ("one", "two", "tiled")]
     )

@@ -16,7 +16,7 @@ from course_lib.machine.waiting.instruction import Instruction
 from course_lib.machine.waiting.model_errors import reasons
 from course_lib.machine.waiting.traced import programs
 from tools.lab.__main__ import main
-from tools.lab.model_errors import ordered, table, why_wrong
+from tools.lab.model_errors import ordered, table
 
 H200 = waiting.Machine.measured(measurements.load("latencies"))
 JUDGED = measurements.load("waiting").results
@@ -80,7 +80,7 @@ def test_a_warp_waits_for_the_unit_or_is_not_selected():
     assert waits["arithmetic"] == pytest.approx(16 + 15)
 
 
-#: The largest relative errors of two probes, of which predictions.py says why, and of all others.
+#: The largest relative errors of two probes, of which README.md says why, and of all others.
 BOUNDS = {"asked for, store": 0.32, "warps without turns": 0.29, "": 0.1}
 
 
@@ -310,7 +310,10 @@ def test_the_errors_of_the_ladder_and_of_students_kernels_are_small(what):
 def test_the_recorded_predictions_are_the_models():
     """The recorded table of a few rungs equals the present model, which plays recorded or compiled code."""
     names = ("tiled", "outer_product") if NIGHTLY else ("tiled",)
-    now = {r["rung"]: r for r in predictions.ladder(lambda items, label: [i for i in items if i["rung"] in names])}
+    now = {
+        r["rung"]: r
+        for r in predictions.launches(lambda items, label: [i for i in items if i["rung"] in names], "ladder")
+    }
     recorded = {r["rung"]: r for r in JUDGED if r["what"] == "ladder"}
     for name in names:
         for key in ("cycles", "predicted"):
@@ -327,17 +330,13 @@ def test_the_command_writes_what_it_prints(tmp_path, monkeypatch, capsys):
 
 
 def test_the_cases_of_residency():
-    """Half of the cases are within 5 %; of all ordered pairs three are in the wrong order, with a reason.
-
-    The aim is two of 269.
-    """
+    """Half of the cases are within 5 %; of all ordered pairs three are in the wrong order, where two are the aim."""
     rows = [r for r in JUDGED if r["what"] == "residency"]
     assert np.median([abs(r["error"]) for r in rows]) <= 0.05
     for what in ("cached", "residency"):
         wrong, pairs = ordered(JUDGED, what)
         assert pairs > 250
         assert len(wrong) <= 3
-        assert all(" is off by " in why_wrong(pair) for pair in wrong)
 
 
 def test_matrices_that_the_cache_does_not_keep_cost_tiled_more_than_prefetched():

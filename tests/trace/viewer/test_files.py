@@ -28,7 +28,7 @@ def test_an_svg_shows_the_values_of_its_step(stepper, tmp_path):
     timeline = Timeline(stepper.trace, (1, 2, 0))
     (layout,) = stepper.picture(28, hint="").layouts
     for name in ("A_tile", "B_tile"):
-        held = timeline.state(28).values(name)
+        held = timeline.values(name, 28)
         assert held.count() == 16
         at = next(i for i, shape in enumerate(layout.shapes) if getattr(shape, "text", "") == name)
         boxes = [shape for shape in layout.shapes[at:] if isinstance(shape, Box)][:16]

@@ -77,9 +77,9 @@ def test_the_results_arrive_in_the_registers_at_the_wait_for_the_last_group():
     item, lane = np.arange(32), 70 % 32
     rows = 2 * 16 + lane // 4 + 8 * (item // 2 % 2)
     mine = wanted[rows, item // 4 * 8 + lane % 4 * 2 + item % 2]
-    assert timeline.state(early).values("acc")[70].mask.all()
-    assert timeline.state(at - 1).values("acc")[70].mask.all()
-    assert timeline.state(at).values("acc")[70].tolist() == mine.tolist()
+    assert timeline.values("acc", early)[70].mask.all()
+    assert timeline.values("acc", at - 1)[70].mask.all()
+    assert timeline.values("acc", at)[70].tolist() == mine.tolist()
     assert sentence(timeline, at, 70).endswith(f"Thread 70 receives acc[0:32] = {', '.join(f'{x:.0f}' for x in mine)}.")
     last = State(timeline, len(timeline))
     assert last.counts("local", "load").tolist() == [32] * 128 and not last.counts("local", "store").any()

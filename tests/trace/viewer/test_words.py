@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib.trace.viewer.digits import number, short
-from course_lib.trace.viewer.payload import TEXTS, _Vectors, kind_of
+from course_lib.trace.viewer.payload import pooled
 
 TEXT = Path(__file__).parents[3] / "course_lib" / "trace" / "viewer" / "web" / "text.js"
 ASK = """import(process.argv[1]).then(({ full, short }) => {
@@ -31,11 +31,8 @@ VALUES = {
 
 def sent(values):
     """What the browser has of these: texts, or numbers of its own."""
-    kind = kind_of(values)
-    vectors = object.__new__(_Vectors)
-    vectors._parts, vectors._sizes, vectors.texts = [[], [], []], [0, 0, 0], []
-    vectors._take(values)
-    numbers = vectors.texts if kind == TEXTS else vectors.pool(kind).tolist()
+    (kind,), _, pools = pooled([values])
+    numbers = np.asarray(pools[kind]).tolist()
     return [v if isinstance(v, str | int) or np.isfinite(v) else {"odd": str(v)} for v in numbers]
 
 
