@@ -25,7 +25,7 @@ from .context import Context
 from .names import COORDINATES, Symbol, dtype_name, vector_of
 from .nodes import Apply, Const, Expr, Given, Select, Static, elementwise, once, tuple_of
 from .operators import cast, function_of
-from .refusals import refuse
+from .refusals import mistyped, refuse
 from .source import Inner
 from .types import NONE, ArrayType, TupleType, TypingError, describe_type, is_int
 
@@ -416,11 +416,8 @@ def _of_numpy(row: Row, x: Context, node: ast.Call, used: bool) -> Expr:
         refuse(node, f"numba takes no named arguments in {text}; write out the output's name alone")
     *inputs, array = (x.expr(part) for part in node.args)
     if not isinstance(array.type, ArrayType):
-        refuse(
-            node,
-            f"{row.name}() takes {plural(row.arity[0], 'argument')} and perhaps an array for the result, and "
-            f"{ast.unparse(node.args[-1])} is {describe_type(array.type)}",
-        )
+        takes = plural(row.arity[0], "argument")
+        mistyped(node.args[-1], array.type, f"{row.name}() takes {takes} and perhaps an array for the result")
     for value, part in zip(inputs, node.args, strict=False):
         if isinstance(value.type, ArrayType) and value.type.ndim > array.type.ndim:
             refuse(node, f"{ast.unparse(part)} is {value.type}, and the result {array.type}; use parts of one shape")

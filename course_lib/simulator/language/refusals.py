@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from ..findings import UnsupportedKernelError
 from ..tables import plural
+from .types import Type, describe_type
 
 #: What no kernel may contain, by the name of its syntax.
 CONSTRUCTS = {
@@ -126,6 +127,11 @@ class SmallerItems(Exception):
 def refuse(node: ast.AST, text: str) -> NoReturn:
     """Raise UnsupportedKernelError at the line of ``node``."""
     raise UnsupportedKernelError(text, getattr(node, "lineno", None))
+
+
+def mistyped(node: ast.AST, kind: Type, text: str) -> NoReturn:
+    """Refuse ``node`` because its value has the type ``kind``; ``text`` says what is needed."""
+    refuse(node, f"{ast.unparse(node)} is {describe_type(kind)}; {text}")
 
 
 def at_most(node: ast.Call, count: int) -> None:
