@@ -130,19 +130,14 @@ def _members(mask: str) -> None:
         raise TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
 
 
-def _vote(result: str) -> Callable[[str, str], Signature]:
-    """Lanes vote on a condition."""
+def _vote(result: str, wanted: str = "bool") -> Callable[[str, str], Signature]:
+    """Lanes vote on a condition; or on any value, if ``wanted`` is empty."""
 
     def rule(mask: str, value: str) -> Signature:
         _members(mask)
-        return result, (mask, "bool")
+        return result, (mask, wanted or value)
 
     return rule
-
-
-def _match(mask: str, value: str) -> Signature:
-    _members(mask)
-    return "int32", (mask, value)
 
 
 #: The types that numba moves between lanes.
@@ -291,7 +286,7 @@ def _voting(name: str, told: str = ", {line}") -> str:
 _WARP = {
     **{name: Row(f"cuda.{name}", _vote("bool"), _voting(name)) for name in ("all_sync", "any_sync", "eq_sync")},
     "ballot_sync": Row("cuda.ballot_sync", _vote("int32"), _voting("ballot_sync")),
-    "match_any_sync": Row("cuda.match_any_sync", _match, _voting("match_any_sync")),
+    "match_any_sync": Row("cuda.match_any_sync", _vote("int32", ""), _voting("match_any_sync")),
     **{
         name: Row(
             f"cuda.{name}", _shuffle(name), f"{_CHECKED}w.shuffle({name!r}, {{0}}, {{1}}, {{2}}, {{mask}}, {{line}})"

@@ -12,7 +12,7 @@ from .context import Context
 from .names import GRID_GROUP, dtype_name
 from .operators import cast, cut
 from .program import CallDevice
-from .refusals import at_most, bound, check_arguments, mistyped, refuse
+from .refusals import bound, check_arguments, mistyped, refuse
 from .source import Inner, Source, read
 
 #: ``form(context, call, used)`` translates a call; ``used``: its value is used.
@@ -81,18 +81,18 @@ def _barrier(
 
 
 def syncthreads(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    at_most(node, 0)
+    check_arguments(node, "no arguments", 0)
     return _barrier(x, node)
 
 
 def grid_group(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
     """``cg.this_grid()``: an object with one method."""
-    at_most(node, 0)
+    check_arguments(node, "no arguments", 0)
     return nodes.Static(thing=GRID_GROUP)
 
 
 def grid_sync(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    at_most(node, 0)
+    check_arguments(node, "no arguments", 0)
     x.analysis.cooperative = True
     return _barrier(x, node, grid=True)
 
@@ -107,7 +107,7 @@ def reduction(name: str, x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 
 def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
-    at_most(node, 1)
+    check_arguments(node, "at most a mask", 0, 1)
     members = x.scalar(node.args[0]) if node.args else x.number(0xFFFFFFFF)
     if not types.is_int(str(members.type)):
         raise types.TypingError("the mask of a warp operation must be an integer, such as 0xFFFFFFFF")
@@ -116,7 +116,7 @@ def syncwarp(x: Context, node: ast.Call, used: bool) -> nodes.Expr:
 
 
 def fence(x: Context, node: ast.Call, used: bool, code: str = FENCE) -> nodes.Expr:
-    at_most(node, 0)
+    check_arguments(node, "no arguments", 0)
     x.analysis.fences = True
     return nodes.Apply(code=code, line=node.lineno)
 

@@ -15,7 +15,7 @@ from . import tuples
 from .conditions import truth
 from .context import Context
 from .nodes import Apply, CallWarp, Expr, Static, listed, literal_integer, load, store
-from .refusals import at_most, check_arguments, mistyped, refuse
+from .refusals import check_arguments, mistyped, refuse
 from .types import ArrayType, TupleType, Type, describe_type
 
 
@@ -162,7 +162,7 @@ def _instruction(code: str) -> Callable[..., Expr]:
     """Return the translation of a call without arguments."""
 
     def call_of(x: Context, node: ast.Call) -> Expr:
-        at_most(node, 0)
+        check_arguments(node, "no arguments", 0)
         return Apply(code=code, line=node.lineno)
 
     return call_of

@@ -6,7 +6,6 @@ from inspect import Parameter, Signature
 from typing import NoReturn
 
 from ..findings import UnsupportedKernelError
-from ..tables import plural
 from .types import Type, describe_type
 
 #: What no kernel may contain, by the name of its syntax.
@@ -134,17 +133,10 @@ def mistyped(node: ast.AST, kind: Type, text: str) -> NoReturn:
     refuse(node, f"{ast.unparse(node)} is {describe_type(kind)}; {text}")
 
 
-def at_most(node: ast.Call, count: int) -> None:
-    """Refuse a call that has more arguments than ``count``, or named ones."""
-    if node.keywords or len(node.args) > count:
-        takes = f"at most {plural(count, 'argument')}, without a name" if count else "no arguments"
-        refuse(node, f"{ast.unparse(node.func)}() takes {takes}; remove the extra arguments")
-
-
 def check_arguments(node: ast.Call, takes: str, *counts: int) -> None:
     """Refuse a call with named arguments, or with another number of them than one of ``counts``, if there are any."""
     if node.keywords or counts and len(node.args) not in counts:
-        refuse(node, f"{ast.unparse(node.func)}() takes {takes}, without names")
+        refuse(node, f"{ast.unparse(node.func)}() takes {takes}{', without names' * bool(node.keywords)}")
 
 
 def bound(
