@@ -17,12 +17,10 @@ from numba import cuda, float32
 
 from .registers import capped
 from .rung import VECTORS, Rung, blocks, ready_made
-from .vector import load4, load4_or_zeros, store4, store4_inside
+from .vector import load4, load4_or_zeros, store4
+from .warp_tiled import DEPTH, PITCH, TILE, store_results
 
-TILE = 128
-DEPTH = 8
 TWICE = 2 * DEPTH
-PITCH = TILE + 4
 
 
 @cuda.jit(device=True)
@@ -99,11 +97,7 @@ def software_pipelined(A, B, C):
         cuda.syncthreads()
         load_fragments(A_tiles, B_tiles, now, m, n, a0, b0)
         add_outer_product(a1, b1, acc)
-    for i in range(8):
-        row = top + m + i // 4 * 32 + i % 4
-        for j in range(2):
-            results = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
-            store4_inside(C, row, left + n + 16 * j, results)
+    store_results(C, top + m, left + n, acc)
 
 
 RUNG = Rung(

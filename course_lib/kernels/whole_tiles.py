@@ -14,7 +14,7 @@ rows and columns at the edges cost more (course_lib.machine.model.global_loads_o
 Source: the files before it.
 """
 
-from numba import cuda, float32, uint64
+from numba import cuda, float32
 
 from .edges import last_columns, last_rows
 from .large_tiles import (
@@ -26,10 +26,11 @@ from .large_tiles import (
     keep,
     launch,
     load_fragments,
+    store_results,
     two_steps,
 )
 from .rung import VECTORS, Rung, ready_made
-from .vector import element_or_zero, load4, store4
+from .vector import element_or_zero, load4
 
 #: A block with this many rows or columns of C or fewer computes them as inner products.
 FEW = 4
@@ -104,21 +105,7 @@ def whole_tiles(A, B, C):
         cuda.syncthreads()  # the next tiles are complete
         load_fragments(A_tile, B_tile, 0, m, n, a0, b0)
         add_outer_product(a1, b1, acc)
-    if N % 4 == 0:
-        for i in range(8):
-            row = top + m + i // 4 * 32 + i % 4
-            for j in range(4):
-                col = left + n + 16 * j
-                if row < C.shape[0] and col < N:
-                    a, b, c, d = acc[i, 4 * j], acc[i, 4 * j + 1], acc[i, 4 * j + 2], acc[i, 4 * j + 3]
-                    store4(C, row, col, (a, b, c, d))
-    else:
-        for i in range(8):
-            row = top + m + i // 4 * 32 + i % 4
-            for j in range(16):
-                col = left + n + j // 4 * 16 + j % 4
-                if row < C.shape[0] and col < N:
-                    C[uint64(row), uint64(col)] = acc[i, j]
+    store_results(C, N, top, left, m, n, acc)
 
 
 RUNG = Rung(
